@@ -1,0 +1,243 @@
+//! A series: one variable at one station, measured one way.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+use crate::variable::Variable;
+
+/// How a value stands for its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[allow(missing_docs, reason = "the names are the meaning")]
+pub enum IntervalType {
+    Instantaneous,
+    Average,
+    Cumulative,
+    Max,
+    Min,
+    Median,
+    Unknown,
+}
+
+impl IntervalType {
+    /// Every interval type, in the order of the interface.
+    pub const ALL: [Self; 7] = [
+        Self::Instantaneous,
+        Self::Average,
+        Self::Cumulative,
+        Self::Max,
+        Self::Min,
+        Self::Median,
+        Self::Unknown,
+    ];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Instantaneous => "Instantaneous",
+            Self::Average => "Average",
+            Self::Cumulative => "Cumulative",
+            Self::Max => "Max",
+            Self::Min => "Min",
+            Self::Median => "Median",
+            Self::Unknown => "Unknown",
+        }
+    }
+
+    /// Place among series of the same length when a grid chooses the most instantaneous.
+    const fn instantaneity(self) -> u8 {
+        match self {
+            Self::Instantaneous => 0,
+            Self::Average => 1,
+            Self::Median => 2,
+            Self::Max => 3,
+            Self::Min => 4,
+            Self::Cumulative => 5,
+            Self::Unknown => 6,
+        }
+    }
+}
+
+impl fmt::Display for IntervalType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What makes a series the one it is.
+///
+/// ```
+/// use mesonet::{IntervalType, SeriesKey, Variable};
+/// let two_minute_wind = SeriesKey::new(Variable::WindSpeed, IntervalType::Average, 2);
+/// assert_eq!(two_minute_wind.reported_unit, "km/h");
+/// let derived = two_minute_wind.clone().calculated();
+/// assert_ne!(two_minute_wind.id(), derived.id());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SeriesKey {
+    /// The variable.
+    pub variable: Variable,
+    /// How a value stands for its interval.
+    pub interval_type: IntervalType,
+    /// Length of averaging or accumulation; 0 for instantaneous.
+    pub interval_minutes: i32,
+    /// Whether the service derived the values instead of receiving them.
+    pub calculated: bool,
+    /// The unit of the values: the canonical one of the variable, or what the source reported
+    /// where that cannot be converted without guessing.
+    pub reported_unit: Cow<'static, str>,
+    /// Label of a bucket, for example of a size bin; empty for a series that is not grouped.
+    pub bucket: Cow<'static, str>,
+}
+
+impl SeriesKey {
+    /// A reported series in the canonical unit of its variable.
+    pub const fn new(
+        variable: Variable,
+        interval_type: IntervalType,
+        interval_minutes: i32,
+    ) -> Self {
+        Self {
+            variable,
+            interval_type,
+            interval_minutes,
+            calculated: false,
+            reported_unit: Cow::Borrowed(variable.unit().symbol()),
+            bucket: Cow::Borrowed(""),
+        }
+    }
+
+    /// The same series, derived by the service.
+    #[must_use]
+    pub fn calculated(mut self) -> Self {
+        self.calculated = true;
+        self
+    }
+
+    /// The id of the series on the wire: 31 bits of the UUID v5 of what makes the series, so that
+    /// every server, and every restart of one, gives the same id without being told.
+    pub fn id(&self) -> SeriesId {
+        let Self { variable, interval_type, interval_minutes, calculated, .. } = self;
+        let text = format!(
+            "{variable}/{interval_type}/{interval_minutes}/{calculated}/{}/{}",
+            self.reported_unit, self.bucket
+        );
+        let [a, b, c, d, ..] = *Uuid::new_v5(&SERIES_NAMESPACE, text.as_bytes()).as_bytes();
+        SeriesId(i32::from_be_bytes([a & 0x7f, b, c, d]))
+    }
+
+    /// Order by which a grid cell prefers one current series to another: instantaneous first, then
+    /// the shortest, then Average, Median, Max, Min, Cumulative, Unknown, then reported before
+    /// calculated, then the lowest id.
+    pub fn preference(&self) -> SeriesPreference {
+        SeriesPreference(
+            self.interval_type != IntervalType::Instantaneous,
+            self.interval_minutes,
+            self.interval_type.instantaneity(),
+            self.calculated,
+            self.id(),
+        )
+    }
+}
+
+/// Namespace of the UUIDs that series ids are cut from.
+const SERIES_NAMESPACE: Uuid = Uuid::from_u128(0x6d65_736f_6e65_5473_8572_6965_7300_0001);
+
+/// Sorts series by how much a grid cell prefers them, best first; see [`SeriesKey::preference`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SeriesPreference(bool, i32, u8, bool, SeriesId);
+
+/// Id of a series, `typeId` on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+pub struct SeriesId(
+    /// The number.
+    pub i32,
+);
+
+impl fmt::Display for SeriesId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A name that is no interval type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "\"{0}\" is not an interval type; allowed are Instantaneous, Average, Cumulative, Max, Min, \
+     Median, Unknown"
+)]
+pub struct IntervalTypeError(pub String);
+
+impl FromStr for IntervalType {
+    type Err = IntervalTypeError;
+    fn from_str(got: &str) -> Result<Self, IntervalTypeError> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == got)
+            .ok_or_else(|| IntervalTypeError(got.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn keys() -> impl Iterator<Item = SeriesKey> {
+        let minutes = [1, 2, 5, 10, 15, 60, 180, 360, 720, 1440];
+        Variable::ALL.iter().flat_map(move |&variable| {
+            IntervalType::ALL.into_iter().flat_map(move |kind| {
+                minutes.into_iter().flat_map(move |minutes| {
+                    let key = SeriesKey::new(variable, kind, minutes);
+                    [key.clone().calculated(), key]
+                })
+            })
+        })
+    }
+
+    #[test]
+    fn ids_of_all_plausible_series_are_positive_and_distinct() {
+        let ids: Vec<_> = keys().map(|key| key.id()).collect();
+        assert!(ids.iter().all(|id| id.0 > 0));
+        assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
+    }
+
+    #[test]
+    fn ids_do_not_change() {
+        let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
+        assert_eq!(key.id(), SeriesId(1_944_015_174));
+    }
+
+    #[test]
+    fn the_most_instantaneous_series_is_preferred() {
+        use IntervalType::{Average, Cumulative, Instantaneous, Max, Median, Min, Unknown};
+        let order = [
+            (Instantaneous, 0, false),
+            (Instantaneous, 0, true),
+            (Average, 1, true),
+            (Average, 2, false),
+            (Average, 10, false),
+            (Average, 10, true),
+            (Median, 10, false),
+            (Max, 10, false),
+            (Min, 10, false),
+            (Cumulative, 10, false),
+            (Unknown, 10, false),
+            (Average, 60, false),
+        ];
+        let ranks: Vec<_> = order
+            .into_iter()
+            .map(|(kind, minutes, calculated)| {
+                let key = SeriesKey::new(Variable::WindSpeed, kind, minutes);
+                if calculated { key.calculated() } else { key }.preference()
+            })
+            .collect();
+        assert!(ranks.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}

@@ -1,0 +1,199 @@
+//! Packed 16-bit tiles: `value = raw · scale + offset`, unless raw is the nodata value.
+
+/// How the integers of a tile stand for values.
+///
+/// Values outside the range of the integers and NaN cannot be packed: NaN becomes nodata, the
+/// others are clamped to ±32767.
+///
+/// ```
+/// use mesonet::Encoding;
+/// let kelvin = Encoding::new(0.01, 273.15, i16::MIN)?;
+/// assert_eq!(kelvin.decode(-1000), 263.15);
+/// assert!(kelvin.decode(i16::MIN).is_nan());
+/// assert_eq!(kelvin.encode(263.15), -1000);
+/// # Ok::<(), mesonet::EncodingError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Encoding {
+    scale: f64,
+    offset: f64,
+    nodata: i16,
+}
+
+/// An encoding that is none, or buffers that do not fit each other.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EncodingError {
+    /// The scale is zero or not finite.
+    #[error("scale must be finite and not 0; got {0}")]
+    Scale(f64),
+    /// The offset is not finite.
+    #[error("offset must be finite; got {0}")]
+    Offset(f64),
+    /// The output has another length than the input.
+    #[error("{values} values were given room for {room}; the output must have the same length")]
+    Length {
+        /// Values in the input.
+        values: usize,
+        /// Room in the output.
+        room: usize,
+    },
+    /// A byte buffer that is no whole number of 16-bit integers.
+    #[error("a tile is pairs of bytes; got {0} bytes")]
+    OddBytes(usize),
+}
+
+impl Encoding {
+    /// An encoding with its scale, offset and nodata value.
+    ///
+    /// # Errors
+    /// A scale of 0, or a scale or offset that is not finite.
+    pub fn new(scale: f64, offset: f64, nodata: i16) -> Result<Self, EncodingError> {
+        if !scale.is_finite() || scale == 0.0 {
+            return Err(EncodingError::Scale(scale));
+        }
+        if !offset.is_finite() {
+            return Err(EncodingError::Offset(offset));
+        }
+        Ok(Self { scale, offset, nodata })
+    }
+
+    /// Value of one unit of the raw integer.
+    pub fn scale(self) -> f64 {
+        self.scale
+    }
+
+    /// Value of raw 0.
+    pub fn offset(self) -> f64 {
+        self.offset
+    }
+
+    /// The raw integer that stands for "no value".
+    pub fn nodata(self) -> i16 {
+        self.nodata
+    }
+
+    /// The value of one raw integer; NaN for nodata.
+    #[inline]
+    pub fn decode(self, raw: i16) -> f64 {
+        let value = f64::from(raw) * self.scale + self.offset;
+        if raw == self.nodata { f64::NAN } else { value }
+    }
+
+    /// The raw integer nearest to a value, halves away from zero; nodata for NaN.
+    ///
+    /// A value that would land on the nodata integer is moved to the neighbour nearer to zero, so
+    /// that a value never turns into "no value".
+    #[inline]
+    pub fn encode(self, value: f64) -> i16 {
+        if value.is_nan() {
+            return self.nodata;
+        }
+        let raw = libm::round((value - self.offset) / self.scale).clamp(-32767.0, 32767.0) as i16;
+        match raw {
+            _ if raw != self.nodata => raw,
+            0 => 1,
+            _ => raw - raw.signum(),
+        }
+    }
+
+    /// Decodes a slice into the caller's buffer, NaN for nodata.
+    ///
+    /// # Errors
+    /// A buffer of another length: nothing is written.
+    ///
+    /// ```
+    /// use mesonet::Encoding;
+    /// let mut values = [0.0; 3];
+    /// Encoding::new(0.5, 10.0, -1)?.decode_into(&[0, 2, -1], &mut values)?;
+    /// assert_eq!(values[..2], [10.0, 11.0]);
+    /// assert!(values[2].is_nan());
+    /// # Ok::<(), mesonet::EncodingError>(())
+    /// ```
+    pub fn decode_into(self, raw: &[i16], values: &mut [f64]) -> Result<(), EncodingError> {
+        if raw.len() != values.len() {
+            return Err(EncodingError::Length { values: raw.len(), room: values.len() });
+        }
+        dispatch(self, raw, values);
+        Ok(())
+    }
+
+    /// Decodes a tile as it comes over the wire, 16-bit little-endian integers.
+    ///
+    /// # Errors
+    /// An odd number of bytes, or a buffer of another length than half of them: nothing is
+    /// written.
+    ///
+    /// ```
+    /// use mesonet::Encoding;
+    /// let mut values = [0.0; 2];
+    /// Encoding::new(0.1, 0.0, i16::MIN)?.decode_bytes_into(&[5, 0, 0, 1], &mut values)?;
+    /// assert_eq!(values, [0.5, 25.6]);
+    /// # Ok::<(), mesonet::EncodingError>(())
+    /// ```
+    pub fn decode_bytes_into(self, bytes: &[u8], values: &mut [f64]) -> Result<(), EncodingError> {
+        let (pairs, []) = bytes.as_chunks::<2>() else {
+            return Err(EncodingError::OddBytes(bytes.len()));
+        };
+        if pairs.len() != values.len() {
+            return Err(EncodingError::Length { values: pairs.len(), room: values.len() });
+        }
+        // Through a block on the stack, so that the vector loop below serves both forms.
+        let mut block = [0_i16; 512];
+        for (pairs, values) in pairs.chunks(512).zip(values.chunks_mut(512)) {
+            let raw = &mut block[..pairs.len()];
+            for (raw, &pair) in raw.iter_mut().zip(pairs) {
+                *raw = i16::from_le_bytes(pair);
+            }
+            dispatch(self, raw, values);
+        }
+        Ok(())
+    }
+
+    /// Packs a slice into the caller's buffer.
+    ///
+    /// # Errors
+    /// A buffer of another length: nothing is written.
+    pub fn encode_into(self, values: &[f64], raw: &mut [i16]) -> Result<(), EncodingError> {
+        if raw.len() != values.len() {
+            return Err(EncodingError::Length { values: values.len(), room: raw.len() });
+        }
+        for (raw, &value) in raw.iter_mut().zip(values) {
+            *raw = self.encode(value);
+        }
+        Ok(())
+    }
+}
+
+#[inline(always)]
+fn decode_loop(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
+    for (value, &raw) in values.iter_mut().zip(raw) {
+        *value = encoding.decode(raw);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn dispatch(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
+    #[target_feature(enable = "avx2")]
+    fn decode_avx2(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
+        decode_loop(encoding, raw, values);
+    }
+    if std::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, which is all that the function asks for.
+        #[allow(unsafe_code)]
+        unsafe {
+            decode_avx2(encoding, raw, values);
+        }
+    } else {
+        decode_loop(encoding, raw, values);
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn dispatch(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
+    decode_loop(encoding, raw, values);
+}
+
+#[cfg(test)]
+#[path = "tile_tests.rs"]
+mod tests;

@@ -1,0 +1,280 @@
+//! Instants, spans and windows of time.
+//!
+//! In slices an instant is an `i64`: milliseconds since 1970-01-01T00:00:00Z, called `ts_ms`. Text
+//! is ISO 8601 with `Z` or an explicit offset.
+
+use std::fmt;
+
+use chrono::{DateTime, NaiveDate};
+
+/// Milliseconds in a minute.
+pub const MINUTE_MS: i64 = 60_000;
+/// Milliseconds in an hour.
+pub const HOUR_MS: i64 = 60 * MINUTE_MS;
+/// Milliseconds in a day.
+pub const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// A text or a pair of instants that is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TimeError {
+    /// Not an ISO 8601 instant.
+    #[error(
+        "\"{0}\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to 9999, \
+         for example 2024-08-03T21:00:00Z"
+    )]
+    Instant(String),
+    /// Not a span.
+    #[error(
+        "\"{got}\" is not a span; allowed is a positive whole number followed by {units}, for \
+         example {example}"
+    )]
+    Span {
+        /// The text that was given.
+        got: String,
+        /// The letters that are allowed.
+        units: &'static str,
+        /// A span that would be taken.
+        example: &'static str,
+    },
+    /// A window whose start is not before its end.
+    #[error("start must be before end; got start {} and end {}", Iso8601(*.start_ms), Iso8601(*.end_ms))]
+    Order {
+        /// The start that was given.
+        start_ms: i64,
+        /// The end that was given.
+        end_ms: i64,
+    },
+}
+
+/// Reads an ISO 8601 instant with `Z` or an offset, as milliseconds since 1970 (UTC).
+///
+/// Seconds may be left out; what is finer than a millisecond is cut off.
+///
+/// # Errors
+/// Anything else, a local time without an offset included: [`TimeError::Instant`].
+///
+/// ```
+/// use mesonet::parse_instant;
+/// assert_eq!(parse_instant("1970-01-01T00:00:01.5Z"), Ok(1_500));
+/// assert_eq!(parse_instant("2024-08-03T17:19-04:00"), parse_instant("2024-08-03T21:19:00Z"));
+/// assert!(parse_instant("2024-08-03T21:19:00").is_err());
+/// ```
+pub fn parse_instant(text: &str) -> Result<i64, TimeError> {
+    // chrono also takes a blank, an underscore or a lower-case letter in place of the T.
+    let shaped = text.is_ascii() && text.as_bytes().get(10) == Some(&b'T');
+    let parsed = DateTime::parse_from_rfc3339(text)
+        .or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M%:z"))
+        .or_else(|error| match text.strip_suffix('Z') {
+            Some(head) => DateTime::parse_from_str(&format!("{head}+00:00"), "%Y-%m-%dT%H:%M%:z"),
+            None => Err(error),
+        });
+    match parsed {
+        Ok(instant) if shaped => Ok(instant.timestamp_millis()),
+        _ => Err(TimeError::Instant(text.to_owned())),
+    }
+}
+
+/// Shows an instant as ISO 8601 in UTC, with milliseconds only where there are any.
+///
+/// ```
+/// use mesonet::Iso8601;
+/// assert_eq!(Iso8601(1_722_719_940_000).to_string(), "2024-08-03T21:19:00Z");
+/// assert_eq!(Iso8601(-1).to_string(), "1969-12-31T23:59:59.999Z");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Iso8601(
+    /// Milliseconds since 1970 (UTC).
+    pub i64,
+);
+
+impl fmt::Display for Iso8601 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Vec::with_capacity(24);
+        InstantWriter::default().write(self.0, &mut text);
+        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Iso8601 {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Iso8601 {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        parse_instant(&text).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Writes many instants as ISO 8601 text; the date is worked out once per day, not per instant.
+#[derive(Clone, Debug)]
+pub struct InstantWriter {
+    day: i64,
+    date: String,
+}
+
+impl Default for InstantWriter {
+    fn default() -> Self {
+        Self { day: i64::MIN, date: String::new() }
+    }
+}
+
+impl InstantWriter {
+    /// Appends an instant to the text, as [`Iso8601`] shows it.
+    pub fn write(&mut self, ts_ms: i64, text: &mut Vec<u8>) {
+        let (day, in_day_ms) = (ts_ms.div_euclid(DAY_MS), ts_ms.rem_euclid(DAY_MS));
+        if day != self.day {
+            self.day = day;
+            // Days that no calendar of chrono's reaches are shown as its nearest end.
+            let date = i32::try_from(day)
+                .ok()
+                .and_then(|day| NaiveDate::from_epoch_days(day))
+                .unwrap_or(if day < 0 { NaiveDate::MIN } else { NaiveDate::MAX });
+            self.date = date.to_string();
+        }
+        text.extend_from_slice(self.date.as_bytes());
+        let (second, ms) = (in_day_ms / 1000, in_day_ms % 1000);
+        let [h1, h2] = two_digits(second / 3600);
+        let [m1, m2] = two_digits(second / 60 % 60);
+        let [s1, s2] = two_digits(second % 60);
+        text.extend_from_slice(&[b'T', h1, h2, b':', m1, m2, b':', s1, s2]);
+        if ms != 0 {
+            let [t1, t2] = two_digits(ms % 100);
+            text.extend_from_slice(&[b'.', b'0' + (ms / 100) as u8, t1, t2]);
+        }
+        text.push(b'Z');
+    }
+}
+
+fn two_digits(number: i64) -> [u8; 2] {
+    [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]
+}
+
+/// Reads a span in days or hours, as the `window` parameter takes it, in milliseconds.
+///
+/// # Errors
+/// Anything but a positive whole number followed by `d` or `h`, or a span past what an `i64` of
+/// milliseconds holds.
+///
+/// ```
+/// use mesonet::parse_window;
+/// assert_eq!(parse_window("7d"), Ok(7 * 86_400_000));
+/// assert_eq!(
+///     parse_window("0h").unwrap_err().to_string(),
+///     "\"0h\" is not a span; allowed is a positive whole number followed by d or h, for example 7d",
+/// );
+/// ```
+pub fn parse_window(text: &str) -> Result<i64, TimeError> {
+    parse_span(text, &[('d', DAY_MS), ('h', HOUR_MS)]).ok_or_else(|| TimeError::Span {
+        got: text.to_owned(),
+        units: "d or h",
+        example: "7d",
+    })
+}
+
+/// Reads a span in days, hours or minutes, as the `maxAge` parameter takes it, in milliseconds.
+///
+/// # Errors
+/// Anything but a positive whole number followed by `d`, `h` or `m`.
+///
+/// ```
+/// assert_eq!(mesonet::parse_max_age("90m"), Ok(5_400_000));
+/// ```
+pub fn parse_max_age(text: &str) -> Result<i64, TimeError> {
+    parse_span(text, &[('d', DAY_MS), ('h', HOUR_MS), ('m', MINUTE_MS)])
+        .ok_or_else(|| TimeError::Span { got: text.to_owned(), units: "d, h or m", example: "90m" })
+}
+
+fn parse_span(text: &str, units: &[(char, i64)]) -> Option<i64> {
+    let (digits, unit_ms) =
+        units.iter().find_map(|&(letter, unit_ms)| Some((text.strip_suffix(letter)?, unit_ms)))?;
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let span_ms = digits.parse::<i64>().ok().filter(|_| plain)?.checked_mul(unit_ms)?;
+    (span_ms > 0).then_some(span_ms)
+}
+
+/// A window that holds both its ends: `start ≤ t ≤ end`. Readings requests are closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClosedWindow {
+    start_ms: i64,
+    end_ms: i64,
+}
+
+/// A window that holds its start but not its end: `start ≤ t < end`. Exports are half-open, so
+/// that neighbouring windows share no reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HalfOpenWindow {
+    start_ms: i64,
+    end_ms: i64,
+}
+
+macro_rules! window {
+    ($window:ty) => {
+        impl $window {
+            /// A window from its two instants.
+            ///
+            /// # Errors
+            /// A start that is not before the end: [`TimeError::Order`].
+            pub fn new(start_ms: i64, end_ms: i64) -> Result<Self, TimeError> {
+                if start_ms < end_ms {
+                    Ok(Self { start_ms, end_ms })
+                } else {
+                    Err(TimeError::Order { start_ms, end_ms })
+                }
+            }
+
+            /// The first instant.
+            pub fn start_ms(self) -> i64 {
+                self.start_ms
+            }
+
+            /// The end.
+            pub fn end_ms(self) -> i64 {
+                self.end_ms
+            }
+
+            /// End minus start.
+            pub fn span_ms(self) -> i64 {
+                self.end_ms.saturating_sub(self.start_ms)
+            }
+        }
+    };
+}
+window!(ClosedWindow);
+window!(HalfOpenWindow);
+
+impl ClosedWindow {
+    /// Whether an instant lies in the window, its ends included.
+    pub fn contains(self, ts_ms: i64) -> bool {
+        (self.start_ms..=self.end_ms).contains(&ts_ms)
+    }
+
+    /// The part of an ascending column that lies in the window.
+    pub fn range_in(self, ts_ms: &[i64]) -> std::ops::Range<usize> {
+        let start = ts_ms.partition_point(|&ts| ts < self.start_ms);
+        let end = ts_ms.partition_point(|&ts| ts <= self.end_ms);
+        start..end
+    }
+}
+
+impl HalfOpenWindow {
+    /// Whether an instant lies in the window, its start included.
+    pub fn contains(self, ts_ms: i64) -> bool {
+        (self.start_ms..self.end_ms).contains(&ts_ms)
+    }
+
+    /// The part of an ascending column that lies in the window.
+    pub fn range_in(self, ts_ms: &[i64]) -> std::ops::Range<usize> {
+        let start = ts_ms.partition_point(|&ts| ts < self.start_ms);
+        let end = ts_ms.partition_point(|&ts| ts < self.end_ms);
+        start..end
+    }
+}
+
+#[cfg(test)]
+#[path = "time_tests.rs"]
+mod tests;
