@@ -1,27 +1,92 @@
-//! Surface weather observations of Canada and the United States.
+//! Surface weather observations of Canada and the United States: readings and their quality, time
+//! grids, the METAR feed, stores.
+//!
+//! Everything is reached from the crate root. Instants are `i64` milliseconds since 1970 (UTC),
+//! arithmetic is in `f64`, and the unit stands in the name where there is one (`interval_minutes`,
+//! `age_s`).
+//!
+//! | Rule of the service | Item |
+//! | --- | --- |
+//! | Timestamps: ISO 8601 with Z or an offset | [`parse_instant`], [`Iso8601`] |
+//! | `window=7d`, `maxAge=90m` | [`parse_window`], [`parse_max_age`] |
+//! | Readings windows are closed, exports half-open | [`ClosedWindow`], [`HalfOpenWindow`] |
+//! | Bounding boxes, also across the antimeridian | [`BBox`], [`StationIndex`] |
+//! | Quality codes, their ranking, distinct worst first | [`BaseQuality`], [`worst`], [`distinct_worst_first`] |
+//! | One canonical unit per variable; default names | [`Variable`], [`Unit`] |
+//! | A series is one variable measured one way | [`SeriesKey`], [`IntervalType`] |
+//! | Station ids are UUIDs and do not change | [`StationId`] |
+//! | Positions of a grid, caps, coarsening to a whole multiple | [`Positions`], [`Caps`], [`plan_grid`] |
+//! | Each cell holds the latest reading at or before it | [`as_of`] |
+//! | The most instantaneous current series fills a cell | [`pick_series`], [`SeriesPreference`] |
+//! | Lookback by plan, one hour of grace | [`Plan`], [`Limits`], [`check_lookback`] |
+//! | Products and limits of a caller | [`Capabilities`], [`Product`] |
+//! | Same series and time: the newer ingest wins | [`Store`], [`MemoryStore`] |
+//! | Readings as a snapshot or on a grid | [`readings`], [`ReadingsQuery`] |
+//! | Station details and their `qualities` | [`details`], [`StationDetail`] |
+//! | Tiles: value = raw × scale + offset | [`Encoding`] |
+//! | Grid-relative winds | [`Rotation`], [`rotate_field`] |
+//!
+//! # Features
+//! All are on by default; each combination builds.
+//! - `serde`: the wire shapes.
+//! - `feed`: readers of published feeds.
+//! - `store`: the store trait, the memory store and the queries over them.
 
-pub mod geo;
-pub mod quality;
-pub mod report;
-pub mod series;
-pub mod station;
-pub mod tile;
-pub mod time;
-pub mod unit;
-pub mod variable;
-pub mod wind;
+// Level 0: imports nothing of the crate.
+mod geo;
+mod quality;
+mod tile;
+mod time;
+mod unit;
+mod wind;
+// Level 1: the domain types.
+mod report;
+mod series;
+mod station;
+mod variable;
+// Level 2: the rules.
+mod capability;
+mod error;
+mod grid;
+mod lookback;
+// Level 3: what comes in and what is kept.
+#[cfg(feature = "store")]
+mod store;
+// Level 4: what an endpoint asks.
+#[cfg(feature = "store")]
+mod detail;
+#[cfg(feature = "store")]
+mod query;
 
+pub use capability::{Capabilities, Product, ProductAccess};
+#[cfg(feature = "store")]
+pub use detail::{QUALITIES_SPAN_MS, StationDetail, detail, details};
+#[cfg(all(feature = "store", feature = "serde"))]
+pub use detail::{StationMarker, StationMarkers};
+pub use error::{Error, ErrorKind};
 pub use geo::{BBox, GeoError, LonLat, StationIndex};
+pub use grid::{
+    CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, GridLengthError, GridPlan, LimitedBy,
+    NO_READING, Pick, Positions, as_of, pick_series, plan_grid,
+};
+pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
 pub use quality::{
     BaseQuality, Quality, QualityError, ReasonQuality, distinct_worst_first, worst, worst_code,
 };
+#[cfg(feature = "store")]
+pub use query::{Cell, Readings, ReadingsQuery, Scope, readings};
 pub use report::{Batch, Reading, Report};
-pub use series::{IntervalType, IntervalTypeError, SeriesId, SeriesKey, SeriesPreference};
+pub use series::{IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, SeriesPreference};
 pub use station::{Station, StationId, StationIdError, StationType};
+#[cfg(feature = "store")]
+pub use store::{
+    Directory, MemoryStore, Receipt, Selection, SeriesSlice, StationRecord, StationSeries, Store,
+    StoreError,
+};
 pub use tile::{Encoding, EncodingError};
 pub use time::{
-    ClosedWindow, DAY_MS, HOUR_MS, HalfOpenWindow, InstantWriter, Iso8601, MINUTE_MS, TimeError,
-    parse_instant, parse_max_age, parse_window,
+    ClosedWindow, DAY_MS, HOUR_MS, HalfOpenWindow, InstantWriter, Iso8601, MINUTE_MS, Step,
+    TimeError, parse_instant, parse_max_age, parse_window,
 };
 pub use unit::{
     Unit, feet_to_m, inches_of_mercury_to_hpa, inches_to_mm, knots_to_kmh,

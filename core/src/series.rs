@@ -143,6 +143,23 @@ impl SeriesKey {
     }
 }
 
+/// A series with what is worked out from its key once, not per reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// Id on the wire.
+    pub id: SeriesId,
+    /// What makes it the series it is.
+    pub key: SeriesKey,
+    /// Its place when a grid cell chooses among series.
+    pub preference: SeriesPreference,
+}
+
+impl From<SeriesKey> for Series {
+    fn from(key: SeriesKey) -> Self {
+        Self { id: key.id(), preference: key.preference(), key }
+    }
+}
+
 /// Namespace of the UUIDs that series ids are cut from.
 const SERIES_NAMESPACE: Uuid = Uuid::from_u128(0x6d65_736f_6e65_5473_8572_6965_7300_0001);
 

@@ -4,6 +4,7 @@
 //! is ISO 8601 with `Z` or an explicit offset.
 
 use std::fmt;
+use std::str::FromStr;
 
 use chrono::{DateTime, NaiveDate};
 
@@ -36,6 +37,9 @@ pub enum TimeError {
         /// A span that would be taken.
         example: &'static str,
     },
+    /// Not a step.
+    #[error("step must be a whole number of minutes from 1 to {max}; got {0}", max = Step::MAX_MINUTES)]
+    Step(String),
     /// A window whose start is not before its end.
     #[error("start must be before end; got start {} and end {}", Iso8601(*.start_ms), Iso8601(*.end_ms))]
     Order {
@@ -197,6 +201,65 @@ fn parse_span(text: &str, units: &[(char, i64)]) -> Option<i64> {
     (span_ms > 0).then_some(span_ms)
 }
 
+/// Spacing of a grid: a whole, positive number of minutes.
+///
+/// ```
+/// use mesonet::Step;
+/// assert_eq!("15".parse::<Step>()?.minutes(), 15);
+/// assert_eq!(
+///     "1.5".parse::<Step>().unwrap_err().to_string(),
+///     "step must be a whole number of minutes from 1 to 2147483647; got \"1.5\"",
+/// );
+/// # Ok::<(), mesonet::TimeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step {
+    minutes: i64,
+}
+
+impl Step {
+    /// The greatest step that can be asked for: the interface's `int32`.
+    pub const MAX_MINUTES: i64 = i32::MAX as i64;
+
+    /// A step of so many minutes.
+    ///
+    /// # Errors
+    /// Less than 1 or more than [`Step::MAX_MINUTES`].
+    pub fn from_minutes(minutes: i64) -> Result<Self, TimeError> {
+        if (1..=Self::MAX_MINUTES).contains(&minutes) {
+            Ok(Self { minutes })
+        } else {
+            Err(TimeError::Step(minutes.to_string()))
+        }
+    }
+
+    /// The length in minutes.
+    pub fn minutes(self) -> i64 {
+        self.minutes
+    }
+
+    /// The length in milliseconds.
+    pub fn ms(self) -> i64 {
+        self.minutes * MINUTE_MS
+    }
+
+    /// A whole multiple of the step. A multiple may be longer than a step that is asked for; it
+    /// stops at the longest whose milliseconds an `i64` holds.
+    pub(crate) fn times(self, factor: i64) -> Self {
+        Self { minutes: self.minutes.saturating_mul(factor).min(i64::MAX / MINUTE_MS) }
+    }
+}
+
+impl FromStr for Step {
+    type Err = TimeError;
+    fn from_str(text: &str) -> Result<Self, TimeError> {
+        let minutes = text.parse::<i64>().ok().filter(|_| !text.starts_with('+'));
+        minutes
+            .and_then(|minutes| Self::from_minutes(minutes).ok())
+            .ok_or_else(|| TimeError::Step(format!("\"{text}\"")))
+    }
+}
+
 /// A window that holds both its ends: `start ≤ t ≤ end`. Readings requests are closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedWindow {
@@ -251,6 +314,12 @@ impl ClosedWindow {
     /// Whether an instant lies in the window, its ends included.
     pub fn contains(self, ts_ms: i64) -> bool {
         (self.start_ms..=self.end_ms).contains(&ts_ms)
+    }
+
+    /// The window with its start moved back.
+    #[must_use]
+    pub fn widened(self, by_ms: i64) -> Self {
+        Self { start_ms: self.start_ms.saturating_sub(by_ms), ..self }
     }
 
     /// The part of an ascending column that lies in the window.

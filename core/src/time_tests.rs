@@ -55,6 +55,15 @@ fn spans_are_positive_whole_numbers_with_a_unit() {
 }
 
 #[test]
+fn steps_are_whole_and_positive() {
+    assert_eq!("60".parse::<Step>().unwrap().ms(), HOUR_MS);
+    assert_eq!("2147483647".parse::<Step>().unwrap().minutes(), 2_147_483_647);
+    for bad in ["", "0", "-5", "1.5", "x", "+5", " 5", "2147483648", "99999999999999999999"] {
+        assert_eq!(bad.parse::<Step>(), Err(TimeError::Step(format!("\"{bad}\""))));
+    }
+}
+
+#[test]
 fn windows_differ_only_in_their_end() {
     let column = [0, 10, 20, 30];
     let closed = ClosedWindow::new(10, 30).unwrap();

@@ -1,0 +1,81 @@
+//! One error above the small ones of the modules, with stable kinds for adapters to map.
+
+use crate::geo::GeoError;
+use crate::grid::GridLengthError;
+use crate::lookback::{LookbackError, PlanError};
+use crate::quality::QualityError;
+use crate::series::IntervalTypeError;
+use crate::station::StationIdError;
+#[cfg(feature = "store")]
+use crate::store::StoreError;
+use crate::tile::EncodingError;
+use crate::time::TimeError;
+use crate::variable::VariableError;
+use crate::wind::RotationLengthError;
+
+/// What kind of thing went wrong. The kinds are stable: each adapter maps them once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input is not of the form that is allowed.
+    Invalid,
+    /// The input is beyond a named limit.
+    Limit,
+    /// The store refused a batch or failed.
+    Store,
+}
+
+/// Any error of the crate. The message is that of the module's own error: what was got and what
+/// is allowed.
+///
+/// ```
+/// use mesonet::{Error, ErrorKind, Step};
+/// let error = Error::from("x".parse::<Step>().unwrap_err());
+/// assert_eq!(error.kind(), ErrorKind::Invalid);
+/// assert_eq!(
+///     error.to_string(),
+///     "step must be a whole number of minutes from 1 to 2147483647; got \"x\"",
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "each variant wraps the error of the module that it names")]
+pub enum Error {
+    #[error(transparent)]
+    Encoding(#[from] EncodingError),
+    #[error(transparent)]
+    Geo(#[from] GeoError),
+    #[error(transparent)]
+    GridLength(#[from] GridLengthError),
+    #[error(transparent)]
+    IntervalType(#[from] IntervalTypeError),
+    #[error(transparent)]
+    Lookback(#[from] LookbackError),
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error(transparent)]
+    Quality(#[from] QualityError),
+    #[error(transparent)]
+    RotationLength(#[from] RotationLengthError),
+    #[error(transparent)]
+    StationId(#[from] StationIdError),
+    #[cfg(feature = "store")]
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Time(#[from] TimeError),
+    #[error(transparent)]
+    Variable(#[from] VariableError),
+}
+
+impl Error {
+    /// The kind, for an adapter to map.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Lookback(_) => ErrorKind::Limit,
+            #[cfg(feature = "store")]
+            Self::Store(_) => ErrorKind::Store,
+            _ => ErrorKind::Invalid,
+        }
+    }
+}

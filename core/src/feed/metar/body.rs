@@ -1,0 +1,191 @@
+//! The body of a report: what comes after station and time, up to the remarks.
+//!
+//! Stations do not all keep the order of the regulations, so a group is known by its shape.
+
+use super::group::{Groups, is_missing, number, small_number};
+use super::sky;
+use super::visibility::{self, TEN_KM_OR_MORE};
+use super::weather::Weather;
+use super::wind::{self, WindGroup};
+use super::{Altimeter, Metar};
+
+/// Reads the groups after the time, remarks included, into the report.
+pub(super) fn read(metar: &mut Metar, mut groups: Groups<'_>) {
+    while let Some(group) = groups.next() {
+        if let Some(glued) = group.strip_prefix(b"RMK") {
+            // In RMKAO2 the blank was lost.
+            for groups in [Groups::new(glued), groups] {
+                let malformed = metar.remarks.read(groups);
+                metar.unread(malformed);
+            }
+            return;
+        }
+        if matches!(group, b"NOSIG" | b"TEMPO" | b"BECMG" | b"INTER") {
+            // A forecast: nothing in it was observed.
+            while groups.peek().is_some_and(|group| !group.starts_with(b"RMK")) {
+                groups.next();
+            }
+        } else if !take(metar, group, &mut groups) {
+            metar.unread(1);
+        }
+    }
+}
+
+/// Takes one group; `false` if it is none of the body's, or comes twice.
+fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
+    match group {
+        b"AUTO" => metar.auto = true,
+        b"NIL" => metar.nil = true,
+        b"CAVOK" => {
+            metar.cavok = true;
+            metar.visibility.get_or_insert(TEN_KM_OR_MORE);
+        }
+        b"COR" | [b'C', b'C', b'A'..=b'Z'] => metar.correct(group),
+        // Windshear in the lowest 1,600 ft: WS R24, WS RWY24, WS ALL RWY.
+        b"WS" => {
+            while matches!(groups.peek(), Some(b"ALL" | [b'R', ..])) {
+                groups.next();
+            }
+        }
+        [b'/', ..] => return slashes(metar, group),
+        [b'0'..=b'9', ..] => return digits(metar, group, groups),
+        [b'V', b'R', b'B', ..] => return take_wind(metar, group),
+        [b'A', value @ ..] if value.len() == 4 && !value[0].is_ascii_alphabetic() => {
+            let read = small_number(value).map(Altimeter::HundredthsInchHg);
+            return set(&mut metar.altimeter, read, is_missing(value));
+        }
+        [b'Q', value @ ..] => {
+            let value = value.strip_prefix(b"NH").unwrap_or(value);
+            let read = small_number(value).filter(|_| value.len() == 4).map(Altimeter::Hectopascal);
+            return set(&mut metar.altimeter, read, is_missing(value));
+        }
+        // Runway visual range and state of the runway: read by no one downstream.
+        [b'R', b'0'..=b'9' | b'/', ..] => {}
+        // Temperature and state of the sea.
+        [b'W', b'0'..=b'9' | b'M' | b'/', ..] => {}
+        [b'M', b'0'..=b'9', ..] | [b'P', b'0'..=b'9', ..] => {
+            return if group.ends_with(b"SM") {
+                set(&mut metar.visibility, visibility::miles(group, None), false)
+            } else {
+                temperatures(metar, group)
+            };
+        }
+        _ => return letters(metar, group),
+    }
+    true
+}
+
+/// Sky and weather: the groups made of letters.
+fn letters(metar: &mut Metar, group: &[u8]) -> bool {
+    if let Some(layer) = sky::layer(group) {
+        metar.sky.push(layer)
+    } else if let Some(weather) = Weather::read(group) {
+        metar.weather.push(weather)
+    } else {
+        // No significant weather, and what an instrument cannot tell.
+        matches!(group, b"NSW")
+    }
+}
+
+fn digits(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
+    match group {
+        [.., b'K', b'T'] | [.., b'M', b'P', b'S'] | [.., b'K', b'M', b'H'] => {
+            take_wind(metar, group)
+        }
+        [.., b'S', b'M'] => set(&mut metar.visibility, visibility::miles(group, None), false),
+        [_, _, _, b'V', _, _, _] => {
+            let read = wind::turns_between(group);
+            let taken = read.is_some();
+            if let Some(wind) = &mut metar.wind {
+                wind.turns_between = read;
+            }
+            taken
+        }
+        [_, _, b'/', ..] => temperatures(metar, group),
+        // Whole miles, with the fraction in the next group.
+        [_] | [_, _] => {
+            let whole = small_number(group);
+            let read = groups.peek().zip(whole).and_then(|(fraction, whole)| {
+                visibility::miles(fraction, Some(whole))
+            });
+            if read.is_some() {
+                groups.next();
+            }
+            set(&mut metar.visibility, read, false)
+        }
+        // State of the runway in the old form, 8 characters.
+        [_, _, _, _, _, _, _, _] if number(&group[..4]).is_some() => true,
+        _ if visibility::is_directional(group) => true,
+        _ => set(&mut metar.visibility, visibility::metres(group), false),
+    }
+}
+
+/// Groups that start with a slash: something in them was not observed.
+fn slashes(metar: &mut Metar, group: &[u8]) -> bool {
+    if is_missing(group) {
+        // Two slashes stand for the weather, four for the visibility, six and more for the sky.
+        metar.weather_missing |= group.len() == 2;
+        return true;
+    }
+    match group {
+        [.., b'K', b'T'] | [.., b'M', b'P', b'S'] | [.., b'K', b'M', b'H'] => {
+            take_wind(metar, group)
+        }
+        [missing @ .., b'S', b'M'] => is_missing(missing),
+        [b'/', b'/', b'/', b'0'..=b'9', _] | [b'/', b'/', b'/', b'M', _, _] => {
+            temperatures(metar, group)
+        }
+        _ => letters(metar, group),
+    }
+}
+
+fn take_wind(metar: &mut Metar, group: &[u8]) -> bool {
+    match wind::wind(group) {
+        Some(WindGroup::Wind(wind)) => set(&mut metar.wind, Some(wind), false),
+        Some(WindGroup::Missing) => true,
+        None => false,
+    }
+}
+
+/// `TT/TdTd`, each with `M` for minus, each perhaps missing.
+fn temperatures(metar: &mut Metar, group: &[u8]) -> bool {
+    let split = match group {
+        [b'/', b'/', b'/', rest @ ..] => Some((&b"//"[..], rest)),
+        group => {
+            let slash = group.iter().position(|&byte| byte == b'/');
+            slash.map(|slash| (&group[..slash], &group[slash + 1..]))
+        }
+    };
+    let read = split.and_then(|(temperature, dew_point)| {
+        Some((whole_degrees(temperature)?, whole_degrees(dew_point)?))
+    });
+    let Some((temperature, dew_point)) = read else { return false };
+    let first = metar.temperature_c.is_none() && metar.dew_point_c.is_none();
+    if first {
+        (metar.temperature_c, metar.dew_point_c) = (temperature, dew_point);
+    }
+    first
+}
+
+fn whole_degrees(field: &[u8]) -> Option<Option<i8>> {
+    if field.is_empty() || is_missing(field) || matches!(field, b"XX" | b"M" | b"MM") {
+        return Some(None);
+    }
+    let (digits, sign) = match field {
+        [b'M', digits @ ..] => (digits, -1),
+        digits => (digits, 1),
+    };
+    number(digits).filter(|_| digits.len() == 2).map(|degrees| Some(degrees as i8 * sign))
+}
+
+/// Sets a value once; `false` if there is none to set, or one was set before.
+fn set<T>(slot: &mut Option<T>, read: Option<T>, missing: bool) -> bool {
+    match read {
+        Some(value) if slot.is_none() => {
+            *slot = Some(value);
+            true
+        }
+        Some(_) => false,
+        None => missing,
+    }
+}

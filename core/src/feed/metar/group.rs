@@ -1,0 +1,70 @@
+//! The groups of a report and the fields inside a group.
+
+/// The groups of one report: what lies between blanks, up to the `=` that ends a report.
+///
+/// Control characters count as blanks, so a stray null byte splits a group and no more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Groups<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Groups<'a> {
+    pub(super) fn new(report: &'a [u8]) -> Self {
+        Self { rest: report }
+    }
+
+    /// The next group, which stays there.
+    pub(super) fn peek(mut self) -> Option<&'a [u8]> {
+        self.next()
+    }
+}
+
+impl<'a> Iterator for Groups<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let start = self.rest.iter().position(|&byte| byte > b' ')?;
+        let rest = &self.rest[start..];
+        let length =
+            rest.iter().position(|&byte| byte <= b' ' || byte == b'=').unwrap_or(rest.len());
+        let (group, rest) = rest.split_at(length);
+        self.rest = if rest.first() == Some(&b'=') { &[] } else { rest };
+        (!group.is_empty()).then_some(group)
+    }
+}
+
+/// Value of a field that holds nothing but one to nine digits.
+#[inline]
+pub(super) fn number(field: &[u8]) -> Option<u32> {
+    if field.is_empty() || field.len() > 9 {
+        return None;
+    }
+    field.iter().try_fold(0, |value, byte| {
+        byte.is_ascii_digit().then(|| value * 10 + u32::from(byte - b'0'))
+    })
+}
+
+/// Value of a field of one to four digits.
+#[inline]
+pub(super) fn small_number(field: &[u8]) -> Option<u16> {
+    if field.len() > 4 { None } else { number(field).map(|value| value as u16) }
+}
+
+/// Value of a field `sTTT`: sign (0 plus, 1 minus) and tenths.
+#[inline]
+pub(super) fn signed_tenths(field: &[u8]) -> Option<i16> {
+    let (&sign, digits) = field.split_first()?;
+    let tenths = small_number(digits).filter(|_| digits.len() == 3)? as i16;
+    match sign {
+        b'0' => Some(tenths),
+        b'1' => Some(-tenths),
+        _ => None,
+    }
+}
+
+/// Whether a field says that its value is missing: one or more slashes and nothing else.
+#[inline]
+pub(super) fn is_missing(field: &[u8]) -> bool {
+    !field.is_empty() && field.iter().all(|&byte| byte == b'/')
+}

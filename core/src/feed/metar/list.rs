@@ -1,0 +1,56 @@
+//! A short list inside a value that is copied.
+
+use std::fmt;
+use std::ops::Deref;
+
+/// Up to `N` items, in place: a decoded report needs no heap.
+#[derive(Clone, Copy)]
+pub struct ShortList<T, const N: usize> {
+    items: [T; N],
+    length: u8,
+}
+
+impl<T: Copy, const N: usize> ShortList<T, N> {
+    /// No items; the array is filled with `blank`, which is never shown.
+    pub(super) const fn new(blank: T) -> Self {
+        Self { items: [blank; N], length: 0 }
+    }
+
+    /// Adds an item; `false` if the list is full.
+    pub(super) fn push(&mut self, item: T) -> bool {
+        let free = self.items.get_mut(usize::from(self.length));
+        let is_free = free.is_some();
+        if let Some(free) = free {
+            *free = item;
+            self.length += 1;
+        }
+        is_free
+    }
+}
+
+impl<T, const N: usize> Deref for ShortList<T, N> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.items[..usize::from(self.length)]
+    }
+}
+
+impl<'a, T, const N: usize> IntoIterator for &'a ShortList<T, N> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<T: PartialEq, const N: usize> PartialEq for ShortList<T, N> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: fmt::Debug, const N: usize> fmt::Debug for ShortList<T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}

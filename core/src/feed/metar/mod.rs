@@ -1,0 +1,368 @@
+//! METAR and SPECI: the aviation weather reports of WMO code forms FM 15 and FM 16, with the
+//! remarks that North American stations add (FMH-1 chapter 12, MANOBS).
+//!
+//! [`Metar::parse`] works on the bytes of one report and allocates nothing. It reads what stations
+//! send rather than what the regulations ask: a group that cannot be read is left out and counted
+//! in [`Metar::unread_groups`]; only a report without station or time is an error. Values stay in
+//! the units of the report; [`ingest`](super::ingest) converts them.
+//!
+//! Not kept: runway visual range, state of the runway and of the sea, trend forecasts, and remarks
+//! in words.
+
+mod body;
+mod group;
+mod list;
+mod remarks;
+mod sky;
+mod visibility;
+mod weather;
+mod wind;
+
+use std::fmt;
+
+use crate::time::{DAY_MS, HOUR_MS, MINUTE_MS};
+
+use group::{Groups, small_number};
+pub use list::ShortList;
+pub use remarks::{AutomatedStation, Outages, PressureTendency, Remarks};
+pub use sky::{Convection, SkyCover, SkyLayer};
+pub use visibility::{Bound, DistanceUnit, MetarVisibility};
+pub use weather::{Intensity, Weather};
+pub use wind::{MetarWind, PeakWind, SpeedUnit, WindFrom};
+
+/// Why a report was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MetarKind {
+    /// `METAR`: its time had come.
+    Routine,
+    /// `SPECI`: the weather had changed.
+    Special,
+    /// The report does not say.
+    #[default]
+    Unknown,
+}
+
+/// ICAO location indicator: four letters or digits, a letter first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Icao([u8; 4]);
+
+impl Icao {
+    fn read(group: &[u8]) -> Option<Self> {
+        let letters: [u8; 4] = group.try_into().ok()?;
+        let valid = letters[0].is_ascii_uppercase()
+            && letters.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        valid.then_some(Self(letters))
+    }
+
+    /// The four characters.
+    pub fn as_str(&self) -> &str {
+        // Only ASCII gets in, so the fallback is never taken.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Icao {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Icao {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+/// Altimeter setting (QNH) as reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Altimeter {
+    /// `A2992`: hundredths of an inch of mercury.
+    HundredthsInchHg(u16),
+    /// `Q1013`: hectopascals.
+    Hectopascal(u16),
+}
+
+impl Altimeter {
+    /// The setting in hectopascals.
+    ///
+    /// ```
+    /// use mesonet::feed::metar::Altimeter;
+    /// assert_eq!(Altimeter::HundredthsInchHg(2992).hpa(), 1013.2074811900272);
+    /// assert_eq!(Altimeter::Hectopascal(1013).hpa(), 1013.0);
+    /// ```
+    pub fn hpa(self) -> f64 {
+        match self {
+            Self::HundredthsInchHg(hundredths) => {
+                crate::unit::inches_of_mercury_to_hpa(f64::from(hundredths) / 100.0)
+            }
+            Self::Hectopascal(hpa) => f64::from(hpa),
+        }
+    }
+}
+
+/// A text that is no METAR.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MetarError {
+    /// No station where one must stand.
+    #[error(
+        "\"{got}\" is not a station; a report starts with METAR or SPECI, which may be left out, \
+         then an indicator of four letters or digits, a letter first, for example CYYZ"
+    )]
+    Station {
+        /// The start of what stands there.
+        got: String,
+    },
+    /// No time where one must stand.
+    #[error(
+        "\"{got}\" is not the time of a report; after the station come day, hour and minute, for \
+         example 231118Z"
+    )]
+    Time {
+        /// The start of what stands there.
+        got: String,
+    },
+}
+
+/// One decoded report, in the units it was reported in.
+///
+/// ```
+/// use mesonet::feed::metar::{Altimeter, Metar};
+/// let metar = Metar::parse(
+///     "KBUF 312354Z 21014G22KT 10SM -SN BKN050 OVC110 02/M07 A2973 RMK AO2 SLP077 T00221067",
+/// )?;
+/// assert_eq!(metar.station.as_str(), "KBUF");
+/// assert_eq!((metar.day, metar.hour, metar.minute), (31, 23, 54));
+/// assert_eq!(metar.wind.and_then(|wind| wind.gust), Some(22));
+/// assert_eq!(metar.weather[0].to_string(), "Light snow");
+/// assert_eq!(metar.ceiling_ft(), Some(5000));
+/// assert_eq!(metar.altimeter, Some(Altimeter::HundredthsInchHg(2973)));
+/// assert_eq!(metar.remarks.dew_point_tenths_c, Some(-67));
+/// assert_eq!(metar.sea_level_pressure_tenths_hpa(), Some(10_077));
+///
+/// assert_eq!(
+///     Metar::parse("KBUF O12354Z").unwrap_err().to_string(),
+///     "\"O12354Z\" is not the time of a report; after the station come day, hour and minute, \
+///      for example 231118Z",
+/// );
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "one group each, any of them together")]
+pub struct Metar {
+    /// What the report says it is.
+    pub kind: MetarKind,
+    /// Station.
+    pub station: Icao,
+    /// Day of the month (UTC), 1 to 31.
+    pub day: u8,
+    /// Hour (UTC), 0 to 23.
+    pub hour: u8,
+    /// Minute, 0 to 59.
+    pub minute: u8,
+    /// 0 for a first report; 1 for `COR` and `CCA`, 2 for `CCB` and so on.
+    pub revision: u8,
+    /// `AUTO`: made without a person.
+    pub auto: bool,
+    /// `NIL`: the report is missing; it has no values.
+    pub nil: bool,
+    /// Wind; `None` where it is missing.
+    pub wind: Option<MetarWind>,
+    /// Prevailing visibility.
+    pub visibility: Option<MetarVisibility>,
+    /// `CAVOK`: visibility 10 km or more, no cloud below 5,000 ft, no weather.
+    pub cavok: bool,
+    /// Present weather, and recent weather ([`Weather::recent`]).
+    pub weather: ShortList<Weather, 6>,
+    /// `//` in place of the weather: an instrument could not tell.
+    pub weather_missing: bool,
+    /// Layers of cloud, lowest first as a rule, or what stands in place of them.
+    pub sky: ShortList<SkyLayer, 8>,
+    /// Air temperature in whole degrees Celsius.
+    pub temperature_c: Option<i8>,
+    /// Dew point in whole degrees Celsius.
+    pub dew_point_c: Option<i8>,
+    /// Altimeter setting.
+    pub altimeter: Option<Altimeter>,
+    /// Remarks that carry data.
+    pub remarks: Remarks,
+    /// Groups of the body, and data groups of the remarks, that could not be read.
+    pub unread_groups: u16,
+}
+
+impl Metar {
+    /// Reads one report, with or without its `METAR` and its closing `=`.
+    ///
+    /// # Errors
+    /// No station, or no time after it.
+    pub fn parse(report: &str) -> Result<Self, MetarError> {
+        let mut groups = Groups::new(report.as_bytes());
+        let mut kind = MetarKind::Unknown;
+        let mut corrected = None;
+        let station = loop {
+            match groups.next() {
+                Some(b"METAR") => kind = MetarKind::Routine,
+                Some(b"SPECI") => kind = MetarKind::Special,
+                Some(group @ (b"COR" | [b'C', b'C', b'A'..=b'Z'])) => corrected = Some(group),
+                group => {
+                    let station = group.and_then(Icao::read);
+                    break station.ok_or_else(|| MetarError::Station { got: excerpt(group) })?;
+                }
+            }
+        };
+        let group = groups.next();
+        let (day, hour, minute) =
+            group.and_then(time).ok_or_else(|| MetarError::Time { got: excerpt(group) })?;
+        let mut metar = Self {
+            kind,
+            station,
+            day,
+            hour,
+            minute,
+            revision: 0,
+            auto: false,
+            nil: false,
+            wind: None,
+            visibility: None,
+            cavok: false,
+            weather: ShortList::new(Weather::BLANK),
+            weather_missing: false,
+            sky: ShortList::new(SkyLayer::BLANK),
+            temperature_c: None,
+            dew_point_c: None,
+            altimeter: None,
+            remarks: Remarks::default(),
+            unread_groups: 0,
+        };
+        if let Some(group) = corrected {
+            metar.correct(group);
+        }
+        body::read(&mut metar, groups);
+        Ok(metar)
+    }
+
+    /// Time of the report: of all months, the one that brings it nearest to the reference, both in
+    /// milliseconds since 1970 (UTC). The earlier one where two are as near.
+    ///
+    /// ```
+    /// use mesonet::{feed::metar::Metar, parse_instant};
+    /// let received_ms = parse_instant("2023-03-01T00:02:00Z")?;
+    /// let metar = Metar::parse("KBUF 282354Z NIL").unwrap();
+    /// assert_eq!(Ok(metar.time_ms(received_ms)), parse_instant("2023-02-28T23:54:00Z"));
+    /// # Ok::<(), mesonet::TimeError>(())
+    /// ```
+    pub fn time_ms(&self, reference_ms: i64) -> i64 {
+        let in_day_ms = i64::from(self.hour) * HOUR_MS + i64::from(self.minute) * MINUTE_MS;
+        let (year, month, _) = civil_from_days(reference_ms.div_euclid(DAY_MS));
+        let months = year * 12 + month - 1;
+        // Two months either way: one of any three in a row has a 31st, and a 30th or 29th.
+        (months - 2..=months + 2)
+            .filter_map(|months| {
+                let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
+                let days = days_from_civil(year, month, i64::from(self.day));
+                let exists = civil_from_days(days) == (year, month, i64::from(self.day));
+                exists.then(|| days.saturating_mul(DAY_MS).saturating_add(in_day_ms))
+            })
+            .min_by_key(|ts_ms| ts_ms.abs_diff(reference_ms))
+            .unwrap_or(reference_ms)
+    }
+
+    /// Height of the ceiling above the ground in feet: the lowest layer that covers more than half
+    /// of the sky, or the vertical visibility. `None` where there is no ceiling.
+    pub fn ceiling_ft(&self) -> Option<u32> {
+        self.sky.iter().filter(|layer| layer.is_ceiling()).filter_map(|layer| layer.base_ft).min()
+    }
+
+    /// Sea-level pressure in tenths of a hectopascal.
+    ///
+    /// The report leaves out the leading 9 or 10. The one that lies nearer to the altimeter setting
+    /// is taken: the two pressures differ by some hectopascals, the readings by a hundred. Without
+    /// an altimeter setting it is the one nearer to 1000 hPa, which is wrong in the strongest highs
+    /// and lows.
+    ///
+    /// ```
+    /// use mesonet::feed::metar::Metar;
+    /// let slp = |text| Metar::parse(text).unwrap().sea_level_pressure_tenths_hpa();
+    /// assert_eq!(slp("CYYQ 010000Z A3000 RMK SLP183"), Some(10_183));
+    /// assert_eq!(slp("CYPH 010000Z A2923 RMK SLP902"), Some(9_902));
+    /// assert_eq!(slp("CYDA 010000Z A3105 RMK SLP525"), Some(10_525));
+    /// assert_eq!(slp("PADK 010000Z RMK SLP499"), Some(10_499));
+    /// ```
+    pub fn sea_level_pressure_tenths_hpa(&self) -> Option<u16> {
+        let digits = self.remarks.sea_level_pressure_digits?;
+        let nearest_to = self.altimeter.map_or(1000.0, Altimeter::hpa) * 10.0;
+        let far = |tenths: u16| (f64::from(tenths) - nearest_to).abs();
+        let (low, high) = (9_000 + digits, 10_000 + digits);
+        Some(if far(low) <= far(high) { low } else { high })
+    }
+
+    /// Length of the period of the `6RRRR` group in minutes: 360 in the report of a main synoptic
+    /// hour (0, 6, 12, 18 UTC), 180 in that of an intermediate one (3, 9, 15, 21); `None` in a
+    /// report of another hour, where the group has no meaning. The hour of a report is its time
+    /// rounded up.
+    pub fn six_group_minutes(&self) -> Option<u16> {
+        match self.nominal_hour() % 6 {
+            0 => Some(360),
+            3 => Some(180),
+            _ => None,
+        }
+    }
+
+    /// The hour that an hourly report stands for: its time rounded up, 0 to 23.
+    pub fn nominal_hour(&self) -> u8 {
+        (self.hour + u8::from(self.minute > 0)) % 24
+    }
+
+    fn correct(&mut self, group: &[u8]) {
+        let revision = match group {
+            [_, b'C', letter @ b'A'..=b'Z'] => letter - b'A' + 1,
+            _ => 1,
+        };
+        self.revision = self.revision.max(revision);
+    }
+
+    fn unread(&mut self, groups: u16) {
+        self.unread_groups = self.unread_groups.saturating_add(groups);
+    }
+}
+
+/// Reads `DDHHMMZ`.
+fn time(group: &[u8]) -> Option<(u8, u8, u8)> {
+    let digits = group.strip_suffix(b"Z").filter(|digits| digits.len() == 6)?;
+    let field = |at: usize| small_number(&digits[at..at + 2]).map(|value| value as u8);
+    let (day, hour, minute) = (field(0)?, field(2)?, field(4)?);
+    ((1..=31).contains(&day) && hour < 24 && minute < 60).then_some((day, hour, minute))
+}
+
+/// The start of a group, for messages.
+fn excerpt(group: Option<&[u8]>) -> String {
+    let group = group.unwrap_or_default();
+    String::from_utf8_lossy(&group[..group.len().min(20)]).into_owned()
+}
+
+/// Days since 1970 of a date of the Gregorian calendar; a day past the end of its month runs on
+/// into the next (H. Hinnant, "chrono-compatible low-level date algorithms").
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+/// Year, month and day of days since 1970; the inverse of [`days_from_civil`].
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+#[path = "metar_tests.rs"]
+mod tests;

@@ -1,0 +1,228 @@
+//! Remarks that carry data, as FMH-1 chapter 12 (US) and MANOBS (Canada) define them.
+//!
+//! Remarks are free text with data groups in it, in no order that all stations keep. A group that
+//! has the shape of a data group is read wherever it stands; all other words are passed over.
+
+use super::group::{Groups, is_missing, number, signed_tenths, small_number};
+use super::wind::{PeakWind, peak_wind};
+
+/// Kind of automated station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutomatedStation {
+    /// `AO1`: cannot tell rain from snow.
+    Ao1,
+    /// `AO2`: can.
+    Ao2,
+}
+
+/// Change of station pressure in three hours (`5appp`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PressureTendency {
+    /// How the pressure went: WMO code table 0200, 0 to 8.
+    pub characteristic: u8,
+    /// Change in tenths of a hectopascal; negative for a fall.
+    pub change_tenths_hpa: i16,
+}
+
+/// Sensors that a report says are out of order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "one remark each, any of them together")]
+pub struct Outages {
+    /// `$`: the station needs maintenance.
+    pub maintenance: bool,
+    /// `PNO`: rain gauge.
+    pub rain_gauge: bool,
+    /// `FZRANO`: freezing-rain sensor.
+    pub freezing_rain: bool,
+    /// `TSNO`: lightning detector.
+    pub lightning: bool,
+    /// `PWINO`: present-weather identifier.
+    pub present_weather: bool,
+    /// `RVRNO`: runway visual range.
+    pub runway_visual_range: bool,
+    /// `SLPNO`: sea-level pressure.
+    pub sea_level_pressure: bool,
+}
+
+/// The remarks that carry data, in the units of the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// `AO1`, `AO2`.
+    pub automated: Option<AutomatedStation>,
+    /// Air temperature in tenths of a degree Celsius (`Tsnnnsnnn`).
+    pub temperature_tenths_c: Option<i16>,
+    /// Dew point in tenths of a degree Celsius.
+    pub dew_point_tenths_c: Option<i16>,
+    /// The three digits of `SLPnnn`: tens, units and tenths of a hectopascal. See
+    /// [`Metar::sea_level_pressure_tenths_hpa`](super::Metar::sea_level_pressure_tenths_hpa).
+    pub sea_level_pressure_digits: Option<u16>,
+    /// Precipitation since the last hourly report in hundredths of an inch (`Pnnnn`); 0 includes a
+    /// trace.
+    pub hourly_precipitation_hundredths_in: Option<u16>,
+    /// Precipitation of 3 or 6 hours in hundredths of an inch (`6RRRR`); 0 includes a trace. See
+    /// [`Metar::six_group_minutes`](super::Metar::six_group_minutes).
+    pub six_group_hundredths_in: Option<u16>,
+    /// Precipitation of 24 hours in hundredths of an inch (`7RRRR`); 0 includes a trace.
+    pub daily_precipitation_hundredths_in: Option<u16>,
+    /// Depth of snow on the ground in inches (`4/sss`).
+    pub snow_depth_in: Option<u16>,
+    /// Snow that fell in six hours in tenths of an inch (`931RRR`).
+    pub snowfall_tenths_in: Option<u16>,
+    /// Water equivalent of the snow on the ground in tenths of an inch (`933RRR`).
+    pub snow_water_tenths_in: Option<u16>,
+    /// Highest temperature of six hours in tenths of a degree Celsius (`1snTTT`).
+    pub max_6h_tenths_c: Option<i16>,
+    /// Lowest temperature of six hours in tenths of a degree Celsius (`2snTTT`).
+    pub min_6h_tenths_c: Option<i16>,
+    /// Highest temperature of 24 hours in tenths of a degree Celsius (`4snTTTsnTTT`).
+    pub max_24h_tenths_c: Option<i16>,
+    /// Lowest temperature of 24 hours in tenths of a degree Celsius.
+    pub min_24h_tenths_c: Option<i16>,
+    /// Change of station pressure in three hours (`5appp`).
+    pub pressure_tendency: Option<PressureTendency>,
+    /// Highest gust since the last hourly report (`PK WND`).
+    pub peak_wind: Option<PeakWind>,
+    /// Sensors that are out of order.
+    pub outages: Outages,
+}
+
+/// What came of a group.
+enum Outcome {
+    /// Data, or words that carry none.
+    Taken,
+    /// The shape of a data group, but not one.
+    Malformed,
+}
+
+impl Remarks {
+    /// Reads the groups after `RMK`; returns how many data groups were malformed.
+    pub(super) fn read(&mut self, mut groups: Groups<'_>) -> u16 {
+        let mut malformed = 0_u16;
+        while let Some(group) = groups.next() {
+            if matches!(self.group(group, &mut groups), Outcome::Malformed) {
+                malformed = malformed.saturating_add(1);
+            }
+        }
+        malformed
+    }
+
+    fn group(&mut self, group: &[u8], groups: &mut Groups<'_>) -> Outcome {
+        match group {
+            [b'0'..=b'9', ..] => return self.digits(group),
+            b"AO1" | b"A01" => self.automated = Some(AutomatedStation::Ao1),
+            b"AO2" | b"A02" | b"AO2A" => self.automated = Some(AutomatedStation::Ao2),
+            b"$" => self.outages.maintenance = true,
+            b"PNO" => self.outages.rain_gauge = true,
+            b"FZRANO" => self.outages.freezing_rain = true,
+            b"TSNO" => self.outages.lightning = true,
+            b"PWINO" => self.outages.present_weather = true,
+            b"RVRNO" => self.outages.runway_visual_range = true,
+            b"SLPNO" => self.outages.sea_level_pressure = true,
+            [b'S', b'L', b'P', digits @ ..] if !digits.is_empty() => {
+                let read = small_number(digits).filter(|_| digits.len() == 3);
+                return keep(&mut self.sea_level_pressure_digits, read, is_missing(digits));
+            }
+            [b'T', digits @ ..] if matches!(digits.first(), Some(b'0'..=b'9')) => {
+                return self.tenths(digits);
+            }
+            [b'P', digits @ ..] if digits.len() == 4 && !digits[0].is_ascii_alphabetic() => {
+                let read = small_number(digits);
+                let missing = is_missing(digits);
+                return keep(&mut self.hourly_precipitation_hundredths_in, read, missing);
+            }
+            b"PK" if groups.peek() == Some(b"WND") => {
+                groups.next();
+                let read = groups.peek().and_then(peak_wind);
+                return keep(&mut self.peak_wind, read, false);
+            }
+            _ => {}
+        }
+        Outcome::Taken
+    }
+
+    /// `Tsnnnsnnn`, or `Tsnnn` where the dew point is missing.
+    fn tenths(&mut self, digits: &[u8]) -> Outcome {
+        let read = match digits.split_at_checked(4) {
+            Some((temperature, b"" | b"////")) => signed_tenths(temperature).map(|t| (t, None)),
+            Some((temperature, dew_point)) => signed_tenths(temperature)
+                .zip(signed_tenths(dew_point))
+                .map(|(temperature, dew_point)| (temperature, Some(dew_point))),
+            None => None,
+        };
+        let Some((temperature, dew_point)) = read else { return Outcome::Malformed };
+        if self.temperature_tenths_c.is_none() {
+            self.temperature_tenths_c = Some(temperature);
+            self.dew_point_tenths_c = dew_point;
+        }
+        Outcome::Taken
+    }
+
+    /// Groups that start with the digit that names them. A number of another length is part of the
+    /// words around it, such as a height or a time.
+    fn digits(&mut self, group: &[u8]) -> Outcome {
+        match group {
+            [b'4', b'/', depth @ ..] => {
+                let read = small_number(depth).filter(|_| depth.len() == 3);
+                keep(&mut self.snow_depth_in, read, is_missing(depth))
+            }
+            [b'4', extremes @ ..] if extremes.len() == 8 => {
+                let (max, min) = extremes.split_at(4);
+                let max = keep(&mut self.max_24h_tenths_c, signed_tenths(max), is_missing(max));
+                let min = keep(&mut self.min_24h_tenths_c, signed_tenths(min), is_missing(min));
+                if matches!(max, Outcome::Malformed) { max } else { min }
+            }
+            [b'9', b'3', kind @ (b'1' | b'3'), tenths @ ..] if tenths.len() == 3 => {
+                let slot = if *kind == b'1' {
+                    &mut self.snowfall_tenths_in
+                } else {
+                    &mut self.snow_water_tenths_in
+                };
+                keep(slot, small_number(tenths), is_missing(tenths))
+            }
+            [kind, field @ ..] if field.len() == 4 => self.five_characters(*kind, field),
+            _ => Outcome::Taken,
+        }
+    }
+
+    fn five_characters(&mut self, kind: u8, field: &[u8]) -> Outcome {
+        let is_data = is_missing(field) || number(field).is_some();
+        if !is_data {
+            return Outcome::Taken;
+        }
+        let missing = is_missing(field);
+        match kind {
+            b'1' => keep(&mut self.max_6h_tenths_c, signed_tenths(field), missing),
+            b'2' => keep(&mut self.min_6h_tenths_c, signed_tenths(field), missing),
+            b'5' => keep(&mut self.pressure_tendency, pressure_tendency(field), missing),
+            b'6' => keep(&mut self.six_group_hundredths_in, small_number(field), missing),
+            b'7' => {
+                keep(&mut self.daily_precipitation_hundredths_in, small_number(field), missing)
+            }
+            _ => Outcome::Taken,
+        }
+    }
+}
+
+/// Keeps the first value of a group: what comes later in free text is less likely to be one.
+fn keep<T>(slot: &mut Option<T>, read: Option<T>, missing: bool) -> Outcome {
+    match read {
+        Some(value) => {
+            slot.get_or_insert(value);
+            Outcome::Taken
+        }
+        None if missing => Outcome::Taken,
+        None => Outcome::Malformed,
+    }
+}
+
+/// `appp`: code table 0200; 0 to 3 is a rise, 4 steady, 5 to 8 a fall.
+fn pressure_tendency(field: &[u8]) -> Option<PressureTendency> {
+    let (characteristic, change) = field.split_first()?;
+    let change = small_number(change)? as i16;
+    let change_tenths_hpa = match characteristic {
+        b'0'..=b'4' => change,
+        b'5'..=b'8' => -change,
+        _ => return None,
+    };
+    Some(PressureTendency { characteristic: characteristic - b'0', change_tenths_hpa })
+}

@@ -1,0 +1,121 @@
+//! Wind groups: `dddff(f)Gff(f)KT`, `dddVddd`, and the peak wind of the remarks.
+
+use super::group::{is_missing, small_number};
+
+/// Unit in which a report gives its wind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are the units")]
+pub enum SpeedUnit {
+    Knot,
+    MetrePerSecond,
+    KilometrePerHour,
+}
+
+/// Where the wind blows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindFrom {
+    /// Degrees from true north, 0 to 360: 360 is north, 0 belongs to a calm.
+    Degrees(u16),
+    /// `VRB`: no one direction.
+    Variable,
+    /// `///`: not observed.
+    Missing,
+}
+
+/// Wind of the body: the mean of two minutes in North America, of ten under ICAO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetarWind {
+    /// Where it blows from.
+    pub from: WindFrom,
+    /// Mean speed, in `unit`; above the scale (`P99`) it is the scale's end.
+    pub speed: Option<u16>,
+    /// Highest gust of the last ten minutes, in `unit`.
+    pub gust: Option<u16>,
+    /// Unit of speed and gust.
+    pub unit: SpeedUnit,
+    /// The two directions, clockwise, between which the wind turns (`dddVddd`), in degrees.
+    pub turns_between: Option<(u16, u16)>,
+}
+
+/// Highest gust since the last hourly report (`PK WND dddff(f)/(hh)mm`), in knots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeakWind {
+    /// Direction in degrees from true north.
+    pub from_degrees: u16,
+    /// Speed in knots.
+    pub speed_kt: u16,
+    /// Hour of the gust (UTC), where it is not the hour of the report.
+    pub hour: Option<u8>,
+    /// Minute of the gust.
+    pub minute: u8,
+}
+
+/// What a wind group says.
+pub(super) enum WindGroup {
+    Wind(MetarWind),
+    Missing,
+}
+
+/// Reads a wind group: `None` if it is none.
+pub(super) fn wind(group: &[u8]) -> Option<WindGroup> {
+    let (fields, unit) = if let Some(fields) = group.strip_suffix(b"KT") {
+        (fields, SpeedUnit::Knot)
+    } else if let Some(fields) = group.strip_suffix(b"MPS") {
+        (fields, SpeedUnit::MetrePerSecond)
+    } else {
+        (group.strip_suffix(b"KMH")?, SpeedUnit::KilometrePerHour)
+    };
+    if is_missing(fields) {
+        return Some(WindGroup::Missing);
+    }
+    let (from, speeds) = fields.split_at_checked(3)?;
+    let from = match from {
+        b"VRB" => WindFrom::Variable,
+        b"///" => WindFrom::Missing,
+        digits => WindFrom::Degrees(degrees(digits)?),
+    };
+    let (speed, gust) = match speeds.iter().position(|&byte| byte == b'G') {
+        Some(at) => (speed(&speeds[..at])?, speed(&speeds[at + 1..])?),
+        None => (speed(speeds)?, None),
+    };
+    Some(WindGroup::Wind(MetarWind { from, speed, gust, unit, turns_between: None }))
+}
+
+/// A speed of two or three digits, perhaps above the scale, or missing.
+fn speed(field: &[u8]) -> Option<Option<u16>> {
+    if is_missing(field) {
+        return Some(None);
+    }
+    let digits = field.strip_prefix(b"P").unwrap_or(field);
+    small_number(digits).filter(|_| matches!(digits.len(), 2 | 3)).map(Some)
+}
+
+fn degrees(digits: &[u8]) -> Option<u16> {
+    small_number(digits).filter(|&degrees| digits.len() == 3 && degrees <= 360)
+}
+
+/// Reads `dddVddd`.
+pub(super) fn turns_between(group: &[u8]) -> Option<(u16, u16)> {
+    match group {
+        [from @ .., b'V', _, _, _] => Some((degrees(from)?, degrees(&group[4..])?)),
+        _ => None,
+    }
+}
+
+/// Reads the last group of `PK WND dddff(f)/(hh)mm`.
+pub(super) fn peak_wind(group: &[u8]) -> Option<PeakWind> {
+    let slash = group.iter().position(|&byte| byte == b'/')?;
+    let (wind, time) = (&group[..slash], &group[slash + 1..]);
+    let (from, speed) = wind.split_at_checked(3)?;
+    let (hour, minute) = match time.len() {
+        2 => (None, time),
+        4 => (Some(small_number(&time[..2]).filter(|&hour| hour < 24)? as u8), &time[2..]),
+        _ => return None,
+    };
+    Some(PeakWind {
+        from_degrees: degrees(from)?,
+        speed_kt: small_number(speed).filter(|_| matches!(speed.len(), 2 | 3))?,
+        hour,
+        minute: small_number(minute).filter(|&minute| minute < 60)? as u8,
+    })
+}

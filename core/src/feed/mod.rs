@@ -1,0 +1,3 @@
+//! Readers of published feeds.
+
+pub mod metar;

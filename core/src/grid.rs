@@ -1,0 +1,289 @@
+//! The time grid: its positions, its caps, and which reading stands in each cell.
+//!
+//! Slices in, caller's buffers out: nothing here allocates.
+
+use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS, Step};
+
+/// How far before the start of a grid a reading may lie to fill its first cells.
+pub const CARRY_IN_MS: i64 = 12 * HOUR_MS;
+
+/// Age up to which the newest reading of a series makes the series current.
+pub const CURRENT_AGE_MS: i64 = 90 * MINUTE_MS;
+
+/// Stands for "no reading" where an index into a column is expected.
+pub const NO_READING: u32 = u32::MAX;
+
+/// How large an answer may be. The defaults are those of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// Stations × names × positions.
+    pub cells: u64,
+    /// Positions in time.
+    pub positions: u64,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self { cells: 500_000, positions: 2_000 }
+    }
+}
+
+/// The positions of a grid: start, start + step, … up to the end, and the end itself where the
+/// step does not divide the span.
+///
+/// ```
+/// use mesonet::{ClosedWindow, Positions, Step, MINUTE_MS};
+/// let window = ClosedWindow::new(0, 25 * MINUTE_MS)?;
+/// let positions = Positions::new(window, Step::from_minutes(10)?);
+/// let minutes: Vec<i64> = positions.iter().map(|at_ms| at_ms / MINUTE_MS).collect();
+/// assert_eq!(minutes, [0, 10, 20, 25]);
+/// # Ok::<(), mesonet::TimeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Positions {
+    start_ms: i64,
+    end_ms: i64,
+    step_ms: i64,
+}
+
+impl Positions {
+    /// The positions of a window at a step.
+    pub fn new(window: ClosedWindow, step: Step) -> Self {
+        Self { start_ms: window.start_ms(), end_ms: window.end_ms(), step_ms: step.ms() }
+    }
+
+    /// How many there are: at least two, the start and the end.
+    #[allow(clippy::len_without_is_empty, reason = "never empty")]
+    pub fn len(self) -> u64 {
+        let span_ms = self.end_ms.abs_diff(self.start_ms);
+        span_ms.div_ceil(self.step_ms.unsigned_abs()) + 1
+    }
+
+    /// All positions in ascending order, in milliseconds since 1970.
+    pub fn iter(self) -> impl Iterator<Item = i64> {
+        let inner = (self.len() - 1) as i64;
+        (0..inner).map(move |i| self.start_ms + i * self.step_ms).chain([self.end_ms])
+    }
+}
+
+/// Which cap a coarser grid is due to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum LimitedBy {
+    /// [`Caps::cells`].
+    Cells,
+    /// [`Caps::positions`].
+    Positions,
+}
+
+/// Why an answer has a coarser step than was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+pub struct Coarsening {
+    /// The step that was asked for, in minutes.
+    pub requested_step: i64,
+    /// The whole multiple of it that is used.
+    pub factor: i64,
+    /// The cap that asked for the greater factor; positions where both asked for the same.
+    pub limited_by: LimitedBy,
+    /// Cells of the answer: stations × names × positions.
+    pub cells: u64,
+    /// Positions of the answer.
+    pub positions: u64,
+}
+
+/// The grid that is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GridPlan {
+    /// The step that is used: the one asked for or a whole multiple of it.
+    pub step: Step,
+    /// Its positions.
+    pub positions: Positions,
+    /// Present where the step is not the one asked for.
+    pub coarsening: Option<Coarsening>,
+}
+
+/// Fits a grid to the caps: the smallest whole multiple of the step that satisfies both.
+///
+/// A grid is never refused: the factor stops growing once only the start and the end are left,
+/// even where those two are still too many cells.
+///
+/// ```
+/// use mesonet::{plan_grid, Caps, ClosedWindow, LimitedBy, Step, DAY_MS};
+/// let week = ClosedWindow::new(0, 7 * DAY_MS)?;
+/// // 10,000 stations × 8 names leave room for six positions: 7 days at 33.6 h.
+/// let plan = plan_grid(week, Step::from_minutes(60)?, 10_000, 8, Caps::default());
+/// assert_eq!(plan.step.minutes(), 34 * 60);
+/// assert_eq!(plan.coarsening.unwrap().limited_by, LimitedBy::Cells);
+/// # Ok::<(), mesonet::TimeError>(())
+/// ```
+pub fn plan_grid(
+    window: ClosedWindow,
+    step: Step,
+    stations: usize,
+    names: usize,
+    caps: Caps,
+) -> GridPlan {
+    let columns = stations as u64 * names as u64;
+    let by_cells = caps.cells.checked_div(columns).unwrap_or(u64::MAX);
+    let (room, limited_by) = if by_cells < caps.positions {
+        (by_cells, LimitedBy::Cells)
+    } else {
+        (caps.positions, LimitedBy::Positions)
+    };
+    // Positions::len is ceil(span / step) + 1, so ceil(span / (k · step)) ≤ room − 1 gives k.
+    let intervals = room.max(2) - 1;
+    let span_ms = window.span_ms().unsigned_abs();
+    let factor = span_ms.div_ceil(intervals.saturating_mul(step.ms().unsigned_abs())).max(1) as i64;
+    let used = step.times(factor);
+    let positions = Positions::new(window, used);
+    let coarsening = (factor > 1).then(|| Coarsening {
+        requested_step: step.minutes(),
+        factor,
+        limited_by,
+        cells: columns.saturating_mul(positions.len()),
+        positions: positions.len(),
+    });
+    GridPlan { step: used, positions, coarsening }
+}
+
+/// A buffer that does not fit the positions of a grid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a grid of {positions} positions was given room for {room}")]
+pub struct GridLengthError {
+    positions: u64,
+    room: usize,
+}
+
+/// For each position the index of the latest instant at or before it, [`NO_READING`] where there
+/// is none.
+///
+/// `ts_ms` ascends and holds at most `u32::MAX - 1` instants; `out` has one place per position.
+///
+/// # Errors
+/// `out` of another length: nothing is written.
+///
+/// ```
+/// use mesonet::{as_of, ClosedWindow, Positions, Step, MINUTE_MS, NO_READING};
+/// let positions = Positions::new(ClosedWindow::new(0, 20 * MINUTE_MS)?, Step::from_minutes(10)?);
+/// let mut out = [0; 3];
+/// as_of(&[5 * MINUTE_MS, 10 * MINUTE_MS], positions, &mut out).unwrap();
+/// assert_eq!(out, [NO_READING, 1, 1]);
+/// # Ok::<(), mesonet::TimeError>(())
+/// ```
+pub fn as_of(ts_ms: &[i64], positions: Positions, out: &mut [u32]) -> Result<(), GridLengthError> {
+    check_room(positions, out.len())?;
+    let mut at_ms = positions.start_ms;
+    // How many readings lie at or before the position; the index of the latest is one less, and
+    // zero wraps to NO_READING.
+    let mut passed = 0;
+    let (last, inner) = out.split_last_mut().expect("a grid has at least two positions");
+    for place in inner {
+        passed = advance(ts_ms, passed, at_ms);
+        *place = (passed as u32).wrapping_sub(1);
+        at_ms += positions.step_ms;
+    }
+    passed = advance(ts_ms, passed, positions.end_ms);
+    *last = (passed as u32).wrapping_sub(1);
+    Ok(())
+}
+
+/// Galloping search: a few steps of doubling length, then a binary search in the last one, so
+/// that the cost follows the readings between two positions, not the length of the column.
+#[inline]
+fn advance(ts_ms: &[i64], passed: usize, at_ms: i64) -> usize {
+    let rest = &ts_ms[passed..];
+    let mut reach = 8;
+    while reach < rest.len() && rest[reach] <= at_ms {
+        reach *= 2;
+    }
+    let from = if reach == 8 { 0 } else { reach / 2 };
+    let to = reach.min(rest.len());
+    passed + from + rest[from..to].partition_point(|&ts| ts <= at_ms)
+}
+
+/// The reading that stands in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pick {
+    /// Index of the series among the candidates.
+    pub series: u32,
+    /// Index of the reading in the series, or [`NO_READING`].
+    pub reading: u32,
+}
+
+impl Pick {
+    /// An empty cell.
+    pub const EMPTY: Self = Self { series: 0, reading: NO_READING };
+
+    /// Whether the cell is empty.
+    pub fn is_empty(self) -> bool {
+        self.reading == NO_READING
+    }
+}
+
+/// Fills the cells of one variable at one station from its series.
+///
+/// `candidates` are the instants of the series, each ascending, in the order of
+/// [`SeriesPreference`](crate::SeriesPreference). A series is *current* at a position if its
+/// newest reading there is at most [`CURRENT_AGE_MS`] old: the first current series wins. Where
+/// none is current the newest reading wins, of the first series on a tie. A reading older than
+/// `max_age_ms` fills nothing.
+///
+/// `picks` and `scratch` have one place per position.
+///
+/// # Errors
+/// A buffer of another length: nothing is written.
+///
+/// ```
+/// use mesonet::{pick_series, ClosedWindow, Pick, Positions, Step, HOUR_MS};
+/// let positions = Positions::new(ClosedWindow::new(0, 3 * HOUR_MS)?, Step::from_minutes(60)?);
+/// let minutely = [0];
+/// let hourly = [0, HOUR_MS, 2 * HOUR_MS, 3 * HOUR_MS];
+/// let (mut picks, mut scratch) = ([Pick::EMPTY; 4], [0; 4]);
+/// pick_series(&[&minutely, &hourly], positions, None, &mut picks, &mut scratch).unwrap();
+/// // The minutely series is current for an hour and a half, then the hourly one takes over.
+/// assert_eq!(picks.map(|pick| (pick.series, pick.reading)), [(0, 0), (0, 0), (1, 2), (1, 3)]);
+/// # Ok::<(), mesonet::TimeError>(())
+/// ```
+pub fn pick_series(
+    candidates: &[&[i64]],
+    positions: Positions,
+    max_age_ms: Option<i64>,
+    picks: &mut [Pick],
+    scratch: &mut [u32],
+) -> Result<(), GridLengthError> {
+    check_room(positions, picks.len())?;
+    check_room(positions, scratch.len())?;
+    let max_age_ms = max_age_ms.unwrap_or(i64::MAX);
+    picks.fill(Pick::EMPTY);
+    for (series, &ts_ms) in (0_u32..).zip(candidates) {
+        as_of(ts_ms, positions, scratch)?;
+        for ((at_ms, pick), &reading) in positions.iter().zip(&mut *picks).zip(&*scratch) {
+            if reading == NO_READING {
+                continue;
+            }
+            let candidate_ms = ts_ms[reading as usize];
+            let age_ms = at_ms - candidate_ms;
+            let better = pick.is_empty() || {
+                let picked_ms = candidates[pick.series as usize][pick.reading as usize];
+                at_ms - picked_ms > CURRENT_AGE_MS
+                    && (age_ms <= CURRENT_AGE_MS || candidate_ms > picked_ms)
+            };
+            if better && age_ms <= max_age_ms {
+                *pick = Pick { series, reading };
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_room(positions: Positions, room: usize) -> Result<(), GridLengthError> {
+    let positions = positions.len();
+    if room as u64 == positions { Ok(()) } else { Err(GridLengthError { positions, room }) }
+}
+
+#[cfg(test)]
+#[path = "grid_tests.rs"]
+mod tests;

@@ -1,0 +1,348 @@
+//! What the readings endpoints ask: a window, a scope and names, as a snapshot or on a grid.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::geo::BBox;
+use crate::grid::{CARRY_IN_MS, Caps, Coarsening, Pick, Positions, pick_series, plan_grid};
+use crate::quality::Quality;
+use crate::series::{Series, SeriesId};
+use crate::station::StationId;
+use crate::store::{Selection, SeriesSlice, Store, StoreError};
+use crate::time::{ClosedWindow, Step};
+use crate::variable::Variable;
+
+/// Which stations are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scope {
+    /// All on record.
+    Everywhere,
+    /// Those in a box.
+    Box(BBox),
+    /// These; unknown ones are left out, repeated ones count once.
+    Stations(Vec<StationId>),
+}
+
+/// A request for readings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadingsQuery {
+    /// The time, both ends included.
+    pub window: ClosedWindow,
+    /// The stations.
+    pub scope: Scope,
+    /// The variables, in the order in which the answer gives them; a repeated one counts once.
+    pub names: Vec<Variable>,
+    /// The spacing of a grid; `None` asks for a snapshot.
+    pub step: Option<Step>,
+    /// Age beyond which a reading is left out: in a grid its age at the cell's position, in a
+    /// snapshot its age at the end of the window.
+    pub max_age_ms: Option<i64>,
+}
+
+/// One reading of an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// Time of the reading, milliseconds since 1970.
+    pub ts_ms: i64,
+    /// The value, in the series' unit.
+    pub value: f64,
+    /// Index of the series in [`Readings::series`].
+    pub series: u32,
+    /// Whole seconds from the reading to the cell's position; 0 in a snapshot.
+    pub age_s: u32,
+    /// The verdict.
+    pub quality: Quality,
+}
+
+/// An answer: the cells of all stations in one array.
+///
+/// Cells of a station ascend by position (in a snapshot by time), then by the order of the names
+/// asked for, then by series id.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Readings {
+    /// The stations that have any reading, by ascending id, each with the end of its cells.
+    pub stations: Vec<(StationId, usize)>,
+    /// The cells, one station after the other.
+    pub cells: Vec<Cell>,
+    /// The series that the cells point to.
+    pub series: Vec<Arc<Series>>,
+    /// Present for a grid: the step that was used.
+    pub step: Option<Step>,
+    /// Present for a grid that is coarser than was asked for.
+    pub coarsening: Option<Coarsening>,
+}
+
+impl Readings {
+    /// The stations, each with its cells.
+    pub fn by_station(&self) -> impl Iterator<Item = (StationId, &[Cell])> {
+        let mut start = 0;
+        self.stations.iter().map(move |&(id, end)| {
+            let cells = &self.cells[start..end];
+            start = end;
+            (id, cells)
+        })
+    }
+}
+
+/// Answers a request for readings.
+///
+/// # Errors
+/// A store that cannot read.
+pub fn readings(
+    store: &dyn Store,
+    query: &ReadingsQuery,
+    caps: Caps,
+) -> Result<Readings, StoreError> {
+    let stations = stations_of(store, &query.scope)?;
+    let names = Names::new(&query.names);
+    match query.step {
+        Some(step) => grid(store, query, step, &stations, &names, caps),
+        None => snapshot(store, query, &stations, &names),
+    }
+}
+
+/// The names asked for, each once, with the place of each variable among them.
+struct Names {
+    list: Vec<Variable>,
+    place: [usize; Variable::ALL.len()],
+}
+
+impl Names {
+    fn new(asked: &[Variable]) -> Self {
+        let mut names = Self { list: Vec::new(), place: [usize::MAX; Variable::ALL.len()] };
+        for &name in asked {
+            if names.place(name) == usize::MAX {
+                names.place[name as usize] = names.list.len();
+                names.list.push(name);
+            }
+        }
+        names
+    }
+
+    fn place(&self, name: Variable) -> usize {
+        self.place[name as usize]
+    }
+}
+
+fn stations_of(store: &dyn Store, scope: &Scope) -> Result<Vec<StationId>, StoreError> {
+    let directory = store.directory()?;
+    let mut stations: Vec<StationId> = match scope {
+        Scope::Everywhere => directory.stations.iter().map(|record| record.station.id).collect(),
+        Scope::Box(bbox) => {
+            directory.index.in_box(*bbox).map(|at| directory.stations[at].station.id).collect()
+        }
+        Scope::Stations(ids) => ids.clone(),
+    };
+    stations.sort_unstable();
+    stations.dedup();
+    Ok(stations)
+}
+
+/// The latest reading of each series in the window.
+fn snapshot(
+    store: &dyn Store,
+    query: &ReadingsQuery,
+    stations: &[StationId],
+    names: &Names,
+) -> Result<Readings, StoreError> {
+    let mut answer = Answer::default();
+    let oldest_ms = query.max_age_ms.map_or(i64::MIN, |age| query.window.end_ms() - age);
+    let selection = Selection { stations, variables: &names.list, window: query.window };
+    store.scan(&selection, &mut |i, slices| {
+        let start = answer.readings.cells.len();
+        for slice in slices {
+            let latest = slice.ts_ms.len() - 1;
+            if slice.ts_ms[latest] >= oldest_ms {
+                let series = answer.series_index(slice.series);
+                answer.readings.cells.push(cell(slice, latest, series, 0));
+            }
+        }
+        let Readings { cells, series, .. } = &mut answer.readings;
+        cells[start..].sort_unstable_by_key(|cell| {
+            let series = &series[cell.series as usize];
+            (cell.ts_ms, names.place(series.key.variable), series.id)
+        });
+        answer.end_station(stations[i]);
+    })?;
+    Ok(answer.readings)
+}
+
+/// One reading per variable at each position.
+fn grid(
+    store: &dyn Store,
+    query: &ReadingsQuery,
+    step: Step,
+    stations: &[StationId],
+    names: &Names,
+    caps: Caps,
+) -> Result<Readings, StoreError> {
+    let window = query.window;
+    let variables = &*names.list;
+    let mut reporting = Vec::with_capacity(stations.len());
+    let selection = Selection { stations, variables, window };
+    store.scan(&selection, &mut |i, _| reporting.push(stations[i]))?;
+
+    let plan = plan_grid(window, step, reporting.len(), variables.len(), caps);
+    let mut answer = Answer::default();
+    answer.readings.step = Some(plan.step);
+    answer.readings.coarsening = plan.coarsening;
+    let mut station = StationGrid::new(plan.positions, names, query.max_age_ms);
+    let selection =
+        Selection { stations: &reporting, variables, window: window.widened(CARRY_IN_MS) };
+    store.scan(&selection, &mut |i, slices| {
+        station.fill(slices, &mut answer);
+        answer.end_station(reporting[i]);
+    })?;
+    Ok(answer.readings)
+}
+
+/// Fills the cells of one station after the other; the buffers serve them all.
+struct StationGrid<'a> {
+    names: &'a Names,
+    positions: Positions,
+    max_age_ms: Option<i64>,
+    /// Name by name, and within a name position by position.
+    picks: Vec<Pick>,
+    scratch: Vec<u32>,
+}
+
+impl<'a> StationGrid<'a> {
+    fn new(positions: Positions, names: &'a Names, max_age_ms: Option<i64>) -> Self {
+        let count = positions.len() as usize;
+        let picks = vec![Pick::EMPTY; count * names.list.len()];
+        Self { names, positions, max_age_ms, picks, scratch: vec![0; count] }
+    }
+
+    fn fill(&mut self, slices: &[SeriesSlice<'_>], answer: &mut Answer) {
+        let name_of = |slice: &SeriesSlice<'_>| self.names.place(slice.series.key.variable);
+        let mut slices: Vec<&SeriesSlice<'_>> = slices.iter().collect();
+        slices.sort_unstable_by_key(|slice| (name_of(slice), slice.series.preference));
+        let candidates: Vec<&[i64]> = slices.iter().map(|slice| slice.ts_ms).collect();
+        let series: Vec<u32> =
+            slices.iter().map(|slice| answer.series_index(slice.series)).collect();
+
+        let count = self.scratch.len();
+        // Where the series of each name start.
+        let mut firsts = Vec::with_capacity(self.names.list.len());
+        let mut first = 0;
+        for (name, picks) in self.picks.chunks_exact_mut(count).enumerate() {
+            let own = slices[first..].partition_point(|slice| name_of(slice) == name);
+            pick_series(
+                &candidates[first..first + own],
+                self.positions,
+                self.max_age_ms,
+                picks,
+                &mut self.scratch,
+            )
+            .expect("the buffers were made for these positions");
+            firsts.push(first);
+            first += own;
+        }
+
+        for (position, at_ms) in self.positions.iter().enumerate() {
+            for (name, first) in firsts.iter().enumerate() {
+                let pick = self.picks[name * count + position];
+                if !pick.is_empty() {
+                    let at = first + pick.series as usize;
+                    let cell = cell(slices[at], pick.reading as usize, series[at], at_ms);
+                    answer.readings.cells.push(cell);
+                }
+            }
+        }
+    }
+}
+
+fn cell(slice: &SeriesSlice<'_>, reading: usize, series: u32, at_ms: i64) -> Cell {
+    let ts_ms = slice.ts_ms[reading];
+    let age_s = u32::try_from((at_ms - ts_ms) / 1000).unwrap_or(0);
+    let (value, quality) = (slice.value[reading], slice.quality[reading]);
+    Cell { ts_ms, value, series, age_s, quality }
+}
+
+/// An answer while it is put together.
+#[derive(Default)]
+struct Answer {
+    readings: Readings,
+    series: HashMap<SeriesId, u32>,
+}
+
+impl Answer {
+    fn series_index(&mut self, series: &Arc<Series>) -> u32 {
+        *self.series.entry(series.id).or_insert_with(|| {
+            self.readings.series.push(Arc::clone(series));
+            (self.readings.series.len() - 1) as u32
+        })
+    }
+
+    /// Closes a station; one without a cell is left out.
+    fn end_station(&mut self, id: StationId) {
+        let Readings { stations, cells, .. } = &mut self.readings;
+        if stations.last().map_or(0, |&(_, end)| end) < cells.len() {
+            stations.push((id, cells.len()));
+        }
+    }
+}
+
+/// The wire shape of the interface.
+#[cfg(feature = "serde")]
+mod wire {
+    use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+
+    use super::{Cell, Readings};
+    use crate::time::Iso8601;
+
+    struct Stations<'a>(&'a Readings);
+    struct Station<'a>(&'a Readings, &'a [Cell]);
+    struct Reading<'a>(&'a Readings, &'a Cell);
+
+    impl Serialize for Readings {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut answer = serializer.serialize_struct("Readings", 3)?;
+            answer.serialize_field("stations", &Stations(self))?;
+            if let Some(step) = self.step {
+                answer.serialize_field("step", &step.minutes())?;
+            }
+            if let Some(coarsening) = &self.coarsening {
+                answer.serialize_field("coarsening", coarsening)?;
+            }
+            answer.end()
+        }
+    }
+
+    impl Serialize for Stations<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let cells = self.0.by_station();
+            serializer.collect_map(cells.map(|(id, cells)| (id, Station(self.0, cells))))
+        }
+    }
+
+    impl Serialize for Station<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut station = serializer.serialize_map(Some(1))?;
+            let readings: Vec<_> = self.1.iter().map(|cell| Reading(self.0, cell)).collect();
+            station.serialize_entry("readings", &readings)?;
+            station.end()
+        }
+    }
+
+    impl Serialize for Reading<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let Self(answer, cell) = self;
+            let series = &answer.series[cell.series as usize];
+            let mut reading = serializer.serialize_struct("Reading", 6)?;
+            reading.serialize_field("timestamp", &Iso8601(cell.ts_ms))?;
+            reading.serialize_field("type", series.key.variable.name())?;
+            reading.serialize_field("typeId", &series.id)?;
+            reading.serialize_field("value", &cell.value)?;
+            reading.serialize_field("quality", &cell.quality)?;
+            if answer.step.is_some() {
+                reading.serialize_field("age", &cell.age_s)?;
+            }
+            reading.end()
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "query_tests.rs"]
+mod tests;

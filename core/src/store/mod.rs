@@ -1,0 +1,164 @@
+//! Where readings are kept: one small trait in domain types.
+//!
+//! What serves from memory, from disk and from a cluster is the same query code over this trait.
+
+mod memory;
+
+use std::sync::Arc;
+
+pub use memory::MemoryStore;
+
+use crate::geo::StationIndex;
+use crate::quality::Quality;
+use crate::report::Batch;
+use crate::series::{Series, SeriesId};
+use crate::station::{Station, StationId};
+use crate::time::ClosedWindow;
+use crate::variable::Variable;
+
+/// A record of stations and readings.
+///
+/// Rules that every store keeps:
+/// - [`append`](Store::append) takes a batch whole or refuses it whole.
+/// - Same series and time: the newer ingest wins, except that a lower revision never replaces a
+///   higher one. A late reading takes its place in time.
+/// - What a call has appended is seen by every later call.
+pub trait Store: Send + Sync {
+    /// Adds stations and reports.
+    ///
+    /// # Errors
+    /// A report of a station that is not on record, or a value that is not finite; a store that
+    /// cannot write.
+    fn append(&self, batch: &Batch) -> Result<Receipt, StoreError>;
+
+    /// The stations on record, as they are now.
+    ///
+    /// # Errors
+    /// A store that cannot read.
+    fn directory(&self) -> Result<Arc<Directory>, StoreError>;
+
+    /// Visits the readings of stations in a window: once for each station that has any, in the
+    /// order of the selection, with the index of the station there and its series by ascending
+    /// id, those without a reading in the window left out. Unknown stations are passed over.
+    ///
+    /// # Errors
+    /// A store that cannot read.
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<(), StoreError>;
+}
+
+/// Which readings are meant.
+#[derive(Clone, Copy, Debug)]
+pub struct Selection<'a> {
+    /// The stations.
+    pub stations: &'a [StationId],
+    /// The variables.
+    pub variables: &'a [Variable],
+    /// The time, both ends included.
+    pub window: ClosedWindow,
+}
+
+/// The readings of one series at one station: columns of one length, ascending in time.
+#[derive(Clone, Copy, Debug)]
+pub struct SeriesSlice<'a> {
+    /// The series.
+    pub series: &'a Arc<Series>,
+    /// Times, milliseconds since 1970.
+    pub ts_ms: &'a [i64],
+    /// Values, in the series' unit.
+    pub value: &'a [f64],
+    /// Verdicts.
+    pub quality: &'a [Quality],
+}
+
+/// What became of the readings of a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Receipt {
+    /// Readings of a series and time that were not there before.
+    pub added: usize,
+    /// Readings that replaced an older one.
+    pub replaced: usize,
+    /// Readings that a higher revision had overtaken.
+    pub overtaken: usize,
+}
+
+/// A batch that was refused, or a store that failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StoreError {
+    /// A report of a station that is not on record.
+    #[error("report {index} of the batch is of station {station}, which is not on record")]
+    UnknownStation {
+        /// Place of the report in the batch.
+        index: usize,
+        /// The station that it names.
+        station: StationId,
+    },
+    /// A value that is no number.
+    #[error("report {index} of the batch has {value} for {variable}; a value must be finite")]
+    NotFinite {
+        /// Place of the report in the batch.
+        index: usize,
+        /// The variable.
+        variable: Variable,
+        /// What was given.
+        value: f64,
+    },
+    /// Two different series with the same id.
+    #[error(
+        "report {index} of the batch has a {variable} series whose id {id} is taken by another"
+    )]
+    SeriesIdTaken {
+        /// Place of the report in the batch.
+        index: usize,
+        /// The variable of the refused series.
+        variable: Variable,
+        /// The id.
+        id: SeriesId,
+    },
+}
+
+/// A series that a station reports.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StationSeries {
+    /// The series.
+    pub series: Arc<Series>,
+    /// Time of its first reading at the station.
+    pub first_appearance_ms: i64,
+}
+
+/// A station with what its reports say of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StationRecord {
+    /// The station.
+    pub station: Station,
+    /// Time of its most recent report; `None` before the first.
+    pub update_time_ms: Option<i64>,
+    /// Present weather of the most recent report that says anything of the weather.
+    pub present_weather: Option<Vec<String>>,
+    /// The series that it reports, by ascending id.
+    pub series: Vec<StationSeries>,
+}
+
+/// The stations on record at one moment.
+#[derive(Debug, Default)]
+pub struct Directory {
+    /// Grows with every batch that changed anything.
+    pub generation: u64,
+    /// Grows only when a station is added or moves.
+    pub places_generation: u64,
+    /// The stations, by ascending id.
+    pub stations: Vec<Arc<StationRecord>>,
+    /// Finds them by place; answers with indices into `stations`.
+    pub index: Arc<StationIndex>,
+}
+
+impl Directory {
+    /// One station.
+    pub fn get(&self, id: StationId) -> Option<&StationRecord> {
+        let at = self.stations.binary_search_by_key(&id, |record| record.station.id).ok()?;
+        Some(&self.stations[at])
+    }
+}
