@@ -50,6 +50,8 @@ mod error;
 mod grid;
 mod lookback;
 // Level 3: what comes in and what is kept.
+#[cfg(feature = "feed")]
+pub mod feed;
 #[cfg(feature = "store")]
 mod store;
 // Level 4: what an endpoint asks.

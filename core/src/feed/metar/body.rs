@@ -105,9 +105,10 @@ fn digits(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
         // Whole miles, with the fraction in the next group.
         [_] | [_, _] => {
             let whole = small_number(group);
-            let read = groups.peek().zip(whole).and_then(|(fraction, whole)| {
-                visibility::miles(fraction, Some(whole))
-            });
+            let read = groups
+                .peek()
+                .zip(whole)
+                .and_then(|(fraction, whole)| visibility::miles(fraction, Some(whole)));
             if read.is_some() {
                 groups.next();
             }

@@ -1,0 +1,344 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::time::parse_instant;
+
+fn parse(body: &str) -> Metar {
+    Metar::parse(&format!("CYYZ 231118Z {body}")).unwrap()
+}
+
+fn wind(group: &str) -> MetarWind {
+    parse(group).wind.unwrap()
+}
+
+fn miles(groups: &str) -> Option<(f64, Bound)> {
+    parse(groups).visibility.map(|visibility| {
+        assert_eq!(visibility.unit, DistanceUnit::StatuteMile);
+        (visibility.distance, visibility.bound)
+    })
+}
+
+fn weather(groups: &str) -> Vec<String> {
+    parse(groups).weather.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn prefixes_say_the_kind_and_the_revision() {
+    let head = |text: &str| {
+        let metar = Metar::parse(text).unwrap();
+        (metar.kind, metar.revision, metar.auto, metar.nil)
+    };
+    assert_eq!(head("CYYZ 231118Z"), (MetarKind::Unknown, 0, false, false));
+    assert_eq!(head("METAR CYYZ 231118Z AUTO="), (MetarKind::Routine, 0, true, false));
+    assert_eq!(head("SPECI COR CYYZ 231118Z NIL="), (MetarKind::Special, 1, false, true));
+    assert_eq!(head("METAR CYYZ 231118Z CCA 00000KT"), (MetarKind::Routine, 1, false, false));
+    assert_eq!(head("CYYZ 231118Z CCC AUTO"), (MetarKind::Unknown, 3, true, false));
+    assert_eq!(head("CYYZ 231118Z AUTO COR 00000KT"), (MetarKind::Unknown, 1, true, false));
+}
+
+#[test]
+fn a_report_without_station_or_time_is_refused_with_what_was_got() {
+    let refusal = |text: &str| Metar::parse(text).unwrap_err().to_string();
+    assert!(refusal("").starts_with("\"\" is not a station; "));
+    assert!(refusal("1QQQ 081354Z AUTO").starts_with("\"1QQQ\" is not a station; "));
+    assert!(refusal("METAR cyyz 231118Z").starts_with("\"cyyz\" is not a station; "));
+    assert!(refusal("QQQQ O81354Z").starts_with("\"O81354Z\" is not the time of a report; "));
+    for bad in
+        ["CYYZ", "CYYZ 231118", "CYYZ 001118Z", "CYYZ 321118Z", "CYYZ 232418Z", "CYYZ 231160Z"]
+    {
+        assert!(matches!(Metar::parse(bad), Err(MetarError::Time { .. })), "{bad}");
+    }
+    let long = format!("CYYZ {}", "é".repeat(1000));
+    assert!(refusal(&long).len() < 200);
+}
+
+#[test]
+fn winds() {
+    let calm = wind("00000KT");
+    assert_eq!((calm.from, calm.speed, calm.gust), (WindFrom::Degrees(0), Some(0), None));
+    let gusty = wind("36010G25KT 340V020");
+    assert_eq!((gusty.from, gusty.speed, gusty.gust), (WindFrom::Degrees(360), Some(10), Some(25)));
+    assert_eq!((gusty.unit, gusty.turns_between), (SpeedUnit::Knot, Some((340, 20))));
+    let variable = wind("VRB03MPS");
+    assert_eq!((variable.from, variable.unit), (WindFrom::Variable, SpeedUnit::MetrePerSecond));
+    assert_eq!(wind("270105G130KT").gust, Some(130));
+    assert_eq!(wind("240P99KMH").speed, Some(99));
+    assert_eq!(wind("///15KT").from, WindFrom::Missing);
+    assert_eq!(wind("230//KT").speed, None);
+    assert_eq!(wind("23010G//KT").gust, None);
+    assert_eq!(parse("/////KT").wind, None);
+    for bad in ["37010KT", "2301KT", "23010GKT", "23010", "KT", "2301OKT", "23010G2500KT"] {
+        let metar = parse(bad);
+        assert_eq!((metar.wind, metar.unread_groups), (None, 1), "{bad}");
+    }
+}
+
+#[test]
+fn visibilities() {
+    assert_eq!(miles("10SM"), Some((10.0, Bound::Exact)));
+    assert_eq!(miles("1/2SM"), Some((0.5, Bound::Exact)));
+    assert_eq!(miles("M1/4SM"), Some((0.25, Bound::Less)));
+    assert_eq!(miles("P6SM"), Some((6.0, Bound::More)));
+    assert_eq!(miles("1 3/4SM"), Some((1.75, Bound::Exact)));
+    assert_eq!(miles("11/2SM"), Some((1.5, Bound::Exact)));
+    assert_eq!(miles("3/16SM"), Some((0.1875, Bound::Exact)));
+    let ten_km = Some(visibility::TEN_KM_OR_MORE);
+    assert_eq!((parse("9999").visibility, parse("CAVOK").visibility), (ten_km, ten_km));
+    let metres = |group| parse(group).visibility.unwrap().distance;
+    assert_eq!((metres("0800"), metres("4000NDV"), metres("15KM")), (800.0, 4000.0, 15_000.0));
+    let lowest_in_the_south_west = parse("4000 1500SW");
+    assert_eq!(lowest_in_the_south_west.visibility.unwrap().distance, 4000.0);
+    assert_eq!(lowest_in_the_south_west.unread_groups, 0);
+    for missing in ["////SM", "////"] {
+        assert_eq!((parse(missing).visibility, parse(missing).unread_groups), (None, 0));
+    }
+    for bad in ["1/0SM", "0/0SM", "3/2SM", "SM", "1/2/3SM", "10000SM", "99999", "1 10SM"] {
+        let metar = parse(bad);
+        assert!(metar.unread_groups > 0, "{bad}");
+    }
+}
+
+#[test]
+fn skies_and_ceilings() {
+    let ceiling = |groups| parse(groups).ceiling_ft();
+    assert_eq!(ceiling("FEW004 SCT015 OVC050"), Some(5000));
+    assert_eq!(ceiling("BKN050 OVC012"), Some(1200));
+    assert_eq!(ceiling("VV002"), Some(200));
+    assert_eq!(ceiling("OVC000"), Some(0));
+    assert_eq!(ceiling("SCT100"), None);
+    assert_eq!(ceiling("BKN///"), None);
+    let sky = parse("FEW020CB ///015TCU //////CB VV/// SCT010///").sky;
+    let convection: Vec<_> = sky.iter().map(|layer| layer.convection).collect();
+    let (cb, tcu) = (Some(Convection::Cumulonimbus), Some(Convection::ToweringCumulus));
+    assert_eq!(convection, [cb, tcu, cb, None, None]);
+    assert_eq!(sky[1].base_ft, Some(1500));
+    for clear in ["CLR", "SKC", "NSC", "NCD"] {
+        assert_eq!(parse(clear).sky.len(), 1);
+    }
+    for bad in ["BKN", "OVC1", "SCT100M-BM-", "FEW0A0", "BKN010XX"] {
+        assert_eq!((parse(bad).sky.len(), parse(bad).unread_groups), (0, 1), "{bad}");
+    }
+}
+
+#[test]
+fn weather_in_english() {
+    for (group, english) in [
+        ("-SHRA", "Light rain showers"),
+        ("TS", "Thunderstorm"),
+        ("+TS", "Heavy thunderstorm"),
+        ("TSRA", "Thunderstorm with rain"),
+        ("-TSRA", "Thunderstorm with light rain"),
+        ("VCTS", "Thunderstorm in the vicinity"),
+        ("VCSH", "Showers in the vicinity"),
+        ("VCBLSN", "Blowing snow in the vicinity"),
+        ("BLSN", "Blowing snow"),
+        ("DRSN", "Low drifting snow"),
+        ("FZDZ", "Freezing drizzle"),
+        ("-FZRA", "Light freezing rain"),
+        ("MIFG", "Shallow fog"),
+        ("BCFG", "Patches of fog"),
+        ("PRFG", "Partial fog"),
+        ("+SHRASN", "Heavy rain and snow showers"),
+        ("-RASNPL", "Light rain, snow and ice pellets"),
+        ("+FC", "Tornado or waterspout"),
+        ("FC", "Funnel cloud"),
+        ("RERA", "Recent rain"),
+        ("RETS", "Recent thunderstorm"),
+        ("-UP", "Light unknown precipitation"),
+        ("SH", "Showers"),
+        ("HZ", "Haze"),
+    ] {
+        assert_eq!(weather(group), [english], "{group}");
+    }
+    assert_eq!(weather("-SN BR"), ["Light snow", "Mist"]);
+    for bad in ["-", "+", "VC", "RE", "-R", "RAX", "XXRA", "+-RA", "RARARARARARA"] {
+        assert_eq!((weather(bad).len(), parse(bad).unread_groups), (0, 1), "{bad}");
+    }
+    assert!(parse("//").weather_missing);
+}
+
+#[test]
+fn temperatures_and_altimeters() {
+    let degrees = |group| (parse(group).temperature_c, parse(group).dew_point_c);
+    assert_eq!(degrees("22/17"), (Some(22), Some(17)));
+    assert_eq!(degrees("M04/M06"), (Some(-4), Some(-6)));
+    assert_eq!(degrees("M00/M00"), (Some(0), Some(0)));
+    assert_eq!(degrees("M01/"), (Some(-1), None));
+    assert_eq!(degrees("12///"), (Some(12), None));
+    assert_eq!(degrees("///05"), (None, Some(5)));
+    assert_eq!(degrees("/////"), (None, None));
+    assert_eq!(parse("2/1").unread_groups, 1);
+    assert_eq!(parse("A2992").altimeter, Some(Altimeter::HundredthsInchHg(2992)));
+    assert_eq!(parse("Q0998").altimeter, Some(Altimeter::Hectopascal(998)));
+    assert_eq!((parse("A////").altimeter, parse("A////").unread_groups), (None, 0));
+    assert_eq!((parse("A29B2").altimeter, parse("A29B2").unread_groups), (None, 1));
+}
+
+#[test]
+fn remarks_that_carry_data() {
+    let metar = parse(
+        "RMK AO2 PK WND 24046/1058 WSHFT 0141 SLP077 4/004 P0012 60123 70245 931015 933042 \
+         T00221067 10028 21028 400561006 58034 PNO FZRANO TSNO RVRNO PWINO $",
+    );
+    let peak_wind = PeakWind { from_degrees: 240, speed_kt: 46, hour: Some(10), minute: 58 };
+    let expected = Remarks {
+        automated: Some(AutomatedStation::Ao2),
+        temperature_tenths_c: Some(22),
+        dew_point_tenths_c: Some(-67),
+        sea_level_pressure_digits: Some(77),
+        hourly_precipitation_hundredths_in: Some(12),
+        six_group_hundredths_in: Some(123),
+        daily_precipitation_hundredths_in: Some(245),
+        snow_depth_in: Some(4),
+        snowfall_tenths_in: Some(15),
+        snow_water_tenths_in: Some(42),
+        max_6h_tenths_c: Some(28),
+        min_6h_tenths_c: Some(-28),
+        max_24h_tenths_c: Some(56),
+        min_24h_tenths_c: Some(-6),
+        pressure_tendency: Some(PressureTendency { characteristic: 8, change_tenths_hpa: -34 }),
+        peak_wind: Some(peak_wind),
+        outages: Outages {
+            maintenance: true,
+            rain_gauge: true,
+            freezing_rain: true,
+            lightning: true,
+            present_weather: true,
+            runway_visual_range: true,
+            sea_level_pressure: false,
+        },
+    };
+    assert_eq!(metar.remarks, expected);
+    assert_eq!(metar.unread_groups, 0);
+}
+
+#[test]
+fn missing_and_malformed_remarks_have_no_value() {
+    let missing = parse("RMK SLPNO 6//// 7//// P//// 4//// 5//// 1//// 4//////// SLP///");
+    let outages = Outages { sea_level_pressure: true, ..Outages::default() };
+    assert_eq!(missing.remarks, Remarks { outages, ..Remarks::default() });
+    assert_eq!(missing.unread_groups, 0);
+    let malformed =
+        parse("RMK SLP12 T0022106 P00A1 4/0A4 93101A 12028 59012 T20221067 PK WND 24046");
+    assert_eq!((malformed.remarks, malformed.unread_groups), (Remarks::default(), 9));
+    assert_eq!(parse("RMK PK WND 14030/42").remarks.peak_wind.unwrap().hour, None);
+    assert_eq!(parse("RMK T0022").remarks.temperature_tenths_c, Some(22));
+    assert_eq!(parse("RMKAO2 SLP123").remarks.automated, Some(AutomatedStation::Ao2));
+}
+
+#[test]
+fn forecasts_end_the_body() {
+    let metar = parse("9999 Q1013 TEMPO 4000 SHRA BKN020TCU RMK SLP123");
+    assert_eq!((metar.weather.len(), metar.sky.len(), metar.unread_groups), (0, 0, 0));
+    assert_eq!(metar.remarks.sea_level_pressure_digits, Some(123));
+    assert_eq!(parse("9999 NOSIG").unread_groups, 0);
+}
+
+#[test]
+fn groups_for_pilots_are_passed_over() {
+    let metar = parse("R24L/4000VP6000FT/D R/SNOCLO 24290155 R88/CLRD70 WS R25 WS ALL RWY W15/S3");
+    assert_eq!((metar.unread_groups, metar.weather.len()), (0, 0));
+}
+
+#[test]
+fn the_period_of_the_six_group_is_that_of_the_nominal_hour() {
+    let minutes = |time| Metar::parse(&format!("KBUF 01{time}Z")).unwrap().six_group_minutes();
+    assert_eq!(
+        (minutes("2354"), minutes("0000"), minutes("0552")),
+        (Some(360), Some(360), Some(360))
+    );
+    assert_eq!((minutes("0252"), minutes("2100")), (Some(180), Some(180)));
+    assert_eq!((minutes("0001"), minutes("0352"), minutes("1252")), (None, None, None));
+}
+
+#[test]
+fn times_are_the_nearest_to_the_reference() {
+    let time = |day_hhmm: &str, reference: &str| {
+        let metar = Metar::parse(&format!("KBUF {day_hhmm}Z")).unwrap();
+        let ts_ms = metar.time_ms(parse_instant(reference).unwrap());
+        crate::time::Iso8601(ts_ms).to_string()
+    };
+    assert_eq!(time("312354", "2020-01-01T00:05:00Z"), "2019-12-31T23:54:00Z");
+    assert_eq!(time("010005", "2019-12-31T23:58:00Z"), "2020-01-01T00:05:00Z");
+    assert_eq!(time("290000", "2023-02-28T12:00:00Z"), "2023-03-29T00:00:00Z");
+    assert_eq!(time("290000", "2023-02-10T12:00:00Z"), "2023-01-29T00:00:00Z");
+    assert_eq!(time("290000", "2024-02-28T12:00:00Z"), "2024-02-29T00:00:00Z");
+    assert_eq!(time("311200", "2023-02-15T00:00:00Z"), "2023-01-31T12:00:00Z");
+    assert_eq!(time("311200", "2023-06-15T00:00:00Z"), "2023-05-31T12:00:00Z");
+}
+
+fn bodies() -> impl Strategy<Value = String> {
+    // Text that is half a report: shapes that no one has thought of.
+    prop::collection::vec(
+        prop_oneof![
+            "[A-Z0-9/+$-]{1,10}",
+            "[0-9]{3}[0-9G/V]{2,6}(KT|MPS|SM|)",
+            "(RMK|TEMPO|SLP|T|P|6|4/)[0-9/]{0,9}"
+        ],
+        0..20,
+    )
+    .prop_map(|groups| groups.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "\\PC*", body in bodies()) {
+        let _ = Metar::parse(&text);
+        let metar = parse(&body);
+        for weather in &metar.weather {
+            prop_assert!(!weather.to_string().is_empty());
+        }
+        let _ = (metar.ceiling_ft(), metar.sea_level_pressure_tenths_hpa());
+    }
+
+    #[test]
+    fn no_reference_makes_it_panic(reference: i64, day in 1_u8..=31) {
+        let metar = Metar::parse(&format!("KBUF {day:02}2354Z")).unwrap();
+        let ts_ms = metar.time_ms(reference);
+        // Where the calendar of i64 has room, the instant is a month or so away at most.
+        if reference.abs() < i64::MAX / 2 {
+            prop_assert!(ts_ms.abs_diff(reference) <= 31 * DAY_MS as u64);
+        }
+    }
+
+    #[test]
+    fn dates_go_there_and_back(days in -10_000_000_i64..10_000_000) {
+        let (year, month, day) = civil_from_days(days);
+        prop_assert_eq!(days_from_civil(year, month, day), days);
+    }
+
+    #[test]
+    fn values_of_a_formatted_report_come_back(
+        (day, hour, minute) in (1_u8..=31, 0_u8..24, 0_u8..60),
+        (from, speed, gust) in (0_u16..=36, 0_u16..200, prop::option::of(10_u16..200)),
+        (temperature, dew_point) in (-999_i16..=999, -999_i16..=999),
+        (altimeter, slp) in (2700_u16..=3150, 0_u16..1000),
+        (miles, base) in (0_u16..=15, 0_u32..=300),
+    ) {
+        let gust_text = gust.map(|gust| format!("G{gust:02}")).unwrap_or_default();
+        let whole = |tenths: i16| {
+            let degrees = tenths / 10;
+            format!("{}{:02}", if degrees < 0 { "M" } else { "" }, degrees.abs())
+        };
+        let tenths = |tenths: i16| format!("{}{:03}", u8::from(tenths < 0), tenths.abs());
+        let text = format!(
+            "METAR KXYZ {day:02}{hour:02}{minute:02}Z AUTO {:03}{speed:02}{gust_text}KT {miles}SM \
+             OVC{base:03} {}/{} A{altimeter} RMK AO2 SLP{slp:03} T{}{}=",
+            from * 10, whole(temperature), whole(dew_point), tenths(temperature), tenths(dew_point),
+        );
+        let metar = Metar::parse(&text).unwrap();
+        prop_assert_eq!(metar.unread_groups, 0);
+        prop_assert_eq!((metar.day, metar.hour, metar.minute), (day, hour, minute));
+        let wind = metar.wind.unwrap();
+        prop_assert_eq!(wind.from, WindFrom::Degrees(from * 10));
+        prop_assert_eq!((wind.speed, wind.gust), (Some(speed), gust));
+        prop_assert_eq!(metar.visibility.unwrap().distance, f64::from(miles));
+        prop_assert_eq!(metar.ceiling_ft(), Some(base * 100));
+        prop_assert_eq!(metar.temperature_c.map(i16::from), Some(temperature / 10));
+        prop_assert_eq!(metar.dew_point_c.map(i16::from), Some(dew_point / 10));
+        prop_assert_eq!(metar.remarks.temperature_tenths_c, Some(temperature));
+        prop_assert_eq!(metar.remarks.dew_point_tenths_c, Some(dew_point));
+        prop_assert_eq!(metar.remarks.sea_level_pressure_digits, Some(slp));
+        prop_assert_eq!(metar.altimeter, Some(Altimeter::HundredthsInchHg(altimeter)));
+    }
+}

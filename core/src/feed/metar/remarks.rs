@@ -132,8 +132,11 @@ impl Remarks {
             }
             b"PK" if groups.peek() == Some(b"WND") => {
                 groups.next();
-                let read = groups.peek().and_then(peak_wind);
-                return keep(&mut self.peak_wind, read, false);
+                let wind = groups.peek().filter(|group| group[0].is_ascii_digit());
+                if wind.is_some() {
+                    groups.next();
+                }
+                return keep(&mut self.peak_wind, wind.and_then(peak_wind), false);
             }
             _ => {}
         }
@@ -195,9 +198,7 @@ impl Remarks {
             b'2' => keep(&mut self.min_6h_tenths_c, signed_tenths(field), missing),
             b'5' => keep(&mut self.pressure_tendency, pressure_tendency(field), missing),
             b'6' => keep(&mut self.six_group_hundredths_in, small_number(field), missing),
-            b'7' => {
-                keep(&mut self.daily_precipitation_hundredths_in, small_number(field), missing)
-            }
+            b'7' => keep(&mut self.daily_precipitation_hundredths_in, small_number(field), missing),
             _ => Outcome::Taken,
         }
     }

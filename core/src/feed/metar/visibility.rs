@@ -45,7 +45,9 @@ pub(super) fn miles(group: &[u8], whole_before: Option<u16>) -> Option<MetarVisi
         field => (Bound::Exact, field),
     };
     let distance = match field.iter().position(|&byte| byte == b'/') {
-        None if whole_before.is_none() => f64::from(small_number(field).filter(|_| field.len() < 4)?),
+        None if whole_before.is_none() => {
+            f64::from(small_number(field).filter(|_| field.len() < 4)?)
+        }
         None => return None,
         Some(slash) => {
             let (numerator, denominator) = (&field[..slash], &field[slash + 1..]);
