@@ -1,1 +1,24 @@
-//! placeholder
+//! The extension module behind the Python package `mesonet`.
+//!
+//! One file per module of the core, and here only the registration. Names, codes, limits and
+//! messages come from the core; the docstrings that users read are in `python/mesonet/`.
+
+mod error;
+mod quality;
+mod tile;
+mod ufunc;
+mod wind;
+
+use pyo3::prelude::*;
+
+/// The compiled half of `mesonet`; import from `mesonet` instead.
+#[pymodule(gil_used = false)]
+fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // Without NumPy this is an ImportError; the first use of its C interface would be a panic.
+    module.py().import("numpy")?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    error::register(module)?;
+    quality::register(module)?;
+    tile::register(module)?;
+    wind::register(module)
+}

@@ -1,0 +1,181 @@
+//! Quality codes: their names, and their ranking over arrays and sequences.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use mesonet::{BaseQuality, QualityError, ReasonQuality, worst_code};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyString};
+
+use crate::error::refused;
+use crate::ufunc::{Input, Output, inner_loop, register as register_ufunc};
+
+/// A code given as a number or a name.
+fn code<C>(value: &Bound<'_, PyAny>) -> PyResult<C>
+where
+    C: TryFrom<u8, Error = QualityError> + FromStr<Err = QualityError>,
+{
+    if let Ok(name) = value.cast::<PyString>() {
+        return name.to_str()?.parse().map_err(refused);
+    }
+    if value.is_instance_of::<PyBool>() {
+        return Err(PyTypeError::new_err("a quality code is an integer or a name; got bool"));
+    }
+    match value.extract::<u8>() {
+        Ok(number) => C::try_from(number).map_err(refused),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            Err(refused(not_a_code::<C>(value.str()?)))
+        }
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "a quality code is an integer or a name; got {}",
+            value.get_type().name()?
+        ))),
+    }
+}
+
+/// The core's message for a number that does not even fit the `u8` in which the core holds codes.
+fn not_a_code<C: TryFrom<u8, Error = QualityError>>(got: impl Display) -> String {
+    let message = C::try_from(u8::MAX).err().map(|error| error.to_string()).unwrap_or_default();
+    message.replacen(&u8::MAX.to_string(), &got.to_string(), 1)
+}
+
+/// Runs `rank` without the GIL over base codes given as a uint8 array (in place where it is
+/// contiguous), as an array of other integers or of names, or as an iterable of codes and names.
+fn ranked<R: Send>(
+    codes: &Bound<'_, PyAny>,
+    rank: impl FnOnce(&[u8]) -> Result<R, QualityError> + Send,
+) -> PyResult<R> {
+    let py = codes.py();
+    // Series and other array-likes become the array they stand for, so that their type counts.
+    let array = if codes.hasattr("__array__")? {
+        py.import("numpy")?.call_method1("asarray", (codes,))?
+    } else {
+        codes.clone()
+    };
+    if let Ok(codes) = array.cast::<PyArrayDyn<u8>>() {
+        let codes = codes.try_readonly()?;
+        let ranked = if let Ok(codes) = codes.as_slice() {
+            py.detach(|| rank(codes))
+        } else {
+            let codes: Vec<u8> = codes.as_array().iter().copied().collect();
+            py.detach(|| rank(&codes))
+        };
+        return ranked.map_err(refused);
+    }
+    if let Ok(array) = array.cast::<PyUntypedArray>() {
+        let dtype = array.dtype();
+        let kind: String = dtype.getattr("kind")?.extract()?;
+        // Integers and names are checked one by one below; of the rest nothing can be a code.
+        if !matches!(kind.as_str(), "i" | "u" | "O" | "T" | "U") {
+            return Err(PyTypeError::new_err(format!(
+                "an array of quality codes holds integers or names; got {}",
+                dtype.str()?
+            )));
+        }
+    }
+    let array = match array.getattr_opt("flat")? {
+        Some(elements) => elements,
+        None => array,
+    };
+    if array.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("codes are an array or an iterable; got str"));
+    }
+    let codes = array
+        .try_iter()?
+        .map(|value| code(&value?).map(|code: BaseQuality| code as u8))
+        .collect::<PyResult<Vec<u8>>>()?;
+    py.detach(|| rank(&codes)).map_err(refused)
+}
+
+/// base_quality_code(value, /)
+/// --
+///
+/// The code of a base quality given as a number or a name.
+#[pyfunction]
+#[pyo3(signature = (value, /))]
+fn base_quality_code(value: &Bound<'_, PyAny>) -> PyResult<u8> {
+    code(value).map(|code: BaseQuality| code as u8)
+}
+
+/// reason_quality_code(value, /)
+/// --
+///
+/// The code of a reason given as a number or a name.
+#[pyfunction]
+#[pyo3(signature = (value, /))]
+fn reason_quality_code(value: &Bound<'_, PyAny>) -> PyResult<u8> {
+    code(value).map(|code: ReasonQuality| code as u8)
+}
+
+/// worst(codes, /)
+/// --
+///
+/// See `mesonet.worst`.
+#[pyfunction]
+#[pyo3(signature = (codes, /))]
+fn worst(codes: &Bound<'_, PyAny>) -> PyResult<u8> {
+    ranked(codes, worst_code).map(|code| code as u8)
+}
+
+/// distinct_worst_first(codes, /)
+/// --
+///
+/// See `mesonet.distinct_worst_first`.
+#[pyfunction]
+#[pyo3(signature = (codes, /))]
+fn distinct_worst_first(codes: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let distinct = ranked(codes, |codes| {
+        let codes = codes.iter().map(|&code| BaseQuality::try_from(code));
+        codes.collect::<Result<Vec<_>, _>>().map(mesonet::distinct_worst_first)
+    })?;
+    Ok(distinct.into_iter().map(|code| code as u8).collect())
+}
+
+/// Element by element; `reduce` runs it with the result as first operand.
+fn worse(a: Input<'_, u8>, b: Input<'_, u8>, mut min: Output<'_, u8>) -> Result<(), QualityError> {
+    for (a, b) in a.zip(b) {
+        min.push(worst_code(&[a, b])? as u8);
+    }
+    Ok(())
+}
+
+/// The same for integers of Python, which NumPy hands over as wide ones.
+fn worse_wide(a: Input<'_, i64>, b: Input<'_, i64>, mut min: Output<'_, u8>) -> Result<(), String> {
+    let narrow = |code: i64| u8::try_from(code).map_err(|_| not_a_code::<BaseQuality>(code));
+    for (a, b) in a.zip(b) {
+        let code = worst_code(&[narrow(a)?, narrow(b)?]).map_err(|error| error.to_string())?;
+        min.push(code as u8);
+    }
+    Ok(())
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("BASE_QUALITY_NAMES", BaseQuality::ALL.map(BaseQuality::name).to_vec())?;
+    module.add("REASON_QUALITY_NAMES", ReasonQuality::ALL.map(ReasonQuality::name).to_vec())?;
+    module.add_function(wrap_pyfunction!(base_quality_code, module)?)?;
+    module.add_function(wrap_pyfunction!(reason_quality_code, module)?)?;
+    module.add_function(wrap_pyfunction!(worst, module)?)?;
+    module.add_function(wrap_pyfunction!(distinct_worst_first, module)?)?;
+    register_ufunc(
+        module,
+        c"worse",
+        c"The worse of two base quality codes, element by element: integers in, uint8 out.
+
+``worse.reduce(codes, axis=...)`` gives the worst along an axis of a uint8 array. For an axis that
+may be empty pass ``initial=BaseQuality.Unknown``, the best of the ranking. A number that is no code
+raises MesonetError.
+
+Examples
+--------
+>>> import numpy as np, mesonet
+>>> codes = np.array([[6, 3], [7, 6]], np.uint8)
+>>> mesonet.worse.reduce(codes, axis=1)
+array([3, 6], dtype=uint8)",
+        [
+            inner_loop!(worse: (a: u8, b: u8) -> (min: u8)),
+            inner_loop!(worse_wide: (a: i64, b: i64) -> (min: u8)),
+        ],
+    )
+}

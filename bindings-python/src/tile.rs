@@ -1,0 +1,204 @@
+//! Packed tiles: the ufuncs `decode` and `encode`, and bytes as they come over the wire.
+
+use mesonet::Encoding;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::refused;
+use crate::ufunc::{Element, Input, Output, inner_loop, register as register_ufunc, slices};
+
+/// A message for Python.
+type Outcome = Result<(), String>;
+
+/// An integer that stands for a packed 16-bit one.
+trait Packed: Element {
+    fn packed(self, what: &str) -> Result<i16, String>;
+}
+
+impl Packed for i16 {
+    fn packed(self, _what: &str) -> Result<i16, String> {
+        Ok(self)
+    }
+}
+
+/// Integers of Python, which NumPy hands over as wide ones: checked, never wrapped.
+impl Packed for i64 {
+    fn packed(self, what: &str) -> Result<i16, String> {
+        i16::try_from(self).map_err(|_| {
+            format!("{what} must be an integer from {} to {}; got {self}", i16::MIN, i16::MAX)
+        })
+    }
+}
+
+fn encoding(scale: f64, offset: f64, nodata: impl Packed) -> Result<Encoding, String> {
+    Encoding::new(scale, offset, nodata.packed("nodata")?).map_err(|error| error.to_string())
+}
+
+/// The encoding of all elements, or of each.
+struct Encodings<'a, N> {
+    scale: Input<'a, f64>,
+    offset: Input<'a, f64>,
+    nodata: Input<'a, N>,
+}
+
+impl<N: Packed> Encodings<'_, N> {
+    /// The one that all elements share, if they share one.
+    fn shared(&self) -> Result<Option<Encoding>, String> {
+        match (self.scale.constant(), self.offset.constant(), self.nodata.constant()) {
+            (Some(scale), Some(offset), Some(nodata)) => encoding(scale, offset, nodata).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// One for each element.
+    fn each(self) -> impl Iterator<Item = Result<Encoding, String>> {
+        let parts = self.scale.zip(self.offset).zip(self.nodata);
+        parts.map(|((scale, offset), nodata)| encoding(scale, offset, nodata))
+    }
+}
+
+fn decode<N: Packed>(
+    raw: Input<'_, i16>,
+    scale: Input<'_, f64>,
+    offset: Input<'_, f64>,
+    nodata: Input<'_, N>,
+    mut value: Output<'_, f64>,
+) -> Outcome {
+    let encodings = Encodings { scale, offset, nodata };
+    if let Some(encoding) = encodings.shared()?
+        && let Some((raw, values)) = slices(&raw, &mut value)
+    {
+        return encoding.decode_into(raw, values).map_err(|error| error.to_string());
+    }
+    decode_each(raw, encodings, value)
+}
+
+fn decode_wide(
+    raw: Input<'_, i64>,
+    scale: Input<'_, f64>,
+    offset: Input<'_, f64>,
+    nodata: Input<'_, i64>,
+    value: Output<'_, f64>,
+) -> Outcome {
+    decode_each(raw, Encodings { scale, offset, nodata }, value)
+}
+
+fn decode_each<R: Packed, N: Packed>(
+    raw: Input<'_, R>,
+    encodings: Encodings<'_, N>,
+    mut value: Output<'_, f64>,
+) -> Outcome {
+    for (raw, encoding) in raw.zip(encodings.each()) {
+        value.push(encoding?.decode(raw.packed("raw")?));
+    }
+    Ok(())
+}
+
+fn encode<N: Packed>(
+    value: Input<'_, f64>,
+    scale: Input<'_, f64>,
+    offset: Input<'_, f64>,
+    nodata: Input<'_, N>,
+    mut raw: Output<'_, i16>,
+) -> Outcome {
+    let encodings = Encodings { scale, offset, nodata };
+    if let Some(encoding) = encodings.shared()?
+        && let Some((values, raw)) = slices(&value, &mut raw)
+    {
+        return encoding.encode_into(values, raw).map_err(|error| error.to_string());
+    }
+    for (value, encoding) in value.zip(encodings.each()) {
+        raw.push(encoding?.encode(value));
+    }
+    Ok(())
+}
+
+/// decode_bytes(data, scale, offset, nodata, /)
+/// --
+///
+/// See `mesonet.decode_bytes`.
+#[pyfunction]
+#[pyo3(signature = (data, scale, offset, nodata, /))]
+fn decode_bytes<'py>(
+    data: &Bound<'py, PyAny>,
+    scale: f64,
+    offset: f64,
+    nodata: i64,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let py = data.py();
+    let encoding = encoding(scale, offset, nodata).map_err(refused)?;
+    // bytes never change, so they are read in place; what may change while the GIL is released is
+    // copied first.
+    let copy;
+    let bytes = if let Ok(bytes) = data.cast::<PyBytes>() {
+        bytes.as_bytes()
+    } else {
+        copy = PyBuffer::<u8>::get(data)
+            .map_err(|error| PyTypeError::new_err(format!("a tile is a buffer of bytes: {error}")))?
+            .to_vec(py)?;
+        &copy
+    };
+    let values = PyArray1::<f64>::zeros(py, bytes.len() / 2, false);
+    {
+        let mut values = values.readwrite();
+        let values = values.as_slice_mut()?;
+        py.detach(|| encoding.decode_bytes_into(bytes, values)).map_err(refused)?;
+    }
+    Ok(values)
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    register_ufunc(
+        module,
+        c"decode",
+        c"Values of packed 16-bit integers: ``raw * scale + offset``, NaN where raw is nodata.
+
+Arguments in order: raw, scale, offset, nodata. raw is int16 (fast) or other integers, nodata an
+integer; each must fit 16 bits. A number that does not, a scale of 0, and a scale or offset that is
+not finite raise MesonetError; raw of another type raises TypeError.
+
+Examples
+--------
+>>> import numpy as np, mesonet
+>>> mesonet.decode(np.array([-1000, 0, -32768], np.int16), 0.01, 273.15, -32768)
+array([263.15, 273.15,    nan])",
+        [
+            inner_loop!(
+                decode: (raw: i16, scale: f64, offset: f64, nodata: i16) -> (value: f64)
+            ),
+            inner_loop!(
+                decode: (raw: i16, scale: f64, offset: f64, nodata: i64) -> (value: f64)
+            ),
+            inner_loop!(
+                decode_wide: (raw: i64, scale: f64, offset: f64, nodata: i64) -> (value: f64)
+            ),
+        ],
+    )?;
+    register_ufunc(
+        module,
+        c"encode",
+        c"Packed 16-bit integers nearest to the values, halves away from zero; nodata for NaN.
+
+Arguments in order: value, scale, offset, nodata. Values beyond the integers are clamped to
++-32767, and a value that would land on nodata moves to the neighbour nearer to zero. A scale of 0,
+a scale or offset that is not finite, and a nodata beyond 16 bits raise MesonetError.
+
+Examples
+--------
+>>> import numpy as np, mesonet
+>>> mesonet.encode([263.15, np.nan, 1e9], 0.01, 273.15, -32768)
+array([ -1000, -32768,  32767], dtype=int16)",
+        [
+            inner_loop!(
+                encode: (value: f64, scale: f64, offset: f64, nodata: i16) -> (raw: i16)
+            ),
+            inner_loop!(
+                encode: (value: f64, scale: f64, offset: f64, nodata: i64) -> (raw: i16)
+            ),
+        ],
+    )?;
+    module.add_function(wrap_pyfunction!(decode_bytes, module)?)
+}
