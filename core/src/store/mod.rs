@@ -162,3 +162,6 @@ impl Directory {
         Some(&self.stations[at])
     }
 }
+
+#[cfg(test)]
+mod conformance;

@@ -1,0 +1,242 @@
+//! What every store must do, as functions over the trait: the same suite runs against each.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::geo::LonLat;
+use crate::quality::{BaseQuality, ReasonQuality};
+use crate::report::{Reading, Report};
+use crate::series::{IntervalType, SeriesKey};
+
+fn station(native_id: &str) -> Station {
+    Station {
+        id: StationId::new("TEST", native_id),
+        network: "TEST".to_owned(),
+        native_id: native_id.to_owned(),
+        name: format!("Station {native_id}"),
+        station_type: None,
+        coordinates: LonLat::new(-100.0, 50.0).unwrap(),
+        sensor_height_m: 0.0,
+        altitude_m: None,
+    }
+}
+
+fn temperature() -> SeriesKey {
+    SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0)
+}
+
+fn report(native_id: &str, ts_ms: i64, revision: u8, value: f64) -> Report {
+    let reading = Reading { series: temperature(), value, quality: Quality::UNCHECKED };
+    Report {
+        station: StationId::new("TEST", native_id),
+        ts_ms,
+        revision,
+        present_weather: None,
+        readings: vec![reading],
+    }
+}
+
+fn batch(reports: Vec<Report>) -> Batch {
+    Batch { stations: vec![station("A"), station("B")], reports }
+}
+
+/// Everything that a store holds of the temperatures: native id, time, value.
+fn held(store: &dyn Store) -> Vec<(String, i64, f64)> {
+    let names = [station("A"), station("B")];
+    let ids = names.each_ref().map(|station| station.id);
+    let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
+    let variables = [Variable::AirTemperature];
+    let selection = Selection { stations: &ids, variables: &variables, window };
+    let mut held = Vec::new();
+    store
+        .scan(&selection, &mut |i, slices| {
+            for slice in slices {
+                assert_eq!(*slice.series, Arc::new(Series::from(temperature())));
+                for (&ts_ms, &value) in slice.ts_ms.iter().zip(slice.value) {
+                    held.push((names[i].native_id.clone(), ts_ms, value));
+                }
+            }
+        })
+        .unwrap();
+    held
+}
+
+fn the_newer_ingest_wins(store: &dyn Store) {
+    let first = store.append(&batch(vec![report("A", 10, 0, 1.0)])).unwrap();
+    assert_eq!(first, Receipt { added: 1, ..Receipt::default() });
+    let second = store.append(&batch(vec![report("A", 10, 0, 2.0)])).unwrap();
+    assert_eq!(second, Receipt { replaced: 1, ..Receipt::default() });
+    assert_eq!(held(store), [("A".to_owned(), 10, 2.0)]);
+}
+
+fn a_late_copy_does_not_undo_a_correction(store: &dyn Store) {
+    store.append(&batch(vec![report("A", 10, 1, 1.5)])).unwrap();
+    let late = store.append(&batch(vec![report("A", 10, 0, 1.0)])).unwrap();
+    assert_eq!(late, Receipt { overtaken: 1, ..Receipt::default() });
+    store.append(&batch(vec![report("A", 10, 2, 1.7)])).unwrap();
+    assert_eq!(held(store), [("A".to_owned(), 10, 1.7)]);
+}
+
+fn a_late_reading_takes_its_place_in_time(store: &dyn Store) {
+    for minute in [30, 10, 20, 40, 0] {
+        store.append(&batch(vec![report("A", minute, 0, minute as f64)])).unwrap();
+    }
+    let times: Vec<_> = held(store).iter().map(|&(_, ts_ms, _)| ts_ms).collect();
+    assert_eq!(times, [0, 10, 20, 30, 40]);
+    let directory = store.directory().unwrap();
+    let record = directory.get(StationId::new("TEST", "A")).unwrap();
+    assert_eq!(record.update_time_ms, Some(40));
+    assert_eq!(record.series[0].first_appearance_ms, 0);
+}
+
+fn a_bad_batch_is_refused_whole(store: &dyn Store) {
+    let unknown = batch(vec![report("A", 10, 0, 1.0), report("X", 10, 0, 1.0)]);
+    assert_eq!(
+        store.append(&unknown).unwrap_err().to_string(),
+        format!(
+            "report 1 of the batch is of station {}, which is not on record",
+            StationId::new("TEST", "X")
+        )
+    );
+    let not_finite = batch(vec![report("A", 10, 0, 1.0), report("B", 10, 0, f64::NAN)]);
+    assert_eq!(
+        store.append(&not_finite).unwrap_err().to_string(),
+        "report 1 of the batch has NaN for airTemperature; a value must be finite"
+    );
+    assert_eq!(store.directory().unwrap().stations.len(), 0);
+    assert_eq!(held(store), []);
+}
+
+fn the_window_holds_both_its_ends(store: &dyn Store) {
+    let reports = (0..10).map(|ts_ms| report("A", ts_ms, 0, 0.0)).collect();
+    store.append(&batch(reports)).unwrap();
+    let ids = [StationId::new("TEST", "A"), StationId::new("TEST", "unknown")];
+    let selection = Selection {
+        stations: &ids,
+        variables: &[Variable::AirTemperature],
+        window: ClosedWindow::new(3, 6).unwrap(),
+    };
+    let mut seen = Vec::new();
+    store.scan(&selection, &mut |i, slices| seen.push((i, slices[0].ts_ms.to_vec()))).unwrap();
+    assert_eq!(seen, [(0, vec![3, 4, 5, 6])]);
+    let other = Selection { variables: &[Variable::Mslp], ..selection };
+    store.scan(&other, &mut |_, _| panic!("no reading of that name")).unwrap();
+}
+
+fn weather_is_that_of_the_most_recent_report_that_has_any(store: &dyn Store) {
+    let rain = |ts_ms, revision, words: &[&str]| Report {
+        present_weather: Some(words.iter().map(|&word| word.to_owned()).collect()),
+        ..report("A", ts_ms, revision, 1.0)
+    };
+    let weather = || {
+        let directory = store.directory().unwrap();
+        directory.get(StationId::new("TEST", "A")).unwrap().present_weather.clone()
+    };
+    store.append(&batch(vec![report("A", 5, 0, 1.0)])).unwrap();
+    assert_eq!(weather(), None);
+    store.append(&batch(vec![rain(10, 0, &["Rain"]), report("A", 20, 0, 1.0)])).unwrap();
+    assert_eq!(weather(), Some(vec!["Rain".to_owned()]));
+    store.append(&batch(vec![rain(8, 0, &["Snow"])])).unwrap();
+    assert_eq!(weather(), Some(vec!["Rain".to_owned()]));
+    store.append(&batch(vec![rain(30, 0, &[])])).unwrap();
+    assert_eq!(weather(), Some(vec![]));
+}
+
+fn generations_tell_what_changed(store: &dyn Store) {
+    store.append(&batch(vec![])).unwrap();
+    let first = store.directory().unwrap();
+    store.append(&batch(vec![])).unwrap();
+    let same = store.directory().unwrap();
+    assert_eq!(same.generation, first.generation);
+    store.append(&batch(vec![report("A", 1, 0, 1.0)])).unwrap();
+    let reported = store.directory().unwrap();
+    assert!(reported.generation > first.generation);
+    assert_eq!(reported.places_generation, first.places_generation);
+    let moved = Station { coordinates: LonLat::new(-90.0, 40.0).unwrap(), ..station("A") };
+    store.append(&Batch { stations: vec![moved.clone()], reports: vec![] }).unwrap();
+    let directory = store.directory().unwrap();
+    assert!(directory.places_generation > first.places_generation);
+    assert_eq!(directory.get(moved.id).unwrap().station, moved);
+    let (nearest, _) = directory.index.nearest(moved.coordinates).next().unwrap();
+    assert_eq!(directory.stations[nearest].station.id, moved.id);
+    let ids: Vec<_> = directory.stations.iter().map(|record| record.station.id).collect();
+    assert!(ids.is_sorted());
+}
+
+/// Reports of different times, in any order and in any batches, leave the same record.
+fn any_order_gives_the_same_record<S: Store>(new_store: impl Fn() -> S) {
+    let reports = prop::collection::btree_map(
+        (prop::sample::select(vec!["A", "B"]), 0..50_i64, 0..3_u8),
+        -40.0..40.0_f64,
+        1..80,
+    );
+    let ordered = reports.prop_flat_map(|reports| {
+        let reports: Vec<Report> = reports
+            .into_iter()
+            .map(|((id, ts_ms, revision), value)| report(id, ts_ms, revision, value))
+            .collect();
+        (Just(reports.clone()), Just(reports).prop_shuffle(), 1..20_usize)
+    });
+    proptest!(|((in_order, shuffled, size) in ordered)| {
+        let (one, other) = (new_store(), new_store());
+        one.append(&batch(in_order)).unwrap();
+        for reports in shuffled.chunks(size) {
+            other.append(&batch(reports.to_vec())).unwrap();
+        }
+        prop_assert_eq!(held(&one), held(&other));
+        prop_assert_eq!(&one.directory().unwrap().stations, &other.directory().unwrap().stations);
+    });
+}
+
+fn a_verdict_is_kept_as_it_came(store: &dyn Store) {
+    let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
+    let mut doubted = report("A", 1, 0, 50.0);
+    doubted.readings[0].quality = doubtful;
+    store.append(&batch(vec![doubted])).unwrap();
+    let selection = Selection {
+        stations: &[StationId::new("TEST", "A")],
+        variables: &[Variable::AirTemperature],
+        window: ClosedWindow::new(0, 2).unwrap(),
+    };
+    let mut seen = 0;
+    store
+        .scan(&selection, &mut |_, slices| {
+            assert_eq!(slices[0].quality, [doubtful]);
+            seen += 1;
+        })
+        .unwrap();
+    assert_eq!(seen, 1);
+}
+
+/// The suite as tests of one store.
+macro_rules! conformance {
+    ($store:ident, $new_store:expr) => {
+        conformance!($store, $new_store;
+            a_bad_batch_is_refused_whole,
+            a_late_copy_does_not_undo_a_correction,
+            a_late_reading_takes_its_place_in_time,
+            a_verdict_is_kept_as_it_came,
+            generations_tell_what_changed,
+            the_newer_ingest_wins,
+            the_window_holds_both_its_ends,
+            weather_is_that_of_the_most_recent_report_that_has_any,
+        );
+    };
+    ($store:ident, $new_store:expr; $($rule:ident,)*) => {
+        mod $store {
+            use super::super::*;
+
+            $(#[test]
+            fn $rule() {
+                super::$rule(&$new_store);
+            })*
+
+            #[test]
+            fn any_order_gives_the_same_record() {
+                super::any_order_gives_the_same_record(|| $new_store);
+            }
+        }
+    };
+}
+
+conformance!(memory_store, MemoryStore::default());
