@@ -171,9 +171,14 @@ impl BBox {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct StationIndex {
-    by_box: RTree<GeomWithData<[f64; 2], u32>>,
-    by_nearness: RTree<GeomWithData<[f64; 3], (u32, [f64; 2])>>,
+    by_box: RTree<InPlane>,
+    by_nearness: RTree<OnSphere>,
 }
+
+/// Longitude and latitude of a station, and its index.
+type InPlane = GeomWithData<[f64; 2], u32>;
+/// Point of a station on the unit sphere, its index, and its longitude and latitude.
+type OnSphere = GeomWithData<[f64; 3], (u32, [f64; 2])>;
 
 impl StationIndex {
     /// An index of the places in a list; it answers with indices into that list.

@@ -179,14 +179,11 @@ pub fn as_of(ts_ms: &[i64], positions: Positions, out: &mut [u32]) -> Result<(),
     // How many readings lie at or before the position; the index of the latest is one less, and
     // zero wraps to NO_READING.
     let mut passed = 0;
-    let (last, inner) = out.split_last_mut().expect("a grid has at least two positions");
-    for place in inner {
+    for place in out {
         passed = advance(ts_ms, passed, at_ms);
         *place = (passed as u32).wrapping_sub(1);
-        at_ms += positions.step_ms;
+        at_ms = at_ms.saturating_add(positions.step_ms).min(positions.end_ms);
     }
-    passed = advance(ts_ms, passed, positions.end_ms);
-    *last = (passed as u32).wrapping_sub(1);
     Ok(())
 }
 

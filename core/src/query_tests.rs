@@ -139,10 +139,8 @@ fn first_cells_are_filled_from_up_to_twelve_hours_before_the_start() {
 
 #[test]
 fn a_station_that_reported_only_before_the_start_is_left_out() {
-    let store = store(
-        vec![station("A", 0.0, 0.0)],
-        vec![report("A", 990, &[(temperature(), 1.0)])],
-    );
+    let store =
+        store(vec![station("A", 0.0, 0.0)], vec![report("A", 990, &[(temperature(), 1.0)])]);
     for step in [None, Some(5)] {
         let asked = query(1000, 1010, &[TEMPERATURE], step);
         assert_eq!(readings(&store, &asked, Caps::default()).unwrap().stations, []);
@@ -153,10 +151,7 @@ fn a_station_that_reported_only_before_the_start_is_left_out() {
 fn a_current_series_beats_a_newer_less_instantaneous_one() {
     let store = store(
         vec![station("A", 0.0, 0.0)],
-        vec![
-            report("A", 0, &[(mean_wind(2), 2.0)]),
-            report("A", 60, &[(mean_wind(10), 10.0)]),
-        ],
+        vec![report("A", 0, &[(mean_wind(2), 2.0)]), report("A", 60, &[(mean_wind(10), 10.0)])],
     );
     let asked = query(0, 120, &[WIND], Some(30));
     let values: Vec<_> =
@@ -169,10 +164,7 @@ fn a_current_series_beats_a_newer_less_instantaneous_one() {
 fn max_age_leaves_old_readings_out() {
     let store = store(
         vec![station("A", 0.0, 0.0), station("B", 1.0, 1.0)],
-        vec![
-            report("A", 0, &[(temperature(), 1.0)]),
-            report("B", 25, &[(temperature(), 2.0)]),
-        ],
+        vec![report("A", 0, &[(temperature(), 1.0)]), report("B", 25, &[(temperature(), 2.0)])],
     );
     for step in [None, Some(30)] {
         let mut asked = query(0, 30, &[TEMPERATURE], step);
@@ -233,8 +225,7 @@ fn the_cells_of_a_coarsened_grid_satisfy_the_cap() {
 #[cfg(feature = "serde")]
 #[test]
 fn the_wire_shape_is_that_of_the_interface() {
-    let store =
-        store(vec![station("A", 0.0, 0.0)], vec![report("A", 0, &[(temperature(), -1.5)])]);
+    let store = store(vec![station("A", 0.0, 0.0)], vec![report("A", 0, &[(temperature(), -1.5)])]);
     let wire = |step| {
         let asked = query(-10, 10, &[TEMPERATURE], step);
         serde_json::to_string(&readings(&store, &asked, Caps::default()).unwrap()).unwrap()
@@ -243,10 +234,7 @@ fn the_wire_shape_is_that_of_the_interface() {
     let reading = format!(
         r#""timestamp":"1970-01-01T00:00:00Z","type":"airTemperature","typeId":{series},"value":-1.5,"quality":{{"baseQuality":"Unknown","reasonQuality":"None"}}"#
     );
-    assert_eq!(
-        wire(None),
-        format!(r#"{{"stations":{{"{id}":{{"readings":[{{{reading}}}]}}}}}}"#)
-    );
+    assert_eq!(wire(None), format!(r#"{{"stations":{{"{id}":{{"readings":[{{{reading}}}]}}}}}}"#));
     assert_eq!(
         wire(Some(20)),
         format!(r#"{{"stations":{{"{id}":{{"readings":[{{{reading},"age":600}}]}}}},"step":20}}"#)

@@ -165,7 +165,9 @@ impl Encoding {
     }
 }
 
+// Compiled into each of its callers, so that each gets the instructions that it may use.
 #[inline(always)]
+#[allow(clippy::inline_always)]
 fn decode_loop(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
     for (value, &raw) in values.iter_mut().zip(raw) {
         *value = encoding.decode(raw);

@@ -136,7 +136,7 @@ impl InstantWriter {
             // Days that no calendar of chrono's reaches are shown as its nearest end.
             let date = i32::try_from(day)
                 .ok()
-                .and_then(|day| NaiveDate::from_epoch_days(day))
+                .and_then(NaiveDate::from_epoch_days)
                 .unwrap_or(if day < 0 { NaiveDate::MIN } else { NaiveDate::MAX });
             self.date = date.to_string();
         }

@@ -1,3 +1,26 @@
-//! Readers of published feeds.
+//! Readers of published feeds: containers that hand out one decoded report at a time, in bounded
+//! memory, and the conversion of a report to the service's series and units.
+//!
+//! | Feed | Reader |
+//! | --- | --- |
+//! | The Aviation Weather Center's table (CSV), and tables with `raw_text` | [`read_awc_csv`] |
+//! | The Aviation Weather Center's data server (XML) | [`read_awc_xml`] |
+//! | WMO bulletins, files with one report to a line | [`read_bulletins`] |
+//! | One METAR or SPECI report | [`metar::Metar::parse`] |
+//!
+//! A report that cannot be read is left out and said in the [`FeedSummary`]; it never takes the
+//! others with it.
 
+mod awc_csv;
+mod awc_xml;
+mod bulletin;
+mod lines;
 pub mod metar;
+mod summary;
+
+pub use awc_csv::read_awc_csv;
+pub use awc_xml::read_awc_xml;
+pub use bulletin::read_bulletins;
+pub use summary::{
+    FeedError, FeedSummary, FilePlace, MAX_REFUSALS, MetarItem, Refusal, RefusalReason,
+};

@@ -42,6 +42,17 @@ pub enum MetarKind {
     Unknown,
 }
 
+impl MetarKind {
+    /// The kind, or where the report does not say the one that the file names.
+    pub(super) fn or_named(self, name: &[u8]) -> Self {
+        match (self, name) {
+            (Self::Unknown, b"METAR") => Self::Routine,
+            (Self::Unknown, b"SPECI") => Self::Special,
+            (kind, _) => kind,
+        }
+    }
+}
+
 /// ICAO location indicator: four letters or digits, a letter first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Icao([u8; 4]);

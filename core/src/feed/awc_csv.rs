@@ -1,0 +1,192 @@
+//! The Aviation Weather Center's `metars.cache.csv`, and tables like it.
+//!
+//! The header is found by the names in it, so the columns may stand in any order, the lines that
+//! older exports put before the header ("No errors", "309 ms") are passed over, and a table with
+//! `raw_text` and `observation_time` alone will do. The reports are decoded from `raw_text`; the
+//! decoded columns of the table are not looked at. One record is one line: no export breaks one.
+
+use std::io::BufRead;
+
+use csv_core::{ReadRecordResult, Reader};
+
+use super::lines::{Line, Lines};
+use super::metar::Metar;
+use super::summary::{FeedError, FeedSummary, FilePlace, MetarItem, RefusalReason};
+use crate::geo::LonLat;
+use crate::time::parse_instant;
+
+/// Longest line that is read; the longest of 33,000 real ones has 600 bytes.
+const MAX_LINE_BYTES: usize = 16 * 1024;
+/// Most fields in a line; the table has 44 columns.
+const MAX_FIELDS: usize = 128;
+
+/// Reads a table of reports and visits each.
+///
+/// Columns: `raw_text` and `observation_time` (ISO 8601) are needed; `station_id`, `latitude`,
+/// `longitude` (degrees), `elevation_m` and `metar_type` are read where they are there.
+///
+/// # Errors
+/// A source that fails, or no header. A row that cannot be read is counted and listed in the
+/// summary.
+///
+/// ```
+/// use mesonet::feed::read_awc_csv;
+/// let table = "\
+/// raw_text,station_id,observation_time,latitude,longitude,elevation_m,metar_type
+/// KBUF 312354Z 21014KT 02/M07 A2973,KBUF,2019-12-31T23:54:00Z,42.94,-78.74,218,METAR
+/// KBUF,KBUF,2019-12-31T23:54:00Z,42.94,-78.74,218,METAR
+/// ";
+/// let mut stations = Vec::new();
+/// let summary = read_awc_csv(table.as_bytes(), |item| stations.push(item.native_id.to_owned()))?;
+/// assert_eq!(stations, ["KBUF"]);
+/// assert_eq!((summary.read, summary.refused), (1, 1));
+/// assert_eq!(
+///     summary.refusals[0].to_string(),
+///     "line 3: \"\" is not the time of a report; after the station come day, hour and minute, \
+///      for example 231118Z (in \"KBUF,KBUF,2019-12-31T23:54:00Z,42.94,-78.74,218,METAR\")",
+/// );
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
+pub fn read_awc_csv(
+    input: impl BufRead,
+    mut visit: impl FnMut(MetarItem<'_>),
+) -> Result<FeedSummary, FeedError> {
+    let mut lines = Lines::new(input, MAX_LINE_BYTES);
+    let mut row = Row::new();
+    let mut summary = FeedSummary::default();
+    let columns = header(&mut lines, &mut row)?;
+    while let Some(line) = lines.next()? {
+        if line.bytes.is_empty() {
+            continue;
+        }
+        let place = FilePlace::Line(line.number);
+        let outcome = row.split(line).and_then(|()| columns.visit(&row, &mut visit));
+        match outcome {
+            Ok(()) => summary.read += 1,
+            Err(reason) => summary.refuse(place, line.bytes, reason),
+        }
+    }
+    Ok(summary)
+}
+
+/// Where the columns are.
+struct Columns {
+    raw_text: usize,
+    observation_time: usize,
+    station_id: Option<usize>,
+    latitude: Option<usize>,
+    longitude: Option<usize>,
+    elevation_m: Option<usize>,
+    metar_type: Option<usize>,
+}
+
+/// Finds the header: the first line that names the columns that are needed.
+fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut Row) -> Result<Columns, FeedError> {
+    while let Some(line) = lines.next()? {
+        if row.split(line).is_err() {
+            continue;
+        }
+        let at = |name: &str| row.fields().position(|field| field == name.as_bytes());
+        if let (Some(raw_text), Some(observation_time)) = (at("raw_text"), at("observation_time")) {
+            return Ok(Columns {
+                raw_text,
+                observation_time,
+                station_id: at("station_id"),
+                latitude: at("latitude"),
+                longitude: at("longitude"),
+                elevation_m: at("elevation_m"),
+                metar_type: at("metar_type"),
+            });
+        }
+    }
+    Err(FeedError::Header { needed: "raw_text and observation_time", lines: lines.number() })
+}
+
+impl Columns {
+    fn visit(&self, row: &Row, visit: &mut impl FnMut(MetarItem<'_>)) -> Result<(), RefusalReason> {
+        let text =
+            |column| std::str::from_utf8(row.field(column)).map_err(|_| RefusalReason::NotText);
+        let raw_text = text(Some(self.raw_text))?;
+        let metar = Metar::parse(raw_text)?;
+        let station_id = text(self.station_id)?;
+        let coordinate = |column| text(column).ok()?.parse::<f64>().ok();
+        // A place that is empty or off the globe is none; the report is good without it.
+        let place = coordinate(self.longitude)
+            .zip(coordinate(self.latitude))
+            .and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
+        visit(MetarItem {
+            native_id: if station_id.is_empty() { metar.station.as_str() } else { station_id },
+            ts_ms: parse_instant(text(Some(self.observation_time))?)?,
+            raw_text,
+            place,
+            altitude_m: coordinate(self.elevation_m).filter(|altitude_m| altitude_m.is_finite()),
+            kind: metar.kind.or_named(row.field(self.metar_type)),
+            metar,
+        });
+        Ok(())
+    }
+}
+
+/// The fields of one line, unquoted.
+struct Row {
+    reader: Reader,
+    text: Vec<u8>,
+    ends: Vec<usize>,
+    count: usize,
+}
+
+impl Row {
+    fn new() -> Self {
+        // One byte more than the longest line: a full buffer then means a fault, not a full line.
+        Self {
+            reader: Reader::new(),
+            text: vec![0; MAX_LINE_BYTES + 1],
+            ends: vec![0; MAX_FIELDS],
+            count: 0,
+        }
+    }
+
+    fn split(&mut self, line: Line<'_>) -> Result<(), RefusalReason> {
+        self.count = 0;
+        if line.cut {
+            return Err(RefusalReason::TooLong { limit: MAX_LINE_BYTES });
+        }
+        // A quote left open ends with its line, so it cannot swallow the rest of the file.
+        self.reader.reset();
+        let (mut input, mut written, mut count) = (line.bytes, 0, 0);
+        loop {
+            let (text, ends) = (&mut self.text[written..], &mut self.ends[count..]);
+            let (result, used, text_used, ends_used) = self.reader.read_record(input, text, ends);
+            input = &input[used..];
+            (written, count) = (written + text_used, count + ends_used);
+            match result {
+                // The input is used up; reading on from nothing ends the record.
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::Record | ReadRecordResult::End => break,
+                ReadRecordResult::OutputFull => {
+                    return Err(RefusalReason::TooLong { limit: MAX_LINE_BYTES });
+                }
+                ReadRecordResult::OutputEndsFull => {
+                    return Err(RefusalReason::TooManyFields { limit: MAX_FIELDS });
+                }
+            }
+        }
+        self.count = count;
+        Ok(())
+    }
+
+    fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.count).map(|at| self.field(Some(at)))
+    }
+
+    /// A field; empty where the row has none at that place.
+    fn field(&self, at: Option<usize>) -> &[u8] {
+        let Some(at) = at.filter(|&at| at < self.count) else { return &[] };
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.text[start..self.ends[at]]
+    }
+}
+
+#[cfg(test)]
+#[path = "awc_csv_tests.rs"]
+mod tests;

@@ -1,0 +1,231 @@
+//! The Aviation Weather Center's data server XML, schema `metar1_2` and later.
+//!
+//! A report is a `METAR` element with the children `raw_text`, `station_id`, `observation_time`,
+//! `latitude`, `longitude`, `elevation_m` and `metar_type`, wherever the element stands. As in the
+//! table, reports are decoded from `raw_text` and the decoded elements are not looked at.
+
+use std::io::{self, BufRead, Read};
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+use super::metar::Metar;
+use super::summary::{FeedError, FeedSummary, FilePlace, MetarItem, RefusalReason};
+use crate::geo::LonLat;
+use crate::time::parse_instant;
+
+/// Longest run of text or markup between two tags; the longest real report has 600 bytes.
+const MAX_EVENT_BYTES: usize = 16 * 1024;
+/// Deepest nesting; the schema has 4 levels.
+const MAX_DEPTH: usize = 32;
+
+/// Reads the reports of an XML document and visits each.
+///
+/// # Errors
+/// A source that fails, or text that is not well-formed, nests deeper than 32 levels or has more
+/// than 16 KiB between two tags: there is no telling where the next report would start. A report
+/// that cannot be read is counted and listed in the summary.
+///
+/// ```
+/// use mesonet::feed::read_awc_xml;
+/// let document = "<response><data num_results=\"1\"><METAR>
+///     <raw_text>KBUF 312354Z 21014KT 02/M07 A2973</raw_text>
+///     <observation_time>2019-12-31T23:54:00Z</observation_time>
+/// </METAR></data></response>";
+/// let mut stations = Vec::new();
+/// read_awc_xml(document.as_bytes(), |item| stations.push(item.native_id.to_owned()))?;
+/// assert_eq!(stations, ["KBUF"]);
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
+pub fn read_awc_xml(
+    input: impl BufRead,
+    mut visit: impl FnMut(MetarItem<'_>),
+) -> Result<FeedSummary, FeedError> {
+    let mut reader = Reader::from_reader(Rationed { input, left: 0 });
+    let mut summary = FeedSummary::default();
+    let mut buffer = Vec::new();
+    let mut depth = 0_usize;
+    let mut record: Option<Record> = None;
+    loop {
+        buffer.clear();
+        reader.get_mut().left = MAX_EVENT_BYTES;
+        let byte = reader.buffer_position();
+        let fault = |message: String| FeedError::Xml { byte, message };
+        match reader.read_event_into(&mut buffer) {
+            Ok(Event::Start(tag)) => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return Err(fault(format!("more than {MAX_DEPTH} levels of elements")));
+                }
+                match (&mut record, tag.local_name().as_ref()) {
+                    (None, "METAR") => record = Some(Record::new(byte)),
+                    (Some(record), name) => record.open = Field::named(name),
+                    (None, _) => {}
+                }
+            }
+            Ok(Event::End(tag)) => {
+                depth -= 1;
+                if let Some(open) = &mut record {
+                    open.open = None;
+                    if tag.local_name().as_ref() == "METAR" {
+                        match open.visit(&mut visit) {
+                            Ok(()) => summary.read += 1,
+                            Err(reason) => {
+                                let place = FilePlace::Byte(open.start);
+                                summary.refuse(place, open.text(Field::RawText).as_bytes(), reason);
+                            }
+                        }
+                        record = None;
+                    }
+                }
+            }
+            Ok(Event::Text(text)) => push(&mut record, &text),
+            Ok(Event::CData(text)) => push(&mut record, &text),
+            Ok(Event::GeneralRef(reference)) => {
+                let mut utf8 = [0; 4];
+                let text = match reference.resolve_char_ref() {
+                    Ok(Some(character)) => &*character.encode_utf8(&mut utf8),
+                    _ => quick_xml::escape::resolve_predefined_entity(&reference).unwrap_or("?"),
+                };
+                push(&mut record, text);
+            }
+            Ok(Event::Eof) if depth == 0 => return Ok(summary),
+            Ok(Event::Eof) => {
+                return Err(fault(format!("it ends inside {depth} open elements")));
+            }
+            Ok(_) => {}
+            Err(quick_xml::Error::Io(error)) => {
+                return Err(match error.get_ref() {
+                    Some(inner) if inner.is::<RationUsedUp>() => fault(inner.to_string()),
+                    _ => FeedError::Io(io::Error::new(error.kind(), error)),
+                });
+            }
+            Err(error) => return Err(fault(error.to_string())),
+        }
+    }
+}
+
+/// Adds text to the field that is open.
+fn push(record: &mut Option<Record>, text: &str) {
+    if let Some(record) = record
+        && let Some(field) = record.open
+    {
+        let field = &mut record.fields[field as usize];
+        if field.len() + text.len() <= MAX_EVENT_BYTES {
+            field.push_str(text);
+        } else {
+            record.too_long = true;
+        }
+    }
+}
+
+/// The children that are read.
+#[derive(Clone, Copy)]
+enum Field {
+    RawText,
+    StationId,
+    ObservationTime,
+    Latitude,
+    Longitude,
+    Elevation,
+    MetarType,
+}
+
+impl Field {
+    const COUNT: usize = 7;
+
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "raw_text" => Self::RawText,
+            "station_id" => Self::StationId,
+            "observation_time" => Self::ObservationTime,
+            "latitude" => Self::Latitude,
+            "longitude" => Self::Longitude,
+            "elevation_m" => Self::Elevation,
+            "metar_type" => Self::MetarType,
+            _ => return None,
+        })
+    }
+}
+
+/// One `METAR` element, as far as it was read.
+struct Record {
+    start: u64,
+    open: Option<Field>,
+    fields: [String; Field::COUNT],
+    too_long: bool,
+}
+
+impl Record {
+    fn new(start: u64) -> Self {
+        Self { start, open: None, fields: Default::default(), too_long: false }
+    }
+
+    fn text(&self, field: Field) -> &str {
+        self.fields[field as usize].trim()
+    }
+
+    fn visit(&self, visit: &mut impl FnMut(MetarItem<'_>)) -> Result<(), RefusalReason> {
+        if self.too_long {
+            return Err(RefusalReason::TooLong { limit: MAX_EVENT_BYTES });
+        }
+        let raw_text = self.text(Field::RawText);
+        let metar = Metar::parse(raw_text)?;
+        let station_id = self.text(Field::StationId);
+        let coordinate = |field| self.text(field).parse::<f64>().ok();
+        // A place that is empty or off the globe is none; the report is good without it.
+        let place = coordinate(Field::Longitude)
+            .zip(coordinate(Field::Latitude))
+            .and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
+        visit(MetarItem {
+            native_id: if station_id.is_empty() { metar.station.as_str() } else { station_id },
+            ts_ms: parse_instant(self.text(Field::ObservationTime))?,
+            raw_text,
+            place,
+            altitude_m: coordinate(Field::Elevation).filter(|altitude_m| altitude_m.is_finite()),
+            kind: metar.kind.or_named(self.text(Field::MetarType).as_bytes()),
+            metar,
+        });
+        Ok(())
+    }
+}
+
+/// Hands out a ration of bytes and then fails: the parser keeps a whole event in memory, and its
+/// length is the document's choice.
+struct Rationed<R> {
+    input: R,
+    left: usize,
+}
+
+/// The ration of an event was used up.
+#[derive(Debug, thiserror::Error)]
+#[error("more than {MAX_EVENT_BYTES} bytes between two tags")]
+struct RationUsedUp;
+
+impl<R: BufRead> BufRead for Rationed<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let left = self.left;
+        let bytes = self.input.fill_buf()?;
+        if left == 0 && !bytes.is_empty() {
+            return Err(io::Error::other(RationUsedUp));
+        }
+        Ok(&bytes[..bytes.len().min(left)])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.left -= amount;
+        self.input.consume(amount);
+    }
+}
+
+impl<R: BufRead> Read for Rationed<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(to)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+#[path = "awc_xml_tests.rs"]
+mod tests;

@@ -1,0 +1,72 @@
+//! Lines of a stream, in bounded memory.
+
+use std::io::{self, BufRead, Read};
+
+/// The lines of a stream; what of a line goes past the limit is dropped.
+pub(super) struct Lines<R> {
+    input: R,
+    limit: usize,
+    line: Vec<u8>,
+    number: u64,
+}
+
+/// One line, without its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    /// Its number, the first is 1.
+    pub(super) number: u64,
+    /// Its bytes, up to the limit.
+    pub(super) bytes: &'a [u8],
+    /// Whether it is longer than the limit.
+    pub(super) cut: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(input: R, limit: usize) -> Self {
+        Self { input, limit, line: Vec::new(), number: 0 }
+    }
+
+    /// The next line; `None` at the end of the stream.
+    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        let mut bounded = self.input.by_ref().take(self.limit as u64 + 1);
+        if bounded.read_until(b'\n', &mut self.line)? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let ended = self.line.last() == Some(&b'\n');
+        let cut = !ended && self.line.len() > self.limit;
+        if cut {
+            self.line.truncate(self.limit);
+            self.input.skip_until(b'\n')?;
+        }
+        let end = self.line.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n'));
+        let bytes = &self.line[..end.map_or(0, |last| last + 1)];
+        Ok(Some(Line { number: self.number, bytes, cut }))
+    }
+
+    /// Lines handed out so far.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_bounded_and_numbered() {
+        let mut lines = Lines::new(&b"ab\r\r\n\nabcd\nabcde\nend"[..], 4);
+        let mut seen = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            seen.push((line.number, String::from_utf8(line.bytes.to_vec()).unwrap(), line.cut));
+        }
+        let expected = [(1, "ab", false), (2, "", false), (3, "abcd", false), (4, "abcd", true)];
+        for (seen, expected) in seen.iter().zip(expected) {
+            assert_eq!((seen.0, seen.1.as_str(), seen.2), expected);
+        }
+        assert_eq!(seen.last(), Some(&(5, "end".to_owned(), false)));
+        assert_eq!(lines.number(), 5);
+    }
+}
