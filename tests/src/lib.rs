@@ -1,1 +1,1 @@
-//! placeholder
+//! Tests across packages: golden vectors in three languages, and the service over HTTP.

@@ -1,0 +1,163 @@
+//! The golden vectors of `tests/vectors` against the Rust library.
+//!
+//! The same files are run by `tests/python` and `tests/js`. Each test counts its cases and compares
+//! with the count in the file, so that a section nobody reads is noticed.
+
+use std::path::Path;
+
+use mesonet::{
+    BaseQuality, Encoding, ReasonQuality, Rotation, distinct_worst_first, rotate_field, worst,
+    worst_code,
+};
+use serde_json::Value;
+
+fn vectors(file: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors").join(file);
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{file}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+fn list<'a>(of: &'a Value, key: &str) -> &'a [Value] {
+    of[key].as_array().unwrap_or_else(|| panic!("{key} is no list in {of}"))
+}
+
+fn text<'a>(of: &'a Value, key: &str) -> &'a str {
+    of[key].as_str().unwrap_or_else(|| panic!("{key} is no text in {of}"))
+}
+
+/// A number; null is NaN, "inf" and "-inf" are infinite.
+fn number(value: &Value) -> f64 {
+    match value {
+        Value::Null => f64::NAN,
+        Value::String(text) => text.parse().unwrap(),
+        value => value.as_f64().unwrap(),
+    }
+}
+
+fn integer(value: &Value) -> i16 {
+    value.as_i64().and_then(|value| value.try_into().ok()).unwrap()
+}
+
+fn all<'a, T>(of: &'a Value, key: &str, read: impl Fn(&'a Value) -> T) -> Vec<T> {
+    list(of, key).iter().map(read).collect()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+}
+
+fn assert_count(ran: usize, file: &Value) {
+    assert_eq!(ran as u64, file["cases"].as_u64().unwrap(), "cases run, cases in the file");
+}
+
+#[track_caller]
+fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, name: &str) {
+    assert_eq!(got.len(), wanted.len(), "{name}");
+    for (&got, &wanted) in got.iter().zip(wanted) {
+        let equal = got == wanted || got.is_nan() && wanted.is_nan();
+        assert!(equal || (got - wanted).abs() <= tolerance, "{name}: got {got}, wanted {wanted}");
+    }
+}
+
+#[test]
+fn quality_ranking() {
+    let file = vectors("quality_ranking.json");
+    assert_eq!(all(&file, "base", name_of), BaseQuality::ALL.map(BaseQuality::name));
+    assert_eq!(all(&file, "reason", name_of), ReasonQuality::ALL.map(ReasonQuality::name));
+    let mut ran = 2;
+    for case in list(&file, "worst") {
+        let codes = all(case, "codes", |code| name_of(code).parse::<BaseQuality>().unwrap());
+        let numbers: Vec<u8> = codes.iter().map(|&code| code as u8).collect();
+        let wanted = text(case, "worst");
+        assert_eq!(worst(&codes).name(), wanted, "{}", case["name"]);
+        assert_eq!(worst_code(&numbers).unwrap().name(), wanted, "{}", case["name"]);
+        let distinct: Vec<_> =
+            distinct_worst_first(codes).into_iter().map(BaseQuality::name).collect();
+        assert_eq!(distinct, all(case, "distinct", name_of), "{}", case["name"]);
+        ran += 1;
+    }
+    for case in list(&file, "refused") {
+        let codes = list(case, "codes");
+        let error = if codes[0].is_string() {
+            codes.iter().find_map(|code| name_of(code).parse::<BaseQuality>().err())
+        } else {
+            worst_code(&all(case, "codes", |code| code.as_u64().unwrap() as u8)).err()
+        };
+        assert_eq!(error.unwrap().to_string(), text(case, "message"), "{}", case["name"]);
+        ran += 1;
+    }
+    assert_count(ran, &file);
+}
+
+fn name_of(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+fn encoding(case: &Value) -> Result<Encoding, mesonet::EncodingError> {
+    let of = &case["encoding"];
+    Encoding::new(number(&of["scale"]), number(&of["offset"]), integer(&of["nodata"]))
+}
+
+#[test]
+fn tile() {
+    let file = vectors("tile.json");
+    let mut ran = 0;
+    for case in list(&file, "decode") {
+        let name = text(case, "name");
+        let (encoding, raw) = (encoding(case).unwrap(), all(case, "raw", integer));
+        let (wanted, tolerance) = (all(case, "values", number), number(&case["tolerance"]));
+        let mut values = vec![0.0; raw.len()];
+        encoding.decode_into(&raw, &mut values).unwrap();
+        assert_close(&values, &wanted, tolerance, name);
+        encoding.decode_bytes_into(&bytes(text(case, "bytes")), &mut values).unwrap();
+        assert_close(&values, &wanted, tolerance, name);
+        let singly: Vec<f64> = raw.into_iter().map(|raw| encoding.decode(raw)).collect();
+        assert_close(&singly, &wanted, tolerance, name);
+        ran += 1;
+    }
+    for case in list(&file, "encode") {
+        let (encoding, values) = (encoding(case).unwrap(), all(case, "values", number));
+        let mut raw = vec![0; values.len()];
+        encoding.encode_into(&values, &mut raw).unwrap();
+        assert_eq!(raw, all(case, "raw", integer), "{}", case["name"]);
+        ran += 1;
+    }
+    for case in list(&file, "refused") {
+        let bytes = bytes(text(case, "bytes"));
+        let error = encoding(case)
+            .and_then(|encoding| {
+                encoding.decode_bytes_into(&bytes, &mut vec![0.0; bytes.len() / 2])
+            })
+            .unwrap_err();
+        assert_eq!(error.to_string(), text(case, "message"), "{}", case["name"]);
+        ran += 1;
+    }
+    assert_count(ran, &file);
+}
+
+#[test]
+fn wind_rotation() {
+    let file = vectors("wind_rotation.json");
+    let unit_length_tolerance = number(&file["unit_length_tolerance"]);
+    let mut ran = 0;
+    for case in list(&file, "factors") {
+        let rotation = Rotation { cos: number(&case["cos"]), sin: number(&case["sin"]) };
+        let length = rotation.cos.hypot(rotation.sin);
+        assert!((length - 1.0).abs() <= unit_length_tolerance, "{}", case["name"]);
+        assert_eq!(rotation.apply(1.0, 0.0), (rotation.cos, -rotation.sin), "{}", case["name"]);
+        assert_eq!(rotation.apply(0.0, 1.0), (rotation.sin, rotation.cos), "{}", case["name"]);
+        ran += 1;
+    }
+    for case in list(&file, "winds") {
+        let of = |key: &str| number(&case[key]);
+        let (name, tolerance) = (text(case, "name"), of("tolerance"));
+        let wanted = [of("u_true"), of("v_true")];
+        let (u, v) = Rotation { cos: of("cos"), sin: of("sin") }.apply(of("u"), of("v"));
+        assert_close(&[u, v], &wanted, tolerance, name);
+        let (mut u, mut v) = ([of("u")], [of("v")]);
+        rotate_field(&[of("cos")], &[of("sin")], &mut u, &mut v).unwrap();
+        assert_close(&[u[0], v[0]], &wanted, tolerance, name);
+        ran += 1;
+    }
+    assert_count(ran, &file);
+}
