@@ -46,6 +46,7 @@ mod station;
 mod variable;
 // Level 2: the rules.
 mod capability;
+mod derived;
 mod error;
 mod grid;
 mod lookback;
@@ -61,6 +62,7 @@ mod detail;
 mod query;
 
 pub use capability::{Capabilities, Product, ProductAccess};
+pub use derived::{roughness_m, station_pressure_hpa, wind_at_10m};
 #[cfg(feature = "store")]
 pub use detail::{QUALITIES_SPAN_MS, StationDetail, detail, details};
 #[cfg(all(feature = "store", feature = "serde"))]

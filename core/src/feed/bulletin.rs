@@ -54,7 +54,7 @@ pub fn read_bulletins(
     let mut reading = Reading {
         reference_ms,
         heading: Heading::default(),
-        heading_is_next: false,
+        after_heading: false,
         line_time_ms: None,
         report: Vec::new(),
         start: 0,
@@ -84,7 +84,7 @@ struct Reading<V> {
     reference_ms: i64,
     heading: Heading,
     /// Whether the line before was a heading: a product identifier may follow it.
-    heading_is_next: bool,
+    after_heading: bool,
     line_time_ms: Option<i64>,
     report: Vec<u8>,
     start: u64,
@@ -126,7 +126,7 @@ impl<V: FnMut(MetarItem<'_>)> Reading<V> {
         if !more && let Some(heading) = heading(first) {
             self.end_of_report();
             self.heading = heading;
-            self.heading_is_next = true;
+            self.after_heading = true;
             if let Some(foreign) = heading.foreign {
                 let got = String::from_utf8_lossy(&foreign).into_owned();
                 let reason = RefusalReason::BulletinType { got };
@@ -134,7 +134,7 @@ impl<V: FnMut(MetarItem<'_>)> Reading<V> {
             }
             return;
         }
-        let after_heading = std::mem::take(&mut self.heading_is_next);
+        let after_heading = std::mem::take(&mut self.after_heading);
         if self.heading.foreign.is_some() {
             return;
         }
@@ -142,12 +142,19 @@ impl<V: FnMut(MetarItem<'_>)> Reading<V> {
             // A line of one word before a report: what follows is of that kind; the number of a
             // bulletin; its product identifier.
             match opening {
-                b"METAR" => self.heading.kind = MetarKind::Routine,
-                b"SPECI" => self.heading.kind = MetarKind::Special,
+                b"METAR" | b"SPECI" => {
+                    self.heading.kind = MetarKind::Unknown.or_named(opening);
+                }
                 word if word.len() <= 3 && word.iter().all(u8::is_ascii_digit) => {}
                 _ if after_heading => {}
                 _ => self.add(number, text, cut),
             }
+            return;
+        }
+        if let [Some(code @ (b"METAR" | b"SPECI")), Some(b"COR"), None, _] = first {
+            self.end_of_report();
+            self.heading.kind = MetarKind::Unknown.or_named(code);
+            self.heading.revision = self.heading.revision.max(1);
             return;
         }
         if let [Some(date), Some(time), None, _] = first

@@ -7,6 +7,7 @@
 //! | The Aviation Weather Center's data server (XML) | [`read_awc_xml`] |
 //! | WMO bulletins, files with one report to a line | [`read_bulletins`] |
 //! | One METAR or SPECI report | [`metar::Metar::parse`] |
+//! | From a decoded report to readings, to a station | [`metar_report`], [`metar_station`] |
 //!
 //! A report that cannot be read is left out and said in the [`FeedSummary`]; it never takes the
 //! others with it.
@@ -14,6 +15,7 @@
 mod awc_csv;
 mod awc_xml;
 mod bulletin;
+mod ingest;
 mod lines;
 pub mod metar;
 mod summary;
@@ -21,6 +23,7 @@ mod summary;
 pub use awc_csv::read_awc_csv;
 pub use awc_xml::read_awc_xml;
 pub use bulletin::read_bulletins;
+pub use ingest::{METAR_NETWORK, metar_report, metar_station};
 pub use summary::{
     FeedError, FeedSummary, FilePlace, MAX_REFUSALS, MetarItem, Refusal, RefusalReason,
 };

@@ -63,11 +63,14 @@ fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
         [b'R', b'0'..=b'9' | b'/', ..] => {}
         // Temperature and state of the sea.
         [b'W', b'0'..=b'9' | b'M' | b'/', ..] => {}
-        [b'M', b'0'..=b'9', ..] | [b'P', b'0'..=b'9', ..] => {
+        [b'E', b'0'..=b'9' | b'/', ..] => return take_wind(metar, group),
+        [b'M' | b'P', b'0'..=b'9', rest @ ..] => {
             return if group.ends_with(b"SM") {
                 set(&mut metar.visibility, visibility::miles(group, None), false)
-            } else {
+            } else if rest.contains(&b'/') {
                 temperatures(metar, group)
+            } else {
+                set(&mut metar.visibility, visibility::metres(group), false)
             };
         }
         _ => return letters(metar, group),

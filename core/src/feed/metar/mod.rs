@@ -277,6 +277,32 @@ impl Metar {
             .unwrap_or(reference_ms)
     }
 
+    /// Air temperature in tenths of a degree Celsius: that of the `T` group, or else the whole
+    /// degrees.
+    ///
+    /// A `T` group that is more than a degree away from the whole degrees lost a digit or a sign;
+    /// the whole degrees are then taken. The same holds for the dew point.
+    ///
+    /// ```
+    /// use mesonet::feed::metar::Metar;
+    /// let tenths = |text| {
+    ///     let metar = Metar::parse(text).unwrap();
+    ///     (metar.air_temperature_tenths_c(), metar.dew_point_temperature_tenths_c())
+    /// };
+    /// assert_eq!(tenths("KBUF 312354Z 02/M07 RMK AO2 T00221067"), (Some(22), Some(-67)));
+    /// assert_eq!(tenths("ETOU 221855Z 13/12 RMK AO2 T01271013"), (Some(127), Some(120)));
+    /// assert_eq!(tenths("CYYZ 231118Z M01/"), (Some(-10), None));
+    /// ```
+    pub fn air_temperature_tenths_c(&self) -> Option<i16> {
+        consistent_tenths(self.remarks.temperature_tenths_c, self.temperature_c)
+    }
+
+    /// Dew point in tenths of a degree Celsius; see
+    /// [`air_temperature_tenths_c`](Self::air_temperature_tenths_c).
+    pub fn dew_point_temperature_tenths_c(&self) -> Option<i16> {
+        consistent_tenths(self.remarks.dew_point_tenths_c, self.dew_point_c)
+    }
+
     /// Height of the ceiling above the ground in feet: the lowest layer that covers more than half
     /// of the sky, or the vertical visibility. `None` where there is no ceiling.
     pub fn ceiling_ft(&self) -> Option<u32> {
@@ -287,8 +313,8 @@ impl Metar {
     ///
     /// The report leaves out the leading 9 or 10. The one that lies nearer to the altimeter setting
     /// is taken: the two pressures differ by some hectopascals, the readings by a hundred. Without
-    /// an altimeter setting it is the one nearer to 1000 hPa, which is wrong in the strongest highs
-    /// and lows.
+    /// an altimeter setting that can be true (900 to 1100 hPa) it is the one nearer to 1000 hPa,
+    /// which is wrong in the strongest highs and lows.
     ///
     /// ```
     /// use mesonet::feed::metar::Metar;
@@ -300,7 +326,9 @@ impl Metar {
     /// ```
     pub fn sea_level_pressure_tenths_hpa(&self) -> Option<u16> {
         let digits = self.remarks.sea_level_pressure_digits?;
-        let nearest_to = self.altimeter.map_or(1000.0, Altimeter::hpa) * 10.0;
+        let plausible =
+            self.altimeter.map(Altimeter::hpa).filter(|hpa| (900.0..1100.0).contains(hpa));
+        let nearest_to = plausible.unwrap_or(1000.0) * 10.0;
         let far = |tenths: u16| (f64::from(tenths) - nearest_to).abs();
         let (low, high) = (9_000 + digits, 10_000 + digits);
         Some(if far(low) <= far(high) { low } else { high })
@@ -336,9 +364,22 @@ impl Metar {
     }
 }
 
+/// Tenths, unless they are more than a degree away from the whole degrees.
+fn consistent_tenths(tenths: Option<i16>, whole: Option<i8>) -> Option<i16> {
+    let whole = whole.map(|whole| i16::from(whole) * 10);
+    match (tenths, whole) {
+        (Some(tenths), Some(whole)) if tenths.abs_diff(whole) > 10 => Some(whole),
+        (tenths, whole) => tenths.or(whole),
+    }
+}
+
 /// Reads `DDHHMMZ`.
 fn time(group: &[u8]) -> Option<(u8, u8, u8)> {
-    let digits = group.strip_suffix(b"Z").filter(|digits| digits.len() == 6)?;
+    // Some stations leave out the Z.
+    let digits = group.strip_suffix(b"Z").unwrap_or(group);
+    if digits.len() != 6 {
+        return None;
+    }
     let field = |at: usize| small_number(&digits[at..at + 2]).map(|value| value as u8);
     let (day, hour, minute) = (field(0)?, field(2)?, field(4)?);
     ((1..=31).contains(&day) && hour < 24 && minute < 60).then_some((day, hour, minute))

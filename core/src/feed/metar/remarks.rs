@@ -107,11 +107,19 @@ impl Remarks {
     }
 
     fn group(&mut self, group: &[u8], groups: &mut Groups<'_>) -> Outcome {
+        let group = match group {
+            // The maintenance sign often lost its blank, as in T02611012$.
+            [group @ .., b'$'] => {
+                self.outages.maintenance = true;
+                group
+            }
+            group => group,
+        };
         match group {
             [b'0'..=b'9', ..] => return self.digits(group),
-            b"AO1" | b"A01" => self.automated = Some(AutomatedStation::Ao1),
-            b"AO2" | b"A02" | b"AO2A" => self.automated = Some(AutomatedStation::Ao2),
-            b"$" => self.outages.maintenance = true,
+            // With a zero for the letter, and with an A where a person adds to it (AO2A).
+            [b'A', b'O' | b'0', b'1', ..] => self.automated = Some(AutomatedStation::Ao1),
+            [b'A', b'O' | b'0', b'2', ..] => self.automated = Some(AutomatedStation::Ao2),
             b"PNO" => self.outages.rain_gauge = true,
             b"FZRANO" => self.outages.freezing_rain = true,
             b"TSNO" => self.outages.lightning = true,

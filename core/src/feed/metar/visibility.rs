@@ -83,20 +83,25 @@ fn fraction(
     })
 }
 
-/// Reads metres, `dddd` or `ddddNDV`, or kilometres, `ddKM`.
+/// Reads metres, `(M|P)dddd` or `ddddNDV`, or kilometres, `ddKM`.
 pub(super) fn metres(group: &[u8]) -> Option<MetarVisibility> {
     if let Some(field) = group.strip_suffix(b"KM") {
         let km = number(field).filter(|_| field.len() <= 2)?;
         let distance = f64::from(km) * 1000.0;
         return Some(MetarVisibility { distance, unit: DistanceUnit::Metre, bound: Bound::Exact });
     }
+    let (bound, group) = match group {
+        [b'M', group @ ..] => (Bound::Less, group),
+        [b'P', group @ ..] => (Bound::More, group),
+        group => (Bound::Exact, group),
+    };
     let (field, suffix) = group.split_at_checked(4)?;
     let distance = number(field).filter(|_| matches!(suffix, b"" | b"NDV"))?;
     Some(if distance == 9999 {
         TEN_KM_OR_MORE
     } else {
         let distance = f64::from(distance);
-        MetarVisibility { distance, unit: DistanceUnit::Metre, bound: Bound::Exact }
+        MetarVisibility { distance, unit: DistanceUnit::Metre, bound }
     })
 }
 

@@ -68,6 +68,8 @@ pub(super) fn wind(group: &[u8]) -> Option<WindGroup> {
     if is_missing(fields) {
         return Some(WindGroup::Missing);
     }
+    // E: estimated.
+    let fields = fields.strip_prefix(b"E").unwrap_or(fields);
     let (from, speeds) = fields.split_at_checked(3)?;
     let from = match from {
         b"VRB" => WindFrom::Variable,
