@@ -176,29 +176,14 @@ pub struct GridLengthError {
 pub fn as_of(ts_ms: &[i64], positions: Positions, out: &mut [u32]) -> Result<(), GridLengthError> {
     check_room(positions, out.len())?;
     let mut at_ms = positions.start_ms;
-    // How many readings lie at or before the position; the index of the latest is one less, and
-    // zero wraps to NO_READING.
-    let mut passed = 0;
     for place in out {
-        passed = advance(ts_ms, passed, at_ms);
+        // A search of its own for each position: the searches do not wait for each other, which
+        // is faster than to go on from where the last one ended. Zero wraps to NO_READING.
+        let passed = ts_ms.partition_point(|&ts| ts <= at_ms);
         *place = (passed as u32).wrapping_sub(1);
         at_ms = at_ms.saturating_add(positions.step_ms).min(positions.end_ms);
     }
     Ok(())
-}
-
-/// Galloping search: a few steps of doubling length, then a binary search in the last one, so
-/// that the cost follows the readings between two positions, not the length of the column.
-#[inline]
-fn advance(ts_ms: &[i64], passed: usize, at_ms: i64) -> usize {
-    let rest = &ts_ms[passed..];
-    let mut reach = 8;
-    while reach < rest.len() && rest[reach] <= at_ms {
-        reach *= 2;
-    }
-    let from = if reach == 8 { 0 } else { reach / 2 };
-    let to = reach.min(rest.len());
-    passed + from + rest[from..to].partition_point(|&ts| ts <= at_ms)
 }
 
 /// The reading that stands in a cell.

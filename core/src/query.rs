@@ -178,20 +178,27 @@ fn grid(
 ) -> Result<Readings, StoreError> {
     let window = query.window;
     let variables = &*names.list;
-    let mut reporting = Vec::with_capacity(stations.len());
-    let selection = Selection { stations, variables, window };
-    store.scan(&selection, &mut |i, _| reporting.push(stations[i]))?;
-
-    let plan = plan_grid(window, step, reporting.len(), variables.len(), caps);
+    let mut plan = plan_grid(window, step, stations.len(), variables.len(), caps);
+    if plan.coarsening.is_some() {
+        // The cap counts only the stations that the answer will hold.
+        let mut reporting = 0;
+        store.scan(&Selection { stations, variables, window }, &mut |_, _| reporting += 1)?;
+        plan = plan_grid(window, step, reporting, variables.len(), caps);
+    }
     let mut answer = Answer::default();
+    let room = stations.len() as u64 * variables.len() as u64 * plan.positions.len();
+    answer.readings.cells.reserve(room.min(caps.cells) as usize);
     answer.readings.step = Some(plan.step);
     answer.readings.coarsening = plan.coarsening;
     let mut station = StationGrid::new(plan.positions, names, query.max_age_ms);
-    let selection =
-        Selection { stations: &reporting, variables, window: window.widened(CARRY_IN_MS) };
+    let selection = Selection { stations, variables, window: window.widened(CARRY_IN_MS) };
     store.scan(&selection, &mut |i, slices| {
-        station.fill(slices, &mut answer);
-        answer.end_station(reporting[i]);
+        // One that reported only before the start is not in the answer.
+        let newest_ms = slices.iter().filter_map(|slice| slice.ts_ms.last()).max();
+        if newest_ms.is_some_and(|&newest_ms| newest_ms >= window.start_ms()) {
+            station.fill(slices, &mut answer);
+            answer.end_station(stations[i]);
+        }
     })?;
     Ok(answer.readings)
 }

@@ -324,8 +324,18 @@ impl ClosedWindow {
 
     /// The part of an ascending column that lies in the window.
     pub fn range_in(self, ts_ms: &[i64]) -> std::ops::Range<usize> {
-        let start = ts_ms.partition_point(|&ts| ts < self.start_ms);
-        let end = ts_ms.partition_point(|&ts| ts <= self.end_ms);
+        let (Some(&first), Some(&last)) = (ts_ms.first(), ts_ms.last()) else { return 0..0 };
+        // A column often lies in the window with its end or whole: then no search is needed.
+        let end = if last <= self.end_ms {
+            ts_ms.len()
+        } else {
+            ts_ms.partition_point(|&ts| ts <= self.end_ms)
+        };
+        let start = if first >= self.start_ms {
+            0
+        } else {
+            ts_ms[..end].partition_point(|&ts| ts < self.start_ms)
+        };
         start..end
     }
 }
