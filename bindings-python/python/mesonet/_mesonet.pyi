@@ -1,8 +1,24 @@
-from collections.abc import Buffer
 from typing import Any, Final
 
 import numpy as np
+from _typeshed import ReadableBuffer
 from numpy.typing import NDArray
+
+__all__ = [
+    "__version__",
+    "MesonetError",
+    "BASE_QUALITY_NAMES",
+    "REASON_QUALITY_NAMES",
+    "base_quality_code",
+    "reason_quality_code",
+    "worst",
+    "distinct_worst_first",
+    "worse",
+    "decode",
+    "encode",
+    "decode_bytes",
+    "rotate",
+]
 
 __version__: Final[str]
 
@@ -21,5 +37,5 @@ def reason_quality_code(value: int | str, /) -> int: ...
 def worst(codes: Any, /) -> int: ...
 def distinct_worst_first(codes: Any, /) -> bytes: ...
 def decode_bytes(
-    data: Buffer, scale: float, offset: float, nodata: int, /
+    data: ReadableBuffer, scale: float, offset: float, nodata: int, /
 ) -> NDArray[np.float64]: ...

@@ -9,11 +9,10 @@ from ._mesonet import worse as worse
 
 __all__ = ["BaseQuality", "ReasonQuality", "distinct_worst_first", "worse", "worst"]
 
-class _Code(IntEnum):
-    # The number, or the name of a code.
+class BaseQuality(IntEnum):
+    # By number or name.
     def __new__(cls, value: int | str) -> Self: ...
 
-class BaseQuality(_Code):
     Suppressed = 0
     Missing = 1
     Error = 2
@@ -23,7 +22,9 @@ class BaseQuality(_Code):
     Good = 6
     Unknown = 7
 
-class ReasonQuality(_Code):
+class ReasonQuality(IntEnum):
+    def __new__(cls, value: int | str) -> Self: ...
+
     None_ = 0
     Missing = 1
     ValueType = 2

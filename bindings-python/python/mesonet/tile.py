@@ -22,16 +22,15 @@ from . import _mesonet
 from ._mesonet import decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Buffer
-
     import numpy as np
+    from _typeshed import ReadableBuffer
     from numpy.typing import NDArray
 
 __all__ = ["decode", "decode_bytes", "encode"]
 
 
 def decode_bytes(
-    data: "Buffer", scale: float, offset: float, nodata: int
+    data: "ReadableBuffer", scale: float, offset: float, nodata: int
 ) -> "NDArray[np.float64]":
     """Values of a tile as it comes over the wire: 16-bit little-endian integers.
 

@@ -1,0 +1,62 @@
+// Checks before the boundary to WebAssembly, which coerces silently: 70000 would become 4464 there,
+// undefined 0, and a Float32Array would be copied element by element.
+import { MesonetError } from "./error.js";
+
+const INT16_MIN = -(2 ** 15);
+const INT16_MAX = 2 ** 15 - 1;
+
+interface Classes {
+  ArrayBuffer: ArrayBuffer;
+  Float64Array: Float64Array;
+  Int16Array: Int16Array;
+  Uint8Array: Uint8Array;
+}
+
+/** What a value is called in messages, and how classes are told apart across frames. */
+export function className(value: unknown): string {
+  if (value === null || typeof value !== "object") {
+    return value === null ? "null" : typeof value;
+  }
+  // A Buffer of Node is tagged as the Uint8Array that it is.
+  return Object.prototype.toString.call(value).slice("[object ".length, -1);
+}
+
+/** Whether a value is of a class of typed arrays or buffers. */
+export function isClass<K extends keyof Classes>(value: unknown, name: K): value is Classes[K] {
+  return className(value) === name;
+}
+
+/** A Float64Array, or a TypeError. */
+export function float64Array(value: unknown, what: string): Float64Array {
+  if (!isClass(value, "Float64Array")) {
+    throw new TypeError(`${what} must be a Float64Array; got ${className(value)}`);
+  }
+  return value;
+}
+
+/** A number, NaN and infinities included, or a TypeError. */
+export function number(value: unknown, what: string): number {
+  if (typeof value !== "number") {
+    throw new TypeError(`${what} must be a number; got ${className(value)}`);
+  }
+  return value;
+}
+
+/** An integer that fits 16 bits. */
+export function int16(value: unknown, what: string): number {
+  const checked = number(value, what);
+  if (!Number.isInteger(checked) || checked < INT16_MIN || checked > INT16_MAX) {
+    throw new MesonetError(
+      `${what} must be an integer from ${INT16_MIN} to ${INT16_MAX}; got ${checked}`,
+    );
+  }
+  return checked;
+}
+
+/** An object, or a TypeError. */
+export function object(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) {
+    throw new TypeError(`${what} must be an object; got ${className(value)}`);
+  }
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,19 @@
+/** A value that mesonet refuses. The message says what was given and what is allowed. */
+export class MesonetError extends RangeError {
+  override readonly name = "MesonetError";
+}
+
+/**
+ * Runs a function of the module; what it refuses becomes a {@link MesonetError} with its message.
+ * A trap, which would be a fault of this library, goes through as it is.
+ */
+export function refusing<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Error && !(error instanceof WebAssembly.RuntimeError)) {
+      throw new MesonetError(error.message);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+"""The stubs say what the package does: checked against it, and against code that uses it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def mypy(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_stubs_match_the_package():
+    allowed = HERE / "stubtest_allowlist.txt"
+    result = mypy("mypy.stubtest", "mesonet", "--allowlist", str(allowed))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_code_that_uses_the_package_type_checks(tmp_path):
+    source = tmp_path / "use.py"
+    source.write_text(
+        "import numpy as np\n"
+        "import mesonet\n"
+        "from mesonet import BaseQuality\n"
+        "code: BaseQuality = mesonet.worst(['Good', 3, BaseQuality.Error])\n"
+        "names: list[str] = [code.name for code in mesonet.distinct_worst_first(b'12')]\n"
+        "tile = mesonet.decode_bytes(b'12', 0.5, 0, -1)\n"
+        "reveal_type(tile)\n"
+        "same: bool = mesonet.worst(np.zeros(2, np.uint8)) is BaseQuality('Good')\n"
+    )
+    cache = ["--cache-dir", str(tmp_path / "cache")]
+    result = mypy("mypy", "--strict", *cache, str(source))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "float64" in result.stdout
+
+    source.write_text("import mesonet\nmesonet.decode_bytes('12', 0.5, 0, -1)\nmesonet.worst(3)\n")
+    result = mypy("mypy", "--strict", *cache, str(source))
+    assert result.stdout.count("[arg-type]") == 2, result.stdout
