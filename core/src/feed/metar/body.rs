@@ -36,6 +36,8 @@ fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
     match group {
         b"AUTO" => metar.auto = true,
         b"NIL" => metar.nil = true,
+        // Missing, as some stations of the US write it for any group.
+        b"M" => {}
         b"CAVOK" => {
             metar.cavok = true;
             metar.visibility.get_or_insert(TEN_KM_OR_MORE);
@@ -105,7 +107,7 @@ fn digits(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
             taken
         }
         [_, _, b'/', ..] => temperatures(metar, group),
-        // Whole miles, with the fraction in the next group.
+        // Whole miles, with the fraction or the unit in the next group.
         [_] | [_, _] => {
             let whole = small_number(group);
             let read = groups

@@ -81,6 +81,7 @@ fn visibilities() {
     assert_eq!(miles("P6SM"), Some((6.0, Bound::More)));
     assert_eq!(miles("1 3/4SM"), Some((1.75, Bound::Exact)));
     assert_eq!(miles("11/2SM"), Some((1.5, Bound::Exact)));
+    assert_eq!(miles("10 SM"), Some((10.0, Bound::Exact)));
     assert_eq!(miles("3/16SM"), Some((0.1875, Bound::Exact)));
     let ten_km = Some(visibility::TEN_KM_OR_MORE);
     assert_eq!((parse("9999").visibility, parse("CAVOK").visibility), (ten_km, ten_km));
@@ -147,6 +148,8 @@ fn weather_in_english() {
         ("-UP", "Light unknown precipitation"),
         ("SH", "Showers"),
         ("HZ", "Haze"),
+        ("VCTSSH", "Thunderstorm with showers in the vicinity"),
+        ("-TSSHRA", "Thunderstorm with light rain showers"),
     ] {
         assert_eq!(weather(group), [english], "{group}");
     }

@@ -38,49 +38,34 @@ pub(super) const TEN_KM_OR_MORE: MetarVisibility =
 
 /// Reads `(M|P)miles SM`, where the whole miles may have been a group of their own.
 pub(super) fn miles(group: &[u8], whole_before: Option<u16>) -> Option<MetarVisibility> {
-    let field = group.strip_suffix(b"SM")?;
-    let (bound, field) = match field {
+    let (bound, field) = match group.strip_suffix(b"SM")? {
         [b'M', field @ ..] => (Bound::Less, field),
         [b'P', field @ ..] => (Bound::More, field),
         field => (Bound::Exact, field),
     };
-    let distance = match field.iter().position(|&byte| byte == b'/') {
-        None if whole_before.is_none() => {
-            f64::from(small_number(field).filter(|_| field.len() < 4)?)
+    let distance = match (whole_before, field) {
+        // 10 SM.
+        (Some(whole), b"") => f64::from(whole),
+        // 11/2SM is 1 1/2SM without its blank: no fraction of a mile is greater than one.
+        (None, [whole @ b'1'..=b'9', rest @ ..]) if matches!(rest, [b'1'..=b'9', b'/', _]) => {
+            f64::from(whole - b'0') + fraction(rest)?
         }
-        None => return None,
-        Some(slash) => {
-            let (numerator, denominator) = (&field[..slash], &field[slash + 1..]);
-            // Without its blank, 1 1/2SM is 11/2SM: no fraction of a mile is greater than one.
-            let (whole, numerator) = match (whole_before, numerator) {
-                (Some(whole), numerator) => (whole, numerator),
-                (None, &[whole @ b'1'..=b'9', numerator @ b'1'..=b'9'])
-                    if denominator.len() == 1 =>
-                {
-                    return fraction(u16::from(whole - b'0'), &[numerator], denominator, bound);
-                }
-                (None, numerator) => (0, numerator),
-            };
-            return fraction(whole, numerator, denominator, bound);
+        (whole, field) if field.contains(&b'/') => {
+            f64::from(whole.unwrap_or_default()) + fraction(field)?
         }
+        (None, field) if field.len() < 4 => f64::from(small_number(field)?),
+        _ => return None,
     };
     Some(MetarVisibility { distance, unit: DistanceUnit::StatuteMile, bound })
 }
 
-fn fraction(
-    whole: u16,
-    numerator: &[u8],
-    denominator: &[u8],
-    bound: Bound,
-) -> Option<MetarVisibility> {
-    let short = |field: &[u8]| small_number(field).filter(|_| field.len() <= 2).map(f64::from);
-    let (numerator, denominator) = (short(numerator)?, short(denominator)?);
-    let distance = f64::from(whole) + numerator / denominator;
-    (denominator > 0.0 && numerator <= denominator).then_some(MetarVisibility {
-        distance,
-        unit: DistanceUnit::StatuteMile,
-        bound,
-    })
+/// A proper fraction, or one.
+fn fraction(field: &[u8]) -> Option<f64> {
+    let slash = field.iter().position(|&byte| byte == b'/')?;
+    let short = |digits: &[u8]| small_number(digits).filter(|_| digits.len() <= 2);
+    let (numerator, denominator) = (short(&field[..slash])?, short(&field[slash + 1..])?);
+    (denominator > 0 && numerator <= denominator)
+        .then(|| f64::from(numerator) / f64::from(denominator))
 }
 
 /// Reads metres, `(M|P)dddd` or `ddddNDV`, or kilometres, `ddKM`.

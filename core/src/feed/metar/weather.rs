@@ -33,38 +33,38 @@ enum Role {
 struct Code(u8);
 
 // Code, what it is, English.
-const CODES: [([u8; 2], Role, &str); 31] = [
-    (*b"RA", Role::Precipitation, "rain"),
-    (*b"SN", Role::Precipitation, "snow"),
-    (*b"BR", Role::Other, "mist"),
-    (*b"SH", Role::Around, "showers"),
-    (*b"TS", Role::Around, "thunderstorm"),
-    (*b"FG", Role::Other, "fog"),
-    (*b"HZ", Role::Other, "haze"),
-    (*b"DZ", Role::Precipitation, "drizzle"),
-    (*b"FZ", Role::Before, "freezing"),
-    (*b"UP", Role::Precipitation, "unknown precipitation"),
-    (*b"BL", Role::Before, "blowing"),
-    (*b"DR", Role::Before, "low drifting"),
-    (*b"MI", Role::Before, "shallow"),
-    (*b"BC", Role::Before, "patches of"),
-    (*b"PR", Role::Before, "partial"),
-    (*b"SG", Role::Precipitation, "snow grains"),
-    (*b"IC", Role::Precipitation, "ice crystals"),
-    (*b"PL", Role::Precipitation, "ice pellets"),
-    (*b"PE", Role::Precipitation, "ice pellets"),
-    (*b"GR", Role::Precipitation, "hail"),
-    (*b"GS", Role::Precipitation, "small hail"),
-    (*b"FU", Role::Other, "smoke"),
-    (*b"VA", Role::Other, "volcanic ash"),
-    (*b"DU", Role::Other, "dust"),
-    (*b"SA", Role::Other, "sand"),
-    (*b"PY", Role::Other, "spray"),
-    (*b"PO", Role::Other, "dust whirls"),
-    (*b"SQ", Role::Other, "squalls"),
-    (*b"FC", Role::Other, "funnel cloud"),
-    (*b"SS", Role::Other, "sandstorm"),
-    (*b"DS", Role::Other, "duststorm"),
+const CODES: [(&str, Role, &str); 31] = [
+    ("RA", Role::Precipitation, "rain"),
+    ("SN", Role::Precipitation, "snow"),
+    ("BR", Role::Other, "mist"),
+    ("SH", Role::Around, "showers"),
+    ("TS", Role::Around, "thunderstorm"),
+    ("FG", Role::Other, "fog"),
+    ("HZ", Role::Other, "haze"),
+    ("DZ", Role::Precipitation, "drizzle"),
+    ("FZ", Role::Before, "freezing"),
+    ("UP", Role::Precipitation, "unknown precipitation"),
+    ("BL", Role::Before, "blowing"),
+    ("DR", Role::Before, "low drifting"),
+    ("MI", Role::Before, "shallow"),
+    ("BC", Role::Before, "patches of"),
+    ("PR", Role::Before, "partial"),
+    ("SG", Role::Precipitation, "snow grains"),
+    ("IC", Role::Precipitation, "ice crystals"),
+    ("PL", Role::Precipitation, "ice pellets"),
+    ("PE", Role::Precipitation, "ice pellets"),
+    ("GR", Role::Precipitation, "hail"),
+    ("GS", Role::Precipitation, "small hail"),
+    ("FU", Role::Other, "smoke"),
+    ("VA", Role::Other, "volcanic ash"),
+    ("DU", Role::Other, "dust"),
+    ("SA", Role::Other, "sand"),
+    ("PY", Role::Other, "spray"),
+    ("PO", Role::Other, "dust whirls"),
+    ("SQ", Role::Other, "squalls"),
+    ("FC", Role::Other, "funnel cloud"),
+    ("SS", Role::Other, "sandstorm"),
+    ("DS", Role::Other, "duststorm"),
 ];
 
 /// Codes in one group: a descriptor and up to three phenomena, with one to spare.
@@ -136,7 +136,7 @@ impl Weather {
                         && pairs.iter().all(|pair| {
                             CODES
                                 .iter()
-                                .position(|(code, ..)| code == pair)
+                                .position(|(code, ..)| code.as_bytes() == pair)
                                 .is_some_and(|at| weather.codes.push(Code(at as u8)))
                         });
                     return read.then_some(weather);
@@ -145,12 +145,17 @@ impl Weather {
         }
     }
 
-    fn codes(&self) -> impl Iterator<Item = ([u8; 2], Role, &'static str)> {
+    /// The codes of two letters in the group, without its qualifiers: `SH`, `RA` for `-SHRA`.
+    pub fn codes(&self) -> impl Iterator<Item = &'static str> {
+        self.rows().map(|(code, ..)| code)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&'static str, Role, &'static str)> {
         self.codes.iter().map(|code| CODES[usize::from(code.0)])
     }
 
-    fn has(&self, wanted: &[u8; 2]) -> bool {
-        self.codes().any(|(code, ..)| code == *wanted)
+    fn has(&self, wanted: &str) -> bool {
+        self.codes().any(|code| code == wanted)
     }
 
     /// The words for intensity, descriptors and phenomena, in the order of English.
@@ -161,18 +166,18 @@ impl Weather {
             Intensity::Heavy => Some("heavy"),
         };
         let is_phenomenon = |role| matches!(role, Role::Precipitation | Role::Other);
-        let count = self.codes().filter(|&(_, role, _)| is_phenomenon(role)).count();
+        let count = self.rows().filter(|&(_, role, _)| is_phenomenon(role)).count();
         let mut words = Vec::new();
-        let thunder = self.has(b"TS");
+        let (thunder, showers) = (self.has("TS"), self.has("SH"));
         if thunder {
             // The intensity is that of what falls; a bare thunderstorm keeps its own.
             words.extend(intensity.filter(|_| count == 0));
             words.push("thunderstorm");
-            words.extend((count > 0).then_some("with"));
+            words.extend((count > 0 || showers).then_some("with"));
         }
         words.extend(intensity.filter(|_| count > 0 || !thunder));
         let mut met = 0;
-        for (_, role, english) in self.codes() {
+        for (_, role, english) in self.rows() {
             if is_phenomenon(role) {
                 met += 1;
                 words.extend((met > 1).then_some(if met == count { "and" } else { "," }));
@@ -181,14 +186,14 @@ impl Weather {
                 words.push(english);
             }
         }
-        words.extend(self.has(b"SH").then_some("showers"));
+        words.extend(showers.then_some("showers"));
         words
     }
 }
 
 impl fmt::Display for Weather {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tornado = self.intensity == Intensity::Heavy && self.has(b"FC");
+        let tornado = self.intensity == Intensity::Heavy && self.has("FC");
         let mut words = if tornado { vec!["tornado or waterspout"] } else { self.words() };
         if self.recent {
             words.insert(0, "recent");
