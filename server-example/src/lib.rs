@@ -1,1 +1,114 @@
-//! placeholder
+//! The mesonet observation service over HTTP.
+//!
+//! [`app`] is the whole service as a router over a [`State`]; [`serve`] puts it behind a socket.
+//! What a rule says is in the library `mesonet`; here a request is read, handed to it, and its
+//! answer encoded.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | Settings: flag, environment, file, default | [`Config`], [`Flags`] |
+//! | The clock of the replay, and the reports that wait for it | [`Clock`], [`Timeline`] |
+//! | The bundled reports | [`sample`] |
+//! | Store, and bodies that are encoded ahead | [`State`] |
+//! | Endpoints, one file per resource | `routes/` |
+//! | Query parameters and JSON bodies | `extract.rs` |
+//! | Error answers | `error.rs` |
+//! | Compression, ETags | `encoding.rs`, `snapshot.rs` |
+//! | Readings as JSON, piece by piece | `readings_json.rs` |
+
+mod clock;
+mod config;
+mod encoding;
+mod error;
+mod extract;
+mod readings_json;
+mod replay;
+mod routes;
+mod sample;
+mod serve;
+mod snapshot;
+mod state;
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Request, State as Shared};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use mesonet::Iso8601;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::cors::CorsLayer;
+use tower_http::timeout::TimeoutLayer;
+use tower_http::trace::TraceLayer;
+
+pub use clock::Clock;
+pub use config::{Config, ConfigError, Flags, ReplayStart, ReplayStartError};
+pub use replay::Timeline;
+pub use sample::{Sample, SampleError, sample};
+pub use serve::{ServeError, serve};
+pub use state::{SnapshotError, State};
+
+use error::ApiError;
+
+/// The time that a replaying server takes for now, on every answer.
+const REPLAY: HeaderName = HeaderName::from_static("x-mesonet-replay");
+
+/// How long a request may take until its answer begins. A long answer may take longer to send.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The whole service.
+///
+/// # Errors
+/// A body that is encoded ahead could not be made.
+pub fn app(state: Arc<State>) -> Result<Router, SnapshotError> {
+    let router = Router::new()
+        .merge(routes::index())
+        .nest(&state.config().api_prefix, routes::api()?)
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, PATIENCE))
+        .layer(CatchPanicLayer::custom(panicked));
+    let router = match cors(&state.config().cors_origins) {
+        Some(cors) => router.layer(cors),
+        None => router,
+    };
+    Ok(router
+        .layer(TraceLayer::new_for_http())
+        .layer(from_fn_with_state(Arc::clone(&state), say_that_it_is_a_replay))
+        .with_state(state))
+}
+
+async fn say_that_it_is_a_replay(
+    Shared(state): Shared<Arc<State>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let second_ms = state.now_ms().div_euclid(1000) * 1000;
+    let mut response = next.run(request).await;
+    if let Ok(now) = HeaderValue::try_from(Iso8601(second_ms).to_string()) {
+        response.headers_mut().insert(REPLAY, now);
+    }
+    response
+}
+
+/// A fault of the server: what it was goes to the log.
+fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref().copied()).unwrap_or("of unknown cause");
+    ApiError::Internal(format!("a panic: {text}")).into_response()
+}
+
+/// Without origins no header allows any page of another site to read an answer.
+fn cors(origins: &[String]) -> Option<CorsLayer> {
+    let origins: Vec<HeaderValue> =
+        origins.iter().filter_map(|origin| origin.parse().ok()).collect();
+    (!origins.is_empty()).then(|| {
+        CorsLayer::new()
+            .allow_origin(origins)
+            .allow_methods([Method::GET, Method::POST])
+            .allow_headers([header::CONTENT_TYPE, header::IF_NONE_MATCH])
+            .expose_headers([header::ETAG, REPLAY])
+            .max_age(Duration::from_secs(86_400))
+    })
+}

@@ -1,0 +1,280 @@
+//! What can be set: by flag, else environment variable, else configuration file, else default.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::{fmt, io};
+
+use axum::http::{HeaderValue, Uri};
+use clap::Args;
+use figment::Figment;
+use figment::providers::{Format, Serialized, Toml};
+use mesonet::{Caps, Iso8601, Plan, parse_instant};
+use serde::{Deserialize, Serialize};
+
+/// The settings of a server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Where the server listens.
+    pub listen: SocketAddr,
+    /// Where the clock of the replay starts.
+    pub now: ReplayStart,
+    /// What a caller without a credential counts as; `None` is the interface's rule.
+    pub assume_plan: Plan,
+    /// Path below which the observation service lies.
+    pub api_prefix: String,
+    /// Sites whose pages may call the service from a browser.
+    pub cors_origins: Vec<String>,
+    /// What goes to the log: the name of a level.
+    pub log: String,
+    /// Most cells of a readings answer.
+    pub max_cells: u64,
+    /// Most positions in time of a readings answer.
+    pub max_positions: u64,
+    /// Most station ids of a request.
+    pub max_station_ids: usize,
+    /// Longest body of a request.
+    pub max_body_bytes: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let Caps { cells, positions } = Caps::default();
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            now: ReplayStart::Sample,
+            assume_plan: Plan::None,
+            api_prefix: "/api/v1".to_owned(),
+            cors_origins: Vec::new(),
+            log: "info".to_owned(),
+            max_cells: cells,
+            max_positions: positions,
+            max_station_ids: 5_000,
+            max_body_bytes: 1 << 20,
+        }
+    }
+}
+
+/// The flags of `serve`. Each has an environment variable and a key in the configuration file.
+#[derive(Clone, Debug, Default, Args, Serialize)]
+pub struct Flags {
+    /// Configuration file (TOML); its keys are the long flags with _ for -
+    #[arg(long, env = "MESONET_CONFIG", value_name = "FILE")]
+    #[serde(skip)]
+    pub config: Option<PathBuf>,
+
+    /// Address and port to listen on [default: 127.0.0.1:8080]
+    #[arg(long, env = "MESONET_LISTEN", value_name = "ADDR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listen: Option<SocketAddr>,
+
+    /// Where the replay's clock starts: an ISO 8601 instant, or "sample" for the newest reading
+    /// of the sample [default: sample]
+    #[arg(long, env = "MESONET_NOW", value_name = "TIME|sample")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<ReplayStart>,
+
+    /// For development: callers count as this plan (none, free, pro, commercial); only on a
+    /// loopback address [default: none]
+    #[arg(long, env = "MESONET_ASSUME_PLAN", value_name = "PLAN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assume_plan: Option<Plan>,
+
+    /// Path below which the observation service lies [default: /api/v1]
+    #[arg(long, env = "MESONET_API_PREFIX", value_name = "PATH")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_prefix: Option<String>,
+
+    /// Sites whose pages may call the service, comma-separated [default: none]
+    #[arg(long, env = "MESONET_CORS_ORIGINS", value_name = "ORIGINS", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cors_origins: Option<Vec<String>>,
+
+    /// What goes to the log: off, error, warn, info, debug or trace [default: info]
+    #[arg(long, env = "MESONET_LOG", value_name = "LEVEL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+
+    /// Most cells of a readings answer [default: 500000]
+    #[arg(long, env = "MESONET_MAX_CELLS", value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cells: Option<u64>,
+
+    /// Most positions in time of a readings answer [default: 2000]
+    #[arg(long, env = "MESONET_MAX_POSITIONS", value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_positions: Option<u64>,
+
+    /// Most station ids of a request [default: 5000]
+    #[arg(long, env = "MESONET_MAX_STATION_IDS", value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_station_ids: Option<usize>,
+
+    /// Longest body of a request [default: 1048576]
+    #[arg(long, env = "MESONET_MAX_BODY_BYTES", value_name = "BYTES")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_body_bytes: Option<usize>,
+}
+
+/// A setting that makes no sense.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// There is no such file.
+    #[error("the configuration file {}: {error}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A file that cannot be read, a key that is none, a value of the wrong type.
+    #[error("{0}")]
+    Read(#[from] Box<figment::Error>),
+    /// A value that is not allowed.
+    #[error("{key} is {got}; allowed is {allowed}")]
+    Value {
+        /// Key of the setting.
+        key: &'static str,
+        /// What was given.
+        got: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+}
+
+impl Config {
+    /// Puts the settings together and checks them.
+    ///
+    /// # Errors
+    /// A configuration file that cannot be read or holds an unknown key, or a value that is not
+    /// allowed.
+    pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
+        let mut figment = Figment::from(Serialized::defaults(Self::default()));
+        if let Some(path) = &flags.config {
+            // A file that is not there would count as an empty one.
+            let found = std::fs::metadata(path);
+            found.map_err(|error| ConfigError::File { path: path.clone(), error })?;
+            figment = figment.merge(Toml::file_exact(path));
+        }
+        // The command line has read the environment where a flag was not given.
+        let config: Self =
+            figment.merge(Serialized::defaults(flags)).extract().map_err(Box::new)?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Checks what the types of the settings cannot.
+    ///
+    /// # Errors
+    /// A value that is not allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let refuse = |key, got: &dyn fmt::Display, allowed| {
+            Err(ConfigError::Value { key, got: got.to_string(), allowed })
+        };
+        if self.assume_plan > Plan::None && !self.listen.ip().is_loopback() {
+            let got = format!("{} while listening on {}", self.assume_plan, self.listen);
+            return refuse("assume_plan", &got, "none unless on a loopback address (127.0.0.1)");
+        }
+        if !is_prefix(&self.api_prefix) {
+            let allowed = "a path of letters, digits, - . _ ~ that starts with / and does not \
+                           end with it, for example /api/v1";
+            return refuse("api_prefix", &format!("\"{}\"", self.api_prefix), allowed);
+        }
+        if let Some(origin) = self.cors_origins.iter().find(|origin| !is_origin(origin)) {
+            let allowed = "origins such as https://example.org";
+            return refuse("cors_origins", &format!("\"{origin}\""), allowed);
+        }
+        if !["off", "error", "warn", "info", "debug", "trace"].contains(&&*self.log) {
+            let allowed = "off, error, warn, info, debug, trace";
+            return refuse("log", &format!("\"{}\"", self.log), allowed);
+        }
+        if self.max_cells < 1 {
+            return refuse("max_cells", &self.max_cells, "1 or more");
+        }
+        if self.max_positions < 2 {
+            return refuse("max_positions", &self.max_positions, "2 (start and end) or more");
+        }
+        if self.max_station_ids < 1 {
+            return refuse("max_station_ids", &self.max_station_ids, "1 or more");
+        }
+        if !(64..=1 << 26).contains(&self.max_body_bytes) {
+            return refuse("max_body_bytes", &self.max_body_bytes, "64 to 67108864");
+        }
+        Ok(())
+    }
+
+    /// The caps of a readings answer.
+    pub fn caps(&self) -> Caps {
+        Caps { cells: self.max_cells, positions: self.max_positions }
+    }
+}
+
+fn is_prefix(text: &str) -> bool {
+    let segments = text.strip_prefix('/');
+    segments.is_some_and(|segments| {
+        segments.split('/').all(|segment| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+            !matches!(segment, "" | "." | "..") && segment.bytes().all(plain)
+        })
+    })
+}
+
+fn is_origin(text: &str) -> bool {
+    let shown = |uri: &Uri| {
+        let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
+        (matches!(scheme, "http" | "https") && !authority.as_str().contains('@'))
+            .then(|| format!("{scheme}://{authority}"))
+    };
+    // A browser sends scheme, host and port and nothing else, so nothing else can ever match.
+    text.parse().ok().and_then(|uri| shown(&uri)).is_some_and(|origin| origin == text)
+        && HeaderValue::from_str(text).is_ok()
+}
+
+/// Where the clock of a replay starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum ReplayStart {
+    /// At the newest reading of the sample.
+    Sample,
+    /// At an instant, milliseconds since 1970 (UTC).
+    At(i64),
+}
+
+/// A text that is no start of a replay.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "\"{0}\" is no start of the clock; allowed are sample and an ISO 8601 instant, for example \
+     2024-08-03T18:00:00Z"
+)]
+pub struct ReplayStartError(pub String);
+
+impl FromStr for ReplayStart {
+    type Err = ReplayStartError;
+    fn from_str(text: &str) -> Result<Self, ReplayStartError> {
+        match text {
+            "sample" => Ok(Self::Sample),
+            _ => parse_instant(text).map(Self::At).map_err(|_| ReplayStartError(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for ReplayStart {
+    type Error = ReplayStartError;
+    fn try_from(text: String) -> Result<Self, ReplayStartError> {
+        text.parse()
+    }
+}
+
+impl From<ReplayStart> for String {
+    fn from(start: ReplayStart) -> Self {
+        match start {
+            ReplayStart::Sample => "sample".to_owned(),
+            ReplayStart::At(ts_ms) => Iso8601(ts_ms).to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

@@ -1,0 +1,143 @@
+use clap::Parser;
+
+use super::*;
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    flags: Flags,
+}
+
+fn flags(line: &str) -> Result<Flags, String> {
+    let words = std::iter::once("mesonet-server").chain(line.split_whitespace());
+    Line::try_parse_from(words).map(|line| line.flags).map_err(|error| error.to_string())
+}
+
+fn load(line: &str) -> Result<Config, String> {
+    Config::load(&flags(line)?).map_err(|error| error.to_string())
+}
+
+/// A configuration file that is gone after the test.
+struct TempFile(PathBuf);
+
+impl TempFile {
+    fn new(name: &str, text: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("mesonet-{}-{name}", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        Self(path)
+    }
+
+    fn flag(&self) -> String {
+        format!("--config {}", self.0.display())
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        // A file that is left behind spoils nothing.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn without_settings_the_defaults_of_the_interface_hold() {
+    let config = load("").unwrap();
+    assert_eq!(config, Config::default());
+    assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(config.caps(), Caps { cells: 500_000, positions: 2_000 });
+    assert_eq!((config.max_station_ids, &*config.api_prefix), (5_000, "/api/v1"));
+    assert_eq!((config.now, config.assume_plan), (ReplayStart::Sample, Plan::None));
+}
+
+#[test]
+fn a_flag_beats_the_file_and_the_file_beats_the_default() {
+    let file = TempFile::new(
+        "precedence.toml",
+        "now = \"2024-08-03T18:00:00Z\"\nmax_cells = 10\nmax_positions = 20\n\
+         cors_origins = [\"https://a.org\"]\n",
+    );
+    let config = load(&format!("{} --max-cells 11", file.flag())).unwrap();
+    assert_eq!(config.caps(), Caps { cells: 11, positions: 20 });
+    assert_eq!(config.now, ReplayStart::At(1_722_708_000_000));
+    assert_eq!(config.cors_origins, ["https://a.org"]);
+    assert_eq!(config.max_station_ids, 5_000);
+}
+
+#[test]
+fn a_file_that_cannot_be_used_is_refused() {
+    let refusal = |text: &str| {
+        let file = TempFile::new("bad.toml", text);
+        load(&file.flag()).unwrap_err()
+    };
+    let unknown = refusal("max_cell = 1");
+    assert!(unknown.starts_with("unknown field: found `max_cell`, expected `one of"), "{unknown}");
+    let wrong_type = refusal("max_cells = \"many\"");
+    assert!(wrong_type.contains("found string \"many\", expected u64"), "{wrong_type}");
+    let bad_now = refusal("now = \"noon\"");
+    assert!(bad_now.starts_with("\"noon\" is no start of the clock; allowed are"), "{bad_now}");
+    let missing = load("--config /nowhere/mesonet.toml").unwrap_err();
+    assert!(missing.contains("/nowhere/mesonet.toml"), "{missing}");
+}
+
+#[test]
+fn values_that_are_not_allowed_are_refused_with_what_is() {
+    for (line, message) in [
+        ("--max-cells 0", "max_cells is 0; allowed is 1 or more"),
+        ("--max-positions 1", "max_positions is 1; allowed is 2 (start and end) or more"),
+        ("--max-station-ids 0", "max_station_ids is 0; allowed is 1 or more"),
+        ("--max-body-bytes 1", "max_body_bytes is 1; allowed is 64 to 67108864"),
+        (
+            "--listen 0.0.0.0:80 --assume-plan pro",
+            "assume_plan is pro while listening on 0.0.0.0:80; allowed is none unless on a \
+             loopback address (127.0.0.1)",
+        ),
+        (
+            "--api-prefix /api/",
+            "api_prefix is \"/api/\"; allowed is a path of letters, digits, - . _ ~ that starts \
+             with / and does not end with it, for example /api/v1",
+        ),
+        (
+            "--cors-origins https://a.org,*",
+            "cors_origins is \"*\"; allowed is origins such as https://example.org",
+        ),
+        ("--log loud", "log is \"loud\"; allowed is off, error, warn, info, debug, trace"),
+    ] {
+        assert_eq!(load(line).unwrap_err(), message);
+    }
+    for (line, part) in [
+        ("--max-cells -1", "unexpected argument"),
+        ("--max-cells=-1", "invalid value '-1' for '--max-cells <N>'"),
+        ("--listen here", "invalid value 'here' for '--listen <ADDR>'"),
+        ("--assume-plan gold", "allowed are none, free, pro, commercial"),
+        ("--now yesterday", "allowed are sample and an ISO 8601 instant"),
+    ] {
+        let message = load(line).unwrap_err();
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn a_plan_may_be_assumed_on_loopback() {
+    for listen in ["127.0.0.1:0", "127.1.2.3:80", "[::1]:80"] {
+        let config = load(&format!("--listen {listen} --assume-plan commercial")).unwrap();
+        assert_eq!(config.assume_plan, Plan::Commercial);
+    }
+    assert!(load("--listen 0.0.0.0:80 --assume-plan none").is_ok());
+}
+
+#[test]
+fn a_prefix_is_a_plain_path() {
+    assert!(is_prefix("/api/v1") && is_prefix("/a-b_c.d~e"));
+    for bad in ["", "/", "api", "/api/", "//", "/a//b", "/..", "/{id}", "/a b", "/é"] {
+        assert!(!is_prefix(bad), "{bad}");
+    }
+}
+
+#[test]
+fn an_origin_is_what_a_browser_sends() {
+    assert!(is_origin("https://example.org") && is_origin("http://localhost:3000"));
+    for bad in ["*", "null", "example.org", "https://example.org/", "ftp://a.org", "https://a@b.c"]
+    {
+        assert!(!is_origin(bad), "{bad}");
+    }
+}

@@ -1,0 +1,93 @@
+//! What goes wrong with a request, and its answer.
+
+use std::fmt::Display;
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use mesonet::ErrorKind;
+
+/// Longest text of an error answer, in bytes. A text repeats what was got, which may be long.
+const MAX_TEXT: usize = 2_000;
+
+/// A request that gets no 200.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApiError {
+    /// 400: the text is the body, a bare JSON string.
+    BadRequest(String),
+    /// 404: the text is the body, a bare JSON string.
+    NotFound(String),
+    /// 500: the body is empty, the text goes to the log only.
+    Internal(String),
+}
+
+impl ApiError {
+    /// An error of the library: what the caller gave is a 400, what the store did a 500.
+    pub fn of(error: impl Into<mesonet::Error>) -> Self {
+        let error = error.into();
+        match error.kind() {
+            ErrorKind::Invalid | ErrorKind::Limit => Self::BadRequest(error.to_string()),
+            _ => Self::Internal(error.to_string()),
+        }
+    }
+
+    /// An error that is not the caller's.
+    pub fn internal(error: impl Display) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        match self {
+            Self::BadRequest(text) => json_string(StatusCode::BAD_REQUEST, text),
+            Self::NotFound(text) => json_string(StatusCode::NOT_FOUND, text),
+            Self::Internal(text) => {
+                tracing::error!("{text}");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        }
+    }
+}
+
+fn json_string(status: StatusCode, text: String) -> Response {
+    let body = serde_json::Value::from(cut(text)).to_string();
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > MAX_TEXT {
+        text.truncate(text.floor_char_boundary(MAX_TEXT));
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use mesonet::{MINUTE_MS, StationId, StoreError, TimeError};
+
+    use super::*;
+
+    #[test]
+    fn the_caller_is_told_what_is_wrong_with_the_request_and_not_with_the_server() {
+        let error = TimeError::Order { start_ms: MINUTE_MS, end_ms: 0 };
+        assert_eq!(
+            ApiError::of(error),
+            ApiError::BadRequest(
+                "start must be before end; got start 1970-01-01T00:01:00Z and end \
+                 1970-01-01T00:00:00Z"
+                    .to_owned()
+            )
+        );
+        let station = StationId::new("METAR", "CYYZ");
+        let error = ApiError::of(StoreError::UnknownStation { index: 0, station });
+        assert!(matches!(error, ApiError::Internal(_)));
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let text = cut("é".repeat(2_000));
+        assert_eq!(text, format!("{}…", "é".repeat(1_000)));
+        assert_eq!(cut("short".to_owned()), "short");
+    }
+}

@@ -1,0 +1,175 @@
+//! What a request carries: query parameters and a JSON body, refused with a bare JSON string.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header;
+use axum::http::request::Parts;
+use mesonet::parse_instant;
+use serde::de::DeserializeOwned;
+
+use crate::error::ApiError;
+use crate::state::State;
+
+/// Longest query string that is read, in bytes.
+const MAX_QUERY: usize = 16_384;
+
+/// The parameters of the query string. Those that an endpoint does not ask for are ignored.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+impl Query {
+    fn parse(text: &str) -> Result<Self, ApiError> {
+        if text.len() > MAX_QUERY {
+            return Err(ApiError::BadRequest(format!(
+                "the query string is {} bytes long; allowed are up to {MAX_QUERY}",
+                text.len()
+            )));
+        }
+        let pairs = form_urlencoded::parse(text.as_bytes());
+        Ok(Self { pairs: pairs.map(|(name, value)| (name.into(), value.into())).collect() })
+    }
+
+    /// Every value of a parameter that may be repeated.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.pairs.iter().filter(move |pair| pair.0 == name).map(|pair| &*pair.1)
+    }
+
+    /// The value of a parameter that may be given once.
+    ///
+    /// # Errors
+    /// It is repeated, even with the same value.
+    pub fn one(&self, name: &str) -> Result<Option<&str>, ApiError> {
+        let mut values = self.all(name);
+        let first = values.next();
+        match values.count() {
+            0 => Ok(first),
+            more => Err(ApiError::BadRequest(format!(
+                "{name} is given {} times; allowed is once",
+                more + 1
+            ))),
+        }
+    }
+
+    /// A parameter read by the library.
+    ///
+    /// # Errors
+    /// It is repeated, or the library refuses it.
+    pub fn read<T, E: Into<mesonet::Error>>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<Option<T>, ApiError> {
+        self.one(name)?.map(read).transpose().map_err(ApiError::of)
+    }
+
+    /// An instant, milliseconds since 1970. A `+` that was not escaped arrives as a blank, so a
+    /// blank is read as the `+` of an offset.
+    ///
+    /// # Errors
+    /// It is repeated or no ISO 8601 instant.
+    pub fn instant(&self, name: &str) -> Result<Option<i64>, ApiError> {
+        self.read(name, |text| parse_instant(&text.replace(' ', "+")))
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// It is repeated or no number.
+    pub fn number(&self, name: &str) -> Result<Option<f64>, ApiError> {
+        let number = |text: &str| {
+            f64::from_str(text).map_err(|_| {
+                ApiError::BadRequest(format!("{name} must be a number; got \"{text}\""))
+            })
+        };
+        self.one(name)?.map(number).transpose()
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Query {
+    type Rejection = ApiError;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Self::parse(parts.uri.query().unwrap_or_default())
+    }
+}
+
+/// A body in JSON, up to the configured number of bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonBody<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<State>> for JsonBody<T> {
+    type Rejection = ApiError;
+    async fn from_request(request: Request, state: &Arc<State>) -> Result<Self, ApiError> {
+        let content_type = request.headers().get(header::CONTENT_TYPE);
+        let content_type = content_type
+            .map_or(Cow::Borrowed("none"), |value| String::from_utf8_lossy(value.as_bytes()));
+        if !is_json(&content_type) {
+            return Err(ApiError::BadRequest(format!(
+                "content-type must be application/json; got {content_type}"
+            )));
+        }
+        let limit = state.config().max_body_bytes;
+        let body = axum::body::to_bytes(request.into_body(), limit).await.map_err(|error| {
+            // The one error besides the limit is a caller who went away.
+            ApiError::BadRequest(format!("the body must be at most {limit} bytes long: {error}"))
+        })?;
+        serde_json::from_slice(&body).map(Self).map_err(|error| {
+            ApiError::BadRequest(format!("the body is not as it must be: {error}"))
+        })
+    }
+}
+
+/// `application/json` or `application/….+json`, with or without parameters.
+fn is_json(content_type: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || kind.starts_with("application/") && kind.ends_with("+json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_that_may_be_given_once_may_not_be_repeated() {
+        let query = Query::parse("end=x&start=a&start=a").unwrap();
+        assert_eq!(query.one("end"), Ok(Some("x")));
+        assert_eq!(query.one("step"), Ok(None));
+        assert_eq!(
+            query.one("start"),
+            Err(ApiError::BadRequest("start is given 2 times; allowed is once".to_owned()))
+        );
+    }
+
+    #[test]
+    fn a_plus_that_became_a_blank_is_still_an_offset() {
+        for text in ["2024-08-03T23:19:00+02:00", "2024-08-03T23:19:00%2B02:00"] {
+            let query = Query::parse(&format!("end={text}")).unwrap();
+            assert_eq!(query.instant("end"), Ok(Some(1_722_719_940_000)));
+        }
+    }
+
+    #[test]
+    fn a_query_string_has_a_longest_length() {
+        assert!(Query::parse(&"x".repeat(MAX_QUERY)).is_ok());
+        assert_eq!(
+            Query::parse(&"x".repeat(MAX_QUERY + 1)),
+            Err(ApiError::BadRequest(
+                "the query string is 16385 bytes long; allowed are up to 16384".to_owned()
+            ))
+        );
+    }
+
+    #[test]
+    fn json_has_several_names() {
+        assert!(is_json("application/json"));
+        assert!(is_json("Application/JSON; charset=utf-8"));
+        assert!(is_json("application/problem+json"));
+        assert!(!is_json("text/json"));
+        assert!(!is_json("application/x-www-form-urlencoded"));
+        assert!(!is_json("none"));
+    }
+}

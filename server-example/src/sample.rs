@@ -1,0 +1,89 @@
+//! The real reports that the server brings along; `sample/SOURCES.md` says where they are from.
+
+use std::collections::HashMap;
+use std::io::BufReader;
+
+use flate2::read::GzDecoder;
+use mesonet::feed::{FeedError, FeedSummary, metar_report, metar_station, read_awc_csv};
+use mesonet::{Batch, GeoError, LonLat, Station};
+use serde::Deserialize;
+
+const REPORTS: &[u8] = include_bytes!("../sample/metar_us_ca.csv.gz");
+const STATIONS: &[u8] = include_bytes!("../sample/stations.csv");
+
+/// The sample, read and converted.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Stations and reports, the reports in the order of the file.
+    pub batch: Batch,
+    /// Reports of stations whose place nobody knows: they are left out.
+    pub placeless: usize,
+    /// How the reading went.
+    pub summary: FeedSummary,
+}
+
+/// A sample that cannot be read: the binary was built from a damaged one.
+#[derive(Debug, thiserror::Error)]
+pub enum SampleError {
+    /// The reports.
+    #[error("the reports of the sample: {0}")]
+    Reports(#[from] FeedError),
+    /// The stations.
+    #[error("the stations of the sample: {0}")]
+    Stations(#[from] csv::Error),
+    /// A station off the globe.
+    #[error("the stations of the sample: {0}")]
+    Place(#[from] GeoError),
+}
+
+/// Reads the sample.
+///
+/// # Errors
+/// The sample is damaged.
+pub fn sample() -> Result<Sample, SampleError> {
+    let stations = stations()?;
+    let (mut batch, mut placeless) = (Batch::default(), 0);
+    let summary = read_awc_csv(BufReader::new(GzDecoder::new(REPORTS)), |mut item| {
+        if let Some(station) = stations.get(item.native_id) {
+            item.altitude_m = item.altitude_m.or(station.altitude_m);
+            batch.reports.push(metar_report(&item));
+        } else {
+            placeless += 1;
+        }
+    })?;
+    batch.stations = stations.into_values().collect();
+    Ok(Sample { batch, placeless, summary })
+}
+
+/// The stations by ICAO location indicator.
+fn stations() -> Result<HashMap<String, Station>, SampleError> {
+    #[derive(Deserialize)]
+    struct Row {
+        station_id: String,
+        name: Option<String>,
+        latitude: f64,
+        longitude: f64,
+        elevation_m: Option<f64>,
+    }
+    let mut stations = HashMap::new();
+    for row in csv::Reader::from_reader(STATIONS).deserialize() {
+        let Row { station_id, name, latitude, longitude, elevation_m } = row?;
+        let place = LonLat::new(longitude, latitude)?;
+        let station = metar_station(&station_id, name.as_deref(), place, elevation_m);
+        stations.insert(station_id, station);
+    }
+    Ok(stations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_sample_is_read() {
+        let Sample { batch, placeless, summary } = sample().unwrap();
+        assert_eq!((summary.read, summary.refused), (31_677, 0));
+        assert_eq!(batch.reports.len() + placeless, 31_677);
+        assert_eq!((batch.stations.len(), placeless), (3_178, 274));
+    }
+}

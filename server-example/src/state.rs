@@ -1,0 +1,203 @@
+//! What all requests share: settings, clock, store, and the bodies that are encoded ahead.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use mesonet::{StationMarkers, Store, StoreError, details};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::error::ApiError;
+use crate::snapshot::Snapshot;
+
+/// Readings answers that may be in memory at once, be they computed or sent. One is 16 MB at the
+/// caps of the interface.
+const MAX_ANSWERS: usize = 64;
+
+/// What all requests share.
+pub struct State {
+    config: Config,
+    clock: Clock,
+    store: Arc<dyn Store>,
+    markers: ArcSwap<Markers>,
+    details: ArcSwap<Details>,
+    /// One permit per core: heavy work queues instead of sharing the cores ever more thinly.
+    cores: Arc<Semaphore>,
+    answers: Arc<Semaphore>,
+}
+
+/// The markers of all stations.
+struct Markers {
+    places_generation: u64,
+    snapshot: Snapshot,
+}
+
+/// The details of all stations at one moment.
+pub struct Details {
+    generation: u64,
+    built_ms: i64,
+    /// The whole object.
+    pub snapshot: Snapshot,
+    /// Of each station the time of its most recent report, and where its member `"id":{…}` lies in
+    /// the identity body.
+    pub members: Vec<(Option<i64>, Range<usize>)>,
+}
+
+/// The body of a snapshot could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A compressor failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A value has no JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+impl State {
+    /// What requests share from now on; the bodies that are encoded ahead are there at once.
+    ///
+    /// # Errors
+    /// Such a body could not be made.
+    pub fn new(
+        config: Config,
+        clock: Clock,
+        store: Arc<dyn Store>,
+    ) -> Result<Arc<Self>, SnapshotError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Arc::new(Self {
+            markers: ArcSwap::from_pointee(Markers::new(&*store)?),
+            details: ArcSwap::from_pointee(Details::new(&*store, clock.now_ms())?),
+            cores: Arc::new(Semaphore::new(cores)),
+            answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
+            config,
+            clock,
+            store,
+        }))
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The time of the replay, milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    /// The record of stations and readings.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The markers of all stations.
+    pub fn markers(&self) -> Snapshot {
+        self.markers.load().snapshot.clone()
+    }
+
+    /// The details of all stations.
+    pub fn details(&self) -> Arc<Details> {
+        self.details.load_full()
+    }
+
+    /// Makes anew what has changed: markers when a station came or moved, details when anything
+    /// came in or, as their `qualities` age, after a minute. Requests see the old until the new is
+    /// whole. One caller at a time.
+    ///
+    /// # Errors
+    /// A body could not be made; the old one stays.
+    pub fn refresh(&self) -> Result<(), SnapshotError> {
+        let (directory, now_ms) = (self.store.directory()?, self.now_ms());
+        if self.markers.load().places_generation != directory.places_generation {
+            self.markers.store(Arc::new(Markers::new(&*self.store)?));
+        }
+        let details = self.details.load();
+        let aged = now_ms - details.built_ms >= mesonet::MINUTE_MS;
+        if aged || details.generation != directory.generation {
+            self.details.store(Arc::new(Details::new(&*self.store, now_ms)?));
+        }
+        Ok(())
+    }
+
+    /// Waits for leave to hold one more readings answer in memory.
+    pub async fn answer_slot(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let slot = Arc::clone(&self.answers).acquire_owned().await;
+        slot.map_err(ApiError::internal)
+    }
+
+    /// Does work that keeps a core busy: off the threads that serve connections, and no more of it
+    /// at once than there are cores.
+    ///
+    /// # Errors
+    /// A panic in the work, as an internal error.
+    pub async fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let core = Arc::clone(&self.cores).acquire_owned().await;
+        let core = core.map_err(ApiError::internal)?;
+        let state = Arc::clone(self);
+        let task = tokio::task::spawn_blocking(move || {
+            let done = work(&state);
+            // Not before: the work goes on where the caller has stopped to wait for it.
+            drop(core);
+            done
+        });
+        task.await.map_err(ApiError::internal)
+    }
+}
+
+impl Markers {
+    fn new(store: &dyn Store) -> Result<Self, SnapshotError> {
+        let directory = store.directory()?;
+        let markers = StationMarkers::new(directory.stations.iter().map(|record| &**record));
+        let snapshot = Snapshot::new(serde_json::to_vec(&markers)?, "no-cache")?;
+        Ok(Self { places_generation: directory.places_generation, snapshot })
+    }
+}
+
+impl Details {
+    fn new(store: &dyn Store, now_ms: i64) -> Result<Self, SnapshotError> {
+        // Read first: what comes in meanwhile makes the details stale, not wrong for good.
+        let generation = store.directory()?.generation;
+        let details = details(store, now_ms)?;
+        let mut members = Vec::with_capacity(details.len());
+        let mut body = vec![b'{'];
+        for detail in &details {
+            if body.len() > 1 {
+                body.push(b',');
+            }
+            let start = body.len();
+            serde_json::to_writer(&mut body, &detail.record.station.id)?;
+            body.push(b':');
+            serde_json::to_writer(&mut body, detail)?;
+            members.push((detail.record.update_time_ms, start..body.len()));
+        }
+        body.push(b'}');
+        let snapshot = Snapshot::new(body, "no-cache")?;
+        Ok(Self { generation, built_ms: now_ms, snapshot, members })
+    }
+
+    /// The object of those stations whose most recent report is not older than an instant.
+    pub fn since(&self, oldest_ms: i64) -> Vec<u8> {
+        let whole = self.snapshot.identity();
+        let mut body = vec![b'{'];
+        for (update_time_ms, member) in &self.members {
+            if update_time_ms.is_some_and(|update_time_ms| update_time_ms >= oldest_ms) {
+                if body.len() > 1 {
+                    body.push(b',');
+                }
+                body.extend_from_slice(&whole[member.clone()]);
+            }
+        }
+        body.push(b'}');
+        body
+    }
+}
