@@ -1,8 +1,12 @@
 """The stubs say what the package does: checked against it, and against code that uses it."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
+
+import mesonet
+import pytest
 
 HERE = Path(__file__).parent
 
@@ -17,6 +21,19 @@ def test_stubs_match_the_package():
     allowed = HERE / "stubtest_allowlist.txt"
     result = mypy("mypy.stubtest", "mesonet", "--allowlist", str(allowed))
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("name", ["BaseQuality", "ReasonQuality"])
+def test_stubs_list_the_codes_of_the_package(name):
+    # stubtest compares the names of an enum, not its values.
+    stub = Path(mesonet.__file__).with_name("quality.pyi").read_text(encoding="utf-8")
+    classes = (node for node in ast.parse(stub).body if isinstance(node, ast.ClassDef))
+    (code,) = (node for node in classes if node.name == name)
+    listed = {
+        node.targets[0].id: node.value.value for node in code.body if isinstance(node, ast.Assign)
+    }
+    members = getattr(mesonet, name).__members__
+    assert listed == {name: int(code) for name, code in members.items() if name != "None"}
 
 
 def test_code_that_uses_the_package_type_checks(tmp_path):

@@ -1,0 +1,149 @@
+// The package in a real browser: Chromium opens a page on localhost, under a content policy that
+// allows WebAssembly and no other evaluation of code.
+import assert from "node:assert/strict";
+import { mkdir, readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { after, before, test } from "node:test";
+
+import { chromium } from "playwright-core";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const FOLDERS = {
+  "/js/": here,
+  "/page/": join(here, "page"),
+  "/vectors/": join(here, "../vectors"),
+  "/mesonet/": join(here, "../../bindings-wasm/js/dist"),
+};
+const TYPES = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".json": "application/json",
+  ".mjs": "text/javascript",
+  ".wasm": "application/wasm",
+};
+const POLICY =
+  "default-src 'none'; connect-src 'self'; img-src data:; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'";
+const SCREENSHOT = join(here, "../../target/tests-js/browser.png");
+
+// A tile of 256 × 256: raw rises by 2 a column and 1 a row; a disc in the middle has no value.
+const encoding = { scale: 0.01, offset: 273.15, nodata: -32768 };
+const SIZE = 256;
+const inDisc = (row, column) => Math.hypot(row - 127.5, column - 127.5) < 40;
+const rawAt = (row, column) => (inDisc(row, column) ? encoding.nodata : 2 * column + row - 400);
+const tile = Buffer.alloc(SIZE * SIZE * 2);
+let present = 0;
+for (let row = 0; row < SIZE; row += 1) {
+  for (let column = 0; column < SIZE; column += 1) {
+    tile.writeInt16LE(rawAt(row, column), 2 * (row * SIZE + column));
+    present += inDisc(row, column) ? 0 : 1;
+  }
+}
+
+async function answer(path) {
+  if (path === "/tile.bin") {
+    return { type: "application/octet-stream", body: tile };
+  }
+  if (path === "/tile.json") {
+    return { type: TYPES[".json"], body: JSON.stringify({ encoding }) };
+  }
+  const file = normalize(path === "/" ? "/page/index.html" : path);
+  const folder = Object.keys(FOLDERS).find((prefix) => file.startsWith(prefix));
+  const body = await readFile(join(FOLDERS[folder], file.slice(folder.length)));
+  return { type: TYPES[extname(file)], body };
+}
+
+const server = createServer(async (request, response) => {
+  try {
+    const { type, body } = await answer(new URL(request.url, "http://localhost").pathname);
+    response.writeHead(200, { "content-type": type, "content-security-policy": POLICY });
+    response.end(body);
+  } catch {
+    response.writeHead(404).end();
+  }
+});
+
+let browser;
+let page;
+const problems = [];
+const requests = [];
+
+before(async () => {
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  page = await browser.newPage();
+  page.on("console", (message) => problems.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("response", (response) => requests.push(`${response.status()} ${response.url()}`));
+  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  await page.waitForFunction(() => window.results !== undefined);
+  await mkdir(join(SCREENSHOT, ".."), { recursive: true });
+  await page.screenshot({ path: SCREENSHOT });
+});
+
+after(async () => {
+  await browser?.close();
+  server.close();
+});
+
+test("the page runs without an error, and loads nothing that fails", async () => {
+  assert.equal((await page.evaluate(() => window.results)).error, undefined);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(requests.filter((request) => !request.startsWith("200 ")), []);
+});
+
+test("the slim entry loads its WebAssembly from the file beside it", () => {
+  assert.equal(requests.filter((request) => request.endsWith("/mesonet/mesonet.wasm")).length, 1);
+});
+
+test("both entries run every case of the vectors", async () => {
+  const { ran } = await page.evaluate(() => window.results);
+  assert.equal(Object.keys(ran).length, 6);
+  for (const [name, count] of Object.entries(ran)) {
+    assert.equal(count.ran, count.cases, name);
+    assert.ok(count.ran > 0, name);
+  }
+});
+
+test("a tile from the wire has its values", async () => {
+  const { values } = await page.evaluate(() => window.results);
+  const value = (row, column) => rawAt(row, column) * encoding.scale + encoding.offset;
+  assert.deepEqual(values, {
+    count: SIZE * SIZE,
+    present,
+    first: value(0, 0),
+    last: value(SIZE - 1, SIZE - 1),
+  });
+});
+
+test("the canvas shows the tile", async () => {
+  const pixel = (row, column) =>
+    page.evaluate(
+      ([x, y]) => [...document.querySelector("canvas").getContext("2d").getImageData(x, y, 1, 1).data],
+      [column, row],
+    );
+  const [least, span] = [rawAt(0, 0), rawAt(SIZE - 1, SIZE - 1) - rawAt(0, 0)];
+  for (const [row, column] of [[0, 0], [255, 255], [0, 255], [255, 0], [20, 200], [127, 87]]) {
+    const heat = (rawAt(row, column) - least) / span;
+    const wanted = [Math.round(255 * heat), 0, Math.round(255 * (1 - heat)), 255];
+    const got = await pixel(row, column);
+    got.forEach((part, at) =>
+      assert.ok(Math.abs(part - wanted[at]) <= 1, `row ${row}, column ${column}: ${got}, ${wanted}`),
+    );
+  }
+  assert.deepEqual(await pixel(127, 127), [0, 0, 0, 0]);
+  assert.deepEqual(await pixel(127, 89), [0, 0, 0, 0]);
+});

@@ -1,0 +1,154 @@
+// What the facade promises beyond values: every argument is checked before WebAssembly coerces it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runInNewContext } from "node:vm";
+
+import * as mesonet from "mesonet";
+
+const { BaseQuality, MesonetError, decodeTile, distinctWorstFirst, encodeTile, rotateWind, worst } =
+  mesonet;
+const plain = { scale: 1, offset: 0, nodata: -32768 };
+const NO_CODE = "is not a quality code; allowed are 0 (Suppressed) to 7 (Unknown)";
+
+const refused = [
+  ["a code above bytes", () => worst([70000]), `70000 ${NO_CODE}`],
+  ["a code below bytes", () => worst([-1]), `-1 ${NO_CODE}`],
+  ["half a code", () => worst([2.5]), `2.5 ${NO_CODE}`],
+  ["no number", () => distinctWorstFirst([NaN]), `NaN ${NO_CODE}`],
+  ["the greatest wrong byte", () => worst(Uint8Array.of(9, 12)), `12 ${NO_CODE}`],
+  [
+    "a name that every object has",
+    () => worst(["constructor"]),
+    '"constructor" is not a quality name; allowed are Suppressed, Missing, Error, Doubtful, ' +
+      "Inconsistent, Instrumentation, Good, Unknown",
+  ],
+  [
+    "nodata that would wrap",
+    () => decodeTile(new Uint8Array(2), { ...plain, nodata: 70000 }),
+    "nodata must be an integer from -32768 to 32767; got 70000",
+  ],
+  [
+    "nodata that would be cut",
+    () => encodeTile(new Float64Array(1), { ...plain, nodata: 0.5 }),
+    "nodata must be an integer from -32768 to 32767; got 0.5",
+  ],
+  [
+    "winds of different lengths",
+    () => rotateWind({ cos: 1, sin: 0 }, new Float64Array(2), new Float64Array(3)),
+    "arrays of one length are needed; got 2 for u and 3 for v",
+  ],
+  [
+    "factors of another length",
+    () =>
+      rotateWind(
+        { cos: new Float64Array(1), sin: new Float64Array(2) },
+        new Float64Array(2),
+        new Float64Array(2),
+      ),
+    "arrays of one length are needed; got 2 for u and 2 for v, 1 for cos and 2 for sin",
+  ],
+];
+for (const [name, call, message] of refused) {
+  test(`refused: ${name}`, () => {
+    assert.throws(call, (error) => {
+      assert.ok(error instanceof MesonetError && error instanceof RangeError);
+      assert.equal(error.name, "MesonetError");
+      assert.equal(error.message, message);
+      return true;
+    });
+  });
+}
+
+const wrongClass = [
+  ["codes as text", () => worst("Good"), "codes must be a Uint8Array or iterable; got string"],
+  ["no codes", () => worst(null), "codes must be a Uint8Array or iterable; got null"],
+  ["a code that is neither", () => worst([true]), "a quality code is a number or a name; got boolean"],
+  [
+    "a tile of floats",
+    () => decodeTile(new Float32Array(2), plain),
+    "tile must be a Uint8Array, an ArrayBuffer or an Int16Array; got Float32Array",
+  ],
+  [
+    "a tile of plain numbers",
+    () => decodeTile([1, 2], plain),
+    "tile must be a Uint8Array, an ArrayBuffer or an Int16Array; got Array",
+  ],
+  ["no encoding", () => decodeTile(new Uint8Array(2)), "encoding must be an object; got undefined"],
+  [
+    "an encoding without nodata",
+    () => decodeTile(new Uint8Array(2), { scale: 1, offset: 0 }),
+    "nodata must be a number; got undefined",
+  ],
+  [
+    "a scale as text",
+    () => decodeTile(new Uint8Array(2), { ...plain, scale: "1" }),
+    "scale must be a number; got string",
+  ],
+  [
+    "values of half precision",
+    () => encodeTile(new Float32Array(1), plain),
+    "values must be a Float64Array; got Float32Array",
+  ],
+  ["one component", () => rotateWind({ cos: 1, sin: 0 }, 1), "v must be a number; got undefined"],
+  [
+    "a component and an array",
+    () => rotateWind({ cos: 1, sin: 0 }, new Float64Array(1), 1),
+    "v must be a Float64Array; got number",
+  ],
+  [
+    "one factor and an array",
+    () => rotateWind({ cos: new Float64Array(1), sin: 0 }, new Float64Array(1), new Float64Array(1)),
+    "sin must be a Float64Array; got number",
+  ],
+  ["no rotation", () => rotateWind(undefined, 1, 2), "rotation must be an object; got undefined"],
+];
+for (const [name, call, message] of wrongClass) {
+  test(`wrong class: ${name}`, () => {
+    assert.throws(call, { name: "TypeError", message });
+  });
+}
+
+test("codes come as bytes, numbers, names or any iterable", () => {
+  const given = [
+    Uint8Array.of(6, 3),
+    Buffer.from([6, 3]),
+    new Uint8ClampedArray([6, 3]),
+    [6, "Doubtful"],
+    new Set(["Good", "Doubtful"]),
+    (function* () {
+      yield BaseQuality.Good;
+      yield BaseQuality.Doubtful;
+    })(),
+  ];
+  for (const codes of given) {
+    assert.equal(worst(codes), "Doubtful");
+  }
+});
+
+test("arrays of other frames are arrays", () => {
+  const tile = runInNewContext("Int16Array.of(1, -32768)");
+  assert.deepEqual(decodeTile(tile, plain), Float64Array.of(1, NaN));
+});
+
+test("a part of a buffer is only that part", () => {
+  const bytes = Uint8Array.of(9, 9, 1, 0, 2, 0, 9).subarray(2, 6);
+  assert.deepEqual(decodeTile(bytes, plain), Float64Array.of(1, 2));
+});
+
+test("what is given is not changed", () => {
+  const [u, v] = [Float64Array.of(3), Float64Array.of(10)];
+  const wind = rotateWind({ cos: 0, sin: 1 }, u, v);
+  assert.deepEqual([wind.u[0], wind.v[0], u[0], v[0]], [10, -3, 3, 10]);
+});
+
+test("tables of codes cannot be changed", () => {
+  assert.throws(() => {
+    BaseQuality.Good = 0;
+  }, TypeError);
+});
+
+test("results outlive later calls and growth of the memory", () => {
+  const first = decodeTile(Int16Array.of(1, 2), plain);
+  decodeTile(new Int16Array(4_000_000), plain);
+  assert.deepEqual(first, Float64Array.of(1, 2));
+});

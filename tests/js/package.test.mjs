@@ -1,0 +1,38 @@
+// The package as users get it: its files, its types, and the example in its README.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { test } from "node:test";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const root = fileURLToPath(new URL("../../bindings-wasm/js/", import.meta.url));
+
+test("it holds what is needed and no more", () => {
+  const [packed] = JSON.parse(
+    execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, stdio: ["ignore", "pipe", "ignore"] }),
+  );
+  const files = packed.files.map(({ path }) => path);
+  for (const file of ["dist/index.js", "dist/index.d.ts", "dist/slim.js", "dist/mesonet.wasm"]) {
+    assert.ok(files.includes(file), `${file} is missing of ${files}`);
+  }
+  const others = files.filter((file) => !/^(dist\/.*|README\.md|package\.json|LICENSE.*)$/.test(file));
+  assert.deepEqual(others, []);
+});
+
+test("code that uses it type-checks, and misuse does not", () => {
+  const tsc = `${root}node_modules/typescript/bin/tsc`;
+  execFileSync("node", [tsc, "-p", `${here}types`], { stdio: "inherit" });
+});
+
+test("the README's example prints what it says", () => {
+  const readme = readFileSync(`${root}README.md`, "utf8");
+  const [, example] = /```js\n(.*?)```/s.exec(readme);
+  const wanted = [...example.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text);
+  assert.ok(wanted.length > 0);
+  // Beside node_modules, where the package is found by its name.
+  const file = `${here}node_modules/.readme.mjs`;
+  writeFileSync(file, example);
+  const printed = execFileSync("node", [file], { encoding: "utf8" }).trimEnd().split("\n");
+  assert.deepEqual(printed, wanted);
+});

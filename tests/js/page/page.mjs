@@ -1,0 +1,57 @@
+// Runs the vectors through both entries, then decodes a tile from the wire and draws it. What came
+// out is left in window.results for the test that opened the page.
+import * as slim from "mesonet/slim";
+
+import { RUNNERS } from "/js/vectors.mjs";
+
+const get = async (path) => {
+  const response = await fetch(path);
+  if (!response.ok) {
+    throw new Error(`${path}: ${response.status}`);
+  }
+  return response;
+};
+
+try {
+  // The slim entry first: after the inlined one it would find the module loaded already.
+  const entries = { slim: { ...slim, ...(await slim.load()) }, inlined: await import("mesonet") };
+  const ran = {};
+  for (const [entry, mesonet] of Object.entries(entries)) {
+    for (const [name, run] of Object.entries(RUNNERS)) {
+      const file = await (await get(`/vectors/${name}`)).json();
+      ran[`${entry} ${name}`] = { ran: run(mesonet, file), cases: file.cases };
+    }
+  }
+
+  const { encoding } = await (await get("/tile.json")).json();
+  const bytes = await (await get("/tile.bin")).arrayBuffer();
+  const values = entries.slim.decodeTile(bytes, encoding);
+  draw(values, document.querySelector("canvas"));
+  const present = values.filter((value) => !Number.isNaN(value));
+  window.results = {
+    ran,
+    values: { count: values.length, present: present.length, first: values[0], last: values.at(-1) },
+  };
+  document.querySelector("#report").textContent = JSON.stringify(window.results, null, 2);
+} catch (error) {
+  window.results = { error: String(error?.stack ?? error) };
+}
+
+/** Blue for the least value, red for the greatest, transparent where there is none. */
+function draw(values, canvas) {
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(canvas.width, canvas.height);
+  let [min, max] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (!Number.isNaN(value)) {
+      [min, max] = [Math.min(min, value), Math.max(max, value)];
+    }
+  }
+  values.forEach((value, at) => {
+    if (!Number.isNaN(value)) {
+      const heat = (value - min) / (max - min);
+      image.data.set([Math.round(255 * heat), 0, Math.round(255 * (1 - heat)), 255], at * 4);
+    }
+  });
+  context.putImageData(image, 0, 0);
+}
