@@ -237,7 +237,8 @@ fn heading(groups: [Option<&[u8]>; 4]) -> Option<Heading> {
     let [Some(kind), Some(center), Some(time), bbb] = groups else { return None };
     let letters = |field: &[u8]| field.iter().all(u8::is_ascii_uppercase);
     let digits = |field: &[u8]| field.iter().all(u8::is_ascii_digit);
-    let shaped = kind.len() == 6
+    // Some centers leave out the ii.
+    let shaped = matches!(kind.len(), 4 | 6)
         && letters(&kind[..4])
         && digits(&kind[4..])
         && center.len() == 4

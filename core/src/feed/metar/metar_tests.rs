@@ -29,6 +29,7 @@ fn prefixes_say_the_kind_and_the_revision() {
         (metar.kind, metar.revision, metar.auto, metar.nil)
     };
     assert_eq!(head("CYYZ 231118Z"), (MetarKind::Unknown, 0, false, false));
+    assert_eq!(head("CYYZ 231118 AUTO"), (MetarKind::Unknown, 0, true, false), "without the Z");
     assert_eq!(head("METAR CYYZ 231118Z AUTO="), (MetarKind::Routine, 0, true, false));
     assert_eq!(head("SPECI COR CYYZ 231118Z NIL="), (MetarKind::Special, 1, false, true));
     assert_eq!(head("METAR CYYZ 231118Z CCA 00000KT"), (MetarKind::Routine, 1, false, false));
@@ -43,9 +44,16 @@ fn a_report_without_station_or_time_is_refused_with_what_was_got() {
     assert!(refusal("1QQQ 081354Z AUTO").starts_with("\"1QQQ\" is not a station; "));
     assert!(refusal("METAR cyyz 231118Z").starts_with("\"cyyz\" is not a station; "));
     assert!(refusal("QQQQ O81354Z").starts_with("\"O81354Z\" is not the time of a report; "));
-    for bad in
-        ["CYYZ", "CYYZ 231118", "CYYZ 001118Z", "CYYZ 321118Z", "CYYZ 232418Z", "CYYZ 231160Z"]
-    {
+    for bad in [
+        "CYYZ",
+        "CYYZ 23111Z",
+        "CYYZ 231118ZZ",
+        "CYYZ 230930KT",
+        "CYYZ 001118Z",
+        "CYYZ 321118Z",
+        "CYYZ 232418Z",
+        "CYYZ 231160Z",
+    ] {
         assert!(matches!(Metar::parse(bad), Err(MetarError::Time { .. })), "{bad}");
     }
     let long = format!("CYYZ {}", "é".repeat(1000));
