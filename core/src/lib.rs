@@ -32,6 +32,11 @@
 //! - `feed`: readers of published feeds.
 //! - `store`: the store trait, the memory store and the queries over them.
 
+/// The examples of the project's front page are tested too.
+#[cfg(all(doctest, feature = "feed", feature = "store"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 // Level 0: imports nothing of the crate.
 mod geo;
 mod quality;
