@@ -1,0 +1,240 @@
+//! What holds for every answer: its encoding, its errors, the header of the replay.
+
+use axum::body::Body;
+use axum::http::{HeaderName, Method, header};
+use mesonet::{Batch, Directory, MemoryStore, Receipt, Selection, SeriesSlice, Store, StoreError};
+use mesonet_server::Config;
+use std::sync::Arc;
+
+use crate::support::{AIR, Api, NOW_MS, id, reading, station, store};
+
+const REPLAY: HeaderName = HeaderName::from_static("x-mesonet-replay");
+
+fn api() -> Api {
+    Api::new(store([station("A", 0.0, 0.0), reading("A", 0, &AIR, 1.0)]))
+}
+
+fn paths() -> Vec<String> {
+    let mut paths = [
+        "/capabilities",
+        "/observations/units",
+        "/stations/map/markers",
+        "/stations/map/details",
+        "/stations/map/details?window=1h",
+        "/stations/readings",
+        "/stations/readings?step=60",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    paths.push(format!("/stations/{}", id("A")));
+    paths
+}
+
+#[test]
+fn a_caller_who_takes_an_encoding_gets_the_same_bytes_in_it() {
+    let api = api();
+    for path in paths() {
+        let plain = api.get(&path);
+        assert_eq!(plain.header(header::CONTENT_ENCODING), None);
+        assert_eq!(plain.header(header::VARY), Some("accept-encoding"));
+        for encoding in ["gzip", "br", "zstd"] {
+            let encoded = api.get_with(&path, &[(header::ACCEPT_ENCODING, encoding)]);
+            assert_eq!(encoded.header(header::CONTENT_ENCODING), Some(encoding), "{path}");
+            assert_eq!(encoded.header(header::VARY), Some("accept-encoding"));
+            encoded.is(&plain.text());
+        }
+        let refused = [(header::ACCEPT_ENCODING, "gzip;q=0, identity")];
+        assert_eq!(api.get_with(&path, &refused).body, plain.body);
+    }
+}
+
+#[test]
+fn each_encoding_of_a_snapshot_has_its_own_etag() {
+    let api = api();
+    for path in ["/observations/units", "/stations/map/markers", "/stations/map/details"] {
+        let tags = ["identity", "gzip", "br", "zstd"].map(|encoding| {
+            let answer = api.get_with(path, &[(header::ACCEPT_ENCODING, encoding)]);
+            answer.header(header::ETAG).unwrap().to_owned()
+        });
+        for (i, tag) in tags.iter().enumerate() {
+            assert!(tag.starts_with('"') && tag.ends_with('"') && !tags[..i].contains(tag));
+            let accepts = |encoding| {
+                [(header::ACCEPT_ENCODING, encoding), (header::IF_NONE_MATCH, tag.as_str())]
+            };
+            let status =
+                ["identity", "gzip", "br", "zstd"].map(|e| api.get_with(path, &accepts(e)).status);
+            for (j, status) in status.into_iter().enumerate() {
+                assert_eq!(status.as_u16(), if i == j { 304 } else { 200 });
+            }
+        }
+    }
+}
+
+#[test]
+fn head_gives_the_headers_of_get_and_no_body() {
+    let api = api();
+    for path in paths() {
+        let get = api.get(&path);
+        let uri = format!("/api/v1{path}");
+        let head = api.call(Method::HEAD, &uri, &[], Body::empty());
+        head.is_empty(200);
+        assert_eq!(head.header(header::CONTENT_LENGTH), Some(&*get.body.len().to_string()));
+        for name in [header::CONTENT_TYPE, header::ETAG, header::CACHE_CONTROL, REPLAY] {
+            assert_eq!(head.header(&name), get.header(&name));
+        }
+    }
+}
+
+#[test]
+fn an_unknown_address_is_a_404_and_a_wrong_method_a_405_both_empty() {
+    let api = api();
+    for uri in [
+        "/api/v1",
+        "/api/v1/",
+        "/api/v2/capabilities",
+        "/api/v1/stations",
+        "/x",
+        "/api/v1/capabilities/",
+    ] {
+        api.call(Method::GET, uri, &[], Body::empty()).is_empty(404);
+        api.call(Method::POST, uri, &[], Body::empty()).is_empty(404);
+    }
+    for (method, path, allow) in [
+        (Method::POST, "/capabilities", "GET,HEAD"),
+        (Method::PUT, "/stations/readings", "GET,HEAD,POST"),
+        (Method::DELETE, "/stations/map/markers", "GET,HEAD"),
+        (Method::OPTIONS, "/stations/map/details", "GET,HEAD"),
+        (Method::PATCH, "/observations/units", "GET,HEAD"),
+    ] {
+        let answer = api.call(method, &format!("/api/v1{path}"), &[], Body::empty());
+        answer.is_empty(405);
+        assert_eq!(answer.header(header::ALLOW), Some(allow));
+    }
+}
+
+#[test]
+fn every_answer_says_that_it_is_a_replay_and_of_what_time() {
+    let api = api();
+    let etag = api.get("/observations/units").header(header::ETAG).unwrap().to_owned();
+    let answers = [
+        (200, api.get("/capabilities")),
+        (304, api.get_with("/observations/units", &[(header::IF_NONE_MATCH, &*etag)])),
+        (400, api.get("/stations/readings?step=0")),
+        (404, api.get("/stations/x")),
+        (404, api.call(Method::GET, "/x", &[], Body::empty())),
+        (405, api.call(Method::PUT, "/api/v1/capabilities", &[], Body::empty())),
+        (200, api.call(Method::GET, "/", &[], Body::empty())),
+        (200, api.call(Method::HEAD, "/", &[], Body::empty())),
+        (500, faulty().get("/stations/readings")),
+    ];
+    for (status, answer) in answers {
+        assert_eq!(answer.status, status);
+        assert_eq!(answer.header(REPLAY), Some("2024-08-03T12:00:00Z"), "{answer:?}");
+    }
+    // Whole seconds.
+    let later = Api::at(NOW_MS + 1_999, Config::default(), Arc::new(MemoryStore::default()));
+    assert_eq!(later.get("/capabilities").header(REPLAY), Some("2024-08-03T12:00:01Z"));
+}
+
+#[test]
+fn the_root_tells_what_the_server_is() {
+    let config = Config { api_prefix: "/obs".to_owned(), ..Config::default() };
+    let api = Api::with(config, MemoryStore::default());
+    api.call(Method::GET, "/", &[], Body::empty()).is(concat!(
+        r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
+        r#""GET /obs/capabilities","GET /obs/observations/units","GET /obs/stations/map/details","#,
+        r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
+        r#""POST /obs/stations/readings","GET /obs/stations/{id}"]}"#
+    ));
+    assert_eq!(api.call(Method::GET, "/obs/capabilities", &[], Body::empty()).status, 200);
+    api.get("/capabilities").is_empty(404);
+}
+
+#[test]
+fn a_query_string_has_a_longest_length() {
+    api()
+        .get(&format!("/stations/readings?x={}", "y".repeat(16_383)))
+        .refuses(400, "the query string is 16385 bytes long; allowed are up to 16384");
+}
+
+/// A store that is asked for readings after it was looked through for the snapshots.
+#[derive(Default)]
+struct Faulty {
+    panics: bool,
+    known: MemoryStore,
+}
+
+impl Store for Faulty {
+    fn append(&self, batch: &Batch) -> Result<Receipt, StoreError> {
+        self.known.append(batch)
+    }
+
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.known.directory()
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        _: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<(), StoreError> {
+        assert!(!self.panics || selection.stations.is_empty(), "the disk is on fire");
+        match selection.stations.first() {
+            None => Ok(()),
+            Some(&station) => Err(StoreError::UnknownStation { index: 0, station }),
+        }
+    }
+}
+
+fn faulty() -> Api {
+    fault(false)
+}
+
+/// The store is empty when the snapshots are made and has a station when it is asked.
+fn fault(panics: bool) -> Api {
+    let store = Arc::new(Faulty { panics, ..Faulty::default() });
+    let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store) as Arc<dyn Store>);
+    store.append(&station("A", 0.0, 0.0)).unwrap();
+    api
+}
+
+#[test]
+fn a_fault_of_the_server_is_a_500_and_tells_nothing() {
+    for panics in [false, true] {
+        let api = fault(panics);
+        api.get("/stations/readings").is_empty(500);
+        api.get("/stations/readings?step=60").is_empty(500);
+        api.get(&format!("/stations/{}", id("A"))).is_empty(500);
+        // The others are served as before.
+        assert_eq!(api.get("/stations/map/details").status, 200);
+    }
+}
+
+#[test]
+fn only_pages_of_the_sites_that_are_named_may_read_answers() {
+    const ALLOW: HeaderName = header::ACCESS_CONTROL_ALLOW_ORIGIN;
+    let ours = (header::ORIGIN, "https://weather.example.org");
+    let theirs = (header::ORIGIN, "https://example.com");
+    let closed = api();
+    assert_eq!(closed.get_with("/capabilities", std::slice::from_ref(&ours)).header(ALLOW), None);
+
+    let config = Config {
+        cors_origins: vec!["https://weather.example.org".to_owned()],
+        ..Config::default()
+    };
+    let open = Api::with(config, MemoryStore::default());
+    let answer = open.get_with("/capabilities", std::slice::from_ref(&ours));
+    assert_eq!(answer.header(ALLOW), Some("https://weather.example.org"));
+    assert_eq!(answer.header(header::ACCESS_CONTROL_EXPOSE_HEADERS), Some("etag,x-mesonet-replay"));
+    assert_eq!(open.get_with("/capabilities", &[theirs]).header(ALLOW), None);
+
+    let ask = [
+        ours,
+        (header::ACCESS_CONTROL_REQUEST_METHOD, "POST"),
+        (header::ACCESS_CONTROL_REQUEST_HEADERS, "content-type"),
+    ];
+    let leave = open.call(Method::OPTIONS, "/api/v1/stations/readings", &ask, Body::empty());
+    leave.is_empty(200);
+    assert_eq!(leave.header(ALLOW), Some("https://weather.example.org"));
+    assert_eq!(leave.header(header::ACCESS_CONTROL_ALLOW_METHODS), Some("GET,POST"));
+}

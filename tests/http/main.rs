@@ -1,0 +1,15 @@
+//! The service over HTTP, in process: the tree of the modules is that of the addresses, and each
+//! test asserts status and exact body.
+
+mod capabilities;
+mod every_answer;
+mod observations_units;
+mod process;
+mod sample;
+mod stations_id;
+mod stations_map_details;
+mod stations_map_markers;
+mod stations_readings;
+mod stations_readings_grid;
+mod stations_readings_post;
+mod support;

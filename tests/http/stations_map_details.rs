@@ -1,0 +1,151 @@
+//! `GET /stations/map/details`
+
+use std::sync::Arc;
+
+use axum::http::header;
+use mesonet::{HOUR_MS, MINUTE_MS, MemoryStore, Quality, Store, Variable};
+use mesonet_server::Config;
+
+use crate::support::{AIR, Api, DOUBTFUL, NOW_MS, id, instant, reading, report, station, store};
+
+const VISIBILITY: mesonet::SeriesKey = instant(Variable::Visibility);
+
+/// The member of a station that reports air temperature.
+fn reporting(native_id: &str, place: &str, time: &str, first: &str, qualities: &str) -> String {
+    format!(
+        concat!(
+            r#""{}":{{"network":"TEST","name":"Station {}","stationType":"OpenCountry","#,
+            r#""coordinates":{},"elevation":10.0,"updateTime":"{}","types":["#,
+            r#"{{"id":1944015174,"name":"airTemperature","prettyName":"Air temperature","#,
+            r#""groupBucketName":"","reportedUnit":"°C","calculated":false,"#,
+            r#""intervalType":"Instantaneous","intervalMinutes":0,"firstAppearance":"{}"}}"#,
+            r#"],"qualities":{}}}"#
+        ),
+        id(native_id),
+        native_id,
+        place,
+        time,
+        first,
+        qualities
+    )
+}
+
+fn silent(native_id: &str) -> String {
+    format!(
+        r#""{}":{{"network":"TEST","name":"Station {native_id}","stationType":"OpenCountry","coordinates":[0.0,0.0],"elevation":10.0,"types":[],"qualities":[]}}"#,
+        id(native_id)
+    )
+}
+
+fn object(mut members: Vec<String>) -> String {
+    members.sort();
+    format!("{{{}}}", members.join(","))
+}
+
+fn three() -> MemoryStore {
+    store([
+        station("A", 1.5, 2.5),
+        station("B", 3.0, 4.0),
+        station("C", 0.0, 0.0),
+        reading("A", 120, &AIR, 20.0),
+        report("A", 60 * MINUTE_MS, &AIR, 21.0, DOUBTFUL),
+        reading("B", 60 * 24 * 8, &AIR, 9.0),
+    ])
+}
+
+fn a() -> String {
+    reporting("A", "[1.5,2.5]", "2024-08-03T11:00:00Z", "2024-08-03T10:00:00Z", r#"["Doubtful"]"#)
+}
+
+fn b() -> String {
+    reporting("B", "[3.0,4.0]", "2024-07-26T12:00:00Z", "2024-07-26T12:00:00Z", "[]")
+}
+
+#[test]
+fn without_a_window_every_station_on_record_is_there_and_absent_fields_are_omitted() {
+    let answer = Api::new(three()).get("/stations/map/details");
+    answer.is(&object(vec![a(), b(), silent("C")]));
+    assert!(!answer.text().contains("null"));
+}
+
+#[test]
+fn a_window_keeps_the_stations_whose_most_recent_report_is_within_it() {
+    let api = Api::new(three());
+    let details = |window: &str| api.get(&format!("/stations/map/details?window={window}"));
+    // The report of A is exactly an hour old.
+    details("1h").is(&object(vec![a()]));
+    details("7d").is(&object(vec![a()]));
+    details("8d").is(&object(vec![a(), b()]));
+    details("999999d").is(&object(vec![a(), b()]));
+    let later = Api::at(NOW_MS + 1, Config::default(), Arc::new(three()));
+    later.get("/stations/map/details?window=1h").is("{}");
+}
+
+#[test]
+fn a_malformed_window_is_refused_with_what_is_allowed() {
+    let api = Api::new(three());
+    for window in ["", "7", "d", "0d", "-1d", "1.5h", "7D", "7d1h", "90m", "99999999999999999999d"]
+    {
+        api.get(&format!("/stations/map/details?window={window}")).refuses(
+            400,
+            &format!(
+                "\"{window}\" is not a span; allowed is a positive whole number followed by d or \
+                 h, for example 7d"
+            ),
+        );
+    }
+    api.get("/stations/map/details?window=1h&window=1h")
+        .refuses(400, "window is given 2 times; allowed is once");
+}
+
+#[test]
+fn qualities_are_those_of_the_latest_readings_of_map_variables_over_12_hours_worst_first() {
+    let store: Arc<dyn Store> = Arc::new(store([
+        station("A", 0.0, 0.0),
+        report("A", 12 * HOUR_MS, &instant(Variable::Mslp), 1013.0, DOUBTFUL),
+        reading("A", 10, &AIR, 20.0),
+        report("A", 5 * MINUTE_MS, &AIR, 20.0, Quality::GOOD),
+        report("A", 5 * MINUTE_MS, &VISIBILITY, 1.0, DOUBTFUL),
+    ]));
+    let qualities = |now_ms: i64| {
+        let answer = Api::at(now_ms, Config::default(), Arc::clone(&store));
+        let details = answer.get("/stations/map/details").text();
+        let details: serde_json::Value = serde_json::from_str(&details).unwrap();
+        details[id("A").to_string()]["qualities"].to_string()
+    };
+    assert_eq!(qualities(NOW_MS), r#"["Doubtful","Good"]"#);
+    assert_eq!(qualities(NOW_MS + 1), r#"["Good"]"#);
+    assert_eq!(qualities(NOW_MS + 12 * HOUR_MS), "[]");
+}
+
+#[test]
+fn a_request_sees_what_came_in_after_the_next_refresh_and_the_etag_follows_the_content() {
+    let store: Arc<dyn Store> = Arc::new(three());
+    let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
+    let before = api.get("/stations/map/details");
+    let etag = before.header(header::ETAG).unwrap();
+    assert_eq!(before.header(header::CACHE_CONTROL), Some("no-cache"));
+    let known = [(header::IF_NONE_MATCH, etag)];
+    api.get_with("/stations/map/details", &known).is_empty(304);
+
+    store.append(&reading("C", 1, &AIR, 1.0)).unwrap();
+    api.get_with("/stations/map/details", &known).is_empty(304);
+    api.state.refresh().unwrap();
+    let after = api.get_with("/stations/map/details", &known);
+    let c = reporting(
+        "C",
+        "[0.0,0.0]",
+        "2024-08-03T11:59:00Z",
+        "2024-08-03T11:59:00Z",
+        r#"["Unknown"]"#,
+    );
+    after.is(&object(vec![a(), b(), c]));
+    assert_ne!(after.header(header::ETAG), Some(etag));
+
+    // The same content has the same tag, whoever made it and when.
+    let another = Api::at(NOW_MS, Config::default(), store);
+    assert_eq!(
+        another.get("/stations/map/details").header(header::ETAG),
+        after.header(header::ETAG)
+    );
+}

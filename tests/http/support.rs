@@ -1,0 +1,232 @@
+//! A small store whose answers can be written down, and a caller of the service.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use mesonet::{
+    BaseQuality, Batch, IntervalType, LonLat, MINUTE_MS, MemoryStore, Quality, Reading,
+    ReasonQuality, Report, SeriesKey, Station, StationId, StationType, Store, Variable,
+};
+use mesonet_server::{Clock, Config, State, app};
+use tokio::runtime::{Builder, Runtime};
+use tower::ServiceExt;
+
+/// 2024-08-03T12:00:00Z: what the service takes for now.
+pub const NOW_MS: i64 = 1_722_686_400_000;
+
+/// A caller of a service of its own.
+pub struct Api {
+    runtime: Runtime,
+    router: Router,
+    pub state: Arc<State>,
+}
+
+/// What a caller got.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl Api {
+    /// A service over a store, with the settings of the interface.
+    pub fn new(store: impl Store + 'static) -> Self {
+        Self::with(Config::default(), store)
+    }
+
+    /// A service over a store, with other settings.
+    pub fn with(config: Config, store: impl Store + 'static) -> Self {
+        Self::at(NOW_MS, config, Arc::new(store))
+    }
+
+    /// A service over a store at another time.
+    pub fn at(now_ms: i64, config: Config, store: Arc<dyn Store>) -> Self {
+        config.check().unwrap();
+        let state = State::new(config, Clock::stopped_at(now_ms), store).unwrap();
+        let router = app(Arc::clone(&state)).unwrap();
+        Self { runtime: Builder::new_current_thread().enable_all().build().unwrap(), router, state }
+    }
+
+    /// Sends a request.
+    pub fn send(&self, request: Request<Body>) -> Answer {
+        self.runtime.block_on(async {
+            let response = self.router.clone().oneshot(request).await.unwrap();
+            let (head, body) = response.into_parts();
+            let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+            Answer { status: head.status, headers: head.headers, body }
+        })
+    }
+
+    /// GET of an address below the prefix.
+    pub fn get(&self, path: &str) -> Answer {
+        self.get_with(path, &[])
+    }
+
+    /// GET of an address below the prefix, with headers.
+    pub fn get_with(&self, path: &str, headers: &[(header::HeaderName, &str)]) -> Answer {
+        self.call(Method::GET, &format!("/api/v1{path}"), headers, Body::empty())
+    }
+
+    /// POST of a JSON body to an address below the prefix.
+    pub fn post(&self, path: &str, body: impl Into<Body>) -> Answer {
+        let json = [(header::CONTENT_TYPE, "application/json")];
+        self.call(Method::POST, &format!("/api/v1{path}"), &json, body.into())
+    }
+
+    /// Any request.
+    pub fn call(
+        &self,
+        method: Method,
+        uri: &str,
+        headers: &[(header::HeaderName, &str)],
+        body: Body,
+    ) -> Answer {
+        let mut request = Request::builder().method(method).uri(uri);
+        for (name, value) in headers {
+            request = request.header(name, *value);
+        }
+        self.send(request.body(body).unwrap())
+    }
+}
+
+impl Answer {
+    /// The body as it is, without its encoding.
+    pub fn text(&self) -> String {
+        let body = &*self.body;
+        let mut text = String::new();
+        match self.header(header::CONTENT_ENCODING) {
+            None => text.push_str(std::str::from_utf8(body).unwrap()),
+            Some("gzip") => {
+                flate2::read::GzDecoder::new(body).read_to_string(&mut text).unwrap();
+            }
+            Some("br") => {
+                brotli::Decompressor::new(body, 4096).read_to_string(&mut text).unwrap();
+            }
+            Some("zstd") => {
+                zstd::Decoder::new(body).unwrap().read_to_string(&mut text).unwrap();
+            }
+            Some(other) => panic!("an encoding that was not asked for: {other}"),
+        }
+        text
+    }
+
+    /// A header that must be text.
+    pub fn header(&self, name: impl header::AsHeaderName) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// It must be a 200 with this JSON body.
+    #[track_caller]
+    pub fn is(&self, body: &str) {
+        assert_eq!((self.status, &*self.text()), (StatusCode::OK, body));
+        assert_eq!(self.header(header::CONTENT_TYPE), Some("application/json"));
+    }
+
+    /// It must be a refusal whose body is this text as a bare JSON string.
+    #[track_caller]
+    pub fn refuses(&self, status: u16, text: &str) {
+        let body = serde_json::to_string(text).unwrap();
+        assert_eq!((self.status.as_u16(), &*self.text()), (status, &*body));
+        assert_eq!(self.header(header::CONTENT_TYPE), Some("application/json"));
+    }
+
+    /// It must be of a status and have an empty body.
+    #[track_caller]
+    pub fn is_empty(&self, status: u16) {
+        assert_eq!((self.status.as_u16(), &*self.text()), (status, ""));
+    }
+}
+
+/// A station of the network TEST.
+pub fn id(native_id: &str) -> StationId {
+    StationId::new("TEST", native_id)
+}
+
+/// A batch of a station at a place, without reports.
+pub fn station(native_id: &str, lon: f64, lat: f64) -> Batch {
+    let station = Station {
+        id: id(native_id),
+        network: "TEST".to_owned(),
+        native_id: native_id.to_owned(),
+        name: format!("Station {native_id}"),
+        station_type: Some(StationType::OpenCountry),
+        coordinates: LonLat::new(lon, lat).unwrap(),
+        sensor_height_m: 10.0,
+        altitude_m: None,
+    };
+    Batch { stations: vec![station], reports: vec![] }
+}
+
+/// A batch of one reading so many minutes before now.
+pub fn reading(native_id: &str, minutes_ago: i64, series: &SeriesKey, value: f64) -> Batch {
+    report(native_id, minutes_ago * MINUTE_MS, series, value, Quality::UNCHECKED)
+}
+
+/// A batch of one reading so many milliseconds before now, with its verdict.
+pub fn report(
+    native_id: &str,
+    ms_ago: i64,
+    series: &SeriesKey,
+    value: f64,
+    quality: Quality,
+) -> Batch {
+    let reading = Reading { series: series.clone(), value, quality };
+    let report = Report {
+        station: id(native_id),
+        ts_ms: NOW_MS - ms_ago,
+        revision: 0,
+        present_weather: None,
+        readings: vec![reading],
+    };
+    Batch { stations: vec![], reports: vec![report] }
+}
+
+/// A store of batches.
+pub fn store(batches: impl IntoIterator<Item = Batch>) -> MemoryStore {
+    let store = MemoryStore::default();
+    for batch in batches {
+        store.append(&batch).unwrap();
+    }
+    store
+}
+
+/// The verdict Doubtful because of Range.
+pub const DOUBTFUL: Quality = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
+
+/// The instantaneous series of a variable.
+pub const fn instant(variable: Variable) -> SeriesKey {
+    SeriesKey::new(variable, IntervalType::Instantaneous, 0)
+}
+
+/// Air temperature, instantaneous: the series whose id is 1944015174.
+pub const AIR: SeriesKey = instant(Variable::AirTemperature);
+
+/// A reading on the wire: time of day on 2024-08-03, series, value, not checked.
+pub fn wire(time: &str, series: &SeriesKey, value: &str) -> String {
+    format!(
+        r#"{{"timestamp":"2024-08-03T{time}Z","type":"{}","typeId":{},"value":{value},"quality":{{"baseQuality":"Unknown","reasonQuality":"None"}}}}"#,
+        series.variable,
+        series.id()
+    )
+}
+
+/// A reading of a grid on the wire.
+pub fn wire_aged(time: &str, series: &SeriesKey, value: &str, age_s: u32) -> String {
+    let reading = wire(time, series, value);
+    format!("{},\"age\":{age_s}}}", reading.strip_suffix('}').unwrap())
+}
+
+/// The member of `stations` of one station.
+pub fn member(native_id: &str, readings: &[String]) -> String {
+    format!(r#""{}":{{"readings":[{}]}}"#, id(native_id), readings.join(","))
+}
+
+/// An answer of readings: the stations in the order of their ids, then what follows them.
+pub fn answer(mut members: Vec<String>, rest: &str) -> String {
+    members.sort();
+    format!(r#"{{"stations":{{{}}}{rest}}}"#, members.join(","))
+}
