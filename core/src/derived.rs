@@ -39,9 +39,11 @@ pub fn wind_at_10m(speed: f64, sensor_height_m: f64, roughness_m: f64) -> Option
         && roughness_m > 0.0
         && roughness_m < REFERENCE_HEIGHT_M
         && sensor_height_m > roughness_m;
-    let log = |height_m: f64| libm::log(height_m / roughness_m);
-    // The quotient first: it is exactly 1 for a sensor at 10 m.
-    defined.then(|| speed * (log(REFERENCE_HEIGHT_M) / log(sensor_height_m)))
+    // The difference of two logarithms, because a quotient of two heights can overflow.
+    let log = |height_m: f64| libm::log(height_m) - libm::log(roughness_m);
+    // The ratio first: it is exactly 1 for a sensor at 10 m.
+    let at_10m = speed * (log(REFERENCE_HEIGHT_M) / log(sensor_height_m));
+    Some(at_10m).filter(|at_10m| defined && at_10m.is_finite())
 }
 
 /// Pressure at the station from the altimeter setting, both in hPa, and the altitude in metres.
@@ -71,8 +73,9 @@ pub fn station_pressure_hpa(altimeter_hpa: f64, altitude_m: f64) -> Option<f64> 
     let n = LAPSE_K_PER_M * DRY_AIR / GRAVITY;
     let reduction = libm::pow(SEA_LEVEL_HPA, n) * LAPSE_K_PER_M * altitude_m / SEA_LEVEL_K;
     let power = libm::pow(altimeter_hpa, n) - reduction;
-    (altimeter_hpa > 0.0 && power > 0.0 && power.is_finite())
-        .then(|| libm::pow(power, 1.0 / n) + 0.3)
+    let pressure_hpa = libm::pow(power, 1.0 / n) + 0.3;
+    Some(pressure_hpa)
+        .filter(|pressure_hpa| altimeter_hpa > 0.0 && power > 0.0 && pressure_hpa.is_finite())
 }
 
 #[cfg(test)]
@@ -81,11 +84,17 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn a_roughness_near_zero_does_not_overflow() {
+        assert!(wind_at_10m(1.0, 5.692e189, 1.408e-308).is_some());
+        assert_eq!(wind_at_10m(1.0, 0.03_f64.next_up(), 0.03), None);
+    }
+
     proptest! {
         #[test]
         fn a_derived_value_is_finite_or_none(a: f64, b: f64, c: f64) {
-            prop_assert!(wind_at_10m(a, b, c).is_none_or(|speed| !speed.is_nan()));
-            prop_assert!(station_pressure_hpa(a, b).is_none_or(|pressure| !pressure.is_nan()));
+            prop_assert!(wind_at_10m(a, b, c).is_none_or(f64::is_finite));
+            prop_assert!(station_pressure_hpa(a, b).is_none_or(f64::is_finite));
         }
 
         #[test]

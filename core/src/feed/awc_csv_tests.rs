@@ -1,7 +1,10 @@
 use super::*;
 use crate::feed::metar::MetarKind;
 
-fn read(table: &str) -> (Vec<(String, String, Option<LonLat>, MetarKind)>, FeedSummary) {
+/// Station, raw text, place and kind of an item.
+type Seen = (String, String, Option<LonLat>, MetarKind);
+
+fn read(table: &str) -> (Vec<Seen>, FeedSummary) {
     let mut all = Vec::new();
     let summary = read_awc_csv(table.as_bytes(), |item| {
         all.push((item.native_id.to_owned(), item.raw_text.to_owned(), item.place, item.kind));

@@ -170,7 +170,7 @@ fn temperatures(metar: &Metar, readings: &mut Readings) {
     readings.add(Variable::AirTemperature, Instantaneous, 0, air.map(tenths));
     let dew_point = metar.dew_point_temperature_tenths_c();
     readings.add(Variable::DewPointTemperature, Instantaneous, 0, dew_point.map(tenths));
-    if metar.nominal_hour() % 6 == 0 {
+    if metar.nominal_hour().is_multiple_of(6) {
         let (max, min) = (remarks.max_6h_tenths_c, remarks.min_6h_tenths_c);
         readings.add(Variable::AirTemperature, Max, 360, max.map(tenths));
         readings.add(Variable::AirTemperature, Min, 360, min.map(tenths));
@@ -246,7 +246,7 @@ fn totals(metar: &Metar, readings: &mut Readings) {
     let depth_cm =
         remarks.snow_depth_in.map(|depth_in| inches_to_mm(f64::from(depth_in) * 10.0) / 100.0);
     readings.add(Variable::SnowDepth, Instantaneous, 0, depth_cm);
-    if metar.nominal_hour() % 6 == 0 {
+    if metar.nominal_hour().is_multiple_of(6) {
         let fall_mm = remarks.snowfall_tenths_in.map(|tenths| hundredths_inch_to_mm(tenths * 10));
         readings.add(Variable::Snowfall, Cumulative, 360, fall_mm);
     }

@@ -2,7 +2,7 @@
 //!
 //! Stations do not all keep the order of the regulations, so a group is known by its shape.
 
-use super::group::{Groups, is_missing, number, small_number};
+use super::group::{Groups, Malformed, is_missing, number, small_number};
 use super::sky;
 use super::visibility::{self, TEN_KM_OR_MORE};
 use super::weather::Weather;
@@ -36,8 +36,6 @@ fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
     match group {
         b"AUTO" => metar.auto = true,
         b"NIL" => metar.nil = true,
-        // Missing, as some stations of the US write it for any group.
-        b"M" => {}
         b"CAVOK" => {
             metar.cavok = true;
             metar.visibility.get_or_insert(TEN_KM_OR_MORE);
@@ -51,7 +49,7 @@ fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
         }
         [b'/', ..] => return slashes(metar, group),
         [b'0'..=b'9', ..] => return digits(metar, group, groups),
-        [b'V', b'R', b'B', ..] => return take_wind(metar, group),
+        [b'V', b'R', b'B', ..] | [b'E', b'0'..=b'9' | b'/', ..] => return take_wind(metar, group),
         [b'A', value @ ..] if value.len() == 4 && !value[0].is_ascii_alphabetic() => {
             let read = small_number(value).map(Altimeter::HundredthsInchHg);
             return set(&mut metar.altimeter, read, is_missing(value));
@@ -61,11 +59,9 @@ fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
             let read = small_number(value).filter(|_| value.len() == 4).map(Altimeter::Hectopascal);
             return set(&mut metar.altimeter, read, is_missing(value));
         }
-        // Runway visual range and state of the runway: read by no one downstream.
-        [b'R', b'0'..=b'9' | b'/', ..] => {}
-        // Temperature and state of the sea.
-        [b'W', b'0'..=b'9' | b'M' | b'/', ..] => {}
-        [b'E', b'0'..=b'9' | b'/', ..] => return take_wind(metar, group),
+        // Passed over: M for a group that is missing, as some stations of the US write it; visual
+        // range and state of the runway; temperature and state of the sea.
+        b"M" | [b'R', b'0'..=b'9' | b'/', ..] | [b'W', b'0'..=b'9' | b'M' | b'/', ..] => {}
         [b'M' | b'P', b'0'..=b'9', rest @ ..] => {
             return if group.ends_with(b"SM") {
                 set(&mut metar.visibility, visibility::miles(group, None), false)
@@ -163,7 +159,7 @@ fn temperatures(metar: &mut Metar, group: &[u8]) -> bool {
         }
     };
     let read = split.and_then(|(temperature, dew_point)| {
-        Some((whole_degrees(temperature)?, whole_degrees(dew_point)?))
+        Some((whole_degrees(temperature).ok()?, whole_degrees(dew_point).ok()?))
     });
     let Some((temperature, dew_point)) = read else { return false };
     let first = metar.temperature_c.is_none() && metar.dew_point_c.is_none();
@@ -173,15 +169,16 @@ fn temperatures(metar: &mut Metar, group: &[u8]) -> bool {
     first
 }
 
-fn whole_degrees(field: &[u8]) -> Option<Option<i8>> {
+fn whole_degrees(field: &[u8]) -> Result<Option<i8>, Malformed> {
     if field.is_empty() || is_missing(field) || matches!(field, b"XX" | b"M" | b"MM") {
-        return Some(None);
+        return Ok(None);
     }
     let (digits, sign) = match field {
         [b'M', digits @ ..] => (digits, -1),
         digits => (digits, 1),
     };
-    number(digits).filter(|_| digits.len() == 2).map(|degrees| Some(degrees as i8 * sign))
+    let degrees = number(digits).filter(|_| digits.len() == 2).ok_or(Malformed)?;
+    Ok(Some(degrees as i8 * sign))
 }
 
 /// Sets a value once; `false` if there is none to set, or one was set before.

@@ -3,7 +3,7 @@
 /// The groups of one report: what lies between blanks, up to the `=` that ends a report.
 ///
 /// Control characters count as blanks, so a stray null byte splits a group and no more.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Groups<'a> {
     rest: &'a [u8],
 }
@@ -14,8 +14,8 @@ impl<'a> Groups<'a> {
     }
 
     /// The next group, which stays there.
-    pub(super) fn peek(mut self) -> Option<&'a [u8]> {
-        self.next()
+    pub(super) fn peek(&self) -> Option<&'a [u8]> {
+        self.clone().next()
     }
 }
 
@@ -33,6 +33,9 @@ impl<'a> Iterator for Groups<'a> {
         (!group.is_empty()).then_some(group)
     }
 }
+
+/// A field that is neither a value nor missing.
+pub(super) struct Malformed;
 
 /// Value of a field that holds nothing but one to nine digits.
 #[inline]

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::time::parse_instant;
+use crate::time::{DAY_MS, parse_instant};
 
 fn parse(body: &str) -> Metar {
     Metar::parse(&format!("CYYZ 231118Z {body}")).unwrap()
@@ -303,19 +303,13 @@ proptest! {
     }
 
     #[test]
-    fn no_reference_makes_it_panic(reference: i64, day in 1_u8..=31) {
+    fn no_reference_makes_it_panic(
+        reference in prop_oneof![any::<i64>(), -8_000_000_000_000_000_i64..8_000_000_000_000_000],
+        day in 1_u8..=31,
+    ) {
         let metar = Metar::parse(&format!("KBUF {day:02}2354Z")).unwrap();
         let ts_ms = metar.time_ms(reference);
-        // Where the calendar of i64 has room, the instant is a month or so away at most.
-        if reference.abs() < i64::MAX / 2 {
-            prop_assert!(ts_ms.abs_diff(reference) <= 31 * DAY_MS as u64);
-        }
-    }
-
-    #[test]
-    fn dates_go_there_and_back(days in -10_000_000_i64..10_000_000) {
-        let (year, month, day) = civil_from_days(days);
-        prop_assert_eq!(days_from_civil(year, month, day), days);
+        prop_assert!(ts_ms.abs_diff(reference) <= 31 * DAY_MS as u64);
     }
 
     #[test]

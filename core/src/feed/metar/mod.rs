@@ -20,7 +20,7 @@ mod wind;
 
 use std::fmt;
 
-use crate::time::{DAY_MS, HOUR_MS, MINUTE_MS};
+use chrono::{DateTime, Datelike as _, Months};
 
 use group::{Groups, small_number};
 pub use list::ShortList;
@@ -252,7 +252,8 @@ impl Metar {
     }
 
     /// Time of the report: of all months, the one that brings it nearest to the reference, both in
-    /// milliseconds since 1970 (UTC). The earlier one where two are as near.
+    /// milliseconds since 1970 (UTC). The earlier one where two are as near; the reference itself
+    /// where it is past the calendar (250,000 years).
     ///
     /// ```
     /// use mesonet::{feed::metar::Metar, parse_instant};
@@ -262,17 +263,18 @@ impl Metar {
     /// # Ok::<(), mesonet::TimeError>(())
     /// ```
     pub fn time_ms(&self, reference_ms: i64) -> i64 {
-        let in_day_ms = i64::from(self.hour) * HOUR_MS + i64::from(self.minute) * MINUTE_MS;
-        let (year, month, _) = civil_from_days(reference_ms.div_euclid(DAY_MS));
-        let months = year * 12 + month - 1;
-        // Two months either way: one of any three in a row has a 31st, and a 30th or 29th.
-        (months - 2..=months + 2)
-            .filter_map(|months| {
-                let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
-                let days = days_from_civil(year, month, i64::from(self.day));
-                let exists = civil_from_days(days) == (year, month, i64::from(self.day));
-                exists.then(|| days.saturating_mul(DAY_MS).saturating_add(in_day_ms))
-            })
+        let days = DateTime::from_timestamp_millis(reference_ms).and_then(|reference| {
+            // From two months before to two after: of any three months one has a 31st.
+            let first = reference.date_naive().with_day(1)?.checked_sub_months(Months::new(2))?;
+            Some((0..5).filter_map(move |months| {
+                let month = first.checked_add_months(Months::new(months))?;
+                month.with_day(u32::from(self.day))
+            }))
+        });
+        days.into_iter()
+            .flatten()
+            .filter_map(|day| day.and_hms_opt(self.hour.into(), self.minute.into(), 0))
+            .map(|instant| instant.and_utc().timestamp_millis())
             .min_by_key(|ts_ms| ts_ms.abs_diff(reference_ms))
             .unwrap_or(reference_ms)
     }
@@ -389,30 +391,6 @@ fn time(group: &[u8]) -> Option<(u8, u8, u8)> {
 fn excerpt(group: Option<&[u8]>) -> String {
     let group = group.unwrap_or_default();
     String::from_utf8_lossy(&group[..group.len().min(20)]).into_owned()
-}
-
-/// Days since 1970 of a date of the Gregorian calendar; a day past the end of its month runs on
-/// into the next (H. Hinnant, "chrono-compatible low-level date algorithms").
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
-/// Year, month and day of days since 1970; the inverse of [`days_from_civil`].
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

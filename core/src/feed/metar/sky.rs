@@ -74,9 +74,10 @@ pub(super) fn layer(group: &[u8]) -> Option<SkyLayer> {
     };
     let (base_ft, rest) = match rest.split_at_checked(3) {
         Some((b"///", rest)) => (None, rest),
-        Some((b"TCU", b"")) => (None, rest),
-        Some((digits, rest)) => (Some(u32::from(small_number(digits)?) * 100), rest),
-        None => (None, rest),
+        Some((digits, rest)) if digits != b"TCU" => {
+            (Some(u32::from(small_number(digits)?) * 100), rest)
+        }
+        _ => (None, rest),
     };
     let convection = match rest {
         b"CB" => Some(Convection::Cumulonimbus),

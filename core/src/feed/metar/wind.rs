@@ -1,6 +1,6 @@
 //! Wind groups: `dddff(f)Gff(f)KT`, `dddVddd`, and the peak wind of the remarks.
 
-use super::group::{is_missing, small_number};
+use super::group::{Malformed, is_missing, small_number};
 
 /// Unit in which a report gives its wind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,19 +77,19 @@ pub(super) fn wind(group: &[u8]) -> Option<WindGroup> {
         digits => WindFrom::Degrees(degrees(digits)?),
     };
     let (speed, gust) = match speeds.iter().position(|&byte| byte == b'G') {
-        Some(at) => (speed(&speeds[..at])?, speed(&speeds[at + 1..])?),
-        None => (speed(speeds)?, None),
+        Some(at) => (speed(&speeds[..at]).ok()?, speed(&speeds[at + 1..]).ok()?),
+        None => (speed(speeds).ok()?, None),
     };
     Some(WindGroup::Wind(MetarWind { from, speed, gust, unit, turns_between: None }))
 }
 
 /// A speed of two or three digits, perhaps above the scale, or missing.
-fn speed(field: &[u8]) -> Option<Option<u16>> {
+fn speed(field: &[u8]) -> Result<Option<u16>, Malformed> {
     if is_missing(field) {
-        return Some(None);
+        return Ok(None);
     }
     let digits = field.strip_prefix(b"P").unwrap_or(field);
-    small_number(digits).filter(|_| matches!(digits.len(), 2 | 3)).map(Some)
+    small_number(digits).filter(|_| matches!(digits.len(), 2 | 3)).map(Some).ok_or(Malformed)
 }
 
 fn degrees(digits: &[u8]) -> Option<u16> {
