@@ -75,6 +75,9 @@ for (const file of ["mesonet.js", "mesonet.d.ts"]) {
   cpSync(join(generated, file), join(dist, "generated", file));
 }
 writeFileSync(join(dist, "mesonet.wasm"), wasm);
+for (const license of ["LICENSE-APACHE", "LICENSE-MIT"]) {
+  cpSync(join(workspace, license), join(here, license));
+}
 
 const brotli = brotliCompressSync(wasm).length;
 console.log(`mesonet.wasm: ${wasm.length} bytes, ${brotli} with brotli`);

@@ -13,7 +13,7 @@ test("it holds what is needed and no more", () => {
     execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, stdio: ["ignore", "pipe", "ignore"] }),
   );
   const files = packed.files.map(({ path }) => path);
-  for (const file of ["dist/index.js", "dist/index.d.ts", "dist/slim.js", "dist/mesonet.wasm"]) {
+  for (const file of ["dist/index.js", "dist/index.d.ts", "dist/slim.js", "dist/mesonet.wasm", "LICENSE-MIT"]) {
     assert.ok(files.includes(file), `${file} is missing of ${files}`);
   }
   const others = files.filter((file) => !/^(dist\/.*|README\.md|package\.json|LICENSE.*)$/.test(file));
