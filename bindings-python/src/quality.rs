@@ -12,27 +12,43 @@ use pyo3::types::{PyBool, PyString};
 use crate::error::refused;
 use crate::ufunc::{Input, Output, inner_loop, register as register_ufunc};
 
-/// A code given as a number or a name.
-fn code<C>(value: &Bound<'_, PyAny>) -> PyResult<C>
+/// Both kinds of code.
+trait Code {
+    fn number(self) -> u8;
+}
+
+impl Code for BaseQuality {
+    fn number(self) -> u8 {
+        self as u8
+    }
+}
+
+impl Code for ReasonQuality {
+    fn number(self) -> u8 {
+        self as u8
+    }
+}
+
+/// A number that fits a byte, or the code of a name. Whether the number is a code, the core tells.
+fn byte<C>(value: &Bound<'_, PyAny>) -> PyResult<u8>
 where
-    C: TryFrom<u8, Error = QualityError> + FromStr<Err = QualityError>,
+    C: TryFrom<u8, Error = QualityError> + FromStr<Err = QualityError> + Code,
 {
     if let Ok(name) = value.cast::<PyString>() {
-        return name.to_str()?.parse().map_err(refused);
+        return name.to_str()?.parse::<C>().map(Code::number).map_err(refused);
     }
     if value.is_instance_of::<PyBool>() {
         return Err(PyTypeError::new_err("a quality code is an integer or a name; got bool"));
     }
-    match value.extract::<u8>() {
-        Ok(number) => C::try_from(number).map_err(refused),
-        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
-            Err(refused(not_a_code::<C>(value.str()?)))
+    value.extract().or_else(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(value.py()) {
+            return Err(refused(not_a_code::<C>(value.str()?)));
         }
-        Err(_) => Err(PyTypeError::new_err(format!(
+        Err(PyTypeError::new_err(format!(
             "a quality code is an integer or a name; got {}",
             value.get_type().name()?
-        ))),
-    }
+        )))
+    })
 }
 
 /// The core's message for a number that does not even fit the `u8` in which the core holds codes.
@@ -64,7 +80,7 @@ fn ranked<R: Send>(
         };
         return ranked.map_err(refused);
     }
-    if let Ok(array) = array.cast::<PyUntypedArray>() {
+    let codes = if let Ok(array) = array.cast::<PyUntypedArray>() {
         let dtype = array.dtype();
         let kind: String = dtype.getattr("kind")?.extract()?;
         // Integers and names are checked one by one below; of the rest nothing can be a code.
@@ -74,63 +90,48 @@ fn ranked<R: Send>(
                 dtype.str()?
             )));
         }
-    }
-    let array = match array.getattr_opt("flat")? {
-        Some(elements) => elements,
-        None => array,
-    };
-    if array.is_instance_of::<PyString>() {
+        array.getattr("flat")?
+    } else if array.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("codes are an array or an iterable; got str"));
-    }
-    let codes = array
-        .try_iter()?
-        .map(|value| code(&value?).map(|code: BaseQuality| code as u8))
-        .collect::<PyResult<Vec<u8>>>()?;
+    } else {
+        array
+    };
+    let codes = codes.try_iter()?.map(|value| byte::<BaseQuality>(&value?));
+    let codes = codes.collect::<PyResult<Vec<u8>>>()?;
     py.detach(|| rank(&codes)).map_err(refused)
 }
 
-/// base_quality_code(value, /)
-/// --
-///
 /// The code of a base quality given as a number or a name.
 #[pyfunction]
 #[pyo3(signature = (value, /))]
 fn base_quality_code(value: &Bound<'_, PyAny>) -> PyResult<u8> {
-    code(value).map(|code: BaseQuality| code as u8)
+    BaseQuality::try_from(byte::<BaseQuality>(value)?).map(Code::number).map_err(refused)
 }
 
-/// reason_quality_code(value, /)
-/// --
-///
 /// The code of a reason given as a number or a name.
 #[pyfunction]
 #[pyo3(signature = (value, /))]
 fn reason_quality_code(value: &Bound<'_, PyAny>) -> PyResult<u8> {
-    code(value).map(|code: ReasonQuality| code as u8)
+    ReasonQuality::try_from(byte::<ReasonQuality>(value)?).map(Code::number).map_err(refused)
 }
 
-/// worst(codes, /)
-/// --
-///
 /// See `mesonet.worst`.
 #[pyfunction]
 #[pyo3(signature = (codes, /))]
 fn worst(codes: &Bound<'_, PyAny>) -> PyResult<u8> {
-    ranked(codes, worst_code).map(|code| code as u8)
+    ranked(codes, worst_code).map(Code::number)
 }
 
-/// distinct_worst_first(codes, /)
-/// --
-///
 /// See `mesonet.distinct_worst_first`.
 #[pyfunction]
 #[pyo3(signature = (codes, /))]
 fn distinct_worst_first(codes: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let distinct = ranked(codes, |codes| {
+        worst_code(codes)?; // So that of several wrong numbers the same one is named as there.
         let codes = codes.iter().map(|&code| BaseQuality::try_from(code));
         codes.collect::<Result<Vec<_>, _>>().map(mesonet::distinct_worst_first)
     })?;
-    Ok(distinct.into_iter().map(|code| code as u8).collect())
+    Ok(distinct.into_iter().map(Code::number).collect())
 }
 
 /// Element by element; `reduce` runs it with the result as first operand.

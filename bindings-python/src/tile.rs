@@ -116,9 +116,6 @@ fn encode<N: Packed>(
     Ok(())
 }
 
-/// decode_bytes(data, scale, offset, nodata, /)
-/// --
-///
 /// See `mesonet.decode_bytes`.
 #[pyfunction]
 #[pyo3(signature = (data, scale, offset, nodata, /))]

@@ -37,6 +37,7 @@ pub fn worst(codes: &[u8]) -> Result<u8, JsError> {
 /// The distinct codes among many, worst first.
 #[wasm_bindgen]
 pub fn distinct_worst_first(codes: &[u8]) -> Result<Vec<u8>, JsError> {
+    worst_code(codes)?; // So that of several wrong numbers the same one is named as there.
     let codes = codes.iter().map(|&code| BaseQuality::try_from(code));
     let codes = codes.collect::<Result<Vec<_>, QualityError>>()?;
     Ok(mesonet::distinct_worst_first(codes).into_iter().map(|code| code as u8).collect())
