@@ -1,6 +1,7 @@
 //! What a request carries: query parameters and a JSON body, refused with a bare JSON string.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -117,9 +118,16 @@ impl<T: DeserializeOwned> FromRequest<Arc<State>> for JsonBody<T> {
             // The one error besides the limit is a caller who went away.
             ApiError::BadRequest(format!("the body must be at most {limit} bytes long: {error}"))
         })?;
-        serde_json::from_slice(&body).map(Self).map_err(|error| {
-            ApiError::BadRequest(format!("the body is not as it must be: {error}"))
-        })
+        let refuse = |text: &dyn Display| {
+            ApiError::BadRequest(format!(
+                "the body must be a JSON object of the form that is asked for: {text}"
+            ))
+        };
+        // serde would also take an array for an object, field by field.
+        if !body.trim_ascii_start().starts_with(b"{") {
+            return Err(refuse(&"it does not start with {"));
+        }
+        serde_json::from_slice(&body).map(Self).map_err(|error| refuse(&error))
     }
 }
 

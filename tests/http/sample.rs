@@ -1,1 +1,139 @@
-//! The whole sample.
+//! The bundled reports, whole: what is too large to write down is compared with the library.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::body::Body;
+use axum::http::{Method, StatusCode, header};
+use mesonet::{
+    Caps, ClosedWindow, HOUR_MS, MemoryStore, ReadingsQuery, Scope, StationId, Step, Store,
+    Variable, readings,
+};
+use mesonet_server::{Config, Timeline, sample};
+use serde_json::Value;
+
+use crate::support::Api;
+
+/// Time of the newest report.
+const NEWEST: &str = "2024-08-03T21:17:00Z";
+
+/// The sample as it is at its newest report.
+static STORE: LazyLock<(i64, Arc<MemoryStore>)> = LazyLock::new(|| {
+    let mut timeline = Timeline::new(sample().unwrap().batch);
+    let newest_ms = timeline.newest_ms().unwrap();
+    let store = MemoryStore::default();
+    store.append(&timeline.pass(newest_ms)).unwrap();
+    (newest_ms, Arc::new(store))
+});
+
+fn api() -> Api {
+    let (newest_ms, store) = &*STORE;
+    Api::at(*newest_ms, Config::default(), Arc::clone(store) as Arc<dyn Store>)
+}
+
+fn query(step: Option<i64>) -> ReadingsQuery {
+    let newest_ms = STORE.0;
+    ReadingsQuery {
+        window: ClosedWindow::new(newest_ms - 12 * HOUR_MS, newest_ms).unwrap(),
+        scope: Scope::Everywhere,
+        names: Variable::map_variables().collect(),
+        step: step.map(|minutes| Step::from_minutes(minutes).unwrap()),
+        max_age_ms: None,
+    }
+}
+
+#[test]
+fn the_bytes_of_every_answer_are_those_of_the_library() {
+    let api = api();
+    for (step, path) in [(None, "/stations/readings"), (Some(90), "/stations/readings?step=90")] {
+        let answer = readings(&*STORE.1, &query(step), Caps::default()).unwrap();
+        let expected = serde_json::to_string(&answer).unwrap();
+        // Far more than one piece: sent in several.
+        assert!(expected.len() > 2_000_000);
+        let plain = api.get(path);
+        assert_eq!(plain.header(header::CONTENT_LENGTH), None);
+        // Not by assert_eq: what differs would be megabytes of output.
+        assert!(plain.status == StatusCode::OK && plain.text() == expected);
+        for encoding in ["gzip", "br", "zstd"] {
+            let encoded = api.get_with(path, &[(header::ACCEPT_ENCODING, encoding)]);
+            assert_eq!(encoded.header(header::CONTENT_ENCODING), Some(encoding));
+            assert!(encoded.body.len() * 5 < expected.len());
+            assert!(encoded.text() == expected);
+        }
+        let uri = format!("/api/v1{path}");
+        api.call(Method::HEAD, &uri, &[], Body::empty()).is_empty(200);
+    }
+}
+
+#[test]
+fn a_fine_grid_of_all_stations_is_coarsened_to_the_cells_of_the_interface() {
+    let text = api().get("/stations/readings?step=1&start=2024-08-03T15:17:00Z").text();
+    let step = text.rfind(r#","step":"#).unwrap();
+    // 2,987 stations × 8 names leave room for 20 positions in 6 hours.
+    assert_eq!(
+        &text[step..],
+        concat!(
+            r#","step":19,"coarsening":{"requestedStep":1,"factor":19,"limitedBy":"cells","#,
+            r#""cells":477920,"positions":20}}"#
+        )
+    );
+}
+
+#[test]
+fn markers_and_details_hold_the_same_stations() {
+    let api = api();
+    let markers: Value = serde_json::from_str(&api.get("/stations/map/markers").text()).unwrap();
+    let details: Value = serde_json::from_str(&api.get("/stations/map/details").text()).unwrap();
+    let features = markers["features"].as_array().unwrap();
+    let details = details.as_object().unwrap();
+    assert_eq!((features.len(), details.len()), (3_178, 3_178));
+    for marker in features {
+        let detail = &details[marker["id"].as_str().unwrap()];
+        assert_eq!(detail["coordinates"], marker["geometry"]["coordinates"]);
+    }
+}
+
+/// `CYYZ 032100Z 23008KT 210V280 15SM SCT040 BKN240 29/22 A2981 RMK SC3CS4 SLP092 DENSITY ALT
+/// 2500FT`
+#[test]
+fn toronto_is_as_its_report_of_2100_says() {
+    let toronto = StationId::new("METAR", "CYYZ");
+    let reading = |name: &str, id: i32, value: &str| {
+        format!(
+            r#"{{"timestamp":"2024-08-03T21:00:00Z","type":"{name}","typeId":{id},"value":{value},"quality":{{"baseQuality":"Unknown","reasonQuality":"None"}}}}"#
+        )
+    };
+    let readings = [
+        reading("airTemperature", 1_944_015_174, "29.0"),
+        reading("dewPointTemperature", 173_505_786, "22.0"),
+        reading("windSpeed10m", 1_716_223_704, "14.816"),
+        reading("windDirection", 1_368_547_882, "230.0"),
+        reading("mslp", 214_495_241, "1009.2"),
+    ];
+    api()
+        .post(
+            &format!("/stations/readings?end={NEWEST}"),
+            format!(r#"{{"stationIds":["{toronto}"]}}"#),
+        )
+        .is(&format!(r#"{{"stations":{{"{toronto}":{{"readings":[{}]}}}}}}"#, readings.join(",")));
+}
+
+#[test]
+fn a_replay_shows_nothing_of_what_is_to_come() {
+    let mut timeline = Timeline::new(sample().unwrap().batch);
+    let noon_ms = mesonet::parse_instant("2024-08-03T18:00:00Z").unwrap();
+    let store = Arc::new(MemoryStore::default());
+    store.append(&timeline.pass(noon_ms)).unwrap();
+    let toronto = StationId::new("METAR", "CYYZ");
+    let update_time = |now_ms: i64| {
+        let api = Api::at(now_ms, Config::default(), Arc::clone(&store) as Arc<dyn Store>);
+        let detail = api.get(&format!("/stations/{toronto}")).text();
+        let detail: Value = serde_json::from_str(&detail).unwrap();
+        detail["updateTime"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(update_time(noon_ms), "2024-08-03T17:00:00Z");
+    let evening_ms = noon_ms + 3 * HOUR_MS;
+    store.append(&timeline.pass(evening_ms - 1)).unwrap();
+    assert_eq!(update_time(evening_ms), "2024-08-03T20:00:00Z");
+    store.append(&timeline.pass(evening_ms)).unwrap();
+    assert_eq!(update_time(evening_ms), "2024-08-03T21:00:00Z");
+}
