@@ -1,4 +1,4 @@
-// The package as users get it: its files, its types, and the example in its README.
+// The package as users get it: its files, its types, and the examples in the READMEs.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -25,14 +25,17 @@ test("code that uses it type-checks, and misuse does not", () => {
   execFileSync("node", [tsc, "-p", `${here}types`], { stdio: "inherit" });
 });
 
-test("the README's example prints what it says", () => {
-  const readme = readFileSync(`${root}README.md`, "utf8");
-  const [, example] = /```js\n(.*?)```/s.exec(readme);
-  const wanted = [...example.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text);
-  assert.ok(wanted.length > 0);
-  // Beside node_modules, where the package is found by its name.
-  const file = `${here}node_modules/.readme.mjs`;
-  writeFileSync(file, example);
-  const printed = execFileSync("node", [file], { encoding: "utf8" }).trimEnd().split("\n");
-  assert.deepEqual(printed, wanted);
-});
+for (const readme of ["README.md", "bindings-wasm/js/README.md"]) {
+  test(`the example of ${readme} prints what it says`, () => {
+    const text = readFileSync(new URL(`../../${readme}`, import.meta.url), "utf8");
+    const [, example] = /```js\n(.*?)```/s.exec(text);
+    const results = [...example.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)];
+    const wanted = results.map(([, result]) => result);
+    assert.ok(wanted.length > 0);
+    // Beside node_modules, where the package is found by its name.
+    const file = `${here}node_modules/.readme.mjs`;
+    writeFileSync(file, example);
+    const printed = execFileSync("node", [file], { encoding: "utf8" }).trimEnd().split("\n");
+    assert.deepEqual(printed, wanted);
+  });
+}

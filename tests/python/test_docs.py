@@ -1,4 +1,4 @@
-"""The examples that users read: README, docstrings, and the docs of ufuncs, which doctest skips."""
+"""The examples that users read: READMEs, docstrings, and the docs of ufuncs, which doctest skips."""
 
 import doctest
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 MODULES = [mesonet, mesonet.quality, mesonet.tile, mesonet.wind]
-README = Path(__file__).parents[2] / "bindings-python" / "README.md"
+ROOT = Path(__file__).parents[2]
 UFUNCS = [name for name in mesonet.__all__ if isinstance(getattr(mesonet, name), np.ufunc)]
 
 
@@ -33,8 +33,9 @@ def test_ufunc(name):
     assert run(doctest.DocTestParser().get_doctest(doc, {}, name, None, 0)) > 0
 
 
-def test_readme():
-    result = doctest.testfile(str(README), module_relative=False)
+@pytest.mark.parametrize("readme", ["README.md", "bindings-python/README.md"])
+def test_readme(readme):
+    result = doctest.testfile(str(ROOT / readme), module_relative=False, encoding="utf-8")
     assert (result.failed, result.attempted > 0) == (0, True)
 
 

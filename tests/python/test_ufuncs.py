@@ -1,8 +1,8 @@
 """What the ufuncs promise beyond their values: NumPy's ways of calling, and what is refused."""
 
 import pickle
+import sys
 import threading
-import time
 
 import mesonet
 import numpy as np
@@ -186,21 +186,33 @@ def test_threads_get_their_own_results():
     assert sums == [at * 100_000.0 for at in range(8)]
 
 
-def test_a_long_call_lets_other_threads_run():
-    def seconds(count):
-        # One code broadcast to many, so that a long call needs no memory.
-        codes = np.broadcast_to(np.uint8(BaseQuality.Good), count)
-        started = time.perf_counter()
-        assert mesonet.worse.reduce(codes) == BaseQuality.Good
-        return time.perf_counter() - started
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (mesonet.decode, lambda: (np.zeros(20_000_000, np.int16), *KELVIN)),
+        (mesonet.decode_bytes, lambda: (bytes(40_000_000), *KELVIN)),
+        (mesonet.worst, lambda: (np.full(100_000_000, BaseQuality.Good, np.uint8),)),
+        (mesonet.worse.reduce, lambda: (np.broadcast_to(np.uint8(6), 50_000_000),)),
+    ],
+    ids=["decode", "decode_bytes", "worst", "worse.reduce"],
+)
+def test_a_long_call_lets_other_threads_run(function, arguments):
+    arguments = arguments()
+    started, finished = threading.Event(), threading.Event()
 
-    long_enough = int(1_000_000 * 0.5 / seconds(1_000_000))
-    took = []
-    thread = threading.Thread(target=lambda: took.append(seconds(long_enough)))
-    thread.start()
-    longest_wait, last = 0.0, time.perf_counter()
-    while thread.is_alive():
-        now = time.perf_counter()
-        longest_wait, last = max(longest_wait, now - last), now
-    # A loop that kept the GIL would have let this thread wait for the whole call.
-    assert longest_wait < took[0] / 2
+    def run():
+        started.set()
+        function(*arguments)
+        finished.set()
+
+    thread = threading.Thread(target=run)
+    # No thread is made to give way any more, so this one runs only while the other releases the GIL.
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        thread.start()
+        started.wait()
+        assert not finished.is_set()
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()
