@@ -73,6 +73,16 @@ const wrongClass = [
     () => decodeTile([1, 2], plain),
     "tile must be a Uint8Array, an ArrayBuffer or an Int16Array; got Array",
   ],
+  [
+    "what only says that it is a tile",
+    () => decodeTile({ [Symbol.toStringTag]: "Int16Array", length: 2 }, plain),
+    "tile must be a Uint8Array, an ArrayBuffer or an Int16Array; got Int16Array",
+  ],
+  [
+    "what only says that it is a buffer",
+    () => decodeTile({ [Symbol.toStringTag]: "ArrayBuffer", byteLength: 2 }, plain),
+    "tile must be a Uint8Array, an ArrayBuffer or an Int16Array; got ArrayBuffer",
+  ],
   ["no encoding", () => decodeTile(new Uint8Array(2)), "encoding must be an object; got undefined"],
   [
     "an encoding without nodata",
@@ -128,6 +138,11 @@ test("codes come as bytes, numbers, names or any iterable", () => {
 test("arrays of other frames are arrays", () => {
   const tile = runInNewContext("Int16Array.of(1, -32768)");
   assert.deepEqual(decodeTile(tile, plain), Float64Array.of(1, NaN));
+});
+
+test("buffers of other frames are buffers", () => {
+  const tile = runInNewContext("Int16Array.of(1, 2).buffer");
+  assert.deepEqual(decodeTile(tile, plain), Float64Array.of(1, 2));
 });
 
 test("a part of a buffer is only that part", () => {

@@ -12,18 +12,33 @@ interface Classes {
   Uint8Array: Uint8Array;
 }
 
-/** What a value is called in messages, and how classes are told apart across frames. */
+// Getters that answer for arrays and buffers of every frame, and for nothing that only looks so.
+const typedArrayName = getter(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag);
+const bufferLength = getter(ArrayBuffer.prototype, "byteLength");
+
+function getter(prototype: object, key: PropertyKey): (this: unknown) => unknown {
+  return Object.getOwnPropertyDescriptor(prototype, key)!.get!;
+}
+
+/** What a value is called in messages. */
 export function className(value: unknown): string {
   if (value === null || typeof value !== "object") {
     return value === null ? "null" : typeof value;
   }
-  // A Buffer of Node is tagged as the Uint8Array that it is.
-  return Object.prototype.toString.call(value).slice("[object ".length, -1);
+  // A Buffer of Node is called the Uint8Array that it is.
+  return String(typedArrayName.call(value) ?? Object.prototype.toString.call(value).slice(8, -1));
 }
 
-/** Whether a value is of a class of typed arrays or buffers. */
+/** Whether a value is of a class of typed arrays or buffers, from this frame or another. */
 export function isClass<K extends keyof Classes>(value: unknown, name: K): value is Classes[K] {
-  return className(value) === name;
+  if (name !== "ArrayBuffer") {
+    return typedArrayName.call(value) === name;
+  }
+  try {
+    return bufferLength.call(value) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** A Float64Array, or a TypeError. */
