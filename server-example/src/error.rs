@@ -56,7 +56,9 @@ fn json_string(status: StatusCode, text: String) -> Response {
 
 fn cut(mut text: String) -> String {
     if text.len() > MAX_TEXT {
-        text.truncate(text.floor_char_boundary(MAX_TEXT));
+        // A character has at most four bytes.
+        let end = (MAX_TEXT - 3..=MAX_TEXT).rev().find(|&end| text.is_char_boundary(end));
+        text.truncate(end.unwrap_or(0));
         text.push('…');
     }
     text

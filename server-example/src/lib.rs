@@ -93,6 +93,7 @@ async fn say_that_it_is_a_replay(
 }
 
 /// A fault of the server: what it was goes to the log.
+#[allow(clippy::needless_pass_by_value, reason = "the layer hands it over")]
 fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref().copied()).unwrap_or("of unknown cause");

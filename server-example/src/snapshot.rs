@@ -33,15 +33,15 @@ impl Snapshot {
     pub fn new(body: Vec<u8>, cache_control: &'static str) -> io::Result<Self> {
         let body = Bytes::from(body);
         // Half of the digest is plenty to tell the bodies of one address apart.
-        let digest: String =
-            Sha256::digest(&body)[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = Sha256::digest(&body);
+        let digest = digest[..16].iter().fold(0, |tag, &byte| tag << 8 | u128::from(byte));
         let representation = |encoding: Encoding| {
             let body = match encoding {
                 Encoding::Identity => body.clone(),
                 _ => Compressor::encode(encoding, Effort::Thorough, &body)?.into(),
             };
             // Each representation has its own bytes, so each has its own tag.
-            let etag = HeaderValue::try_from(format!("\"{digest}-{}\"", encoding.name()));
+            let etag = HeaderValue::try_from(format!("\"{digest:032x}-{}\"", encoding.name()));
             Ok::<_, io::Error>(Representation { body, etag: etag.map_err(io::Error::other)? })
         };
         let [identity, gzip, brotli, zstd] = Encoding::ALL.map(representation);

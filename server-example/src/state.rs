@@ -15,7 +15,7 @@ use crate::snapshot::Snapshot;
 
 /// Readings answers that may be in memory at once, be they computed or sent. One is 16 MB at the
 /// caps of the interface.
-const MAX_ANSWERS: usize = 64;
+pub(crate) const MAX_ANSWERS: usize = 64;
 
 /// What all requests share.
 pub struct State {
@@ -36,7 +36,7 @@ struct Markers {
 }
 
 /// The details of all stations at one moment.
-pub struct Details {
+pub(crate) struct Details {
     generation: u64,
     built_ms: i64,
     /// The whole object.
@@ -73,7 +73,7 @@ impl State {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Arc::new(Self {
             markers: ArcSwap::from_pointee(Markers::new(&*store)?),
-            details: ArcSwap::from_pointee(Details::new(&*store, clock.now_ms())?),
+            details: ArcSwap::from_pointee(Details::new(&*store, clock.now_ms(), None)?),
             cores: Arc::new(Semaphore::new(cores)),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
             config,
@@ -98,12 +98,12 @@ impl State {
     }
 
     /// The markers of all stations.
-    pub fn markers(&self) -> Snapshot {
+    pub(crate) fn markers(&self) -> Snapshot {
         self.markers.load().snapshot.clone()
     }
 
     /// The details of all stations.
-    pub fn details(&self) -> Arc<Details> {
+    pub(crate) fn details(&self) -> Arc<Details> {
         self.details.load_full()
     }
 
@@ -121,13 +121,17 @@ impl State {
         let details = self.details.load();
         let aged = now_ms - details.built_ms >= mesonet::MINUTE_MS;
         if aged || details.generation != directory.generation {
-            self.details.store(Arc::new(Details::new(&*self.store, now_ms)?));
+            self.details.store(Arc::new(Details::new(
+                &*self.store,
+                now_ms,
+                Some(&details.snapshot),
+            )?));
         }
         Ok(())
     }
 
     /// Waits for leave to hold one more readings answer in memory.
-    pub async fn answer_slot(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    pub(crate) async fn answer_slot(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let slot = Arc::clone(&self.answers).acquire_owned().await;
         slot.map_err(ApiError::internal)
     }
@@ -137,7 +141,7 @@ impl State {
     ///
     /// # Errors
     /// A panic in the work, as an internal error.
-    pub async fn work<T: Send + 'static>(
+    pub(crate) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
@@ -164,7 +168,12 @@ impl Markers {
 }
 
 impl Details {
-    fn new(store: &dyn Store, now_ms: i64) -> Result<Self, SnapshotError> {
+    /// The details as they are now; where nothing has changed, the known body with its encodings.
+    fn new(
+        store: &dyn Store,
+        now_ms: i64,
+        known: Option<&Snapshot>,
+    ) -> Result<Self, SnapshotError> {
         // Read first: what comes in meanwhile makes the details stale, not wrong for good.
         let generation = store.directory()?.generation;
         let details = details(store, now_ms)?;
@@ -181,7 +190,10 @@ impl Details {
             members.push((detail.record.update_time_ms, start..body.len()));
         }
         body.push(b'}');
-        let snapshot = Snapshot::new(body, "no-cache")?;
+        let snapshot = match known.filter(|known| known.identity() == &body) {
+            Some(known) => known.clone(),
+            None => Snapshot::new(body, "no-cache")?,
+        };
         Ok(Self { generation, built_ms: now_ms, snapshot, members })
     }
 

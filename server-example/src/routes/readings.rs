@@ -177,20 +177,31 @@ impl Pieces {
 fn stream_body(state: Arc<State>, first: Bytes, rest: Pieces, slot: OwnedSemaphorePermit) -> Body {
     let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
     tokio::spawn(async move {
-        let (mut piece, mut rest) = (Ok(first), Some(rest));
-        loop {
-            let broken = piece.is_err();
-            let sent = sender.send_timeout(piece, PIECE_PATIENCE).await;
-            let (false, Ok(()), Some(pieces)) = (broken, sent, rest) else { break };
-            (piece, rest) = match state.work(move |_| pieces.next()).await {
-                Ok(Ok((piece, rest))) => (Ok(piece), rest),
-                Ok(Err(error)) => (Err(error), None),
-                Err(_) => (Err(io::Error::other("the answer could not be finished")), None),
-            };
+        let (mut piece, mut rest) = (first, Some(rest));
+        while sender.send_timeout((piece, rest.is_none()), PIECE_PATIENCE).await.is_ok() {
+            let Some(pieces) = rest else { break };
+            let made = state.work(move |_| pieces.next()).await;
+            match made.and_then(|made| made.map_err(ApiError::internal)) {
+                Ok(next) => (piece, rest) = next,
+                Err(error) => {
+                    tracing::error!("a readings answer was broken off: {error:?}");
+                    break;
+                }
+            }
         }
         drop(slot);
     });
-    Body::from_stream(stream::unfold(receiver, async |mut receiver| {
-        receiver.recv().await.map(|piece: io::Result<Bytes>| (piece, receiver))
+    Body::from_stream(stream::unfold(Some(receiver), async |receiver| {
+        let mut receiver: mpsc::Receiver<(Bytes, bool)> = receiver?;
+        Some(match receiver.recv().await {
+            Some((piece, last)) => (Ok(piece), (!last).then_some(receiver)),
+            // The status is sent: breaking the connection is the only way left to say that the
+            // answer is not whole.
+            None => (Err(io::Error::other("the answer was broken off")), None),
+        })
     }))
 }
+
+#[cfg(test)]
+#[path = "readings_tests.rs"]
+mod tests;
