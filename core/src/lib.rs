@@ -73,6 +73,12 @@ pub use detail::{QUALITIES_SPAN_MS, StationDetail, detail, details};
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use detail::{StationMarker, StationMarkers};
 pub use error::{Error, ErrorKind};
+#[cfg(feature = "feed")]
+pub use feed::{
+    FeedError, FeedSummary, FilePlace, METAR_NETWORK, MetarItem, Refusal, RefusalReason,
+    metar::{Metar, MetarError, MetarKind},
+    metar_report, metar_station, read_awc_csv, read_awc_xml, read_bulletins,
+};
 pub use geo::{BBox, GeoError, LonLat, StationIndex};
 pub use grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, GridLengthError, GridPlan, LimitedBy,

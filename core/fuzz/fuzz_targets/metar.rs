@@ -12,7 +12,7 @@ fuzz_target!(|text: &str| {
             assert!(shown.is_ascii());
             assert!(metar.ceiling_ft().is_none_or(|ceiling_ft| ceiling_ft < 100_000));
             let _ = metar.sea_level_pressure_tenths_hpa();
-            let _ = metar.time_ms(i64::from(metar.minute) * i64::MAX / 60);
+            let _ = metar.time_ms(i64::from(metar.minute) * (i64::MAX / 60));
         }
     }
 });

@@ -9,6 +9,7 @@
 //! | `SLP` | mslp Instantaneous |
 //! | altimeter | calculated barometricPressure Instantaneous |
 //! | `P`, `6`, `7` | precipitation Cumulative 60; 180 or 360; 1440 |
+//! | `PCPN …MM PAST HR` | precipitation Cumulative 60 |
 //! | `4/`, `931` | snowDepth Instantaneous; snowfall Cumulative 360 |
 //! | `1`, `2`, `4` | airTemperature Max and Min 360; 1440 |
 //!
@@ -116,9 +117,7 @@ pub fn metar_report(item: &MetarItem<'_>) -> Report {
         wind(metar, &mut readings);
         pressures(metar, item.altitude_m, &mut readings);
         sky(metar, &mut readings);
-        if is_hourly(item) {
-            hourly(metar, &mut readings);
-        }
+        hourly(metar, is_hourly(item), &mut readings);
         totals(metar, &mut readings);
     }
     Report {
@@ -227,11 +226,16 @@ fn is_hourly(item: &MetarItem<'_>) -> bool {
     item.kind != MetarKind::Special && matches!(item.metar.minute, 45..=59 | 0)
 }
 
-fn hourly(metar: &Metar, readings: &mut Readings) {
-    let precipitation = metar.remarks.hourly_precipitation_hundredths_in;
-    let precipitation_mm = precipitation.map(hundredths_inch_to_mm);
+fn hourly(metar: &Metar, is_hourly: bool, readings: &mut Readings) {
+    let Metar { remarks, .. } = metar;
+    let of_group = remarks.hourly_precipitation_hundredths_in.filter(|_| is_hourly);
+    let of_words = remarks.past_hour_precipitation_tenths_mm;
+    let precipitation_mm = of_group
+        .map(hundredths_inch_to_mm)
+        .or(of_words.map(|tenths_mm| f64::from(tenths_mm) / 10.0));
     readings.add(Variable::Precipitation, Cumulative, 60, precipitation_mm);
-    let peak_kmh = metar.remarks.peak_wind.map(|peak| knots_to_kmh(f64::from(peak.speed_kt)));
+    let peak = remarks.peak_wind.filter(|_| is_hourly);
+    let peak_kmh = peak.map(|peak| knots_to_kmh(f64::from(peak.speed_kt)));
     readings.add(Variable::WindGust, Max, 60, peak_kmh);
 }
 

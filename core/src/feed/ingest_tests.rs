@@ -78,6 +78,15 @@ fn the_hour_of_p_and_of_the_peak_wind_is_that_of_hourly_reports() {
 }
 
 #[test]
+fn the_past_hour_of_canadian_words_is_an_hour_at_any_minute() {
+    let text = "CYXH 231133Z AUTO RMK PCPN 0.5MM PAST HR SLP092";
+    assert_eq!(
+        shown(text, MetarKind::Special),
+        ["mslp Instantaneous 0 1009.2", "precipitation Cumulative 60 0.5"]
+    );
+}
+
+#[test]
 fn the_six_group_is_of_six_or_of_three_hours() {
     let six = |time: &str| shown(&format!("KBUF 31{time}Z RMK 60012 10028"), MetarKind::Routine);
     assert_eq!(six("1152"), ["airTemperature Max 360 2.8", "precipitation Cumulative 360 3.048"]);

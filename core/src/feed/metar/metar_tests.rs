@@ -198,6 +198,7 @@ fn remarks_that_carry_data() {
         dew_point_tenths_c: Some(-67),
         sea_level_pressure_digits: Some(77),
         hourly_precipitation_hundredths_in: Some(12),
+        past_hour_precipitation_tenths_mm: None,
         six_group_hundredths_in: Some(123),
         daily_precipitation_hundredths_in: Some(245),
         snow_depth_in: Some(4),
@@ -235,6 +236,19 @@ fn missing_and_malformed_remarks_have_no_value() {
     assert_eq!(parse("RMK PK WND 14030/42").remarks.peak_wind.unwrap().hour, None);
     assert_eq!(parse("RMK T0022").remarks.temperature_tenths_c, Some(22));
     assert_eq!(parse("RMKAO2 SLP123").remarks.automated, Some(AutomatedStation::Ao2));
+}
+
+#[test]
+fn precipitation_in_the_words_of_canadian_stations() {
+    let tenths_mm = |words: &str| {
+        parse(&format!("RMK SF5 {words} SLP117")).remarks.past_hour_precipitation_tenths_mm
+    };
+    assert_eq!(tenths_mm("PCPN 0.8MM PAST HR"), Some(8));
+    assert_eq!(tenths_mm("PCPN 25.7MM PAST HR"), Some(257));
+    for words in ["PCPN MISG", "PCPN 0.8MM PAST 3HR", "PCPN VRY LGT", "PCPN 8MM PAST HR", "PCPN"] {
+        assert_eq!(tenths_mm(words), None, "{words}");
+    }
+    assert_eq!(parse("RMK PCPN 0.8MM PAST HR SLP117").remarks.sea_level_pressure_digits, Some(117));
 }
 
 #[test]

@@ -59,6 +59,9 @@ pub struct Remarks {
     /// Precipitation since the last hourly report in hundredths of an inch (`Pnnnn`); 0 includes a
     /// trace.
     pub hourly_precipitation_hundredths_in: Option<u16>,
+    /// Precipitation of the past hour in tenths of a millimetre (`PCPN 0.8MM PAST HR`), which
+    /// Canadian stations say in words.
+    pub past_hour_precipitation_tenths_mm: Option<u16>,
     /// Precipitation of 3 or 6 hours in hundredths of an inch (`6RRRR`); 0 includes a trace. See
     /// [`Metar::six_group_minutes`](super::Metar::six_group_minutes).
     pub six_group_hundredths_in: Option<u16>,
@@ -137,6 +140,11 @@ impl Remarks {
                 let read = small_number(digits);
                 let missing = is_missing(digits);
                 return keep(&mut self.hourly_precipitation_hundredths_in, read, missing);
+            }
+            b"PCPN" => {
+                if let Some(tenths_mm) = past_hour_tenths_mm(groups.clone()) {
+                    self.past_hour_precipitation_tenths_mm.get_or_insert(tenths_mm);
+                }
             }
             b"PK" if groups.peek() == Some(b"WND") => {
                 groups.next();
@@ -221,6 +229,18 @@ fn keep<T>(slot: &mut Option<T>, read: Option<T>, missing: bool) -> Outcome {
         }
         None if missing => Outcome::Taken,
         None => Outcome::Malformed,
+    }
+}
+
+/// Reads `d.dMM PAST HR`, the words after `PCPN`; other words carry no amount.
+fn past_hour_tenths_mm(mut words: Groups<'_>) -> Option<u16> {
+    let amount = words.next()?.strip_suffix(b"MM")?;
+    let past_hour = words.next() == Some(b"PAST") && words.next() == Some(b"HR");
+    match amount {
+        [whole @ .., b'.', tenth @ b'0'..=b'9'] if past_hour && whole.len() <= 3 => {
+            Some(small_number(whole)? * 10 + u16::from(tenth - b'0'))
+        }
+        _ => None,
     }
 }
 
