@@ -83,7 +83,7 @@ fn letters(metar: &mut Metar, group: &[u8]) -> bool {
     } else if let Some(weather) = Weather::read(group) {
         metar.weather.push(weather)
     } else {
-        // No significant weather, and what an instrument cannot tell.
+        // No significant weather.
         matches!(group, b"NSW")
     }
 }

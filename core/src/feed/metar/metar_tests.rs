@@ -234,6 +234,7 @@ fn missing_and_malformed_remarks_have_no_value() {
         parse("RMK SLP12 T0022106 P00A1 4/0A4 93101A 12028 59012 T20221067 PK WND 24046");
     assert_eq!((malformed.remarks, malformed.unread_groups), (Remarks::default(), 9));
     assert_eq!(parse("RMK PK WND 14030/42").remarks.peak_wind.unwrap().hour, None);
+    assert_eq!(parse("RMK T2 SET T03270233").unread_groups, 0);
     assert_eq!(parse("RMK T0022").remarks.temperature_tenths_c, Some(22));
     assert_eq!(parse("RMKAO2 SLP123").remarks.automated, Some(AutomatedStation::Ao2));
 }

@@ -4,7 +4,7 @@
 //! [`Metar::parse`] works on the bytes of one report and allocates nothing. It reads what stations
 //! send rather than what the regulations ask: a group that cannot be read is left out and counted
 //! in [`Metar::unread_groups`]; only a report without station or time is an error. Values stay in
-//! the units of the report; [`ingest`](super::ingest) converts them.
+//! the units of the report; [`metar_report`](super::metar_report) converts them.
 //!
 //! Not kept: runway visual range, state of the runway and of the sea, trend forecasts, and remarks
 //! in words.

@@ -133,7 +133,8 @@ impl Remarks {
                 let read = small_number(digits).filter(|_| digits.len() == 3);
                 return keep(&mut self.sea_level_pressure_digits, read, is_missing(digits));
             }
-            [b'T', digits @ ..] if matches!(digits.first(), Some(b'0'..=b'9')) => {
+            // T2 SET is about thunderstorms in sight.
+            [b'T', digits @ ..] if digits.len() >= 4 && digits[0].is_ascii_digit() => {
                 return self.tenths(digits);
             }
             [b'P', digits @ ..] if digits.len() == 4 && !digits[0].is_ascii_alphabetic() => {
