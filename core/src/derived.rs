@@ -2,13 +2,13 @@
 
 use crate::station::StationType;
 
-/// Height at which winds are compared: 10 m (WMO-No. 8, part I, 5.1.1).
+/// Height at which winds are compared: 10 m (WMO-No. 8, part I, chapter 5).
 const REFERENCE_HEIGHT_M: f64 = 10.0;
 
 /// Roughness length of an exposure class in metres.
 ///
 /// Davenport's classes as WMO-No. 8 (part I, chapter 5, annex) gives them: open water 0.0002 m;
-/// open country 0.03 m; suburban, the lower end of "rough to very rough", 0.5 m.
+/// open country 0.03 m; suburban 0.5 m, the lower end of 0.5 to 1 m.
 pub const fn roughness_m(exposure: StationType) -> f64 {
     match exposure {
         StationType::OpenWater => 0.0002,
@@ -18,7 +18,7 @@ pub const fn roughness_m(exposure: StationType) -> f64 {
 }
 
 /// Wind speed at 10 m from that at the height of the sensor, by the logarithmic law of neutral
-/// air: u₁₀ = u · ln(10/z₀) / ln(z/z₀) (WMO-No. 8, part I, 5.9.2). The unit of the speed is kept.
+/// air: u₁₀ = u · ln(10/z₀) / ln(z/z₀) (WMO-No. 8, part I, chapter 5). The unit of the speed is kept.
 ///
 /// `None` where the height is 0, which means that it is unknown, where it does not rise above the
 /// roughness length, where the roughness length is not between 0 and 10 m, or where a number is

@@ -1,8 +1,4 @@
 //! The Aviation Weather Center's data server XML, schema `metar1_2` and later.
-//!
-//! A report is a `METAR` element with the children `raw_text`, `station_id`, `observation_time`,
-//! `latitude`, `longitude`, `elevation_m` and `metar_type`, wherever the element stands. As in the
-//! table, reports are decoded from `raw_text` and the decoded elements are not looked at.
 
 use std::io::{self, BufRead, Read};
 
@@ -20,6 +16,10 @@ const MAX_EVENT_BYTES: usize = 16 * 1024;
 const MAX_DEPTH: usize = 32;
 
 /// Reads the reports of an XML document and visits each.
+///
+/// A report is a `METAR` element with the children `raw_text`, `station_id`, `observation_time`,
+/// `latitude`, `longitude`, `elevation_m` and `metar_type`, wherever the element stands. As in the
+/// table, reports are decoded from `raw_text` and the decoded elements are not looked at.
 ///
 /// # Errors
 /// A source that fails, or text that is not well-formed, nests deeper than 32 levels or has more

@@ -1,33 +1,4 @@
 //! A decoded METAR as the service's series, in canonical units.
-//!
-//! | Group | Series |
-//! | --- | --- |
-//! | wind | windSpeed, windDirection Average 2; windGust Max 10; calculated windSpeed10m, windGust10m |
-//! | `PK WND` | windGust Max 60 |
-//! | visibility, ceiling | visibility, ceilingHeight Instantaneous |
-//! | temperatures, `T` | airTemperature, dewPointTemperature Instantaneous |
-//! | `SLP` | mslp Instantaneous |
-//! | altimeter | calculated barometricPressure Instantaneous |
-//! | `P`, `6`, `7` | precipitation Cumulative 60; 180 or 360; 1440 |
-//! | `PCPN …MM PAST HR` | precipitation Cumulative 60 |
-//! | `4/`, `931` | snowDepth Instantaneous; snowfall Cumulative 360 |
-//! | `1`, `2`, `4` | airTemperature Max and Min 360; 1440 |
-//!
-//! Where a group leaves a choice:
-//! - The tenths of the `T` group win over the whole degrees of the body, unless they are more than
-//!   a degree apart.
-//! - A calm has speed 0 and direction 0, as it is reported; north is 360. `VRB` has a speed and no
-//!   direction, and a direction of 000 with a speed, which means nothing, is left out.
-//! - A bound stands for its value: P6SM is 6 miles, M1/4SM a quarter of one, 9999 and CAVOK 10 km.
-//! - A trace of precipitation is 0.
-//! - `P` and `PK WND` count from the last hourly report. That is an hour only in an hourly report:
-//!   one that is not SPECI and was made at minute 45 to 59 or 0. In others they are left out.
-//! - The `6` group is of 6 or 3 hours by its nominal hour; `1`, `2` and `931` are of 6 hours and
-//!   are left out where the nominal hour is none of 0, 6, 12, 18 UTC.
-//!
-//! The altimeter setting and the pressure tendency (`5appp`) are decoded into [`Metar`] but are no
-//! variables of the service. The wind is an average of 2 minutes in Canada and the United States;
-//! elsewhere ICAO asks for 10.
 
 use super::metar::{
     Altimeter, DistanceUnit, Metar, MetarKind, MetarVisibility, SpeedUnit, WindFrom,
@@ -48,8 +19,8 @@ use crate::variable::Variable;
 /// Network that stations of METAR reports belong to.
 pub const METAR_NETWORK: &str = "METAR";
 
-/// Height of the wind sensor above ground: 10 m by rule (ICAO Annex 3, appendix 3, 4.1.1; FMH-1,
-/// 5.3).
+/// Height of the wind sensor above ground: 10 m by rule (ICAO Annex 3, appendix 3, 4.1; FMH-1,
+/// chapter 5).
 const SENSOR_HEIGHT_M: f64 = 10.0;
 /// Aerodromes are open country.
 const EXPOSURE: StationType = StationType::OpenCountry;
@@ -85,6 +56,35 @@ pub fn metar_station(
 }
 
 /// The report of a decoded METAR: its values as readings in canonical units, not yet checked.
+///
+/// | Group | Series |
+/// | --- | --- |
+/// | wind | windSpeed, windDirection Average 2; windGust Max 10; calculated windSpeed10m, windGust10m |
+/// | `PK WND` | windGust Max 60 |
+/// | visibility, ceiling | visibility, ceilingHeight Instantaneous |
+/// | temperatures, `T` | airTemperature, dewPointTemperature Instantaneous |
+/// | `SLP` | mslp Instantaneous |
+/// | altimeter | calculated barometricPressure Instantaneous |
+/// | `P`, `6`, `7` | precipitation Cumulative 60; 180 or 360; 1440 |
+/// | `PCPN …MM PAST HR` | precipitation Cumulative 60 |
+/// | `4/`, `931` | snowDepth Instantaneous; snowfall Cumulative 360 |
+/// | `1`, `2`, `4` | airTemperature Max and Min 360; 1440 |
+///
+/// Where a group leaves a choice:
+/// - The tenths of the `T` group win over the whole degrees of the body, unless they are more than
+///   a degree apart.
+/// - A calm has speed 0 and direction 0, as it is reported; north is 360. `VRB` has a speed and no
+///   direction, and a direction of 000 with a speed, which means nothing, is left out.
+/// - A bound stands for its value: P6SM is 6 miles, M1/4SM a quarter of one, 9999 and CAVOK 10 km.
+/// - A trace of precipitation is 0.
+/// - `P` and `PK WND` count from the last hourly report. That is an hour only in an hourly report:
+///   one that is not SPECI and was made at minute 45 to 59 or 0. In others they are left out.
+/// - The `6` group is of 6 or 3 hours by its nominal hour; `1`, `2` and `931` are of 6 hours and
+///   are left out where the nominal hour is none of 0, 6, 12, 18 UTC.
+///
+/// The altimeter setting and the pressure tendency (`5appp`) are decoded into [`Metar`] but are no
+/// variables of the service. The wind is an average of 2 minutes in Canada and the United States;
+/// elsewhere ICAO asks for 10.
 ///
 /// `item.altitude_m` is needed for the station pressure only; where the feed does not give it but
 /// the station is known, fill it in. A `NIL` report has no readings.

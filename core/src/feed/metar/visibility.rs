@@ -24,7 +24,7 @@ pub enum Bound {
 /// Prevailing visibility.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetarVisibility {
-    /// Distance, in `unit`. 9999 and CAVOK are 10,000 m (WMO-No. 306, FM 15, 15.6.2).
+    /// Distance, in `unit`. 9999 and CAVOK are 10,000 m (WMO-No. 306, FM 15, 15.6).
     pub distance: f64,
     /// Unit of the distance.
     pub unit: DistanceUnit,
