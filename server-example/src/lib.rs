@@ -60,23 +60,20 @@ const REPLAY: HeaderName = HeaderName::from_static("x-mesonet-replay");
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The whole service.
-///
-/// # Errors
-/// A body that is encoded ahead could not be made.
-pub fn app(state: Arc<State>) -> Result<Router, SnapshotError> {
+pub fn app(state: Arc<State>) -> Router {
     let router = Router::new()
         .merge(routes::index())
-        .nest(&state.config().api_prefix, routes::api()?)
+        .nest(&state.config().api_prefix, routes::api())
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, PATIENCE))
         .layer(CatchPanicLayer::custom(panicked));
     let router = match cors(&state.config().cors_origins) {
         Some(cors) => router.layer(cors),
         None => router,
     };
-    Ok(router
+    router
         .layer(TraceLayer::new_for_http())
         .layer(from_fn_with_state(Arc::clone(&state), say_that_it_is_a_replay))
-        .with_state(state))
+        .with_state(state)
 }
 
 async fn say_that_it_is_a_replay(

@@ -86,7 +86,7 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     drop(past);
 
     let state = State::new(config, clock, store.clone())?;
-    let app = crate::app(Arc::clone(&state))?;
+    let app = crate::app(Arc::clone(&state));
     tracing::info!("listens on http://{}", listener.local_addr()?);
     let replay = tokio::spawn(replay(state, store, timeline));
     let (stop, stopped) = tokio::sync::watch::channel(());

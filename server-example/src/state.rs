@@ -1,11 +1,12 @@
 //! What all requests share: settings, clock, store, and the bodies that are encoded ahead.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use mesonet::{StationMarkers, Store, StoreError, details};
+use mesonet::{MINUTE_MS, StationMarkers, Store, StoreError, Variable, details};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::clock::Clock;
@@ -24,6 +25,7 @@ pub struct State {
     store: Arc<dyn Store>,
     markers: ArcSwap<Markers>,
     details: ArcSwap<Details>,
+    units: Snapshot,
     /// One permit per core: heavy work queues instead of sharing the cores ever more thinly.
     cores: Arc<Semaphore>,
     answers: Arc<Semaphore>,
@@ -74,6 +76,7 @@ impl State {
         Ok(Arc::new(Self {
             markers: ArcSwap::from_pointee(Markers::new(&*store)?),
             details: ArcSwap::from_pointee(Details::new(&*store, clock.now_ms(), None)?),
+            units: units()?,
             cores: Arc::new(Semaphore::new(cores)),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
             config,
@@ -107,6 +110,11 @@ impl State {
         self.details.load_full()
     }
 
+    /// The units of all variables.
+    pub(crate) fn units(&self) -> &Snapshot {
+        &self.units
+    }
+
     /// Makes anew what has changed: markers when a station came or moved, details when anything
     /// came in or, as their `qualities` age, after a minute. Requests see the old until the new is
     /// whole. One caller at a time.
@@ -119,7 +127,7 @@ impl State {
             self.markers.store(Arc::new(Markers::new(&*self.store)?));
         }
         let details = self.details.load();
-        let aged = now_ms - details.built_ms >= mesonet::MINUTE_MS;
+        let aged = now_ms - details.built_ms >= MINUTE_MS;
         if aged || details.generation != directory.generation {
             self.details.store(Arc::new(Details::new(
                 &*self.store,
@@ -156,6 +164,13 @@ impl State {
         });
         task.await.map_err(ApiError::internal)
     }
+}
+
+/// The units are constant, so a caller may keep them.
+fn units() -> Result<Snapshot, SnapshotError> {
+    let units: BTreeMap<&str, &str> =
+        Variable::ALL.iter().map(|variable| (variable.name(), variable.unit().symbol())).collect();
+    Ok(Snapshot::new(serde_json::to_vec(&units)?, "public, max-age=3600")?)
 }
 
 impl Markers {

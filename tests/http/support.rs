@@ -47,7 +47,7 @@ impl Api {
     pub fn at(now_ms: i64, config: Config, store: Arc<dyn Store>) -> Self {
         config.check().unwrap();
         let state = State::new(config, Clock::stopped_at(now_ms), store).unwrap();
-        let router = app(Arc::clone(&state)).unwrap();
+        let router = app(Arc::clone(&state));
         Self { runtime: Builder::new_current_thread().enable_all().build().unwrap(), router, state }
     }
 

@@ -44,7 +44,7 @@ async fn index(
     let index = Index {
         service: "mesonet",
         version: env!("CARGO_PKG_VERSION"),
-        replay: Iso8601(state.now_ms()),
+        replay: Iso8601(state.now_ms().div_euclid(1000) * 1000),
         endpoints: endpoints
             .map(|endpoint| endpoint.replacen('/', &format!("{prefix}/"), 1))
             .into(),

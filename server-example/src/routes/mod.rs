@@ -6,20 +6,19 @@ mod readings;
 mod stations;
 mod units;
 
-use std::io;
 use std::sync::Arc;
 
 use axum::Router;
 
+pub use index::router as index;
+
 use crate::state::State;
 
 /// The observation service, to be put below its prefix.
-pub fn api() -> io::Result<Router<Arc<State>>> {
-    Ok(Router::new()
+pub fn api() -> Router<Arc<State>> {
+    Router::new()
         .merge(capabilities::router())
         .merge(readings::router())
         .merge(stations::router())
-        .merge(units::router()?))
+        .merge(units::router())
 }
-
-pub use index::router as index;

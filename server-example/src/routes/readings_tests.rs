@@ -1,10 +1,11 @@
-use axum::http::StatusCode;
+use axum::http::{Request, StatusCode};
 use futures_util::StreamExt;
 use mesonet::{
     Batch, IntervalType, LonLat, MINUTE_MS, MemoryStore, Quality, Reading, Report, SeriesKey,
     Store, feed::metar_station,
 };
 use tokio::time::timeout;
+use tower::ServiceExt;
 
 use super::*;
 use crate::clock::Clock;
@@ -66,12 +67,29 @@ async fn a_caller_who_goes_away_ends_the_work_on_the_answer() {
     assert!(timeout(SOON, state.answer_slot()).await.is_ok());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_request_that_waits_too_long_for_its_turn_is_a_503() {
+    let state = state();
+    let mut slots = Vec::new();
+    for _ in 0..MAX_ANSWERS {
+        slots.push(state.answer_slot().await.unwrap());
+    }
+    let request = || Request::get("/api/v1/stations/readings").body(Body::empty()).unwrap();
+    let app = crate::app(Arc::clone(&state));
+    let answer = app.clone().oneshot(request()).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(answer.headers().contains_key("x-mesonet-replay"));
+    assert!(axum::body::to_bytes(answer.into_body(), 1).await.unwrap().is_empty());
+    drop(slots);
+    assert_eq!(app.oneshot(request()).await.unwrap().status(), StatusCode::OK);
+}
+
 #[tokio::test]
 async fn callers_who_do_not_read_hold_no_core() {
     let state = state();
     let cores = std::thread::available_parallelism().unwrap().get();
     let mut waiting = Vec::new();
-    for _ in 0..cores + 1 {
+    for _ in 0..=cores {
         waiting.push(ask(&state).await);
     }
     tokio::time::sleep(NOT_YET).await;
