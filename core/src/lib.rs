@@ -67,7 +67,7 @@ mod detail;
 mod query;
 
 pub use capability::{Capabilities, Product, ProductAccess};
-pub use derived::{roughness_m, station_pressure_hpa, wind_at_10m};
+pub use derived::{mean_sea_level_pressure_hpa, roughness_m, station_pressure_hpa, wind_at_10m};
 #[cfg(feature = "store")]
 pub use detail::{QUALITIES_SPAN_MS, StationDetail, detail, details};
 #[cfg(all(feature = "store", feature = "serde"))]

@@ -1,0 +1,109 @@
+//! Pressure at the station and at sea level.
+
+/// Gas constant of dry air: 8.314462618 J/(mol K) (CODATA 2018) by 28.96546 g/mol (Picard et al.,
+/// Metrologia 45, 2008).
+const DRY_AIR_J_PER_KG_K: f64 = 8.314_462_618 / 0.028_965_46;
+/// Standard gravity (CGPM 1901).
+const GRAVITY_M_PER_S2: f64 = 9.80665;
+const ZERO_CELSIUS_K: f64 = 273.15;
+
+/// Mean sea level pressure from the pressure at the station, both in hPa, the altitude of its
+/// barometer in metres and its air temperature in °C.
+///
+/// The hypsometric equation for a column of dry air that has the station's temperature all the way
+/// down: p₀ = p · exp(g h / (R T)) (WMO-No. 8, part I, chapter 3; the form of MetPy's
+/// `altimeter_to_sea_level_pressure`). Other reductions add a lapse rate and the humidity, or use
+/// the mean temperature of the last 12 hours, and differ by some tenths of a hectopascal at 500 m;
+/// on high ground by several, so that a value from 2 km up is a rough one.
+///
+/// `None` for a pressure that is not positive, at or below absolute zero, for numbers that are not
+/// finite, and where the result is not.
+///
+/// ```
+/// use mesonet::mean_sea_level_pressure_hpa;
+/// // As MetPy's documentation has it.
+/// let mslp_hpa = mean_sea_level_pressure_hpa(950.9654, 500.0, 30.0).unwrap();
+/// assert_eq!((mslp_hpa * 1000.0).round() / 1000.0, 1006.089);
+/// assert_eq!(mean_sea_level_pressure_hpa(1013.2, 0.0, 15.0), Some(1013.2));
+/// assert_eq!(mean_sea_level_pressure_hpa(0.0, 500.0, 15.0), None);
+/// ```
+pub fn mean_sea_level_pressure_hpa(
+    station_pressure_hpa: f64,
+    altitude_m: f64,
+    air_temperature_c: f64,
+) -> Option<f64> {
+    let temperature_k = air_temperature_c + ZERO_CELSIUS_K;
+    let scale_height_m = DRY_AIR_J_PER_KG_K * temperature_k / GRAVITY_M_PER_S2;
+    let mslp_hpa = station_pressure_hpa * libm::exp(altitude_m / scale_height_m);
+    let defined = station_pressure_hpa > 0.0
+        && temperature_k > 0.0
+        && scale_height_m.is_finite()
+        && altitude_m.is_finite()
+        && mslp_hpa.is_finite()
+        && mslp_hpa > 0.0;
+    defined.then_some(mslp_hpa)
+}
+
+/// Pressure at the station from the altimeter setting, both in hPa, and the altitude in metres.
+///
+/// The altimeter setting is the station's pressure reduced to sea level through the standard
+/// atmosphere, for a point 10 ft above the runway; this undoes it (Smithsonian Meteorological
+/// Tables, 6th ed., 1951, p. 269): p = (Aⁿ − p₀ⁿ γ h / T₀)^(1/n) + 0.3, with p₀ = 1013.25 hPa,
+/// T₀ = 288 K, γ = 6.5 K/km and n = γ R / g.
+///
+/// `None` where the numbers are outside of what the standard atmosphere knows: an altimeter setting
+/// that is not positive, an altitude above its top.
+///
+/// ```
+/// use mesonet::{inches_of_mercury_to_hpa, station_pressure_hpa};
+/// // As MetPy's documentation has it.
+/// let pressure_hpa = station_pressure_hpa(inches_of_mercury_to_hpa(29.8), 500.0).unwrap();
+/// assert_eq!((pressure_hpa * 1000.0).round() / 1000.0, 950.965);
+/// assert_eq!(station_pressure_hpa(1013.25, 50_000.0), None);
+/// ```
+pub fn station_pressure_hpa(altimeter_hpa: f64, altitude_m: f64) -> Option<f64> {
+    const SEA_LEVEL_HPA: f64 = 1013.25;
+    const SEA_LEVEL_K: f64 = 288.0;
+    const LAPSE_K_PER_M: f64 = 0.0065;
+    let n = LAPSE_K_PER_M * DRY_AIR_J_PER_KG_K / GRAVITY_M_PER_S2;
+    let reduction = libm::pow(SEA_LEVEL_HPA, n) * LAPSE_K_PER_M * altitude_m / SEA_LEVEL_K;
+    let power = libm::pow(altimeter_hpa, n) - reduction;
+    let pressure_hpa = libm::pow(power, 1.0 / n) + 0.3;
+    Some(pressure_hpa)
+        .filter(|pressure_hpa| altimeter_hpa > 0.0 && power > 0.0 && pressure_hpa.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_pressure_is_finite_or_none(a: f64, b: f64, c: f64) {
+            prop_assert!(station_pressure_hpa(a, b).is_none_or(f64::is_finite));
+            prop_assert!(mean_sea_level_pressure_hpa(a, b, c).is_none_or(f64::is_finite));
+        }
+
+        #[test]
+        fn pressure_falls_with_altitude(altimeter_hpa in 900.0_f64..1080.0, altitude_m in 0.0_f64..5000.0) {
+            let low = station_pressure_hpa(altimeter_hpa, altitude_m).unwrap();
+            let high = station_pressure_hpa(altimeter_hpa, altitude_m + 10.0).unwrap();
+            prop_assert!(high < low && low <= altimeter_hpa + 0.3);
+        }
+
+        #[test]
+        fn sea_level_pressure_is_above_that_of_a_station_above_the_sea(
+            station_hpa in 600.0_f64..1080.0,
+            altitude_m in 0.1_f64..4000.0,
+            air_c in -60.0_f64..50.0,
+        ) {
+            let mslp = |altitude_m, air_c| mean_sea_level_pressure_hpa(station_hpa, altitude_m, air_c).unwrap();
+            prop_assert!(mslp(altitude_m, air_c) > station_hpa);
+            prop_assert!(mslp(-altitude_m, air_c) < station_hpa);
+            // Cold air is heavier.
+            prop_assert!(mslp(altitude_m, air_c - 1.0) > mslp(altitude_m, air_c));
+        }
+    }
+}
