@@ -96,7 +96,7 @@ pub use station::{Station, StationId, StationIdError, StationType};
 #[cfg(feature = "store")]
 pub use store::{
     Directory, MemoryStore, Receipt, Selection, SeriesSlice, StationRecord, StationSeries, Store,
-    StoreError,
+    StoreError, Verdicts,
 };
 pub use tile::{Encoding, EncodingError};
 pub use time::{

@@ -2,7 +2,9 @@
 
 use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
-use mesonet::{Batch, Directory, MemoryStore, Receipt, Selection, SeriesSlice, Store, StoreError};
+use mesonet::{
+    Batch, Directory, MemoryStore, Receipt, Selection, SeriesSlice, Store, StoreError, Verdicts,
+};
 use mesonet_server::Config;
 use std::sync::Arc;
 
@@ -167,6 +169,10 @@ struct Faulty {
 impl Store for Faulty {
     fn append(&self, batch: &Batch) -> Result<Receipt, StoreError> {
         self.known.append(batch)
+    }
+
+    fn revise(&self, verdicts: &[Verdicts<'_>]) -> Result<usize, StoreError> {
+        self.known.revise(verdicts)
     }
 
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {

@@ -208,6 +208,44 @@ fn a_verdict_is_kept_as_it_came(store: &dyn Store) {
     assert_eq!(seen, 1);
 }
 
+fn a_revised_verdict_leaves_the_value_and_the_word_of_the_source(store: &dyn Store) {
+    store.append(&batch(vec![report("A", 1, 0, 5.0), report("A", 2, 0, 6.0)])).unwrap();
+    let before = store.directory().unwrap().generation;
+    let (station, series) = (StationId::new("TEST", "A"), temperature().id());
+    let quality = [Quality::GOOD, Quality::GOOD];
+    // One reading is there, one is not.
+    let verdicts = [Verdicts { station, series, ts_ms: &[2, 3], quality: &quality }];
+    assert_eq!(store.revise(&verdicts), Ok(1));
+    assert_eq!(store.revise(&verdicts), Ok(0));
+    assert!(store.directory().unwrap().generation > before);
+    let unknown = [
+        Verdicts { station: StationId::new("TEST", "X"), ..verdicts[0] },
+        Verdicts { series: SeriesId(1), ..verdicts[0] },
+    ];
+    assert_eq!(store.revise(&unknown), Ok(0));
+    let selection = Selection {
+        stations: &[station],
+        variables: &[Variable::AirTemperature],
+        window: ClosedWindow::new(0, 5).unwrap(),
+    };
+    let mut seen = 0;
+    let mut visit = |quality: [Quality; 2]| {
+        store
+            .scan(&selection, &mut |_, slices| {
+                assert_eq!(slices[0].value.last(), Some(&6.0));
+                assert_eq!(slices[0].quality, quality);
+                assert_eq!(slices[0].source, [Quality::UNCHECKED; 2]);
+                seen += 1;
+            })
+            .unwrap();
+    };
+    visit([Quality::UNCHECKED, Quality::GOOD]);
+    // A newer ingest brings its own verdict.
+    store.append(&batch(vec![report("A", 2, 0, 6.0)])).unwrap();
+    visit([Quality::UNCHECKED; 2]);
+    assert_eq!(seen, 2);
+}
+
 /// The suite as tests of one store.
 macro_rules! conformance {
     ($store:ident, $new_store:expr) => {
@@ -215,6 +253,7 @@ macro_rules! conformance {
             a_bad_batch_is_refused_whole,
             a_late_copy_does_not_undo_a_correction,
             a_late_reading_takes_its_place_in_time,
+            a_revised_verdict_leaves_the_value_and_the_word_of_the_source,
             a_verdict_is_kept_as_it_came,
             generations_tell_what_changed,
             the_newer_ingest_wins,

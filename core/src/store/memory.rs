@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{
     Directory, Receipt, Selection, SeriesSlice, StationRecord, StationSeries, Store, StoreError,
+    Verdicts,
 };
 use crate::geo::StationIndex;
 use crate::quality::Quality;
@@ -75,6 +76,7 @@ struct Columns {
     ts_ms: Vec<i64>,
     value: Vec<f64>,
     quality: Vec<Quality>,
+    source: Vec<Quality>,
     revision: Vec<u8>,
 }
 
@@ -83,6 +85,10 @@ impl Store for MemoryStore {
         let mut record = self.write();
         record.check(batch)?;
         Ok(record.apply(batch))
+    }
+
+    fn revise(&self, verdicts: &[Verdicts<'_>]) -> Result<usize, StoreError> {
+        Ok(self.write().revise(verdicts))
     }
 
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
@@ -221,6 +227,27 @@ impl Record {
         }
     }
 
+    fn revise(&mut self, verdicts: &[Verdicts<'_>]) -> usize {
+        let mut changed = 0;
+        for Verdicts { station, series, ts_ms, quality } in verdicts {
+            let Some(&place) = self.places.get(station) else { continue };
+            let data = &mut self.stations[place];
+            let known = &data.record.series;
+            let Ok(at) = known.binary_search_by_key(series, |known| known.series.id) else {
+                continue;
+            };
+            let columns = &mut data.columns[at];
+            for (ts_ms, quality) in ts_ms.iter().zip(*quality) {
+                if let Ok(at) = columns.ts_ms.binary_search(ts_ms) {
+                    changed += usize::from(columns.quality[at] != *quality);
+                    columns.quality[at] = *quality;
+                }
+            }
+        }
+        self.generation += u64::from(changed > 0);
+        changed
+    }
+
     fn directory(&self, known: &Directory) -> Directory {
         let mut stations: Vec<_> =
             self.stations.iter().map(|data| Arc::clone(&data.record)).collect();
@@ -259,13 +286,15 @@ impl Columns {
             self.ts_ms.insert(at, ts_ms);
             self.value.insert(at, value);
             self.quality.insert(at, quality);
+            self.source.insert(at, quality);
             self.revision.insert(at, revision);
             return &mut receipt.added;
         }
         if self.revision[at] > revision {
             return &mut receipt.overtaken;
         }
-        (self.value[at], self.quality[at], self.revision[at]) = (value, quality, revision);
+        (self.value[at], self.revision[at]) = (value, revision);
+        (self.quality[at], self.source[at]) = (quality, quality);
         &mut receipt.replaced
     }
 }
@@ -283,7 +312,8 @@ impl StationData {
                     series,
                     ts_ms: &columns.ts_ms[range.clone()],
                     value: &columns.value[range.clone()],
-                    quality: &columns.quality[range],
+                    quality: &columns.quality[range.clone()],
+                    source: &columns.source[range],
                 });
             }
         }

@@ -31,6 +31,13 @@ pub trait Store: Send + Sync {
     /// cannot write.
     fn append(&self, batch: &Batch) -> Result<Receipt, StoreError>;
 
+    /// Replaces verdicts of readings that are there and tells how many changed. Values and the
+    /// sources' own verdicts stay; a reading that is not there is passed over.
+    ///
+    /// # Errors
+    /// A store that cannot write.
+    fn revise(&self, verdicts: &[Verdicts<'_>]) -> Result<usize, StoreError>;
+
     /// The stations on record, as they are now.
     ///
     /// # Errors
@@ -71,6 +78,21 @@ pub struct SeriesSlice<'a> {
     /// Values, in the series' unit.
     pub value: &'a [f64],
     /// Verdicts.
+    pub quality: &'a [Quality],
+    /// Verdicts as the readings came in with them.
+    pub source: &'a [Quality],
+}
+
+/// Verdicts on readings of one series at one station: columns of one length.
+#[derive(Clone, Copy, Debug)]
+pub struct Verdicts<'a> {
+    /// The station.
+    pub station: StationId,
+    /// The series.
+    pub series: SeriesId,
+    /// Times of the readings, milliseconds since 1970.
+    pub ts_ms: &'a [i64],
+    /// Their verdicts.
     pub quality: &'a [Quality],
 }
 
