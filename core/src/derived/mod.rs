@@ -1,7 +1,27 @@
 //! Values that are calculated from others. Each formula names its source.
+//!
+//! A scalar gives `None` for NaN and outside of what its formula is given for; its slice form has the
+//! name with `_into` and gives NaN there.
 
+mod comfort;
+mod humidity;
 mod pressure;
+mod quality;
+mod slices;
 mod wind;
 
-pub use pressure::{mean_sea_level_pressure_hpa, station_pressure_hpa};
-pub use wind::{roughness_m, wind_at_10m};
+pub use comfort::{
+    heat_index_c, heat_index_c_into, heat_index_f, heat_index_f_into, humidex, humidex_into,
+    wind_chill_c, wind_chill_c_into, wind_chill_f, wind_chill_f_into,
+};
+pub use humidity::{
+    dew_point_c, dew_point_c_into, relative_humidity_pct, relative_humidity_pct_into,
+    stull_wet_bulb_c, stull_wet_bulb_c_into, wet_bulb_c, wet_bulb_c_into,
+};
+pub use pressure::{
+    mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into, station_pressure_hpa,
+    station_pressure_hpa_into,
+};
+pub use quality::derive_with_quality;
+pub use slices::DerivedLengthError;
+pub use wind::{roughness_m, wind_at_10m, wind_at_10m_into};

@@ -1,11 +1,23 @@
 //! Pressure at the station and at sea level.
 
+use std::ops::RangeInclusive;
+
+use super::slices::slice_form;
+
 /// Gas constant of dry air: 8.314462618 J/(mol K) (CODATA 2018) by 28.96546 g/mol (Picard et al.,
 /// Metrologia 45, 2008).
-const DRY_AIR_J_PER_KG_K: f64 = 8.314_462_618 / 0.028_965_46;
+pub(super) const DRY_AIR_J_PER_KG_K: f64 = 8.314_462_618 / 0.028_965_46;
 /// Standard gravity (CGPM 1901).
 const GRAVITY_M_PER_S2: f64 = 9.80665;
-const ZERO_CELSIUS_K: f64 = 273.15;
+pub(super) const ZERO_CELSIUS_K: f64 = 273.15;
+/// Pressures of places on the ground: Mount Everest has some 330 hPa, the highest on record, reduced
+/// to sea level, is 1084 hPa (WMO archive of extremes).
+pub(super) const STATION_HPA: RangeInclusive<f64> = 300.0..=1100.0;
+/// Altitudes of places on the ground: the Dead Sea at −430 m to Mount Everest at 8849 m.
+const ALTITUDE_M: RangeInclusive<f64> = -500.0..=9000.0;
+/// Air temperatures: −89.2 °C (Vostok, 1983) and 56.7 °C (Furnace Creek, 1913) are the extremes on
+/// record.
+const AIR_C: RangeInclusive<f64> = -90.0..=60.0;
 
 /// Mean sea level pressure from the pressure at the station, both in hPa, the altitude of its
 /// barometer in metres and its air temperature in °C.
@@ -16,8 +28,8 @@ const ZERO_CELSIUS_K: f64 = 273.15;
 /// the mean temperature of the last 12 hours, and differ by some tenths of a hectopascal at 500 m;
 /// on high ground by several, so that a value from 2 km up is a rough one.
 ///
-/// `None` for a pressure that is not positive, at or below absolute zero, for numbers that are not
-/// finite, and where the result is not.
+/// `None` outside of 300 to 1100 hPa, −500 to 9000 m and −90 to 60 °C, which no place on the ground
+/// exceeds, and for NaN.
 ///
 /// ```
 /// use mesonet::mean_sea_level_pressure_hpa;
@@ -35,14 +47,15 @@ pub fn mean_sea_level_pressure_hpa(
     let temperature_k = air_temperature_c + ZERO_CELSIUS_K;
     let scale_height_m = DRY_AIR_J_PER_KG_K * temperature_k / GRAVITY_M_PER_S2;
     let mslp_hpa = station_pressure_hpa * libm::exp(altitude_m / scale_height_m);
-    let defined = station_pressure_hpa > 0.0
-        && temperature_k > 0.0
-        && scale_height_m.is_finite()
-        && altitude_m.is_finite()
-        && mslp_hpa.is_finite()
-        && mslp_hpa > 0.0;
+    let defined = STATION_HPA.contains(&station_pressure_hpa)
+        && ALTITUDE_M.contains(&altitude_m)
+        && AIR_C.contains(&air_temperature_c);
     defined.then_some(mslp_hpa)
 }
+slice_form!(
+    mean_sea_level_pressure_hpa_into,
+    mean_sea_level_pressure_hpa(station_pressure_hpa, altitude_m, air_temperature_c)
+);
 
 /// Pressure at the station from the altimeter setting, both in hPa, and the altitude in metres.
 ///
@@ -72,6 +85,7 @@ pub fn station_pressure_hpa(altimeter_hpa: f64, altitude_m: f64) -> Option<f64> 
     Some(pressure_hpa)
         .filter(|pressure_hpa| altimeter_hpa > 0.0 && power > 0.0 && pressure_hpa.is_finite())
 }
+slice_form!(station_pressure_hpa_into, station_pressure_hpa(altimeter_hpa, altitude_m));
 
 #[cfg(test)]
 mod tests {
@@ -101,7 +115,7 @@ mod tests {
         ) {
             let mslp = |altitude_m, air_c| mean_sea_level_pressure_hpa(station_hpa, altitude_m, air_c).unwrap();
             prop_assert!(mslp(altitude_m, air_c) > station_hpa);
-            prop_assert!(mslp(-altitude_m, air_c) < station_hpa);
+            prop_assert!(mslp(-altitude_m / 10.0, air_c) < station_hpa);
             // Cold air is heavier.
             prop_assert!(mslp(altitude_m, air_c - 1.0) > mslp(altitude_m, air_c));
         }

@@ -1,5 +1,6 @@
 //! Wind at the height at which winds are compared.
 
+use super::slices::slice_form;
 use crate::station::StationType;
 
 /// Height at which winds are compared: 10 m (WMO-No. 8, part I, chapter 5).
@@ -45,6 +46,7 @@ pub fn wind_at_10m(speed: f64, sensor_height_m: f64, roughness_m: f64) -> Option
     let at_10m = speed * (log(REFERENCE_HEIGHT_M) / log(sensor_height_m));
     Some(at_10m).filter(|at_10m| defined && at_10m.is_finite())
 }
+slice_form!(wind_at_10m_into, wind_at_10m(speed, sensor_height_m, roughness_m));
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,249 @@
+//! Dew point, relative humidity and wet bulb.
+//!
+//! All rest on one vapour pressure: Magnus's formula over water with the coefficients of Sonntag
+//! (Z. Meteorol. 40, 1990), e = 6.112 · exp(17.62 t / (243.12 + t)) hPa, which WMO-No. 8 (part I,
+//! chapter 4, annex 4.B) gives for −45 to 60 °C. It is over water below 0 °C too, as humidity is
+//! reported. Bolton's coefficients (1980), which MetPy used until 1.6, hold only from −35 to 35 °C;
+//! the published dew points and the published wet bulb are reproduced with either.
+
+use std::ops::RangeInclusive;
+
+use super::pressure::{DRY_AIR_J_PER_KG_K, STATION_HPA, ZERO_CELSIUS_K};
+use super::slices::slice_form;
+
+/// Where WMO-No. 8 gives the formula over water.
+const MAGNUS_C: RangeInclusive<f64> = -45.0..=60.0;
+const MAGNUS_SLOPE: f64 = 17.62;
+const MAGNUS_POLE_C: f64 = 243.12;
+const TRIPLE_POINT_HPA: f64 = 6.112;
+
+/// Exponent of the saturation vapour pressure at a temperature.
+#[inline]
+fn magnus(temperature_c: f64) -> f64 {
+    MAGNUS_SLOPE * temperature_c / (MAGNUS_POLE_C + temperature_c)
+}
+
+#[inline]
+fn saturation_hpa(temperature_c: f64) -> f64 {
+    TRIPLE_POINT_HPA * libm::exp(magnus(temperature_c))
+}
+
+/// Dew point in °C from the air temperature in °C and the relative humidity over water in percent,
+/// by the inverse of Magnus's formula with the coefficients of Sonntag (1990), as WMO-No. 8 (part I,
+/// chapter 4, annex 4.B) has it.
+///
+/// `None` for a humidity that is not above 0 and at most 100 %, where the temperature or the dew
+/// point is outside of −45 to 60 °C, which the formula is given for, and for NaN.
+///
+/// ```
+/// use mesonet::dew_point_c;
+/// assert_eq!(dew_point_c(25.0, 85.0).unwrap().round(), 22.0);
+/// assert_eq!(dew_point_c(0.0, 100.0), Some(0.0));
+/// assert_eq!(dew_point_c(25.0, 0.0), None);
+/// assert_eq!(dew_point_c(-50.0, 80.0), None);
+/// ```
+#[inline]
+pub fn dew_point_c(air_temperature_c: f64, relative_humidity_pct: f64) -> Option<f64> {
+    let defined = MAGNUS_C.contains(&air_temperature_c)
+        && relative_humidity_pct > 0.0
+        && relative_humidity_pct <= 100.0;
+    let exponent = libm::log(relative_humidity_pct / 100.0) + magnus(air_temperature_c);
+    let dew_point_c = MAGNUS_POLE_C * exponent / (MAGNUS_SLOPE - exponent);
+    // Rounding must not carry the dew point of nearly saturated air out of the domain or above the
+    // temperature: the way back would be undefined.
+    (defined && exponent >= magnus(*MAGNUS_C.start()))
+        .then(|| dew_point_c.max(*MAGNUS_C.start()).min(air_temperature_c))
+}
+slice_form!(dew_point_c_into, dew_point_c(air_temperature_c, relative_humidity_pct));
+
+/// Relative humidity over water in percent from the air temperature and the dew point in °C: the
+/// ratio of the vapour pressures by Magnus's formula with the coefficients of Sonntag (1990), as
+/// WMO-No. 8 (part I, chapter 4, annex 4.B) has it.
+///
+/// `None` for a dew point above the temperature, outside of −45 to 60 °C, which the formula is given
+/// for, and for NaN.
+///
+/// ```
+/// use mesonet::relative_humidity_pct;
+/// assert_eq!(relative_humidity_pct(25.0, 12.0).unwrap().round(), 44.0);
+/// assert_eq!(relative_humidity_pct(-3.0, -3.0), Some(100.0));
+/// assert_eq!(relative_humidity_pct(10.0, 10.1), None);
+/// ```
+#[inline]
+pub fn relative_humidity_pct(air_temperature_c: f64, dew_point_c: f64) -> Option<f64> {
+    let defined = MAGNUS_C.contains(&air_temperature_c)
+        && MAGNUS_C.contains(&dew_point_c)
+        && dew_point_c <= air_temperature_c;
+    let humidity_pct = 100.0 * libm::exp(magnus(dew_point_c) - magnus(air_temperature_c));
+    defined.then_some(humidity_pct)
+}
+slice_form!(relative_humidity_pct_into, relative_humidity_pct(air_temperature_c, dew_point_c));
+
+/// Wet-bulb temperature in °C from the pressure at the station in hPa and the air temperature and
+/// dew point in °C, by Normand's rule, as MetPy has it: air is lifted dry-adiabatically until it is
+/// saturated and brought back to its pressure along a moist adiabat.
+///
+/// The temperature of saturation is Bolton's (Mon. Wea. Rev. 108, 1980, eq. 15); the moist adiabat
+/// dT/dln p = (R T + L r) / (c + L² r ε / (R T²)) is integrated by Runge and Kutta's method of order
+/// four in sixteen steps, which leaves less than a thousandth of a degree. Over water below 0 °C too. A
+/// psychrometer, which mixes at constant pressure, reads some tenths of a degree more in dry air.
+///
+/// `None` for a dew point above the temperature, outside of −45 to 60 °C, for a pressure outside of
+/// 300 to 1100 hPa, and for NaN.
+///
+/// ```
+/// use mesonet::wet_bulb_c;
+/// // As MetPy has it.
+/// let wet_bulb = wet_bulb_c(1000.0, 25.0, 15.0).unwrap();
+/// assert_eq!((wet_bulb * 100.0).round() / 100.0, 18.34);
+/// assert_eq!(wet_bulb_c(1000.0, 15.0, 25.0), None);
+/// ```
+pub fn wet_bulb_c(
+    station_pressure_hpa: f64,
+    air_temperature_c: f64,
+    dew_point_c: f64,
+) -> Option<f64> {
+    let defined = MAGNUS_C.contains(&air_temperature_c)
+        && MAGNUS_C.contains(&dew_point_c)
+        && dew_point_c <= air_temperature_c
+        && STATION_HPA.contains(&station_pressure_hpa);
+    if !defined {
+        return None;
+    }
+    if dew_point_c == air_temperature_c {
+        return Some(air_temperature_c);
+    }
+    Some(normand_c(station_pressure_hpa, air_temperature_c, dew_point_c, 16))
+}
+slice_form!(wet_bulb_c_into, wet_bulb_c(station_pressure_hpa, air_temperature_c, dew_point_c));
+
+fn normand_c(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> f64 {
+    /// Ratio of the specific heat of dry air at constant pressure to its gas constant.
+    const HEAT_BY_GAS_CONSTANT: f64 = 3.5;
+    let (air_k, dew_point_k) = (air_c + ZERO_CELSIUS_K, dew_point_c + ZERO_CELSIUS_K);
+    let saturated_k =
+        56.0 + 1.0 / (1.0 / (dew_point_k - 56.0) + libm::log(air_k / dew_point_k) / 800.0);
+    let log_pressure = libm::log(pressure_hpa);
+    // Poisson's equation along the dry adiabat.
+    let lift = HEAT_BY_GAS_CONSTANT * libm::log(air_k / saturated_k);
+    let step = lift / f64::from(steps);
+    let mut temperature_k = saturated_k;
+    for at in 0..steps {
+        let log_pressure = log_pressure - lift + step * f64::from(at);
+        let slope = |along: f64, rise: f64| {
+            let pressure_hpa = libm::exp(log_pressure + along);
+            moist_slope_k(pressure_hpa, temperature_k + rise, HEAT_BY_GAS_CONSTANT)
+        };
+        let first = slope(0.0, 0.0);
+        let second = slope(step / 2.0, first * step / 2.0);
+        let third = slope(step / 2.0, second * step / 2.0);
+        let fourth = slope(step, third * step);
+        temperature_k += step / 6.0 * (first + 2.0 * second + 2.0 * third + fourth);
+    }
+    temperature_k - ZERO_CELSIUS_K
+}
+
+/// Change of temperature with the logarithm of pressure along a moist adiabat (AMS Glossary,
+/// pseudoadiabatic lapse rate, without the small terms; Bakhshaii and Stull 2013, eq. 3).
+fn moist_slope_k(pressure_hpa: f64, temperature_k: f64, heat_by_gas_constant: f64) -> f64 {
+    /// Latent heat of vaporization at 0 °C.
+    const LATENT_J_PER_KG: f64 = 2.500_84e6;
+    /// Molar mass of water by that of dry air.
+    const EPSILON: f64 = 18.015_268 / 28.965_46;
+    let gas = DRY_AIR_J_PER_KG_K;
+    let vapour_hpa = saturation_hpa(temperature_k - ZERO_CELSIUS_K);
+    let mixing_ratio = EPSILON * vapour_hpa / (pressure_hpa - vapour_hpa);
+    let latent = LATENT_J_PER_KG * mixing_ratio;
+    let heat = heat_by_gas_constant * gas
+        + LATENT_J_PER_KG * latent * EPSILON / (gas * temperature_k * temperature_k);
+    (gas * temperature_k + latent) / heat
+}
+
+/// Wet-bulb temperature in °C near sea level from the air temperature in °C and the relative
+/// humidity in percent, by Stull's regression (J. Appl. Meteor. Climatol. 50, 2011, eq. 1): within
+/// −1.0 to 0.65 °C of the psychrometric one at 1013.25 hPa.
+///
+/// `None` outside of −20 to 50 °C and of 5 to 99 %, and for NaN. Stull gives no value either where it
+/// is both cold and dry; such air is not refused here.
+///
+/// ```
+/// use mesonet::stull_wet_bulb_c;
+/// assert_eq!((stull_wet_bulb_c(20.0, 50.0).unwrap() * 10.0).round(), 137.0);
+/// assert_eq!(stull_wet_bulb_c(20.0, 100.0), None);
+/// ```
+pub fn stull_wet_bulb_c(air_temperature_c: f64, relative_humidity_pct: f64) -> Option<f64> {
+    let (air_c, pct) = (air_temperature_c, relative_humidity_pct);
+    let defined = (-20.0..=50.0).contains(&air_c) && (5.0..=99.0).contains(&pct);
+    let wet_bulb_c = air_c * libm::atan(0.151_977 * libm::sqrt(pct + 8.313_659))
+        + libm::atan(air_c + pct)
+        - libm::atan(pct - 1.676_331)
+        + 0.003_918_38 * libm::pow(pct, 1.5) * libm::atan(0.023_101 * pct)
+        - 4.686_035;
+    defined.then_some(wet_bulb_c)
+}
+slice_form!(stull_wet_bulb_c_into, stull_wet_bulb_c(air_temperature_c, relative_humidity_pct));
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn sixteen_steps_are_enough() {
+        for air_c in [-40.0, 0.0, 25.0, 45.0, 60.0] {
+            for depression_c in [0.5, 5.0, 20.0, 60.0, 100.0] {
+                for pressure_hpa in [400.0, 700.0, 1000.0] {
+                    let dew_point_c = air_c - depression_c;
+                    if let Some(got) = wet_bulb_c(pressure_hpa, air_c, dew_point_c) {
+                        let fine = normand_c(pressure_hpa, air_c, dew_point_c, 1000);
+                        assert!((got - fine).abs() < 1e-3, "{pressure_hpa} {air_c} {dew_point_c}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_domain() {
+        assert!(dew_point_c(60.0, 100.0).is_some() && dew_point_c(-45.0, 100.0).is_some());
+        assert_eq!(dew_point_c(60.0_f64.next_up(), 100.0), None);
+        assert_eq!(dew_point_c(-45.0, 99.0), None);
+        assert_eq!(dew_point_c(20.0, 100.0_f64.next_up()), None);
+        assert_eq!(relative_humidity_pct(20.0, (-45.0_f64).next_down()), None);
+        assert_eq!(wet_bulb_c(1100.0_f64.next_up(), 20.0, 10.0), None);
+        assert_eq!(wet_bulb_c(300.0, 20.0, 10.0).map(f64::is_finite), Some(true));
+    }
+
+    proptest! {
+        #[test]
+        fn any_input_gives_a_finite_value_or_none(a: f64, b: f64, c: f64) {
+            prop_assert!(dew_point_c(a, b).is_none_or(f64::is_finite));
+            prop_assert!(relative_humidity_pct(a, b).is_none_or(f64::is_finite));
+            prop_assert!(wet_bulb_c(a, b, c).is_none_or(f64::is_finite));
+            prop_assert!(stull_wet_bulb_c(a, b).is_none_or(f64::is_finite));
+        }
+
+        #[test]
+        fn humidity_and_dew_point_are_inverse(air_c in -45.0_f64..60.0, pct in 1.0_f64..=100.0) {
+            if let Some(dew_c) = dew_point_c(air_c, pct) {
+                prop_assert!(dew_c <= air_c);
+                prop_assert!((relative_humidity_pct(air_c, dew_c).unwrap() - pct).abs() < 1e-11);
+                if let Some(damper_c) = dew_point_c(air_c, pct * 1.001) {
+                    prop_assert!(damper_c > dew_c);
+                }
+            }
+        }
+
+        #[test]
+        fn the_wet_bulb_lies_between_dew_point_and_temperature(
+            pressure_hpa in 300.0_f64..1100.0,
+            air_c in -45.0_f64..60.0,
+            dew_c in -45.0_f64..60.0,
+        ) {
+            if let Some(wet_c) = wet_bulb_c(pressure_hpa, air_c, dew_c) {
+                prop_assert!(dew_c <= wet_c + 1e-6 && wet_c <= air_c + 1e-6);
+            }
+        }
+    }
+}

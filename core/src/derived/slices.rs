@@ -1,0 +1,75 @@
+//! The slice form of a formula: arrays in, the caller's buffer out.
+
+/// Arrays that must have one length have several.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("arrays of one length are needed; got {lengths}")]
+pub struct DerivedLengthError {
+    lengths: String,
+}
+
+impl DerivedLengthError {
+    /// From the name and length of each array.
+    pub(super) fn new(arrays: &[(&str, usize)]) -> Self {
+        let lengths: Vec<_> =
+            arrays.iter().map(|(name, length)| format!("{length} for {name}")).collect();
+        Self { lengths: lengths.join(", ") }
+    }
+}
+
+/// Writes the slice form of a scalar function. It has the scalar's inputs, each an array, in the
+/// scalar's order, then the buffer; it allocates nothing unless it refuses.
+macro_rules! slice_form {
+    ($name:ident, $scalar:ident($($input:ident),+)) => {
+        #[doc = concat!("[`", stringify!($scalar), "`] of each place of the arrays, into `out`: ")]
+        #[doc = "NaN where the scalar gives `None`."]
+        #[doc = ""]
+        #[doc = "# Errors"]
+        #[doc = "Arrays of different lengths: nothing is written."]
+        pub fn $name(
+            $($input: &[f64],)+
+            out: &mut [f64],
+        ) -> Result<(), $crate::derived::DerivedLengthError> {
+            let length = out.len();
+            if $($input.len() != length)||+ {
+                return Err($crate::derived::DerivedLengthError::new(
+                    &[$((stringify!($input), $input.len()),)+ ("out", length)],
+                ));
+            }
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = $scalar($($input[i]),+).unwrap_or(f64::NAN);
+            }
+            Ok(())
+        }
+    };
+}
+pub(super) use slice_form;
+
+#[cfg(test)]
+mod tests {
+    use crate::derived::{dew_point_c, dew_point_c_into, wet_bulb_c, wet_bulb_c_into};
+
+    #[test]
+    fn arrays_agree_with_scalars_and_undefined_is_nan() {
+        let (air_c, humidity_pct) = ([25.0, f64::NAN, 10.0], [50.0, 50.0, 0.0]);
+        let mut out = [1.0; 3];
+        dew_point_c_into(&air_c, &humidity_pct, &mut out).unwrap();
+        assert_eq!(Some(out[0]), dew_point_c(25.0, 50.0));
+        assert!(out[1].is_nan() && out[2].is_nan());
+        let mut out = [0.0];
+        wet_bulb_c_into(&[1000.0], &[25.0], &[15.0], &mut out).unwrap();
+        assert_eq!(Some(out[0]), wet_bulb_c(1000.0, 25.0, 15.0));
+        dew_point_c_into(&[], &[], &mut []).unwrap();
+    }
+
+    #[test]
+    fn different_lengths_are_refused_and_nothing_is_written() {
+        let mut out = [7.0; 2];
+        let error = dew_point_c_into(&[20.0, 21.0], &[50.0], &mut out).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "arrays of one length are needed; got 2 for air_temperature_c, \
+             1 for relative_humidity_pct, 2 for out"
+        );
+        assert_eq!(out, [7.0; 2]);
+    }
+}
