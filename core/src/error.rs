@@ -10,6 +10,7 @@ use crate::station::StationIdError;
 use crate::store::StoreError;
 use crate::tile::EncodingError;
 use crate::time::TimeError;
+use crate::unit::UnitError;
 use crate::variable::VariableError;
 use crate::wind::RotationLengthError;
 
@@ -64,6 +65,8 @@ pub enum Error {
     Store(#[from] StoreError),
     #[error(transparent)]
     Time(#[from] TimeError),
+    #[error(transparent)]
+    Unit(#[from] UnitError),
     #[error(transparent)]
     Variable(#[from] VariableError),
 }

@@ -13,6 +13,7 @@
 //! | Bounding boxes, also across the antimeridian | [`BBox`], [`StationIndex`] |
 //! | Quality codes, their ranking, distinct worst first | [`BaseQuality`], [`worst`], [`distinct_worst_first`] |
 //! | One canonical unit per variable; default names | [`Variable`], [`Unit`] |
+//! | Values are converted to it where their unit is certain | [`to_canonical`], [`Canonical`], [`Conversion`] |
 //! | A series is one variable measured one way | [`SeriesKey`], [`IntervalType`] |
 //! | Station ids are UUIDs and do not change | [`StationId`] |
 //! | Positions of a grid, caps, coarsening to a whole multiple | [`Positions`], [`Caps`], [`plan_grid`] |
@@ -51,6 +52,7 @@ mod series;
 mod station;
 mod variable;
 // Level 2: the rules.
+mod canonical;
 mod capability;
 mod derived;
 mod error;
@@ -67,6 +69,7 @@ mod detail;
 #[cfg(feature = "store")]
 mod query;
 
+pub use canonical::{Canonical, to_canonical};
 pub use capability::{Capabilities, Product, ProductAccess};
 pub use derived::{
     DerivedLengthError, derive_with_quality, dew_point_c, dew_point_c_into, heat_index_c,
@@ -112,8 +115,9 @@ pub use time::{
     TimeError, parse_instant, parse_max_age, parse_window,
 };
 pub use unit::{
-    Unit, feet_to_m, inches_of_mercury_to_hpa, inches_to_mm, knots_to_kmh,
-    metres_per_second_to_kmh, statute_miles_to_km,
+    Conversion, Dimension, MAX_UNIT_BYTES, Resolution, Sample, Unit, UnitError, Vocabulary,
+    feet_to_m, inches_of_mercury_to_hpa, inches_to_mm, knots_to_kmh, metres_per_second_to_kmh,
+    statute_miles_to_km,
 };
 pub use variable::{Variable, VariableError};
 pub use wind::{Rotation, RotationLengthError, rotate_field};

@@ -12,7 +12,7 @@ use crate::series::IntervalType::{self, Average, Cumulative, Instantaneous, Max,
 use crate::series::SeriesKey;
 use crate::station::{Station, StationId, StationType};
 use crate::unit::{
-    feet_to_m, inches_to_mm, knots_to_kmh, metres_per_second_to_kmh, statute_miles_to_km,
+    Conversion, Unit, feet_to_m, knots_to_kmh, metres_per_second_to_kmh, statute_miles_to_km,
 };
 use crate::variable::Variable;
 
@@ -157,10 +157,16 @@ fn tenths(tenths: i16) -> f64 {
     f64::from(tenths) / 10.0
 }
 
-/// Hundredths of an inch in millimetres. The whole number is converted and then divided by a power
-/// of ten: one rounding, so that 7 hundredths are 1.778 mm.
+/// Hundredths of an inch in millimetres. The whole number is converted: 7 hundredths are 1.778 mm,
+/// 0.07 in are not.
 fn hundredths_inch_to_mm(hundredths_in: u16) -> f64 {
-    inches_to_mm(f64::from(hundredths_in) * 10.0) / 1000.0
+    const CONVERSION: Conversion = Conversion::known(Unit::HundredthInch, Unit::Millimetre);
+    CONVERSION.apply(f64::from(hundredths_in))
+}
+
+fn inches_to_cm(depth_in: f64) -> f64 {
+    const CONVERSION: Conversion = Conversion::known(Unit::Inch, Unit::Centimetre);
+    CONVERSION.apply(depth_in)
 }
 
 fn temperatures(metar: &Metar, readings: &mut Readings) {
@@ -247,8 +253,7 @@ fn totals(metar: &Metar, readings: &mut Readings) {
     }
     let daily_mm = remarks.daily_precipitation_hundredths_in.map(hundredths_inch_to_mm);
     readings.add(Variable::Precipitation, Cumulative, 1440, daily_mm);
-    let depth_cm =
-        remarks.snow_depth_in.map(|depth_in| inches_to_mm(f64::from(depth_in) * 10.0) / 100.0);
+    let depth_cm = remarks.snow_depth_in.map(|depth_in| inches_to_cm(f64::from(depth_in)));
     readings.add(Variable::SnowDepth, Instantaneous, 0, depth_cm);
     if metar.nominal_hour().is_multiple_of(6) {
         let fall_mm = remarks.snowfall_tenths_in.map(|tenths| hundredths_inch_to_mm(tenths * 10));

@@ -1,0 +1,365 @@
+//! Conversion between two units of one dimension.
+
+use std::f64;
+
+use super::{Dimension, Unit, UnitError};
+
+/// How values in one unit become values in another: `(value − zero) · factor + zero`.
+///
+/// The factor is the exact ratio of two definitions, and the product with it is rounded once. So
+/// - a value that the other unit can hold exactly is that value: 7 kt are 12.964 km/h;
+/// - there and back again is at most 1 ulp from the start, where no zero is moved.
+///
+/// A decimal fraction is not quite the double that stands for it, and that difference is converted
+/// too: 0.07 in are 1.7780000000000002 mm, but 7 of [`Unit::HundredthInch`] are 1.778 mm.
+///
+/// Temperatures have up to three roundings: of the difference from the zero, the product, and the
+/// sum with the other zero. Near a zero that is moved, the way back keeps the absolute precision of
+/// the greater number, not the relative one: 1e-20 °F comes back as 0.
+///
+/// NaN stays NaN, infinities stay infinite. Results do not depend on the processor.
+///
+/// ```
+/// use mesonet::{Conversion, Unit};
+/// let to_celsius = Conversion::between(Unit::DegreeFahrenheit, Unit::DegreeCelsius)?;
+/// assert_eq!(to_celsius.apply(-40.0), -40.0);
+/// let mut speeds = [7.0, f64::NAN];
+/// Conversion::between(Unit::Knot, Unit::KilometrePerHour)?.apply_in_place(&mut speeds);
+/// assert_eq!(speeds[0], 12.964);
+/// assert!(speeds[1].is_nan());
+/// assert_eq!(
+///     Conversion::between(Unit::Kelvin, Unit::CelsiusDifference).unwrap_err().to_string(),
+///     "K (kelvin) is a temperature, Δ°C (degree Celsius of difference) a temperature \
+///      difference; allowed are two units of one dimension",
+/// );
+/// # Ok::<(), mesonet::UnitError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Conversion {
+    /// Subtracted first.
+    zero: f64,
+    factor: Factor,
+    /// Subtracted last. The negative of the zero of the unit that is converted to: `x − 0` keeps
+    /// the sign of a zero, `x + 0` does not.
+    less: f64,
+}
+
+/// A real number to twice the precision of a double: `high + low`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Factor {
+    high: f64,
+    low: f64,
+}
+
+const ONE: Factor = Factor { high: 1.0, low: 0.0 };
+const PI: Factor = Factor { high: f64::consts::PI, low: 1.224_646_799_147_353_2e-16 };
+const PER_PI: Factor = Factor { high: f64::consts::FRAC_1_PI, low: -1.967_867_667_518_248_6e-17 };
+
+impl Conversion {
+    /// The conversion between two units.
+    ///
+    /// # Errors
+    /// Units of different dimensions: [`UnitError::Dimension`].
+    pub const fn between(from: Unit, to: Unit) -> Result<Self, UnitError> {
+        if from.dimension() as u8 == to.dimension() as u8 {
+            Ok(Self::of(from, to, 1, 1))
+        } else {
+            Err(UnitError::Dimension { from, to })
+        }
+    }
+
+    /// As [`Conversion::between`], and also between a mass of water per area and its depth:
+    /// 1 kg/m² is 1 mm, the density of water being 1000 kg/m³ by convention.
+    ///
+    /// Precipitation is measured either way (WMO-No. 8, volume I, 6.1.2). It is not for fallen
+    /// snow, whose depth is another thing than that of its water.
+    ///
+    /// # Errors
+    /// Units of different dimensions otherwise: [`UnitError::Dimension`].
+    ///
+    /// ```
+    /// use mesonet::{Conversion, Unit};
+    /// let (mass, depth) = (Unit::KilogramPerSquareMetre, Unit::Millimetre);
+    /// assert_eq!(Conversion::of_liquid_water(mass, depth)?.apply(12.3), 12.3);
+    /// assert!(Conversion::between(mass, depth).is_err());
+    /// # Ok::<(), mesonet::UnitError>(())
+    /// ```
+    pub const fn of_liquid_water(from: Unit, to: Unit) -> Result<Self, UnitError> {
+        use Dimension::{Length, MassPerArea, MassPerAreaAndTime, Speed};
+        match (from.dimension(), to.dimension()) {
+            (MassPerArea, Length) | (MassPerAreaAndTime, Speed) => Ok(Self::of(from, to, 1, 1000)),
+            (Length, MassPerArea) | (Speed, MassPerAreaAndTime) => Ok(Self::of(from, to, 1000, 1)),
+            _ => Self::between(from, to),
+        }
+    }
+
+    /// The conversion between two units that the code names, for constants: units of different
+    /// dimensions do not compile.
+    pub(crate) const fn known(from: Unit, to: Unit) -> Self {
+        assert!(from.dimension() as u8 == to.dimension() as u8, "units of different dimensions");
+        Self::of(from, to, 1, 1)
+    }
+
+    /// The conversion by sizes and zeros, where one base unit of the one dimension is `num / den`
+    /// of the other.
+    const fn of(from: Unit, to: Unit, num: u128, den: u128) -> Self {
+        // Otherwise the zero of a temperature would be taken off and added again, with roundings.
+        if from as u8 == to as u8 {
+            return Self { zero: 0.0, factor: ONE, less: 0.0 };
+        }
+        let ((from_num, from_den), (to_num, to_den)) = (from.size(), to.size());
+        let factor = Factor::ratio(
+            from_num as u128 * to_den as u128 * num,
+            from_den as u128 * to_num as u128 * den,
+        );
+        let factor = match (from, to) {
+            (Unit::Radian, _) => factor.times(PER_PI),
+            (_, Unit::Radian) => factor.times(PI),
+            _ => factor,
+        };
+        Self { zero: from.zero(), factor, less: 0.0 - to.zero() }
+    }
+
+    /// One value. NaN is missing and stays NaN.
+    #[inline]
+    pub const fn apply(self, value: f64) -> f64 {
+        self.factor.of(value - self.zero) - self.less
+    }
+
+    /// Converts the values of a slice where they are. `f32` values are converted in `f64` and
+    /// rounded once more.
+    ///
+    /// ```
+    /// use mesonet::{Conversion, Unit};
+    /// let mut pressures_hpa = [101_325.0_f32];
+    /// Conversion::between(Unit::Pascal, Unit::Hectopascal)?.apply_in_place(&mut pressures_hpa);
+    /// assert_eq!(pressures_hpa, [1013.25]);
+    /// # Ok::<(), mesonet::UnitError>(())
+    /// ```
+    pub fn apply_in_place<T: Sample>(self, values: &mut [T]) {
+        dispatch_in_place(self, values);
+    }
+
+    /// Converts the values of a slice into the caller's buffer.
+    ///
+    /// # Errors
+    /// A buffer of another length, [`UnitError::Length`]: nothing is written.
+    ///
+    /// ```
+    /// use mesonet::{Conversion, Unit};
+    /// let mut depths_mm = [0.0; 2];
+    /// let to_mm = Conversion::between(Unit::Inch, Unit::Millimetre)?;
+    /// to_mm.apply_into(&[1.0, 7.0], &mut depths_mm)?;
+    /// assert_eq!(depths_mm, [25.4, 177.8]);
+    /// # Ok::<(), mesonet::UnitError>(())
+    /// ```
+    pub fn apply_into<T: Sample>(self, values: &[T], out: &mut [T]) -> Result<(), UnitError> {
+        if values.len() != out.len() {
+            return Err(UnitError::Length { values: values.len(), room: out.len() });
+        }
+        dispatch_into(self, values, out);
+        Ok(())
+    }
+}
+
+impl Factor {
+    /// The ratio of two integers. Reduced, they are less than 2⁵³ for each pair of units of the
+    /// table, so that they are doubles.
+    const fn ratio(num: u128, den: u128) -> Self {
+        let common = greatest_common_divisor(num, den);
+        let (num, den) = ((num / common) as f64, (den / common) as f64);
+        let high = num / den;
+        let (product, error) = two_product(high, den);
+        Self { high, low: (num - product - error) / den }
+    }
+
+    const fn times(self, other: Self) -> Self {
+        let (product, error) = two_product(self.high, other.high);
+        let error = error + (self.high * other.low + self.low * other.high);
+        let high = product + error;
+        Self { high, low: error - (high - product) }
+    }
+
+    /// The product with a value, rounded once.
+    #[inline]
+    const fn of(self, value: f64) -> f64 {
+        let (product, error) = two_product(value, self.high);
+        let rest = error + value * self.low;
+        // False for a zero, whose sign is to be kept, for infinities and for values next to the
+        // greatest, whose rest is no number, and for NaN.
+        if rest.abs() < product.abs() { product + rest } else { product }
+    }
+}
+
+/// A product and what its rounding left out (Dekker 1971, with Veltkamp's splitting). Without the
+/// processor's fused multiply-add, which WebAssembly and older processors lack: results are the
+/// same everywhere.
+#[inline]
+const fn two_product(a: f64, b: f64) -> (f64, f64) {
+    let product = a * b;
+    let ((a_high, a_low), (b_high, b_low)) = (split(a), split(b));
+    let error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
+    (product, error)
+}
+
+/// A double as the sum of two of 26 bits.
+#[inline]
+const fn split(value: f64) -> (f64, f64) {
+    let shifted = value * 134_217_729.0; // 2²⁷ + 1
+    let high = shifted - (shifted - value);
+    (high, value - high)
+}
+
+const fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// A number that a slice may hold: `f64` or `f32`.
+pub trait Sample: Copy + sealed::Sealed {
+    #[doc(hidden)]
+    fn to_f64(self) -> f64;
+    #[doc(hidden)]
+    fn from_f64(value: f64) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+impl Sample for f64 {
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self
+    }
+    #[inline]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+}
+
+impl Sample for f32 {
+    #[inline]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    #[inline]
+    fn from_f64(value: f64) -> Self {
+        value as Self
+    }
+}
+
+// Compiled into each of its callers, so that each gets the instructions that it may use.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn loop_in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
+    for value in values {
+        *value = T::from_f64(conversion.apply(value.to_f64()));
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn loop_into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
+    for (out, &value) in out.iter_mut().zip(values) {
+        *out = T::from_f64(conversion.apply(value.to_f64()));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod avx2 {
+    use super::{Conversion, Sample, loop_in_place, loop_into};
+
+    #[target_feature(enable = "avx2")]
+    fn in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
+        loop_in_place(conversion, values);
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
+        loop_into(conversion, values, out);
+    }
+
+    pub(super) fn dispatch_in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
+        if std::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2, which is all that the function asks for.
+            unsafe { in_place(conversion, values) }
+        } else {
+            loop_in_place(conversion, values);
+        }
+    }
+
+    pub(super) fn dispatch_into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
+        if std::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2, which is all that the function asks for.
+            unsafe { into(conversion, values, out) }
+        } else {
+            loop_into(conversion, values, out);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+use avx2::{dispatch_in_place, dispatch_into};
+#[cfg(not(target_arch = "x86_64"))]
+use {loop_in_place as dispatch_in_place, loop_into as dispatch_into};
+
+/// Knots to km/h: the knot is 1852 m per hour (BIPM, SI Brochure, 8th edition, table 8).
+///
+/// ```
+/// assert_eq!(mesonet::knots_to_kmh(7.0), 12.964);
+/// ```
+#[inline]
+pub fn knots_to_kmh(speed_kt: f64) -> f64 {
+    const CONVERSION: Conversion = Conversion::known(Unit::Knot, Unit::KilometrePerHour);
+    CONVERSION.apply(speed_kt)
+}
+
+/// Metres per second to km/h.
+#[inline]
+pub fn metres_per_second_to_kmh(speed_ms: f64) -> f64 {
+    const CONVERSION: Conversion = Conversion::known(Unit::MetrePerSecond, Unit::KilometrePerHour);
+    CONVERSION.apply(speed_ms)
+}
+
+/// Statute miles to kilometres: 1 mile is 1609.344 m (international mile, 1959).
+#[inline]
+pub fn statute_miles_to_km(distance_mi: f64) -> f64 {
+    const CONVERSION: Conversion = Conversion::known(Unit::Mile, Unit::Kilometre);
+    CONVERSION.apply(distance_mi)
+}
+
+/// Feet to metres: 1 ft is 0.3048 m (international foot, 1959).
+#[inline]
+pub fn feet_to_m(height_ft: f64) -> f64 {
+    const CONVERSION: Conversion = Conversion::known(Unit::Foot, Unit::Metre);
+    CONVERSION.apply(height_ft)
+}
+
+/// Inches to millimetres: 1 in is 25.4 mm (international inch, 1959).
+#[inline]
+pub fn inches_to_mm(depth_in: f64) -> f64 {
+    const CONVERSION: Conversion = Conversion::known(Unit::Inch, Unit::Millimetre);
+    CONVERSION.apply(depth_in)
+}
+
+/// Conventional inches of mercury to hectopascals: a column of 25.4 mm of mercury of
+/// 13 595.1 kg/m³ under 9.80665 m/s² is 33.86388640341 hPa.
+///
+/// ```
+/// assert_eq!(mesonet::inches_of_mercury_to_hpa(29.92), 1013.2074811900272);
+/// ```
+#[inline]
+pub fn inches_of_mercury_to_hpa(pressure_inhg: f64) -> f64 {
+    const CONVERSION: Conversion = Conversion::known(Unit::InchOfMercury, Unit::Hectopascal);
+    CONVERSION.apply(pressure_inhg)
+}
+
+#[cfg(test)]
+#[path = "convert_tests.rs"]
+mod tests;

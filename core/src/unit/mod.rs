@@ -1,0 +1,327 @@
+//! Units: what they measure, their exact size, how they are written, and conversion.
+//!
+//! Each unit has a size that is a definition, kept as a ratio of integers. So a conversion is
+//! rounded once, and a whole number becomes the double nearest to the true value (7 kt is
+//! 12.964 km/h and prints as that).
+
+mod alias;
+mod convert;
+mod table;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use alias::{MAX_UNIT_BYTES, Resolution, Vocabulary};
+pub use convert::{
+    Conversion, Sample, feet_to_m, inches_of_mercury_to_hpa, inches_to_mm, knots_to_kmh,
+    metres_per_second_to_kmh, statute_miles_to_km,
+};
+
+/// What a unit measures. Only units of one dimension convert into each other.
+///
+/// Temperatures and differences of temperature are two dimensions: 10 K of warming are 18 °F,
+/// not −441.67 °F. So are a depth and a mass of water per area, which need a density:
+/// [`Conversion::of_liquid_water`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the dimensions")]
+pub enum Dimension {
+    Temperature,
+    TemperatureDifference,
+    /// Length per time: of wind, and of precipitation as depth per time.
+    Speed,
+    Angle,
+    Pressure,
+    Length,
+    MassPerArea,
+    MassPerAreaAndTime,
+    Irradiance,
+    RadiantExposure,
+    /// Numbers without a unit, percent, oktas.
+    Ratio,
+    ElectricCharge,
+    Capacitance,
+}
+
+impl Dimension {
+    /// The name, English: `temperature difference`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Temperature => "temperature",
+            Self::TemperatureDifference => "temperature difference",
+            Self::Speed => "speed",
+            Self::Angle => "angle",
+            Self::Pressure => "pressure",
+            Self::Length => "length",
+            Self::MassPerArea => "mass per area",
+            Self::MassPerAreaAndTime => "mass per area and time",
+            Self::Irradiance => "irradiance",
+            Self::RadiantExposure => "radiant exposure",
+            Self::Ratio => "ratio",
+            Self::ElectricCharge => "electric charge",
+            Self::Capacitance => "capacitance",
+        }
+    }
+
+    /// The symbol of the unit that the sizes of the dimension's units are given in.
+    pub const fn base(self) -> &'static str {
+        match self {
+            Self::Temperature => "°C",
+            Self::TemperatureDifference => "ΔK",
+            Self::Speed => "m/s",
+            Self::Angle => "°",
+            Self::Pressure => "Pa",
+            Self::Length => "m",
+            Self::MassPerArea => "kg/m²",
+            Self::MassPerAreaAndTime => "kg/(m²·s)",
+            Self::Irradiance => "W/m²",
+            Self::RadiantExposure => "J/m²",
+            Self::Ratio => "1",
+            Self::ElectricCharge => "C",
+            Self::Capacitance => "F",
+        }
+    }
+}
+
+impl fmt::Display for Dimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+macro_rules! units {
+    ($($unit:ident, $symbol:literal, $name:literal, $dimension:ident, $num:literal / $den:literal,
+       $zero:literal, $definition:literal;)*) => {
+        /// A unit that the service stores values in or that feeds report in.
+        ///
+        /// ```
+        /// use mesonet::{Dimension, Unit};
+        /// assert_eq!(Unit::Knot.symbol(), "kt");
+        /// assert_eq!(Unit::Knot.name(), "knot");
+        /// assert_eq!(Unit::Knot.dimension(), Dimension::Speed);
+        /// assert_eq!(Unit::Knot.size(), (1852, 3600)); // of the base unit, m/s
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        #[allow(missing_docs, reason = "the names are the units")]
+        pub enum Unit { $($unit,)* }
+
+        impl Unit {
+            /// Every unit, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$unit,)*];
+
+            const ROWS: &[Row] = &[$(Row {
+                symbol: $symbol,
+                name: $name,
+                dimension: Dimension::$dimension,
+                num: $num,
+                den: $den,
+                zero: $zero,
+                definition: $definition,
+            },)*];
+        }
+    };
+}
+
+struct Row {
+    symbol: &'static str,
+    name: &'static str,
+    dimension: Dimension,
+    /// Size of the unit in the base unit of its dimension: `num / den`; for radians times 1/π.
+    num: u64,
+    den: u64,
+    /// What the unit's scale reads at 0 of the base unit: 273.15 of kelvins, 32 of °F.
+    zero: f64,
+    definition: &'static str,
+}
+
+// Unit, symbol, name, dimension, size in the dimension's base unit, reading at its zero, source.
+// SI: BIPM, The International System of Units, 9th edition (2019); SI 8: 8th edition (2006).
+// 1959: international yard and pound (24 FR 5348). SP 811: NIST Special Publication 811 (2008).
+// C-6: WMO-No. 306, common code table C-6.
+units! {
+    DegreeCelsius, "°C", "degree Celsius", Temperature, 1/1, 0.0, "SI, table 4";
+    Kelvin, "K", "kelvin", Temperature, 1/1, 273.15, "SI, 2.3.1: t/°C = T/K − 273.15";
+    DegreeFahrenheit, "°F", "degree Fahrenheit", Temperature, 5/9, 32.0, "SP 811, B.9: t/°C = (t/°F − 32)/1.8";
+    KelvinDifference, "ΔK", "kelvin of difference", TemperatureDifference, 1/1, 0.0, "SI, 2.3.1";
+    CelsiusDifference, "Δ°C", "degree Celsius of difference", TemperatureDifference, 1/1, 0.0, "SI, 2.3.1: as large as the kelvin";
+    FahrenheitDifference, "Δ°F", "degree Fahrenheit of difference", TemperatureDifference, 5/9, 0.0, "SP 811, B.8";
+    KilometrePerHour, "km/h", "kilometre per hour", Speed, 1000/3600, 0.0, "SI, table 8: 1 h = 3600 s";
+    MetrePerSecond, "m/s", "metre per second", Speed, 1/1, 0.0, "SI, table 5";
+    Knot, "kt", "knot", Speed, 1852/3600, 0.0, "SI 8, table 8: 1 nautical mile per hour";
+    MilePerHour, "mph", "statute mile per hour", Speed, 1609344/3600000, 0.0, "1959";
+    FootPerSecond, "ft/s", "foot per second", Speed, 3048/10000, 0.0, "1959";
+    CentimetrePerSecond, "cm/s", "centimetre per second", Speed, 1/100, 0.0, "SI";
+    MillimetrePerSecond, "mm/s", "millimetre per second", Speed, 1/1000, 0.0, "SI";
+    MillimetrePerHour, "mm/h", "millimetre per hour", Speed, 1/3600000, 0.0, "SI, table 8: 1 h = 3600 s";
+    CentimetrePerHour, "cm/h", "centimetre per hour", Speed, 1/360000, 0.0, "SI, table 8: 1 h = 3600 s";
+    InchPerHour, "in/h", "inch per hour", Speed, 254/36000000, 0.0, "1959";
+    Degree, "°", "degree", Angle, 1/1, 0.0, "SI, table 8";
+    Radian, "rad", "radian", Angle, 180/1, 0.0, "SI, table 4: 180/π degrees";
+    Gon, "gon", "gon", Angle, 9/10, 0.0, "SI 8, table 8: π/200 rad";
+    ArcMinute, "′", "minute of arc", Angle, 1/60, 0.0, "SI, table 8";
+    ArcSecond, "″", "second of arc", Angle, 1/3600, 0.0, "SI, table 8";
+    Pascal, "Pa", "pascal", Pressure, 1/1, 0.0, "SI, table 4";
+    Hectopascal, "hPa", "hectopascal", Pressure, 100/1, 0.0, "SI";
+    Kilopascal, "kPa", "kilopascal", Pressure, 1000/1, 0.0, "SI";
+    Millibar, "mbar", "millibar", Pressure, 100/1, 0.0, "SI 8, table 8: 1 bar = 100 000 Pa";
+    InchOfMercury, "inHg", "inch of mercury", Pressure, 3386388640341/1000000000, 0.0, "conventional: 25.4 mm × 13 595.1 kg/m³ × 9.806 65 m/s² (SP 811, B.8, rounded)";
+    MillimetreOfMercury, "mmHg", "millimetre of mercury", Pressure, 133322387415/1000000000, 0.0, "conventional: 1 mm × 13 595.1 kg/m³ × 9.806 65 m/s² (WMDR 1-02: 133.322387415 Pa)";
+    Metre, "m", "metre", Length, 1/1, 0.0, "SI, 2.3.1";
+    Kilometre, "km", "kilometre", Length, 1000/1, 0.0, "SI";
+    Centimetre, "cm", "centimetre", Length, 1/100, 0.0, "SI";
+    Millimetre, "mm", "millimetre", Length, 1/1000, 0.0, "SI";
+    Nanometre, "nm", "nanometre", Length, 1/1000000000, 0.0, "SI";
+    Inch, "in", "inch", Length, 254/10000, 0.0, "1959";
+    HundredthInch, "0.01 in", "hundredth of an inch", Length, 254/1000000, 0.0, "1959";
+    Foot, "ft", "foot", Length, 3048/10000, 0.0, "1959: the international foot, not the US survey foot";
+    Mile, "mi", "statute mile", Length, 1609344/1000, 0.0, "1959: 5280 ft";
+    NauticalMile, "nmi", "nautical mile", Length, 1852/1, 0.0, "SI 8, table 8";
+    KilogramPerSquareMetre, "kg/m²", "kilogram per square metre", MassPerArea, 1/1, 0.0, "SI, table 5";
+    KilogramPerSquareMetreSecond, "kg/(m²·s)", "kilogram per square metre and second", MassPerAreaAndTime, 1/1, 0.0, "C-6, 776";
+    KilogramPerSquareMetreHour, "kg/(m²·h)", "kilogram per square metre and hour", MassPerAreaAndTime, 1/3600, 0.0, "C-6, 849";
+    WattPerSquareMetre, "W/m²", "watt per square metre", Irradiance, 1/1, 0.0, "SI, table 6";
+    JoulePerSquareMetre, "J/m²", "joule per square metre", RadiantExposure, 1/1, 0.0, "C-6, 805";
+    KilojoulePerSquareMetre, "kJ/m²", "kilojoule per square metre", RadiantExposure, 1000/1, 0.0, "SI";
+    MegajoulePerSquareMetre, "MJ/m²", "megajoule per square metre", RadiantExposure, 1000000/1, 0.0, "SI";
+    WattHourPerSquareMetre, "W·h/m²", "watt hour per square metre", RadiantExposure, 3600/1, 0.0, "SI, table 8: 1 h = 3600 s";
+    Langley, "Ly", "langley", RadiantExposure, 41840/1, 0.0, "SP 811, B.8: 1 thermochemical calorie of 4.184 J per cm²";
+    One, "", "one", Ratio, 1/1, 0.0, "SI, 2.3.3: dimensionless";
+    Percent, "%", "per cent", Ratio, 1/100, 0.0, "SI, 5.4.7";
+    PerMille, "‰", "per mille", Ratio, 1/1000, 0.0, "C-6, 301";
+    Okta, "okta", "eighth of the sky", Ratio, 1/8, 0.0, "C-6, 310";
+    Coulomb, "C", "coulomb", ElectricCharge, 1/1, 0.0, "SI, table 4";
+    Farad, "F", "farad", Capacitance, 1/1, 0.0, "SI, table 4";
+}
+
+impl Unit {
+    /// The symbol on the wire; empty for a dimensionless quantity.
+    pub const fn symbol(self) -> &'static str {
+        self.row().symbol
+    }
+
+    /// The name, English: `degree Celsius`.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What the unit measures.
+    pub const fn dimension(self) -> Dimension {
+        self.row().dimension
+    }
+
+    /// The size in the dimension's [base unit](Dimension::base), a ratio of two integers; of
+    /// [`Unit::Radian`] it is that ratio divided by π.
+    pub const fn size(self) -> (u64, u64) {
+        (self.row().num, self.row().den)
+    }
+
+    /// What the unit's scale reads at 0 of the base unit: 273.15 for kelvins, 32 for degrees
+    /// Fahrenheit, 0 for all that are no temperatures.
+    pub const fn zero(self) -> f64 {
+        self.row().zero
+    }
+
+    /// The definition that the size is from.
+    pub const fn definition(self) -> &'static str {
+        self.row().definition
+    }
+
+    const fn row(self) -> &'static Row {
+        &Self::ROWS[self as usize]
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.symbol())
+    }
+}
+
+/// As [`Unit::resolve`] without a vocabulary.
+///
+/// ```
+/// use mesonet::Unit;
+/// assert_eq!("km/h".parse(), Ok(Unit::KilometrePerHour));
+/// assert_eq!(
+///     "C".parse::<Unit>().unwrap_err().to_string(),
+///     "\"C\" is ambiguous; it may stand for °C (degree Celsius) or C (coulomb)",
+/// );
+/// ```
+impl FromStr for Unit {
+    type Err = UnitError;
+    fn from_str(got: &str) -> Result<Self, UnitError> {
+        match Self::resolve(got, None) {
+            Resolution::Exact(unit) => Ok(unit),
+            Resolution::Ambiguous(units) => Err(UnitError::Ambiguous { got: shown(got), units }),
+            Resolution::Unknown => Err(UnitError::Unknown { got: shown(got) }),
+        }
+    }
+}
+
+/// A text as an error shows it: its beginning, where it is longer than any unit.
+fn shown(got: &str) -> String {
+    if got.len() <= MAX_UNIT_BYTES {
+        return got.to_owned();
+    }
+    let start = got.char_indices().take_while(|(at, _)| *at < MAX_UNIT_BYTES);
+    start.map(|(_, char)| char).chain(['…']).collect()
+}
+
+/// Units that do not convert into each other, or texts that are none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// The units measure different things.
+    #[error(
+        "{} is a {}, {} a {}; allowed are two units of one dimension",
+        named(*from), from.dimension(), named(*to), to.dimension()
+    )]
+    Dimension {
+        /// The unit to convert from.
+        from: Unit,
+        /// The unit to convert to.
+        to: Unit,
+    },
+    /// The output has another length than the input.
+    #[error("{values} values were given room for {room}; the output must have the same length")]
+    Length {
+        /// Values in the input.
+        values: usize,
+        /// Room in the output.
+        room: usize,
+    },
+    /// A text that is no unit of the table.
+    #[error("\"{got}\" is no known unit; allowed are {} and their aliases", all_symbols())]
+    Unknown {
+        /// The text that was given, or its beginning.
+        got: String,
+    },
+    /// A text that means different things to different writers.
+    #[error("\"{got}\" is ambiguous; it may stand for {}", all_named(units))]
+    Ambiguous {
+        /// The text that was given.
+        got: String,
+        /// What it may stand for.
+        units: &'static [Unit],
+    },
+    /// A name that is no vocabulary.
+    #[error("\"{got}\" is not a vocabulary; allowed are {}", Vocabulary::ALL.map(Vocabulary::name).join(", "))]
+    Vocabulary {
+        /// The name that was given.
+        got: String,
+    },
+}
+
+/// Symbol and name: `kt (knot)`.
+fn named(unit: Unit) -> String {
+    let symbol = if unit == Unit::One { "1" } else { unit.symbol() };
+    format!("{symbol} ({})", unit.name())
+}
+
+fn all_named(units: &[Unit]) -> String {
+    units.iter().copied().map(named).collect::<Vec<_>>().join(" or ")
+}
+
+fn all_symbols() -> String {
+    let symbols: Vec<_> = Unit::ALL.iter().map(|unit| unit.symbol()).collect();
+    symbols.into_iter().filter(|symbol| !symbol.is_empty()).collect::<Vec<_>>().join(", ")
+}
