@@ -24,7 +24,7 @@
 //! | Same series and time: the newer ingest wins | [`Store`], [`MemoryStore`] |
 //! | Readings as a snapshot or on a grid | [`readings`], [`ReadingsQuery`] |
 //! | Station details and their `qualities` | [`details`], [`StationDetail`] |
-//! | Derived values, with the worst quality of their inputs | [`derive_with_quality`], [`dew_point_c`], [`heat_index_c`] |
+//! | Derived values, with the worst quality of their inputs | [`derive_report`], [`derive_with_quality`], [`dew_point_c`] |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`] |
 //!
@@ -72,8 +72,8 @@ mod query;
 pub use canonical::{Canonical, to_canonical};
 pub use capability::{Capabilities, Product, ProductAccess};
 pub use derived::{
-    DerivedLengthError, derive_with_quality, dew_point_c, dew_point_c_into, heat_index_c,
-    heat_index_c_into, heat_index_f, heat_index_f_into, humidex, humidex_into,
+    DerivedLengthError, derive_report, derive_with_quality, dew_point_c, dew_point_c_into,
+    heat_index_c, heat_index_c_into, heat_index_f, heat_index_f_into, humidex, humidex_into,
     mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into, relative_humidity_pct,
     relative_humidity_pct_into, roughness_m, station_pressure_hpa, station_pressure_hpa_into,
     stull_wet_bulb_c, stull_wet_bulb_c_into, wet_bulb_c, wet_bulb_c_into, wind_at_10m,

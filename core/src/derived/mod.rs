@@ -7,6 +7,7 @@ mod comfort;
 mod humidity;
 mod pressure;
 mod quality;
+mod report;
 mod slices;
 mod wind;
 
@@ -23,5 +24,6 @@ pub use pressure::{
     station_pressure_hpa_into,
 };
 pub use quality::derive_with_quality;
+pub use report::derive_report;
 pub use slices::DerivedLengthError;
 pub use wind::{roughness_m, wind_at_10m, wind_at_10m_into};
