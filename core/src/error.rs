@@ -1,5 +1,7 @@
 //! One error above the small ones of the modules, with stable kinds for adapters to map.
 
+#[cfg(feature = "serde")]
+use crate::check::{CheckConfigError, CheckError};
 use crate::geo::GeoError;
 use crate::grid::GridLengthError;
 use crate::lookback::{LookbackError, PlanError};
@@ -42,6 +44,12 @@ pub enum ErrorKind {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant wraps the error of the module that it names")]
 pub enum Error {
+    #[cfg(feature = "serde")]
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    #[cfg(feature = "serde")]
+    #[error(transparent)]
+    CheckConfig(#[from] CheckConfigError),
     #[error(transparent)]
     Encoding(#[from] EncodingError),
     #[error(transparent)]

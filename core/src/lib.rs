@@ -30,7 +30,7 @@
 //!
 //! # Features
 //! All are on by default; each combination builds.
-//! - `serde`: the wire shapes.
+//! - `serde`: the wire shapes, and the quality checks, whose limits are a text.
 //! - `feed`: readers of published feeds.
 //! - `store`: the store trait, the memory store and the queries over them.
 
@@ -54,6 +54,8 @@ mod variable;
 // Level 2: the rules.
 mod canonical;
 mod capability;
+#[cfg(feature = "serde")]
+mod check;
 mod derived;
 mod error;
 mod grid;
@@ -71,6 +73,11 @@ mod query;
 
 pub use canonical::{Canonical, to_canonical};
 pub use capability::{Capabilities, Product, ProductAccess};
+#[cfg(feature = "serde")]
+pub use check::{
+    Check, CheckConfig, CheckConfigError, CheckError, CheckInput, CheckLimit, CheckReport, Checker,
+    DEFAULT_LIMITS_TOML, Explanation, NotRun, Reach, SeriesReadings, StationSite, Surroundings,
+};
 pub use derived::{
     DerivedLengthError, derive_report, derive_with_quality, dew_point_c, dew_point_c_into,
     heat_index_c, heat_index_c_into, heat_index_f, heat_index_f_into, humidex, humidex_into,

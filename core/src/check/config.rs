@@ -1,0 +1,215 @@
+//! The limits of the checks: data, each with its source.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::limits::{
+    AccumulationLimits, NeighbourLimits, PersistenceLimits, PrecisionLimits, RangeLimits,
+    RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits,
+};
+use crate::variable::Variable;
+
+/// The text of the limits that ship: a commented TOML file.
+pub const DEFAULT_LIMITS_TOML: &str = include_str!("limits.toml");
+
+/// The limits of the checks, each with its source.
+///
+/// ```
+/// use mesonet::CheckConfig;
+/// let own = "[record.airTemperature]\nbounds = [-70, 56.7]\nsource = \"own network\"\n";
+/// assert!(CheckConfig::from_toml(own).is_ok());
+/// let turned = "[record.airTemperature]\nbounds = [56.7, -63]\nsource = \"own network\"\n";
+/// assert_eq!(
+///     CheckConfig::from_toml(turned).unwrap_err().to_string(),
+///     "line 2 of the limits: the lower bound must be below the upper; got [56.7, -63]",
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckConfig {
+    pub(super) value: ValueLimits,
+    pub(super) range: ByVariable<RangeLimits>,
+    pub(super) accumulation: ByVariable<AccumulationLimits>,
+    pub(super) record: ByVariable<RecordLimits>,
+    pub(super) spike: ByVariable<SpikeLimits>,
+    pub(super) step: ByVariable<StepLimits>,
+    pub(super) persistence: ByVariable<PersistenceLimits>,
+    pub(super) consistency: ConsistencyLimits,
+    pub(super) neighbours: ByVariable<NeighbourLimits>,
+}
+
+pub(super) type ByVariable<T> = BTreeMap<Variable, T>;
+
+/// A text of limits that is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of the limits: {reason}")]
+pub struct CheckConfigError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What was got and what is allowed.
+    pub reason: String,
+}
+
+/// Limits of the checks between readings of one station and time; an absent one does not run.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct ConsistencyLimits {
+    pub dew_point: Option<PrecisionLimits>,
+    pub wet_bulb: Option<PrecisionLimits>,
+    pub pressure_order: Option<RuleLimits>,
+    pub pressure_reduction: Option<RuleLimits>,
+    pub wind_gust: Option<RuleLimits>,
+    pub calm_wind: Option<RuleLimits>,
+    pub rainfall: Option<RuleLimits>,
+    pub wave_height: Option<RuleLimits>,
+    pub average: Option<RuleLimits>,
+}
+
+/// A name of a variable as the key of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct VariableKey(pub Variable);
+
+impl TryFrom<String> for VariableKey {
+    type Error = String;
+    fn try_from(name: String) -> Result<Self, String> {
+        name.parse().map(Self).map_err(|error: crate::variable::VariableError| error.to_string())
+    }
+}
+
+/// A text of limits as it is written: what is not there is not changed.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Default)]
+struct Text {
+    without: Vec<Spanned<String>>,
+    value: Option<ValueLimits>,
+    range: BTreeMap<VariableKey, RangeLimits>,
+    accumulation: BTreeMap<VariableKey, AccumulationLimits>,
+    record: BTreeMap<VariableKey, RecordLimits>,
+    spike: BTreeMap<VariableKey, SpikeLimits>,
+    step: BTreeMap<VariableKey, StepLimits>,
+    persistence: BTreeMap<VariableKey, PersistenceLimits>,
+    consistency: ConsistencyLimits,
+    neighbours: BTreeMap<VariableKey, NeighbourLimits>,
+}
+
+impl Default for CheckConfig {
+    /// The limits that ship.
+    fn default() -> Self {
+        Self::none().with(DEFAULT_LIMITS_TOML).expect("the limits that ship are tested")
+    }
+}
+
+impl CheckConfig {
+    /// The limits that ship, with the entries of a TOML text in their place.
+    ///
+    /// An entry (`[range.airTemperature]`, `[consistency.windGust]`) replaces that of the same name
+    /// whole, its source included. `without = ["step.airTemperature"]` removes entries.
+    ///
+    /// # Errors
+    /// What is no TOML, unknown keys and variables, and limits that make no sense: not a number,
+    /// a lower bound above the upper one, Error bounds inside the Doubtful ones, negative spans.
+    pub fn from_toml(text: &str) -> Result<Self, CheckConfigError> {
+        Self::default().with(text)
+    }
+
+    /// No limit at all: no check runs.
+    pub fn none() -> Self {
+        Self {
+            value: ValueLimits::default(),
+            range: BTreeMap::new(),
+            accumulation: BTreeMap::new(),
+            record: BTreeMap::new(),
+            spike: BTreeMap::new(),
+            step: BTreeMap::new(),
+            persistence: BTreeMap::new(),
+            consistency: ConsistencyLimits::default(),
+            neighbours: BTreeMap::new(),
+        }
+    }
+
+    fn with(mut self, text: &str) -> Result<Self, CheckConfigError> {
+        let over: Text = toml::from_str(text).map_err(|error| CheckConfigError {
+            line: line_of(text, error.span().map_or(0, |span| span.start)),
+            reason: error.message().replace('\n', " "),
+        })?;
+        for name in &over.without {
+            if !self.remove(name.get_ref()) {
+                return Err(CheckConfigError {
+                    line: line_of(text, name.span().start),
+                    reason: format!(
+                        "\"{}\" is no entry that can be left out; allowed are those of the limits \
+                         that ship, for example step.airTemperature",
+                        name.get_ref()
+                    ),
+                });
+            }
+        }
+        self.value = over.value.unwrap_or(self.value);
+        put(&mut self.range, over.range);
+        put(&mut self.accumulation, over.accumulation);
+        put(&mut self.record, over.record);
+        put(&mut self.spike, over.spike);
+        put(&mut self.step, over.step);
+        put(&mut self.persistence, over.persistence);
+        put(&mut self.neighbours, over.neighbours);
+        let (known, over) = (self.consistency, over.consistency);
+        self.consistency = ConsistencyLimits {
+            dew_point: over.dew_point.or(known.dew_point),
+            wet_bulb: over.wet_bulb.or(known.wet_bulb),
+            pressure_order: over.pressure_order.or(known.pressure_order),
+            pressure_reduction: over.pressure_reduction.or(known.pressure_reduction),
+            wind_gust: over.wind_gust.or(known.wind_gust),
+            calm_wind: over.calm_wind.or(known.calm_wind),
+            rainfall: over.rainfall.or(known.rainfall),
+            wave_height: over.wave_height.or(known.wave_height),
+            average: over.average.or(known.average),
+        };
+        Ok(self)
+    }
+
+    /// Removes an entry; whether there was one.
+    fn remove(&mut self, name: &str) -> bool {
+        let Some((section, entry)) = name.split_once('.') else { return false };
+        if section == "consistency" {
+            let rules = &mut self.consistency;
+            return match entry {
+                "dewPoint" => rules.dew_point.take().is_some(),
+                "wetBulb" => rules.wet_bulb.take().is_some(),
+                "pressureOrder" => rules.pressure_order.take().is_some(),
+                "pressureReduction" => rules.pressure_reduction.take().is_some(),
+                "windGust" => rules.wind_gust.take().is_some(),
+                "calmWind" => rules.calm_wind.take().is_some(),
+                "rainfall" => rules.rainfall.take().is_some(),
+                "waveHeight" => rules.wave_height.take().is_some(),
+                "average" => rules.average.take().is_some(),
+                _ => false,
+            };
+        }
+        let Ok(variable) = entry.parse::<Variable>() else { return false };
+        match section {
+            "range" => self.range.remove(&variable).is_some(),
+            "accumulation" => self.accumulation.remove(&variable).is_some(),
+            "record" => self.record.remove(&variable).is_some(),
+            "spike" => self.spike.remove(&variable).is_some(),
+            "step" => self.step.remove(&variable).is_some(),
+            "persistence" => self.persistence.remove(&variable).is_some(),
+            "neighbours" => self.neighbours.remove(&variable).is_some(),
+            _ => false,
+        }
+    }
+}
+
+fn put<T>(known: &mut ByVariable<T>, over: BTreeMap<VariableKey, T>) {
+    known.extend(over.into_iter().map(|(VariableKey(variable), limits)| (variable, limits)));
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count()
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

@@ -1,0 +1,269 @@
+//! What a check says of one reading, and the one place where verdicts are combined.
+
+use std::fmt;
+
+use crate::quality::{BaseQuality, Quality};
+
+/// A check. The order of the variants is the order in which the checks run, and which check gives
+/// the verdict where two say the same base quality.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Check {
+    /// The value is a number and stands for itself, not for a missing value.
+    Value,
+    /// The value lies in the limits of its variable, latitude and season.
+    Range,
+    /// The value lies within the extremes on record.
+    Record,
+    /// The value does not stick out from those before and after it.
+    Spike,
+    /// The value did not change too fast.
+    Step,
+    /// The value did not stay the same for too long.
+    Persistence,
+    /// Dew point ≤ air temperature.
+    DewPoint,
+    /// Dew point ≤ wet-bulb temperature ≤ air temperature.
+    WetBulb,
+    /// Station pressure ≤ sea level pressure above sea level, ≥ below it.
+    PressureOrder,
+    /// Sea level pressure near the station pressure reduced to sea level.
+    PressureReduction,
+    /// Mean wind ≤ gust, and the gust not too far above it.
+    WindGust,
+    /// A calm has direction 0, and only a calm.
+    CalmWind,
+    /// Rainfall ≤ precipitation.
+    Rainfall,
+    /// Wave height ≤ maximum wave height.
+    WaveHeight,
+    /// Minimum ≤ average ≤ maximum of a period.
+    Average,
+    /// The value is like those of the stations around.
+    Neighbours,
+}
+
+impl Check {
+    /// Every check, in the order in which they run.
+    pub const ALL: [Self; 16] = [
+        Self::Value,
+        Self::Range,
+        Self::Record,
+        Self::Spike,
+        Self::Step,
+        Self::Persistence,
+        Self::DewPoint,
+        Self::WetBulb,
+        Self::PressureOrder,
+        Self::PressureReduction,
+        Self::WindGust,
+        Self::CalmWind,
+        Self::Rainfall,
+        Self::WaveHeight,
+        Self::Average,
+        Self::Neighbours,
+    ];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Value => "value",
+            Self::Range => "range",
+            Self::Record => "record",
+            Self::Spike => "spike",
+            Self::Step => "step",
+            Self::Persistence => "persistence",
+            Self::DewPoint => "dewPoint",
+            Self::WetBulb => "wetBulb",
+            Self::PressureOrder => "pressureOrder",
+            Self::PressureReduction => "pressureReduction",
+            Self::WindGust => "windGust",
+            Self::CalmWind => "calmWind",
+            Self::Rainfall => "rainfall",
+            Self::WaveHeight => "waveHeight",
+            Self::Average => "average",
+            Self::Neighbours => "neighbours",
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl serde::Serialize for Check {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Why a check did not run on a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotRun {
+    /// No limit is configured for the variable, or the check is of other variables.
+    NoLimit,
+    /// The series holds extremes, totals or buckets, which the check cannot judge.
+    SeriesKind,
+    /// The values are in another unit than the limits.
+    Unit,
+    /// The value is none or is impossible, so there is nothing left to find out.
+    Refused,
+    /// There is no usable reading before this one, or it is too long ago.
+    NoPrevious,
+    /// There is no usable reading after this one, or it is too late.
+    NoNext,
+    /// The value may stay as it is: calm, no precipitation, saturated, no snow.
+    Exempt,
+    /// The station has no series to compare with.
+    NoRelatedSeries,
+    /// The series to compare with has no usable reading of this time.
+    NoRelatedReading,
+    /// The altitude of the station is unknown.
+    NoAltitude,
+    /// Fewer stations around than the check needs.
+    TooFewNeighbours,
+    /// The check needs the readings of other stations, which were not given.
+    OtherStations,
+}
+
+impl NotRun {
+    /// The reason in words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::NoLimit => "no limit is configured for this variable",
+            Self::SeriesKind => "the check is not for series of this interval type or bucket",
+            Self::Unit => "the values are not in the unit of the limits",
+            Self::Refused => "the value is missing or impossible",
+            Self::NoPrevious => "no usable reading before it within reach",
+            Self::NoNext => "no usable reading after it within reach",
+            Self::Exempt => "the value may stay as it is",
+            Self::NoRelatedSeries => "the station has no series to compare with",
+            Self::NoRelatedReading => "no usable reading of the same time to compare with",
+            Self::NoAltitude => "the altitude of the station is unknown",
+            Self::TooFewNeighbours => "too few stations around",
+            Self::OtherStations => "needs the readings of other stations",
+        }
+    }
+}
+
+impl fmt::Display for NotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// What came of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    NotRun(NotRun),
+    Passed,
+    Tripped(Quality),
+}
+
+impl From<Option<Quality>> for Outcome {
+    fn from(tripped: Option<Quality>) -> Self {
+        tripped.map_or(Self::Passed, Self::Tripped)
+    }
+}
+
+/// A value that a check looked at.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckInput {
+    /// What it is: the name of a variable, or of what was computed.
+    pub name: &'static str,
+    /// The value.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+    /// Its time; absent where it has none of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<crate::time::Iso8601>,
+}
+
+/// A limit that a check held the inputs against.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckLimit {
+    /// What it limits.
+    pub name: &'static str,
+    /// The least that is allowed; absent where there is no such limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// The most that is allowed; absent where there is no such limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// The unit of both.
+    pub unit: String,
+    /// Where the limit was published.
+    pub source: String,
+}
+
+/// The inputs and limits of one check.
+#[derive(Debug, Default)]
+pub(super) struct Details {
+    pub inputs: Vec<CheckInput>,
+    pub limits: Vec<CheckLimit>,
+}
+
+/// Where the outcomes of the checks on one reading go. The fast pass and the explanation run the
+/// same checks into different sinks, so that they cannot disagree.
+pub(super) trait Sink {
+    /// Takes an outcome; `details` is called only by who wants to show them.
+    fn note(&mut self, check: Check, outcome: Outcome, details: impl FnOnce() -> Details);
+}
+
+/// The verdict of the checks so far: the worst, of the first check where two are the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// Whether a check ran that says something of the value beyond its being one.
+    ran: bool,
+    tripped: Option<(Quality, Check)>,
+}
+
+impl Tally {
+    pub fn add(&mut self, check: Check, outcome: Outcome) {
+        match outcome {
+            Outcome::NotRun(_) => {}
+            // That a value is a number does not make it Good.
+            Outcome::Passed => self.ran |= check != Check::Value,
+            Outcome::Tripped(quality) => {
+                self.ran = true;
+                if self.tripped.is_none_or(|(known, _)| quality.base < known.base) {
+                    self.tripped = Some((quality, check));
+                }
+            }
+        }
+    }
+
+    /// The worst that a check said, where one tripped.
+    pub fn tripped(self) -> Option<Quality> {
+        self.tripped.map(|(quality, _)| quality)
+    }
+
+    /// The final verdict and the check that gave it; `None` where it is the source's or no check
+    /// tripped.
+    ///
+    /// - A source's Good is kept: its readings are not checked.
+    /// - A source's Unknown is no verdict: the checks decide. All passed is Good; none ran is
+    ///   what the source said.
+    /// - Any other verdict of the source is kept and never improved: the worse of both.
+    pub fn verdict(self, source: Quality) -> (Quality, Option<Check>) {
+        match (source.base, self.tripped) {
+            (BaseQuality::Good, _) => (source, None),
+            (BaseQuality::Unknown, Some((quality, check))) => (quality, Some(check)),
+            (BaseQuality::Unknown, None) if self.ran => (Quality::GOOD, None),
+            (BaseQuality::Unknown, None) => (Quality::UNCHECKED, None),
+            (_, Some((quality, check))) if quality.base < source.base => (quality, Some(check)),
+            (_, _) => (source, None),
+        }
+    }
+}
+
+impl Sink for Tally {
+    #[inline]
+    fn note(&mut self, check: Check, outcome: Outcome, _: impl FnOnce() -> Details) {
+        self.add(check, outcome);
+    }
+}

@@ -1,0 +1,18 @@
+//! Value type: a number that stands for itself.
+
+use super::limits::ValueLimits;
+use crate::quality::{BaseQuality, Quality, ReasonQuality};
+use crate::variable::Variable;
+
+/// NaN is no value: Missing, reason Missing. What is infinite or stands for "no value" is Missing,
+/// reason ValueType.
+pub(super) fn value(variable: Variable, value: f64, limits: &ValueLimits) -> Option<Quality> {
+    let missing = |reason| Some(Quality { base: BaseQuality::Missing, reason });
+    if value.is_nan() {
+        missing(ReasonQuality::Missing)
+    } else if value.is_infinite() || limits.is_sentinel(variable, value) {
+        missing(ReasonQuality::ValueType)
+    } else {
+        None
+    }
+}
