@@ -17,7 +17,9 @@ use super::{Dimension, Unit, UnitError};
 /// sum with the other zero. Near a zero that is moved, the way back keeps the absolute precision of
 /// the greater number, not the relative one: 1e-20 °F comes back as 0.
 ///
-/// NaN stays NaN, infinities stay infinite. Results do not depend on the processor.
+/// NaN stays NaN, infinities stay infinite. Results do not depend on the processor, nor on whether
+/// values come alone or in slices, as long as they are from 1e-280 to 1e290 in size; beyond, the
+/// last digit may.
 ///
 /// ```
 /// use mesonet::{Conversion, Unit};
@@ -126,8 +128,8 @@ impl Conversion {
         self.factor.of(value - self.zero) - self.less
     }
 
-    /// Converts the values of a slice where they are. `f32` values are converted in `f64` and
-    /// rounded once more.
+    /// Converts the values of a slice where they are. `f32` values are converted in `f64` and the
+    /// result is rounded.
     ///
     /// ```
     /// use mesonet::{Conversion, Unit};
@@ -137,7 +139,7 @@ impl Conversion {
     /// # Ok::<(), mesonet::UnitError>(())
     /// ```
     pub fn apply_in_place<T: Sample>(self, values: &mut [T]) {
-        dispatch_in_place(self, values);
+        loops::in_place(self, values);
     }
 
     /// Converts the values of a slice into the caller's buffer.
@@ -157,7 +159,7 @@ impl Conversion {
         if values.len() != out.len() {
             return Err(UnitError::Length { values: values.len(), room: out.len() });
         }
-        dispatch_into(self, values, out);
+        loops::into(self, values, out);
         Ok(())
     }
 }
@@ -170,35 +172,40 @@ impl Factor {
         let (num, den) = ((num / common) as f64, (den / common) as f64);
         let high = num / den;
         let (product, error) = two_product(high, den);
-        Self { high, low: (num - product - error) / den }
+        Self { high, low: (num - product + error) / den }
     }
 
     const fn times(self, other: Self) -> Self {
         let (product, error) = two_product(self.high, other.high);
-        let error = error + (self.high * other.low + self.low * other.high);
-        let high = product + error;
-        Self { high, low: error - (high - product) }
+        let rest = self.high * other.low + self.low * other.high - error;
+        let high = product + rest;
+        Self { high, low: rest - (high - product) }
     }
 
     /// The product with a value, rounded once.
     #[inline]
     const fn of(self, value: f64) -> f64 {
         let (product, error) = two_product(value, self.high);
-        let rest = error + value * self.low;
-        // False for a zero, whose sign is to be kept, for infinities and for values next to the
-        // greatest, whose rest is no number, and for NaN.
-        if rest.abs() < product.abs() { product + rest } else { product }
+        self.sum(value, product, error)
+    }
+
+    /// The product with a value, from its rounded first part and the error of that.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
+    const fn sum(self, value: f64, product: f64, error: f64) -> f64 {
+        let sum = product - (error - value * self.low);
+        // Infinities, and values next to the greatest: their error is no number.
+        if sum.is_nan() { product } else { sum }
     }
 }
 
-/// A product and what its rounding left out (Dekker 1971, with Veltkamp's splitting). Without the
-/// processor's fused multiply-add, which WebAssembly and older processors lack: results are the
-/// same everywhere.
+/// A product and by how much it is too great (Dekker 1971, with Veltkamp's splitting): the same that
+/// a fused multiply-add gives, which WebAssembly and older processors lack.
 #[inline]
 const fn two_product(a: f64, b: f64) -> (f64, f64) {
     let product = a * b;
     let ((a_high, a_low), (b_high, b_low)) = (split(a), split(b));
-    let error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
+    let error = (((product - a_high * b_high) - a_low * b_high) - a_high * b_low) - a_low * b_low;
     (product, error)
 }
 
@@ -218,96 +225,106 @@ const fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
 }
 
 /// A number that a slice may hold: `f64` or `f32`.
-pub trait Sample: Copy + sealed::Sealed {
-    #[doc(hidden)]
-    fn to_f64(self) -> f64;
-    #[doc(hidden)]
-    fn from_f64(value: f64) -> Self;
-}
+pub trait Sample: Copy + sealed::Sample {}
+impl Sample for f32 {}
+impl Sample for f64 {}
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
+    use super::Conversion;
 
-impl Sample for f64 {
-    #[inline]
-    fn to_f64(self) -> f64 {
-        self
+    pub trait Sample: Copy {
+        fn convert(self, conversion: Conversion) -> Self;
+        /// The same, where the processor multiplies and adds in one step.
+        fn convert_fused(self, conversion: Conversion) -> Self;
     }
-    #[inline]
-    fn from_f64(value: f64) -> Self {
-        value
-    }
-}
 
-impl Sample for f32 {
-    #[inline]
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-    #[inline]
-    fn from_f64(value: f64) -> Self {
-        value as Self
-    }
-}
+    impl Sample for f64 {
+        #[inline(always)]
+        fn convert(self, conversion: Conversion) -> Self {
+            conversion.apply(self)
+        }
 
-// Compiled into each of its callers, so that each gets the instructions that it may use.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn loop_in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
-    for value in values {
-        *value = T::from_f64(conversion.apply(value.to_f64()));
+        #[inline(always)]
+        fn convert_fused(self, conversion: Conversion) -> Self {
+            let Conversion { zero, factor, less } = conversion;
+            let value = self - zero;
+            let product = value * factor.high;
+            let error = (-value).mul_add(factor.high, product);
+            factor.sum(value, product, error) - less
+        }
     }
-}
 
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn loop_into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
-    for (out, &value) in out.iter_mut().zip(values) {
-        *out = T::from_f64(conversion.apply(value.to_f64()));
+    // A product in doubles has 29 bits more than the result: its own rounding does not show.
+    impl Sample for f32 {
+        #[inline(always)]
+        fn convert(self, conversion: Conversion) -> Self {
+            let Conversion { zero, factor, less } = conversion;
+            ((f64::from(self) - zero) * factor.high - less) as Self
+        }
+
+        #[inline(always)]
+        fn convert_fused(self, conversion: Conversion) -> Self {
+            self.convert(conversion)
+        }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
-mod avx2 {
-    use super::{Conversion, Sample, loop_in_place, loop_into};
+mod loops {
+    use super::{Conversion, Sample};
 
-    #[target_feature(enable = "avx2")]
-    fn in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
-        loop_in_place(conversion, values);
-    }
-
-    #[target_feature(enable = "avx2")]
-    fn into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
-        loop_into(conversion, values, out);
-    }
-
-    pub(super) fn dispatch_in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
-        if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2, which is all that the function asks for.
-            unsafe { in_place(conversion, values) }
-        } else {
-            loop_in_place(conversion, values);
+    #[target_feature(enable = "avx2,fma")]
+    fn in_place_fused<T: Sample>(conversion: Conversion, values: &mut [T]) {
+        for value in values {
+            *value = value.convert_fused(conversion);
         }
     }
 
-    pub(super) fn dispatch_into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
-        if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2, which is all that the function asks for.
-            unsafe { into(conversion, values, out) }
+    #[target_feature(enable = "avx2,fma")]
+    fn into_fused<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
+        for (out, value) in out.iter_mut().zip(values) {
+            *out = value.convert_fused(conversion);
+        }
+    }
+
+    fn has_fused() -> bool {
+        std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")
+    }
+
+    pub(super) fn in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
+        if has_fused() {
+            // SAFETY: the processor has AVX2 and FMA, which is all that the function asks for.
+            unsafe { in_place_fused(conversion, values) }
         } else {
-            loop_into(conversion, values, out);
+            super::in_place(conversion, values);
+        }
+    }
+
+    pub(super) fn into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
+        if has_fused() {
+            // SAFETY: the processor has AVX2 and FMA, which is all that the function asks for.
+            unsafe { into_fused(conversion, values, out) }
+        } else {
+            super::into(conversion, values, out);
         }
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-use avx2::{dispatch_in_place, dispatch_into};
 #[cfg(not(target_arch = "x86_64"))]
-use {loop_in_place as dispatch_in_place, loop_into as dispatch_into};
+use self as loops;
+
+fn in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
+    for value in values {
+        *value = value.convert(conversion);
+    }
+}
+
+fn into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
+    for (out, value) in out.iter_mut().zip(values) {
+        *out = value.convert(conversion);
+    }
+}
 
 /// Knots to km/h: the knot is 1852 m per hour (BIPM, SI Brochure, 8th edition, table 8).
 ///

@@ -193,7 +193,7 @@ pub(super) const TABLE: &[(Unit, Vocabulary, &[&str])] = &[
     (Millimetre, Cf, &["mm", "millimetre", "millimetres", "millimeter", "millimeters"]),
     (Nanometre, Wmo, &["nm"]),
     (Nanometre, Ucum, &["nm"]),
-    (Nanometre, Cf, &["nm", "nanometre", "nanometer"]),
+    (Nanometre, Cf, &["nm"]),
     (Inch, Wmo, &["in"]),
     (Inch, Ucum, &["[in_i]"]),
     (Inch, Cf, &["in", "inch", "inches"]),
