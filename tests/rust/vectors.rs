@@ -6,8 +6,13 @@
 use std::path::Path;
 
 use mesonet::{
-    BaseQuality, Encoding, ReasonQuality, Rotation, distinct_worst_first, rotate_field, worst,
-    worst_code,
+    BaseQuality, Encoding, ReasonQuality, Rotation, dew_point_c, dew_point_c_into,
+    distinct_worst_first, heat_index_c, heat_index_c_into, heat_index_f, heat_index_f_into,
+    humidex, humidex_into, mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into,
+    relative_humidity_pct, relative_humidity_pct_into, rotate_field, station_pressure_hpa,
+    station_pressure_hpa_into, stull_wet_bulb_c, stull_wet_bulb_c_into, wet_bulb_c,
+    wet_bulb_c_into, wind_at_10m, wind_at_10m_into, wind_chill_c, wind_chill_c_into, wind_chill_f,
+    wind_chill_f_into, worst, worst_code,
 };
 use serde_json::Value;
 
@@ -157,6 +162,58 @@ fn wind_rotation() {
         let (mut u, mut v) = ([of("u")], [of("v")]);
         rotate_field(&[of("cos")], &[of("sin")], &mut u, &mut v).unwrap();
         assert_close(&[u[0], v[0]], &wanted, tolerance, name);
+        ran += 1;
+    }
+    assert_count(ran, &file);
+}
+
+/// A derived value: the scalar, and the slice form of one place with NaN for no value.
+fn derived_value(function: &str, inputs: &[f64]) -> (Option<f64>, f64) {
+    let mut out = [0.0];
+    macro_rules! call {
+        ($scalar:ident, $slices:ident, $($input:ident),+) => {{
+            let [$($input),+] = *inputs else { panic!("{function}: {inputs:?}") };
+            $slices($(&[$input],)+ &mut out).unwrap();
+            $scalar($($input),+)
+        }};
+    }
+    let value = match function {
+        "dew_point_c" => call!(dew_point_c, dew_point_c_into, a, b),
+        "heat_index_c" => call!(heat_index_c, heat_index_c_into, a, b),
+        "heat_index_f" => call!(heat_index_f, heat_index_f_into, a, b),
+        "humidex" => call!(humidex, humidex_into, a, b),
+        "mean_sea_level_pressure_hpa" => {
+            call!(mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into, a, b, c)
+        }
+        "relative_humidity_pct" => call!(relative_humidity_pct, relative_humidity_pct_into, a, b),
+        "station_pressure_hpa" => call!(station_pressure_hpa, station_pressure_hpa_into, a, b),
+        "stull_wet_bulb_c" => call!(stull_wet_bulb_c, stull_wet_bulb_c_into, a, b),
+        "wet_bulb_c" => call!(wet_bulb_c, wet_bulb_c_into, a, b, c),
+        "wind_at_10m" => call!(wind_at_10m, wind_at_10m_into, a, b, c),
+        "wind_chill_c" => call!(wind_chill_c, wind_chill_c_into, a, b),
+        "wind_chill_f" => call!(wind_chill_f, wind_chill_f_into, a, b),
+        _ => panic!("{function} is no function"),
+    };
+    (value, out[0])
+}
+
+#[test]
+fn derived() {
+    let file = vectors("derived.json");
+    let mut ran = 0;
+    for case in list(&file, "derived") {
+        let (value, of_slice) = derived_value(text(case, "function"), &all(case, "inputs", number));
+        let (name, wanted) = (case.to_string(), number(&case["expected"]));
+        assert_eq!(value.is_none(), wanted.is_nan(), "{name}: got {value:?}");
+        let value = value.unwrap_or(f64::NAN);
+        assert_eq!(of_slice.to_bits(), value.to_bits(), "{name}: the slice form");
+        match case["decimals"].as_i64() {
+            Some(decimals) => {
+                let power = 10_f64.powi(decimals as i32);
+                assert_close(&[(value * power).round() / power], &[wanted], 0.0, &name);
+            }
+            None => assert_close(&[value], &[wanted], number(&case["tolerance"]), &name),
+        }
         ran += 1;
     }
     assert_count(ran, &file);

@@ -16,6 +16,8 @@ const MAGNUS_C: RangeInclusive<f64> = -45.0..=60.0;
 const MAGNUS_SLOPE: f64 = 17.62;
 const MAGNUS_POLE_C: f64 = 243.12;
 const TRIPLE_POINT_HPA: f64 = 6.112;
+/// Specific heat of dry air at constant pressure by its gas constant: 7/2 for a gas of two atoms.
+const HEAT_BY_GAS_CONSTANT: f64 = 3.5;
 
 /// Exponent of the saturation vapour pressure at a temperature.
 #[inline]
@@ -118,34 +120,31 @@ pub fn wet_bulb_c(
 slice_form!(wet_bulb_c_into, wet_bulb_c(station_pressure_hpa, air_temperature_c, dew_point_c));
 
 fn normand_c(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> f64 {
-    /// Ratio of the specific heat of dry air at constant pressure to its gas constant.
-    const HEAT_BY_GAS_CONSTANT: f64 = 3.5;
     let (air_k, dew_point_k) = (air_c + ZERO_CELSIUS_K, dew_point_c + ZERO_CELSIUS_K);
     let saturated_k =
         56.0 + 1.0 / (1.0 / (dew_point_k - 56.0) + libm::log(air_k / dew_point_k) / 800.0);
-    let log_pressure = libm::log(pressure_hpa);
-    // Poisson's equation along the dry adiabat.
+    // Poisson's equation along the dry adiabat gives the logarithm of the pressures' ratio.
     let lift = HEAT_BY_GAS_CONSTANT * libm::log(air_k / saturated_k);
     let step = lift / f64::from(steps);
+    let half_step_ratio = libm::exp(step / 2.0);
     let mut temperature_k = saturated_k;
-    for at in 0..steps {
-        let log_pressure = log_pressure - lift + step * f64::from(at);
-        let slope = |along: f64, rise: f64| {
-            let pressure_hpa = libm::exp(log_pressure + along);
-            moist_slope_k(pressure_hpa, temperature_k + rise, HEAT_BY_GAS_CONSTANT)
-        };
-        let first = slope(0.0, 0.0);
-        let second = slope(step / 2.0, first * step / 2.0);
-        let third = slope(step / 2.0, second * step / 2.0);
-        let fourth = slope(step, third * step);
+    let mut above_hpa = pressure_hpa * libm::exp(-lift);
+    for _ in 0..steps {
+        let middle_hpa = above_hpa * half_step_ratio;
+        let below_hpa = middle_hpa * half_step_ratio;
+        let first = moist_slope_k(above_hpa, temperature_k);
+        let second = moist_slope_k(middle_hpa, temperature_k + first * step / 2.0);
+        let third = moist_slope_k(middle_hpa, temperature_k + second * step / 2.0);
+        let fourth = moist_slope_k(below_hpa, temperature_k + third * step);
         temperature_k += step / 6.0 * (first + 2.0 * second + 2.0 * third + fourth);
+        above_hpa = below_hpa;
     }
     temperature_k - ZERO_CELSIUS_K
 }
 
 /// Change of temperature with the logarithm of pressure along a moist adiabat (AMS Glossary,
 /// pseudoadiabatic lapse rate, without the small terms; Bakhshaii and Stull 2013, eq. 3).
-fn moist_slope_k(pressure_hpa: f64, temperature_k: f64, heat_by_gas_constant: f64) -> f64 {
+fn moist_slope_k(pressure_hpa: f64, temperature_k: f64) -> f64 {
     /// Latent heat of vaporization at 0 °C.
     const LATENT_J_PER_KG: f64 = 2.500_84e6;
     /// Molar mass of water by that of dry air.
@@ -154,7 +153,7 @@ fn moist_slope_k(pressure_hpa: f64, temperature_k: f64, heat_by_gas_constant: f6
     let vapour_hpa = saturation_hpa(temperature_k - ZERO_CELSIUS_K);
     let mixing_ratio = EPSILON * vapour_hpa / (pressure_hpa - vapour_hpa);
     let latent = LATENT_J_PER_KG * mixing_ratio;
-    let heat = heat_by_gas_constant * gas
+    let heat = HEAT_BY_GAS_CONSTANT * gas
         + LATENT_J_PER_KG * latent * EPSILON / (gas * temperature_k * temperature_k);
     (gas * temperature_k + latent) / heat
 }

@@ -40,8 +40,9 @@ pub fn wind_at_10m(speed: f64, sensor_height_m: f64, roughness_m: f64) -> Option
         && roughness_m > 0.0
         && roughness_m < REFERENCE_HEIGHT_M
         && sensor_height_m > roughness_m;
+    let log_roughness = libm::log(roughness_m);
     // The difference of two logarithms, because a quotient of two heights can overflow.
-    let log = |height_m: f64| libm::log(height_m) - libm::log(roughness_m);
+    let log = |height_m: f64| libm::log(height_m) - log_roughness;
     // The ratio first: it is exactly 1 for a sensor at 10 m.
     let at_10m = speed * (log(REFERENCE_HEIGHT_M) / log(sensor_height_m));
     Some(at_10m).filter(|at_10m| defined && at_10m.is_finite())
