@@ -12,6 +12,8 @@
 //! | Readings windows are closed, exports half-open | [`ClosedWindow`], [`HalfOpenWindow`] |
 //! | Bounding boxes, also across the antimeridian | [`BBox`], [`StationIndex`] |
 //! | Quality codes, their ranking, distinct worst first | [`BaseQuality`], [`worst`], [`distinct_worst_first`] |
+//! | The service's own checks, their limits, and why a verdict is what it is | [`Checker`], [`CheckConfig`], [`Explanation`] |
+//! | A network's own verdict, in its flags | [`SWOB_QA_SUMMARY`], [`MADIS`], [`BUFR_033020`], [`QARTOD`] |
 //! | One canonical unit per variable; default names | [`Variable`], [`Unit`] |
 //! | Values are converted to it where their unit is certain | [`to_canonical`], [`Canonical`], [`Conversion`] |
 //! | A series is one variable measured one way | [`SeriesKey`], [`IntervalType`] |
@@ -56,6 +58,7 @@ mod canonical;
 mod capability;
 #[cfg(feature = "serde")]
 mod check;
+mod crosswalk;
 mod derived;
 mod error;
 mod grid;
@@ -78,6 +81,7 @@ pub use check::{
     Check, CheckConfig, CheckConfigError, CheckError, CheckInput, CheckLimit, CheckReport, Checker,
     DEFAULT_LIMITS_TOML, Explanation, NotRun, Reach, SeriesReadings, StationSite, Surroundings,
 };
+pub use crosswalk::{BUFR_033020, Crosswalk, MADIS, QARTOD, SWOB_QA_SUMMARY};
 pub use derived::{
     DerivedLengthError, derive_report, derive_with_quality, dew_point_c, dew_point_c_into,
     heat_index_c, heat_index_c_into, heat_index_f, heat_index_f_into, humidex, humidex_into,

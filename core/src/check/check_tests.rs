@@ -1,1 +1,456 @@
+use proptest::prelude::*;
 
+use super::*;
+use crate::quality::{BaseQuality, ReasonQuality};
+use crate::series::IntervalType::{self, Average, Instantaneous, Max, Min};
+use crate::time::{DAY_MS, HOUR_MS, MINUTE_MS};
+use crate::variable::Variable;
+
+/// A series with its columns, from (minutes, value).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Column {
+    key: SeriesKey,
+    ts_ms: Vec<i64>,
+    value: Vec<f64>,
+    source: Vec<Quality>,
+}
+
+impl Column {
+    fn new(variable: Variable, kind: IntervalType, minutes: i32, of: &[(i64, f64)]) -> Self {
+        Self {
+            key: SeriesKey::new(variable, kind, minutes),
+            ts_ms: of.iter().map(|&(at, _)| at * MINUTE_MS).collect(),
+            value: of.iter().map(|&(_, value)| value).collect(),
+            source: vec![Quality::UNCHECKED; of.len()],
+        }
+    }
+
+    fn moment(variable: Variable, of: &[(i64, f64)]) -> Self {
+        Self::new(variable, Instantaneous, 0, of)
+    }
+
+    fn said(mut self, source: Quality) -> Self {
+        self.source.fill(source);
+        self
+    }
+
+    pub(super) fn readings(&self) -> SeriesReadings<'_> {
+        let Self { key, ts_ms, value, source } = self;
+        SeriesReadings { key, ts_ms, value, source }
+    }
+}
+
+pub(super) fn site() -> StationSite {
+    StationSite { coordinates: LonLat::new(-100.0, 50.0).unwrap(), altitude_m: Some(300.0) }
+}
+
+pub(super) fn verdicts(columns: &[Column]) -> Vec<Vec<Quality>> {
+    verdicts_at(&site(), columns)
+}
+
+fn verdicts_at(site: &StationSite, columns: &[Column]) -> Vec<Vec<Quality>> {
+    let series: Vec<_> = columns.iter().map(Column::readings).collect();
+    let mut verdicts: Vec<_> =
+        columns.iter().map(|of| vec![Quality::UNCHECKED; of.value.len()]).collect();
+    let mut rows: Vec<_> = verdicts.iter_mut().map(Vec::as_mut_slice).collect();
+    Checker::default().check_station(site, &series, &mut rows).unwrap();
+    verdicts
+}
+
+fn quality(base: BaseQuality, reason: ReasonQuality) -> Quality {
+    Quality { base, reason }
+}
+
+#[test]
+fn every_reason_of_the_interface_is_reached() {
+    use Variable::{
+        AirTemperature, DewPointTemperature, RelativeHumidity, WindDirection, WindSpeed,
+    };
+    let no_reason = quality(BaseQuality::Doubtful, ReasonQuality::Unknown);
+    let pressure = |mslp| {
+        [
+            Column::moment(Variable::BarometricPressure, &[(0, 977.8)]),
+            Column::moment(Variable::Mslp, &[(0, mslp)]),
+            Column::moment(AirTemperature, &[(0, 10.0)]),
+        ]
+    };
+    let extremes = [
+        Column::new(AirTemperature, Average, 60, &[(0, 12.0)]),
+        Column::new(AirTemperature, Max, 60, &[(0, 11.0)]),
+    ];
+    let calm = [
+        Column::new(WindSpeed, Average, 2, &[(0, 0.0)]),
+        Column::new(WindDirection, Average, 2, &[(0, 90.0)]),
+    ];
+    let humid = [
+        Column::moment(AirTemperature, &[(0, 10.0)]),
+        Column::moment(DewPointTemperature, &[(0, 12.0)]),
+    ];
+    let stuck: Vec<_> = (0..30).map(|hour| (hour * 60, 7.1)).collect();
+    let air = |of: &[(i64, f64)]| vec![Column::moment(AirTemperature, of)];
+    let found: Vec<Quality> = [
+        air(&[(0, 7.0)]),
+        air(&[(0, f64::NAN)]),
+        air(&[(0, f64::INFINITY)]),
+        air(&[(0, 9999.0)]),
+        air(&[(0, 140.0)]),
+        air(&stuck),
+        vec![Column::moment(RelativeHumidity, &[(0, 20.0), (60, 90.0)])],
+        air(&[(0, 0.0), (60, 25.0)]),
+        air(&[(0, 0.0), (60, -25.0)]),
+        calm.to_vec(),
+        humid.to_vec(),
+        pressure(1050.0).to_vec(),
+        extremes.to_vec(),
+        air(&[(0, 7.0)]).into_iter().map(|of| of.said(no_reason)).collect(),
+    ]
+    .iter()
+    .flat_map(|columns| verdicts(columns))
+    .flatten()
+    .collect();
+    for reason in ReasonQuality::ALL {
+        assert!(found.iter().any(|quality| quality.reason == reason), "{reason}");
+    }
+    for base in BaseQuality::ALL.into_iter().skip(1).take(6) {
+        assert!(found.iter().any(|quality| quality.base == base), "{base}");
+    }
+}
+
+#[test]
+fn the_verdict_of_a_source_is_kept_and_never_improved() {
+    let said = |base, value| {
+        let source = quality(base, ReasonQuality::Unknown);
+        let column = Column::moment(Variable::AirTemperature, &[(0, value)]).said(source);
+        verdicts(&[column])[0][0]
+    };
+    let by_source = |base| quality(base, ReasonQuality::Unknown);
+    let impossible = quality(BaseQuality::Error, ReasonQuality::Range);
+    // Good is not checked again.
+    assert_eq!(said(BaseQuality::Good, 140.0), by_source(BaseQuality::Good));
+    // Unknown is no verdict.
+    assert_eq!(said(BaseQuality::Unknown, 140.0), impossible);
+    assert_eq!(said(BaseQuality::Unknown, 7.0), Quality::GOOD);
+    // Any other is kept, unless a check says worse.
+    for base in [BaseQuality::Doubtful, BaseQuality::Inconsistent, BaseQuality::Instrumentation] {
+        assert_eq!(said(base, 7.0), by_source(base));
+        assert_eq!(said(base, 140.0), impossible);
+    }
+    for base in [BaseQuality::Suppressed, BaseQuality::Missing, BaseQuality::Error] {
+        assert_eq!(said(base, 140.0), by_source(base));
+    }
+}
+
+#[test]
+fn a_value_that_no_check_can_judge_is_unknown() {
+    let index = Column::moment(Variable::HeatIndex, &[(0, 30.0)]);
+    assert_eq!(verdicts(&[index])[0][0], Quality::UNCHECKED);
+    let mut fahrenheit = Column::moment(Variable::AirTemperature, &[(0, 140.0)]);
+    fahrenheit.key.reported_unit = "°F".into();
+    assert_eq!(verdicts(&[fahrenheit])[0][0], Quality::UNCHECKED);
+}
+
+#[test]
+fn a_pressure_or_a_flux_of_999_is_no_sentinel() {
+    for variable in [Variable::Mslp, Variable::BarometricPressure, Variable::SolarRadiation] {
+        let column = Column::moment(variable, &[(0, 999.0)]);
+        assert_eq!(verdicts(&[column])[0][0], Quality::GOOD, "{variable}");
+    }
+}
+
+#[test]
+fn what_is_refused_is_not_held_against_others() {
+    // 140 is impossible: the steps go from 10 to 11. It does not contradict the dew point either.
+    let air = Column::moment(Variable::AirTemperature, &[(0, 10.0), (60, -140.0), (120, 11.0)]);
+    let dew = Column::moment(Variable::DewPointTemperature, &[(0, 9.0), (60, 9.5), (120, 9.0)]);
+    let found = verdicts(&[air.clone(), dew]);
+    let impossible = quality(BaseQuality::Error, ReasonQuality::Range);
+    assert_eq!(found[0], [Quality::GOOD, impossible, Quality::GOOD]);
+    assert_eq!(found[1], [Quality::GOOD; 3]);
+    // The same for what its source calls Error.
+    let mut refused =
+        Column::moment(Variable::AirTemperature, &[(0, 10.0), (60, 40.0), (120, 11.0)]);
+    refused.source[1] = quality(BaseQuality::Error, ReasonQuality::Unknown);
+    assert_eq!(verdicts(&[refused])[0][2], Quality::GOOD);
+}
+
+#[test]
+fn after_a_spike_the_next_reading_is_no_step() {
+    let air = Column::moment(
+        Variable::AirTemperature,
+        &[(0, 10.0), (60, 35.0), (120, 10.0), (180, 10.1)],
+    );
+    let found = verdicts(&[air]);
+    let spike = quality(BaseQuality::Instrumentation, ReasonQuality::Change);
+    assert_eq!(found[0], [Quality::GOOD, spike, Quality::GOOD, Quality::GOOD]);
+}
+
+#[test]
+fn the_wet_bulb_lies_between_dew_point_and_air() {
+    let of = |wet_bulb| {
+        let columns = [
+            Column::moment(Variable::AirTemperature, &[(0, 20.1)]),
+            Column::moment(Variable::WetBulbTemperature, &[(0, wet_bulb)]),
+            Column::moment(Variable::DewPointTemperature, &[(0, 10.1)]),
+        ];
+        verdicts(&columns).concat().iter().map(|verdict| verdict.reason).collect::<Vec<_>>()
+    };
+    use ReasonQuality::{GreaterThan, LessThan, None};
+    assert_eq!(of(15.1), [None, None, None]);
+    assert_eq!(of(20.4), [LessThan, GreaterThan, None]);
+    assert_eq!(of(9.8), [None, LessThan, GreaterThan]);
+}
+
+#[test]
+fn extremes_hold_their_average_and_each_other() {
+    let of = |min, average, max| {
+        let columns = [
+            Column::new(Variable::AirTemperature, Min, 60, &[(0, min)]),
+            Column::new(Variable::AirTemperature, Average, 60, &[(0, average)]),
+            Column::new(Variable::AirTemperature, Max, 60, &[(0, max)]),
+        ];
+        verdicts(&columns).concat().iter().map(|verdict| verdict.reason).collect::<Vec<_>>()
+    };
+    use ReasonQuality::{AverageInconsistent, GreaterThan, LessThan, None};
+    assert_eq!(of(1.0, 2.0, 3.0), [None, None, None]);
+    assert_eq!(of(1.0, 4.0, 3.0), [None, AverageInconsistent, LessThan]);
+    assert_eq!(of(1.0, 0.0, 3.0), [GreaterThan, AverageInconsistent, None]);
+}
+
+#[test]
+fn rain_and_waves_are_bounded() {
+    let of = |lower: Variable, upper: Variable, kind| {
+        let columns =
+            [Column::new(lower, kind, 60, &[(0, 3.0)]), Column::new(upper, kind, 60, &[(0, 2.0)])];
+        verdicts(&columns).concat()
+    };
+    let greater = quality(BaseQuality::Inconsistent, ReasonQuality::GreaterThan);
+    let less = quality(BaseQuality::Inconsistent, ReasonQuality::LessThan);
+    let rain = of(Variable::Rainfall, Variable::Precipitation, IntervalType::Cumulative);
+    assert_eq!(rain, [greater, less]);
+    assert_eq!(of(Variable::WaveHeight, Variable::WaveHeightMax, Max), [greater, less]);
+}
+
+#[test]
+fn the_gust_of_a_shorter_period_is_not_compared() {
+    let mean = Column::new(Variable::WindSpeed, Average, 60, &[(0, 40.0)]);
+    let gust = Column::new(Variable::WindGust, Max, 10, &[(0, 30.0)]);
+    assert_eq!(verdicts(&[mean, gust]).concat()[0], Quality::GOOD);
+    let mean = Column::new(Variable::WindSpeed, Average, 2, &[(0, 40.0)]);
+    let gust = Column::new(Variable::WindGust, Max, 10, &[(0, 30.0)]);
+    let found = verdicts(&[mean, gust]).concat();
+    assert_eq!(found[0], quality(BaseQuality::Inconsistent, ReasonQuality::GreaterThan));
+    assert_eq!(found[1], quality(BaseQuality::Inconsistent, ReasonQuality::LessThan));
+}
+
+#[test]
+fn arctic_cold_and_hurricanes_are_not_error() {
+    let yukon =
+        StationSite { coordinates: LonLat::new(-140.4, 62.4).unwrap(), altitude_m: Some(649.0) };
+    // January 2021.
+    let january = 1_610_000_000_000 / MINUTE_MS;
+    let cold: Vec<_> = [-50.0, -50.4, -51.0, -63.0]
+        .into_iter()
+        .zip(0..)
+        .map(|(value, hour)| (january + hour * 360, value))
+        .collect();
+    let found = verdicts_at(&yukon, &[Column::moment(Variable::AirTemperature, &cold)]);
+    assert_eq!(found[0], [Quality::GOOD; 4]);
+    let keys =
+        StationSite { coordinates: LonLat::new(-80.7, 24.8).unwrap(), altitude_m: Some(2.0) };
+    for deepest in [892.0, 882.0] {
+        let columns = [Column::moment(Variable::Mslp, &[(0, 940.0), (60, deepest), (120, 935.0)])];
+        let found = verdicts_at(&keys, &columns);
+        assert!(found[0].iter().all(|verdict| verdict.base > BaseQuality::Error));
+    }
+}
+
+#[test]
+fn columns_that_do_not_go_together_are_refused() {
+    let air = Column::moment(Variable::AirTemperature, &[(0, 10.0), (60, 11.0)]);
+    let mut short = [Quality::UNCHECKED; 1];
+    let checker = Checker::default();
+    let error = checker.check_station(&site(), &[air.readings()], &mut [&mut short]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "series 0: times, values, source verdicts and verdicts must be as many; got 2, 2, 2 and 1"
+    );
+    assert!(checker.check_station(&site(), &[air.readings()], &mut []).is_err());
+    let twice = Column::moment(Variable::AirTemperature, &[(60, 10.0), (60, 11.0)]);
+    let mut two = [Quality::UNCHECKED; 2];
+    let error = checker.check_station(&site(), &[twice.readings()], &mut [&mut two]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "series 0: times must ascend; reading 1 is not after the one before"
+    );
+    let error = checker.explain(&site(), &[air.readings()], 0, 2).unwrap_err();
+    assert_eq!(error, CheckError::NoSuchReading { series: 0, reading: 2 });
+}
+
+#[test]
+fn the_reach_of_the_limits_that_ship() {
+    let reach = Checker::default().reach();
+    assert_eq!(reach, Reach { back_ms: 7 * DAY_MS, ahead_ms: 3 * HOUR_MS });
+    let none = Checker::new(CheckConfig::none()).reach();
+    assert_eq!(none, Reach { back_ms: 0, ahead_ms: 0 });
+}
+
+/// Readings of some series, irregular and with gaps, with the verdicts of sources.
+pub(super) fn any_columns() -> impl Strategy<Value = Vec<Column>> {
+    let value = prop_oneof![
+        20 => (-30..30_i32).prop_map(|value| f64::from(value) / 2.0),
+        10 => Just(7.1),
+        1 => Just(f64::NAN), 1 => Just(9999.0), 1 => -200.0..200.0_f64, 1 => 870.0..1090.0_f64,
+    ];
+    let source = prop_oneof![
+        10 => Just(Quality::UNCHECKED),
+        1 => (0..8_u8, 0..14_u8).prop_map(|(base, reason)| quality(
+            BaseQuality::try_from(base).unwrap(),
+            ReasonQuality::try_from(reason).unwrap(),
+        )),
+    ];
+    let reading = (1..12_i64, value, source);
+    let keys = vec![
+        (Variable::AirTemperature, Instantaneous, 0),
+        (Variable::AirTemperature, Average, 60),
+        (Variable::AirTemperature, Max, 60),
+        (Variable::DewPointTemperature, Instantaneous, 0),
+        (Variable::WetBulbTemperature, Instantaneous, 0),
+        (Variable::Mslp, Instantaneous, 0),
+        (Variable::BarometricPressure, Instantaneous, 0),
+        (Variable::WindSpeed, Average, 2),
+        (Variable::WindGust, Max, 10),
+        (Variable::WindDirection, Average, 2),
+        (Variable::RelativeHumidity, Instantaneous, 0),
+        (Variable::Precipitation, IntervalType::Cumulative, 60),
+    ];
+    let key = prop::sample::subsequence(keys, 1..6);
+    (key, prop::collection::vec(prop::collection::vec(reading, 1..80), 6)).prop_map(
+        |(keys, columns)| {
+            let column = |((variable, kind, minutes), readings): (_, Vec<(i64, f64, Quality)>)| {
+                let mut column = Column::new(variable, kind, minutes, &[]);
+                let mut at = 0;
+                for (gap, value, source) in readings {
+                    // Mostly of the same times as the other series; sometimes a gap of days.
+                    at += if gap == 11 { 3 * 1440 } else { gap.min(3) * 30 };
+                    column.ts_ms.push(at * MINUTE_MS);
+                    column.value.push(value);
+                    column.source.push(source);
+                }
+                column
+            };
+            keys.into_iter().zip(columns).map(column).collect()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Readings arrive in any order, some twice and some corrected; what stands in the end, the last
+    /// revision of each, has the same verdicts.
+    #[test]
+    fn the_order_of_arrival_makes_no_difference(columns in any_columns(), seed: u64) {
+        let mut arrivals = Vec::new();
+        for (which, of) in columns.iter().enumerate() {
+            for i in 0..of.value.len() {
+                arrivals.push((which, of.ts_ms[i], 1, of.value[i], of.source[i]));
+                if (seed >> (i % 60)) & 1 == 1 {
+                    // The first report, corrected later, and a second copy of the correction.
+                    arrivals.push((which, of.ts_ms[i], 0, -12.0, Quality::UNCHECKED));
+                    arrivals.push((which, of.ts_ms[i], 1, of.value[i], of.source[i]));
+                }
+            }
+        }
+        arrivals.sort_by_key(|&(which, ts_ms, revision, ..)| {
+            (ts_ms as u64 ^ seed).wrapping_mul(seed | 1).rotate_left(which as u32 * 7 + revision)
+        });
+        let mut arrived: Vec<_> =
+            columns.iter().map(|_| std::collections::BTreeMap::new()).collect();
+        for (which, ts_ms, revision, value, source) in arrivals {
+            let known = arrived[which].entry(ts_ms).or_insert((revision, value, source));
+            if known.0 <= revision {
+                *known = (revision, value, source);
+            }
+        }
+        let stored: Vec<Column> = columns
+            .iter()
+            .zip(arrived)
+            .map(|(of, arrived)| Column {
+                key: of.key.clone(),
+                ts_ms: arrived.keys().copied().collect(),
+                value: arrived.values().map(|of| of.1).collect(),
+                source: arrived.values().map(|of| of.2).collect(),
+            })
+            .collect();
+        prop_assert_eq!(verdicts(&stored), verdicts(&columns));
+        // Nor does the order of the series.
+        let reversed: Vec<_> = columns.iter().rev().cloned().collect();
+        let mut found = verdicts(&reversed);
+        found.reverse();
+        prop_assert_eq!(found, verdicts(&columns));
+    }
+
+    /// A verdict depends on nothing beyond the reach.
+    #[test]
+    fn within_the_reach_the_verdict_is_that_of_the_whole(columns in any_columns(), at in 0.0..1.0_f64) {
+        let Reach { back_ms, ahead_ms } = Checker::default().reach();
+        let whole = verdicts(&columns);
+        let reading = (columns[0].ts_ms.len() as f64 * at) as usize;
+        let now_ms = columns[0].ts_ms[reading];
+        let part: Vec<_> = columns
+            .iter()
+            .map(|of| {
+                let near = |ts_ms: i64| (now_ms - back_ms..=now_ms + ahead_ms).contains(&ts_ms);
+                let kept: Vec<_> = (0..of.ts_ms.len()).filter(|&i| near(of.ts_ms[i])).collect();
+                Column {
+                    key: of.key.clone(),
+                    ts_ms: kept.iter().map(|&i| of.ts_ms[i]).collect(),
+                    value: kept.iter().map(|&i| of.value[i]).collect(),
+                    source: kept.iter().map(|&i| of.source[i]).collect(),
+                }
+            })
+            .collect();
+        let place = part[0].ts_ms.iter().position(|&ts_ms| ts_ms == now_ms).unwrap();
+        prop_assert_eq!(verdicts(&part)[0][place], whole[0][reading]);
+    }
+
+    #[test]
+    fn the_explanation_gives_the_verdict_of_the_fast_pass(columns in any_columns()) {
+        let (found, checker) = (verdicts(&columns), Checker::default());
+        let series: Vec<_> = columns.iter().map(Column::readings).collect();
+        for (which, verdicts) in found.iter().enumerate() {
+            for (reading, &verdict) in verdicts.iter().enumerate() {
+                let told = checker.explain(&site(), &series, which, reading).unwrap();
+                prop_assert_eq!(told.verdict, verdict);
+                let kept = told.source.base == BaseQuality::Good;
+                prop_assert_eq!(told.checks.is_empty(), kept);
+                prop_assert!(told.checks.windows(2).all(|pair| pair[0].check <= pair[1].check));
+                for report in &told.checks {
+                    prop_assert_eq!(report.ran, report.not_run_because.is_none());
+                    prop_assert_eq!(report.ran, report.outcome.is_some());
+                    prop_assert!(report.limits.iter().all(|limit| !limit.source.is_empty()));
+                }
+                if let Some(decided_by) = told.decided_by {
+                    let said = |report: &CheckReport| {
+                        report.check == decided_by && report.outcome == Some(verdict)
+                    };
+                    prop_assert!(told.checks.iter().any(said));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_numbers_are_judged(
+        value in prop::collection::vec(any::<f64>(), 1..20), start: i64, gap in 1..i64::MAX / 40,
+    ) {
+        let ts_ms: Vec<i64> =
+            (0..value.len() as i64).map(|i| (start / 2).saturating_add(i * gap)).collect();
+        for variable in [Variable::AirTemperature, Variable::Mslp, Variable::WindSpeed] {
+            let mut column = Column::moment(variable, &[]);
+            (column.ts_ms, column.value) = (ts_ms.clone(), value.clone());
+            column.source = vec![Quality::UNCHECKED; value.len()];
+            verdicts(&[column]);
+        }
+    }
+}

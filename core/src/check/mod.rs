@@ -26,6 +26,7 @@ use crate::geo::LonLat;
 use crate::quality::Quality;
 use crate::series::SeriesKey;
 use crate::station::Station;
+use crate::variable::Variable;
 
 /// Where a station stands, as the checks need it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -157,6 +158,16 @@ impl Checker {
     /// Its limits.
     pub fn config(&self) -> &CheckConfig {
         &self.config
+    }
+
+    /// The variables that are held against the stations around.
+    pub fn neighbour_variables(&self) -> impl Iterator<Item = Variable> {
+        self.config.neighbours.keys().copied()
+    }
+
+    /// The greatest distance of a station that another is held against; 0 where none is.
+    pub fn neighbour_radius_km(&self) -> f64 {
+        self.config.neighbours.values().map(|limits| limits.radius_km).fold(0.0, f64::max)
     }
 
     /// How far from a reading the readings lie that its verdict depends on: of the limits that ship

@@ -1,1 +1,104 @@
+use super::super::config::CheckConfig;
+use super::*;
+use crate::time::{HOUR_MS, MINUTE_MS};
+use crate::variable::Variable;
 
+/// The verdicts on a series by the limits that ship.
+fn verdicts(variable: Variable, ts_ms: &[i64], value: &[f64]) -> Vec<bool> {
+    let config = CheckConfig::default();
+    let limits = &config.persistence[&variable];
+    let mut streak = Streak::new(limits, ts_ms, value);
+    (0..value.len())
+        .map(|reading| {
+            let found = streak.push(reading);
+            !is_exempt(value[reading], limits) && persistence(&found, ts_ms[reading]).is_some()
+        })
+        .collect()
+}
+
+/// Hourly readings: some that differ by a resolution, then the same one.
+fn stuck(variable: Variable, resolution: f64, value: f64, hours: usize) -> usize {
+    let ts_ms: Vec<i64> = (0..hours as i64 + 2).map(|hour| hour * HOUR_MS).collect();
+    let mut values = vec![value; hours];
+    values.splice(0..0, [value + resolution, value - resolution]);
+    let verdicts = verdicts(variable, &ts_ms, &values);
+    verdicts.iter().filter(|&&stuck| stuck).count()
+}
+
+#[test]
+fn repeats_are_counted_by_the_resolution_of_the_window() {
+    // The published numbers: 40, 30 and 24 hourly repeats; a span of 24 hours has 25 readings.
+    for (resolution, repeats) in [(1.0, 40), (0.5, 30), (0.1, 24)] {
+        assert_eq!(stuck(Variable::AirTemperature, resolution, 7.0, repeats), 0, "{resolution}");
+        assert_eq!(
+            stuck(Variable::AirTemperature, resolution, 7.0, repeats + 1),
+            1,
+            "{resolution}"
+        );
+        assert_eq!(
+            stuck(Variable::AirTemperature, resolution, 7.0, repeats + 3),
+            3,
+            "{resolution}"
+        );
+    }
+    for (resolution, repeats) in [(1.0, 80), (0.5, 60), (0.1, 48)] {
+        assert_eq!(stuck(Variable::DewPointTemperature, resolution, 7.0, repeats), 0);
+        assert_eq!(stuck(Variable::DewPointTemperature, resolution, 7.0, repeats + 1), 1);
+    }
+    for (resolution, repeats) in [(1.0, 120), (0.5, 100), (0.1, 72)] {
+        assert_eq!(stuck(Variable::Mslp, resolution, 1013.0, repeats), 0);
+        assert_eq!(stuck(Variable::Mslp, resolution, 1013.0, repeats + 1), 1);
+    }
+    for (resolution, repeats) in [(3.6, 40), (1.852, 30), (0.36, 24)] {
+        let value = 10.0 * resolution;
+        assert_eq!(stuck(Variable::WindSpeed, resolution, value, repeats), 0);
+        assert_eq!(stuck(Variable::WindSpeed, resolution, value, repeats + 1), 1);
+    }
+}
+
+#[test]
+fn many_repeats_in_a_short_time_are_no_fault() {
+    let ts_ms: Vec<i64> = (0..600).map(|minute| minute * MINUTE_MS).collect();
+    assert!(!verdicts(Variable::AirTemperature, &ts_ms, &[7.1; 600]).contains(&true));
+}
+
+#[test]
+fn a_long_time_with_few_repeats_is_no_fault() {
+    let ts_ms: Vec<i64> = (0..10).map(|i| i * 6 * HOUR_MS).collect();
+    assert!(!verdicts(Variable::AirTemperature, &ts_ms, &[7.1; 10]).contains(&true));
+}
+
+#[test]
+fn what_may_stay_as_it_is_is_exempt() {
+    assert_eq!(stuck(Variable::WindSpeed, 1.852, 0.0, 60), 0);
+    assert_eq!(stuck(Variable::RelativeHumidity, 1.0, 100.0, 60), 0);
+    assert!(stuck(Variable::RelativeHumidity, 1.0, 97.0, 60) > 0);
+    let text = "[persistence.snowDepth]\nwindow_hours = 72\nexempt_to = 0\nsource = \"own\"\n\
+                resolution = [{ step = 1, repeats = 40, hours = 40 }]\n\
+                [persistence.precipitation]\nwindow_hours = 72\nexempt_to = 0\nsource = \"own\"\n\
+                resolution = [{ step = 0.1, repeats = 24, hours = 24 }]\n";
+    let config = CheckConfig::from_toml(text).unwrap();
+    for variable in [Variable::SnowDepth, Variable::Precipitation] {
+        assert!(is_exempt(0.0, &config.persistence[&variable]));
+        assert!(!is_exempt(0.1, &config.persistence[&variable]));
+    }
+}
+
+#[test]
+fn the_window_bounds_how_far_back_a_streak_goes() {
+    let text = "[persistence.mslp]\nwindow_hours = 30\nsource = \"own\"\n\
+                resolution = [{ step = 0.1, repeats = 20, hours = 20 }]\n";
+    let config = CheckConfig::from_toml(text).unwrap();
+    let ts_ms: Vec<i64> = (0..200).map(|hour| hour * HOUR_MS).collect();
+    let value = [1013.2; 200];
+    let mut streak = Streak::new(&config.persistence[&Variable::Mslp], &ts_ms, &value);
+    let last = (0..200).map(|reading| streak.push(reading)).last().unwrap();
+    assert_eq!((last.repeats, last.since_ms), (31, 169 * HOUR_MS));
+}
+
+#[test]
+fn a_step_divides_what_was_converted() {
+    assert!(divides(1.852, 14.0 * 1.852) && divides(0.1, 0.3) && divides(0.1, 1013.7));
+    assert!(divides(0.5, -3.5) && divides(1.0, 0.0));
+    assert!(!divides(1.0, 0.5) && !divides(0.5, 0.1) && !divides(1.852, 20.0));
+}

@@ -1,0 +1,140 @@
+//! Quality flags of others and ours, both ways.
+
+use crate::quality::{BaseQuality, Quality, ReasonQuality};
+
+/// The flags of one scheme and the base qualities that they stand for.
+///
+/// A scheme gives no reason, so the reason is Unknown, but None for Good and Missing for Missing.
+///
+/// ```
+/// use mesonet::{BUFR_033020, BaseQuality, MADIS, QARTOD, ReasonQuality, SWOB_QA_SUMMARY};
+/// let doubtful = SWOB_QA_SUMMARY.quality(10);
+/// assert_eq!((doubtful.base, doubtful.reason), (BaseQuality::Doubtful, ReasonQuality::Unknown));
+/// assert_eq!(MADIS.quality('V').base, BaseQuality::Good);
+/// assert_eq!(QARTOD.flag(BaseQuality::Error), Some(4));
+/// // BUFR has no flag for a sensor that is stuck.
+/// assert_eq!(BUFR_033020.flag(BaseQuality::Instrumentation), None);
+/// ```
+#[derive(Debug)]
+pub struct Crosswalk<F: 'static> {
+    /// The first row of a base quality is the one that is written.
+    rows: &'static [(F, BaseQuality)],
+}
+
+/// `qa_summary` of SWOB-ML (Environment and Climate Change Canada).
+///
+/// 15 and 20 are not in the files that were seen. Unknown is not written.
+pub static SWOB_QA_SUMMARY: Crosswalk<i32> = Crosswalk {
+    rows: &[
+        (-10, BaseQuality::Suppressed),
+        (-1, BaseQuality::Missing),
+        (0, BaseQuality::Error),
+        (10, BaseQuality::Doubtful),
+        (15, BaseQuality::Inconsistent),
+        (20, BaseQuality::Instrumentation),
+        (100, BaseQuality::Good),
+    ],
+};
+
+/// BUFR code table 0 33 020, quality control indication of the following value (WMO-No. 306).
+///
+/// Suppressed and Instrumentation are not written.
+pub static BUFR_033020: Crosswalk<i32> = Crosswalk {
+    rows: &[
+        (0, BaseQuality::Good),
+        (1, BaseQuality::Inconsistent),
+        (2, BaseQuality::Doubtful),
+        (3, BaseQuality::Error),
+        (4, BaseQuality::Unknown),
+        (7, BaseQuality::Missing),
+    ],
+};
+
+/// Quality descriptors of NOAA's MADIS, as api.weather.gov has them.
+///
+/// Good is written as S, passed levels 1 and 2: level 3 is a spatial check that needs enough
+/// neighbours. C, passed level 1 only, is read as Unknown, so that our own checks decide. Missing,
+/// Inconsistent and Instrumentation are not written.
+pub static MADIS: Crosswalk<char> = Crosswalk {
+    rows: &[
+        ('S', BaseQuality::Good),
+        ('V', BaseQuality::Good),
+        ('G', BaseQuality::Good),
+        ('Z', BaseQuality::Unknown),
+        ('C', BaseQuality::Unknown),
+        ('Q', BaseQuality::Doubtful),
+        ('X', BaseQuality::Error),
+        ('B', BaseQuality::Suppressed),
+    ],
+};
+
+/// Flags of QARTOD (IOC manuals and guides 54, vol. 3).
+///
+/// Suppressed, Inconsistent and Instrumentation are not written.
+pub static QARTOD: Crosswalk<i32> = Crosswalk {
+    rows: &[
+        (1, BaseQuality::Good),
+        (2, BaseQuality::Unknown),
+        (3, BaseQuality::Doubtful),
+        (4, BaseQuality::Error),
+        (9, BaseQuality::Missing),
+    ],
+};
+
+impl<F: Copy + PartialEq> Crosswalk<F> {
+    /// The quality that a flag stands for; Unknown for a flag that the scheme does not have.
+    pub fn quality(&self, flag: F) -> Quality {
+        let row = self.rows.iter().find(|&&(known, _)| known == flag);
+        let base = row.map_or(BaseQuality::Unknown, |&(_, base)| base);
+        let reason = match base {
+            BaseQuality::Good => ReasonQuality::None,
+            BaseQuality::Missing => ReasonQuality::Missing,
+            _ => ReasonQuality::Unknown,
+        };
+        Quality { base, reason }
+    }
+
+    /// The flag that stands for a base quality; `None` where the scheme has no counterpart.
+    pub fn flag(&self, base: BaseQuality) -> Option<F> {
+        self.rows.iter().find(|&&(_, known)| known == base).map(|&(flag, _)| flag)
+    }
+
+    /// The flags and what they stand for.
+    pub fn rows(&self) -> &'static [(F, BaseQuality)] {
+        self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn what_is_written_is_read_back<F: Copy + PartialEq>(scheme: &Crosswalk<F>) {
+        for base in BaseQuality::ALL {
+            if let Some(flag) = scheme.flag(base) {
+                assert_eq!(scheme.quality(flag).base, base);
+            }
+        }
+        for &(flag, base) in scheme.rows() {
+            assert_eq!(scheme.quality(flag).base, base);
+            assert_eq!(scheme.rows().iter().filter(|row| row.0 == flag).count(), 1);
+        }
+    }
+
+    #[test]
+    fn flags_round_trip() {
+        what_is_written_is_read_back(&SWOB_QA_SUMMARY);
+        what_is_written_is_read_back(&BUFR_033020);
+        what_is_written_is_read_back(&MADIS);
+        what_is_written_is_read_back(&QARTOD);
+    }
+
+    #[test]
+    fn a_flag_that_is_none_is_unknown() {
+        let unknown = Quality { base: BaseQuality::Unknown, reason: ReasonQuality::Unknown };
+        assert_eq!(SWOB_QA_SUMMARY.quality(7), unknown);
+        assert_eq!(BUFR_033020.quality(5), unknown);
+        assert_eq!(MADIS.quality('v'), unknown);
+        assert_eq!(QARTOD.quality(0), unknown);
+    }
+}
