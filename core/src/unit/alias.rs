@@ -127,6 +127,12 @@ impl Unit {
         exact.or_else(word).map_or(Resolution::Unknown, Resolution::Exact)
     }
 
+    /// The texts that are ambiguous, with what they may stand for: without a vocabulary, and in
+    /// some of them.
+    pub fn ambiguous_texts() -> impl Iterator<Item = (&'static str, &'static [Self])> {
+        AMBIGUOUS.iter().flat_map(|&(texts, _, units)| texts.iter().map(move |&text| (text, units)))
+    }
+
     /// The texts that stand for the unit in a vocabulary. For [`Vocabulary::Plain`] its symbol
     /// comes first, and the spelled-out names, of which any case does, last.
     pub fn aliases(self, vocabulary: Vocabulary) -> impl Iterator<Item = &'static str> {

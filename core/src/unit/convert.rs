@@ -31,7 +31,7 @@ use super::{Dimension, Unit, UnitError};
 /// assert!(speeds[1].is_nan());
 /// assert_eq!(
 ///     Conversion::between(Unit::Kelvin, Unit::CelsiusDifference).unwrap_err().to_string(),
-///     "K (kelvin) is a temperature, Δ°C (degree Celsius of difference) a temperature \
+///     "K (kelvin) measures temperature, Δ°C (degree Celsius of difference) temperature \
 ///      difference; allowed are two units of one dimension",
 /// );
 /// # Ok::<(), mesonet::UnitError>(())
@@ -229,6 +229,7 @@ pub trait Sample: Copy + sealed::Sample {}
 impl Sample for f32 {}
 impl Sample for f64 {}
 
+#[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
 mod sealed {
     use super::Conversion;
 

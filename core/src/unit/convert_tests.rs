@@ -167,11 +167,11 @@ fn other_dimensions_are_refused_with_both_names() {
     let message = |from, to| Conversion::between(from, to).unwrap_err().to_string();
     assert_eq!(
         message(Unit::Knot, Unit::Hectopascal),
-        "kt (knot) is a speed, hPa (hectopascal) a pressure; allowed are two units of one dimension",
+        "kt (knot) measures speed, hPa (hectopascal) pressure; allowed are two units of one dimension",
     );
     assert_eq!(
         message(Unit::One, Unit::Metre),
-        "1 (one) is a ratio, m (metre) a length; allowed are two units of one dimension",
+        "1 (one) measures ratio, m (metre) length; allowed are two units of one dimension",
     );
     let mut refused = 0;
     for &from in Unit::ALL {

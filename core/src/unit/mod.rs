@@ -272,7 +272,7 @@ fn shown(got: &str) -> String {
 pub enum UnitError {
     /// The units measure different things.
     #[error(
-        "{} is a {}, {} a {}; allowed are two units of one dimension",
+        "{} measures {}, {} {}; allowed are two units of one dimension",
         named(*from), from.dimension(), named(*to), to.dimension()
     )]
     Dimension {
