@@ -45,8 +45,9 @@ pub fn mean_sea_level_pressure_hpa(
     air_temperature_c: f64,
 ) -> Option<f64> {
     let temperature_k = air_temperature_c + ZERO_CELSIUS_K;
-    let scale_height_m = DRY_AIR_J_PER_KG_K * temperature_k / GRAVITY_M_PER_S2;
-    let mslp_hpa = station_pressure_hpa * libm::exp(altitude_m / scale_height_m);
+    // One division: the constants are divided when this is compiled.
+    let exponent = GRAVITY_M_PER_S2 / DRY_AIR_J_PER_KG_K * altitude_m / temperature_k;
+    let mslp_hpa = station_pressure_hpa * libm::exp(exponent);
     let defined = STATION_HPA.contains(&station_pressure_hpa)
         && ALTITUDE_M.contains(&altitude_m)
         && AIR_C.contains(&air_temperature_c);
