@@ -71,6 +71,8 @@ mod store;
 // Level 4: what an endpoint asks.
 #[cfg(feature = "store")]
 mod detail;
+#[cfg(all(feature = "store", feature = "serde"))]
+mod intake;
 #[cfg(feature = "store")]
 mod query;
 
@@ -106,6 +108,8 @@ pub use grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, GridLengthError, GridPlan, LimitedBy,
     NO_READING, Pick, Positions, as_of, pick_series, plan_grid,
 };
+#[cfg(all(feature = "store", feature = "serde"))]
+pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
 pub use quality::{
     BaseQuality, Quality, QualityError, ReasonQuality, distinct_worst_first, worst, worst_code,

@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, Uri};
 use clap::Args;
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
-use mesonet::{Caps, Iso8601, Plan, parse_instant};
+use mesonet::{Caps, CheckConfig, CheckConfigError, Checker, Iso8601, Plan, parse_instant};
 use serde::{Deserialize, Serialize};
 
 /// The settings of a server.
@@ -26,6 +26,9 @@ pub struct Config {
     pub api_prefix: String,
     /// Sites whose pages may call the service from a browser.
     pub cors_origins: Vec<String>,
+    /// File of limits for the quality checks, which go over those that ship.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<PathBuf>,
     /// What goes to the log: the name of a level.
     pub log: String,
     /// Most cells of a readings answer.
@@ -47,6 +50,7 @@ impl Default for Config {
             assume_plan: Plan::None,
             api_prefix: "/api/v1".to_owned(),
             cors_origins: Vec::new(),
+            limits: None,
             log: "info".to_owned(),
             max_cells: cells,
             max_positions: positions,
@@ -91,6 +95,11 @@ pub struct Flags {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cors_origins: Option<Vec<String>>,
 
+    /// Limits of the quality checks (TOML), which go over those that ship [default: none]
+    #[arg(long, env = "MESONET_LIMITS", value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<PathBuf>,
+
     /// What goes to the log: off, error, warn, info, debug or trace [default: info]
     #[arg(long, env = "MESONET_LOG", value_name = "LEVEL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,13 +129,21 @@ pub struct Flags {
 /// A setting that makes no sense.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// There is no such file.
-    #[error("the configuration file {}: {error}", .path.display())]
+    /// A file that is not there or cannot be read.
+    #[error("the file {}: {error}", .path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// What the system says.
         error: io::Error,
+    },
+    /// Limits of the quality checks that make no sense.
+    #[error("{}: {error}", .path.display())]
+    Limits {
+        /// The file.
+        path: PathBuf,
+        /// The line and the reason.
+        error: CheckConfigError,
     },
     /// A file that cannot be read, a key that is none, a value of the wrong type.
     #[error("{0}")]
@@ -161,7 +178,21 @@ impl Config {
         let config: Self =
             figment.merge(Serialized::defaults(flags)).extract().map_err(Box::new)?;
         config.check()?;
+        config.checker()?;
         Ok(config)
+    }
+
+    /// The quality checks with the limits of this deployment.
+    ///
+    /// # Errors
+    /// A file of limits that cannot be read or makes no sense.
+    pub fn checker(&self) -> Result<Checker, ConfigError> {
+        let Some(path) = &self.limits else { return Ok(Checker::default()) };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError::File { path: path.clone(), error })?;
+        let config = CheckConfig::from_toml(&text)
+            .map_err(|error| ConfigError::Limits { path: path.clone(), error })?;
+        Ok(Checker::new(config))
     }
 
     /// Checks what the types of the settings cannot.

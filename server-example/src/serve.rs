@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mesonet::{Iso8601, MemoryStore, Plan, Store, StoreError};
+use mesonet::{Intake, Iso8601, MemoryStore, Plan, StoreError};
 use tokio::net::TcpListener;
 
 use crate::clock::Clock;
-use crate::config::{Config, ReplayStart};
+use crate::config::{Config, ConfigError, ReplayStart};
 use crate::replay::Timeline;
 use crate::sample::{Sample, SampleError, sample};
 use crate::state::{SnapshotError, State};
@@ -26,6 +26,9 @@ const FAREWELL: Duration = Duration::from_secs(10);
 /// A server that could not start or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
+    /// A setting makes no sense.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// The sample is damaged.
     #[error(transparent)]
     Sample(#[from] SampleError),
@@ -70,25 +73,26 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     });
     let store = Arc::new(MemoryStore::default());
     let past = timeline.pass(clock.now_ms());
-    store.append(&past)?;
+    let (reports, stations) = (past.reports.len(), past.stations.len());
+    let intake = Intake::new(config.checker()?);
+    intake.take_in(&*store, past)?;
     tracing::info!(
         "replays data of {}: not live; {} reports of {} stations are read, {} wait for the clock, \
          {placeless} are of stations without a place, {} could not be read",
         date(clock.now_ms()),
-        past.reports.len(),
-        past.stations.len(),
+        reports,
+        stations,
         timeline.waiting(),
         summary.refused,
     );
     if config.assume_plan > Plan::None {
         tracing::warn!("assumes plan {} for every caller: for development", config.assume_plan);
     }
-    drop(past);
 
-    let state = State::new(config, clock, store.clone())?;
+    let state = State::new(config, clock, store, intake)?;
     let app = crate::app(Arc::clone(&state));
     tracing::info!("listens on http://{}", listener.local_addr()?);
-    let replay = tokio::spawn(replay(state, store, timeline));
+    let replay = tokio::spawn(replay(state, timeline));
     let (stop, stopped) = tokio::sync::watch::channel(());
     let server = axum::serve(listener, app).with_graceful_shutdown(async move {
         told_to_stop().await;
@@ -115,12 +119,12 @@ fn date(ts_ms: i64) -> String {
 }
 
 /// Feeds the store as the clock passes the recorded reports, and makes the bodies that changed.
-async fn replay(state: Arc<State>, store: Arc<dyn Store>, mut timeline: Timeline) {
+async fn replay(state: Arc<State>, mut timeline: Timeline) {
     loop {
-        let (state, store) = (Arc::clone(&state), Arc::clone(&store));
+        let state = Arc::clone(&state);
         let started = Instant::now();
         let tick = tokio::task::spawn_blocking(move || {
-            if let Err(error) = advance(&state, &*store, &mut timeline) {
+            if let Err(error) = advance(&state, &mut timeline) {
                 tracing::error!("{error}");
             }
             timeline
@@ -136,11 +140,12 @@ async fn replay(state: Arc<State>, store: Arc<dyn Store>, mut timeline: Timeline
     }
 }
 
-fn advance(state: &State, store: &dyn Store, timeline: &mut Timeline) -> Result<(), ServeError> {
+fn advance(state: &State, timeline: &mut Timeline) -> Result<(), ServeError> {
     let batch = timeline.pass(state.now_ms());
     if !batch.reports.is_empty() {
-        store.append(&batch)?;
-        tracing::debug!("{} reports came in, {} wait", batch.reports.len(), timeline.waiting());
+        let reports = batch.reports.len();
+        state.intake().take_in(state.store(), batch)?;
+        tracing::debug!("{reports} reports came in, {} wait", timeline.waiting());
     }
     Ok(state.refresh()?)
 }

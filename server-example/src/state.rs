@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use mesonet::{MINUTE_MS, StationMarkers, Store, StoreError, Variable, details};
+use mesonet::{Intake, MINUTE_MS, StationMarkers, Store, StoreError, Variable, details};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::clock::Clock;
@@ -23,6 +23,7 @@ pub struct State {
     config: Config,
     clock: Clock,
     store: Arc<dyn Store>,
+    intake: Intake,
     markers: ArcSwap<Markers>,
     details: ArcSwap<Details>,
     units: Snapshot,
@@ -71,6 +72,7 @@ impl State {
         config: Config,
         clock: Clock,
         store: Arc<dyn Store>,
+        intake: Intake,
     ) -> Result<Arc<Self>, SnapshotError> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Arc::new(Self {
@@ -82,6 +84,7 @@ impl State {
             config,
             clock,
             store,
+            intake,
         }))
     }
 
@@ -98,6 +101,11 @@ impl State {
     /// The record of stations and readings.
     pub fn store(&self) -> &dyn Store {
         &*self.store
+    }
+
+    /// The way into the store, with its checks.
+    pub fn intake(&self) -> &Intake {
+        &self.intake
     }
 
     /// The markers of all stations.

@@ -3,6 +3,7 @@
 
 mod capabilities;
 mod every_answer;
+mod observations_explain;
 mod observations_units;
 mod process;
 mod sample;

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use mesonet::{
-    BaseQuality, Batch, IntervalType, LonLat, MINUTE_MS, MemoryStore, Quality, Reading,
+    BaseQuality, Batch, Intake, IntervalType, LonLat, MINUTE_MS, MemoryStore, Quality, Reading,
     ReasonQuality, Report, SeriesKey, Station, StationId, StationType, Store, Variable,
 };
 use mesonet_server::{Clock, Config, State, app};
@@ -46,7 +46,8 @@ impl Api {
     /// A service over a store at another time.
     pub fn at(now_ms: i64, config: Config, store: Arc<dyn Store>) -> Self {
         config.check().unwrap();
-        let state = State::new(config, Clock::stopped_at(now_ms), store).unwrap();
+        let clock = Clock::stopped_at(now_ms);
+        let state = State::new(config, clock, store, Intake::default()).unwrap();
         let router = app(Arc::clone(&state));
         Self { runtime: Builder::new_current_thread().enable_all().build().unwrap(), router, state }
     }

@@ -5,6 +5,7 @@
 
 mod comfort;
 mod humidity;
+mod inputs;
 mod pressure;
 mod quality;
 mod report;
@@ -19,6 +20,7 @@ pub use humidity::{
     dew_point_c, dew_point_c_into, relative_humidity_pct, relative_humidity_pct_into,
     stull_wet_bulb_c, stull_wet_bulb_c_into, wet_bulb_c, wet_bulb_c_into,
 };
+pub use inputs::DERIVED_INPUTS;
 pub use pressure::{
     mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into, station_pressure_hpa,
     station_pressure_hpa_into,

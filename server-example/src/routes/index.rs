@@ -34,6 +34,7 @@ async fn index(
     let prefix = &state.config().api_prefix;
     let endpoints = [
         "GET /capabilities",
+        "GET /observations/explain",
         "GET /observations/units",
         "GET /stations/map/details",
         "GET /stations/map/markers",

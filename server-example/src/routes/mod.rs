@@ -1,6 +1,7 @@
 //! The endpoints: one file per resource, each with its `router()`.
 
 mod capabilities;
+mod explain;
 mod index;
 mod readings;
 mod stations;
@@ -18,6 +19,7 @@ use crate::state::State;
 pub fn api() -> Router<Arc<State>> {
     Router::new()
         .merge(capabilities::router())
+        .merge(explain::router())
         .merge(readings::router())
         .merge(stations::router())
         .merge(units::router())

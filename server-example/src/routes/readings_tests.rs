@@ -1,8 +1,8 @@
 use axum::http::{Request, StatusCode};
 use futures_util::StreamExt;
 use mesonet::{
-    Batch, IntervalType, LonLat, MINUTE_MS, MemoryStore, Quality, Reading, Report, SeriesKey,
-    Store, feed::metar_station,
+    Batch, Intake, IntervalType, LonLat, MINUTE_MS, MemoryStore, Quality, Reading, Report,
+    SeriesKey, Store, feed::metar_station,
 };
 use tokio::time::timeout;
 use tower::ServiceExt;
@@ -36,7 +36,7 @@ fn state() -> Arc<State> {
     let store = MemoryStore::default();
     store.append(&Batch { stations, reports }).unwrap();
     let clock = Clock::stopped_at(1_400 * MINUTE_MS);
-    State::new(Config::default(), clock, Arc::new(store)).unwrap()
+    State::new(Config::default(), clock, Arc::new(store), Intake::default()).unwrap()
 }
 
 /// A caller who has asked and reads nothing.

@@ -1,0 +1,135 @@
+//! Taking readings in: what they allow is derived, they are stored, and what they change is
+//! checked.
+
+mod explain;
+mod neighbourhood;
+mod verdicts;
+
+use std::collections::HashMap;
+
+use crate::check::Checker;
+use crate::derived::derive_report;
+use crate::report::Batch;
+use crate::station::{Station, StationId};
+use crate::store::{Directory, Receipt, Store, StoreError, Verdicts};
+
+pub use explain::{InputVerdict, ReadingExplanation};
+use verdicts::StationVerdicts;
+
+/// The way into a store.
+///
+/// The verdicts in the store are a function of the readings in it: whatever the order and the
+/// batches in which the same readings came in, they end up with the same verdicts.
+///
+/// ```
+/// use mesonet::{
+///     BaseQuality, Batch, Checker, ClosedWindow, Intake, LonLat, MemoryStore, Selection, Store,
+///     StationId, Variable, feed, parse_instant,
+/// };
+/// let received_ms = parse_instant("2024-08-03T20:01:00Z")?;
+/// let text = "METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991 RMK SLP125=";
+/// let mut batch = Batch::default();
+/// feed::read_bulletins(text.as_bytes(), received_ms, |item| {
+///     let place = LonLat::new(-79.63, 43.68).unwrap();
+///     batch.stations.push(feed::metar_station(item.native_id, None, place, Some(173.0)));
+///     batch.reports.push(feed::metar_report(&item));
+/// })?;
+/// let store = MemoryStore::default();
+/// Intake::new(Checker::default()).take_in(&store, batch)?;
+///
+/// // The humidity was not reported: it is derived, and as good as what it was derived from.
+/// let selection = Selection {
+///     stations: &[StationId::new("METAR", "CYYZ")],
+///     variables: &[Variable::RelativeHumidity],
+///     window: ClosedWindow::new(received_ms - 3_600_000, received_ms)?,
+/// };
+/// store.scan(&selection, &mut |_, slices| {
+///     assert!(slices[0].series.key.calculated);
+///     assert_eq!(slices[0].value[0].round(), 48.0);
+///     assert_eq!(slices[0].quality[0].base, BaseQuality::Good);
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Intake {
+    checker: Checker,
+}
+
+/// The first and last moment of the readings of a station that came in.
+type Touched = HashMap<StationId, (i64, i64)>;
+
+impl Intake {
+    /// An intake that judges by these checks.
+    pub fn new(checker: Checker) -> Self {
+        Self { checker }
+    }
+
+    /// The checks.
+    pub fn checker(&self) -> &Checker {
+        &self.checker
+    }
+
+    /// Derives what the reports allow, stores the batch, and checks every reading whose verdict it
+    /// may have changed: of its stations, and of those around them.
+    ///
+    /// # Errors
+    /// The batch is refused whole, or the store fails; in the latter case the readings may be there
+    /// without their verdicts, and the next batch of the station brings them.
+    pub fn take_in(&self, store: &dyn Store, mut batch: Batch) -> Result<Receipt, StoreError> {
+        let directory = store.directory()?;
+        let fresh: HashMap<StationId, &Station> =
+            batch.stations.iter().map(|station| (station.id, station)).collect();
+        for report in &mut batch.reports {
+            let known = || directory.get(report.station).map(|record| &record.station);
+            if let Some(station) = fresh.get(&report.station).copied().or_else(known) {
+                derive_report(report, station);
+            }
+        }
+        let receipt = store.append(&batch)?;
+        let mut touched = Touched::new();
+        for report in &batch.reports {
+            let span = touched.entry(report.station).or_insert((report.ts_ms, report.ts_ms));
+            *span = (span.0.min(report.ts_ms), span.1.max(report.ts_ms));
+        }
+        self.recheck(store, touched)?;
+        Ok(receipt)
+    }
+
+    /// Checks what readings in these spans may have changed.
+    fn recheck(&self, store: &dyn Store, touched: Touched) -> Result<(), StoreError> {
+        let directory = store.directory()?;
+        let stations = neighbourhood::with_those_around(&self.checker, &directory, touched);
+        let mut verdicts = Vec::with_capacity(stations.len());
+        for (place, span) in stations {
+            verdicts.push(StationVerdicts::new(&self.checker, store, &directory, place, span)?);
+        }
+        neighbourhood::compare(&self.checker, store, &directory, &mut verdicts)?;
+        for station in &mut verdicts {
+            station.judge_derived();
+        }
+        revise(store, &directory, &verdicts)
+    }
+}
+
+fn revise(
+    store: &dyn Store,
+    directory: &Directory,
+    verdicts: &[StationVerdicts],
+) -> Result<(), StoreError> {
+    let mut revised = Vec::new();
+    for station in verdicts {
+        let id = directory.stations[station.place].station.id;
+        revised.extend(station.series.iter().map(|of| Verdicts {
+            station: id,
+            series: of.series.id,
+            ts_ms: &of.ts_ms[of.revised.clone()],
+            quality: &of.verdict[of.revised.clone()],
+        }));
+    }
+    store.revise(&revised)?;
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "intake_tests.rs"]
+mod tests;

@@ -1,0 +1,44 @@
+//! `/observations/explain`: why a reading has its verdict.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State as Shared;
+use axum::response::Response;
+use axum::routing::get;
+use mesonet::{Iso8601, SeriesId, StationId};
+
+use crate::encoding::Accepted;
+use crate::error::ApiError;
+use crate::extract::Query;
+use crate::snapshot::json_value;
+use crate::state::State;
+
+pub fn router() -> Router<Arc<State>> {
+    Router::new().route("/observations/explain", get(explain))
+}
+
+/// Worked out when it is asked for; nothing of it is stored.
+async fn explain(
+    Shared(state): Shared<Arc<State>>,
+    query: Query,
+    accepted: Accepted,
+) -> Result<Response, ApiError> {
+    let needed = |name| move || ApiError::BadRequest(format!("{name} is needed"));
+    let station: StationId =
+        query.read("stationId", str::parse)?.ok_or_else(needed("stationId"))?;
+    let series = query.one("typeId")?.ok_or_else(needed("typeId"))?;
+    let series = series.parse().map(SeriesId).map_err(|_| {
+        ApiError::BadRequest(format!("typeId must be a 32-bit whole number; got \"{series}\""))
+    })?;
+    let ts_ms = query.instant("timestamp")?.ok_or_else(needed("timestamp"))?;
+    let found = state
+        .work(move |state| state.intake().explain(state.store(), station, series, ts_ms))
+        .await?
+        .map_err(ApiError::of)?;
+    let missing = || {
+        let timestamp = Iso8601(ts_ms);
+        ApiError::NotFound(format!("station {station} has no reading of {series} at {timestamp}"))
+    };
+    json_value(accepted, &found.ok_or_else(missing)?)
+}

@@ -1,0 +1,123 @@
+//! `GET /observations/explain`
+
+use mesonet::{Intake, IntervalType, MemoryStore, SeriesKey, Variable};
+
+use crate::support::{AIR, Api, id, instant, reading, station};
+
+fn taken_in() -> Api {
+    let store = MemoryStore::default();
+    let intake = Intake::default();
+    let wind = SeriesKey::new(Variable::WindSpeed, IntervalType::Average, 2);
+    let batches = [
+        station("A", -80.0, 44.0),
+        reading("A", 60, &AIR, 20.0),
+        reading("A", 0, &AIR, 75.0),
+        reading("A", 0, &wind, 20.0),
+        reading("A", 0, &instant(Variable::Visibility), 200.0),
+    ];
+    for batch in batches {
+        intake.take_in(&store, batch).unwrap();
+    }
+    Api::new(store)
+}
+
+fn path(series: &SeriesKey, timestamp: &str) -> String {
+    let (station, series) = (id("A"), series.id());
+    format!("/observations/explain?stationId={station}&typeId={series}&timestamp={timestamp}")
+}
+
+#[test]
+fn every_check_is_told_with_its_inputs_limits_sources_and_outcome() {
+    let visibility = instant(Variable::Visibility);
+    let explained = taken_in().get(&path(&visibility, "2024-08-03T12:00:00Z"));
+    let good = r#"{"baseQuality":"Good","reasonQuality":"None"}"#;
+    let doubtful = r#"{"baseQuality":"Doubtful","reasonQuality":"Range"}"#;
+    let input = r#""inputs":[{"name":"visibility","value":200.0,"unit":"km","timestamp":"2024-08-03T12:00:00Z"}]"#;
+    let source = "MADIS (100 mi) for Doubtful; no less than nothing";
+    let not_run = |check: &str, why: &str| {
+        format!(
+            r#"{{"check":"{check}","ran":false,"notRunBecause":"{why}","inputs":[],"limits":[]}}"#
+        )
+    };
+    let no_limit = "no limit is configured for this variable";
+    let mut checks = vec![
+        format!(r#"{{"check":"value","ran":true,{input},"limits":[],"outcome":{good}}}"#),
+        format!(
+            r#"{{"check":"range","ran":true,{input},"limits":[{{"name":"error","min":0.0,"unit":"km","source":"{source}"}},{{"name":"doubtful","min":0.0,"max":161.0,"unit":"km","source":"{source}"}}],"outcome":{doubtful}}}"#
+        ),
+    ];
+    let others = [
+        "record",
+        "spike",
+        "step",
+        "persistence",
+        "dewPoint",
+        "wetBulb",
+        "pressureOrder",
+        "pressureReduction",
+        "windGust",
+        "calmWind",
+        "rainfall",
+        "waveHeight",
+    ];
+    checks.extend(others.map(|check| not_run(check, no_limit)));
+    checks.push(not_run("average", "the station has no series to compare with"));
+    checks.push(not_run("neighbours", no_limit));
+    explained.is(&format!(
+        r#"{{"stationId":"{}","typeId":{},"variable":"visibility","unit":"km","timestamp":"2024-08-03T12:00:00Z","value":200.0,"source":{{"baseQuality":"Unknown","reasonQuality":"None"}},"checks":[{}],"verdict":{doubtful},"decidedBy":"range"}}"#,
+        id("A"),
+        visibility.id(),
+        checks.join(",")
+    ));
+}
+
+#[test]
+fn the_verdict_is_that_of_the_readings_answer() {
+    let api = taken_in();
+    let snapshot = api.get("/stations/readings?names=airTemperature").text();
+    let verdict = r#""quality":{"baseQuality":"Error","reasonQuality":"Range"}"#;
+    assert!(snapshot.contains(verdict), "{snapshot}");
+    let explained = api.get(&path(&AIR, "2024-08-03T12:00:00Z")).text();
+    let verdict =
+        r#""verdict":{"baseQuality":"Error","reasonQuality":"Range"},"decidedBy":"range""#;
+    assert!(explained.contains(verdict), "{explained}");
+}
+
+#[test]
+fn a_calculated_reading_names_what_it_was_made_from() {
+    let wind = SeriesKey::new(Variable::WindSpeed10m, IntervalType::Average, 2).calculated();
+    let explained = taken_in().get(&path(&wind, "2024-08-03T12:00:00Z")).text();
+    let from = format!(
+        r#""calculatedFrom":[{{"type":"windSpeed","typeId":{},"value":20.0,"quality":{{"baseQuality":"Good","reasonQuality":"None"}}}}]}}"#,
+        SeriesKey::new(Variable::WindSpeed, IntervalType::Average, 2).id()
+    );
+    assert!(explained.ends_with(&from), "{explained}");
+}
+
+#[test]
+fn a_reading_that_is_not_there_is_not_found_and_named() {
+    let api = taken_in();
+    api.get(&path(&AIR, "2024-08-03T11:59:00Z")).refuses(
+        404,
+        &format!("station {} has no reading of {} at 2024-08-03T11:59:00Z", id("A"), AIR.id()),
+    );
+}
+
+#[test]
+fn what_is_missing_or_malformed_is_refused() {
+    let api = taken_in();
+    api.get("/observations/explain").refuses(400, "stationId is needed");
+    api.get(&format!("/observations/explain?stationId={}", id("A")))
+        .refuses(400, "typeId is needed");
+    api.get(&format!("/observations/explain?stationId={}&typeId=1", id("A")))
+        .refuses(400, "timestamp is needed");
+    api.get("/observations/explain?stationId=A")
+        .refuses(400, "\"A\" is not a station id; a UUID is needed");
+    api.get(&format!("/observations/explain?stationId={}&typeId=4294967296", id("A")))
+        .refuses(400, "typeId must be a 32-bit whole number; got \"4294967296\"");
+    api.get(&path(&AIR, "noon")).refuses(
+        400,
+        "\"noon\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to 9999, \
+         for example 2024-08-03T21:00:00Z",
+    );
+}
