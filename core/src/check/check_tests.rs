@@ -186,6 +186,7 @@ fn after_a_spike_the_next_reading_is_no_step() {
 
 #[test]
 fn the_wet_bulb_lies_between_dew_point_and_air() {
+    use ReasonQuality::{GreaterThan, LessThan, None};
     let of = |wet_bulb| {
         let columns = [
             Column::moment(Variable::AirTemperature, &[(0, 20.1)]),
@@ -194,7 +195,6 @@ fn the_wet_bulb_lies_between_dew_point_and_air() {
         ];
         verdicts(&columns).concat().iter().map(|verdict| verdict.reason).collect::<Vec<_>>()
     };
-    use ReasonQuality::{GreaterThan, LessThan, None};
     assert_eq!(of(15.1), [None, None, None]);
     assert_eq!(of(20.4), [LessThan, GreaterThan, None]);
     assert_eq!(of(9.8), [None, LessThan, GreaterThan]);
@@ -202,6 +202,7 @@ fn the_wet_bulb_lies_between_dew_point_and_air() {
 
 #[test]
 fn extremes_hold_their_average_and_each_other() {
+    use ReasonQuality::{AverageInconsistent, GreaterThan, LessThan, None};
     let of = |min, average, max| {
         let columns = [
             Column::new(Variable::AirTemperature, Min, 60, &[(0, min)]),
@@ -210,7 +211,6 @@ fn extremes_hold_their_average_and_each_other() {
         ];
         verdicts(&columns).concat().iter().map(|verdict| verdict.reason).collect::<Vec<_>>()
     };
-    use ReasonQuality::{AverageInconsistent, GreaterThan, LessThan, None};
     assert_eq!(of(1.0, 2.0, 3.0), [None, None, None]);
     assert_eq!(of(1.0, 4.0, 3.0), [None, AverageInconsistent, LessThan]);
     assert_eq!(of(1.0, 0.0, 3.0), [GreaterThan, AverageInconsistent, None]);

@@ -1,12 +1,13 @@
 use super::super::config::CheckConfig;
 use super::*;
-use crate::quality::BaseQuality::Inconsistent;
 use crate::quality::ReasonQuality::{
     AverageInconsistent, Difference, Disagree, GreaterThan, LessThan,
 };
 
-fn of(reason: ReasonQuality) -> Option<Quality> {
-    Some(Quality { base: Inconsistent, reason })
+macro_rules! of {
+    ($reason:expr) => {
+        Some(inconsistent($reason))
+    };
 }
 
 #[test]
@@ -23,10 +24,10 @@ fn the_tolerance_is_that_of_the_precision_of_both() {
 fn both_sides_of_a_bound_say_it_from_their_side() {
     assert_eq!(ordered(10.0, 10.0, 0.0, Side::Lower), None);
     assert_eq!(ordered(10.04, 10.0, 0.05, Side::Lower), None);
-    assert_eq!(ordered(10.1, 10.0, 0.05, Side::Lower), of(GreaterThan));
-    assert_eq!(ordered(10.0, 10.1, 0.05, Side::Upper), of(LessThan));
-    assert_eq!(ordered(10.1, 10.0, 0.05, Side::AverageLower), of(AverageInconsistent));
-    assert_eq!(ordered(10.0, 10.1, 0.05, Side::AverageUpper), of(AverageInconsistent));
+    assert_eq!(ordered(10.1, 10.0, 0.05, Side::Lower), of!(GreaterThan));
+    assert_eq!(ordered(10.0, 10.1, 0.05, Side::Upper), of!(LessThan));
+    assert_eq!(ordered(10.1, 10.0, 0.05, Side::AverageLower), of!(AverageInconsistent));
+    assert_eq!(ordered(10.0, 10.1, 0.05, Side::AverageUpper), of!(AverageInconsistent));
 }
 
 #[test]
@@ -38,10 +39,10 @@ fn pressure_is_ordered_the_other_way_round_below_sea_level() {
     assert_eq!(order(990.0, 1013.0, 200.0), [None; 2]);
     // Within a ten-thousandth.
     assert_eq!(order(1013.1, 1013.0, 2.0), [None; 2]);
-    assert_eq!(order(1013.2, 1013.0, 2.0), [of(GreaterThan), of(LessThan)]);
+    assert_eq!(order(1013.2, 1013.0, 2.0), [of!(GreaterThan), of!(LessThan)]);
     // Death Valley, 60 m below sea level.
     assert_eq!(order(1020.2, 1013.0, -60.0), [None; 2]);
-    assert_eq!(order(1005.0, 1013.0, -60.0), [of(LessThan), of(GreaterThan)]);
+    assert_eq!(order(1005.0, 1013.0, -60.0), [of!(LessThan), of!(GreaterThan)]);
 }
 
 #[test]
@@ -51,8 +52,8 @@ fn sea_level_pressure_is_near_the_reduced_one() {
     // MetPy's documentation: 1006.089 hPa.
     assert_eq!(reduction(1006.1), Some(None));
     assert_eq!(reduction(1021.0), Some(None));
-    assert_eq!(reduction(1021.1), Some(of(Difference)));
-    assert_eq!(reduction(991.0), Some(of(Difference)));
+    assert_eq!(reduction(1021.1), Some(of!(Difference)));
+    assert_eq!(reduction(991.0), Some(of!(Difference)));
     assert_eq!(pressure_reduction(0.0, 1006.0, 500.0, 30.0, 15.0), None);
 }
 
@@ -62,14 +63,14 @@ fn a_gust_is_above_the_mean_but_not_far() {
         |mean, gust| [wind_gust(mean, gust, 138.9, true), wind_gust(mean, gust, 138.9, false)];
     assert_eq!(gust(20.0, 20.0), [None; 2]);
     assert_eq!(gust(20.0, 158.8), [None; 2]);
-    assert_eq!(gust(20.0, 158.9), [of(Difference); 2]);
-    assert_eq!(gust(20.0, 19.9), [of(GreaterThan), of(LessThan)]);
+    assert_eq!(gust(20.0, 158.9), [of!(Difference); 2]);
+    assert_eq!(gust(20.0, 19.9), [of!(GreaterThan), of!(LessThan)]);
 }
 
 #[test]
 fn a_calm_has_direction_0_and_north_is_360() {
     assert_eq!(calm_wind(0.0, 0.0, 0.0), None);
     assert_eq!(calm_wind(360.0, 5.0, 0.0), None);
-    assert_eq!(calm_wind(90.0, 0.0, 0.0), of(Disagree));
-    assert_eq!(calm_wind(0.0, 5.0, 0.0), of(Disagree));
+    assert_eq!(calm_wind(90.0, 0.0, 0.0), of!(Disagree));
+    assert_eq!(calm_wind(0.0, 5.0, 0.0), of!(Disagree));
 }

@@ -82,7 +82,7 @@ pub(super) struct ValueLimits {
 }
 
 /// Bounds of one band of latitude and season.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(try_from = "BandText")]
 pub(super) struct Band {
     pub doubtful: Option<Bounds>,
@@ -191,6 +191,12 @@ impl Curve {
         let ((from_ms, from), (to_ms, to)) = (pair[0], pair[1]);
         let part = (elapsed_ms - from_ms) as f64 / (to_ms - from_ms) as f64;
         Some(from + part * (to - from))
+    }
+
+    /// Elapsed times in milliseconds and their limits.
+    #[cfg(test)]
+    pub fn points(&self) -> &[(i64, f64)] {
+        &self.points
     }
 
     /// The longest elapsed time that has a limit.

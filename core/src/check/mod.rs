@@ -285,5 +285,7 @@ impl SeriesReadings<'_> {
 }
 
 #[cfg(test)]
+mod tables_tests;
+#[cfg(test)]
 #[path = "check_tests.rs"]
 mod tests;

@@ -12,7 +12,7 @@ use super::outcome::{Check, Details, NotRun, Outcome, Sink, Tally};
 use super::persistence::{Streak, is_exempt, persistence};
 use super::range::{Seasons, range};
 use super::relation::{Relation, Rule, is_comparable, relations};
-use super::step::{spike, step};
+use super::step::{BeyondReach, spike, step};
 use super::value::value;
 use super::{SeriesReadings, StationSite};
 use crate::quality::{BaseQuality, Quality, ReasonQuality};
@@ -182,7 +182,8 @@ impl<'a> Walk<'a> {
             return;
         }
         let band = plan.seasons.and_then(|(seasons, _)| seasons.at(ts_ms));
-        if let Some(band) = band {
+        if band.is_some() || plan.max_amount.is_some() {
+            let band = band.unwrap_or_default();
             let tripped = range(number, band, plan.max_amount.map(|(max, _)| max));
             let details = || explain::range(self.of, reading, plan, band);
             sink.note(Check::Range, tripped.into(), details);
@@ -213,9 +214,11 @@ impl<'a> Walk<'a> {
             ts_ms[after].saturating_sub(ts_ms[reading]),
         ];
         let outcome = match spike([value[before], value[reading], value[after]], elapsed, limits) {
-            Some(tripped) => tripped.into(),
-            None if limits.curve.at(elapsed[0]).is_none() => Outcome::NotRun(NotRun::NoPrevious),
-            None => Outcome::NotRun(NotRun::NoNext),
+            Ok(tripped) => tripped.into(),
+            Err(BeyondReach) if limits.curve.at(elapsed[0]).is_none() => {
+                Outcome::NotRun(NotRun::NoPrevious)
+            }
+            Err(BeyondReach) => Outcome::NotRun(NotRun::NoNext),
         };
         sink.note(Check::Spike, outcome, || {
             explain::spike(self.of, [before, reading, after], elapsed, limits)

@@ -3,8 +3,13 @@ use super::*;
 use crate::time::{HOUR_MS, MINUTE_MS};
 use crate::variable::Variable;
 
-fn of(base: BaseQuality, reason: ReasonQuality) -> Option<Option<Quality>> {
-    Some(Some(Quality { base, reason }))
+type Found = Result<Option<Quality>, BeyondReach>;
+
+const PASSED: Found = Ok(None);
+
+#[allow(clippy::unnecessary_wraps, reason = "the shape of what it is compared with")]
+const fn tripped(base: BaseQuality, reason: ReasonQuality) -> Found {
+    Ok(Some(Quality { base, reason }))
 }
 
 /// WMO's table, as a deployment may put it in.
@@ -17,13 +22,13 @@ fn a_step_has_the_published_limits_of_its_elapsed_time() {
     let config = CheckConfig::from_toml(WMO).unwrap();
     let air = &config.step[&Variable::AirTemperature];
     for (hours, limit) in [(2, 7.0), (3, 9.0), (6, 15.0), (12, 25.0)] {
-        assert_eq!(step(limit, hours * HOUR_MS, air), Some(None), "{hours} h");
+        assert_eq!(step(limit, hours * HOUR_MS, air), PASSED, "{hours} h");
         let beyond = step(limit + 0.1, hours * HOUR_MS, air);
-        assert_eq!(beyond, of(BaseQuality::Doubtful, ReasonQuality::Increase), "{hours} h");
+        assert_eq!(beyond, tripped(BaseQuality::Doubtful, ReasonQuality::Increase), "{hours} h");
     }
-    assert_eq!(step(-4.1, HOUR_MS, air), of(BaseQuality::Doubtful, ReasonQuality::Decrease));
-    assert_eq!(step(-4.1, MINUTE_MS, air), of(BaseQuality::Doubtful, ReasonQuality::Decrease));
-    assert_eq!(step(30.0, 12 * HOUR_MS + 1, air), None);
+    assert_eq!(step(-4.1, HOUR_MS, air), tripped(BaseQuality::Doubtful, ReasonQuality::Decrease));
+    assert_eq!(step(-4.1, MINUTE_MS, air), tripped(BaseQuality::Doubtful, ReasonQuality::Decrease));
+    assert_eq!(step(30.0, 12 * HOUR_MS + 1, air), Err(BeyondReach));
 }
 
 #[test]
@@ -31,9 +36,12 @@ fn both_levels_of_a_step_can_be_reached() {
     // A fault of peers: with one level asked first, the other one can't be.
     let config = CheckConfig::from_toml(WMO).unwrap();
     let air = &config.step[&Variable::AirTemperature];
-    assert_eq!(step(3.0, HOUR_MS, air), Some(None));
-    assert_eq!(step(3.1, HOUR_MS, air), of(BaseQuality::Instrumentation, ReasonQuality::Increase));
-    assert_eq!(step(4.1, HOUR_MS, air), of(BaseQuality::Doubtful, ReasonQuality::Increase));
+    assert_eq!(step(3.0, HOUR_MS, air), PASSED);
+    assert_eq!(
+        step(3.1, HOUR_MS, air),
+        tripped(BaseQuality::Instrumentation, ReasonQuality::Increase)
+    );
+    assert_eq!(step(4.1, HOUR_MS, air), tripped(BaseQuality::Doubtful, ReasonQuality::Increase));
 }
 
 #[test]
@@ -46,13 +54,13 @@ fn the_limits_that_ship_are_those_of_madis_in_an_hour() {
         (Variable::BarometricPressure, 10.0),
     ] {
         let limits = &config.step[&variable];
-        assert_eq!(step(limit, HOUR_MS, limits), Some(None), "{variable}");
-        let fell = of(BaseQuality::Instrumentation, ReasonQuality::Decrease);
+        assert_eq!(step(limit, HOUR_MS, limits), PASSED, "{variable}");
+        let fell = tripped(BaseQuality::Instrumentation, ReasonQuality::Decrease);
         assert_eq!(step(-limit - 0.1, HOUR_MS, limits), fell, "{variable}");
     }
     let humidity = &config.step[&Variable::RelativeHumidity];
-    assert_eq!(step(50.0, HOUR_MS, humidity), Some(None));
-    let jump = of(BaseQuality::Instrumentation, ReasonQuality::Change);
+    assert_eq!(step(50.0, HOUR_MS, humidity), PASSED);
+    let jump = tripped(BaseQuality::Instrumentation, ReasonQuality::Change);
     assert_eq!(step(50.1, HOUR_MS, humidity), jump);
     assert_eq!(step(-50.1, HOUR_MS, humidity), jump);
 }
@@ -62,18 +70,18 @@ fn a_spike_sticks_out_on_one_side_and_alike() {
     let config = CheckConfig::default();
     let limits = &config.spike[&Variable::AirTemperature];
     let hourly = [HOUR_MS; 2];
-    let stuck_out = of(BaseQuality::Instrumentation, ReasonQuality::Change);
+    let stuck_out = tripped(BaseQuality::Instrumentation, ReasonQuality::Change);
     assert_eq!(spike([10.0, 18.0, 10.5], hourly, limits), stuck_out);
     assert_eq!(spike([10.0, 2.0, 10.5], hourly, limits), stuck_out);
     // A change that stays, and one that goes on.
-    assert_eq!(spike([10.0, 18.0, 17.0], hourly, limits), Some(None));
-    assert_eq!(spike([10.0, 15.0, 20.0], hourly, limits), Some(None));
+    assert_eq!(spike([10.0, 18.0, 17.0], hourly, limits), PASSED);
+    assert_eq!(spike([10.0, 15.0, 20.0], hourly, limits), PASSED);
     // Just the limit of 4 on each side is none.
-    assert_eq!(spike([10.0, 14.0, 10.0], hourly, limits), Some(None));
+    assert_eq!(spike([10.0, 14.0, 10.0], hourly, limits), PASSED);
     assert_eq!(spike([10.0, 14.1, 10.0], hourly, limits), stuck_out);
     // |a − b| just below 0.35 (a + b): a = 8, b = 3.852.
     assert_eq!(spike([10.0, 18.0, 14.14], hourly, limits), stuck_out);
-    assert_eq!(spike([10.0, 18.0, 14.16], hourly, limits), Some(None));
+    assert_eq!(spike([10.0, 18.0, 14.16], hourly, limits), PASSED);
 }
 
 #[test]
@@ -83,5 +91,5 @@ fn a_spike_knows_the_time() {
     assert!(spike(values, [HOUR_MS; 2], limits).unwrap().is_some());
     assert!(spike(values, [2 * HOUR_MS; 2], limits).unwrap().is_none());
     assert!(spike(values, [10 * MINUTE_MS; 2], limits).unwrap().is_some());
-    assert_eq!(spike(values, [HOUR_MS, 4 * HOUR_MS], limits), None);
+    assert_eq!(spike(values, [HOUR_MS, 4 * HOUR_MS], limits), Err(BeyondReach));
 }
