@@ -160,7 +160,7 @@ fn what_comes_in_around_a_station_changes_its_verdict() {
 fn a_late_reading_between_two_changes_the_verdict_of_the_second() {
     let (intake, store) = intake();
     let air_temperature = key(Variable::AirTemperature);
-    let reports = vec![air(0, 0, 20.0), air(0, 120, 28.0)];
+    let reports = vec![air(0, 0, 12.0), air(0, 120, 36.0)];
     intake.take_in(&store, Batch { stations: stations(), reports }).unwrap();
     let alone = verdict(&store, 0, &air_temperature, 120);
     assert_eq!(alone.reason, ReasonQuality::Increase);
