@@ -11,6 +11,9 @@ use mesonet::{
 };
 use mesonet_server::sample;
 
+/// How often each base quality and reason was given.
+type Share = BTreeMap<(BaseQuality, &'static str), usize>;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count = std::env::args().nth(1).map_or(Ok(50), |count| count.parse())?;
     let store = MemoryStore::default();
@@ -24,8 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         directory.stations.iter().map(|record| record.station.id).collect();
     let window = ClosedWindow::new(i64::MIN, i64::MAX)?;
     let selection = Selection { stations: &stations, variables: Variable::ALL, window };
-    let mut shares: BTreeMap<(Variable, bool), BTreeMap<(BaseQuality, &str), usize>> =
-        BTreeMap::new();
+    let mut shares: BTreeMap<(Variable, bool), Share> = BTreeMap::new();
     let mut worst: Vec<(Quality, StationId, SeriesId, i64)> = Vec::new();
     store.scan(&selection, &mut |i, slices| {
         for slice in slices {

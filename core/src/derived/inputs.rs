@@ -1,6 +1,10 @@
 //! Which variables a derived one is made from.
 
-use crate::variable::Variable::{self, *};
+use crate::variable::Variable::{
+    self, AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Mslp,
+    RelativeHumidity, WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed,
+    WindSpeed10m,
+};
 
 /// The variables that the service derives, each after those that it is made from, with these.
 ///

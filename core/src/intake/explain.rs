@@ -70,7 +70,7 @@ impl Intake {
         let mut explanation = self
             .checker
             .explain(&site, &readings, which, at)
-            .expect("a store gives ascending columns of one length");
+            .map_err(|error| StoreError::Columns(error.to_string()))?;
         let key = &of.series.key;
         let neighbours =
             neighbourhood::explain(&self.checker, store, &directory, place, key, ts_ms)?;

@@ -191,7 +191,7 @@ pub(super) fn compare(
             let mut judged = around.verdict.clone();
             checker
                 .check_neighbours(&around.surroundings(), &mut judged)
-                .expect("the columns were made of one length");
+                .map_err(|error| StoreError::Columns(error.to_string()))?;
             for (station, of) in verdicts.iter_mut().zip(&of) {
                 let Some(of) = of.map(|of| &mut station.series[of]) else { continue };
                 let compared_ms = around.ts_ms[station.place];
@@ -231,5 +231,5 @@ pub(super) fn explain(
         return Ok(None);
     }
     let report = checker.explain_neighbours(&around.surroundings(), place);
-    Ok(Some(report.expect("the columns were made of one length")))
+    report.map(Some).map_err(|error| StoreError::Columns(error.to_string()))
 }

@@ -77,21 +77,22 @@ impl StationVerdicts {
             let from = of.ts_ms.partition_point(|&ts_ms| ts_ms < changed.0);
             of.revised = from..of.ts_ms.partition_point(|&ts_ms| ts_ms <= changed.1);
         }
-        verdicts.check(checker, &StationSite::from(&directory.stations[place].station));
+        verdicts.check(checker, &StationSite::from(&directory.stations[place].station))?;
         Ok(verdicts)
     }
 
-    fn check(&mut self, checker: &Checker, site: &StationSite) {
+    fn check(&mut self, checker: &Checker, site: &StationSite) -> Result<(), StoreError> {
         let mut columns: Vec<Vec<Quality>> =
             self.series.iter_mut().map(|of| std::mem::take(&mut of.verdict)).collect();
         let readings: Vec<_> = self.series.iter().map(SeriesVerdicts::readings).collect();
         let mut places: Vec<&mut [Quality]> = columns.iter_mut().map(Vec::as_mut_slice).collect();
         checker
             .check_station(site, &readings, &mut places)
-            .expect("a store gives ascending columns of one length");
+            .map_err(|error| StoreError::Columns(error.to_string()))?;
         for (of, verdict) in self.series.iter_mut().zip(columns) {
             of.verdict = verdict;
         }
+        Ok(())
     }
 
     /// Gives derived values the worst verdict of their inputs. One whose inputs are not checked, or

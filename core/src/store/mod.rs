@@ -128,6 +128,9 @@ pub enum StoreError {
         /// What was given.
         value: f64,
     },
+    /// Columns of a series that are of different lengths or do not ascend.
+    #[error("the store holds columns that are none: {0}")]
+    Columns(String),
     /// Two different series with the same id.
     #[error(
         "report {index} of the batch has a {variable} series whose id {id} is taken by another"
