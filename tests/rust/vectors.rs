@@ -3,6 +3,9 @@
 //! The same files are run by `tests/python` and `tests/js`. Each test counts its cases and compares
 //! with the count in the file, so that a section nobody reads is noticed.
 
+#[path = "checks.rs"]
+mod checks;
+
 use std::path::Path;
 
 use mesonet::{
