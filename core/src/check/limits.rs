@@ -358,6 +358,7 @@ pub(super) struct NeighbourLimits {
     pub radius_km: f64,
     pub at_least: usize,
     pub lapse_per_m: Option<f64>,
+    pub max_rise_m: Option<f64>,
     pub min_deviation: f64,
     pub threshold: f64,
     pub source: String,
@@ -369,6 +370,7 @@ struct NeighbourText {
     radius_km: Amount,
     at_least: usize,
     lapse_per_m: Option<Amount>,
+    max_rise_m: Option<Amount>,
     min_deviation: Amount,
     threshold: Amount,
     source: String,
@@ -377,8 +379,7 @@ struct NeighbourText {
 impl TryFrom<NeighbourText> for NeighbourLimits {
     type Error = String;
     fn try_from(text: NeighbourText) -> Result<Self, String> {
-        let NeighbourText { radius_km, at_least, lapse_per_m, min_deviation, threshold, source } =
-            text;
+        let NeighbourText { radius_km, at_least, min_deviation, threshold, source, .. } = text;
         if at_least < 2 {
             return Err(format!("at_least must be 2 or more; got {at_least}"));
         }
@@ -388,11 +389,19 @@ impl TryFrom<NeighbourText> for NeighbourLimits {
         Ok(Self {
             radius_km: radius_km.0,
             at_least,
-            lapse_per_m: lapse_per_m.map(|lapse| lapse.0),
+            lapse_per_m: text.lapse_per_m.map(|lapse| lapse.0),
+            max_rise_m: text.max_rise_m.map(|rise| rise.0),
             min_deviation: min_deviation.0,
             threshold: threshold.0,
             source,
         })
+    }
+}
+
+impl NeighbourLimits {
+    /// Whether the altitudes of the stations must be known.
+    pub fn needs_altitude(&self) -> bool {
+        self.lapse_per_m.is_some() || self.max_rise_m.is_some()
     }
 }
 

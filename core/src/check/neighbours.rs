@@ -67,11 +67,14 @@ fn around(of: &Surroundings<'_>, which: usize, limits: &NeighbourLimits) -> Opti
         if other == which || of.verdict[other].base <= BaseQuality::Doubtful {
             continue;
         }
-        let rise_m = match (lapse, of.sites[other].altitude_m, site.altitude_m) {
-            (None, _, _) => 0.0,
-            (Some(_), Some(theirs), Some(ours)) => theirs - ours,
-            (Some(_), _, _) => continue,
+        let rise_m = match (of.sites[other].altitude_m, site.altitude_m) {
+            _ if !limits.needs_altitude() => 0.0,
+            (Some(theirs), Some(ours)) => theirs - ours,
+            _ => continue,
         };
+        if limits.max_rise_m.is_some_and(|most| rise_m.abs() > most) {
+            continue;
+        }
         let difference = value + lapse.unwrap_or(0.0) * rise_m - origin;
         count += 1;
         sum += difference;
@@ -97,7 +100,7 @@ fn judge<S: Sink>(config: &CheckConfig, of: &Surroundings<'_>, which: usize, sin
         _ if !value.is_finite() || of.verdict[which].base <= BaseQuality::Error => {
             not_run(NotRun::Refused)
         }
-        Some(limits) if limits.lapse_per_m.is_some() && of.sites[which].altitude_m.is_none() => {
+        Some(limits) if limits.needs_altitude() && of.sites[which].altitude_m.is_none() => {
             not_run(NotRun::NoAltitude)
         }
         Some(limits) => match around(of, which, limits) {

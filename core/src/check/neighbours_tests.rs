@@ -67,13 +67,23 @@ fn with_fewer_than_five_neighbours_nothing_is_said() {
 
 #[test]
 fn temperatures_are_brought_to_the_altitude_of_the_station() {
-    // A station 2500 m above the others is 16 K colder: like them, and not were it not for that.
-    let mountain = sites(&[200.0, 200.0, 200.0, 2700.0, 200.0, 200.0, 200.0]);
-    let value = [20.0, 21.0, 19.0, 20.0 - 0.0065 * 2500.0, 20.5, 19.5, 20.0];
-    let out = check(Variable::AirTemperature, &mountain, &value, Quality::GOOD);
-    assert_eq!(out[3], Quality::GOOD);
+    // At −0.0065 K/m a station 200 m above the others is 1.3 K colder: with a deviation of 2 K and
+    // a threshold of 4, 8.5 K below them is like them, and was it not for that, it would not be.
+    let hill = sites(&[200.0, 200.0, 200.0, 400.0, 200.0, 200.0, 200.0]);
+    let value = [20.0, 20.0, 20.0, 11.5, 20.0, 20.0, 20.0];
+    assert_eq!(check(Variable::AirTemperature, &hill, &value, Quality::GOOD)[3], Quality::GOOD);
     let flat = check(Variable::AirTemperature, &sites(&[200.0; 7]), &value, Quality::GOOD);
     assert_eq!(flat[3], DISAGREE);
+}
+
+#[test]
+fn a_mountain_is_not_held_against_the_valleys() {
+    // Mount Washington above an inversion, 2022-10-23: 9 °C where the lapse rate makes −9 °C of the
+    // valleys.
+    let mountain = sites(&[200.0, 200.0, 200.0, 1911.0, 200.0, 200.0, 200.0]);
+    let value = [2.0, 2.0, 2.0, 9.0, 2.0, 2.0, 2.0];
+    let out = check(Variable::AirTemperature, &mountain, &value, Quality::GOOD);
+    assert_eq!(out[3], Quality::GOOD);
 }
 
 #[test]
