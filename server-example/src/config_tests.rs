@@ -141,3 +141,22 @@ fn an_origin_is_what_a_browser_sends() {
         assert!(!is_origin(bad), "{bad}");
     }
 }
+
+#[test]
+fn limits_that_make_no_sense_are_refused_with_their_line() {
+    let refusal = |text: &str| {
+        let file = TempFile::new("limits.toml", text);
+        load(&format!("--limits {}", file.0.display()))
+            .map(|config| config.checker().is_ok())
+            .map_err(|error| error.replace(&file.0.display().to_string(), "FILE"))
+    };
+    let own = "[record.airTemperature]\nbounds = [-70, 56.7]\nsource = \"own network\"\n";
+    assert_eq!(refusal(own), Ok(true));
+    let turned = "[record.airTemperature]\nbounds = [56.7, -70]\nsource = \"own network\"\n";
+    assert_eq!(
+        refusal(turned),
+        Err("FILE: line 2 of the limits: the lower bound must be below the upper; got [56.7, -70]"
+            .to_owned())
+    );
+    assert!(load("--limits /nowhere/limits.toml").unwrap_err().contains("/nowhere/limits.toml"));
+}
