@@ -247,7 +247,7 @@ impl Tally {
     ///
     /// - A source's Good is kept: its readings are not checked.
     /// - A source's Unknown is no verdict: the checks decide. All passed is Good; none ran is
-    ///   what the source said.
+    ///   Unknown, None.
     /// - Any other verdict of the source is kept and never improved: the worse of both.
     pub fn verdict(self, source: Quality) -> (Quality, Option<Check>) {
         match (source.base, self.tripped) {
