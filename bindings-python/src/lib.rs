@@ -3,10 +3,14 @@
 //! One file per module of the core, and here only the registration. Names, codes, limits and
 //! messages come from the core; the docstrings that users read are in `python/mesonet/`.
 
+mod check;
+mod crosswalk;
+mod derived;
 mod error;
 mod quality;
 mod tile;
 mod ufunc;
+mod unit;
 mod wind;
 
 use pyo3::prelude::*;
@@ -18,7 +22,11 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.py().import("numpy")?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     error::register(module)?;
+    check::register(module)?;
+    crosswalk::register(module)?;
+    derived::register(module)?;
     quality::register(module)?;
     tile::register(module)?;
+    unit::register(module)?;
     wind::register(module)
 }

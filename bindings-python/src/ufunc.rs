@@ -37,6 +37,9 @@ impl Element for i16 {
 impl Element for i64 {
     const TYPE: c_char = NPY_TYPES::NPY_LONGLONG as c_char;
 }
+impl Element for f32 {
+    const TYPE: c_char = NPY_TYPES::NPY_FLOAT as c_char;
+}
 impl Element for f64 {
     const TYPE: c_char = NPY_TYPES::NPY_DOUBLE as c_char;
 }
@@ -170,6 +173,18 @@ impl Operands {
 pub fn raise(error: impl Display) {
     // The loop runs without the GIL, or with it where NumPy kept it: both are fine here.
     Python::attach(|py| refused(error).restore(py));
+}
+
+unsafe extern "C" {
+    /// Of C's mathematical library (C99, 7.6.2.1), which NumPy links too.
+    safe fn feclearexcept(exceptions: c_int) -> c_int;
+}
+
+/// Clears the floating-point flags of this thread, for which NumPy would warn after the loop: for
+/// formulas that give NaN on purpose, or that meet infinities on the way to a right result.
+pub fn forget_float_errors() {
+    // All of them; their bits differ between processors.
+    feclearexcept(-1);
 }
 
 /// One inner loop with the types it is for, as [`inner_loop!`] makes it.

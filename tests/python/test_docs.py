@@ -7,7 +7,16 @@ import mesonet
 import numpy as np
 import pytest
 
-MODULES = [mesonet, mesonet.quality, mesonet.tile, mesonet.wind]
+MODULES = [
+    mesonet,
+    mesonet.check,
+    mesonet.crosswalk,
+    mesonet.derived,
+    mesonet.quality,
+    mesonet.tile,
+    mesonet.unit,
+    mesonet.wind,
+]
 ROOT = Path(__file__).parents[2]
 UFUNCS = [name for name in mesonet.__all__ if isinstance(getattr(mesonet, name), np.ufunc)]
 

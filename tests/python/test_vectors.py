@@ -1,5 +1,7 @@
 """The golden vectors against the Python package; each test counts its cases against the file."""
 
+import functools
+
 import mesonet
 import numpy as np
 import pytest
@@ -106,5 +108,155 @@ def test_wind_rotation(vectors):
         wanted = [number(case[key]) for key in ("u_true", "v_true")]
         assert_close(mesonet.rotate(*given), wanted, case["tolerance"], case["name"])
         assert_close([part[at] for part in together], wanted, case["tolerance"], case["name"])
+        ran += 1
+    assert ran == file["cases"]
+
+
+def assert_same(got, case, tolerance):
+    """Equal to the bit where the tolerance is 0, or close; NaN is NaN."""
+    wanted = number(case["expected"])
+    got = np.asarray(got, np.float64)
+    if tolerance == 0:
+        np.testing.assert_array_equal(got, np.full(got.shape, wanted), str(case))
+    else:
+        assert_close(got, wanted, tolerance, str(case))
+
+
+def shown(symbols):
+    """Symbols as the vectors write them: that of numbers without a unit is "1"."""
+    return [symbol or "1" for symbol in symbols]
+
+
+def test_units(vectors):
+    file = vectors("units.json")
+    ran = 0
+    for section in ("conversions", "liquid_water"):
+        for case in file[section]:
+            value, tolerance = number(case["value"]), case["tolerance"]
+            liquids = [True] if section == "liquid_water" else [False, True]
+            for liquid_water in liquids:
+                units = {"from_unit": case["from"], "to_unit": case["to"]}
+                convert = functools.partial(mesonet.convert, **units, liquid_water=liquid_water)
+                # Nine, so that a vector loop and its remainder both run; and strided, and in place.
+                values = np.full(9, value)
+                assert_same(convert(value), case, tolerance)
+                assert_same(convert(values), case, tolerance)
+                assert_same(convert(np.repeat(values, 2)[::2]), case, tolerance)
+                assert convert(values, out=values) is values
+                assert_same(values, case, tolerance)
+                with np.errstate(over="ignore"):
+                    singles = np.full(9, value, np.float32)
+                    wanted = np.float32(number(case["expected"]))
+                singles = convert(singles)
+                assert singles.dtype == np.float32
+                near = 2 * np.finfo(np.float32).eps
+                np.testing.assert_allclose(singles, wanted, rtol=near, atol=1e-5, err_msg=str(case))
+            ran += 1
+    for case in file["refused"]:
+        with pytest.raises(MesonetError) as error:
+            mesonet.convert(np.zeros(0), case["from"], case["to"])
+        assert str(error.value) == case["message"], case
+        ran += 1
+    for case in file["resolutions"]:
+        got = mesonet.resolve_unit(case["text"], case["vocabulary"])
+        if "exact" in case:
+            wanted = ("exact", [case["exact"]])
+        elif "ambiguous" in case:
+            wanted = ("ambiguous", case["ambiguous"])
+        else:
+            assert case["unknown"] is True
+            wanted = ("unknown", [])
+        assert (got.state, shown(got.units)) == wanted, case
+        ran += 1
+    for case in file["canonical"]:
+        value = number(case["value"])
+        for given in (value, np.full(9, value)):
+            values, unit = mesonet.to_canonical(
+                case["variable"], given, case["unit"], case["vocabulary"]
+            )
+            assert_same(values, case, 0)
+            assert unit == case["expectedUnit"], case
+        ran += 1
+    assert ran == file["cases"]
+
+
+def half_away(value, decimals):
+    """Rounded half away from zero; NumPy rounds half to even."""
+    power = 10.0**decimals
+    return np.copysign(np.floor(np.abs(value * power) + 0.5), value) / power
+
+
+def test_derived(vectors):
+    file = vectors("derived.json")
+    ran = 0
+    together = {}
+    for case in file["derived"]:
+        inputs = [number(value) for value in case["inputs"]]
+        got = getattr(mesonet, case["function"])(*inputs)
+        assert isinstance(got, np.float64)
+        if "decimals" in case:
+            assert_same(half_away(got, case["decimals"]), case, 0)
+        else:
+            assert_same(got, case, case["tolerance"])
+        together.setdefault(case["function"], []).append((inputs, got))
+        ran += 1
+    for name, cases in together.items():
+        columns = [np.array(column) for column in zip(*(inputs for inputs, _ in cases))]
+        got = getattr(mesonet, name)(*columns)
+        np.testing.assert_array_equal(got, [value for _, value in cases], name)
+    assert ran == file["cases"]
+
+
+def readings(of):
+    """A series of the vectors; what the source said is Unknown/None where it said nothing."""
+    start = np.datetime64(of["start"].removesuffix("Z"), "ms")
+    times = start + np.array(of["minutes"], "m8[m]")
+    source = {}
+    if "source" in of:
+        source = dict(zip(("source_base", "source_reason"), codes(of["source"])))
+    return mesonet.SeriesReadings(
+        *(of["variable"], of["intervalType"], of["intervalMinutes"], times, numbers(of["values"])),
+        reported_unit=of.get("reportedUnit"),
+        **source,
+    )
+
+
+def codes(verdicts):
+    """Base and reason codes of texts like "Good/None"."""
+    pairs = [text.split("/") for text in verdicts]
+    base = np.array([BaseQuality(base) for base, _ in pairs], np.uint8)
+    return base, np.array([ReasonQuality(reason) for _, reason in pairs], np.uint8)
+
+
+def test_checks(vectors):
+    file = vectors("checks.json")
+    assert file["tolerance"] == 0
+    ran = 0
+    for case in file["stations"]:
+        site = case["site"]
+        station = (
+            *(site["longitude"], site["latitude"], site.get("altitudeM")),
+            [readings(of) for of in case["series"]],
+        )
+        limits = case.get("limits")
+        got = mesonet.check_station(*station, limits=limits)
+        for which, (verdicts, of) in enumerate(zip(got, case["series"], strict=True)):
+            wanted_base, wanted_reason = codes(of["verdicts"])
+            np.testing.assert_array_equal(verdicts.base, wanted_base, case["name"], strict=True)
+            np.testing.assert_array_equal(verdicts.reason, wanted_reason, case["name"], strict=True)
+            for at, wanted in enumerate(of["verdicts"]):
+                verdict = mesonet.explain(*station, which, at, limits=limits)["verdict"]
+                assert "/".join(verdict.values()) == wanted, case["name"]
+        ran += 1
+    for case in file["refused"]:
+        with pytest.raises(MesonetError) as error:
+            mesonet.check_station(0.0, 0.0, None, [], limits=case["limits"])
+        assert str(error.value) == case["message"], case["name"]
+        ran += 1
+    for case in file["crosswalks"]:
+        scheme = getattr(mesonet, case["scheme"])
+        base, _ = scheme.quality(case["flag"])
+        assert base.name == case["base"], case
+        assert scheme.flag(base) == case["written"], case
         ran += 1
     assert ran == file["cases"]

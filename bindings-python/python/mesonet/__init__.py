@@ -1,4 +1,4 @@
-"""Surface weather observations: quality codes, packed tiles, winds.
+"""Surface weather observations: quality codes and checks, units, derived values, tiles, winds.
 
 The work is done by the Rust library of the same name; the functions over arrays are NumPy ufuncs
 or release the GIL. A value that the library refuses raises :class:`MesonetError`, a ``ValueError``
@@ -11,6 +11,14 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`worst`               the worst of many codes
 :func:`worse`               the worse of two, element by element (ufunc)
 :func:`distinct_worst_first`  the distinct codes among many
+:func:`check_station`       the quality checks over the series of a station
+:func:`explain`             what each check found out about a reading
+:class:`Crosswalk`          quality flags of other schemes
+:func:`convert`             values in another unit
+:func:`resolve_unit`        what the text of a unit stands for
+:func:`to_canonical`        values in the unit that the service stores
+:func:`dew_point_c` …       derived values: humidity, heat index, humidex, wind chill,
+                            pressure, wind at 10 m (ufuncs)
 :func:`decode`              packed int16 to values (ufunc)
 :func:`encode`              values to packed int16 (ufunc)
 :func:`decode_bytes`        a tile as it comes over the wire to values
@@ -19,20 +27,65 @@ whose message says what was given and what is allowed; an array of a wrong type 
 """
 
 from ._mesonet import MesonetError, __version__
+from .check import DEFAULT_LIMITS_TOML, SeriesReadings, Verdicts, check_station, explain
+from .crosswalk import BUFR_033020, MADIS, QARTOD, SWOB_QA_SUMMARY, Crosswalk
+from .derived import (
+    dew_point_c,
+    heat_index_c,
+    heat_index_f,
+    humidex,
+    mean_sea_level_pressure_hpa,
+    relative_humidity_pct,
+    roughness_m,
+    station_pressure_hpa,
+    stull_wet_bulb_c,
+    wet_bulb_c,
+    wind_at_10m,
+    wind_chill_c,
+    wind_chill_f,
+)
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
 from .tile import decode, decode_bytes, encode
+from .unit import UnitResolution, convert, resolve_unit, to_canonical
 from .wind import rotate
 
 __all__ = [
+    "BUFR_033020",
     "BaseQuality",
+    "Crosswalk",
+    "DEFAULT_LIMITS_TOML",
+    "MADIS",
     "MesonetError",
+    "QARTOD",
     "ReasonQuality",
+    "SWOB_QA_SUMMARY",
+    "SeriesReadings",
+    "UnitResolution",
+    "Verdicts",
     "__version__",
+    "check_station",
+    "convert",
     "decode",
     "decode_bytes",
+    "dew_point_c",
     "distinct_worst_first",
     "encode",
+    "explain",
+    "heat_index_c",
+    "heat_index_f",
+    "humidex",
+    "mean_sea_level_pressure_hpa",
+    "relative_humidity_pct",
+    "resolve_unit",
     "rotate",
+    "roughness_m",
+    "station_pressure_hpa",
+    "stull_wet_bulb_c",
+    "to_canonical",
+    "wet_bulb_c",
+    "wind_at_10m",
+    "wind_chill_c",
+    "wind_chill_f",
     "worse",
     "worst",
 ]

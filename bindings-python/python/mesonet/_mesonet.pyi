@@ -1,4 +1,4 @@
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from _typeshed import ReadableBuffer
@@ -18,6 +18,38 @@ __all__ = [
     "encode",
     "decode_bytes",
     "rotate",
+    "DEFAULT_LIMITS_TOML",
+    "check_station",
+    "explain",
+    "swob_qa_summary_quality",
+    "swob_qa_summary_flag",
+    "swob_qa_summary_flags",
+    "bufr_033020_quality",
+    "bufr_033020_flag",
+    "bufr_033020_flags",
+    "madis_quality",
+    "madis_flag",
+    "madis_flags",
+    "qartod_quality",
+    "qartod_flag",
+    "qartod_flags",
+    "roughness_m",
+    "dew_point_c",
+    "heat_index_c",
+    "heat_index_f",
+    "humidex",
+    "mean_sea_level_pressure_hpa",
+    "relative_humidity_pct",
+    "station_pressure_hpa",
+    "stull_wet_bulb_c",
+    "wet_bulb_c",
+    "wind_at_10m",
+    "wind_chill_c",
+    "wind_chill_f",
+    "conversion",
+    "resolve_unit",
+    "canonical",
+    "convert_numbered",
 ]
 
 __version__: Final[str]
@@ -31,6 +63,25 @@ decode: Final[np.ufunc]
 encode: Final[np.ufunc]
 rotate: Final[np.ufunc]
 worse: Final[np.ufunc]
+dew_point_c: Final[np.ufunc]
+heat_index_c: Final[np.ufunc]
+heat_index_f: Final[np.ufunc]
+humidex: Final[np.ufunc]
+mean_sea_level_pressure_hpa: Final[np.ufunc]
+relative_humidity_pct: Final[np.ufunc]
+station_pressure_hpa: Final[np.ufunc]
+stull_wet_bulb_c: Final[np.ufunc]
+wet_bulb_c: Final[np.ufunc]
+wind_at_10m: Final[np.ufunc]
+wind_chill_c: Final[np.ufunc]
+wind_chill_f: Final[np.ufunc]
+convert_numbered: Final[np.ufunc]
+
+DEFAULT_LIMITS_TOML: Final[str]
+swob_qa_summary_flags: Final[list[int]]
+bufr_033020_flags: Final[list[int]]
+madis_flags: Final[list[str]]
+qartod_flags: Final[list[int]]
 
 def base_quality_code(value: int | str, /) -> int: ...
 def reason_quality_code(value: int | str, /) -> int: ...
@@ -39,3 +90,36 @@ def distinct_worst_first(codes: Any, /) -> bytes: ...
 def decode_bytes(
     data: ReadableBuffer, scale: float, offset: float, nodata: int, /
 ) -> NDArray[np.float64]: ...
+
+_Numbers = tuple[int, int, int]
+_Verdicts = tuple[NDArray[np.uint8], NDArray[np.uint8]]
+
+def swob_qa_summary_quality(flag: int, /) -> tuple[int, int]: ...
+def swob_qa_summary_flag(code: int, /) -> int | None: ...
+def bufr_033020_quality(flag: int, /) -> tuple[int, int]: ...
+def bufr_033020_flag(code: int, /) -> int | None: ...
+def madis_quality(flag: str, /) -> tuple[int, int]: ...
+def madis_flag(code: int, /) -> str | None: ...
+def qartod_quality(flag: int, /) -> tuple[int, int]: ...
+def qartod_flag(code: int, /) -> int | None: ...
+def roughness_m(exposure: str, /) -> float: ...
+def conversion(from_unit: str, to_unit: str, liquid_water: bool, /) -> _Numbers: ...
+def resolve_unit(
+    text: str, vocabulary: str | None, /
+) -> tuple[Literal["exact", "ambiguous", "unknown"], list[str]]: ...
+def canonical(
+    variable: str, reported_unit: str, vocabulary: str | None, /
+) -> tuple[str, _Numbers | None]: ...
+def check_station(
+    lon: float, lat: float, altitude_m: float | None, series: list[Any], limits: str | None, /
+) -> list[_Verdicts]: ...
+def explain(
+    lon: float,
+    lat: float,
+    altitude_m: float | None,
+    series: list[Any],
+    which_series: int,
+    which_reading: int,
+    limits: str | None,
+    /,
+) -> str: ...

@@ -1,0 +1,186 @@
+"""The service's quality checks over columns, and why a verdict is what it is.
+
+>>> import numpy as np
+>>> from mesonet import SeriesReadings, check_station
+>>> hours = np.arange("2021-01-15T00", "2021-01-15T03", dtype="M8[h]")
+>>> air = SeriesReadings("airTemperature", "Instantaneous", 0, hours, [-12.0, -11.5, 140.0])
+>>> [verdicts] = check_station(-135.07, 60.71, 706.0, [air])
+>>> verdicts.base
+array([6, 6, 2], dtype=uint8)
+>>> verdicts.reason
+array([0, 0, 3], dtype=uint8)
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from . import _mesonet
+from ._mesonet import DEFAULT_LIMITS_TOML
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["DEFAULT_LIMITS_TOML", "SeriesReadings", "Verdicts", "check_station", "explain"]
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesReadings:
+    """The readings of one series at one station: columns of one length, ascending in time.
+
+    >>> from mesonet import SeriesReadings, check_station
+    >>> wind = SeriesReadings("windSpeed", "Average", 2, [0, 60_000], [18.0, 500.0])
+    >>> check_station(-79.63, 43.68, None, [wind])[0].base.tolist()
+    [6, 2]
+    """
+
+    variable: str
+    """Name of the variable: ``airTemperature``."""
+    interval_type: str
+    """How a value stands for its interval: ``Instantaneous``, ``Average``, ``Cumulative`` …"""
+    interval_minutes: int
+    """Length of averaging or accumulation; 0 for instantaneous."""
+    times: "ArrayLike"
+    """int64 milliseconds since 1970, or datetime64 of any unit, of which parts of a millisecond are
+    cut off. NaT is refused."""
+    values: "ArrayLike"
+    """Numbers, NaN for no value."""
+    calculated: bool = False
+    """Whether the values were derived and not received."""
+    reported_unit: str | None = None
+    """Unit of the values, where it is not the canonical one of the variable."""
+    bucket: str = ""
+    """Label of a bucket, for a series that is grouped."""
+    source_base: "ArrayLike | None" = None
+    """What the source said of each reading: uint8 base codes, with ``source_reason``."""
+    source_reason: "ArrayLike | None" = None
+    """Its uint8 reason codes."""
+
+
+class Verdicts(NamedTuple):
+    """The verdicts on the readings of one series, in their order."""
+
+    base: "NDArray[np.uint8]"
+    """Codes of :class:`mesonet.BaseQuality`."""
+    reason: "NDArray[np.uint8]"
+    """Codes of :class:`mesonet.ReasonQuality`."""
+
+
+def check_station(
+    lon: float,
+    lat: float,
+    altitude_m: float | None,
+    series: Iterable[SeriesReadings],
+    *,
+    limits: str | None = None,
+) -> list[Verdicts]:
+    """All checks but that of the neighbours, over all series of one station.
+
+    Gives the verdicts of each series, in the order given. ``limits`` is a TOML text whose entries
+    take the place of those that ship (:data:`mesonet.DEFAULT_LIMITS_TOML`). A position that is none,
+    columns of different lengths, times that do not ascend, names that are none, and limits that make
+    no sense raise :class:`mesonet.MesonetError`.
+
+    >>> from mesonet import SeriesReadings, check_station
+    >>> air = SeriesReadings("airTemperature", "Instantaneous", 0, [0], [-20.0])
+    >>> check_station(0.0, 91.0, None, [air])
+    Traceback (most recent call last):
+    mesonet.MesonetError: latitude must be from -90 to 90; got 91
+    >>> check_station(0.0, 50.0, None, [air], limits="[record.mslp]\\nbounds = [1084, 870]")
+    Traceback (most recent call last):
+    mesonet.MesonetError: line 2 of the limits: the lower bound must be below the upper; got [1084, 870]
+    """
+    columns = [_columns(of) for of in series]
+    return [Verdicts(*of) for of in _mesonet.check_station(lon, lat, altitude_m, columns, limits)]
+
+
+def explain(
+    lon: float,
+    lat: float,
+    altitude_m: float | None,
+    series: Iterable[SeriesReadings],
+    which_series: int,
+    which_reading: int,
+    *,
+    limits: str | None = None,
+) -> dict[str, Any]:
+    """What each check found out about one reading: its inputs, limits with their sources, outcome.
+
+    The same checks in the same order as :func:`check_station`, as the object that the service sends.
+    A reading that is not there raises :class:`mesonet.MesonetError`.
+
+    >>> from mesonet import SeriesReadings, explain
+    >>> air = SeriesReadings("airTemperature", "Instantaneous", 0, [0], [140.0])
+    >>> explanation = explain(-135.07, 60.71, 706.0, [air], 0, 0)
+    >>> explanation["verdict"], explanation["decidedBy"]
+    ({'baseQuality': 'Error', 'reasonQuality': 'Range'}, 'range')
+    >>> [check["check"] for check in explanation["checks"] if check["ran"]]
+    ['value', 'range', 'record']
+    """
+    columns = [_columns(of) for of in series]
+    text = _mesonet.explain(
+        lon, lat, altitude_m, columns, which_series, which_reading, limits
+    )
+    explanation: dict[str, Any] = json.loads(text)
+    return explanation
+
+
+def _columns(of: SeriesReadings) -> SimpleNamespace:
+    # What the extension takes: contiguous columns of exactly the types of the core.
+    if (of.source_base is None) != (of.source_reason is None):
+        raise TypeError("source_base and source_reason go together; got only one")
+    source = None
+    if of.source_base is not None and of.source_reason is not None:
+        source = (_codes(of.source_base, "source_base"), _codes(of.source_reason, "source_reason"))
+    return SimpleNamespace(
+        variable=of.variable,
+        interval_type=of.interval_type,
+        interval_minutes=of.interval_minutes,
+        calculated=of.calculated,
+        reported_unit=of.reported_unit,
+        bucket=of.bucket,
+        ts_ms=_milliseconds(of.times),
+        value=_numbers(of.values),
+        source=source,
+    )
+
+
+def _column(given: "ArrayLike", what: str) -> "NDArray[Any]":
+    array = np.asarray(given)
+    if array.ndim != 1:
+        raise TypeError(f"{what} must have one dimension; got {array.ndim}")
+    return array
+
+
+def _numbers(given: "ArrayLike") -> "NDArray[np.float64]":
+    array = _column(given, "values")
+    if array.dtype.kind not in "iuf" or not np.can_cast(array.dtype, np.float64):
+        raise TypeError(f"values must be numbers; got {array.dtype}")
+    return np.ascontiguousarray(array, np.float64)
+
+
+def _codes(given: "ArrayLike", what: str) -> "NDArray[np.uint8]":
+    array = _column(given, what)
+    if array.dtype != np.uint8:
+        raise TypeError(f"{what} must be uint8; got {array.dtype}")
+    return np.ascontiguousarray(array)
+
+
+def _milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
+    array = _column(given, "times")
+    if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] != "generic":
+        if np.isnat(array).any():
+            reading = int(np.isnat(array).argmax())
+            raise _mesonet.MesonetError(f"times must be times; reading {reading} is NaT")
+        times = array.astype("M8[ms]")
+        # Years can lie beyond the milliseconds of 64 bits.
+        if np.can_cast(array.dtype, times.dtype, "safe") and (times.astype(array.dtype) != array).any():
+            raise _mesonet.MesonetError("times must lie within 64 bits of milliseconds")
+        return np.ascontiguousarray(times).view(np.int64)
+    if array.dtype.kind != "i" and array.size:
+        raise TypeError(f"times must be int64 milliseconds or datetime64; got {array.dtype}")
+    return np.ascontiguousarray(array, np.int64)

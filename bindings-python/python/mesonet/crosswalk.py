@@ -1,0 +1,60 @@
+"""Quality flags of other schemes and ours, both ways."""
+
+from typing import Generic, TypeVar
+
+from . import _mesonet
+from .quality import BaseQuality, ReasonQuality
+
+__all__ = ["BUFR_033020", "MADIS", "QARTOD", "SWOB_QA_SUMMARY", "Crosswalk"]
+
+_Flag = TypeVar("_Flag", int, str)
+
+
+class Crosswalk(Generic[_Flag]):
+    """The flags of one scheme and the base qualities that they stand for.
+
+    ``SWOB_QA_SUMMARY`` is that of Canadian SWOB-ML, ``MADIS`` NOAA's letters, ``BUFR_033020`` the WMO
+    code table, ``QARTOD`` that of the IOC's manuals.
+
+    >>> from mesonet import MADIS, QARTOD, SWOB_QA_SUMMARY
+    >>> SWOB_QA_SUMMARY.quality(10)
+    (<BaseQuality.Doubtful: 3>, <ReasonQuality.Unknown: 13>)
+    >>> MADIS.quality("V")[0]
+    <BaseQuality.Good: 6>
+    >>> QARTOD.flag("Error"), QARTOD.flag("Suppressed")
+    (4, None)
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        scheme = name.lower()
+        self._quality = getattr(_mesonet, f"{scheme}_quality")
+        self._flag = getattr(_mesonet, f"{scheme}_flag")
+        self._flags: tuple[_Flag, ...] = tuple(getattr(_mesonet, f"{scheme}_flags"))
+
+    @property
+    def flags(self) -> tuple[_Flag, ...]:
+        """The flags of the scheme."""
+        return self._flags
+
+    def quality(self, flag: _Flag) -> tuple[BaseQuality, ReasonQuality]:
+        """What a flag stands for; Unknown for a flag that the scheme does not have."""
+        base, reason = self._quality(flag)
+        return BaseQuality(base), ReasonQuality(reason)
+
+    def flag(self, base: BaseQuality | int | str) -> _Flag | None:
+        """The flag that stands for a base quality; None where the scheme has no counterpart."""
+        flag: _Flag | None = self._flag(BaseQuality(base))
+        return flag
+
+    def __repr__(self) -> str:
+        return f"mesonet.{self._name}"
+
+    def __reduce__(self) -> str:
+        return self._name
+
+
+SWOB_QA_SUMMARY: Crosswalk[int] = Crosswalk("SWOB_QA_SUMMARY")
+BUFR_033020: Crosswalk[int] = Crosswalk("BUFR_033020")
+MADIS: Crosswalk[str] = Crosswalk("MADIS")
+QARTOD: Crosswalk[int] = Crosswalk("QARTOD")

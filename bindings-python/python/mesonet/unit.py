@@ -1,0 +1,102 @@
+"""Units: what a text stands for, and conversion.
+
+A unit is given as a text, by its symbol or an alias ("kt", "wmoUnit:km_h-1", "degrees_true"). A text
+that may be several units is refused and never guessed. Conversions are rounded once, so whole numbers
+come out as they should: 7 kt are 12.964 km/h.
+"""
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from . import _mesonet
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["UnitResolution", "convert", "resolve_unit", "to_canonical"]
+
+
+class UnitResolution(NamedTuple):
+    """What a text stands for, and the symbols of the units that it may be.
+
+    >>> from mesonet import resolve_unit
+    >>> resolve_unit("wmoUnit:km_h-1")
+    UnitResolution(state='exact', units=('km/h',))
+    """
+
+    state: Literal["exact", "ambiguous", "unknown"]
+    """One unit, several and nothing tells which, or none."""
+    units: tuple[str, ...]
+    """Their symbols; that of a number without a unit is empty."""
+
+
+def resolve_unit(text: str, vocabulary: str | None = None) -> UnitResolution:
+    """What a text stands for in a vocabulary (swob, wmo, ucum, cf, metar, plain), or in all.
+
+    A name that is no vocabulary raises :class:`mesonet.MesonetError`; a text that is no unit does
+    not.
+
+    >>> from mesonet import resolve_unit
+    >>> resolve_unit("F")
+    UnitResolution(state='ambiguous', units=('°F', 'F'))
+    >>> resolve_unit("F", "cf")
+    UnitResolution(state='exact', units=('F',))
+    >>> resolve_unit("furlong")
+    UnitResolution(state='unknown', units=())
+    """
+    state, units = _mesonet.resolve_unit(text, vocabulary)
+    return UnitResolution(state, tuple(units))
+
+
+def convert(
+    values: "ArrayLike", from_unit: str, to_unit: str, *, liquid_water: bool = False, **ufunc: Any
+) -> Any:
+    """Values in another unit: a scalar for a scalar, an array or Series for one.
+
+    float64 and float32 stay what they are, integers become float64, NaN stays NaN. ``out=``,
+    ``where=`` and the other arguments of a ufunc work as with NumPy's own; ``out`` may be ``values``.
+    With ``liquid_water`` 1 kg/m² is 1 mm too. Units of different dimensions, and texts that are
+    ambiguous or no unit, raise :class:`mesonet.MesonetError`; values of another type raise
+    ``TypeError``.
+
+    >>> import numpy as np
+    >>> from mesonet import convert
+    >>> float(convert(7, "kt", "km/h"))
+    12.964
+    >>> convert(np.array([32, np.nan], np.float32), "°F", "°C")
+    array([ 0., nan], dtype=float32)
+    >>> float(convert(3.2, "kg/m²", "mm", liquid_water=True))
+    3.2
+    >>> convert(7, "kt", "hPa")
+    Traceback (most recent call last):
+    mesonet.MesonetError: kt (knot) measures speed, hPa (hectopascal) pressure; allowed are two units of one dimension
+    """
+    return _converted(values, _mesonet.conversion(from_unit, to_unit, liquid_water), ufunc)
+
+
+def to_canonical(
+    variable: str, values: "ArrayLike", reported_unit: str, vocabulary: str | None = None
+) -> tuple[Any, str]:
+    """Values of a variable as the service stores them, and their unit.
+
+    In the canonical unit of the variable where that is certain; otherwise, where the text is
+    ambiguous, no unit, or a unit of another thing, as they were reported. Takes the same values as
+    :func:`convert`.
+
+    >>> import numpy as np
+    >>> from mesonet import to_canonical
+    >>> to_canonical("windSpeed", np.array([7.0]), "kt")
+    (array([12.964]), 'km/h')
+    >>> to_canonical("airTemperature", np.array([50.0]), "F")
+    (array([50.]), 'F')
+    """
+    unit, numbers = _mesonet.canonical(variable, reported_unit, vocabulary)
+    return (values if numbers is None else _converted(values, numbers, {})), unit
+
+
+def _converted(values: Any, numbers: tuple[int, int, int], ufunc: dict[str, Any]) -> Any:
+    # A number of Python has no width of its own: it is a double, not what fits the other operands.
+    if isinstance(values, float):
+        values = np.float64(values)
+    return _mesonet.convert_numbered(values, *map(np.uint8, numbers), **ufunc)
