@@ -85,12 +85,13 @@ pub use check::{
 };
 pub use crosswalk::{BUFR_033020, Crosswalk, MADIS, QARTOD, SWOB_QA_SUMMARY};
 pub use derived::{
-    DerivedLengthError, derive_report, derive_with_quality, dew_point_c, dew_point_c_into,
-    heat_index_c, heat_index_c_into, heat_index_f, heat_index_f_into, humidex, humidex_into,
-    mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into, relative_humidity_pct,
-    relative_humidity_pct_into, roughness_m, station_pressure_hpa, station_pressure_hpa_into,
-    stull_wet_bulb_c, stull_wet_bulb_c_into, wet_bulb_c, wet_bulb_c_into, wind_at_10m,
-    wind_at_10m_into, wind_chill_c, wind_chill_c_into, wind_chill_f, wind_chill_f_into,
+    DERIVED_INPUTS, DerivedLengthError, derive_report, derive_with_quality, dew_point_c,
+    dew_point_c_into, heat_index_c, heat_index_c_into, heat_index_f, heat_index_f_into, humidex,
+    humidex_into, mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into,
+    relative_humidity_pct, relative_humidity_pct_into, roughness_m, station_pressure_hpa,
+    station_pressure_hpa_into, stull_wet_bulb_c, stull_wet_bulb_c_into, wet_bulb_c,
+    wet_bulb_c_into, wind_at_10m, wind_at_10m_into, wind_chill_c, wind_chill_c_into, wind_chill_f,
+    wind_chill_f_into,
 };
 #[cfg(feature = "store")]
 pub use detail::{QUALITIES_SPAN_MS, StationDetail, detail, details};

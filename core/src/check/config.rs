@@ -133,7 +133,11 @@ impl CheckConfig {
     fn with(mut self, text: &str) -> Result<Self, CheckConfigError> {
         let over: Text = toml::from_str(text).map_err(|error| CheckConfigError {
             line: line_of(text, error.span().map_or(0, |span| span.start)),
-            reason: error.message().replace('\n', " "),
+            reason: match error.message() {
+                // The parser has no word for some, a lone carriage return among them.
+                "" => "this is no TOML".to_owned(),
+                message => message.replace('\n', " "),
+            },
         })?;
         for name in &over.without {
             if !self.remove(name.get_ref()) {

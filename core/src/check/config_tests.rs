@@ -153,3 +153,11 @@ fn a_curve_is_flat_interpolated_and_ends() {
     assert_eq!((at(540), at(720)), (Some(35.4), Some(40.4)));
     assert_eq!(at(721), None);
 }
+
+#[test]
+fn a_lone_carriage_return_is_refused_with_a_reason() {
+    assert_eq!(
+        CheckConfig::from_toml("\r").unwrap_err().to_string(),
+        "line 1 of the limits: this is no TOML"
+    );
+}
