@@ -46,6 +46,11 @@ def test_code_that_uses_the_package_type_checks(tmp_path):
         "names: list[str] = [code.name for code in mesonet.distinct_worst_first(b'12')]\n"
         "tile = mesonet.decode_bytes(b'12', 0.5, 0, -1)\n"
         "reveal_type(tile)\n"
+        "chill: object = mesonet.wind_chill_c(np.zeros(2), 20.0)\n"
+        "state: str = mesonet.resolve_unit('F', 'cf').state\n"
+        "letter: str | None = mesonet.MADIS.flag('Good')\n"
+        "air = mesonet.SeriesReadings('airTemperature', 'Instantaneous', 0, [0], [1.0])\n"
+        "codes: np.ndarray = mesonet.check_station(0.0, 50.0, None, [air])[0].base\n"
         "same: bool = mesonet.worst(np.zeros(2, np.uint8)) is BaseQuality('Good')\n"
     )
     cache = ["--cache-dir", str(tmp_path / "cache")]

@@ -12,7 +12,10 @@ from mesonet import BaseQuality, MesonetError
 KELVIN = (0.01, 273.15, -32768)
 
 
-@pytest.mark.parametrize("name", ["decode", "encode", "rotate", "worse"])
+UFUNCS = [name for name in mesonet.__all__ if isinstance(getattr(mesonet, name), np.ufunc)]
+
+
+@pytest.mark.parametrize("name", UFUNCS)
 def test_they_are_ufuncs_and_pickle_by_name(name):
     function = getattr(mesonet, name)
     assert isinstance(function, np.ufunc)
