@@ -59,6 +59,10 @@ writeFileSync(
 export type BaseQualityName = ${union(raw.base_quality_names())};
 /** Names of the reasons. */
 export type ReasonQualityName = ${union(raw.reason_quality_names())};
+/** Names of the variables. */
+export type VariableName = ${union(raw.variable_names())};
+/** Names of the conventions of writing units. */
+export type VocabularyName = ${union(raw.vocabulary_names())};
 `,
 );
 writeFileSync(

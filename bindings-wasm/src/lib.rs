@@ -5,6 +5,9 @@
 //! TypeScript facade in `js/src` checks every argument first. Names, codes, limits and messages
 //! come from the core.
 
+mod crosswalk;
+mod derived;
 mod quality;
 mod tile;
+mod unit;
 mod wind;

@@ -7,6 +7,7 @@ import * as mesonet from "mesonet";
 
 const { BaseQuality, MesonetError, decodeTile, distinctWorstFirst, encodeTile, rotateWind, worst } =
   mesonet;
+const { MADIS, QARTOD, convert, dewPointC, resolveUnit, toCanonical, windAt10m } = mesonet;
 const plain = { scale: 1, offset: 0, nodata: -32768 };
 const NO_CODE = "is not a quality code; allowed are 0 (Suppressed) to 7 (Unknown)";
 
@@ -47,6 +48,32 @@ const refused = [
       ),
     "arrays of one length are needed; got 2 for u and 2 for v, 1 for cos and 2 for sin",
   ],
+  [
+    "columns of different lengths",
+    () => dewPointC(new Float64Array(2), new Float64Array(3)),
+    "arrays of one length are needed; got 2 for air_temperature_c, 3 for relative_humidity_pct, 2 for out",
+  ],
+  [
+    "a unit that may be two",
+    () => convert(1, "C", "K"),
+    '"C" is ambiguous; it may stand for °C (degree Celsius) or C (coulomb)',
+  ],
+  [
+    "units of two dimensions, and no value",
+    () => convert(new Float32Array(0), "kt", "hPa"),
+    "kt (knot) measures speed, hPa (hectopascal) pressure; allowed are two units of one dimension",
+  ],
+  [
+    "no vocabulary",
+    () => resolveUnit("kt", "SWOB"),
+    '"SWOB" is not a vocabulary; allowed are swob, wmo, ucum, cf, metar, plain',
+  ],
+  [
+    "a flag that would wrap",
+    () => QARTOD.quality(2 ** 32 + 4),
+    "flag must be an integer from -2147483648 to 2147483647; got 4294967300",
+  ],
+  ["a flag of two letters", () => MADIS.quality("VX"), 'flag must be one letter; got "VX"'],
 ];
 for (const [name, call, message] of refused) {
   test(`refused: ${name}`, () => {
@@ -110,6 +137,33 @@ const wrongClass = [
     () => rotateWind({ cos: new Float64Array(1), sin: 0 }, new Float64Array(1), new Float64Array(1)),
     "sin must be a Float64Array; got number",
   ],
+  [
+    "a temperature as text",
+    () => dewPointC("20", 50),
+    "airTemperatureC must be a number or a Float64Array; got string",
+  ],
+  [
+    "a missing input",
+    () => windAt10m(new Float64Array(1), 4),
+    "roughnessM must be a number or a Float64Array; got undefined",
+  ],
+  [
+    "values of integers",
+    () => convert(new Int16Array(1), "kt", "km/h"),
+    "values must be a number, a Float64Array or a Float32Array; got Int16Array",
+  ],
+  ["a unit that is no text", () => convert(1, 7, "km/h"), "from must be a string; got number"],
+  [
+    "an option that is no boolean",
+    () => convert(1, "kt", "km/h", { liquidWater: 1 }),
+    "liquidWater must be a boolean; got number",
+  ],
+  [
+    "values of single precision to store",
+    () => toCanonical("windSpeed", new Float32Array(1), "kt"),
+    "values must be a number or a Float64Array; got Float32Array",
+  ],
+  ["a letter for a number", () => QARTOD.quality("4"), "flag must be a number; got string"],
   ["no rotation", () => rotateWind(undefined, 1, 2), "rotation must be an object; got undefined"],
 ];
 for (const [name, call, message] of wrongClass) {
@@ -154,6 +208,25 @@ test("what is given is not changed", () => {
   const [u, v] = [Float64Array.of(3), Float64Array.of(10)];
   const wind = rotateWind({ cos: 0, sin: 1 }, u, v);
   assert.deepEqual([wind.u[0], wind.v[0], u[0], v[0]], [10, -3, 3, 10]);
+});
+
+test("units are converted in a copy", () => {
+  const speeds = Float64Array.of(7, NaN);
+  assert.deepEqual(convert(speeds, "kt", "km/h"), Float64Array.of(12.964, NaN));
+  assert.deepEqual(toCanonical("windSpeed", speeds, "kt").values, Float64Array.of(12.964, NaN));
+  assert.deepEqual(speeds, Float64Array.of(7, NaN));
+});
+
+test("a number counts for every place of the arrays", () => {
+  const winds = windAt10m(Float64Array.of(12.964, 36, 36), Float64Array.of(10, 4, 0), 0.0002);
+  assert.deepEqual(winds.map((wind) => Math.round(wind * 1000)), Float64Array.of(12964, 39331, NaN));
+  assert.equal(windAt10m(12.964, 10, 0.03), 12.964);
+  assert.deepEqual(windAt10m(new Float64Array(0), 10, 0.03), new Float64Array(0));
+});
+
+test("what a scheme has no flag for is undefined", () => {
+  assert.equal(QARTOD.flag("Suppressed"), undefined);
+  assert.deepEqual(MADIS.quality("v"), { base: "Unknown", reason: "Unknown" });
 });
 
 test("tables of codes cannot be changed", () => {

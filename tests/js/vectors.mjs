@@ -120,9 +120,108 @@ export function windRotation(mesonet, file) {
   return ran;
 }
 
+/** Equal to the bit where the tolerance is 0 (-0 and 0 are one), or close. */
+function assertExpected(got, { expected }, tolerance, name) {
+  const values = typeof got === "number" ? [got] : [...got];
+  assertClose(values, values.map(() => number(expected)), tolerance, name);
+}
+
+export function units(mesonet, file) {
+  const { convert, resolveUnit, toCanonical } = mesonet;
+  let ran = 0;
+  for (const section of ["conversions", "liquid_water"]) {
+    for (const one of file[section]) {
+      const [value, name] = [number(one.value), JSON.stringify(one)];
+      for (const liquidWater of section === "conversions" ? [false, true] : [true]) {
+        const run = (values) => convert(values, one.from, one.to, { liquidWater });
+        assertExpected(run(value), one, one.tolerance, name);
+        assertExpected(run(new Float64Array(9).fill(value)), one, one.tolerance, name);
+        const wanted = Math.fround(number(one.expected));
+        const near = Math.abs(wanted) * 2 ** -22 + 1e-5;
+        const singles = run(new Float32Array(9).fill(value));
+        assertEqual(singles.constructor.name, "Float32Array", name);
+        assertClose([...singles], new Array(9).fill(wanted), near, name);
+      }
+      ran += 1;
+    }
+  }
+  for (const one of file.refused) {
+    const run = () => convert(new Float64Array(0), one.from, one.to);
+    assertRefuses(mesonet, run, one.message, one.name);
+    ran += 1;
+  }
+  const shown = (symbol) => symbol || "1";
+  for (const one of file.resolutions) {
+    const got = resolveUnit(one.text, one.vocabulary ?? undefined);
+    const { exact, ambiguous, unknown } = one;
+    const wanted = exact ?? ambiguous ?? unknown;
+    const found = {
+      exact: () => shown(got.unit),
+      ambiguous: () => got.units.map(shown),
+      unknown: () => true,
+    };
+    assertEqual(found[got.state](), wanted, JSON.stringify(one));
+    assertEqual(got.state in one, true, JSON.stringify(one));
+    ran += 1;
+  }
+  for (const one of file.canonical) {
+    const [value, name] = [number(one.value), JSON.stringify(one)];
+    for (const given of [value, new Float64Array(9).fill(value)]) {
+      const got = toCanonical(one.variable, given, one.unit, one.vocabulary ?? undefined);
+      assertExpected(got.values, one, 0, name);
+      assertEqual(got.unit, one.expectedUnit, name);
+    }
+    ran += 1;
+  }
+  return ran;
+}
+
+export function derived(mesonet, file) {
+  const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
+  const FUNCTIONS = { wind_at_10m: "windAt10m" };
+  const together = new Map();
+  let ran = 0;
+  for (const one of file.derived) {
+    const formula = mesonet[FUNCTIONS[one.function] ?? camel(one.function)];
+    const [inputs, name] = [one.inputs.map(number), JSON.stringify(one)];
+    const got = formula(...inputs);
+    const power = 10 ** (one.decimals ?? 0);
+    // Math.round takes halves up; these go away from zero.
+    const rounded = (Math.sign(got) * Math.round(Math.abs(got) * power)) / power;
+    const compared = one.decimals === undefined ? got : rounded;
+    assertExpected(compared, one, one.tolerance ?? 0, name);
+    together.set(formula, [...(together.get(formula) ?? []), { inputs, got }]);
+    ran += 1;
+  }
+  for (const [formula, cases] of together) {
+    const columns = cases[0].inputs.map((_, at) => numbers(cases.map(({ inputs }) => inputs[at])));
+    const wanted = cases.map(({ got }) => got);
+    assertClose([...formula(...columns)], wanted, 0, "as arrays");
+  }
+  return ran;
+}
+
+/** Of the quality checks only the flags of other schemes: the package does not run the checks. */
+export function crosswalks(mesonet, file) {
+  let ran = 0;
+  for (const { scheme, flag, base, written } of file.crosswalks) {
+    const name = `${scheme} ${flag}`;
+    assertEqual(mesonet[scheme].quality(flag).base, base, name);
+    assertEqual(mesonet[scheme].flag(base) ?? null, written, name);
+    ran += 1;
+  }
+  return ran;
+}
+
+/** How many cases of a file the runners run: all, but for the checks. */
+export const casesOf = (file) => file.crosswalks?.length ?? file.cases;
+
 /** The runner of each file. */
 export const RUNNERS = {
+  "checks.json": crosswalks,
+  "derived.json": derived,
   "quality_ranking.json": qualityRanking,
   "tile.json": tile,
+  "units.json": units,
   "wind_rotation.json": windRotation,
 };

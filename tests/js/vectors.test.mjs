@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import * as slim from "mesonet/slim";
 
-import { RUNNERS } from "./vectors.mjs";
+import { RUNNERS, casesOf } from "./vectors.mjs";
 
 const wasm = await readFile(fileURLToPath(import.meta.resolve("mesonet/mesonet.wasm")));
 // The slim entry first: after the inlined one it would find the module loaded already.
@@ -16,7 +16,9 @@ for (const [entry, mesonet] of Object.entries(entries)) {
   for (const [name, run] of Object.entries(RUNNERS)) {
     test(`${name}, ${entry}`, async () => {
       const file = JSON.parse(await readFile(new URL(`../vectors/${name}`, import.meta.url)));
-      assert.equal(run(mesonet, file), file.cases);
+      const wanted = casesOf(file);
+      assert.ok(wanted > 0);
+      assert.equal(run(mesonet, file), wanted);
     });
   }
 }

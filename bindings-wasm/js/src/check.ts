@@ -2,11 +2,9 @@
 // undefined 0, and a Float32Array would be copied element by element.
 import { MesonetError } from "./error.js";
 
-const INT16_MIN = -(2 ** 15);
-const INT16_MAX = 2 ** 15 - 1;
-
 interface Classes {
   ArrayBuffer: ArrayBuffer;
+  Float32Array: Float32Array;
   Float64Array: Float64Array;
   Int16Array: Int16Array;
   Uint8Array: Uint8Array;
@@ -57,13 +55,29 @@ export function number(value: unknown, what: string): number {
   return value;
 }
 
+/** A text, or a TypeError. */
+export function text(value: unknown, what: string): string {
+  if (typeof value !== "string") {
+    throw new TypeError(`${what} must be a string; got ${className(value)}`);
+  }
+  return value;
+}
+
 /** An integer that fits 16 bits. */
 export function int16(value: unknown, what: string): number {
+  return integer(value, what, 16);
+}
+
+/** An integer that fits 32 bits. */
+export function int32(value: unknown, what: string): number {
+  return integer(value, what, 32);
+}
+
+function integer(value: unknown, what: string, bits: number): number {
   const checked = number(value, what);
-  if (!Number.isInteger(checked) || checked < INT16_MIN || checked > INT16_MAX) {
-    throw new MesonetError(
-      `${what} must be an integer from ${INT16_MIN} to ${INT16_MAX}; got ${checked}`,
-    );
+  const [min, max] = [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1];
+  if (!Number.isInteger(checked) || checked < min || checked > max) {
+    throw new MesonetError(`${what} must be an integer from ${min} to ${max}; got ${checked}`);
   }
   return checked;
 }

@@ -25,3 +25,41 @@ export const decodeTile: Mesonet["decodeTile"] = all.decodeTile;
 export const encodeTile: Mesonet["encodeTile"] = all.encodeTile;
 /** See {@link Mesonet.rotateWind}. */
 export const rotateWind: Mesonet["rotateWind"] = all.rotateWind;
+/** See {@link Mesonet.convert}. */
+export const convert: Mesonet["convert"] = all.convert;
+/** See {@link Mesonet.resolveUnit}. */
+export const resolveUnit: Mesonet["resolveUnit"] = all.resolveUnit;
+/** See {@link Mesonet.toCanonical}. */
+export const toCanonical: Mesonet["toCanonical"] = all.toCanonical;
+/** See {@link Mesonet.dewPointC}. */
+export const dewPointC: Mesonet["dewPointC"] = all.dewPointC;
+/** See {@link Mesonet.relativeHumidityPct}. */
+export const relativeHumidityPct: Mesonet["relativeHumidityPct"] = all.relativeHumidityPct;
+/** See {@link Mesonet.wetBulbC}. */
+export const wetBulbC: Mesonet["wetBulbC"] = all.wetBulbC;
+/** See {@link Mesonet.stullWetBulbC}. */
+export const stullWetBulbC: Mesonet["stullWetBulbC"] = all.stullWetBulbC;
+/** See {@link Mesonet.heatIndexC}. */
+export const heatIndexC: Mesonet["heatIndexC"] = all.heatIndexC;
+/** See {@link Mesonet.heatIndexF}. */
+export const heatIndexF: Mesonet["heatIndexF"] = all.heatIndexF;
+/** See {@link Mesonet.humidex}. */
+export const humidex: Mesonet["humidex"] = all.humidex;
+/** See {@link Mesonet.windChillC}. */
+export const windChillC: Mesonet["windChillC"] = all.windChillC;
+/** See {@link Mesonet.windChillF}. */
+export const windChillF: Mesonet["windChillF"] = all.windChillF;
+/** See {@link Mesonet.meanSeaLevelPressureHpa}. */
+export const meanSeaLevelPressureHpa: Mesonet["meanSeaLevelPressureHpa"] = all.meanSeaLevelPressureHpa;
+/** See {@link Mesonet.stationPressureHpa}. */
+export const stationPressureHpa: Mesonet["stationPressureHpa"] = all.stationPressureHpa;
+/** See {@link Mesonet.windAt10m}. */
+export const windAt10m: Mesonet["windAt10m"] = all.windAt10m;
+/** See {@link Mesonet.SWOB_QA_SUMMARY}. */
+export const SWOB_QA_SUMMARY: Mesonet["SWOB_QA_SUMMARY"] = all.SWOB_QA_SUMMARY;
+/** See {@link Mesonet.BUFR_033020}. */
+export const BUFR_033020: Mesonet["BUFR_033020"] = all.BUFR_033020;
+/** See {@link Mesonet.MADIS}. */
+export const MADIS: Mesonet["MADIS"] = all.MADIS;
+/** See {@link Mesonet.QARTOD}. */
+export const QARTOD: Mesonet["QARTOD"] = all.QARTOD;

@@ -1,14 +1,31 @@
+import { type CrosswalkFunctions, crosswalkFunctions } from "./crosswalk.js";
+import { type DerivedFunctions, derivedFunctions } from "./derived.js";
 import { type QualityFunctions, qualityFunctions } from "./quality.js";
 import { type TileFunctions, tileFunctions } from "./tile.js";
+import { type UnitFunctions, unitFunctions } from "./unit.js";
 import { type WindFunctions, windFunctions } from "./wind.js";
 
 /** The flat module that wasm-bindgen makes. */
 export type Raw = typeof import("./generated/mesonet.js");
 
 /** Everything this package does. */
-export interface Mesonet extends QualityFunctions, TileFunctions, WindFunctions {}
+export interface Mesonet
+  extends
+    CrosswalkFunctions,
+    DerivedFunctions,
+    QualityFunctions,
+    TileFunctions,
+    UnitFunctions,
+    WindFunctions {}
 
 /** The checked functions over the flat ones of an initialised module. */
 export function mesonet(raw: Raw): Mesonet {
-  return { ...qualityFunctions(raw), ...tileFunctions(raw), ...windFunctions(raw) };
+  return {
+    ...crosswalkFunctions(raw),
+    ...derivedFunctions(raw),
+    ...qualityFunctions(raw),
+    ...tileFunctions(raw),
+    ...unitFunctions(raw),
+    ...windFunctions(raw),
+  };
 }

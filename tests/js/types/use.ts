@@ -2,10 +2,16 @@
 import {
   BaseQuality,
   type BaseQualityName,
+  MADIS,
   MesonetError,
+  type UnitResolution,
+  convert,
   decodeTile,
+  dewPointC,
   encodeTile,
+  resolveUnit,
   rotateWind,
+  toCanonical,
   worst,
 } from "mesonet";
 import { type Mesonet, load } from "mesonet/slim";
@@ -18,6 +24,15 @@ const { u }: { u: number } = rotateWind({ cos: 1, sin: 0 }, 1, 2);
 const many: Float64Array = rotateWind({ cos: values, sin: values }, values, values).v;
 const slim: Promise<Mesonet> = load("/mesonet.wasm");
 const error: RangeError = new MesonetError("");
+const dew: number = dewPointC(20, 50);
+const dews: Float64Array = dewPointC(values, 50);
+const knots: number = convert(7, "kt", "km/h");
+const singles: Float32Array = convert(new Float32Array(1), "kg/m²", "mm", { liquidWater: true });
+const unit: UnitResolution = resolveUnit("F", "cf");
+const symbol: string = unit.state === "exact" ? unit.unit : "";
+const stored: Float64Array = toCanonical("windSpeed", values, "kt").values;
+const letter: string | undefined = MADIS.flag("Good");
+export { dew, dews, knots, letter, singles, stored, symbol };
 export { error, many, raw, slim, u };
 
 // @ts-expect-error: no such name
@@ -28,6 +43,16 @@ const one: BaseQualityName = worst(6);
 encodeTile(new Float32Array(1), { scale: 1, offset: 0, nodata: 0 });
 // @ts-expect-error: nodata is missing
 decodeTile(new Uint8Array(2), { scale: 1, offset: 0 });
+// @ts-expect-error: one input is missing
+dewPointC(20);
+// @ts-expect-error: integers
+convert(new Int16Array(1), "kt", "km/h");
+// @ts-expect-error: no such variable
+toCanonical("wind", 1, "kt");
+// @ts-expect-error: no such vocabulary
+resolveUnit("kt", "SWOB");
+// @ts-expect-error: no name of a quality
+MADIS.flag("good");
 // @ts-expect-error: a table of codes is constant
 BaseQuality.Good = 1;
 export { one };

@@ -1,0 +1,63 @@
+import { int32, text } from "./check.js";
+import { MesonetError, refusing } from "./error.js";
+import type { BaseQualityName, ReasonQualityName } from "./generated/names.js";
+import type { Raw } from "./mesonet.js";
+
+/** The flags of one scheme and the base qualities that they stand for. */
+export interface Crosswalk<Flag extends number | string> {
+  /** What a flag stands for; Unknown for a flag that the scheme does not have. */
+  quality(flag: Flag): { base: BaseQualityName; reason: ReasonQualityName };
+  /**
+   * The flag that is written for a base quality; undefined where the scheme has no counterpart.
+   *
+   * @throws {MesonetError} for a name that is none.
+   */
+  flag(base: BaseQualityName): Flag | undefined;
+}
+
+/** Quality flags of other schemes. */
+export interface CrosswalkFunctions {
+  /** `qa_summary` of Canadian SWOB-ML. */
+  readonly SWOB_QA_SUMMARY: Crosswalk<number>;
+  /** BUFR code table 0 33 020. */
+  readonly BUFR_033020: Crosswalk<number>;
+  /** Letters of NOAA's MADIS. */
+  readonly MADIS: Crosswalk<string>;
+  /** Flags of QARTOD. */
+  readonly QARTOD: Crosswalk<number>;
+}
+
+export function crosswalkFunctions(raw: Raw): CrosswalkFunctions {
+  const baseNames = raw.base_quality_names() as BaseQualityName[];
+  const reasonNames = raw.reason_quality_names() as ReasonQualityName[];
+  const scheme = <Flag extends number | string>(
+    quality: (flag: Flag) => Uint8Array,
+    flag: (base: number) => Flag | undefined,
+    check: (flag: unknown) => Flag,
+  ): Crosswalk<Flag> =>
+    Object.freeze({
+      quality(given: Flag) {
+        const [base, reason] = quality(check(given));
+        return { base: baseNames[base!]!, reason: reasonNames[reason!]! };
+      },
+      flag(base: BaseQualityName) {
+        const name = text(base, "base");
+        return refusing(() => flag(raw.base_quality_code(name)));
+      },
+    });
+  const integer = (flag: unknown) => int32(flag, "flag");
+  return {
+    SWOB_QA_SUMMARY: scheme(raw.swob_qa_summary_quality, raw.swob_qa_summary_flag, integer),
+    BUFR_033020: scheme(raw.bufr_033020_quality, raw.bufr_033020_flag, integer),
+    MADIS: scheme(raw.madis_quality, raw.madis_flag, letter),
+    QARTOD: scheme(raw.qartod_quality, raw.qartod_flag, integer),
+  };
+}
+
+function letter(flag: unknown): string {
+  const checked = text(flag, "flag");
+  if ([...checked].length !== 1) {
+    throw new MesonetError(`flag must be one letter; got ${JSON.stringify(checked)}`);
+  }
+  return checked;
+}

@@ -1,0 +1,105 @@
+import { className, isClass, number, object, text } from "./check.js";
+import { refusing } from "./error.js";
+import type { VariableName, VocabularyName } from "./generated/names.js";
+import type { Raw } from "./mesonet.js";
+
+/** What the text of a unit stands for, with the symbols of the units. */
+export type UnitResolution =
+  | { readonly state: "exact"; readonly unit: string }
+  | { readonly state: "ambiguous"; readonly units: readonly string[] }
+  | { readonly state: "unknown" };
+
+/** How to convert. */
+export interface ConvertOptions {
+  /** Whether 1 kg/m² is 1 mm: for liquid precipitation, not for snow. */
+  readonly liquidWater?: boolean;
+}
+
+/** Units and conversion. */
+export interface UnitFunctions {
+  /**
+   * Values in another unit: a number for a number, an array of the same class for an array, which
+   * is not changed. A unit is its symbol or an alias (`kt`, `wmoUnit:km_h-1`). NaN stays NaN.
+   *
+   * @throws {MesonetError} for texts that are ambiguous or no unit, and units of different
+   * dimensions.
+   */
+  convert<T extends number | Float64Array | Float32Array>(
+    values: T,
+    from: string,
+    to: string,
+    options?: ConvertOptions,
+  ): T extends number ? number : T;
+  /**
+   * What a text stands for in a vocabulary, or in all together. A text that may be several units is
+   * never guessed.
+   */
+  resolveUnit(text: string, vocabulary?: VocabularyName): UnitResolution;
+  /**
+   * Values of a variable as the service stores them, and their unit: the canonical one where that is
+   * certain, otherwise both as they were reported.
+   *
+   * @throws {MesonetError} for a name that is no variable or vocabulary.
+   */
+  toCanonical<T extends number | Float64Array>(
+    variable: VariableName,
+    values: T,
+    reportedUnit: string,
+    vocabulary?: VocabularyName,
+  ): { values: T extends number ? number : T; unit: string };
+}
+
+export function unitFunctions(raw: Raw): UnitFunctions {
+  const convert = (values: unknown, from: unknown, to: unknown, options: unknown = {}) => {
+    const { liquidWater = false } = object(options, "options");
+    if (typeof liquidWater !== "boolean") {
+      throw new TypeError(`liquidWater must be a boolean; got ${className(liquidWater)}`);
+    }
+    const units = [text(from, "from"), text(to, "to"), liquidWater] as const;
+    if (isClass(values, "Float32Array")) {
+      return refusing(() => raw.convert_f32(values, ...units));
+    }
+    const [column, one] = columnOf(values, "a number, a Float64Array or a Float32Array");
+    const converted = refusing(() => raw.convert(column, ...units));
+    return one ? converted[0]! : converted;
+  };
+  const toCanonical = (variable: unknown, values: unknown, unit: unknown, vocabulary: unknown) => {
+    const [given, one] = columnOf(values, "a number or a Float64Array");
+    const name = text(variable, "variable");
+    const reported = text(unit, "reportedUnit");
+    const column = given.slice(); // The module converts in place.
+    const stored = refusing(() =>
+      raw.to_canonical(name, column, reported, optionalText(vocabulary, "vocabulary")),
+    );
+    return { values: one ? column[0]! : column, unit: stored };
+  };
+  return {
+    convert: convert as UnitFunctions["convert"],
+    resolveUnit(given, vocabulary) {
+      const [unit, of] = [text(given, "text"), optionalText(vocabulary, "vocabulary")];
+      const units = refusing(() => raw.resolve_unit(unit, of));
+      if (units.length === 0) {
+        return { state: "unknown" };
+      }
+      return units.length === 1
+        ? { state: "exact", unit: units[0]! }
+        : { state: "ambiguous", units };
+    },
+    toCanonical: toCanonical as UnitFunctions["toCanonical"],
+  };
+}
+
+/** The values as a column, and whether they were one number. */
+function columnOf(values: unknown, allowed: string): [column: Float64Array, one: boolean] {
+  if (isClass(values, "Float64Array")) {
+    return [values, false];
+  }
+  if (typeof values !== "number") {
+    throw new TypeError(`values must be ${allowed}; got ${className(values)}`);
+  }
+  return [Float64Array.of(number(values, "values")), true];
+}
+
+function optionalText(value: unknown, what: string): string | undefined {
+  return value === undefined || value === null ? undefined : text(value, what);
+}
