@@ -50,13 +50,38 @@ fn convert<T: Element + Sample>(
         forget_float_errors();
         return done.map_err(|error| error.to_string());
     }
-    for (((value, from), to), liquid) in value.zip(from).zip(to).zip(liquid_water) {
-        let mut one = [value];
-        shared.unwrap_or_else(|| numbered(from, to, liquid)).apply_in_place(&mut one);
-        converted.push(one[0]);
+    if let Some(conversion) = shared {
+        convert_chunks(conversion, value, converted);
+    } else {
+        for (((value, from), to), liquid) in value.zip(from).zip(to).zip(liquid_water) {
+            let mut one = [value];
+            numbered(from, to, liquid).apply_in_place(&mut one);
+            converted.push(one[0]);
+        }
     }
     forget_float_errors();
     Ok(())
+}
+
+/// Strided values, and values that are converted where they are: by way of a slice, which is faster
+/// than one by one. Elements overlap only themselves, so a chunk may be read before it is written.
+fn convert_chunks<T: Element + Sample>(
+    conversion: Conversion,
+    mut value: Input<'_, T>,
+    mut converted: Output<'_, T>,
+) {
+    while let Some(first) = value.next() {
+        let mut chunk = [first; 256];
+        let mut length = 1;
+        for (place, value) in chunk[1..].iter_mut().zip(value.by_ref()) {
+            *place = value;
+            length += 1;
+        }
+        conversion.apply_in_place(&mut chunk[..length]);
+        for &value in &chunk[..length] {
+            converted.push(value);
+        }
+    }
 }
 
 /// Integers become float64, whatever their width.

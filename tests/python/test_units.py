@@ -37,6 +37,17 @@ def test_out_and_where():
     np.testing.assert_array_equal(strided, 25.4)
 
 
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 1000])
+def test_every_layout_gives_the_same_values(count):
+    values = np.linspace(-5.0, 500.0, 2 * count)
+    for given in (values, values[::2], values[::-1], values.reshape(2, count).T):
+        wanted = [mesonet.convert(value, "kt", "km/h") for value in given.ravel()]
+        got = mesonet.convert(given, "kt", "km/h")
+        np.testing.assert_array_equal(got.ravel(), wanted)
+        own = given.copy()
+        np.testing.assert_array_equal(mesonet.convert(own, "kt", "km/h", out=own), got)
+
+
 def test_pandas_series_keep_their_index():
     pandas = pytest.importorskip("pandas")
     speeds = pandas.Series([7.0, np.nan], index=["a", "b"], name="wind")
