@@ -273,7 +273,7 @@ mod sealed {
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod loops {
-    use super::{Conversion, Sample};
+    use super::{Conversion, Sample, plain};
 
     #[target_feature(enable = "avx2,fma")]
     fn in_place_fused<T: Sample>(conversion: Conversion, values: &mut [T]) {
@@ -298,7 +298,7 @@ mod loops {
             // SAFETY: the processor has AVX2 and FMA, which is all that the function asks for.
             unsafe { in_place_fused(conversion, values) }
         } else {
-            super::in_place(conversion, values);
+            plain::in_place(conversion, values);
         }
     }
 
@@ -307,23 +307,27 @@ mod loops {
             // SAFETY: the processor has AVX2 and FMA, which is all that the function asks for.
             unsafe { into_fused(conversion, values, out) }
         } else {
-            super::into(conversion, values, out);
+            plain::into(conversion, values, out);
         }
     }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-use self as loops;
+use plain as loops;
 
-fn in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
-    for value in values {
-        *value = value.convert(conversion);
+mod plain {
+    use super::{Conversion, Sample};
+
+    pub(super) fn in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
+        for value in values {
+            *value = value.convert(conversion);
+        }
     }
-}
 
-fn into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
-    for (out, value) in out.iter_mut().zip(values) {
-        *out = value.convert(conversion);
+    pub(super) fn into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
+        for (out, value) in out.iter_mut().zip(values) {
+            *out = value.convert(conversion);
+        }
     }
 }
 
