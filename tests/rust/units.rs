@@ -9,25 +9,10 @@ use mesonet::{
 };
 use serde_json::Value;
 
+use super::{list, number, text};
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package has a parent").to_owned()
-}
-
-fn list<'a>(of: &'a Value, key: &str) -> &'a [Value] {
-    of[key].as_array().unwrap_or_else(|| panic!("{key} is no list in {of}"))
-}
-
-fn text<'a>(of: &'a Value, key: &str) -> &'a str {
-    of[key].as_str().unwrap_or_else(|| panic!("{key} is no text in {of}"))
-}
-
-/// A number; null is NaN, "inf" and "-inf" are infinite.
-fn number(value: &Value) -> f64 {
-    match value {
-        Value::Null => f64::NAN,
-        Value::String(text) => text.parse().unwrap(),
-        value => value.as_f64().unwrap(),
-    }
 }
 
 /// A symbol; that of dimensionless numbers is "1" where it would not be seen.

@@ -5,6 +5,8 @@
 
 #[path = "checks.rs"]
 mod checks;
+#[path = "units.rs"]
+mod units;
 
 use std::path::Path;
 
