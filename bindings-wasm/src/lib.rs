@@ -1,13 +1,21 @@
-//! The WebAssembly module behind the npm package `mesonet`.
+//! The WebAssembly modules behind the npm package `mesonet`: one with the quality checks, which are
+//! three times as large as the rest, and one with the rest.
 //!
 //! Flat on purpose: numbers and typed arrays, one file per module of the core. JavaScript's
 //! numbers are coerced silently at this boundary (70000 becomes 4464), so it is not for users: the
 //! TypeScript facade in `js/src` checks every argument first. Names, codes, limits and messages
 //! come from the core.
 
+#[cfg(feature = "checks")]
+mod check;
+#[cfg(feature = "values")]
 mod crosswalk;
+#[cfg(feature = "values")]
 mod derived;
 mod quality;
+#[cfg(feature = "values")]
 mod tile;
+#[cfg(feature = "values")]
 mod unit;
+#[cfg(feature = "values")]
 mod wind;

@@ -13,7 +13,8 @@ test("it holds what is needed and no more", () => {
     execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, stdio: ["ignore", "pipe", "ignore"] }),
   );
   const files = packed.files.map(({ path }) => path);
-  for (const file of ["dist/index.js", "dist/index.d.ts", "dist/slim.js", "dist/mesonet.wasm", "LICENSE-MIT"]) {
+  const entries = ["index", "slim", "checks"].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
+  for (const file of [...entries, "dist/mesonet.wasm", "dist/checks.wasm", "LICENSE-MIT"]) {
     assert.ok(files.includes(file), `${file} is missing of ${files}`);
   }
   const others = files.filter((file) => !/^(dist\/.*|README\.md|package\.json|LICENSE.*)$/.test(file));
@@ -25,17 +26,24 @@ test("code that uses it type-checks, and misuse does not", () => {
   execFileSync("node", [tsc, "-p", `${here}types`], { stdio: "inherit" });
 });
 
-for (const readme of ["README.md", "bindings-wasm/js/README.md"]) {
-  test(`the example of ${readme} prints what it says`, () => {
+const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 2 };
+for (const [readme, examples] of Object.entries(EXAMPLES)) {
+  test(`the examples of ${readme} print what they say`, () => {
     const text = readFileSync(new URL(`../../${readme}`, import.meta.url), "utf8");
-    const [, example] = /```js\n(.*?)```/s.exec(text);
-    const results = [...example.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)];
-    const wanted = results.map(([, result]) => result);
-    assert.ok(wanted.length > 0);
-    // Beside node_modules, where the package is found by its name.
-    const file = `${here}node_modules/.readme.mjs`;
-    writeFileSync(file, example);
-    const printed = execFileSync("node", [file], { encoding: "utf8" }).trimEnd().split("\n");
-    assert.deepEqual(printed, wanted);
+    let ran = 0;
+    for (const [, example] of text.matchAll(/```js\n(.*?)```/gs)) {
+      const results = [...example.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)];
+      const wanted = results.map(([, result]) => result);
+      if (wanted.length === 0) {
+        continue;
+      }
+      // Beside node_modules, where the package is found by its name.
+      const file = `${here}node_modules/.readme.mjs`;
+      writeFileSync(file, example);
+      const printed = execFileSync("node", [file], { encoding: "utf8" }).trimEnd().split("\n");
+      assert.deepEqual(printed, wanted);
+      ran += 1;
+    }
+    assert.equal(ran, examples);
   });
 }

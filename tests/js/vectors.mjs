@@ -201,7 +201,7 @@ export function derived(mesonet, file) {
   return ran;
 }
 
-/** Of the quality checks only the flags of other schemes: the package does not run the checks. */
+/** Of the quality checks the flags of other schemes, which are in the entries without the checks. */
 export function crosswalks(mesonet, file) {
   let ran = 0;
   for (const { scheme, flag, base, written } of file.crosswalks) {
@@ -213,10 +213,50 @@ export function crosswalks(mesonet, file) {
   return ran;
 }
 
-/** How many cases of a file the runners run: all, but for the checks. */
-export const casesOf = (file) => file.crosswalks?.length ?? file.cases;
+/** The rest of the quality checks, through the entry that has them. */
+export function checks({ BaseQuality, MesonetError, ReasonQuality, checkStation, explain }, file) {
+  const codes = (verdicts) => {
+    const pairs = verdicts.map((verdict) => verdict.split("/"));
+    return {
+      base: Uint8Array.from(pairs, ([base]) => BaseQuality[base]),
+      reason: Uint8Array.from(pairs, ([, reason]) => ReasonQuality[reason]),
+    };
+  };
+  const readings = ({ start, minutes, values, source, verdicts, ...key }) => ({
+    ...key,
+    tsMs: Float64Array.from(minutes, (minute) => Date.parse(start) + minute * 60_000),
+    value: numbers(values),
+    ...(source && codes(source)),
+  });
+  assertEqual(file.tolerance, 0, "tolerance");
+  let ran = 0;
+  for (const one of file.stations) {
+    const site = { lon: one.site.longitude, lat: one.site.latitude, altitudeM: one.site.altitudeM };
+    const series = one.series.map(readings);
+    const got = checkStation(site, series, one.limits);
+    assertEqual(got.length, one.series.length, one.name);
+    one.series.forEach(({ verdicts }, which) => {
+      assertEqual(got[which], codes(verdicts), one.name);
+      verdicts.forEach((wanted, at) => {
+        const { baseQuality, reasonQuality } = explain(site, series, which, at, one.limits).verdict;
+        assertEqual(`${baseQuality}/${reasonQuality}`, wanted, one.name);
+      });
+    });
+    ran += 1;
+  }
+  for (const { name, limits, message } of file.refused) {
+    assertRefuses({ MesonetError }, () => checkStation({ lon: 0, lat: 0 }, [], limits), message, name);
+    ran += 1;
+  }
+  return ran;
+}
 
-/** The runner of each file. */
+/** How many cases of a file the runners of an entry run: of the checks' file only the flags. */
+export const casesOf = (file) => file.crosswalks?.length ?? file.cases;
+/** How many cases of the checks' file are not flags. */
+export const checksOf = (file) => file.cases - file.crosswalks.length;
+
+/** The runner of each file, for the entries without the checks. */
 export const RUNNERS = {
   "checks.json": crosswalks,
   "derived.json": derived,

@@ -1,24 +1,36 @@
-// The golden vectors in Node, through both entries of the package.
+// The golden vectors in Node, through all entries of the package.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 
+import * as checksEntry from "mesonet/checks";
 import * as slim from "mesonet/slim";
 
-import { RUNNERS, casesOf } from "./vectors.mjs";
+import { RUNNERS, casesOf, checks, checksOf } from "./vectors.mjs";
 
-const wasm = await readFile(fileURLToPath(import.meta.resolve("mesonet/mesonet.wasm")));
+const wasmOf = (name) => readFile(fileURLToPath(import.meta.resolve(`mesonet/${name}.wasm`)));
+const wasm = await wasmOf("mesonet");
 // The slim entry first: after the inlined one it would find the module loaded already.
 const entries = { slim: { ...slim, ...(await slim.load(wasm)) }, inlined: await import("mesonet") };
+const vectors = async (name) => JSON.parse(await readFile(new URL(`../vectors/${name}`, import.meta.url)));
 
 for (const [entry, mesonet] of Object.entries(entries)) {
   for (const [name, run] of Object.entries(RUNNERS)) {
     test(`${name}, ${entry}`, async () => {
-      const file = JSON.parse(await readFile(new URL(`../vectors/${name}`, import.meta.url)));
+      const file = await vectors(name);
       const wanted = casesOf(file);
       assert.ok(wanted > 0);
       assert.equal(run(mesonet, file), wanted);
     });
   }
 }
+
+test("checks.json, checks", async () => {
+  const loaded = { ...checksEntry, ...(await checksEntry.load(await wasmOf("checks"))) };
+  const file = await vectors("checks.json");
+  const wanted = checksOf(file);
+  assert.equal(wanted, file.stations.length + file.refused.length);
+  assert.ok(file.stations.length > 0 && file.refused.length > 0);
+  assert.equal(checks(loaded, file), wanted);
+});

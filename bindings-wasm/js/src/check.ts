@@ -47,6 +47,14 @@ export function float64Array(value: unknown, what: string): Float64Array {
   return value;
 }
 
+/** A Uint8Array, or a TypeError. */
+export function uint8Array(value: unknown, what: string): Uint8Array {
+  if (!isClass(value, "Uint8Array")) {
+    throw new TypeError(`${what} must be a Uint8Array; got ${className(value)}`);
+  }
+  return value;
+}
+
 /** A number, NaN and infinities included, or a TypeError. */
 export function number(value: unknown, what: string): number {
   if (typeof value !== "number") {
@@ -63,19 +71,28 @@ export function text(value: unknown, what: string): string {
   return value;
 }
 
+/** A text, or undefined where there is none, or a TypeError. */
+export function optionalText(value: unknown, what: string): string | undefined {
+  return value === undefined || value === null ? undefined : text(value, what);
+}
+
 /** An integer that fits 16 bits. */
 export function int16(value: unknown, what: string): number {
-  return integer(value, what, 16);
+  return integer(value, what, -(2 ** 15), 2 ** 15 - 1);
 }
 
 /** An integer that fits 32 bits. */
 export function int32(value: unknown, what: string): number {
-  return integer(value, what, 32);
+  return integer(value, what, -(2 ** 31), 2 ** 31 - 1);
 }
 
-function integer(value: unknown, what: string, bits: number): number {
+/** An integer that fits 32 bits and is not negative. */
+export function uint32(value: unknown, what: string): number {
+  return integer(value, what, 0, 2 ** 32 - 1);
+}
+
+function integer(value: unknown, what: string, min: number, max: number): number {
   const checked = number(value, what);
-  const [min, max] = [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1];
   if (!Number.isInteger(checked) || checked < min || checked > max) {
     throw new MesonetError(`${what} must be an integer from ${min} to ${max}; got ${checked}`);
   }

@@ -1,7 +1,18 @@
 import { className, isClass } from "./check.js";
 import { MesonetError, refusing } from "./error.js";
 import type { BaseQualityName, ReasonQualityName } from "./generated/names.js";
-import type { Raw } from "./mesonet.js";
+import type { Raw as ValuesRaw } from "./mesonet.js";
+
+/** What both modules have. */
+type Raw = Pick<
+  ValuesRaw,
+  | "base_quality_names"
+  | "reason_quality_names"
+  | "base_quality_code"
+  | "not_a_base_quality_code"
+  | "worst"
+  | "distinct_worst_first"
+>;
 
 /** Base codes as bytes, or codes and names one by one. */
 export type Codes = Uint8Array | Iterable<BaseQualityName | number>;

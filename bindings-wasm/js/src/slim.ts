@@ -6,14 +6,16 @@
  * const { worst } = await load();
  */
 import init, * as raw from "./generated/mesonet.js";
+import { type Source, once } from "./load.js";
 import { type Mesonet, mesonet } from "./mesonet.js";
 
+export type { Source } from "./load.js";
 export * from "./types.js";
 
-/** Where the WebAssembly comes from: an address, a response, its bytes, or a compiled module. */
-export type Source = string | URL | Response | BufferSource | WebAssembly.Module;
-
-let loaded: Promise<Mesonet> | undefined;
+const loaded = /* @__PURE__ */ once(async (source) => {
+  await init({ module_or_path: source });
+  return mesonet(raw);
+});
 
 /**
  * Loads the module, once however often it is called; a load that failed is tried again.
@@ -24,12 +26,5 @@ let loaded: Promise<Mesonet> | undefined;
 export function load(
   source: Source | Promise<Response> = new URL("./mesonet.wasm", import.meta.url),
 ): Promise<Mesonet> {
-  loaded ??= init({ module_or_path: source }).then(
-    () => mesonet(raw),
-    (error: unknown) => {
-      loaded = undefined;
-      throw error;
-    },
-  );
-  return loaded;
+  return loaded(source);
 }

@@ -1,4 +1,4 @@
-import { className, isClass, number, object, text } from "./check.js";
+import { className, isClass, number, object, optionalText, text } from "./check.js";
 import { refusing } from "./error.js";
 import type { VariableName, VocabularyName } from "./generated/names.js";
 import type { Raw } from "./mesonet.js";
@@ -98,8 +98,4 @@ function columnOf(values: unknown, allowed: string): [column: Float64Array, one:
     throw new TypeError(`values must be ${allowed}; got ${className(values)}`);
   }
   return [Float64Array.of(number(values, "values")), true];
-}
-
-function optionalText(value: unknown, what: string): string | undefined {
-  return value === undefined || value === null ? undefined : text(value, what);
 }

@@ -1,8 +1,9 @@
-// Runs the vectors through both entries, then decodes a tile from the wire and draws it. What came
+// Runs the vectors through all entries, then decodes a tile from the wire and draws it. What came
 // out is left in window.results for the test that opened the page.
+import * as checksEntry from "mesonet/checks";
 import * as slim from "mesonet/slim";
 
-import { RUNNERS, casesOf } from "/js/vectors.mjs";
+import { RUNNERS, casesOf, checks, checksOf } from "/js/vectors.mjs";
 
 const get = async (path) => {
   const response = await fetch(path);
@@ -22,6 +23,11 @@ try {
       ran[`${entry} ${name}`] = { ran: run(mesonet, file), cases: casesOf(file) };
     }
   }
+  const checksFile = await (await get("/vectors/checks.json")).json();
+  ran.checks = {
+    ran: checks({ ...checksEntry, ...(await checksEntry.load()) }, checksFile),
+    cases: checksOf(checksFile),
+  };
 
   const { encoding } = await (await get("/tile.json")).json();
   const bytes = await (await get("/tile.bin")).arrayBuffer();

@@ -14,6 +14,7 @@ import {
   toCanonical,
   worst,
 } from "mesonet";
+import { type Checks, type Explanation, load as loadChecks } from "mesonet/checks";
 import { type Mesonet, load } from "mesonet/slim";
 
 const name: BaseQualityName = worst(["Good", 3]);
@@ -32,6 +33,19 @@ const unit: UnitResolution = resolveUnit("F", "cf");
 const symbol: string = unit.state === "exact" ? unit.unit : "";
 const stored: Float64Array = toCanonical("windSpeed", values, "kt").values;
 const letter: string | undefined = MADIS.flag("Good");
+declare const checks: Checks;
+const loading: Promise<Checks> = loadChecks("/checks.wasm");
+const air = {
+  variable: "airTemperature",
+  intervalType: "Instantaneous",
+  intervalMinutes: 0,
+  tsMs: values,
+  value: values,
+} as const;
+const bases: Uint8Array[] = checks.checkStation({ lon: 0, lat: 0 }, [air]).map(({ base }) => base);
+const why: Explanation = checks.explain({ lon: 0, lat: 0, altitudeM: null }, [air], 0, 0, "");
+const decided: BaseQualityName = why.verdict.baseQuality;
+export { bases, decided, loading };
 export { dew, dews, knots, letter, singles, stored, symbol };
 export { error, many, raw, slim, u };
 
@@ -55,4 +69,10 @@ resolveUnit("kt", "SWOB");
 MADIS.flag("good");
 // @ts-expect-error: a table of codes is constant
 BaseQuality.Good = 1;
+// @ts-expect-error: no such interval type
+checks.checkStation({ lon: 0, lat: 0 }, [{ ...air, intervalType: "average" }]);
+// @ts-expect-error: no place
+checks.checkStation({ lon: 0 }, [air]);
+// @ts-expect-error: times are numbers
+checks.checkStation({ lon: 0, lat: 0 }, [{ ...air, tsMs: new BigInt64Array(1) }]);
 export { one };

@@ -1,0 +1,53 @@
+/**
+ * The quality checks: a WebAssembly module of their own, which is larger than the rest of the
+ * package and loaded from the file beside this one.
+ *
+ * @example
+ * import { load } from "mesonet/checks";
+ * const { checkStation } = await load();
+ */
+import init, * as raw from "./generated/checks.js";
+import { type Source, once } from "./load.js";
+import { type QualityFunctions, qualityFunctions } from "./quality.js";
+import { type CheckFunctions, checkFunctions } from "./station.js";
+
+export { MesonetError } from "./error.js";
+export type {
+  BaseQualityName,
+  IntervalTypeName,
+  ReasonQualityName,
+  VariableName,
+} from "./generated/names.js";
+export type { Source } from "./load.js";
+export type { Codes } from "./quality.js";
+export type {
+  CheckFunctions,
+  CheckInput,
+  CheckLimit,
+  CheckReport,
+  Explanation,
+  Quality,
+  SeriesReadings,
+  StationSite,
+  Verdicts,
+} from "./station.js";
+
+/** The checks, and the codes that their verdicts are made of. */
+export interface Checks extends CheckFunctions, QualityFunctions {}
+
+const loaded = /* @__PURE__ */ once(async (source): Promise<Checks> => {
+  await init({ module_or_path: source });
+  return { ...checkFunctions(raw), ...qualityFunctions(raw) };
+});
+
+/**
+ * Loads the module, once however often it is called; a load that failed is tried again.
+ *
+ * @param source By default `checks.wasm` beside this file. Node's fetch reads no files: pass the
+ * bytes there.
+ */
+export function load(
+  source: Source | Promise<Response> = new URL("./checks.wasm", import.meta.url),
+): Promise<Checks> {
+  return loaded(source);
+}

@@ -1,0 +1,241 @@
+import {
+  className,
+  float64Array,
+  int32,
+  number,
+  object,
+  optionalText,
+  text,
+  uint8Array,
+  uint32,
+} from "./check.js";
+import { MesonetError, refusing } from "./error.js";
+import type {
+  BaseQualityName,
+  IntervalTypeName,
+  ReasonQualityName,
+  VariableName,
+} from "./generated/names.js";
+
+/** The flat module with the checks. */
+export type Raw = typeof import("./generated/checks.js");
+
+/** Where a station stands. */
+export interface StationSite {
+  /** Degrees towards the east. */
+  readonly lon: number;
+  /** Degrees towards the north. */
+  readonly lat: number;
+  /** Metres above mean sea level, where that is known. */
+  readonly altitudeM?: number | null | undefined;
+}
+
+/** The readings of one series at one station: columns of one length, ascending in time. */
+export interface SeriesReadings {
+  /** Name of the variable. */
+  readonly variable: VariableName;
+  /** How a value stands for its interval. */
+  readonly intervalType: IntervalTypeName;
+  /** Length of averaging or accumulation; 0 for instantaneous. */
+  readonly intervalMinutes: number;
+  /** Whether the values were derived and not received. */
+  readonly calculated?: boolean | undefined;
+  /** Unit of the values, where it is not the canonical one of the variable. */
+  readonly reportedUnit?: string | null | undefined;
+  /** Label of a bucket, for a series that is grouped. */
+  readonly bucket?: string | null | undefined;
+  /** Whole milliseconds since 1970. */
+  readonly tsMs: Float64Array;
+  /** Values, NaN for none. */
+  readonly value: Float64Array;
+  /** What the source said of each reading: base codes, together with `reason`. */
+  readonly base?: Uint8Array | undefined;
+  /** Its reason codes. */
+  readonly reason?: Uint8Array | undefined;
+}
+
+/** The verdicts on the readings of one series, in their order. */
+export interface Verdicts {
+  /** Codes of `BaseQuality`. */
+  base: Uint8Array;
+  /** Codes of `ReasonQuality`. */
+  reason: Uint8Array;
+}
+
+/** A verdict by its names. */
+export interface Quality {
+  baseQuality: BaseQualityName;
+  reasonQuality: ReasonQualityName;
+}
+
+/** What one check looked at. */
+export interface CheckInput {
+  /** Name of a variable, or of what was computed. */
+  name: string;
+  /** The value; null where it is no number. */
+  value: number | null;
+  unit: string;
+  /** Its time; absent where it has none of its own. */
+  timestamp?: string;
+}
+
+/** A limit that a check held the inputs against. */
+export interface CheckLimit {
+  name: string;
+  /** The least that is allowed; absent where there is no such limit. */
+  min?: number;
+  /** The most that is allowed; absent where there is no such limit. */
+  max?: number;
+  unit: string;
+  /** Where the limit was published. */
+  source: string;
+}
+
+/** What one check found out. */
+export interface CheckReport {
+  check: string;
+  ran: boolean;
+  /** Why it did not run, where it did not. */
+  notRunBecause?: string;
+  inputs: CheckInput[];
+  limits: CheckLimit[];
+  /** What it says: Good where it passed; absent where it did not run. */
+  outcome?: Quality;
+}
+
+/** What the checks found out about one reading. */
+export interface Explanation {
+  variable: VariableName;
+  unit: string;
+  /** Time of the reading. */
+  timestamp: string;
+  /** The value; null where it is no number. */
+  value: number | null;
+  /** What the source said. */
+  source: Quality;
+  /** The checks, in their order. Empty where the source said Good. */
+  checks: CheckReport[];
+  verdict: Quality;
+  /** The check that gave it; absent where it is the source's or no check tripped. */
+  decidedBy?: string;
+}
+
+/** The quality checks over columns. */
+export interface CheckFunctions {
+  /** The limits that ship, as TOML. */
+  readonly DEFAULT_LIMITS_TOML: string;
+  /**
+   * All checks but that of the neighbours, over all series of one station: the verdicts of each
+   * series, in the order given.
+   *
+   * @param limitsToml Limits whose entries take the place of those that ship.
+   * @throws {MesonetError} for a position that is none, columns of different lengths, times that do
+   * not ascend, names and codes that are none, and limits that make no sense.
+   */
+  checkStation(
+    site: StationSite,
+    series: readonly SeriesReadings[],
+    limitsToml?: string | null,
+  ): Verdicts[];
+  /**
+   * What each check found out about one reading: its inputs, limits with their sources, outcome.
+   * The same checks in the same order as in `checkStation`, as the object that the service sends.
+   *
+   * @throws {MesonetError} as `checkStation`, and for a reading that is not there.
+   */
+  explain(
+    site: StationSite,
+    series: readonly SeriesReadings[],
+    whichSeries: number,
+    whichReading: number,
+    limitsToml?: string | null,
+  ): Explanation;
+}
+
+/** A series with every member checked, as the module reads it. */
+export interface SeriesColumns {
+  variable: string;
+  intervalType: string;
+  intervalMinutes: number;
+  calculated: boolean;
+  reportedUnit: string | undefined;
+  bucket: string;
+  tsMs: Float64Array;
+  value: Float64Array;
+  base: Uint8Array | undefined;
+  reason: Uint8Array | undefined;
+}
+
+export function checkFunctions(raw: Raw): CheckFunctions {
+  return {
+    DEFAULT_LIMITS_TOML: raw.default_limits_toml(),
+    checkStation(site, series, limitsToml) {
+      const [place, columns] = [siteArguments(site), listOfSeries(series)];
+      const limits = optionalText(limitsToml, "limitsToml");
+      const codes = refusing(() => raw.check_station(...place, columns, limits));
+      let at = 0;
+      const next = (length: number) => codes.slice(at, (at += length));
+      return columns.map(({ tsMs: { length } }) => ({ base: next(length), reason: next(length) }));
+    },
+    explain(site, series, whichSeries, whichReading, limitsToml) {
+      const [place, columns] = [siteArguments(site), listOfSeries(series)];
+      const which = [uint32(whichSeries, "whichSeries"), uint32(whichReading, "whichReading")] as const;
+      const limits = optionalText(limitsToml, "limitsToml");
+      const json = refusing(() => raw.explain(...place, columns, ...which, limits));
+      return JSON.parse(json) as Explanation;
+    },
+  };
+}
+
+function siteArguments(site: unknown): [lon: number, lat: number, altitudeM: number | undefined] {
+  const { lon, lat, altitudeM } = object(site, "site");
+  const altitude = altitudeM ?? undefined;
+  return [
+    number(lon, "lon"),
+    number(lat, "lat"),
+    altitude === undefined ? undefined : number(altitude, "altitudeM"),
+  ];
+}
+
+function listOfSeries(series: unknown): SeriesColumns[] {
+  if (!Array.isArray(series)) {
+    throw new TypeError(`series must be an array; got ${className(series)}`);
+  }
+  return Array.from(series, seriesColumns);
+}
+
+function seriesColumns(given: unknown, at: number): SeriesColumns {
+  const of = object(given, `series ${at}`);
+  const what = (key: string) => `series ${at}: ${key}`;
+  const calculated = of["calculated"] ?? false;
+  if (typeof calculated !== "boolean") {
+    throw new TypeError(`${what("calculated")} must be a boolean; got ${className(calculated)}`);
+  }
+  const [base, reason] = [of["base"] ?? undefined, of["reason"] ?? undefined];
+  if ((base === undefined) !== (reason === undefined)) {
+    throw new TypeError(`series ${at}: base and reason go together; got only one`);
+  }
+  return {
+    variable: text(of["variable"], what("variable")),
+    intervalType: text(of["intervalType"], what("intervalType")),
+    intervalMinutes: int32(of["intervalMinutes"], what("intervalMinutes")),
+    calculated,
+    reportedUnit: optionalText(of["reportedUnit"], what("reportedUnit")),
+    bucket: optionalText(of["bucket"], what("bucket")) ?? "",
+    tsMs: milliseconds(of["tsMs"], what("tsMs")),
+    value: float64Array(of["value"], what("value")),
+    base: base === undefined ? undefined : uint8Array(base, what("base")),
+    reason: reason === undefined ? undefined : uint8Array(reason, what("reason")),
+  };
+}
+
+function milliseconds(given: unknown, what: string): Float64Array {
+  const times = float64Array(given, what);
+  const reading = times.findIndex((time) => !Number.isSafeInteger(time));
+  if (reading >= 0) {
+    throw new MesonetError(
+      `${what} must be whole milliseconds; reading ${reading} is ${times[reading]}`,
+    );
+  }
+  return times;
+}
