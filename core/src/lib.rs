@@ -100,7 +100,8 @@ pub use detail::{StationMarker, StationMarkers};
 pub use error::{Error, ErrorKind};
 #[cfg(feature = "feed")]
 pub use feed::{
-    FeedError, FeedSummary, FilePlace, METAR_NETWORK, MetarItem, Refusal, RefusalReason,
+    FeedError, FeedKind, FeedReport, FeedStation, FeedSummary, FileContext, FilePlace,
+    METAR_NETWORK, MetarItem, Refusal, RefusalReason,
     metar::{Metar, MetarError, MetarKind},
     metar_report, metar_station, read_awc_csv, read_awc_xml, read_bulletins,
 };

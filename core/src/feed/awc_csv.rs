@@ -4,8 +4,11 @@ use std::io::BufRead;
 
 use csv_core::{ReadRecordResult, Reader};
 
+use super::ingest::metar_feed_report;
+use super::kind::holds;
 use super::lines::{Line, Lines};
 use super::metar::Metar;
+use super::report::{FeedReport, FileContext};
 use super::summary::{FeedError, FeedSummary, FilePlace, MetarItem, RefusalReason};
 use crate::geo::LonLat;
 use crate::time::parse_instant;
@@ -185,6 +188,20 @@ impl Row {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.text[start..self.ends[at]]
     }
+}
+
+/// Whether a file looks like one of this kind.
+pub(super) fn is_sign(_name: &str, start: &[u8]) -> bool {
+    holds(start, "raw_text") && holds(start, "observation_time") && !holds(start, "<?xml")
+}
+
+/// Reads a file of this kind.
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    file: &FileContext<'_>,
+    visit: &mut dyn FnMut(FeedReport),
+) -> Result<FeedSummary, FeedError> {
+    read_awc_csv(input, |item| visit(metar_feed_report(item, file)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@ use std::io::{self, BufRead, Read};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
+use super::ingest::metar_feed_report;
+use super::kind::holds;
 use super::metar::Metar;
+use super::report::{FeedReport, FileContext};
 use super::summary::{FeedError, FeedSummary, FilePlace, MetarItem, RefusalReason};
 use crate::geo::LonLat;
 use crate::time::parse_instant;
@@ -224,6 +227,20 @@ impl<R: BufRead> Read for Rationed<R> {
         self.consume(count);
         Ok(count)
     }
+}
+
+/// Whether a file looks like one of this kind.
+pub(super) fn is_sign(_name: &str, start: &[u8]) -> bool {
+    holds(start, "<METAR>") || holds(start, "<raw_text>")
+}
+
+/// Reads a file of this kind.
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    file: &FileContext<'_>,
+    visit: &mut dyn FnMut(FeedReport),
+) -> Result<FeedSummary, FeedError> {
+    read_awc_xml(input, |item| visit(metar_feed_report(item, file)))
 }
 
 #[cfg(test)]

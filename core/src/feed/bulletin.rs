@@ -2,8 +2,10 @@
 
 use std::io::BufRead;
 
+use super::ingest::metar_feed_report;
 use super::lines::{Line, Lines};
 use super::metar::{Metar, MetarKind};
+use super::report::{FeedReport, FileContext};
 use super::summary::{FeedError, FeedSummary, FilePlace, MetarItem, RefusalReason};
 use crate::time::parse_instant;
 
@@ -295,6 +297,31 @@ fn slashed_time(date: &[u8], time: &[u8]) -> Option<i64> {
 
 fn iso(year: &str, month: &str, day: &str, hour: &str, minute: &str) -> Option<i64> {
     parse_instant(&format!("{year}-{month}-{day}T{hour}:{minute}Z")).ok()
+}
+
+/// Whether a file looks like one of this kind.
+pub(super) fn is_sign(_name: &str, start: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(start);
+    text.lines().any(|line| {
+        let mut words = line.split_ascii_whitespace();
+        let first = words.next().unwrap_or_default();
+        let heading = || words.clone().next().is_some_and(|word| word.len() == 4);
+        matches!(first, "METAR" | "SPECI")
+            || line.contains(" METAR ")
+            || line.contains(" SPECI ")
+            || (first.len() == 6
+                && (first.starts_with("SA") || first.starts_with("SP"))
+                && heading())
+    })
+}
+
+/// Reads a file of this kind.
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    file: &FileContext<'_>,
+    visit: &mut dyn FnMut(FeedReport),
+) -> Result<FeedSummary, FeedError> {
+    read_bulletins(input, file.received_ms, |item| visit(metar_feed_report(item, file)))
 }
 
 #[cfg(test)]

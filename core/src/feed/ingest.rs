@@ -3,6 +3,7 @@
 use super::metar::{
     Altimeter, DistanceUnit, Metar, MetarKind, MetarVisibility, SpeedUnit, WindFrom,
 };
+use super::report::{FeedReport, FeedStation, FileContext};
 use super::summary::MetarItem;
 use crate::derived::{roughness_m, station_pressure_hpa, wind_at_10m};
 use crate::geo::LonLat;
@@ -127,6 +128,23 @@ pub fn metar_report(item: &MetarItem<'_>) -> Report {
         present_weather: present_weather(metar),
         readings: readings.0,
     }
+}
+
+/// A decoded METAR with its station; a place and an altitude that the file does not give are those
+/// that are known of the station.
+pub(super) fn metar_feed_report(mut item: MetarItem<'_>, file: &FileContext<'_>) -> FeedReport {
+    let mut station = FeedStation {
+        place: item.place,
+        altitude_m: item.altitude_m,
+        sensor_height_m: Some(SENSOR_HEIGHT_M),
+        station_type: Some(EXPOSURE),
+        ..FeedStation::new(METAR_NETWORK, item.native_id)
+    };
+    if item.altitude_m.is_none() {
+        item.altitude_m = (file.known)(station.id()).and_then(|known| known.altitude_m);
+        station.altitude_m = item.altitude_m;
+    }
+    FeedReport { station, report: metar_report(&item) }
 }
 
 /// Collects readings.

@@ -1,5 +1,6 @@
 //! What the reader of a file of reports hands out, and what it says at the end.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
@@ -68,6 +69,20 @@ pub enum RefusalReason {
     /// Bytes that are not UTF-8.
     #[error("not UTF-8 text")]
     NotText,
+    /// A report that does not say of which station it is, or what makes it a report.
+    #[error("no {what}")]
+    Without {
+        /// What is not there.
+        what: &'static str,
+    },
+    /// A field that makes no sense, without which the report makes none.
+    #[error("\"{got}\" is no {what}")]
+    Field {
+        /// What the field should be.
+        what: &'static str,
+        /// What it is, its first characters.
+        got: String,
+    },
     /// A bulletin of another kind.
     #[error("a bulletin of type {got}; reports come in types SA and SP")]
     BulletinType {
@@ -102,6 +117,64 @@ pub struct FeedSummary {
     pub refused: u64,
     /// The first [`MAX_REFUSALS`] of those left out.
     pub refusals: Vec<Refusal>,
+    /// Readings of the reports that were handed out, as [`FeedKind::read`](super::FeedKind::read)
+    /// counts them.
+    pub readings: u64,
+    /// Readings kept in the unit that they were reported in, by variable and unit: the unit is
+    /// ambiguous or unknown.
+    pub kept_as_reported: Tally,
+    /// Values that the service has no variable for, by the name that the feed gives them.
+    pub without_variable: Tally,
+}
+
+/// Counts by name, of a bounded number of names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    counts: BTreeMap<String, u64>,
+    others: u64,
+}
+
+/// Names that a [`Tally`] tells apart; further ones are counted together.
+pub const MAX_TALLY_NAMES: usize = 500;
+
+impl Tally {
+    /// Counts one more of a name.
+    pub fn add(&mut self, name: &str) {
+        self.add_many(name, 1);
+    }
+
+    fn add_many(&mut self, name: &str, count: u64) {
+        if let Some(known) = self.counts.get_mut(name) {
+            *known += count;
+        } else if self.counts.len() < MAX_TALLY_NAMES {
+            self.counts.insert(name.to_owned(), count);
+        } else {
+            self.others += count;
+        }
+    }
+
+    /// Names and counts, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.counts.iter().map(|(name, &count)| (name.as_str(), count))
+    }
+
+    /// Counts of names past the first [`MAX_TALLY_NAMES`].
+    pub fn others(&self) -> u64 {
+        self.others
+    }
+
+    /// All counts together.
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum::<u64>() + self.others
+    }
+
+    /// Adds the counts of another.
+    pub fn merge(&mut self, other: &Self) {
+        for (name, count) in other.iter() {
+            self.add_many(name, count);
+        }
+        self.others += other.others;
+    }
 }
 
 /// Refusals that a summary keeps; further ones are only counted.
@@ -121,6 +194,11 @@ impl FeedSummary {
     }
 }
 
+/// The text as it goes into an error: its first characters.
+pub(super) fn excerpt(text: &str) -> String {
+    text.chars().take(EXCERPT_BYTES).collect()
+}
+
 /// A file that cannot be read on.
 #[derive(Debug, thiserror::Error)]
 pub enum FeedError {
@@ -135,6 +213,9 @@ pub enum FeedError {
         /// Lines that were looked at.
         lines: u64,
     },
+    /// The file is none of its kind, or lacks what all of its reports need.
+    #[error("{0}")]
+    NotThisKind(String),
     /// Not well-formed XML.
     #[error("not well-formed XML at byte {byte}: {message}")]
     Xml {
