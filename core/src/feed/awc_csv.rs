@@ -2,21 +2,15 @@
 
 use std::io::BufRead;
 
-use csv_core::{ReadRecordResult, Reader};
-
+use super::csv_row::{CsvRow, MAX_LINE_BYTES};
 use super::ingest::metar_feed_report;
 use super::kind::holds;
-use super::lines::{Line, Lines};
+use super::lines::Lines;
 use super::metar::Metar;
 use super::report::{FeedReport, FileContext};
 use super::summary::{FeedError, FeedSummary, FilePlace, MetarItem, RefusalReason};
 use crate::geo::LonLat;
 use crate::time::parse_instant;
-
-/// Longest line that is read; no line of the 72,000 sample reports is longer than 600 bytes.
-const MAX_LINE_BYTES: usize = 16 * 1024;
-/// Most fields in a line; the table has 44 columns.
-const MAX_FIELDS: usize = 128;
 
 /// Reads a table of reports and visits each.
 ///
@@ -55,7 +49,7 @@ pub fn read_awc_csv(
     mut visit: impl FnMut(MetarItem<'_>),
 ) -> Result<FeedSummary, FeedError> {
     let mut lines = Lines::new(input, MAX_LINE_BYTES);
-    let mut row = Row::new();
+    let mut row = CsvRow::new();
     let mut summary = FeedSummary::default();
     let columns = header(&mut lines, &mut row)?;
     while let Some(line) = lines.next()? {
@@ -84,7 +78,7 @@ struct Columns {
 }
 
 /// Finds the header: the first line that names the columns that are needed.
-fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut Row) -> Result<Columns, FeedError> {
+fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut CsvRow) -> Result<Columns, FeedError> {
     while let Some(line) = lines.next()? {
         if row.split(line).is_err() {
             continue;
@@ -106,7 +100,7 @@ fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut Row) -> Result<Columns, Fe
 }
 
 impl Columns {
-    fn visit(&self, row: &Row, visit: &mut impl FnMut(MetarItem<'_>)) -> Result<(), RefusalReason> {
+    fn visit(&self, row: &CsvRow, visit: &mut impl FnMut(MetarItem<'_>)) -> Result<(), RefusalReason> {
         let text =
             |column| std::str::from_utf8(row.field(column)).map_err(|_| RefusalReason::NotText);
         let raw_text = text(Some(self.raw_text))?;
@@ -127,66 +121,6 @@ impl Columns {
             metar,
         });
         Ok(())
-    }
-}
-
-/// The fields of one line, unquoted.
-struct Row {
-    reader: Reader,
-    text: Vec<u8>,
-    ends: Vec<usize>,
-    count: usize,
-}
-
-impl Row {
-    fn new() -> Self {
-        // One byte more than the longest line: a full buffer then means a fault, not a full line.
-        Self {
-            reader: Reader::new(),
-            text: vec![0; MAX_LINE_BYTES + 1],
-            ends: vec![0; MAX_FIELDS],
-            count: 0,
-        }
-    }
-
-    fn split(&mut self, line: Line<'_>) -> Result<(), RefusalReason> {
-        self.count = 0;
-        if line.cut {
-            return Err(RefusalReason::TooLong { limit: MAX_LINE_BYTES });
-        }
-        // A quote left open ends with its line, so it cannot swallow the rest of the file.
-        self.reader.reset();
-        let (mut input, mut written, mut count) = (line.bytes, 0, 0);
-        loop {
-            let (text, ends) = (&mut self.text[written..], &mut self.ends[count..]);
-            let (result, used, text_used, ends_used) = self.reader.read_record(input, text, ends);
-            input = &input[used..];
-            (written, count) = (written + text_used, count + ends_used);
-            match result {
-                // The input is used up; reading on from nothing ends the record.
-                ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::Record | ReadRecordResult::End => break,
-                ReadRecordResult::OutputFull => {
-                    return Err(RefusalReason::TooLong { limit: MAX_LINE_BYTES });
-                }
-                ReadRecordResult::OutputEndsFull => {
-                    return Err(RefusalReason::TooManyFields { limit: MAX_FIELDS });
-                }
-            }
-        }
-        self.count = count;
-        Ok(())
-    }
-
-    fn fields(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.count).map(|at| self.field(Some(at)))
-    }
-
-    /// A field; empty where the row has none at that place.
-    fn field(&self, at: Option<usize>) -> &[u8] {
-        let Some(at) = at.filter(|&at| at < self.count) else { return &[] };
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.text[start..self.ends[at]]
     }
 }
 

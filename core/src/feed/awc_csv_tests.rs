@@ -1,4 +1,5 @@
 use super::*;
+use crate::feed::csv_row::MAX_FIELDS;
 use crate::feed::metar::MetarKind;
 
 /// Station, raw text, place and kind of an item.

@@ -16,6 +16,7 @@
 mod awc_csv;
 mod awc_xml;
 mod bulletin;
+mod csv_row;
 mod ingest;
 mod kind;
 mod lines;
