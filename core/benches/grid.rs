@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mesonet::{
     Batch, Caps, ClosedWindow, IntervalType, LonLat, MINUTE_MS, MemoryStore, NO_READING, Positions,
     Quality, Reading, ReadingsQuery, Report, Scope, SeriesKey, Station, StationId, Step, Store,
-    Variable, as_of, readings,
+    Variable, as_of, readings, unjudged,
 };
 
 const STATIONS: usize = 10_000;
@@ -135,7 +135,7 @@ fn store() -> MemoryStore {
         }
     }
     let store = MemoryStore::default();
-    store.append(&batch).unwrap();
+    store.append(&batch, &mut unjudged).unwrap();
     store
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::quality::{BaseQuality, distinct_worst_first};
 use crate::station::StationId;
-use crate::store::{Selection, StationRecord, Store, StoreError};
+use crate::store::{Reader, Selection, StationRecord, StoreError, latest_slices};
 use crate::time::{ClosedWindow, HOUR_MS};
 use crate::variable::Variable;
 
@@ -25,7 +25,7 @@ pub struct StationDetail {
 ///
 /// # Errors
 /// A store that cannot read.
-pub fn details(store: &dyn Store, now_ms: i64) -> Result<Vec<StationDetail>, StoreError> {
+pub fn details(store: &dyn Reader, now_ms: i64) -> Result<Vec<StationDetail>, StoreError> {
     let directory = store.directory()?;
     details_of(store, &directory.stations, now_ms)
 }
@@ -35,7 +35,7 @@ pub fn details(store: &dyn Store, now_ms: i64) -> Result<Vec<StationDetail>, Sto
 /// # Errors
 /// A store that cannot read.
 pub fn detail(
-    store: &dyn Store,
+    store: &dyn Reader,
     id: StationId,
     now_ms: i64,
 ) -> Result<Option<StationDetail>, StoreError> {
@@ -47,7 +47,7 @@ pub fn detail(
 }
 
 fn details_of(
-    store: &dyn Store,
+    store: &dyn Reader,
     records: &[Arc<StationRecord>],
     now_ms: i64,
 ) -> Result<Vec<StationDetail>, StoreError> {
@@ -62,8 +62,8 @@ fn details_of(
     };
     let selection = Selection { stations: &stations, variables: &variables, window };
     store.scan(&selection, &mut |i, slices| {
-        let latest = slices.iter().filter_map(|slice| slice.quality.last());
-        details[i].qualities = distinct_worst_first(latest.map(|quality| quality.base));
+        let latest = latest_slices(slices).filter_map(|slice| slice.quality.last());
+        details[i].qualities = distinct_worst_first(latest.map(|code| code.quality().base));
     })?;
     Ok(details)
 }

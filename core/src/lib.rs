@@ -114,7 +114,8 @@ pub use grid::{
 pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
 pub use quality::{
-    BaseQuality, Quality, QualityError, ReasonQuality, distinct_worst_first, worst, worst_code,
+    BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_worst_first, worst,
+    worst_code,
 };
 #[cfg(feature = "store")]
 pub use query::{Cell, Readings, ReadingsQuery, Scope, readings};
@@ -123,8 +124,8 @@ pub use series::{IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, S
 pub use station::{Station, StationId, StationIdError, StationType};
 #[cfg(feature = "store")]
 pub use store::{
-    Directory, MemoryStore, Receipt, Selection, SeriesSlice, StationRecord, StationSeries, Store,
-    StoreError, Verdicts,
+    Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, StationRecord,
+    StationSeries, Store, StoreError, Verdicts, latest_slices, unjudged,
 };
 pub use tile::{Encoding, EncodingError};
 pub use time::{

@@ -126,6 +126,42 @@ impl Quality {
     }
 }
 
+/// A verdict in one byte, as columns hold it: the base in the high four bits, the reason in the low
+/// four. The ranking is that of the bases, so the least of many codes is a worst one.
+///
+/// ```
+/// use mesonet::{BaseQuality, Quality, QualityCode, ReasonQuality};
+/// let stuck = Quality { base: BaseQuality::Instrumentation, reason: ReasonQuality::Inert };
+/// let code = QualityCode::from(stuck);
+/// assert_eq!((code.0, code.quality()), (0x54, stuck));
+/// assert!(code < QualityCode::from(Quality::GOOD));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct QualityCode(
+    /// The byte.
+    pub u8,
+);
+
+impl QualityCode {
+    /// The verdict. A byte that is no code, which no column of a store holds, is taken for a
+    /// verdict that tells nothing: Unknown, with the source giving no reason.
+    pub const fn quality(self) -> Quality {
+        let (base, reason) = ((self.0 >> 4) as usize, (self.0 & 0x0f) as usize);
+        if base < BaseQuality::ALL.len() && reason < ReasonQuality::ALL.len() {
+            Quality { base: BaseQuality::ALL[base], reason: ReasonQuality::ALL[reason] }
+        } else {
+            Quality { base: BaseQuality::Unknown, reason: ReasonQuality::Unknown }
+        }
+    }
+}
+
+impl From<Quality> for QualityCode {
+    fn from(quality: Quality) -> Self {
+        Self((quality.base as u8) << 4 | quality.reason as u8)
+    }
+}
+
 impl BaseQuality {
     /// Every code, worst first.
     pub const ALL: [Self; 8] = [

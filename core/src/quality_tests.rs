@@ -78,3 +78,16 @@ proptest! {
         prop_assert!(worst_code(&codes).is_err());
     }
 }
+
+#[test]
+fn a_verdict_in_a_byte_is_the_verdict() {
+    for base in BaseQuality::ALL {
+        for reason in ReasonQuality::ALL {
+            let quality = Quality { base, reason };
+            assert_eq!(QualityCode::from(quality).quality(), quality);
+        }
+    }
+    for no_code in [0x0e, 0x0f, 0x80, 0xff] {
+        assert_eq!(QualityCode(no_code).quality().base, BaseQuality::Unknown);
+    }
+}

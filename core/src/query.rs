@@ -1,5 +1,6 @@
 //! What the readings endpoints ask: a window, a scope and names, as a snapshot or on a grid.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use crate::grid::{CARRY_IN_MS, Caps, Coarsening, Pick, Positions, pick_series, p
 use crate::quality::Quality;
 use crate::series::{Series, SeriesId};
 use crate::station::StationId;
-use crate::store::{Selection, SeriesSlice, Store, StoreError};
+use crate::store::{Reader, Selection, SeriesSlice, StoreError, latest_slices};
 use crate::time::{ClosedWindow, Step};
 use crate::variable::Variable;
 
@@ -89,7 +90,7 @@ impl Readings {
 /// # Errors
 /// A store that cannot read.
 pub fn readings(
-    store: &dyn Store,
+    store: &dyn Reader,
     query: &ReadingsQuery,
     caps: Caps,
 ) -> Result<Readings, StoreError> {
@@ -124,7 +125,7 @@ impl Names {
     }
 }
 
-fn stations_of(store: &dyn Store, scope: &Scope) -> Result<Vec<StationId>, StoreError> {
+fn stations_of(store: &dyn Reader, scope: &Scope) -> Result<Vec<StationId>, StoreError> {
     let directory = store.directory()?;
     let mut stations: Vec<StationId> = match scope {
         Scope::Everywhere => directory.stations.iter().map(|record| record.station.id).collect(),
@@ -140,7 +141,7 @@ fn stations_of(store: &dyn Store, scope: &Scope) -> Result<Vec<StationId>, Store
 
 /// The latest reading of each series in the window.
 fn snapshot(
-    store: &dyn Store,
+    store: &dyn Reader,
     query: &ReadingsQuery,
     stations: &[StationId],
     names: &Names,
@@ -150,7 +151,7 @@ fn snapshot(
     let selection = Selection { stations, variables: &names.list, window: query.window };
     store.scan(&selection, &mut |i, slices| {
         let start = answer.readings.cells.len();
-        for slice in slices {
+        for slice in latest_slices(slices) {
             let latest = slice.ts_ms.len() - 1;
             if slice.ts_ms[latest] >= oldest_ms {
                 let series = answer.series_index(slice.series);
@@ -169,7 +170,7 @@ fn snapshot(
 
 /// One reading per variable at each position.
 fn grid(
-    store: &dyn Store,
+    store: &dyn Reader,
     query: &ReadingsQuery,
     step: Step,
     stations: &[StationId],
@@ -223,7 +224,11 @@ impl<'a> StationGrid<'a> {
     fn fill(&mut self, slices: &[SeriesSlice<'_>], answer: &mut Answer) {
         let name_of = |slice: &SeriesSlice<'_>| self.names.place(slice.series.key.variable);
         let mut slices: Vec<&SeriesSlice<'_>> = slices.iter().collect();
-        slices.sort_unstable_by_key(|slice| (name_of(slice), slice.series.preference));
+        // A slice of a series is a candidate like a series. The later ones of it stand first, so
+        // an earlier one fills only the positions before them.
+        slices.sort_unstable_by_key(|slice| {
+            (name_of(slice), slice.series.preference, Reverse(slice.ts_ms[0]))
+        });
         let candidates: Vec<&[i64]> = slices.iter().map(|slice| slice.ts_ms).collect();
         let series: Vec<u32> =
             slices.iter().map(|slice| answer.series_index(slice.series)).collect();
@@ -262,7 +267,7 @@ impl<'a> StationGrid<'a> {
 fn cell(slice: &SeriesSlice<'_>, reading: usize, series: u32, at_ms: i64) -> Cell {
     let ts_ms = slice.ts_ms[reading];
     let age_s = u32::try_from((at_ms - ts_ms) / 1000).unwrap_or(0);
-    let (value, quality) = (slice.value[reading], slice.quality[reading]);
+    let (value, quality) = (slice.value[reading], slice.quality[reading].quality());
     Cell { ts_ms, value, series, age_s, quality }
 }
 

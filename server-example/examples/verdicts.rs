@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use mesonet::{
-    BaseQuality, ClosedWindow, Intake, MemoryStore, Quality, Selection, SeriesId, StationId, Store,
-    Variable,
+    BaseQuality, ClosedWindow, Intake, MemoryStore, Quality, Reader, Selection, SeriesId,
+    StationId, Variable,
 };
 use mesonet_server::sample;
 
@@ -33,7 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for slice in slices {
             let key = &slice.series.key;
             let share = shares.entry((key.variable, key.calculated)).or_default();
-            for (&ts_ms, &quality) in slice.ts_ms.iter().zip(slice.quality) {
+            for (&ts_ms, code) in slice.ts_ms.iter().zip(slice.quality) {
+                let quality = code.quality();
                 *share.entry((quality.base, quality.reason.name())).or_default() += 1;
                 if quality.base < BaseQuality::Good && !key.calculated {
                     worst.push((quality, stations[i], slice.series.id, ts_ms));

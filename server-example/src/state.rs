@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use mesonet::{Intake, MINUTE_MS, StationMarkers, Store, StoreError, Variable, details};
+use mesonet::{Intake, MINUTE_MS, Reader, StationMarkers, Store, StoreError, Variable, details};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::clock::Clock;
@@ -182,7 +182,7 @@ fn units() -> Result<Snapshot, SnapshotError> {
 }
 
 impl Markers {
-    fn new(store: &dyn Store) -> Result<Self, SnapshotError> {
+    fn new(store: &dyn Reader) -> Result<Self, SnapshotError> {
         let directory = store.directory()?;
         let markers = StationMarkers::new(directory.stations.iter().map(|record| &**record));
         let snapshot = Snapshot::new(serde_json::to_vec(&markers)?, "no-cache")?;
@@ -193,7 +193,7 @@ impl Markers {
 impl Details {
     /// The details as they are now; where nothing has changed, the known body with its encodings.
     fn new(
-        store: &dyn Store,
+        store: &dyn Reader,
         now_ms: i64,
         known: Option<&Snapshot>,
     ) -> Result<Self, SnapshotError> {

@@ -3,7 +3,8 @@
 use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
 use mesonet::{
-    Batch, Directory, MemoryStore, Receipt, Selection, SeriesSlice, Store, StoreError, Verdicts,
+    Batch, Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, Store,
+    StoreError, unjudged,
 };
 use mesonet_server::Config;
 use std::sync::Arc;
@@ -168,14 +169,12 @@ struct Faulty {
 }
 
 impl Store for Faulty {
-    fn append(&self, batch: &Batch) -> Result<Receipt, StoreError> {
-        self.known.append(batch)
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        self.known.append(batch, judge)
     }
+}
 
-    fn revise(&self, verdicts: &[Verdicts<'_>]) -> Result<usize, StoreError> {
-        self.known.revise(verdicts)
-    }
-
+impl Reader for Faulty {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
         self.known.directory()
     }
@@ -201,7 +200,7 @@ fn faulty() -> Api {
 fn fault(panics: bool) -> Api {
     let store = Arc::new(Faulty { panics, ..Faulty::default() });
     let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store) as Arc<dyn Store>);
-    store.append(&station("A", 0.0, 0.0)).unwrap();
+    store.append(&station("A", 0.0, 0.0), &mut unjudged).unwrap();
     api
 }
 

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{Method, StatusCode, header};
 use mesonet::{
     Caps, ClosedWindow, HOUR_MS, MemoryStore, ReadingsQuery, Scope, StationId, Step, Store,
-    Variable, readings,
+    Variable, readings, unjudged,
 };
 use mesonet_server::{Config, Timeline, sample};
 use serde_json::Value;
@@ -21,7 +21,7 @@ static STORE: LazyLock<(i64, Arc<MemoryStore>)> = LazyLock::new(|| {
     let mut timeline = Timeline::new(sample().unwrap().batch);
     let newest_ms = timeline.newest_ms().unwrap();
     let store = MemoryStore::default();
-    store.append(&timeline.pass(newest_ms)).unwrap();
+    store.append(&timeline.pass(newest_ms), &mut unjudged).unwrap();
     (newest_ms, Arc::new(store))
 });
 
@@ -122,7 +122,7 @@ fn a_replay_shows_nothing_of_what_is_to_come() {
     let mut timeline = Timeline::new(sample().unwrap().batch);
     let noon_ms = mesonet::parse_instant("2024-08-03T18:00:00Z").unwrap();
     let store = Arc::new(MemoryStore::default());
-    store.append(&timeline.pass(noon_ms)).unwrap();
+    store.append(&timeline.pass(noon_ms), &mut unjudged).unwrap();
     let toronto = StationId::new("METAR", "CYYZ");
     let update_time = |now_ms: i64| {
         let api = Api::at(now_ms, Config::default(), Arc::clone(&store) as Arc<dyn Store>);
@@ -132,8 +132,8 @@ fn a_replay_shows_nothing_of_what_is_to_come() {
     };
     assert_eq!(update_time(noon_ms), "2024-08-03T17:00:00Z");
     let evening_ms = noon_ms + 3 * HOUR_MS;
-    store.append(&timeline.pass(evening_ms - 1)).unwrap();
+    store.append(&timeline.pass(evening_ms - 1), &mut unjudged).unwrap();
     assert_eq!(update_time(evening_ms), "2024-08-03T20:00:00Z");
-    store.append(&timeline.pass(evening_ms)).unwrap();
+    store.append(&timeline.pass(evening_ms), &mut unjudged).unwrap();
     assert_eq!(update_time(evening_ms), "2024-08-03T21:00:00Z");
 }

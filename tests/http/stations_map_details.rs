@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::header;
-use mesonet::{HOUR_MS, MINUTE_MS, MemoryStore, Quality, Store, Variable};
+use mesonet::{HOUR_MS, MINUTE_MS, MemoryStore, Quality, Store, Variable, unjudged};
 use mesonet_server::Config;
 
 use crate::support::{AIR, Api, DOUBTFUL, NOW_MS, id, instant, reading, report, station, store};
@@ -128,7 +128,7 @@ fn a_request_sees_what_came_in_after_the_next_refresh_and_the_etag_follows_the_c
     let known = [(header::IF_NONE_MATCH, etag)];
     api.get_with("/stations/map/details", &known).is_empty(304);
 
-    store.append(&reading("C", 1, &AIR, 1.0)).unwrap();
+    store.append(&reading("C", 1, &AIR, 1.0), &mut unjudged).unwrap();
     api.get_with("/stations/map/details", &known).is_empty(304);
     api.state.refresh().unwrap();
     let after = api.get_with("/stations/map/details", &known);

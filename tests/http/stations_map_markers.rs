@@ -1,7 +1,7 @@
 //! `GET /stations/map/markers`
 
 use axum::http::header;
-use mesonet::{Batch, MemoryStore, Store};
+use mesonet::{Batch, MemoryStore, Store, unjudged};
 
 use crate::support::{AIR, Api, NOW_MS, id, reading, station, store};
 use mesonet_server::Config;
@@ -42,7 +42,7 @@ fn markers_change_when_a_station_comes_or_moves_and_not_when_it_reports() {
     let store: Arc<dyn Store> = Arc::new(store([station("A", 0.0, 0.0)]));
     let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
     let etag_after = |batch: Batch| {
-        store.append(&batch).unwrap();
+        store.append(&batch, &mut unjudged).unwrap();
         api.state.refresh().unwrap();
         let answer = api.get("/stations/map/markers");
         answer.header(header::ETAG).unwrap().to_owned()

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use mesonet::{
     BaseQuality, Batch, Intake, IntervalType, LonLat, MINUTE_MS, MemoryStore, Quality, Reading,
-    ReasonQuality, Report, SeriesKey, Station, StationId, StationType, Store, Variable,
+    ReasonQuality, Report, SeriesKey, Station, StationId, StationType, Store, Variable, unjudged,
 };
 use mesonet_server::{Clock, Config, State, app};
 use tokio::runtime::{Builder, Runtime};
@@ -190,7 +190,7 @@ pub fn report(
 pub fn store(batches: impl IntoIterator<Item = Batch>) -> MemoryStore {
     let store = MemoryStore::default();
     for batch in batches {
-        store.append(&batch).unwrap();
+        store.append(&batch, &mut unjudged).unwrap();
     }
     store
 }

@@ -8,7 +8,7 @@ use crate::derived::DERIVED_INPUTS;
 use crate::quality::{BaseQuality, Quality};
 use crate::series::SeriesId;
 use crate::station::StationId;
-use crate::store::{Store, StoreError};
+use crate::store::{Reader, StoreError};
 
 /// Why a reading has its verdict. On the wire an object in camelCase.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -49,7 +49,7 @@ impl Intake {
     /// A store that cannot read.
     pub fn explain(
         &self,
-        store: &dyn Store,
+        store: &dyn Reader,
         station_id: StationId,
         type_id: SeriesId,
         ts_ms: i64,

@@ -8,7 +8,7 @@ use crate::quality::{BaseQuality, Quality, ReasonQuality};
 use crate::report::{Reading, Report};
 use crate::series::{IntervalType, SeriesId, SeriesKey};
 use crate::station::StationType;
-use crate::store::{MemoryStore, Selection};
+use crate::store::{MemoryStore, Selection, Store};
 use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS};
 use crate::variable::Variable;
 
@@ -75,7 +75,8 @@ fn held(store: &dyn Store) -> BTreeMap<(StationId, SeriesId, i64), (String, u64,
             for slice in slices {
                 for (at, &ts_ms) in slice.ts_ms.iter().enumerate() {
                     let variable = slice.series.key.variable.to_string();
-                    let reading = (variable, slice.value[at].to_bits(), slice.quality[at]);
+                    let reading =
+                        (variable, slice.value[at].to_bits(), slice.quality[at].quality());
                     held.insert((ids[i], slice.series.id, ts_ms), reading);
                 }
             }

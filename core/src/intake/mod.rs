@@ -11,7 +11,7 @@ use crate::check::Checker;
 use crate::derived::derive_report;
 use crate::report::Batch;
 use crate::station::{Station, StationId};
-use crate::store::{Directory, Receipt, Store, StoreError, Verdicts};
+use crate::store::{Reader, Receipt, Store, StoreError, Verdicts};
 
 pub use explain::{InputVerdict, ReadingExplanation};
 use verdicts::StationVerdicts;
@@ -23,7 +23,7 @@ use verdicts::StationVerdicts;
 ///
 /// ```
 /// use mesonet::{
-///     BaseQuality, Batch, Checker, ClosedWindow, Intake, LonLat, MemoryStore, Selection, Store,
+///     BaseQuality, Batch, Checker, ClosedWindow, Intake, LonLat, MemoryStore, Reader, Selection,
 ///     StationId, Variable, feed, parse_instant,
 /// };
 /// let received_ms = parse_instant("2024-08-03T20:01:00Z")?;
@@ -46,7 +46,7 @@ use verdicts::StationVerdicts;
 /// store.scan(&selection, &mut |_, slices| {
 ///     assert!(slices[0].series.key.calculated);
 ///     assert_eq!(slices[0].value[0].round(), 48.0);
-///     assert_eq!(slices[0].quality[0].base, BaseQuality::Good);
+///     assert_eq!(slices[0].quality[0].quality().base, BaseQuality::Good);
 /// })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -73,8 +73,7 @@ impl Intake {
     /// may have changed: of its stations, and of those around them.
     ///
     /// # Errors
-    /// The batch is refused whole, or the store fails; in the latter case the readings may be there
-    /// without their verdicts, and the next batch of the station brings them.
+    /// The batch is refused whole, or the store fails.
     pub fn take_in(&self, store: &dyn Store, mut batch: Batch) -> Result<Receipt, StoreError> {
         let directory = store.directory()?;
         let fresh: HashMap<StationId, &Station> =
@@ -85,49 +84,32 @@ impl Intake {
                 derive_report(report, station);
             }
         }
-        let receipt = store.append(&batch)?;
         let mut touched = Touched::new();
         for report in &batch.reports {
             let span = touched.entry(report.station).or_insert((report.ts_ms, report.ts_ms));
             *span = (span.0.min(report.ts_ms), span.1.max(report.ts_ms));
         }
-        self.recheck(store, touched)?;
-        Ok(receipt)
+        store.append(&batch, &mut |record| self.judge(record, &touched))
     }
 
     /// Checks what readings in these spans may have changed.
-    fn recheck(&self, store: &dyn Store, touched: Touched) -> Result<(), StoreError> {
-        let directory = store.directory()?;
+    fn judge(&self, record: &dyn Reader, touched: &Touched) -> Result<Vec<Verdicts>, StoreError> {
+        let directory = record.directory()?;
         let stations = neighbourhood::with_those_around(&self.checker, &directory, touched);
         let mut verdicts = Vec::with_capacity(stations.len());
         for (place, span) in stations {
-            verdicts.push(StationVerdicts::new(&self.checker, store, &directory, place, span)?);
+            verdicts.push(StationVerdicts::new(&self.checker, record, &directory, place, span)?);
         }
-        neighbourhood::compare(&self.checker, store, &directory, &mut verdicts)?;
+        neighbourhood::compare(&self.checker, record, &directory, &mut verdicts)?;
+        let mut changed = Vec::new();
         for station in &mut verdicts {
             station.judge_derived();
+            let id = directory.stations[station.place].station.id;
+            let of_station = station.series.iter().map(|of| of.changed(id));
+            changed.extend(of_station.filter(|verdicts| !verdicts.ts_ms.is_empty()));
         }
-        revise(store, &directory, &verdicts)
+        Ok(changed)
     }
-}
-
-fn revise(
-    store: &dyn Store,
-    directory: &Directory,
-    verdicts: &[StationVerdicts],
-) -> Result<(), StoreError> {
-    let mut revised = Vec::new();
-    for station in verdicts {
-        let id = directory.stations[station.place].station.id;
-        revised.extend(station.series.iter().map(|of| Verdicts {
-            station: id,
-            series: of.series.id,
-            ts_ms: &of.ts_ms[of.revised.clone()],
-            quality: &of.verdict[of.revised.clone()],
-        }));
-    }
-    store.revise(&revised)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::check::{CheckReport, Checker, StationSite, Surroundings};
 use crate::quality::{BaseQuality, Quality, ReasonQuality};
 use crate::series::{IntervalType, SeriesKey};
 use crate::station::StationId;
-use crate::store::{Directory, Selection, SeriesSlice, Store, StoreError};
+use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError};
 use crate::time::{ClosedWindow, HOUR_MS};
 use crate::variable::Variable;
 
@@ -26,7 +26,7 @@ fn hour_of(ts_ms: i64) -> i64 {
 pub(super) fn with_those_around(
     checker: &Checker,
     directory: &Directory,
-    touched: Touched,
+    touched: &Touched,
 ) -> Vec<(usize, (i64, i64))> {
     let radius_km = checker.neighbour_radius_km();
     let mut spans: HashMap<usize, (i64, i64)> = HashMap::new();
@@ -34,7 +34,7 @@ pub(super) fn with_those_around(
         let span = spans.entry(place).or_insert((first_ms, last_ms));
         *span = (span.0.min(first_ms), span.1.max(last_ms));
     };
-    for (id, (first_ms, last_ms)) in touched {
+    for (&id, &(first_ms, last_ms)) in touched {
         let Ok(place) = directory.stations.binary_search_by_key(&id, |known| known.station.id)
         else {
             continue;
@@ -105,7 +105,7 @@ impl<'a> Hour<'a> {
     }
 
     /// Puts in the readings of stations that are in the store.
-    fn read(&mut self, store: &dyn Store, places: &[usize]) -> Result<(), StoreError> {
+    fn read(&mut self, store: &dyn Reader, places: &[usize]) -> Result<(), StoreError> {
         let Some(window) = self.window() else { return Ok(()) };
         let ids: Vec<StationId> =
             places.iter().map(|&place| self.directory.stations[place].station.id).collect();
@@ -113,11 +113,14 @@ impl<'a> Hour<'a> {
         let selection = Selection { stations: &ids, variables: &variables, window };
         store.scan(&selection, &mut |i, slices| {
             let compared = slices.iter().filter(|slice| is_compared(&slice.series.key));
-            let Some(slice) = compared.min_by_key(|slice| slice.series.preference) else { return };
-            let SeriesSlice { ts_ms, value, source, quality, .. } = *slice;
-            for at in 0..ts_ms.len() {
-                let verdict = without_neighbours(quality[at], source[at]);
-                self.put(places[i], ts_ms[at], value[at], source[at], verdict);
+            let Some(best) = compared.min_by_key(|slice| slice.series.preference) else { return };
+            for slice in slices.iter().filter(|slice| slice.series.id == best.series.id) {
+                let SeriesSlice { ts_ms, value, source, quality, .. } = *slice;
+                for at in 0..ts_ms.len() {
+                    let source = source[at].quality();
+                    let verdict = without_neighbours(quality[at].quality(), source);
+                    self.put(places[i], ts_ms[at], value[at], source, verdict);
+                }
             }
         })
     }
@@ -148,7 +151,7 @@ fn without_neighbours(verdict: Quality, source: Quality) -> Quality {
 /// Holds the stations against those around them and puts what comes of it into their verdicts.
 pub(super) fn compare(
     checker: &Checker,
-    store: &dyn Store,
+    store: &dyn Reader,
     directory: &Directory,
     verdicts: &mut [StationVerdicts],
 ) -> Result<(), StoreError> {
@@ -213,7 +216,7 @@ fn readings_of(of: &SeriesVerdicts, hour: &Hour<'_>) -> std::ops::Range<usize> {
 /// What the check of the neighbours found of one reading; `None` where it is not compared.
 pub(super) fn explain(
     checker: &Checker,
-    store: &dyn Store,
+    store: &dyn Reader,
     directory: &Directory,
     place: usize,
     key: &SeriesKey,

@@ -7,7 +7,8 @@ use crate::check::{Checker, SeriesReadings, StationSite};
 use crate::derived::DERIVED_INPUTS;
 use crate::quality::{BaseQuality, Quality};
 use crate::series::Series;
-use crate::store::{Directory, Selection, SeriesSlice, Store, StoreError};
+use crate::station::StationId;
+use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError, Verdicts};
 use crate::time::ClosedWindow;
 use crate::variable::Variable;
 
@@ -33,16 +34,32 @@ pub(super) struct SeriesVerdicts {
 }
 
 impl SeriesVerdicts {
-    fn new(slice: &SeriesSlice<'_>) -> Self {
+    fn new(series: &Arc<Series>) -> Self {
         Self {
-            series: Arc::clone(slice.series),
-            ts_ms: slice.ts_ms.to_vec(),
-            value: slice.value.to_vec(),
-            source: slice.source.to_vec(),
-            stored: slice.quality.to_vec(),
-            verdict: slice.source.to_vec(),
-            revised: 0..slice.ts_ms.len(),
+            series: Arc::clone(series),
+            ts_ms: Vec::new(),
+            value: Vec::new(),
+            source: Vec::new(),
+            stored: Vec::new(),
+            verdict: Vec::new(),
+            revised: 0..0,
         }
+    }
+
+    fn extend(&mut self, slice: &SeriesSlice<'_>) {
+        self.ts_ms.extend_from_slice(slice.ts_ms);
+        self.value.extend_from_slice(slice.value);
+        self.source.extend(slice.source.iter().map(|code| code.quality()));
+        self.stored.extend(slice.quality.iter().map(|code| code.quality()));
+        self.verdict.extend(slice.source.iter().map(|code| code.quality()));
+        self.revised = 0..self.ts_ms.len();
+    }
+
+    /// The verdicts that are other than those in the store.
+    pub fn changed(&self, station: StationId) -> Verdicts {
+        let changed = self.revised.clone().filter(|&at| self.verdict[at] != self.stored[at]);
+        let (ts_ms, quality) = changed.map(|at| (self.ts_ms[at], self.verdict[at])).unzip();
+        Verdicts { station, series: self.series.id, ts_ms, quality }
     }
 
     pub fn readings(&self) -> SeriesReadings<'_> {
@@ -55,7 +72,7 @@ impl StationVerdicts {
     /// Reads a station and runs its own checks: those that need no other station.
     pub fn new(
         checker: &Checker,
-        store: &dyn Store,
+        store: &dyn Reader,
         directory: &Directory,
         place: usize,
         (first_ms, last_ms): (i64, i64),
@@ -146,7 +163,7 @@ impl StationVerdicts {
 
 /// All series of a station between two moments.
 pub(super) fn read(
-    store: &dyn Store,
+    store: &dyn Reader,
     directory: &Directory,
     place: usize,
     from_ms: i64,
@@ -160,7 +177,15 @@ pub(super) fn read(
             window,
         };
         store.scan(&selection, &mut |_, slices| {
-            series = slices.iter().map(SeriesVerdicts::new).collect();
+            for slice in slices {
+                let known = series
+                    .last()
+                    .is_some_and(|of: &SeriesVerdicts| of.series.id == slice.series.id);
+                if !known {
+                    series.push(SeriesVerdicts::new(slice.series));
+                }
+                series.last_mut().expect("one was pushed").extend(slice);
+            }
         })?;
     }
     Ok(series)

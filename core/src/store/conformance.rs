@@ -62,24 +62,24 @@ fn held(store: &dyn Store) -> Vec<(String, i64, f64)> {
 }
 
 fn the_newer_ingest_wins(store: &dyn Store) {
-    let first = store.append(&batch(vec![report("A", 10, 0, 1.0)])).unwrap();
+    let first = store.append(&batch(vec![report("A", 10, 0, 1.0)]), &mut unjudged).unwrap();
     assert_eq!(first, Receipt { added: 1, ..Receipt::default() });
-    let second = store.append(&batch(vec![report("A", 10, 0, 2.0)])).unwrap();
+    let second = store.append(&batch(vec![report("A", 10, 0, 2.0)]), &mut unjudged).unwrap();
     assert_eq!(second, Receipt { replaced: 1, ..Receipt::default() });
     assert_eq!(held(store), [("A".to_owned(), 10, 2.0)]);
 }
 
 fn a_late_copy_does_not_undo_a_correction(store: &dyn Store) {
-    store.append(&batch(vec![report("A", 10, 1, 1.5)])).unwrap();
-    let late = store.append(&batch(vec![report("A", 10, 0, 1.0)])).unwrap();
+    store.append(&batch(vec![report("A", 10, 1, 1.5)]), &mut unjudged).unwrap();
+    let late = store.append(&batch(vec![report("A", 10, 0, 1.0)]), &mut unjudged).unwrap();
     assert_eq!(late, Receipt { overtaken: 1, ..Receipt::default() });
-    store.append(&batch(vec![report("A", 10, 2, 1.7)])).unwrap();
+    store.append(&batch(vec![report("A", 10, 2, 1.7)]), &mut unjudged).unwrap();
     assert_eq!(held(store), [("A".to_owned(), 10, 1.7)]);
 }
 
 fn a_late_reading_takes_its_place_in_time(store: &dyn Store) {
     for minute in [30, 10, 20, 40, 0] {
-        store.append(&batch(vec![report("A", minute, 0, minute as f64)])).unwrap();
+        store.append(&batch(vec![report("A", minute, 0, minute as f64)]), &mut unjudged).unwrap();
     }
     let times: Vec<_> = held(store).iter().map(|&(_, ts_ms, _)| ts_ms).collect();
     assert_eq!(times, [0, 10, 20, 30, 40]);
@@ -92,7 +92,7 @@ fn a_late_reading_takes_its_place_in_time(store: &dyn Store) {
 fn a_bad_batch_is_refused_whole(store: &dyn Store) {
     let unknown = batch(vec![report("A", 10, 0, 1.0), report("X", 10, 0, 1.0)]);
     assert_eq!(
-        store.append(&unknown).unwrap_err().to_string(),
+        store.append(&unknown, &mut unjudged).unwrap_err().to_string(),
         format!(
             "report 1 of the batch is of station {}, which is not on record",
             StationId::new("TEST", "X")
@@ -100,7 +100,7 @@ fn a_bad_batch_is_refused_whole(store: &dyn Store) {
     );
     let not_finite = batch(vec![report("A", 10, 0, 1.0), report("B", 10, 0, f64::NAN)]);
     assert_eq!(
-        store.append(&not_finite).unwrap_err().to_string(),
+        store.append(&not_finite, &mut unjudged).unwrap_err().to_string(),
         "report 1 of the batch has NaN for airTemperature; a value must be finite"
     );
     assert_eq!(store.directory().unwrap().stations.len(), 0);
@@ -109,7 +109,7 @@ fn a_bad_batch_is_refused_whole(store: &dyn Store) {
 
 fn the_window_holds_both_its_ends(store: &dyn Store) {
     let reports = (0..10).map(|ts_ms| report("A", ts_ms, 0, 0.0)).collect();
-    store.append(&batch(reports)).unwrap();
+    store.append(&batch(reports), &mut unjudged).unwrap();
     let ids = [StationId::new("TEST", "A"), StationId::new("TEST", "unknown")];
     let selection = Selection {
         stations: &ids,
@@ -132,28 +132,30 @@ fn weather_is_that_of_the_most_recent_report_that_has_any(store: &dyn Store) {
         let directory = store.directory().unwrap();
         directory.get(StationId::new("TEST", "A")).unwrap().present_weather.clone()
     };
-    store.append(&batch(vec![report("A", 5, 0, 1.0)])).unwrap();
+    store.append(&batch(vec![report("A", 5, 0, 1.0)]), &mut unjudged).unwrap();
     assert_eq!(weather(), None);
-    store.append(&batch(vec![rain(10, 0, &["Rain"]), report("A", 20, 0, 1.0)])).unwrap();
+    store
+        .append(&batch(vec![rain(10, 0, &["Rain"]), report("A", 20, 0, 1.0)]), &mut unjudged)
+        .unwrap();
     assert_eq!(weather(), Some(vec!["Rain".to_owned()]));
-    store.append(&batch(vec![rain(8, 0, &["Snow"])])).unwrap();
+    store.append(&batch(vec![rain(8, 0, &["Snow"])]), &mut unjudged).unwrap();
     assert_eq!(weather(), Some(vec!["Rain".to_owned()]));
-    store.append(&batch(vec![rain(30, 0, &[])])).unwrap();
+    store.append(&batch(vec![rain(30, 0, &[])]), &mut unjudged).unwrap();
     assert_eq!(weather(), Some(vec![]));
 }
 
 fn generations_tell_what_changed(store: &dyn Store) {
-    store.append(&batch(vec![])).unwrap();
+    store.append(&batch(vec![]), &mut unjudged).unwrap();
     let first = store.directory().unwrap();
-    store.append(&batch(vec![])).unwrap();
+    store.append(&batch(vec![]), &mut unjudged).unwrap();
     let same = store.directory().unwrap();
     assert_eq!(same.generation, first.generation);
-    store.append(&batch(vec![report("A", 1, 0, 1.0)])).unwrap();
+    store.append(&batch(vec![report("A", 1, 0, 1.0)]), &mut unjudged).unwrap();
     let reported = store.directory().unwrap();
     assert!(reported.generation > first.generation);
     assert_eq!(reported.places_generation, first.places_generation);
     let moved = Station { coordinates: LonLat::new(-90.0, 40.0).unwrap(), ..station("A") };
-    store.append(&Batch { stations: vec![moved.clone()], reports: vec![] }).unwrap();
+    store.append(&Batch { stations: vec![moved.clone()], reports: vec![] }, &mut unjudged).unwrap();
     let directory = store.directory().unwrap();
     assert!(directory.places_generation > first.places_generation);
     assert_eq!(directory.get(moved.id).unwrap().station, moved);
@@ -179,9 +181,9 @@ fn any_order_gives_the_same_record<S: Store>(new_store: impl Fn() -> S) {
     });
     proptest!(|((in_order, shuffled, size) in ordered)| {
         let (one, other) = (new_store(), new_store());
-        one.append(&batch(in_order)).unwrap();
+        one.append(&batch(in_order), &mut unjudged).unwrap();
         for reports in shuffled.chunks(size) {
-            other.append(&batch(reports.to_vec())).unwrap();
+            other.append(&batch(reports.to_vec()), &mut unjudged).unwrap();
         }
         prop_assert_eq!(held(&one), held(&other));
         prop_assert_eq!(&one.directory().unwrap().stations, &other.directory().unwrap().stations);
@@ -192,7 +194,7 @@ fn a_verdict_is_kept_as_it_came(store: &dyn Store) {
     let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
     let mut doubted = report("A", 1, 0, 50.0);
     doubted.readings[0].quality = doubtful;
-    store.append(&batch(vec![doubted])).unwrap();
+    store.append(&batch(vec![doubted]), &mut unjudged).unwrap();
     let selection = Selection {
         stations: &[StationId::new("TEST", "A")],
         variables: &[Variable::AirTemperature],
@@ -201,7 +203,7 @@ fn a_verdict_is_kept_as_it_came(store: &dyn Store) {
     let mut seen = 0;
     store
         .scan(&selection, &mut |_, slices| {
-            assert_eq!(slices[0].quality, [doubtful]);
+            assert_eq!(slices[0].quality, [QualityCode::from(doubtful)]);
             seen += 1;
         })
         .unwrap();
@@ -209,41 +211,70 @@ fn a_verdict_is_kept_as_it_came(store: &dyn Store) {
 }
 
 fn a_revised_verdict_leaves_the_value_and_the_word_of_the_source(store: &dyn Store) {
-    store.append(&batch(vec![report("A", 1, 0, 5.0), report("A", 2, 0, 6.0)])).unwrap();
+    let reports = vec![report("A", 1, 0, 5.0), report("A", 2, 0, 6.0)];
+    store.append(&batch(reports), &mut unjudged).unwrap();
     let before = store.directory().unwrap().generation;
     let (station, series) = (StationId::new("TEST", "A"), temperature().id());
-    let quality = [Quality::GOOD, Quality::GOOD];
     // One reading is there, one is not.
-    let verdicts = [Verdicts { station, series, ts_ms: &[2, 3], quality: &quality }];
-    assert_eq!(store.revise(&verdicts), Ok(1));
-    assert_eq!(store.revise(&verdicts), Ok(0));
+    let verdicts = Verdicts { station, series, ts_ms: vec![2, 3], quality: vec![Quality::GOOD; 2] };
+    let revise = |verdicts: &Verdicts| {
+        let mut judge = |_: &dyn Reader| Ok(vec![verdicts.clone()]);
+        store.append(&Batch::default(), &mut judge).unwrap()
+    };
+    assert_eq!(revise(&verdicts), Receipt { revised: 1, ..Receipt::default() });
     assert!(store.directory().unwrap().generation > before);
-    let unknown = [
-        Verdicts { station: StationId::new("TEST", "X"), ..verdicts[0] },
-        Verdicts { series: SeriesId(1), ..verdicts[0] },
-    ];
-    assert_eq!(store.revise(&unknown), Ok(0));
+    assert_eq!(revise(&verdicts), Receipt::default());
+    let elsewhere = Verdicts { station: StationId::new("TEST", "X"), ..verdicts.clone() };
+    assert_eq!(revise(&elsewhere), Receipt::default());
+    assert_eq!(revise(&Verdicts { series: SeriesId(1), ..verdicts }), Receipt::default());
     let selection = Selection {
         stations: &[station],
         variables: &[Variable::AirTemperature],
         window: ClosedWindow::new(0, 5).unwrap(),
     };
     let mut seen = 0;
-    let mut visit = |quality: [Quality; 2]| {
+    let mut visit = |expected: [Quality; 2]| {
         store
             .scan(&selection, &mut |_, slices| {
-                assert_eq!(slices[0].value.last(), Some(&6.0));
-                assert_eq!(slices[0].quality, quality);
-                assert_eq!(slices[0].source, [Quality::UNCHECKED; 2]);
+                let of = |column: fn(&SeriesSlice<'_>) -> Vec<QualityCode>| {
+                    slices.iter().flat_map(column).map(QualityCode::quality).collect::<Vec<_>>()
+                };
+                assert_eq!(slices.last().unwrap().value.last(), Some(&6.0));
+                assert_eq!(of(|slice| slice.quality.to_vec()), expected);
+                assert_eq!(of(|slice| slice.source.to_vec()), [Quality::UNCHECKED; 2]);
                 seen += 1;
             })
             .unwrap();
     };
     visit([Quality::UNCHECKED, Quality::GOOD]);
     // A newer ingest brings its own verdict.
-    store.append(&batch(vec![report("A", 2, 0, 6.0)])).unwrap();
+    store.append(&batch(vec![report("A", 2, 0, 6.0)]), &mut unjudged).unwrap();
     visit([Quality::UNCHECKED; 2]);
     assert_eq!(seen, 2);
+}
+
+fn a_judge_sees_the_batch_in_the_record(store: &dyn Store) {
+    store.append(&batch(vec![report("A", 1, 0, 5.0)]), &mut unjudged).unwrap();
+    let mut sights = 0;
+    let mut judge = |record: &dyn Reader| {
+        let stations = record.directory()?.stations.len();
+        let selection = Selection {
+            stations: &[StationId::new("TEST", "A")],
+            variables: &[Variable::AirTemperature],
+            window: ClosedWindow::new(0, 9).unwrap(),
+        };
+        record.scan(&selection, &mut |_, slices| {
+            let seen: Vec<i64> = slices.iter().flat_map(|slice| slice.ts_ms).copied().collect();
+            assert_eq!((stations, seen), (2, vec![1, 2]));
+            sights += 1;
+        })?;
+        let (station, series) = (StationId::new("TEST", "A"), temperature().id());
+        let (ts_ms, quality) = (vec![1, 2], vec![Quality::GOOD; 2]);
+        Ok(vec![Verdicts { station, series, ts_ms, quality }])
+    };
+    let receipt = store.append(&batch(vec![report("A", 2, 0, 6.0)]), &mut judge).unwrap();
+    assert_eq!(receipt, Receipt { added: 1, revised: 2, ..Receipt::default() });
+    assert_eq!(sights, 1);
 }
 
 /// The suite as tests of one store.
@@ -251,6 +282,7 @@ macro_rules! conformance {
     ($store:ident, $new_store:expr) => {
         conformance!($store, $new_store;
             a_bad_batch_is_refused_whole,
+            a_judge_sees_the_batch_in_the_record,
             a_late_copy_does_not_undo_a_correction,
             a_late_reading_takes_its_place_in_time,
             a_revised_verdict_leaves_the_value_and_the_word_of_the_source,

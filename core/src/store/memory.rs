@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{
-    Directory, Receipt, Selection, SeriesSlice, StationRecord, StationSeries, Store, StoreError,
-    Verdicts,
+    Directory, Judge, Reader, Receipt, Selection, SeriesSlice, StationRecord, StationSeries, Store,
+    StoreError, Verdicts,
 };
 use crate::geo::StationIndex;
-use crate::quality::Quality;
+use crate::quality::{Quality, QualityCode};
 use crate::report::{Batch, Reading, Report};
 use crate::series::{Series, SeriesId, SeriesKey};
 use crate::station::{Station, StationId};
@@ -17,8 +17,8 @@ use crate::station::{Station, StationId};
 ///
 /// ```
 /// use mesonet::{
-///     Batch, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey, Station,
-///     StationId, Store, Variable,
+///     Batch, IntervalType, LonLat, MemoryStore, Quality, Reader, Reading, Report, SeriesKey, Station,
+///     StationId, Store, Variable, unjudged,
 /// };
 /// let id = StationId::new("METAR", "CYYZ");
 /// let station = Station {
@@ -40,7 +40,7 @@ use crate::station::{Station, StationId};
 ///     station: id, ts_ms: 0, revision: 0, present_weather: None, readings: vec![reading],
 /// };
 /// let store = MemoryStore::default();
-/// let receipt = store.append(&Batch { stations: vec![station], reports: vec![report] })?;
+/// let receipt = store.append(&Batch { stations: vec![station], reports: vec![report] }, &mut unjudged)?;
 /// assert_eq!(receipt.added, 1);
 /// assert_eq!(store.directory()?.stations.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -75,30 +75,53 @@ struct StationData {
 struct Columns {
     ts_ms: Vec<i64>,
     value: Vec<f64>,
-    quality: Vec<Quality>,
-    source: Vec<Quality>,
+    quality: Vec<QualityCode>,
+    source: Vec<QualityCode>,
     revision: Vec<u8>,
 }
 
 impl Store for MemoryStore {
-    fn append(&self, batch: &Batch) -> Result<Receipt, StoreError> {
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
         let mut record = self.write();
         record.check(batch)?;
-        Ok(record.apply(batch))
+        let mut receipt = record.apply(batch);
+        let verdicts = judge(&View { store: self, record: &record })?;
+        receipt.revised = record.revise(&verdicts);
+        // The judge has had a directory of this generation already: it tells nothing of verdicts.
+        record.generation += u64::from(batch.reports.is_empty() && receipt.revised > 0);
+        Ok(receipt)
     }
+}
 
-    fn revise(&self, verdicts: &[Verdicts<'_>]) -> Result<usize, StoreError> {
-        Ok(self.write().revise(verdicts))
-    }
-
+impl Reader for MemoryStore {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        let record = self.read();
-        let known = self.directory.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if known.generation == record.generation {
+        View { store: self, record: &self.read() }.directory()
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<(), StoreError> {
+        View { store: self, record: &self.read() }.scan(selection, visit)
+    }
+}
+
+/// The record while it is held.
+struct View<'a> {
+    store: &'a MemoryStore,
+    record: &'a Record,
+}
+
+impl Reader for View<'_> {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        let cache = &self.store.directory;
+        let known = cache.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if known.generation == self.record.generation {
             return Ok(known);
         }
-        let fresh = Arc::new(record.directory(&known));
-        *self.directory.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&fresh);
+        let fresh = Arc::new(self.record.directory(&known));
+        *cache.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&fresh);
         Ok(fresh)
     }
 
@@ -107,12 +130,11 @@ impl Store for MemoryStore {
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<(), StoreError> {
-        let record = self.read();
         let mut slices = Vec::new();
         for (i, id) in selection.stations.iter().enumerate() {
-            let Some(&place) = record.places.get(id) else { continue };
+            let Some(&place) = self.record.places.get(id) else { continue };
             slices.clear();
-            record.stations[place].slices(selection, &mut slices);
+            self.record.stations[place].slices(selection, &mut slices);
             if !slices.is_empty() {
                 visit(i, &slices);
             }
@@ -227,7 +249,7 @@ impl Record {
         }
     }
 
-    fn revise(&mut self, verdicts: &[Verdicts<'_>]) -> usize {
+    fn revise(&mut self, verdicts: &[Verdicts]) -> usize {
         let mut changed = 0;
         for Verdicts { station, series, ts_ms, quality } in verdicts {
             let Some(&place) = self.places.get(station) else { continue };
@@ -237,14 +259,14 @@ impl Record {
                 continue;
             };
             let columns = &mut data.columns[at];
-            for (ts_ms, quality) in ts_ms.iter().zip(*quality) {
+            for (ts_ms, &quality) in ts_ms.iter().zip(quality) {
                 if let Ok(at) = columns.ts_ms.binary_search(ts_ms) {
-                    changed += usize::from(columns.quality[at] != *quality);
-                    columns.quality[at] = *quality;
+                    let quality = QualityCode::from(quality);
+                    changed += usize::from(columns.quality[at] != quality);
+                    columns.quality[at] = quality;
                 }
             }
         }
-        self.generation += u64::from(changed > 0);
         changed
     }
 
@@ -277,6 +299,7 @@ impl Columns {
         revision: u8,
         receipt: &'r mut Receipt,
     ) -> &'r mut usize {
+        let quality = QualityCode::from(quality);
         // Readings come in order nearly always.
         let at = match self.ts_ms.last() {
             Some(&last) if last >= ts_ms => self.ts_ms.partition_point(|&ts| ts < ts_ms),

@@ -9,35 +9,15 @@ use std::sync::Arc;
 pub use memory::MemoryStore;
 
 use crate::geo::StationIndex;
-use crate::quality::Quality;
+use crate::quality::{Quality, QualityCode};
 use crate::report::Batch;
 use crate::series::{Series, SeriesId};
 use crate::station::{Station, StationId};
 use crate::time::ClosedWindow;
 use crate::variable::Variable;
 
-/// A record of stations and readings.
-///
-/// Rules that every store keeps:
-/// - [`append`](Store::append) takes a batch whole or refuses it whole.
-/// - Same series and time: the newer ingest wins, except that a lower revision never replaces a
-///   higher one. A late reading takes its place in time.
-/// - What a call has appended is seen by every later call.
-pub trait Store: Send + Sync {
-    /// Adds stations and reports.
-    ///
-    /// # Errors
-    /// A report of a station that is not on record, or a value that is not finite; a store that
-    /// cannot write.
-    fn append(&self, batch: &Batch) -> Result<Receipt, StoreError>;
-
-    /// Replaces verdicts of readings that are there and tells how many changed. Values and the
-    /// sources' own verdicts stay; a reading that is not there is passed over.
-    ///
-    /// # Errors
-    /// A store that cannot write.
-    fn revise(&self, verdicts: &[Verdicts<'_>]) -> Result<usize, StoreError>;
-
+/// The reading side of a record of stations and readings.
+pub trait Reader {
     /// The stations on record, as they are now.
     ///
     /// # Errors
@@ -48,6 +28,9 @@ pub trait Store: Send + Sync {
     /// order of the selection, with the index of the station there and its series by ascending
     /// id, those without a reading in the window left out. Unknown stations are passed over.
     ///
+    /// A series comes in one slice or in several: they then follow one another, each later in time
+    /// than the one before. None is empty.
+    ///
     /// # Errors
     /// A store that cannot read.
     fn scan(
@@ -55,6 +38,38 @@ pub trait Store: Send + Sync {
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<(), StoreError>;
+}
+
+/// A record of stations and readings.
+///
+/// Rules that every store keeps:
+/// - [`append`](Store::append) takes a batch whole, with the verdicts on it, or refuses it whole.
+/// - Same series and time: the newer ingest wins, except that a lower revision never replaces a
+///   higher one. A late reading takes its place in time.
+/// - What a call has appended is seen by every later call; no reader sees a part of it.
+pub trait Store: Reader + Send + Sync {
+    /// Adds stations and reports and what `judge` finds of them.
+    ///
+    /// `judge` sees the record with the batch in it, which nobody else does yet, and returns the
+    /// verdicts that are other than those in the record: on readings of the batch, and on older
+    /// ones. Values and the sources' own verdicts stay; a verdict on a reading that is not there is
+    /// passed over. [`unjudged`] leaves all verdicts as they are; an empty batch only judges.
+    ///
+    /// # Errors
+    /// A report of a station that is not on record, a value that is not finite, or two series with
+    /// one id: nothing is changed. A store that cannot read or write, or a judge that fails.
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError>;
+}
+
+/// Finds the verdicts on a batch, and those on older readings that it changes.
+pub type Judge<'a> = dyn FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> + 'a;
+
+/// The judge that leaves all verdicts as they are.
+///
+/// # Errors
+/// None.
+pub fn unjudged(_: &dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
+    Ok(Vec::new())
 }
 
 /// Which readings are meant.
@@ -78,22 +93,32 @@ pub struct SeriesSlice<'a> {
     /// Values, in the series' unit.
     pub value: &'a [f64],
     /// Verdicts.
-    pub quality: &'a [Quality],
+    pub quality: &'a [QualityCode],
     /// Verdicts as the readings came in with them.
-    pub source: &'a [Quality],
+    pub source: &'a [QualityCode],
+}
+
+/// Of each series its slice that is the latest in time.
+pub fn latest_slices<'s, 'a>(
+    slices: &'s [SeriesSlice<'a>],
+) -> impl Iterator<Item = &'s SeriesSlice<'a>> {
+    slices.iter().enumerate().filter_map(move |(i, slice)| {
+        let next = slices.get(i + 1);
+        next.is_none_or(|next| next.series.id != slice.series.id).then_some(slice)
+    })
 }
 
 /// Verdicts on readings of one series at one station: columns of one length.
-#[derive(Clone, Copy, Debug)]
-pub struct Verdicts<'a> {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdicts {
     /// The station.
     pub station: StationId,
     /// The series.
     pub series: SeriesId,
     /// Times of the readings, milliseconds since 1970.
-    pub ts_ms: &'a [i64],
+    pub ts_ms: Vec<i64>,
     /// Their verdicts.
-    pub quality: &'a [Quality],
+    pub quality: Vec<Quality>,
 }
 
 /// What became of the readings of a batch.
@@ -105,6 +130,8 @@ pub struct Receipt {
     pub replaced: usize,
     /// Readings that a higher revision had overtaken.
     pub overtaken: usize,
+    /// Verdicts that the judge changed, on readings of the batch and on older ones.
+    pub revised: usize,
 }
 
 /// A batch that was refused, or a store that failed.

@@ -2,7 +2,7 @@ use axum::http::{Request, StatusCode};
 use futures_util::StreamExt;
 use mesonet::{
     Batch, Intake, IntervalType, LonLat, MINUTE_MS, MemoryStore, Quality, Reading, Report,
-    SeriesKey, Store, feed::metar_station,
+    SeriesKey, Store, feed::metar_station, unjudged,
 };
 use tokio::time::timeout;
 use tower::ServiceExt;
@@ -34,7 +34,7 @@ fn state() -> Arc<State> {
     };
     let reports = stations.iter().map(|station| report(station.id)).collect();
     let store = MemoryStore::default();
-    store.append(&Batch { stations, reports }).unwrap();
+    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
     let clock = Clock::stopped_at(1_400 * MINUTE_MS);
     State::new(Config::default(), clock, Arc::new(store), Intake::default()).unwrap()
 }
