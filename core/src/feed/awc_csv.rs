@@ -100,7 +100,11 @@ fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut CsvRow) -> Result<Columns,
 }
 
 impl Columns {
-    fn visit(&self, row: &CsvRow, visit: &mut impl FnMut(MetarItem<'_>)) -> Result<(), RefusalReason> {
+    fn visit(
+        &self,
+        row: &CsvRow,
+        visit: &mut impl FnMut(MetarItem<'_>),
+    ) -> Result<(), RefusalReason> {
         let text =
             |column| std::str::from_utf8(row.field(column)).map_err(|_| RefusalReason::NotText);
         let raw_text = text(Some(self.raw_text))?;
