@@ -13,7 +13,7 @@
 //! | Bounding boxes, also across the antimeridian | [`BBox`], [`StationIndex`] |
 //! | Quality codes, their ranking, distinct worst first | [`BaseQuality`], [`worst`], [`distinct_worst_first`] |
 //! | The service's own checks, their limits, and why a verdict is what it is | [`Checker`], [`CheckConfig`], [`Explanation`] |
-//! | A network's own verdict, in its flags | [`SWOB_QA_SUMMARY`], [`MADIS`], [`BUFR_033020`], [`QARTOD`] |
+//! | A network's own verdict, in its flags | [`SWOB_QA_SUMMARY`], [`MADIS`], [`BUFR_033020`], [`QARTOD`], [`ISD`], [`GHCNH_CHECKS`] |
 //! | One canonical unit per variable; default names | [`Variable`], [`Unit`] |
 //! | Values are converted to it where their unit is certain | [`to_canonical`], [`Canonical`], [`Conversion`] |
 //! | A series is one variable measured one way | [`SeriesKey`], [`IntervalType`] |
@@ -24,6 +24,8 @@
 //! | Lookback by plan, one hour of grace | [`Plan`], [`Limits`], [`check_lookback`] |
 //! | Products and limits of a caller | [`Capabilities`], [`Product`] |
 //! | Same series and time: the newer ingest wins | [`Store`], [`MemoryStore`] |
+//! | The readings of one variable at one station | [`observation_series`], [`SeriesFilter`] |
+//! | Bulk export: rows by time and series, pages, filters, cursor | `ExportPage`, `ExportRequest` (feature `export`) |
 //! | Readings as a snapshot or on a grid | [`readings`], [`ReadingsQuery`] |
 //! | Station details and their `qualities` | [`details`], [`StationDetail`] |
 //! | Derived values, with the worst quality of their inputs | [`derive_report`], [`derive_with_quality`], [`dew_point_c`] |
@@ -31,10 +33,14 @@
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`] |
 //!
 //! # Features
-//! All are on by default; each combination builds.
+//! Each combination builds. On by default are:
 //! - `serde`: the wire shapes, and the quality checks, whose limits are a text.
 //! - `feed`: readers of published feeds.
 //! - `store`: the store trait, the memory store and the queries over them.
+//!
+//! Not on by default:
+//! - `export`: bulk export as CSV, Arrow stream and Parquet.
+//! - `embedded`: the store on disk, `EmbeddedStore`.
 
 /// The examples of the project's front page are tested too.
 #[cfg(all(doctest, feature = "feed", feature = "store"))]
@@ -63,6 +69,7 @@ mod derived;
 mod error;
 mod grid;
 mod lookback;
+mod series_filter;
 // Level 3: what comes in and what is kept.
 #[cfg(feature = "feed")]
 pub mod feed;
@@ -71,10 +78,16 @@ mod store;
 // Level 4: what an endpoint asks.
 #[cfg(feature = "store")]
 mod detail;
+#[cfg(feature = "export")]
+mod export;
 #[cfg(all(feature = "store", feature = "serde"))]
 mod intake;
 #[cfg(feature = "store")]
+mod observation_series;
+#[cfg(feature = "store")]
 mod query;
+#[cfg(feature = "store")]
+mod station_rows;
 
 pub use canonical::{Canonical, to_canonical};
 pub use capability::{Capabilities, Product, ProductAccess};
@@ -83,7 +96,9 @@ pub use check::{
     Check, CheckConfig, CheckConfigError, CheckError, CheckInput, CheckLimit, CheckReport, Checker,
     DEFAULT_LIMITS_TOML, Explanation, NotRun, Reach, SeriesReadings, StationSite, Surroundings,
 };
-pub use crosswalk::{BUFR_033020, Crosswalk, MADIS, QARTOD, SWOB_QA_SUMMARY};
+pub use crosswalk::{
+    BUFR_033020, Crosswalk, GHCNH_CHECKS, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY,
+};
 pub use derived::{
     DERIVED_INPUTS, DerivedLengthError, derive_report, derive_with_quality, dew_point_c,
     dew_point_c_into, heat_index_c, heat_index_c_into, heat_index_f, heat_index_f_into, humidex,
@@ -98,12 +113,18 @@ pub use detail::{QUALITIES_SPAN_MS, StationDetail, detail, details};
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use detail::{StationMarker, StationMarkers};
 pub use error::{Error, ErrorKind};
+#[cfg(feature = "export")]
+pub use export::{
+    CursorError, ExportEntry, ExportError, ExportFormat, ExportPage, ExportRequest, ExportWriter,
+    MAX_PAGE_ROWS, QualityRange, RowFilter,
+};
 #[cfg(feature = "feed")]
 pub use feed::{
-    FeedError, FeedKind, FeedReport, FeedStation, FeedSummary, FileContext, FilePlace,
-    METAR_NETWORK, MetarItem, Refusal, RefusalReason,
+    ECCC_HOURLY_NETWORK,    FeedError, FeedKind, FeedReport, FeedStation, FeedSummary, FileContext, FilePlace,
+ IEM_NETWORK,    METAR_NETWORK, MetarItem, NDBC_NETWORK, Refusal, RefusalReason,
     metar::{Metar, MetarError, MetarKind},
-    metar_report, metar_station, read_awc_csv, read_awc_xml, read_bulletins,
+    metar_report, metar_station, read_awc_csv, read_awc_xml, read_bulletins, read_iem_asos, read_eccc_hourly, read_swob, read_ndbc_latest,
+    read_ndbc_realtime2, read_ndbc_stations,
 };
 pub use geo::{BBox, GeoError, LonLat, StationIndex};
 pub use grid::{
@@ -113,6 +134,8 @@ pub use grid::{
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
+#[cfg(feature = "store")]
+pub use observation_series::{ObservationSeries, SeriesReading, observation_series};
 pub use quality::{
     BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_worst_first, worst,
     worst_code,
@@ -121,7 +144,12 @@ pub use quality::{
 pub use query::{Cell, Readings, ReadingsQuery, Scope, readings};
 pub use report::{Batch, Reading, Report};
 pub use series::{IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, SeriesPreference};
+pub use series_filter::SeriesFilter;
 pub use station::{Station, StationId, StationIdError, StationType};
+#[cfg(feature = "embedded")]
+pub use store::{
+    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, StoreHealth, VerifyReport,
+};
 #[cfg(feature = "store")]
 pub use store::{
     Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, StationRecord,

@@ -30,6 +30,18 @@ impl StationId {
         // The zero byte keeps ("AB", "C") and ("A", "BC") apart.
         Self(Uuid::new_v5(&STATION_NAMESPACE, format!("{network}\0{native_id}").as_bytes()))
     }
+
+    /// The id as a store keeps it.
+    #[cfg(feature = "embedded")]
+    pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+
+    /// The id that a store kept.
+    #[cfg(feature = "embedded")]
+    pub(crate) const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
+    }
 }
 
 impl fmt::Display for StationId {

@@ -2,10 +2,16 @@
 //!
 //! What serves from memory, from disk and from a cluster is the same query code over this trait.
 
+#[cfg(feature = "embedded")]
+mod embedded;
 mod memory;
 
 use std::sync::Arc;
 
+#[cfg(feature = "embedded")]
+pub use embedded::{
+    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, StoreHealth, VerifyReport,
+};
 pub use memory::MemoryStore;
 
 use crate::geo::StationIndex;
@@ -169,6 +175,38 @@ pub enum StoreError {
         variable: Variable,
         /// The id.
         id: SeriesId,
+    },
+    /// No room is left where the store is kept: nothing is changed, and reading goes on.
+    #[error("no room is left for the store in {path}: {cause}; nothing was changed")]
+    Full {
+        /// The file or folder.
+        path: String,
+        /// What the system said.
+        cause: String,
+    },
+    /// A file that cannot be read or written.
+    #[error("{path}: {cause}")]
+    Storage {
+        /// The file or folder.
+        path: String,
+        /// What the system said, or what is wrong with it.
+        cause: String,
+    },
+    /// A folder that another store has open.
+    #[error("{path} is in use by another process; only one at a time can have it open")]
+    Locked {
+        /// The folder.
+        path: String,
+    },
+    /// A folder that was written by another version.
+    #[error("{path} has schema version {got}; this version reads {allowed}")]
+    SchemaVersion {
+        /// The file.
+        path: String,
+        /// The version that was found.
+        got: String,
+        /// The version that is read.
+        allowed: u32,
     },
 }
 

@@ -1,0 +1,87 @@
+//! What is wrong with the files of a store, and who was told.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::super::StoreError;
+
+/// A file of a store, or a part of one, that is damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The file, relative to the store's folder; with a part of the database also which one.
+    pub file: String,
+    /// What is wrong with it.
+    pub cause: String,
+}
+
+impl Fault {
+    pub(super) fn new(file: impl Into<String>, cause: impl fmt::Display) -> Self {
+        Self { file: file.into(), cause: cause.to_string() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.file, self.cause)
+    }
+}
+
+/// How a store is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreHealth {
+    /// Damaged files that were met since the store was opened, and those set aside before, in
+    /// that order of their names. Reading goes on without them.
+    pub faults: Vec<Fault>,
+    /// Sealed segments.
+    pub segments: usize,
+    /// Readings in sealed segments; a reading that was corrected counts once for each segment that
+    /// holds it.
+    pub sealed_readings: u64,
+    /// Readings that are in the journal only.
+    pub fresh_readings: u64,
+    /// Length of the segments' files.
+    pub sealed_bytes: u64,
+}
+
+/// The faults that were met, for those who read and those who set aside.
+#[derive(Debug, Default)]
+pub(super) struct Faults(Mutex<Vec<Fault>>);
+
+impl Faults {
+    pub fn note(&self, fault: Fault) {
+        let mut faults = self.all();
+        if !faults.contains(&fault) {
+            faults.push(fault);
+        }
+    }
+
+    pub fn list(&self) -> Vec<Fault> {
+        self.all().clone()
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<Fault>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An error of the file system, told apart by whether there is room.
+pub(super) fn storage(path: &Path, error: &io::Error) -> StoreError {
+    let (path, cause) = (path.display().to_string(), error.to_string());
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            StoreError::Full { path, cause }
+        }
+        _ => StoreError::Storage { path, cause },
+    }
+}
+
+/// An error of the database, told apart likewise.
+pub(super) fn database(path: &Path, error: &rusqlite::Error) -> StoreError {
+    let (path, cause) = (path.display().to_string(), error.to_string());
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full { path, cause },
+        _ => StoreError::Storage { path, cause },
+    }
+}
