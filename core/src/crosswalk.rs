@@ -81,6 +81,67 @@ pub static QARTOD: Crosswalk<i32> = Crosswalk {
     ],
 };
 
+/// Quality codes of NCEI's Integrated Surface Data (its format document of 2018).
+///
+/// 0, 4 and 9 passed gross limits only and are read as Unknown, so that our own checks decide. A
+/// (suspect, but accepted), C (whole degrees of an automated station, accepted), and I, M, P and U
+/// (put in or changed by a validator) are Good; R was computed by software and is Unknown.
+/// Suppressed, Missing, Inconsistent and Instrumentation are not written.
+pub static ISD: Crosswalk<char> = Crosswalk {
+    rows: &[
+        ('1', BaseQuality::Good),
+        ('5', BaseQuality::Good),
+        ('A', BaseQuality::Good),
+        ('C', BaseQuality::Good),
+        ('I', BaseQuality::Good),
+        ('M', BaseQuality::Good),
+        ('P', BaseQuality::Good),
+        ('U', BaseQuality::Good),
+        ('2', BaseQuality::Doubtful),
+        ('6', BaseQuality::Doubtful),
+        ('3', BaseQuality::Error),
+        ('7', BaseQuality::Error),
+        ('0', BaseQuality::Unknown),
+        ('4', BaseQuality::Unknown),
+        ('9', BaseQuality::Unknown),
+        ('R', BaseQuality::Unknown),
+    ],
+};
+
+/// The checks of NCEI's GHCNh that a value failed, by their letters (its documentation 1.1.0,
+/// table 3). A value without a letter has the code of the source that it came from.
+///
+/// What disagrees with other values of the report (l, m, p, w, z) is Inconsistent, what looks like
+/// a stuck or jumping sensor (a, k, x, s) Instrumentation, what exceeds the records of the world
+/// (r) Error, the rest, which is statistics, Doubtful. Good, Unknown, Suppressed and Missing are
+/// not written.
+pub static GHCNH_CHECKS: Crosswalk<char> = Crosswalk {
+    rows: &[
+        ('r', BaseQuality::Error),
+        ('c', BaseQuality::Doubtful),
+        ('b', BaseQuality::Doubtful),
+        ('d', BaseQuality::Doubtful),
+        ('e', BaseQuality::Doubtful),
+        ('f', BaseQuality::Doubtful),
+        ('h', BaseQuality::Doubtful),
+        ('i', BaseQuality::Doubtful),
+        ('n', BaseQuality::Doubtful),
+        ('o', BaseQuality::Doubtful),
+        ('t', BaseQuality::Doubtful),
+        ('u', BaseQuality::Doubtful),
+        ('v', BaseQuality::Doubtful),
+        ('l', BaseQuality::Inconsistent),
+        ('m', BaseQuality::Inconsistent),
+        ('p', BaseQuality::Inconsistent),
+        ('w', BaseQuality::Inconsistent),
+        ('z', BaseQuality::Inconsistent),
+        ('k', BaseQuality::Instrumentation),
+        ('a', BaseQuality::Instrumentation),
+        ('s', BaseQuality::Instrumentation),
+        ('x', BaseQuality::Instrumentation),
+    ],
+};
+
 impl<F: Copy + PartialEq> Crosswalk<F> {
     /// The quality that a flag stands for; Unknown for a flag that the scheme does not have.
     pub fn quality(&self, flag: F) -> Quality {
@@ -127,6 +188,8 @@ mod tests {
         what_is_written_is_read_back(&BUFR_033020);
         what_is_written_is_read_back(&MADIS);
         what_is_written_is_read_back(&QARTOD);
+        what_is_written_is_read_back(&ISD);
+        what_is_written_is_read_back(&GHCNH_CHECKS);
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Weather {
     };
 
     /// Reads a weather group: `None` if it is none.
-    pub(super) fn read(group: &[u8]) -> Option<Self> {
+    pub(in crate::feed) fn read(group: &[u8]) -> Option<Self> {
         let mut weather = Self::BLANK;
         let mut rest = group;
         loop {

@@ -1,0 +1,512 @@
+//! NCEI's Global Historical Climatology Network hourly (GHCNh): pipe-separated tables.
+
+use std::io::BufRead;
+
+use super::kind::holds;
+use super::lines::{Line, Lines};
+use super::metar::Weather;
+use super::readings::{Measured, Readings};
+use super::report::{FeedReport, FeedStation, FileContext};
+use super::summary::{FeedError, FeedSummary, FilePlace, RefusalReason, excerpt};
+use crate::crosswalk::{GHCNH_CHECKS, ISD};
+use crate::geo::LonLat;
+use crate::quality::{BaseQuality, Quality, ReasonQuality};
+use crate::report::Report;
+use crate::series::IntervalType::{self, Average, Cumulative, Instantaneous, Max, Unknown};
+use crate::time::parse_instant;
+use crate::unit::Vocabulary;
+use crate::variable::Variable;
+
+/// Network that stations of GHCNh belong to.
+pub const GHCNH_NETWORK: &str = "GHCNh";
+
+/// Longest line that is read; remarks hold a whole report.
+const MAX_LINE_BYTES: usize = 64 * 1024;
+/// Most fields in a line; version 1.1.0 has 329 columns.
+const MAX_FIELDS: usize = 1024;
+
+/// Reads a table of GHCNh and visits the report of each row.
+///
+/// Columns are found by their names, both those of version 1.0 (`Station_ID`, `Year` to `Minute`,
+/// `Latitude`) and of 1.1 (`STATION`, `DATE`, `LATITUDE`). Units, codes and quality are those of
+/// the *README file for the Global Historical Climatology Network hourly*, version 1.1.0. Each
+/// variable has five attributes of its own; the measurement code, the quality code, the report type
+/// and the source code are used. The height of the wind sensor is not told, so no wind at 10 m
+/// comes of these tables.
+///
+/// | Column | Unit | Series |
+/// | --- | --- | --- |
+/// | `temperature`, `dew_point_temperature`, `wet_bulb_temperature` | °C | airTemperature, dewPointTemperature, wetBulbTemperature Instantaneous |
+/// | `station_level_pressure`, `sea_level_pressure` | hPa | barometricPressure, mslp Instantaneous |
+/// | `wind_speed`, `wind_direction` | m/s, ° | windSpeed, windDirection: Average 5, 60, 180 by measurement code H, R, T; else 2 in METAR and SPECI, 10 in SYNOP and the like; else Unknown |
+/// | `wind_gust` | m/s | windGust: Max 10 in METAR and SPECI, else Unknown |
+/// | `relative_humidity` | % | relativeHumidity Instantaneous |
+/// | `precipitation` | mm | precipitation Cumulative 60 |
+/// | `precipitation_3_hour` to `_24_hour`, `_5_minute`, `_15_minute` | mm | precipitation Cumulative of that time |
+/// | `snow_depth` | mm | snowDepth Instantaneous |
+/// | `visibility`, `ceiling_height` | km, m | visibility, ceilingHeight Instantaneous |
+/// | `pres_wx_AU`, else `_MW`, else `_AW` | | present weather |
+///
+/// Where a column leaves a choice:
+/// - Interval Unknown, of 0 minutes, is said where the period is not told.
+/// - Humidity and wet-bulb temperature that the network calculated (code D) are reported values.
+/// - A calm has the direction 0, as it is reported; a direction of 0 with a speed is left out, and
+///   so is a variable one. A ceiling of 22000 m is none.
+/// - A trace of precipitation is 0. Amounts that are impossible (code 1), incomplete (I, J), of an
+///   accumulated (4), deleted (5, 6) or missing (7, 8) period are left out and counted. Code 3 is a
+///   measurable amount in real files.
+/// - `precipitation` of METAR and SPECI counts from the last hourly report (section IX of the
+///   README). That is an hour only in METAR at minute 45 to 59 or 0; in others it is left out and
+///   counted. Of source 382 a number as measurement code is the hours.
+/// - Of two columns of one series the first wins.
+/// - The row is the merger of reports of one time that the network made; there is one to a time.
+///
+/// Letters of the quality code are checks that failed ([`GHCNH_CHECKS`](crate::GHCNH_CHECKS)), a
+/// digit or a capital is a code of the source: of the Integrated Surface Data
+/// ([`ISD`](crate::ISD)) for sources 313 to 315, 322, 335, 343, 344, 346; for 220 to 223, 347, 348
+/// 1 is Good, 2 Doubtful, 3 Error, 5 (removed) Suppressed; for 345 0 is Good, 1 Doubtful, 3 Error;
+/// for 382 none is Good, any other Doubtful. The worst counts. Codes of other sources, and none,
+/// are no verdict. Humidity out of range (o) is Error.
+///
+/// Altimeter setting, pressure change, sky cover and remarks are no variables of the service and
+/// are counted by the name of their column.
+///
+/// # Errors
+/// A source that fails, or no header. A row without a station, without a time, or with another
+/// number of fields than the header is counted and listed in the summary; a value that is no number
+/// is counted by its column.
+///
+/// ```
+/// use mesonet::{BaseQuality, feed::read_ghcnh};
+/// let table = "\
+/// STATION|Station_name|DATE|LATITUDE|LONGITUDE|ELEVATION|temperature|\
+/// temperature_Measurement_Code|temperature_Quality_Code|temperature_Report_Type|\
+/// temperature_Source_Code|temperature_Source_Station_ID
+/// USW00013967|OKLAHOMA CITY|2024-01-01T02:52:00|35.39|-97.6|391.7|3.3||5|FM15-METAR|343|723530-13967
+/// ";
+/// read_ghcnh(table.as_bytes(), |item| {
+///     let reading = &item.report.readings[0];
+///     assert_eq!((reading.value, reading.quality.base), (3.3, BaseQuality::Good));
+/// })?;
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
+pub fn read_ghcnh(
+    input: impl BufRead,
+    mut visit: impl FnMut(FeedReport),
+) -> Result<FeedSummary, FeedError> {
+    let mut lines = Lines::new(input, MAX_LINE_BYTES);
+    let mut summary = FeedSummary::default();
+    let header = Header::find(&mut lines)?;
+    while let Some(line) = lines.next()? {
+        if line.bytes.is_empty() {
+            continue;
+        }
+        match header.report(line, &mut summary) {
+            Ok(report) => {
+                visit(report);
+                summary.read += 1;
+            }
+            Err(reason) => summary.refuse(FilePlace::Line(line.number), line.bytes, reason),
+        }
+    }
+    Ok(summary)
+}
+
+/// What a column is measured as.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A variable, its interval, its unit.
+    Value(Variable, IntervalType, i32, &'static str),
+    WindSpeed,
+    WindDirection,
+    WindGust,
+    /// Over a number of minutes.
+    Precipitation(i32),
+    Ceiling,
+    /// Present weather, and its place among the ways to report it.
+    Weather(usize),
+    /// No variable of the service.
+    None,
+}
+
+impl Kind {
+    fn of(name: &str) -> Self {
+        use Kind::Value;
+        match name {
+            "temperature" => Value(Variable::AirTemperature, Instantaneous, 0, "°C"),
+            "dew_point_temperature" => Value(Variable::DewPointTemperature, Instantaneous, 0, "°C"),
+            "wet_bulb_temperature" => Value(Variable::WetBulbTemperature, Instantaneous, 0, "°C"),
+            "station_level_pressure" => Value(Variable::BarometricPressure, Instantaneous, 0, "hPa"),
+            "sea_level_pressure" => Value(Variable::Mslp, Instantaneous, 0, "hPa"),
+            "relative_humidity" => Value(Variable::RelativeHumidity, Instantaneous, 0, "%"),
+            "snow_depth" => Value(Variable::SnowDepth, Instantaneous, 0, "mm"),
+            "visibility" => Value(Variable::Visibility, Instantaneous, 0, "km"),
+            "wind_speed" => Self::WindSpeed,
+            "wind_direction" => Self::WindDirection,
+            "wind_gust" => Self::WindGust,
+            "ceiling_height" => Self::Ceiling,
+            "precipitation" => Self::Precipitation(60),
+            _ if name.starts_with("pres_wx_AU") => Self::Weather(0),
+            _ if name.starts_with("pres_wx_MW") => Self::Weather(1),
+            _ if name.starts_with("pres_wx_AW") => Self::Weather(2),
+            _ => precipitation_minutes(name).map_or(Self::None, Self::Precipitation),
+        }
+    }
+}
+
+/// Minutes of `precipitation_3_hour`, `precipitation_15_minute`.
+fn precipitation_minutes(name: &str) -> Option<i32> {
+    let (count, unit) = name.strip_prefix("precipitation_")?.split_once('_')?;
+    let count: i32 = count.parse().ok().filter(|count| (1..=60).contains(count))?;
+    match unit {
+        "hour" => Some(count * 60),
+        "minute" => Some(count),
+        _ => None,
+    }
+}
+
+/// A variable and where its value and its attributes stand.
+struct Column {
+    name: String,
+    kind: Kind,
+    value: usize,
+    measurement: Option<usize>,
+    quality: Option<usize>,
+    report_type: Option<usize>,
+    source: Option<usize>,
+}
+
+/// Where the time stands.
+enum TimeColumns {
+    Date(usize),
+    /// Year, month, day, hour, minute.
+    Parts([usize; 5]),
+}
+
+/// Where everything stands.
+struct Header {
+    count: usize,
+    station: usize,
+    time: TimeColumns,
+    name: Option<usize>,
+    place: Option<(usize, usize)>,
+    elevation: Option<usize>,
+    columns: Vec<Column>,
+}
+
+impl Header {
+    fn find(lines: &mut Lines<impl BufRead>) -> Result<Self, FeedError> {
+        let header = match lines.next()? {
+            Some(line) if !line.cut => Self::of(line.bytes),
+            _ => None,
+        };
+        let needed = "Station_ID or STATION, and DATE or Year, Month, Day, Hour, Minute";
+        header.ok_or(FeedError::Header { needed, lines: lines.number() })
+    }
+
+    fn of(line: &[u8]) -> Option<Self> {
+        let line = std::str::from_utf8(line).ok()?;
+        let names: Vec<_> = line.trim_start_matches('\u{feff}').split('|').collect();
+        if names.len() > MAX_FIELDS {
+            return None;
+        }
+        let at = |name: &str| names.iter().position(|known| known.eq_ignore_ascii_case(name));
+        let parts = || {
+            Some([at("Year")?, at("Month")?, at("Day")?, at("Hour")?, at("Minute")?])
+        };
+        let columns = names.iter().enumerate().filter_map(|(value, name)| {
+            let attribute = |attribute: &str| at(&format!("{name}_{attribute}"));
+            let quality = attribute("Quality_Code")?;
+            Some(Column {
+                name: (*name).to_owned(),
+                kind: Kind::of(name),
+                value,
+                measurement: attribute("Measurement_Code"),
+                quality: Some(quality),
+                report_type: attribute("Report_Type"),
+                source: attribute("Source_Code"),
+            })
+        });
+        Some(Self {
+            count: names.len(),
+            station: at("Station_ID").or_else(|| at("STATION"))?,
+            time: at("DATE")
+                .map(TimeColumns::Date)
+                .or_else(|| parts().map(TimeColumns::Parts))?,
+            name: at("Station_name"),
+            place: at("Longitude").zip(at("Latitude")),
+            elevation: at("Elevation"),
+            columns: columns.collect(),
+        })
+    }
+
+    fn report(&self, line: Line<'_>, summary: &mut FeedSummary) -> Result<FeedReport, RefusalReason> {
+        if line.cut {
+            return Err(RefusalReason::TooLong { limit: MAX_LINE_BYTES });
+        }
+        let line = std::str::from_utf8(line.bytes).map_err(|_| RefusalReason::NotText)?;
+        let row: Vec<_> = line.split('|').take(MAX_FIELDS + 1).map(str::trim).collect();
+        if row.len() != self.count {
+            return Err(RefusalReason::FieldCount { got: row.len(), expected: self.count });
+        }
+        let station = self.station(&row)?;
+        let (ts_ms, minute) = self.time(&row)?;
+        let mut readings = Readings::new(Vocabulary::Plain, &mut summary.kept_as_reported);
+        let mut weather: [Option<Vec<String>>; 3] = [None, None, None];
+        for column in &self.columns {
+            let value = row[column.value];
+            if matches!(value, "" | "-9999" | "-9999.0") {
+                continue;
+            }
+            let cell = Cell { value, column, row: &row, minute };
+            match column.kind {
+                Kind::None => summary.without_variable.add(&column.name),
+                Kind::Weather(way) => {
+                    let words = weather[way].get_or_insert_default();
+                    words.extend(cell.weather().filter(|word| !words.contains(word)));
+                }
+                _ => match cell.measured(self) {
+                    Outcome::Value(of, value) => {
+                        let is_new = readings.so_far().iter().all(|one| !of.is_of(&one.series));
+                        if is_new {
+                            readings.push(of, value, cell.quality());
+                        }
+                    }
+                    Outcome::Nothing => {}
+                    Outcome::Left(why) => {
+                        summary.without_variable.add(&format!("{} {why}", column.name));
+                    }
+                    Outcome::Unread => summary.unread_values.add(&column.name),
+                },
+            }
+        }
+        let report = Report {
+            station: station.id(),
+            ts_ms,
+            revision: 0,
+            present_weather: weather.into_iter().flatten().next(),
+            readings: readings.into_readings(),
+        };
+        Ok(FeedReport { station, report })
+    }
+
+    fn station(&self, row: &[&str]) -> Result<FeedStation, RefusalReason> {
+        let id = row[self.station];
+        if id.is_empty() {
+            return Err(RefusalReason::Without { what: "station" });
+        }
+        if id.len() > MAX_ID_BYTES {
+            return Err(RefusalReason::Field { what: "identifier of a station", got: excerpt(id) });
+        }
+        let mut station = FeedStation::new(GHCNH_NETWORK, id);
+        let text = |at: Option<usize>| at.map(|at| row[at]).filter(|text| !text.is_empty());
+        station.name = text(self.name).map(excerpt);
+        let number = |at: usize| row[at].parse::<f64>().ok();
+        // A place that is empty or off the globe is none; the report is good without it.
+        station.place = self
+            .place
+            .and_then(|(lon, lat)| LonLat::new(number(lon)?, number(lat)?).ok());
+        station.altitude_m =
+            self.elevation.and_then(number).filter(|metres| *metres > NO_ELEVATION_M && metres.is_finite());
+        Ok(station)
+    }
+
+    /// The time and its minute.
+    fn time(&self, row: &[&str]) -> Result<(i64, u8), RefusalReason> {
+        let text = match &self.time {
+            TimeColumns::Date(at) => format!("{}Z", row[*at].trim_end_matches('Z')),
+            TimeColumns::Parts(parts) => {
+                let [year, month, day, hour, minute] = parts.map(|at| excerpt(row[at]));
+                format!("{year:0>4}-{month:0>2}-{day:0>2}T{hour:0>2}:{minute:0>2}:00Z")
+            }
+        };
+        let ts_ms = parse_instant(&excerpt(&text))?;
+        Ok((ts_ms, (ts_ms.div_euclid(60_000).rem_euclid(60)) as u8))
+    }
+}
+
+/// Longest identifier; real ones have 11 characters.
+const MAX_ID_BYTES: usize = 32;
+/// Elevations down to here say that there is none (-999.9).
+const NO_ELEVATION_M: f64 = -999.0;
+/// Ceiling of a sky without one.
+const NO_CEILING_M: f64 = 22_000.0;
+
+/// What comes of a value.
+enum Outcome {
+    Value(Measured<'static>, f64),
+    /// It says that there is none.
+    Nothing,
+    /// It is left out, and why.
+    Left(&'static str),
+    /// It is no number.
+    Unread,
+}
+
+/// A value of a row with its attributes.
+struct Cell<'a> {
+    value: &'a str,
+    column: &'a Column,
+    row: &'a [&'a str],
+    minute: u8,
+}
+
+impl Cell<'_> {
+    fn attribute(&self, at: Option<usize>) -> &str {
+        at.map_or("", |at| self.row[at])
+    }
+
+    /// The first character of the measurement code; the rest is its description.
+    fn measurement(&self) -> Option<char> {
+        self.attribute(self.column.measurement).chars().next()
+    }
+
+    /// The two digits of the report type, FM-15 or FM15-METAR.
+    fn fm(&self) -> &str {
+        let code = self.attribute(self.column.report_type);
+        let code = code.strip_prefix("FM").unwrap_or("").trim_start_matches('-');
+        code.get(..2).unwrap_or("")
+    }
+
+    fn source(&self) -> u16 {
+        self.attribute(self.column.source).parse().unwrap_or(0)
+    }
+
+    fn wind_interval(&self) -> (IntervalType, i32) {
+        match (self.measurement(), self.fm()) {
+            (Some('H'), _) => (Average, 5),
+            (Some('R'), _) => (Average, 60),
+            (Some('T'), _) => (Average, 180),
+            (Some('Q'), _) => (Unknown, 0),
+            (_, "15" | "16") => (Average, 2),
+            (_, "12" | "13" | "14" | "18") => (Average, 10),
+            _ => (Unknown, 0),
+        }
+    }
+
+    fn measured(&self, header: &Header) -> Outcome {
+        use Variable::{CeilingHeight, Precipitation, WindDirection, WindGust, WindSpeed};
+        let number = self.value.parse::<f64>().ok().filter(|value| value.is_finite());
+        let is_variable = self.measurement() == Some('V') || self.value == "VRB";
+        let Some(number) = number else {
+            let is_word = matches!(self.column.kind, Kind::WindDirection) && is_variable;
+            return if is_word { Outcome::Nothing } else { Outcome::Unread };
+        };
+        let measured = match self.column.kind {
+            Kind::Value(variable, of, minutes, unit) => Measured::new(variable, of, minutes, unit),
+            Kind::WindSpeed => {
+                let (of, minutes) = self.wind_interval();
+                Measured::new(WindSpeed, of, minutes, "m/s")
+            }
+            Kind::WindDirection => {
+                let speed = header.columns.iter().find(|one| matches!(one.kind, Kind::WindSpeed));
+                let speed = speed.and_then(|speed| self.row[speed.value].parse::<f64>().ok());
+                if is_variable || number == 0.0 && speed != Some(0.0) {
+                    return Outcome::Nothing;
+                }
+                let (of, minutes) = self.wind_interval();
+                Measured::new(WindDirection, of, minutes, "°")
+            }
+            Kind::WindGust if matches!(self.fm(), "15" | "16") => {
+                Measured::new(WindGust, Max, 10, "m/s")
+            }
+            Kind::WindGust => Measured::new(WindGust, Unknown, 0, "m/s"),
+            Kind::Ceiling if number >= NO_CEILING_M => return Outcome::Nothing,
+            Kind::Ceiling => Measured::instantaneous(CeilingHeight, "m"),
+            Kind::Precipitation(minutes) => match self.precipitation_minutes(minutes) {
+                Ok(minutes) => Measured::new(Precipitation, Cumulative, minutes, "mm"),
+                Err(why) => return Outcome::Left(why),
+            },
+            Kind::Weather(_) | Kind::None => return Outcome::Nothing,
+        };
+        Outcome::Value(measured, number)
+    }
+
+    /// Minutes that an amount is of, or why it is of none.
+    fn precipitation_minutes(&self, minutes: i32) -> Result<i32, &'static str> {
+        let code = self.attribute(self.column.measurement);
+        if self.source() == 382 {
+            if self.attribute(self.column.quality).contains(['A', 'M', 'D']) {
+                return Err("of an accumulated, missing or deleted period");
+            }
+            if let Ok(hours @ 1..=48) = code.parse::<i32>() {
+                return Ok(hours * 60);
+            }
+            return Ok(minutes);
+        }
+        match self.measurement() {
+            Some('1') => return Err("impossible or inaccurate"),
+            Some('4'..='8') => return Err("of an accumulated, missing or deleted period"),
+            Some('I' | 'J') => return Err("incomplete"),
+            _ => {}
+        }
+        let is_hourly = matches!(self.minute, 0 | 45..=59);
+        match self.fm() {
+            "15" if minutes == 60 && is_hourly => Ok(minutes),
+            "15" | "16" if minutes == 60 => Err("since the last hourly report"),
+            _ => Ok(minutes),
+        }
+    }
+
+    fn quality(&self) -> Quality {
+        let code = self.attribute(self.column.quality);
+        let source = self.source();
+        if source == 382 && code.is_empty() {
+            return Quality::GOOD;
+        }
+        let is_humidity = matches!(self.column.kind, Kind::Value(Variable::RelativeHumidity, ..));
+        let base = code
+            .chars()
+            .map(|flag| match flag {
+                'o' if is_humidity => BaseQuality::Error,
+                'q' if source == 382 => BaseQuality::Doubtful,
+                'a'..='z' => GHCNH_CHECKS.quality(flag).base,
+                _ => of_source(source, flag),
+            })
+            .min();
+        match base.unwrap_or(BaseQuality::Unknown) {
+            BaseQuality::Unknown => Quality::UNCHECKED,
+            BaseQuality::Good => Quality::GOOD,
+            base => Quality { base, reason: ReasonQuality::Unknown },
+        }
+    }
+
+    /// Present weather in English: `-SN:03` is a group of a METAR with its number.
+    fn weather(&self) -> Option<String> {
+        let base = self.quality().base;
+        let group = self.value.split(':').next().unwrap_or("");
+        let weather = Weather::read(group.as_bytes()).filter(|weather| !weather.recent)?;
+        (base >= BaseQuality::Good).then(|| weather.to_string())
+    }
+}
+
+/// The code of a source that the network merges.
+fn of_source(source: u16, flag: char) -> BaseQuality {
+    match (source, flag) {
+        (313..=315 | 322 | 335 | 343 | 344 | 346, _) => ISD.quality(flag).base,
+        (220..=223 | 347 | 348, '1') | (345, '0') => BaseQuality::Good,
+        (220..=223 | 347 | 348, '2') | (345, '1') => BaseQuality::Doubtful,
+        (220..=223 | 347 | 348, '3') | (345, '3') => BaseQuality::Error,
+        (220..=223 | 347 | 348, '5') => BaseQuality::Suppressed,
+        (382, 'A'..='Z') => BaseQuality::Doubtful,
+        _ => BaseQuality::Unknown,
+    }
+}
+
+/// Whether a file looks like one of this kind.
+pub(super) fn is_sign(_name: &str, start: &[u8]) -> bool {
+    holds(start, "|temperature_Measurement_Code|") || holds(start, "|temperature_Quality_Code|")
+}
+
+/// Reads a file of this kind.
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    _file: &FileContext<'_>,
+    visit: &mut dyn FnMut(FeedReport),
+) -> Result<FeedSummary, FeedError> {
+    read_ghcnh(input, visit)
+}
+
+#[cfg(test)]
+#[path = "ghcnh_tests.rs"]
+mod tests;
