@@ -22,9 +22,9 @@ pub const METAR_NETWORK: &str = "METAR";
 
 /// Height of the wind sensor above ground: 10 m by rule (ICAO Annex 3, appendix 3, 4.1; FMH-1,
 /// chapter 5).
-const SENSOR_HEIGHT_M: f64 = 10.0;
+pub(super) const SENSOR_HEIGHT_M: f64 = 10.0;
 /// Aerodromes are open country.
-const EXPOSURE: StationType = StationType::OpenCountry;
+pub(super) const EXPOSURE: StationType = StationType::OpenCountry;
 
 /// The station of METAR reports with an ICAO location indicator.
 ///

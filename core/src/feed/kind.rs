@@ -5,8 +5,9 @@ use std::io::BufRead;
 use std::str::FromStr;
 
 use super::report::{FeedReport, FileContext, Read};
+use super::ndbc::{latest as ndbc_latest, realtime2 as ndbc_realtime2};
 use super::summary::{FeedError, FeedSummary};
-use super::{awc_csv, awc_xml, bulletin};
+use super::{awc_csv, awc_xml, bulletin, eccc_hourly, ghcnh, iem_asos, isd, nws_observation, swob};
 
 /// Bytes from the start of a file that are enough to tell its kind.
 pub const DETECT_BYTES: usize = 4096;
@@ -56,6 +57,22 @@ kinds! {
     AwcCsv, "awc-csv", awc_csv;
     /// METAR: the Aviation Weather Center's data server.
     AwcXml, "awc-xml", awc_xml;
+    /// Canada: SWOB-ML 2.0, observations of one or more stations.
+    Swob, "swob", swob;
+    /// Canada: the provincial summaries of this hour and of yesterday.
+    EcccHourly, "eccc-hourly", eccc_hourly;
+    /// Iowa Environmental Mesonet: airport reports as a table.
+    IemAsos, "iem-asos", iem_asos;
+    /// National Data Buoy Center: the latest observation of each station.
+    NdbcLatest, "ndbc-latest", ndbc_latest;
+    /// National Data Buoy Center: the last 45 days of a station.
+    NdbcRealtime2, "ndbc-realtime2", ndbc_realtime2;
+    /// United States: observations of api.weather.gov, GeoJSON.
+    NwsObservation, "nws-observation", nws_observation;
+    /// NCEI: the Integrated Surface Data.
+    Isd, "isd", isd;
+    /// NCEI: the Global Historical Climatology Network hourly.
+    Ghcnh, "ghcnh", ghcnh;
     /// METAR: WMO bulletins, and files with one report to a line.
     MetarBulletin, "metar-bulletin", bulletin;
 }

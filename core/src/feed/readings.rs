@@ -33,6 +33,12 @@ impl<'a> Measured<'a> {
     pub const fn instantaneous(variable: Variable, unit: &'a str) -> Self {
         Self::new(variable, IntervalType::Instantaneous, 0, unit)
     }
+
+    /// Whether a series, in whatever unit, is that of the value.
+    pub fn is_of(&self, series: &SeriesKey) -> bool {
+        (self.variable, self.interval_type, self.interval_minutes)
+            == (series.variable, series.interval_type, series.interval_minutes)
+    }
 }
 
 /// Collects the readings of a report.

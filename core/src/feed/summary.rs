@@ -66,6 +66,20 @@ pub enum RefusalReason {
         /// The greatest number that is read.
         limit: usize,
     },
+    /// A row that has more or fewer fields than there are columns.
+    #[error("{got} fields where the header has {expected}")]
+    FieldCount {
+        /// Fields of the row.
+        got: usize,
+        /// Columns of the header.
+        expected: usize,
+    },
+    /// An observation of more elements than any real one.
+    #[error("more than {limit} elements in an observation")]
+    TooManyElements {
+        /// The greatest number that is read.
+        limit: usize,
+    },
     /// Bytes that are not UTF-8.
     #[error("not UTF-8 text")]
     NotText,
@@ -125,6 +139,9 @@ pub struct FeedSummary {
     pub kept_as_reported: Tally,
     /// Values that the service has no variable for, by the name that the feed gives them.
     pub without_variable: Tally,
+    /// Values that make no sense where they stand, by the name that the feed gives them. The
+    /// report was read without them.
+    pub unread_values: Tally,
 }
 
 /// Counts by name, of a bounded number of names.
@@ -216,6 +233,14 @@ pub enum FeedError {
     /// The file is none of its kind, or lacks what all of its reports need.
     #[error("{0}")]
     NotThisKind(String),
+    /// Not JSON, or not of the shape that the reader needs.
+    #[error("not readable JSON at byte {byte}: {message}")]
+    Json {
+        /// Bytes before the fault.
+        byte: u64,
+        /// What is wrong.
+        message: String,
+    },
     /// Not well-formed XML.
     #[error("not well-formed XML at byte {byte}: {message}")]
     Xml {

@@ -1,0 +1,161 @@
+//! `realtime2`: one file to a station and kind of data, whose name alone says the station.
+
+use std::io::BufRead;
+
+use super::table::{Row, Rows, header_of};
+use super::{NDBC_NETWORK, is_native_id};
+use crate::feed::report::{FeedReport, FeedStation, FileContext};
+use crate::feed::summary::{FeedError, FeedSummary, excerpt};
+use crate::time::MINUTE_MS;
+
+/// Reads a file of one station and visits each row. The kind of data is known by the columns.
+///
+/// | File | Column | Series |
+/// | --- | --- | --- |
+/// | `.txt`, `.drift` | `WSPD`, `WDIR` | windSpeed, windDirection Average 8 (buoys) or 2 (land) |
+/// | | `GST` | windGust Max of the same minutes |
+/// | | `WVHT`, `MWD` | waveHeight, waveDirection Average 20 |
+/// | | `PRES` | mslp Instantaneous |
+/// | | `ATMP`, `DEWP` | airTemperature, dewPointTemperature Instantaneous |
+/// | | `WTMP` | seaSurfaceTemperature Instantaneous |
+/// | | `VIS` | visibility Instantaneous |
+/// | `.cwind` | `WSPD`, `WDIR` | windSpeed, windDirection Average 10 |
+/// | | `GST` | windGust Max 60 |
+/// | `.supl` | `PRES` | barometricPressure Min since the row before |
+/// | | `WSPD` | windSpeed Max since the row before |
+/// | `.srad` | `SWRAD`, else `SRAD1` | avgGlobalSolarRadiation Average since the row before |
+/// | `.ocean` | `OTMP` | seaSurfaceTemperature1m Instantaneous, where `DEPTH` is 1 m |
+/// | `.rain` | `ACCUM` | precipitation Cumulative 60, an hour after the row |
+/// | `.spec` | `WVHT`, `MWD` | waveHeight, waveDirection Average 20 |
+/// | `.dart` | `HEIGHT` | none |
+///
+/// Older tables, with a year of two digits (70 to 99), without minutes, without units or with `WD`
+/// and `BAR` for `WDIR` and `PRES`, are read too; where a table gives no units they are those that
+/// NDBC describes. A value whose column says another unit is converted from that, or kept as
+/// reported. Other columns are counted as values without a variable: periods (`DPD`, `APD`), `TIDE`,
+/// `PTDY`, the directions of gusts and of the highest wind, `LWRAD`, salt and oxygen.
+///
+/// What the intervals rest on (NDBC, Measurement Descriptions and Units):
+/// - Wind is averaged over 8 minutes at buoys and 2 at land stations. The file does not say which
+///   the station is; its id does: five or seven digits are a buoy, a name that starts with a letter
+///   is C-MAN or another station on land. For other ids the interval is Unknown.
+/// - The height of the wind sensor is not in the files and differs from hull to hull, so there is
+///   no wind at 10 m and the station has no sensor height.
+/// - `WVHT` is the mean of the highest third of the waves in 20 minutes.
+/// - `.supl` and `.srad` are described as of the hour, which is how long the rows were apart. Where
+///   they come more often, their values are of the time since the row before: the times of
+///   the extremes (`PTIME`, `WTIME`) are never before it, and radiation falls to 0 within a row of
+///   sunset. The interval is the shorter of the distances to the rows on both sides, and an hour
+///   where that is longer.
+/// - The pressure in `.supl` is said to be atmospheric, without reduction to sea level.
+/// - `ACCUM` is of the hour that the row names, from minute 0 to 59, so its report is of the end of
+///   that hour.
+/// - `.drift` gives the place in each row.
+///
+/// The gust that is not at the hour (`99.0` in `.cwind`) and other nines are no values.
+///
+/// # Errors
+/// A source that fails, no header line, as many units as there are not columns, or an id that is
+/// none. A row that cannot be read is counted and listed in the summary.
+///
+/// ```
+/// use mesonet::{IntervalType, Variable, feed::read_ndbc_realtime2};
+/// let table = "\
+/// ##YY  MM DD hh mm WDIR WSPD GDR GST GTIME
+/// ##yr  mo dy hr mn degT m/s degT m/s hhmm
+/// 2022 06 05 13 00 028  7.7  30 11.8 1231
+/// 2022 06 05 12 50 031  8.2 999 99.0 9999
+/// ";
+/// let mut gusts = Vec::new();
+/// let summary = read_ndbc_realtime2(table.as_bytes(), "TPLM2", |item| {
+///     gusts.extend(item.report.readings.into_iter().filter(|reading| {
+///         reading.series.variable == Variable::WindGust
+///     }));
+/// })?;
+/// assert_eq!((summary.read, gusts.len()), (2, 1));
+/// assert_eq!(gusts[0].value, 42.48);
+/// assert_eq!(gusts[0].series.interval_type, IntervalType::Max);
+/// assert_eq!(gusts[0].series.interval_minutes, 60);
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
+pub fn read_ndbc_realtime2(
+    input: impl BufRead,
+    native_id: &str,
+    mut visit: impl FnMut(FeedReport),
+) -> Result<FeedSummary, FeedError> {
+    if !is_native_id(native_id) {
+        return Err(FeedError::NotThisKind(format!(
+            "\"{}\" is no id of a station; one has four to seven letters and digits",
+            excerpt(native_id)
+        )));
+    }
+    let station = FeedStation::new(NDBC_NETWORK, native_id.to_ascii_uppercase());
+    let mut summary = FeedSummary::default();
+    let mut rows = Rows::open(input)?;
+    let mut since_before = None;
+    let mut row = rows.next(&mut summary)?;
+    while let Some(this) = row {
+        // How long the row stands for is known when both of its neighbours are.
+        row = rows.next(&mut summary)?;
+        let to_next = row.as_ref().and_then(|next| minutes_between(&this, next));
+        let minutes = since_before.into_iter().chain(to_next).min().unwrap_or(HOUR_MINUTES);
+        let station = FeedStation { place: this.place, ..station.clone() };
+        visit(rows.table.report(&this, station, minutes, &mut summary));
+        summary.read += 1;
+        since_before = to_next;
+    }
+    Ok(summary)
+}
+
+/// The longest time between rows that a value is taken to be of.
+const HOUR_MINUTES: i32 = 60;
+
+/// Whole minutes between rows; none where it is more than an hour or nothing.
+fn minutes_between(a: &Row, b: &Row) -> Option<i32> {
+    let minutes = i32::try_from(a.ts_ms.abs_diff(b.ts_ms) / MINUTE_MS.unsigned_abs()).ok()?;
+    (1..=HOUR_MINUTES).contains(&minutes).then_some(minutes)
+}
+
+/// The station that a file's name says: what stands before the first dot (`41002.txt`), without
+/// the letter and year of yearly files (`41002h1998.txt`).
+fn station_of_name(name: &str) -> Option<&str> {
+    let stem = name.strip_prefix("realtime2_").unwrap_or(name);
+    let stem = stem.split_once('.').map_or(stem, |(stem, _)| stem);
+    let is_year = |tail: &str| {
+        tail.starts_with(|kind: char| kind.is_ascii_lowercase())
+            && tail.bytes().skip(1).all(|byte| byte.is_ascii_digit())
+    };
+    let yearly = stem.len().checked_sub(5).and_then(|at| stem.split_at_checked(at));
+    let native_id = match yearly {
+        Some((native_id, year)) if native_id.len() >= 4 && is_year(year) => native_id,
+        _ => stem,
+    };
+    // Any short word could be an id; those of NDBC have a digit or are four capitals.
+    let is_like_one = native_id.bytes().any(|byte| byte.is_ascii_digit())
+        || (native_id.len() == 4 && native_id.bytes().all(|byte| byte.is_ascii_uppercase()));
+    (is_native_id(native_id) && is_like_one).then_some(native_id)
+}
+
+/// Whether a file looks like one of this kind.
+pub(in crate::feed) fn is_sign(_name: &str, start: &[u8]) -> bool {
+    header_of(start).is_some_and(|table| !table.names_stations())
+}
+
+/// Reads a file of this kind.
+pub(in crate::feed) fn read(
+    input: &mut dyn BufRead,
+    file: &FileContext<'_>,
+    visit: &mut dyn FnMut(FeedReport),
+) -> Result<FeedSummary, FeedError> {
+    let native_id = station_of_name(file.name).ok_or_else(|| {
+        FeedError::NotThisKind(format!(
+            "the name \"{}\" does not say the station; expected is its id, as in 41002.txt",
+            excerpt(file.name)
+        ))
+    })?;
+    read_ndbc_realtime2(input, native_id, visit)
+}
+
+#[cfg(test)]
+#[path = "realtime2_tests.rs"]
+mod tests;
