@@ -9,6 +9,7 @@
 //! | Settings: flag, environment, file, default | [`Config`], [`Flags`] |
 //! | The clock of the replay, and the reports that wait for it | [`Clock`], [`Timeline`] |
 //! | The bundled reports | [`sample`] |
+//! | Files into the store: command, watched folder, push | [`ingest`] |
 //! | Store, and bodies that are encoded ahead | [`State`] |
 //! | Endpoints, one file per resource | `routes/` |
 //! | Query parameters and JSON bodies | `extract.rs` |
@@ -21,6 +22,7 @@ mod config;
 mod encoding;
 mod error;
 mod extract;
+pub mod ingest;
 mod readings_json;
 mod replay;
 mod routes;
@@ -47,7 +49,7 @@ use tower_http::trace::TraceLayer;
 pub use clock::Clock;
 pub use config::{Config, ConfigError, Flags, ReplayStart, ReplayStartError};
 pub use replay::Timeline;
-pub use sample::{Sample, SampleError, sample};
+pub use sample::{Sample, SampleError, sample, station_tables};
 pub use serve::{ServeError, serve};
 pub use state::{SnapshotError, State};
 

@@ -5,7 +5,7 @@ use std::io::BufReader;
 
 use flate2::read::GzDecoder;
 use mesonet::feed::{FeedError, FeedSummary, metar_report, metar_station, read_awc_csv};
-use mesonet::{Batch, GeoError, LonLat, Station};
+use mesonet::{Batch, GeoError, LonLat, Station, StationId};
 use serde::Deserialize;
 
 const REPORTS: &[u8] = include_bytes!("../sample/metar_us_ca.csv.gz");
@@ -53,6 +53,14 @@ pub fn sample() -> Result<Sample, SampleError> {
     })?;
     batch.stations = stations.into_values().collect();
     Ok(Sample { batch, placeless, summary })
+}
+
+/// The stations whose place is known beforehand, by id: of some feeds, the reports give none.
+///
+/// # Errors
+/// The tables that come along are damaged.
+pub fn station_tables() -> Result<HashMap<StationId, Station>, SampleError> {
+    Ok(stations()?.into_values().map(|station| (station.id, station)).collect())
 }
 
 /// The stations by ICAO location indicator.

@@ -1,0 +1,144 @@
+use std::path::PathBuf;
+
+use mesonet::feed::METAR_NETWORK;
+use mesonet::{MemoryStore, Reader};
+
+use super::*;
+
+/// 2026-01-01T00:00:00Z, later than all of the files.
+const NOW_MS: i64 = 1_767_225_600_000;
+
+fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(name)
+}
+
+fn read(store: &dyn Store, options: Options, paths: &[PathBuf]) -> Summary {
+    let tables = crate::sample::station_tables().unwrap();
+    let target = Target { intake: &Intake::default(), store, tables: &tables };
+    let read = |ingest: &mut Ingest<'_>| paths.iter().for_each(|path| drop(ingest.path(path)));
+    ingest(target, options, &AtomicU64::new(0), read).unwrap().1
+}
+
+#[test]
+fn the_same_files_a_second_time_add_nothing() {
+    let store = MemoryStore::default();
+    let files = [data("metar/liveairdata_metars_20240803T1732Z.csv.gz")];
+    let first = read(&store, Options::at(NOW_MS), &files);
+    assert!(first.is_whole());
+    let of_kind = &first.kinds[&FeedKind::AwcCsv];
+    assert_eq!((of_kind.files, of_kind.refused.count), (1, 0));
+    assert!(of_kind.receipt.added as u64 >= of_kind.readings, "what is derived is added too");
+    let generation = store.directory().unwrap().places_generation;
+    let now_ms = parse_instant("2024-08-03T18:00:00Z").unwrap();
+    let details = || serde_json::to_string(&mesonet::details(&store, now_ms).unwrap()).unwrap();
+    let details_first = details();
+
+    let second = read(&store, Options::at(NOW_MS), &files);
+    let again = &second.kinds[&FeedKind::AwcCsv];
+    assert_eq!((again.reports, again.readings), (of_kind.reports, of_kind.readings));
+    assert_eq!((again.receipt.added, again.receipt.overtaken), (0, of_kind.receipt.overtaken));
+    assert_eq!(details(), details_first);
+    assert_eq!(store.directory().unwrap().places_generation, generation, "no station has moved");
+}
+
+#[test]
+fn a_file_that_is_damaged_or_unknown_is_named_and_keeps_no_other_from_being_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = std::fs::read(data("metar/liveairdata_metars_20240803T1732Z.csv.gz")).unwrap();
+    std::fs::write(folder.path().join("a.csv.gz"), &whole[..whole.len() / 2]).unwrap();
+    std::fs::write(folder.path().join("b.csv.gz"), &whole).unwrap();
+    std::fs::write(folder.path().join("c.txt"), "Dear reader").unwrap();
+    std::fs::write(folder.path().join("d.txt"), "").unwrap();
+    let store = MemoryStore::default();
+    let summary = read(&store, Options::at(NOW_MS), &[folder.path().to_owned()]);
+    let faults: Vec<_> = summary
+        .faults
+        .first
+        .iter()
+        .map(|fault| (fault.file.rsplit('/').next().unwrap(), &*fault.error))
+        .collect();
+    assert_eq!(faults.len(), 3);
+    assert!(faults[0].0 == "a.csv.gz" && faults[0].1.starts_with("cannot read the feed: "));
+    assert_eq!(faults[1], ("c.txt", "of no kind that is known; allowed are the kinds of --feed"));
+    assert_eq!(faults[2], ("d.txt", "it is empty"));
+    let of_kind = &summary.kinds[&FeedKind::AwcCsv];
+    assert_eq!(of_kind.files, 2);
+    // What of the cut file was read is in, and the whole file replaces it.
+    assert!(of_kind.receipt.replaced > 0 && of_kind.receipt.added > of_kind.receipt.replaced);
+}
+
+#[test]
+fn reports_without_a_place_and_of_the_future_are_left_out_and_counted_by_station() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sa_20240803.txt");
+    let text = "SACN43 CWAO 032000\n\
+                METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991=\n\
+                METAR XXXX 032000Z 24012G20KT 15SM FEW060 29/17 A2991=\n";
+    std::fs::write(&path, text).unwrap();
+    let store = MemoryStore::default();
+    let summary = read(&store, Options::at(NOW_MS), std::slice::from_ref(&path));
+    assert!(summary.is_whole());
+    assert_eq!(summary.place_unknown.iter().collect::<Vec<_>>(), [("METAR XXXX", 1)]);
+    let directory = store.directory().unwrap();
+    let [toronto] = &*directory.stations else { panic!("{directory:?}") };
+    assert_eq!(toronto.station.id, StationId::new(METAR_NETWORK, "CYYZ"));
+    assert_eq!(toronto.station.name, "Toronto Pearson International Airport");
+    // The day is that of the file's name, not of its writing.
+    assert_eq!(toronto.update_time_ms, parse_instant("2024-08-03T20:00:00Z").ok());
+
+    let earlier = parse_instant("2024-08-01T00:00:00Z").unwrap();
+    let summary = read(&MemoryStore::default(), Options::at(earlier), &[path]);
+    assert_eq!(summary.in_the_future.total(), 2);
+    assert_eq!(summary.kinds[&FeedKind::MetarBulletin].receipt, Receipt::default());
+}
+
+/// A store that takes nothing.
+#[derive(Default)]
+struct Full(MemoryStore);
+
+impl Reader for Full {
+    fn directory(&self) -> Result<std::sync::Arc<mesonet::Directory>, StoreError> {
+        self.0.directory()
+    }
+    fn scan(
+        &self,
+        selection: &mesonet::Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[mesonet::SeriesSlice<'_>]),
+    ) -> Result<(), StoreError> {
+        self.0.scan(selection, visit)
+    }
+}
+
+impl Store for Full {
+    fn append(&self, _: &Batch, _: &mut mesonet::Judge<'_>) -> Result<Receipt, StoreError> {
+        Err(StoreError::Columns("the disk is full".into()))
+    }
+}
+
+#[test]
+fn a_store_that_fails_is_told_and_no_further_file_is_read() {
+    let metar = |name: &str| data(&format!("metar/{name}.csv.gz"));
+    let files = vec![metar("liveairdata_metars_20240803T1732Z"); 50];
+    let summary = read(&Full::default(), Options::at(NOW_MS), &files);
+    assert!(!summary.is_whole());
+    let error = summary.store_error.as_ref().unwrap().to_string();
+    assert!(error.contains("the disk is full"), "{error}");
+    assert!(summary.kinds[&FeedKind::AwcCsv].files < 50);
+    assert!(summary.to_string().contains("the store took no more: "));
+}
+
+#[test]
+fn the_day_of_a_file_is_found_in_its_name() {
+    let noon = |day: &str| parse_instant(&format!("{day}T12:00:00Z")).ok();
+    for (name, day) in [
+        ("metars_20240803T1732Z.csv", "2024-08-03"),
+        ("2024080320_sa.txt", "2024-08-03"),
+        ("2024-08-03-0000-CYYZ-AUTO-swob.xml", "2024-08-03"),
+        ("725030-14732-20230101", "2023-01-01"),
+    ] {
+        assert_eq!(date_in(name), noon(day), "{name}");
+    }
+    for name in ["", "sa.txt", "725030-14732-2023", "20241301", "99990101", "2024-08-3", "2024é"] {
+        assert_eq!(date_in(name), None, "{name}");
+    }
+}

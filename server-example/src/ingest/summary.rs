@@ -1,0 +1,299 @@
+//! What became of the files: for people a table, for machines JSON.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use mesonet::feed::{FeedKind, FeedSummary, Tally};
+use mesonet::{Receipt, StoreError};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+/// Faults and refusals that are kept with their text; further ones are counted.
+const MAX_LISTED: usize = 100;
+
+/// Names of a tally that a table shows.
+const MAX_SHOWN: usize = 10;
+
+/// What became of the files.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// By kind of file.
+    #[serde(serialize_with = "by_name")]
+    pub kinds: BTreeMap<FeedKind, KindSummary>,
+    /// Files that could not be read, or not to their end: what was read before stays.
+    pub faults: Listed<FileFault>,
+    /// Reports of stations whose place nobody knows, by network and station: they are left out.
+    #[serde(serialize_with = "tally")]
+    pub place_unknown: Tally,
+    /// Reports of a time that has not come yet, by network and station: they are left out.
+    #[serde(serialize_with = "tally")]
+    pub in_the_future: Tally,
+    /// Why the store took no more, where it failed: what it took before stays.
+    #[serde(serialize_with = "text", skip_serializing_if = "Option::is_none")]
+    pub store_error: Option<StoreError>,
+    /// How long it took.
+    #[serde(rename = "seconds", serialize_with = "seconds")]
+    pub took: Duration,
+}
+
+/// What became of the files of one kind.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KindSummary {
+    /// Files that were read.
+    pub files: u64,
+    /// Reports in them.
+    pub reports: u64,
+    /// Readings in the reports.
+    pub readings: u64,
+    /// What the store made of them and of what was derived from them.
+    #[serde(flatten, serialize_with = "receipt")]
+    pub receipt: Receipt,
+    /// Reports that could not be read.
+    pub refused: Listed<FileFault>,
+    /// Readings kept in the unit that they were reported in, by variable and unit.
+    #[serde(serialize_with = "tally")]
+    pub kept_as_reported: Tally,
+    /// Values that the service has no variable for, by the feed's own name.
+    #[serde(serialize_with = "tally")]
+    pub without_variable: Tally,
+}
+
+/// What went wrong with a file, or with a report in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileFault {
+    /// The file.
+    pub file: String,
+    /// What was wrong.
+    pub error: String,
+}
+
+/// The first of many, and how many there are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listed<T> {
+    /// How many there are.
+    pub count: u64,
+    /// The first of them.
+    pub first: Vec<T>,
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Self { count: 0, first: Vec::new() }
+    }
+}
+
+impl<T> Listed<T> {
+    /// Adds one, made only where it is kept.
+    pub fn add(&mut self, item: impl FnOnce() -> T) {
+        self.count += 1;
+        if self.first.len() < MAX_LISTED {
+            self.first.push(item());
+        }
+    }
+}
+
+impl KindSummary {
+    /// Adds what the reader says of a file; its reports and readings are counted as they come.
+    pub fn add_file(&mut self, file: &str, of_file: &FeedSummary) {
+        for refusal in &of_file.refusals {
+            self.refused.add(|| FileFault { file: file.to_owned(), error: refusal.to_string() });
+        }
+        self.refused.count += of_file.refused - of_file.refusals.len() as u64;
+        self.kept_as_reported.merge(&of_file.kept_as_reported);
+        self.without_variable.merge(&of_file.without_variable);
+    }
+
+    /// Adds what the store made of a batch.
+    pub fn add_receipt(&mut self, more: Receipt) {
+        let Receipt { added, replaced, overtaken, revised } = &mut self.receipt;
+        *added += more.added;
+        *replaced += more.replaced;
+        *overtaken += more.overtaken;
+        *revised += more.revised;
+    }
+}
+
+impl Summary {
+    /// Whether every file was read to its end and all that was read is in the store.
+    pub fn is_whole(&self) -> bool {
+        self.faults.count == 0 && self.store_error.is_none()
+    }
+
+    /// All kinds together.
+    pub fn total(&self, count: impl Fn(&KindSummary) -> u64) -> u64 {
+        self.kinds.values().map(count).sum()
+    }
+}
+
+fn receipt<S: Serializer>(receipt: &Receipt, to: S) -> Result<S::Ok, S::Error> {
+    let mut map = to.serialize_map(Some(4))?;
+    map.serialize_entry("added", &receipt.added)?;
+    map.serialize_entry("replaced", &receipt.replaced)?;
+    map.serialize_entry("overtaken", &receipt.overtaken)?;
+    map.serialize_entry("revised", &receipt.revised)?;
+    map.end()
+}
+
+fn by_name<S: Serializer>(
+    kinds: &BTreeMap<FeedKind, KindSummary>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.collect_map(kinds.iter().map(|(kind, of_kind)| (kind.name(), of_kind)))
+}
+
+/// Names with their counts; what is past the names that are told apart is under `…`.
+fn tally<S: Serializer>(tally: &Tally, to: S) -> Result<S::Ok, S::Error> {
+    let others = (tally.others() > 0).then(|| ("…", tally.others()));
+    to.collect_map(tally.iter().chain(others))
+}
+
+#[allow(clippy::ref_option, reason = "the signature is serde's")]
+fn text<S: Serializer>(error: &Option<StoreError>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_some(&error.as_ref().map(ToString::to_string))
+}
+
+fn seconds<S: Serializer>(took: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64((took.as_secs_f64() * 1e3).round() / 1e3)
+}
+
+const COLUMNS: [&str; 8] =
+    ["kind", "files", "reports", "readings", "added", "replaced", "overtaken", "refused"];
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows = vec![COLUMNS.map(str::to_owned)];
+        rows.extend(self.kinds.iter().map(|(kind, of_kind)| of_kind.row(kind.name())));
+        let widths: Vec<usize> = (0..COLUMNS.len())
+            .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
+            .collect();
+        for row in &rows {
+            write!(f, "{:1$}", row[0], widths[0])?;
+            for (text, &width) in row.iter().zip(&widths).skip(1) {
+                write!(f, "  {text:>width$}")?;
+            }
+            writeln!(f)?;
+        }
+        let (seconds, readings) = (self.took.as_secs_f64(), self.total(|kind| kind.readings));
+        let per_second = grouped((readings as f64 / seconds.max(1e-3)) as u64);
+        writeln!(f, "{} readings in {seconds:.1} s: {per_second} a second", grouped(readings))?;
+
+        for (kind, of_kind) in &self.kinds {
+            names(
+                f,
+                &format!("{kind}: kept as reported, the unit is not certain"),
+                &of_kind.kept_as_reported,
+            )?;
+            names(f, &format!("{kind}: values without a variable"), &of_kind.without_variable)?;
+            faults(f, &format!("{kind}: reports that could not be read"), &of_kind.refused)?;
+        }
+        names(f, "reports of stations whose place is unknown", &self.place_unknown)?;
+        names(f, "reports of a time that has not come yet", &self.in_the_future)?;
+        faults(f, "files that could not be read, or not to their end", &self.faults)?;
+        if let Some(error) = &self.store_error {
+            writeln!(f, "\nthe store took no more: {error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl KindSummary {
+    fn row(&self, name: &str) -> [String; COLUMNS.len()] {
+        let Receipt { added, replaced, overtaken, .. } = self.receipt;
+        let stored = [added, replaced, overtaken].map(|count| grouped(count as u64));
+        let [added, replaced, overtaken] = stored;
+        let [files, reports, readings] = [self.files, self.reports, self.readings].map(grouped);
+        let refused = grouped(self.refused.count);
+        [name.into(), files, reports, readings, added, replaced, overtaken, refused]
+    }
+}
+
+fn names(f: &mut fmt::Formatter<'_>, title: &str, tally: &Tally) -> fmt::Result {
+    if tally.total() == 0 {
+        return Ok(());
+    }
+    writeln!(f, "\n{title}: {}", grouped(tally.total()))?;
+    let mut counts: Vec<_> = tally.iter().collect();
+    counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    for (name, count) in counts.iter().take(MAX_SHOWN) {
+        writeln!(f, "  {name}: {}", grouped(*count))?;
+    }
+    let rest = counts.iter().skip(MAX_SHOWN).map(|&(_, count)| count).sum::<u64>() + tally.others();
+    if rest > 0 {
+        writeln!(f, "  …: {}", grouped(rest))?;
+    }
+    Ok(())
+}
+
+fn faults(f: &mut fmt::Formatter<'_>, title: &str, faults: &Listed<FileFault>) -> fmt::Result {
+    if faults.count == 0 {
+        return Ok(());
+    }
+    writeln!(f, "\n{title}: {}", grouped(faults.count))?;
+    for FileFault { file, error } in faults.first.iter().take(MAX_SHOWN) {
+        writeln!(f, "  {file}: {error}")?;
+    }
+    if faults.count > MAX_SHOWN as u64 {
+        writeln!(f, "  …")?;
+    }
+    Ok(())
+}
+
+/// A count with its thousands apart: 31,677.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        for (count, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (31_677_000, "31,677,000")]
+        {
+            assert_eq!(grouped(count), text);
+        }
+    }
+
+    #[test]
+    fn the_table_shows_the_most_frequent_names_and_the_first_faults() {
+        let mut summary = Summary { took: Duration::from_secs(2), ..Summary::default() };
+        let of_kind = summary.kinds.entry(FeedKind::AwcCsv).or_default();
+        (of_kind.files, of_kind.reports, of_kind.readings) = (1, 1_200, 10_000);
+        of_kind.add_receipt(Receipt { added: 11_000, replaced: 2, overtaken: 1, revised: 3 });
+        for number in 0..12 {
+            of_kind.without_variable.add(&format!("name{number:02}"));
+        }
+        of_kind.without_variable.add("name11");
+        summary.faults.add(|| FileFault { file: "a.gz".into(), error: "cut".into() });
+        assert!(!summary.is_whole());
+        let text = summary.to_string();
+        assert_eq!(
+            text,
+            "kind     files  reports  readings   added  replaced  overtaken  refused\n\
+             awc-csv      1    1,200    10,000  11,000         2          1        0\n\
+             10,000 readings in 2.0 s: 5,000 a second\n\n\
+             awc-csv: values without a variable: 13\n  name11: 2\n  name00: 1\n  name01: 1\n  \
+             name02: 1\n  name03: 1\n  name04: 1\n  name05: 1\n  name06: 1\n  name07: 1\n  \
+             name08: 1\n  …: 2\n\n\
+             files that could not be read, or not to their end: 1\n  a.gz: cut\n"
+        );
+        let json = serde_json::to_value(&summary).unwrap();
+        assert_eq!(json["kinds"]["awc-csv"]["added"], 11_000);
+        assert_eq!(json["kinds"]["awc-csv"]["withoutVariable"]["name11"], 2);
+        assert_eq!(json["faults"]["first"][0]["file"], "a.gz");
+        assert_eq!(json["seconds"], 2.0);
+        assert_eq!(json.get("storeError"), None);
+    }
+}
