@@ -120,10 +120,10 @@ pub use export::{
 };
 #[cfg(feature = "feed")]
 pub use feed::{
-    ECCC_HOURLY_NETWORK,    FeedError, FeedKind, FeedReport, FeedStation, FeedSummary, FileContext, FilePlace,
+    ECCC_HOURLY_NETWORK,    FeedError, FeedKind, GHCNH_NETWORK, ISD_NETWORK, NWS_NETWORK, FeedReport, FeedStation, FeedSummary, FileContext, FilePlace,
  IEM_NETWORK,    METAR_NETWORK, MetarItem, NDBC_NETWORK, Refusal, RefusalReason,
     metar::{Metar, MetarError, MetarKind},
-    metar_report, metar_station, read_awc_csv, read_awc_xml, read_bulletins, read_iem_asos, read_eccc_hourly, read_swob, read_ndbc_latest,
+    metar_report, metar_station, read_awc_csv, read_awc_xml, read_bulletins, read_ghcnh, read_isd, read_nws_observations, read_iem_asos, read_eccc_hourly, read_swob, read_ndbc_latest,
     read_ndbc_realtime2, read_ndbc_stations,
 };
 pub use geo::{BBox, GeoError, LonLat, StationIndex};

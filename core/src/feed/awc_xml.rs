@@ -1,8 +1,7 @@
 //! The Aviation Weather Center's data server XML, schema `metar1_2` and later.
 
-use std::io::{self, BufRead, Read};
+use std::io::BufRead;
 
-use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::ingest::metar_feed_report;
@@ -10,13 +9,9 @@ use super::kind::holds;
 use super::metar::Metar;
 use super::report::{FeedReport, FileContext};
 use super::summary::{FeedError, FeedSummary, FilePlace, MetarItem, RefusalReason};
+use super::xml::{MAX_EVENT_BYTES, XmlEvents};
 use crate::geo::LonLat;
 use crate::time::parse_instant;
-
-/// Longest run of text or markup between two tags; the longest real report has 600 bytes.
-const MAX_EVENT_BYTES: usize = 16 * 1024;
-/// Deepest nesting; the schema has 4 levels.
-const MAX_DEPTH: usize = 32;
 
 /// Reads the reports of an XML document and visits each.
 ///
@@ -44,30 +39,17 @@ pub fn read_awc_xml(
     input: impl BufRead,
     mut visit: impl FnMut(MetarItem<'_>),
 ) -> Result<FeedSummary, FeedError> {
-    let mut reader = Reader::from_reader(Rationed { input, left: 0 });
+    let mut events = XmlEvents::new(input);
     let mut summary = FeedSummary::default();
-    let mut buffer = Vec::new();
-    let mut depth = 0_usize;
     let mut record: Option<Record> = None;
     loop {
-        buffer.clear();
-        reader.get_mut().left = MAX_EVENT_BYTES;
-        let byte = reader.buffer_position();
-        let fault = |message: String| FeedError::Xml { byte, message };
-        match reader.read_event_into(&mut buffer) {
-            Ok(Event::Start(tag)) => {
-                depth += 1;
-                if depth > MAX_DEPTH {
-                    return Err(fault(format!("more than {MAX_DEPTH} levels of elements")));
-                }
-                match (&mut record, tag.local_name().as_ref()) {
-                    (None, "METAR") => record = Some(Record::new(byte)),
-                    (Some(record), name) => record.open = Field::named(name),
-                    (None, _) => {}
-                }
-            }
-            Ok(Event::End(tag)) => {
-                depth -= 1;
+        match events.next()? {
+            (byte, Event::Start(tag)) => match (&mut record, tag.local_name().as_ref()) {
+                (None, "METAR") => record = Some(Record::new(byte)),
+                (Some(record), name) => record.open = Field::named(name),
+                (None, _) => {}
+            },
+            (_, Event::End(tag)) => {
                 if let Some(open) = &mut record {
                     open.open = None;
                     if tag.local_name().as_ref() == "METAR" {
@@ -82,9 +64,9 @@ pub fn read_awc_xml(
                     }
                 }
             }
-            Ok(Event::Text(text)) => push(&mut record, &text),
-            Ok(Event::CData(text)) => push(&mut record, &text),
-            Ok(Event::GeneralRef(reference)) => {
+            (_, Event::Text(text)) => push(&mut record, &text),
+            (_, Event::CData(text)) => push(&mut record, &text),
+            (_, Event::GeneralRef(reference)) => {
                 let mut utf8 = [0; 4];
                 let text = match reference.resolve_char_ref() {
                     Ok(Some(character)) => &*character.encode_utf8(&mut utf8),
@@ -92,18 +74,8 @@ pub fn read_awc_xml(
                 };
                 push(&mut record, text);
             }
-            Ok(Event::Eof) if depth == 0 => return Ok(summary),
-            Ok(Event::Eof) => {
-                return Err(fault(format!("it ends inside {depth} open elements")));
-            }
-            Ok(_) => {}
-            Err(quick_xml::Error::Io(error)) => {
-                return Err(match error.get_ref() {
-                    Some(inner) if inner.is::<RationUsedUp>() => fault(inner.to_string()),
-                    _ => FeedError::Io(io::Error::new(error.kind(), error)),
-                });
-            }
-            Err(error) => return Err(fault(error.to_string())),
+            (_, Event::Eof) => return Ok(summary),
+            _ => {}
         }
     }
 }
@@ -190,42 +162,6 @@ impl Record {
             metar,
         });
         Ok(())
-    }
-}
-
-/// Hands out a ration of bytes and then fails: the parser keeps a whole event in memory, and its
-/// length is the document's choice.
-struct Rationed<R> {
-    input: R,
-    left: usize,
-}
-
-/// The ration of an event was used up.
-#[derive(Debug, thiserror::Error)]
-#[error("more than {MAX_EVENT_BYTES} bytes between two tags")]
-struct RationUsedUp;
-
-impl<R: BufRead> BufRead for Rationed<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        let left = self.left;
-        let bytes = self.input.fill_buf()?;
-        if left == 0 && !bytes.is_empty() {
-            return Err(io::Error::other(RationUsedUp));
-        }
-        Ok(&bytes[..bytes.len().min(left)])
-    }
-
-    fn consume(&mut self, amount: usize) {
-        self.left -= amount;
-        self.input.consume(amount);
-    }
-}
-
-impl<R: BufRead> Read for Rationed<R> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let count = self.fill_buf()?.read(to)?;
-        self.consume(count);
-        Ok(count)
     }
 }
 

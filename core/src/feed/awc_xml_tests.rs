@@ -1,4 +1,5 @@
 use super::*;
+use crate::feed::xml::MAX_DEPTH;
 use crate::feed::metar::MetarKind;
 
 #[test]
