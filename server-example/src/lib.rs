@@ -13,6 +13,7 @@
 //! | Store, and bodies that are encoded ahead | [`State`] |
 //! | Endpoints, one file per resource | `routes/` |
 //! | Query parameters and JSON bodies | `extract.rs` |
+//! | Live fetchers of feeds | [`fetch`] |
 //! | Error answers | `error.rs` |
 //! | Compression, ETags | `encoding.rs`, `snapshot.rs` |
 //! | Readings as JSON, piece by piece | `readings_json.rs` |
@@ -22,6 +23,7 @@ mod config;
 mod encoding;
 mod error;
 mod extract;
+pub mod fetch;
 pub mod ingest;
 mod readings_json;
 mod replay;

@@ -1,0 +1,243 @@
+//! Folders that are listed: the Datamart's tree of SWOB files.
+//!
+//! Each folder is read level by level. A listing says of each entry when it was changed:
+//!
+//! - A file whose time or size is new is asked for. One that is known is not.
+//! - A folder that holds files only changes its own time when a file comes, so while the listing
+//!   above shows the same time it is not asked for. A folder of folders does not, so it is.
+//! - Times are to the minute. What was changed within the minute of the listing is looked at again
+//!   by a conditional request.
+//!
+//! A listing is asked for conditionally only where its files have names of their own (a folder of a
+//! day): a server that makes validators for listings makes them from the time of the folder, which
+//! stays when a file is written over.
+
+use super::client::{Answer, RequestError, Validators};
+use super::listing::{Entry, read_listing};
+use super::memory::{FolderMemory, Memory, Pending, Trial};
+use super::poller::{UNKNOWN, Visit, Work, locked};
+
+/// Folders below the one of the address: a day, a network, a day, a station.
+const MAX_DEPTH: usize = 5;
+
+/// Failures after which a file is let go. The last is about an hour after the first.
+const MAX_FAILURES: u32 = 6;
+
+/// A file to ask for.
+#[derive(Clone, Debug)]
+pub(super) struct FileJob {
+    pub name: String,
+    pub address: String,
+    pub known: Validators,
+}
+
+/// How that went.
+pub(super) enum FileOutcome {
+    Done { validators: Validators, fresh_ms: Option<i64> },
+    Failed,
+}
+
+/// A folder to list.
+struct FolderJob {
+    address: String,
+    /// What the listing above says of it, if a change since would show there.
+    stamp: Option<u64>,
+    known: Validators,
+}
+
+/// A listing.
+enum Listing {
+    Unchanged,
+    Missing,
+    Entries { entries: Vec<Entry>, listed_ms: i64, validators: Validators },
+}
+
+/// A file that stands in a listing and is to be asked for.
+struct Wanted {
+    folder: String,
+    job: FileJob,
+    stamp: u64,
+    is_settled: bool,
+}
+
+impl AsRef<FileJob> for Wanted {
+    fn as_ref(&self) -> &FileJob {
+        &self.job
+    }
+}
+
+impl AsRef<FileJob> for FileJob {
+    fn as_ref(&self) -> &FileJob {
+        self
+    }
+}
+
+impl Visit<'_> {
+    /// Reads folders and what is below them, and asks for the files that are new.
+    pub(super) fn folders(&self, addresses: Vec<String>, is_dated: bool, memory: &mut Memory) {
+        let mut wanted = Vec::new();
+        let mut level: Vec<FolderJob> = addresses
+            .into_iter()
+            .map(|address| folder_job(address, None, is_dated, memory))
+            .collect();
+        for depth in 0..=MAX_DEPTH {
+            if level.is_empty() {
+                break;
+            }
+            let (listings, _) =
+                self.each(level, |job| self.list(job).map_or(Work::None, Work::Done));
+            level = Vec::new();
+            for (job, listing) in listings {
+                let folder = memory.folders.entry(job.address.clone()).or_default();
+                folder.seen_ms = self.now_ms;
+                let below = match listing {
+                    Listing::Missing => continue,
+                    Listing::Unchanged => {
+                        folder.stamp = job.stamp;
+                        wanted.extend(self.wait_still(&job.address, folder));
+                        continue;
+                    }
+                    Listing::Entries { entries, listed_ms, validators } => {
+                        folder.stamp = job.stamp;
+                        folder.validators = validators;
+                        folder.is_leaf = !entries.iter().any(|entry| entry.is_folder);
+                        wanted.extend(self.new_files(&job.address, folder, &entries, listed_ms));
+                        entries.into_iter().filter(|entry| entry.is_folder).map(move |entry| {
+                            let is_settled = entry.is_settled(listed_ms);
+                            (entry, is_settled)
+                        })
+                    }
+                };
+                if depth == MAX_DEPTH {
+                    continue;
+                }
+                for (entry, is_settled) in below {
+                    let address = format!("{}{}/", job.address, entry.name);
+                    let Some(known) = memory.folders.get_mut(&address) else {
+                        let stamp = is_settled.then_some(entry.stamp);
+                        level.push(folder_job(address, stamp, is_dated, memory));
+                        continue;
+                    };
+                    if known.is_leaf && known.stamp == Some(entry.stamp) {
+                        known.seen_ms = self.now_ms;
+                        wanted.extend(self.wait_still(&address, known));
+                    } else {
+                        let stamp = is_settled.then_some(entry.stamp);
+                        level.push(folder_job(address, stamp, is_dated, memory));
+                    }
+                }
+            }
+        }
+        self.fetch(wanted, |file, outcome| self.note(&file, outcome, memory));
+    }
+
+    fn list(&self, job: &FolderJob) -> Option<Listing> {
+        let answer = self.client.get(&job.address, "text/html", &job.known);
+        let Answer { bytes, validators, date_ms, .. } = match answer {
+            Ok(answer) => answer,
+            Err(RequestError::Missing(_)) => return Some(Listing::Missing),
+            Err(error) => {
+                tracing::warn!("{} {}: {error}", self.config.source, job.address);
+                // Without a listing the poll is not complete, whatever the reason.
+                let reason = format!("{}: {error}", job.address);
+                if self.fail(error) {
+                    self.stop_for(reason);
+                }
+                return None;
+            }
+        };
+        locked(&self.round).listed += 1;
+        let Some(bytes) = bytes else { return Some(Listing::Unchanged) };
+        match read_listing(&String::from_utf8_lossy(&bytes)) {
+            Ok(entries) => {
+                let listed_ms = date_ms.unwrap_or(self.now_ms);
+                Some(Listing::Entries { entries, listed_ms, validators })
+            }
+            Err(error) => {
+                self.stop_for(format!("{}: {error}", job.address));
+                None
+            }
+        }
+    }
+
+    /// The files of a listing that are new, or that wait for another try. Forgets those that are
+    /// not in it any more.
+    fn new_files(
+        &self,
+        address: &str,
+        folder: &mut FolderMemory,
+        entries: &[Entry],
+        listed_ms: i64,
+    ) -> Vec<Wanted> {
+        let files =
+            || entries.iter().filter(|entry| !entry.is_folder && self.config.wants(&entry.name));
+        let mut done = std::mem::take(&mut folder.done);
+        let mut pending = std::mem::take(&mut folder.pending);
+        for entry in files() {
+            if done.remove(&entry.stamp) {
+                folder.done.insert(entry.stamp);
+                continue;
+            }
+            let is_settled = entry.is_settled(listed_ms);
+            let before = pending.remove(&entry.name);
+            let same = before.filter(|before| before.stamp == entry.stamp);
+            let file = same.map_or_else(
+                || Pending {
+                    stamp: entry.stamp,
+                    is_settled,
+                    validators: UNKNOWN,
+                    trial: Trial::default(),
+                },
+                |same| Pending { is_settled, ..same },
+            );
+            folder.pending.insert(entry.name.clone(), file);
+        }
+        self.wait_still(address, folder)
+    }
+
+    /// The files of a folder that wait for another try whose time has come.
+    fn wait_still(&self, address: &str, folder: &FolderMemory) -> Vec<Wanted> {
+        let due = folder.pending.iter().filter(|(_, file)| file.trial.retry_ms <= self.now_ms);
+        due.map(|(name, file)| Wanted {
+            folder: address.to_owned(),
+            job: FileJob {
+                name: name.clone(),
+                address: format!("{address}{name}"),
+                known: file.validators.clone(),
+            },
+            stamp: file.stamp,
+            is_settled: file.is_settled,
+        })
+        .collect()
+    }
+
+    /// Takes note of what became of a file.
+    fn note(&self, file: &Wanted, outcome: FileOutcome, memory: &mut Memory) {
+        let folder = memory.folders.entry(file.folder.clone()).or_default();
+        let Some(pending) = folder.pending.get_mut(&file.job.name) else { return };
+        let is_over = match outcome {
+            FileOutcome::Done { validators, .. } => {
+                // Asked for once more in the next poll, where the minute was not over yet.
+                let trial = Trial { failures: 0, retry_ms: self.now_ms + 1 };
+                *pending = Pending { validators, trial, is_settled: true, ..*pending };
+                file.is_settled
+            }
+            FileOutcome::Failed => {
+                pending.trial.fail(self.now_ms);
+                let gives_up = pending.trial.failures >= MAX_FAILURES;
+                locked(&self.round).given_up += u64::from(gives_up);
+                gives_up
+            }
+        };
+        if is_over {
+            folder.pending.remove(&file.job.name);
+            folder.done.insert(file.stamp);
+        }
+    }
+}
+
+fn folder_job(address: String, stamp: Option<u64>, is_dated: bool, memory: &Memory) -> FolderJob {
+    let known = memory.folders.get(&address).filter(|known| is_dated && known.is_leaf);
+    let known = known.map_or(UNKNOWN, |known| known.validators.clone());
+    FolderJob { address, stamp, known }
+}

@@ -1,0 +1,162 @@
+//! What a fetcher has seen, kept over restarts so that nothing is fetched twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::client::Validators;
+
+/// What is not met for this long is forgotten.
+const KEPT_MS: i64 = 4 * 86_400_000;
+
+/// Longest file that is read back: a million files are remembered in a fifth of it.
+const MAX_BYTES: u64 = 128 << 20;
+
+const VERSION: u32 = 1;
+
+/// What a fetcher has seen. Losing it costs requests, not data: readings that come again change
+/// nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Memory {
+    version: u32,
+    /// When the last poll that reached everything began, milliseconds since 1970.
+    pub complete_ms: Option<i64>,
+    /// Files at addresses of their own, by address.
+    pub files: BTreeMap<String, FileMemory>,
+    /// Folders, by address.
+    pub folders: BTreeMap<String, FolderMemory>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileMemory {
+    pub seen_ms: i64,
+    #[serde(flatten)]
+    pub validators: Validators,
+    /// Until when the server said that asking again is no use.
+    pub fresh_until_ms: i64,
+    pub trial: Trial,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FolderMemory {
+    pub seen_ms: i64,
+    /// What the listing above said of it, if a change since then would show there.
+    pub stamp: Option<u64>,
+    /// Whether it holds no folders: then a file that comes changes its own time.
+    pub is_leaf: bool,
+    pub validators: Validators,
+    /// Stamps of the files that are done with.
+    pub done: BTreeSet<u64>,
+    /// Files that will be asked for again, by name.
+    pub pending: BTreeMap<String, Pending>,
+}
+
+/// A file of a folder that is not done with: it failed, or it may have changed since.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Pending {
+    pub stamp: u64,
+    pub is_settled: bool,
+    #[serde(flatten)]
+    pub validators: Validators,
+    pub trial: Trial,
+}
+
+/// How often a file failed, and when it is tried again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Trial {
+    pub failures: u32,
+    pub retry_ms: i64,
+}
+
+impl Memory {
+    /// Reads the memory back. What is not there, damaged or of another version is none.
+    pub(super) fn load(path: &Path) -> Self {
+        let read = || -> io::Result<Self> {
+            let file = File::open(path)?;
+            Ok(serde_json::from_reader(BufReader::new(file.take(MAX_BYTES)))?)
+        };
+        match read() {
+            Ok(memory) if memory.version == VERSION => return memory,
+            Ok(memory) => {
+                tracing::warn!("{} is of version {}: not used", path.display(), memory.version);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => tracing::warn!("{}: {error}: not used", path.display()),
+        }
+        Self::default()
+    }
+
+    /// Writes the memory: whole, or not at all.
+    pub(super) fn save(&mut self, path: &Path) -> io::Result<()> {
+        self.version = VERSION;
+        let fresh = path.with_extension("new");
+        let mut file = BufWriter::new(File::create(&fresh)?);
+        serde_json::to_writer(&mut file, self)?;
+        file.flush()?;
+        fs::rename(&fresh, path)
+    }
+
+    /// Forgets what was not met for long.
+    pub(super) fn forget(&mut self, now_ms: i64) {
+        let oldest_ms = now_ms.saturating_sub(KEPT_MS);
+        self.files.retain(|_, file| file.seen_ms >= oldest_ms);
+        self.folders.retain(|_, folder| folder.seen_ms >= oldest_ms);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> Memory {
+        let validators = Validators { etag: Some("\"a\"".to_owned()), last_modified: None };
+        let trial = Trial { failures: 2, retry_ms: 9 };
+        let file =
+            FileMemory { seen_ms: 5, validators: validators.clone(), fresh_until_ms: 7, trial };
+        let pending = Pending { stamp: u64::MAX, is_settled: true, validators, trial };
+        let folder = FolderMemory {
+            seen_ms: 6,
+            stamp: Some(u64::MAX - 1),
+            is_leaf: true,
+            validators: Validators::default(),
+            done: BTreeSet::from([1, u64::MAX]),
+            pending: BTreeMap::from([("b.xml".to_owned(), pending)]),
+        };
+        Memory {
+            version: VERSION,
+            complete_ms: Some(8),
+            files: BTreeMap::from([("https://a/b".to_owned(), file)]),
+            folders: BTreeMap::from([("https://a/c/".to_owned(), folder)]),
+        }
+    }
+
+    #[test]
+    fn it_comes_back_as_it_was_and_what_is_damaged_is_none() {
+        let folder =
+            std::env::temp_dir().join(format!("mesonet-fetch-memory-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("fetch.json");
+        assert_eq!(Memory::load(&path), Memory::default());
+        memory().save(&path).unwrap();
+        assert_eq!(Memory::load(&path), memory());
+
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, &text[..text.len() / 2]).unwrap();
+        assert_eq!(Memory::load(&path), Memory::default());
+        fs::write(&path, text.replace("\"version\":1", "\"version\":2")).unwrap();
+        assert_eq!(Memory::load(&path), Memory::default());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_was_not_met_for_long_is_forgotten() {
+        let mut memory = memory();
+        memory.forget(KEPT_MS + 6);
+        assert_eq!((memory.files.len(), memory.folders.len()), (0, 1));
+        memory.forget(KEPT_MS + 7);
+        assert_eq!(memory.folders.len(), 0);
+    }
+}
