@@ -2,6 +2,8 @@
 
 #[cfg(feature = "serde")]
 use crate::check::{CheckConfigError, CheckError};
+#[cfg(feature = "export")]
+use crate::export::ExportError;
 use crate::geo::GeoError;
 use crate::grid::GridLengthError;
 use crate::lookback::{LookbackError, PlanError};
@@ -24,7 +26,7 @@ pub enum ErrorKind {
     Invalid,
     /// The input is beyond a named limit.
     Limit,
-    /// The store refused a batch or failed.
+    /// The store refused a batch or failed, or what it holds could not be encoded.
     Store,
 }
 
@@ -52,6 +54,9 @@ pub enum Error {
     CheckConfig(#[from] CheckConfigError),
     #[error(transparent)]
     Encoding(#[from] EncodingError),
+    #[cfg(feature = "export")]
+    #[error(transparent)]
+    Export(#[from] ExportError),
     #[error(transparent)]
     Geo(#[from] GeoError),
     #[error(transparent)]
@@ -86,6 +91,8 @@ impl Error {
             Self::Lookback(_) => ErrorKind::Limit,
             #[cfg(feature = "store")]
             Self::Store(_) => ErrorKind::Store,
+            #[cfg(feature = "export")]
+            Self::Export(ExportError::Store(_) | ExportError::Encoding(_)) => ErrorKind::Store,
             _ => ErrorKind::Invalid,
         }
     }

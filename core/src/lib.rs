@@ -96,9 +96,7 @@ pub use check::{
     Check, CheckConfig, CheckConfigError, CheckError, CheckInput, CheckLimit, CheckReport, Checker,
     DEFAULT_LIMITS_TOML, Explanation, NotRun, Reach, SeriesReadings, StationSite, Surroundings,
 };
-pub use crosswalk::{
-    BUFR_033020, Crosswalk, GHCNH_CHECKS, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY,
-};
+pub use crosswalk::{BUFR_033020, Crosswalk, GHCNH_CHECKS, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY};
 pub use derived::{
     DERIVED_INPUTS, DerivedLengthError, derive_report, derive_with_quality, dew_point_c,
     dew_point_c_into, heat_index_c, heat_index_c_into, heat_index_f, heat_index_f_into, humidex,
@@ -120,11 +118,13 @@ pub use export::{
 };
 #[cfg(feature = "feed")]
 pub use feed::{
-    ECCC_HOURLY_NETWORK,    FeedError, FeedKind, GHCNH_NETWORK, ISD_NETWORK, NWS_NETWORK, FeedReport, FeedStation, FeedSummary, FileContext, FilePlace,
- IEM_NETWORK,    METAR_NETWORK, MetarItem, NDBC_NETWORK, Refusal, RefusalReason,
+    ECCC_HOURLY_NETWORK, FeedError, FeedKind, FeedReport, FeedStation, FeedSummary, FileContext,
+    FilePlace, GHCNH_NETWORK, IEM_NETWORK, ISD_NETWORK, METAR_NETWORK, MetarItem, NDBC_NETWORK,
+    NWS_NETWORK, Refusal, RefusalReason,
     metar::{Metar, MetarError, MetarKind},
-    metar_report, metar_station, read_awc_csv, read_awc_xml, read_bulletins, read_ghcnh, read_isd, read_nws_observations, read_iem_asos, read_eccc_hourly, read_swob, read_ndbc_latest,
-    read_ndbc_realtime2, read_ndbc_stations,
+    metar_report, metar_station, read_awc_csv, read_awc_xml, read_bulletins, read_eccc_hourly,
+    read_ghcnh, read_iem_asos, read_isd, read_ndbc_latest, read_ndbc_realtime2, read_ndbc_stations,
+    read_nws_observations, read_swob,
 };
 pub use geo::{BBox, GeoError, LonLat, StationIndex};
 pub use grid::{
@@ -146,14 +146,14 @@ pub use report::{Batch, Reading, Report};
 pub use series::{IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, SeriesPreference};
 pub use series_filter::SeriesFilter;
 pub use station::{Station, StationId, StationIdError, StationType};
-#[cfg(feature = "embedded")]
-pub use store::{
-    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, StoreHealth, VerifyReport,
-};
 #[cfg(feature = "store")]
 pub use store::{
     Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, StationRecord,
     StationSeries, Store, StoreError, Verdicts, latest_slices, unjudged,
+};
+#[cfg(feature = "embedded")]
+pub use store::{
+    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, StoreHealth, VerifyReport,
 };
 pub use tile::{Encoding, EncodingError};
 pub use time::{

@@ -14,6 +14,10 @@ const MAX_TEXT: usize = 2_000;
 pub enum ApiError {
     /// 400: the text is the body, a bare JSON string.
     BadRequest(String),
+    /// 401: a credential is needed and none was sent; the body is empty.
+    Unauthorized,
+    /// 403: the caller's plan is too low; the body is empty.
+    Forbidden,
     /// 404: the text is the body, a bare JSON string.
     NotFound(String),
     /// 500: the body is empty, the text goes to the log only.
@@ -40,6 +44,8 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         match self {
             Self::BadRequest(text) => json_string(StatusCode::BAD_REQUEST, text),
+            Self::Unauthorized => StatusCode::UNAUTHORIZED.into_response(),
+            Self::Forbidden => StatusCode::FORBIDDEN.into_response(),
             Self::NotFound(text) => json_string(StatusCode::NOT_FOUND, text),
             Self::Internal(text) => {
                 tracing::error!("{text}");

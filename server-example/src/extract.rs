@@ -6,8 +6,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
 use mesonet::parse_instant;
 use serde::de::DeserializeOwned;
 
@@ -77,6 +77,14 @@ impl Query {
         self.read(name, |text| parse_instant(&text.replace(' ', "+")))
     }
 
+    /// An instant that must be given, milliseconds since 1970.
+    ///
+    /// # Errors
+    /// It is missing, repeated or no ISO 8601 instant.
+    pub fn needed_instant(&self, name: &str) -> Result<i64, ApiError> {
+        self.instant(name)?.ok_or_else(|| ApiError::BadRequest(format!("{name} is needed")))
+    }
+
     /// A number.
     ///
     /// # Errors
@@ -131,6 +139,24 @@ impl<T: DeserializeOwned> FromRequest<Arc<State>> for JsonBody<T> {
     }
 }
 
+/// Which of the media types that an endpoint has a caller likes best: its `Accept`. The first one
+/// is for a caller who names none of them, and wins where it is liked as much as another.
+pub fn accepted_media_type(headers: &HeaderMap, offered: &[&str]) -> usize {
+    let lines = headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let mut best = (0, 0.0);
+    for member in lines.flat_map(|line| line.split(',')) {
+        let mut parts = member.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let Some(place) = offered.iter().position(|offered| *offered == name) else { continue };
+        let weight = parts.find_map(|part| part.strip_prefix("q="));
+        let weight: f32 = weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0));
+        if weight > best.1 || weight == best.1 && place < best.0 {
+            best = (place, weight);
+        }
+    }
+    best.0
+}
+
 /// `application/json` or `application/….+json`, with or without parameters.
 fn is_json(content_type: &str) -> bool {
     let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -169,6 +195,25 @@ mod tests {
                 "the query string is 16385 bytes long; allowed are up to 16384".to_owned()
             ))
         );
+    }
+
+    #[test]
+    fn the_media_type_that_is_liked_best_wins_and_the_first_one_where_none_is_named() {
+        let accepted = |lines: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(header::ACCEPT, line.parse().unwrap());
+            }
+            accepted_media_type(&headers, &["text/csv", "a/b", "a/c"])
+        };
+        for none in [&[][..], &["*/*"], &["text/html"], &["a/b;q=0"], &["a/b;q=x"], &[";,;"]] {
+            assert_eq!(accepted(none), 0, "{none:?}");
+        }
+        assert_eq!(accepted(&["a/b"]), 1);
+        assert_eq!(accepted(&["A/C; v=1 ; q=0.5"]), 2);
+        assert_eq!(accepted(&["a/b;q=0.5, a/c", "*/*"]), 2);
+        assert_eq!(accepted(&["a/b", "text/csv"]), 0);
+        assert_eq!(accepted(&["a/b, text/csv;q=0.9"]), 1);
     }
 
     #[test]

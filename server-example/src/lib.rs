@@ -16,8 +16,11 @@
 //! | Live fetchers of feeds | [`fetch`] |
 //! | Error answers | `error.rs` |
 //! | Compression, ETags | `encoding.rs`, `snapshot.rs` |
-//! | Readings as JSON, piece by piece | `readings_json.rs` |
+//! | Who calls, and what the caller may use | `access.rs` |
+//! | Long bodies, piece by piece | `stream.rs` |
+//! | Readings as JSON, piece by piece | `readings_json.rs`, `series_json.rs` |
 
+mod access;
 mod clock;
 mod config;
 mod encoding;
@@ -29,9 +32,11 @@ mod readings_json;
 mod replay;
 mod routes;
 mod sample;
+mod series_json;
 mod serve;
 mod snapshot;
 mod state;
+mod stream;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -110,7 +115,7 @@ fn cors(origins: &[String]) -> Option<CorsLayer> {
             .allow_origin(origins)
             .allow_methods([Method::GET, Method::POST])
             .allow_headers([header::CONTENT_TYPE, header::IF_NONE_MATCH])
-            .expose_headers([header::ETAG, REPLAY])
+            .expose_headers([&[header::ETAG, REPLAY][..], &routes::BULK_HEADERS].concat())
             .max_age(Duration::from_secs(86_400))
     })
 }

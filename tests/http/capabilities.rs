@@ -10,7 +10,8 @@ use crate::support::Api;
 fn an_anonymous_caller_gets_the_free_view_and_it_is_not_cached() {
     let answer = Api::new(MemoryStore::default()).get("/capabilities");
     answer.is(concat!(
-        r#"{"products":{"stations.map":{"allowed":true,"requires":"none","requiresStanding":"none"},"#,
+        r#"{"products":{"historical.bulk":{"allowed":false,"requires":"commercial","requiresStanding":"none"},"#,
+        r#""stations.map":{"allowed":true,"requires":"none","requiresStanding":"none"},"#,
         r#""stations.readings":{"allowed":true,"requires":"none","requiresStanding":"none"}},"#,
         r#""limits":{"maxWindowMs":604800000,"maxReachMs":604800000}}"#
     ));

@@ -3,7 +3,9 @@
 
 mod capabilities;
 mod every_answer;
+mod historical_bulk;
 mod observations_explain;
+mod observations_series;
 mod observations_units;
 mod process;
 mod sample;

@@ -3,29 +3,27 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State as Shared;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::{Capabilities, Product};
 
+use crate::access::Caller;
 use crate::encoding::Accepted;
 use crate::error::ApiError;
 use crate::snapshot::json_value;
 use crate::state::State;
 
 /// The products that the server offers.
-const OFFERED: &[Product] = &[Product::STATIONS_MAP, Product::STATIONS_READINGS];
+const OFFERED: &[Product] =
+    &[Product::HISTORICAL_BULK, Product::STATIONS_MAP, Product::STATIONS_READINGS];
 
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/capabilities", get(capabilities))
 }
 
-async fn capabilities(
-    Shared(state): Shared<Arc<State>>,
-    accepted: Accepted,
-) -> Result<Response, ApiError> {
-    let view = Capabilities::new(OFFERED, state.config().assume_plan, false);
+async fn capabilities(caller: Caller, accepted: Accepted) -> Result<Response, ApiError> {
+    let view = Capabilities::new(OFFERED, caller.plan, false);
     let mut response = json_value(accepted, &view)?;
     // The answer is the caller's own.
     let headers = response.headers_mut();

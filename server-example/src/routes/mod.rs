@@ -1,9 +1,11 @@
 //! The endpoints: one file per resource, each with its `router()`.
 
+mod bulk;
 mod capabilities;
 mod explain;
 mod index;
 mod readings;
+mod series;
 mod stations;
 mod units;
 
@@ -11,6 +13,7 @@ use std::sync::Arc;
 
 use axum::Router;
 
+pub use bulk::HEADERS as BULK_HEADERS;
 pub use index::router as index;
 
 use crate::state::State;
@@ -18,9 +21,11 @@ use crate::state::State;
 /// The observation service, to be put below its prefix.
 pub fn api() -> Router<Arc<State>> {
     Router::new()
+        .merge(bulk::router())
         .merge(capabilities::router())
         .merge(explain::router())
         .merge(readings::router())
+        .merge(series::router())
         .merge(stations::router())
         .merge(units::router())
 }

@@ -1,3 +1,6 @@
+use std::time::Duration;
+
+use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use futures_util::StreamExt;
 use mesonet::{
@@ -11,6 +14,7 @@ use super::*;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::state::MAX_ANSWERS;
+use crate::stream::{PIECE_BYTES, PIECE_PATIENCE};
 
 const SOON: Duration = Duration::from_secs(20);
 const NOT_YET: Duration = Duration::from_millis(200);

@@ -1,0 +1,153 @@
+//! Rows as Arrow record batches: the columns of the CSV, texts as dictionaries.
+
+use std::sync::Arc;
+
+use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int32Type};
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch, StringArray,
+    TimestampMillisecondArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+
+use super::csv::COLUMNS;
+use crate::geo::LonLat;
+use crate::quality::{BaseQuality, QualityCode, ReasonQuality};
+use crate::series::{IntervalType, Series};
+use crate::station_rows::Row;
+
+/// Gathers rows until they are taken as a batch.
+#[derive(Debug)]
+pub(super) struct Columns {
+    schema: SchemaRef,
+    coordinates: Option<LonLat>,
+    names: Texts,
+    buckets: Texts,
+    /// By series: key of the interval type, minutes.
+    intervals: Vec<(i8, i32)>,
+    interval_types: ArrayRef,
+    bases: ArrayRef,
+    reasons: ArrayRef,
+    series: Vec<usize>,
+    ts_ms: Vec<i64>,
+    value: Vec<f64>,
+    quality: Vec<QualityCode>,
+}
+
+/// The distinct texts of the series, and for each series the key of its own.
+#[derive(Debug)]
+struct Texts {
+    values: ArrayRef,
+    keys: Vec<i32>,
+}
+
+impl Texts {
+    fn new<'a>(of_series: impl Iterator<Item = &'a str>) -> Self {
+        let mut distinct: Vec<&str> = Vec::new();
+        let keys = of_series.map(|text| {
+            let known = distinct.iter().position(|known| *known == text);
+            known.unwrap_or_else(|| {
+                distinct.push(text);
+                distinct.len() - 1
+            }) as i32
+        });
+        let keys = keys.collect();
+        Self { values: texts(distinct), keys }
+    }
+
+    fn column(&self, series: &[usize]) -> Result<ArrayRef, ArrowError> {
+        dictionary::<Int32Type>(series.iter().map(|&series| self.keys[series]), &self.values)
+    }
+}
+
+fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> ArrayRef {
+    Arc::new(texts.into_iter().map(Some).collect::<StringArray>())
+}
+
+fn dictionary<K: ArrowDictionaryKeyType>(
+    keys: impl Iterator<Item = K::Native>,
+    values: &ArrayRef,
+) -> Result<ArrayRef, ArrowError> {
+    let keys = PrimitiveArray::<K>::from_iter_values(keys);
+    Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(values))?))
+}
+
+impl Columns {
+    pub fn new<'a>(
+        coordinates: Option<LonLat>,
+        series: impl Iterator<Item = &'a Series> + Clone,
+    ) -> Self {
+        let keys = series.map(|series| &series.key);
+        let interval_type = |kind: IntervalType| {
+            IntervalType::ALL.iter().position(|known| *known == kind).unwrap_or(0) as i8
+        };
+        Self {
+            schema: schema(),
+            coordinates,
+            names: Texts::new(keys.clone().map(|key| key.variable.name())),
+            buckets: Texts::new(keys.clone().map(|key| &*key.bucket)),
+            intervals: keys
+                .map(|key| (interval_type(key.interval_type), key.interval_minutes))
+                .collect(),
+            interval_types: texts(IntervalType::ALL.map(IntervalType::name)),
+            bases: texts(BaseQuality::ALL.map(BaseQuality::name)),
+            reasons: texts(ReasonQuality::ALL.map(ReasonQuality::name)),
+            series: Vec::new(),
+            ts_ms: Vec::new(),
+            value: Vec::new(),
+            quality: Vec::new(),
+        }
+    }
+
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    pub fn row(&mut self, row: &Row) {
+        self.series.push(row.series);
+        self.ts_ms.push(row.ts_ms);
+        self.value.push(row.value);
+        self.quality.push(row.quality);
+    }
+
+    /// The rows since the last batch.
+    pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+        let (series, count) = (std::mem::take(&mut self.series), self.ts_ms.len());
+        let quality = std::mem::take(&mut self.quality);
+        let verdicts = || quality.iter().map(|code| code.quality());
+        let interval = || series.iter().map(|&series| self.intervals[series]);
+        // A row has a series, and a series a station.
+        let (lat, lon) = self.coordinates.map_or((0.0, 0.0), |place| (place.lat(), place.lon()));
+        let ts_ms = TimestampMillisecondArray::from(std::mem::take(&mut self.ts_ms));
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(Float64Array::from(vec![lat; count])),
+            Arc::new(Float64Array::from(vec![lon; count])),
+            self.names.column(&series)?,
+            dictionary::<Int8Type>(interval().map(|(kind, _)| kind), &self.interval_types)?,
+            Arc::new(Int32Array::from_iter_values(interval().map(|(_, minutes)| minutes))),
+            Arc::new(ts_ms.with_timezone("UTC")),
+            Arc::new(Float64Array::from(std::mem::take(&mut self.value))),
+            dictionary::<Int8Type>(verdicts().map(|verdict| verdict.base as i8), &self.bases)?,
+            dictionary::<Int8Type>(verdicts().map(|verdict| verdict.reason as i8), &self.reasons)?,
+            self.buckets.column(&series)?,
+        ];
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+    }
+}
+
+fn schema() -> SchemaRef {
+    let text = |key| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
+    let kinds = [
+        DataType::Float64,
+        DataType::Float64,
+        text(DataType::Int32),
+        text(DataType::Int8),
+        DataType::Int32,
+        DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
+        DataType::Float64,
+        text(DataType::Int8),
+        text(DataType::Int8),
+        text(DataType::Int32),
+    ];
+    let fields = COLUMNS.into_iter().zip(kinds).map(|(name, kind)| Field::new(name, kind, false));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}

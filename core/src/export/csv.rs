@@ -1,0 +1,97 @@
+//! Rows as CSV (RFC 4180): what is the same in all rows of a series, and in all of a verdict, is
+//! put into words once.
+
+use crate::geo::LonLat;
+use crate::quality::QualityCode;
+use crate::series::Series;
+use crate::station_rows::Row;
+use crate::time::InstantWriter;
+
+/// The names of the columns, in their order.
+pub(super) const COLUMNS: [&str; 10] = [
+    "lat",
+    "lon",
+    "observation_name",
+    "interval_type",
+    "interval_minutes",
+    "timestamp",
+    "value",
+    "quality_base",
+    "quality_reason",
+    "group_bucket_name",
+];
+
+/// Writes rows, each ended by a line feed.
+#[derive(Debug)]
+pub(super) struct CsvRows {
+    /// From the start of a row to its timestamp, by series.
+    heads: Vec<Vec<u8>>,
+    /// From the end of the value to the bucket, by the byte of the verdict.
+    verdicts: Vec<Vec<u8>>,
+    /// The bucket and the end of the row, by series.
+    tails: Vec<Vec<u8>>,
+    instants: InstantWriter,
+    /// The rows of one time follow one another: their timestamp is written once.
+    stamp_ms: Option<i64>,
+    stamp: Vec<u8>,
+}
+
+impl CsvRows {
+    pub fn new<'a>(
+        coordinates: Option<LonLat>,
+        series: impl Iterator<Item = &'a Series> + Clone,
+    ) -> Self {
+        let place = coordinates.map_or_else(String::new, |place| {
+            let mut number = zmij::Buffer::new();
+            let lat = number.format(place.lat()).to_owned();
+            format!("{lat},{}", number.format(place.lon()))
+        });
+        let head = |series: &Series| {
+            let key = &series.key;
+            format!("{place},{},{},{},", key.variable, key.interval_type, key.interval_minutes)
+        };
+        let verdict = |code| {
+            let quality = QualityCode(code).quality();
+            format!(",{},{},", quality.base, quality.reason)
+        };
+        let tail = |series: &Series| format!("{}\n", quoted(&series.key.bucket));
+        Self {
+            heads: series.clone().map(|series| head(series).into_bytes()).collect(),
+            verdicts: (0..=u8::MAX).map(|code| verdict(code).into_bytes()).collect(),
+            tails: series.map(|series| tail(series).into_bytes()).collect(),
+            instants: InstantWriter::default(),
+            stamp_ms: None,
+            stamp: Vec::new(),
+        }
+    }
+
+    pub fn head(text: &mut Vec<u8>) {
+        text.extend_from_slice(COLUMNS.join(",").as_bytes());
+        text.push(b'\n');
+    }
+
+    pub fn row(&mut self, row: &Row, text: &mut Vec<u8>) {
+        if self.stamp_ms != Some(row.ts_ms) {
+            self.stamp_ms = Some(row.ts_ms);
+            self.stamp.clear();
+            self.instants.write(row.ts_ms, &mut self.stamp);
+            self.stamp.push(b',');
+        }
+        text.extend_from_slice(&self.heads[row.series]);
+        text.extend_from_slice(&self.stamp);
+        // A store holds finite values only.
+        text.extend_from_slice(zmij::Buffer::new().format_finite(row.value).as_bytes());
+        text.extend_from_slice(&self.verdicts[usize::from(row.quality.0)]);
+        text.extend_from_slice(&self.tails[row.series]);
+    }
+}
+
+/// A field, in quotes where it holds what would end it. Names of variables, numbers and codes never
+/// do; the bucket is a text of the source.
+fn quoted(field: &str) -> String {
+    if field.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}

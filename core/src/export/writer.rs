@@ -1,0 +1,173 @@
+//! Writes the rows of a page in one of the formats, piece by piece.
+
+use std::fmt;
+
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::StreamWriter;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+
+use super::columns::Columns;
+use super::csv::CsvRows;
+use super::{ExportError, Pass};
+use crate::geo::LonLat;
+use crate::station_rows::StationRows;
+use crate::store::Reader;
+
+/// Rows that are taken from the store and encoded at once: the record batches of Arrow.
+const BATCH_ROWS: usize = 16_384;
+/// The same for CSV, some 200 KB.
+const CSV_ROWS: usize = 2_048;
+/// Rows of a row group of Parquet, which is held until it is full.
+const GROUP_ROWS: usize = 4 * BATCH_ROWS;
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// Comma-separated values with a header row.
+    Csv,
+    /// An Arrow IPC stream.
+    ArrowStream,
+    /// A Parquet file.
+    Parquet,
+}
+
+impl ExportFormat {
+    /// Every format, the one of the interface first.
+    pub const ALL: [Self; 3] = [Self::Csv, Self::ArrowStream, Self::Parquet];
+
+    /// The media type.
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Csv => "text/csv",
+            Self::ArrowStream => "application/vnd.apache.arrow.stream",
+            Self::Parquet => "application/vnd.apache.parquet",
+        }
+    }
+}
+
+/// The rows of a page while they are written; made by
+/// [`ExportPage::writer`](super::ExportPage::writer).
+pub struct ExportWriter {
+    rows: StationRows,
+    pass: Pass,
+    encoder: Encoder,
+}
+
+/// The Arrow writers stand on a buffer that is emptied after each batch.
+enum Encoder {
+    Csv { rows: Box<CsvRows>, started: bool },
+    ArrowStream { columns: Box<Columns>, stream: Box<StreamWriter<Vec<u8>>> },
+    Parquet { columns: Box<Columns>, file: Box<ArrowWriter<Vec<u8>>> },
+}
+
+impl fmt::Debug for ExportWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExportWriter").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+impl ExportWriter {
+    pub(super) fn new(
+        coordinates: Option<LonLat>,
+        rows: StationRows,
+        pass: Pass,
+        format: ExportFormat,
+    ) -> Result<Self, ExportError> {
+        let series = rows.series().iter().map(|series| &**series);
+        let encoder = match format {
+            ExportFormat::Csv => {
+                Encoder::Csv { rows: Box::new(CsvRows::new(coordinates, series)), started: false }
+            }
+            ExportFormat::ArrowStream => {
+                let columns = Box::new(Columns::new(coordinates, series));
+                let stream = StreamWriter::try_new(Vec::new(), columns.schema());
+                Encoder::ArrowStream { columns, stream: Box::new(stream.map_err(encoding)?) }
+            }
+            ExportFormat::Parquet => {
+                let columns = Box::new(Columns::new(coordinates, series));
+                let properties = WriterProperties::builder()
+                    .set_compression(Compression::SNAPPY)
+                    .set_max_row_group_row_count(Some(GROUP_ROWS))
+                    .set_created_by(concat!("mesonet ", env!("CARGO_PKG_VERSION")).to_owned())
+                    .build();
+                let schema = columns.schema().clone();
+                let file = ArrowWriter::try_new(Vec::new(), schema, Some(properties));
+                Encoder::Parquet { columns, file: Box::new(file.map_err(encoding)?) }
+            }
+        };
+        Ok(Self { rows, pass, encoder })
+    }
+
+    /// Writes on until the text is at least so many bytes long or the page is at its end, and
+    /// tells whether it is. After the end nothing more is to be written.
+    ///
+    /// # Errors
+    /// The store cannot read, or a batch could not be encoded. What was written is then only a
+    /// part.
+    pub fn write(
+        &mut self,
+        store: &dyn Reader,
+        text: &mut Vec<u8>,
+        until_bytes: usize,
+    ) -> Result<bool, ExportError> {
+        let Self { rows, pass, encoder } = self;
+        loop {
+            let done = match encoder {
+                Encoder::Csv { rows: csv, started } => {
+                    if !std::mem::replace(started, true) {
+                        CsvRows::head(text);
+                    }
+                    rows.walk(store, CSV_ROWS, &mut |row| {
+                        if pass.passes(&row) {
+                            csv.row(&row, text);
+                        }
+                    })?
+                }
+                Encoder::ArrowStream { columns, stream } => {
+                    let (done, batch) = next_batch(rows, pass, columns, store)?;
+                    if batch.num_rows() > 0 {
+                        stream.write(&batch).map_err(encoding)?;
+                    }
+                    if done {
+                        stream.finish().map_err(encoding)?;
+                    }
+                    text.append(stream.get_mut());
+                    done
+                }
+                Encoder::Parquet { columns, file } => {
+                    let (done, batch) = next_batch(rows, pass, columns, store)?;
+                    file.write(&batch).map_err(encoding)?;
+                    if done {
+                        file.finish().map_err(encoding)?;
+                    }
+                    text.append(file.inner_mut());
+                    done
+                }
+            };
+            if done || text.len() >= until_bytes {
+                return Ok(done);
+            }
+        }
+    }
+}
+
+/// The next rows, and whether they are the last.
+fn next_batch(
+    rows: &mut StationRows,
+    pass: &Pass,
+    columns: &mut Columns,
+    store: &dyn Reader,
+) -> Result<(bool, RecordBatch), ExportError> {
+    let done = rows.walk(store, BATCH_ROWS, &mut |row| {
+        if pass.passes(&row) {
+            columns.row(&row);
+        }
+    })?;
+    Ok((done, columns.take().map_err(encoding)?))
+}
+
+fn encoding(error: impl fmt::Display) -> ExportError {
+    ExportError::Encoding(error.to_string())
+}

@@ -1,0 +1,218 @@
+//! The readings of one station as rows: by time, then by series id, in memory that does not grow
+//! with their number.
+
+use std::sync::Arc;
+
+use crate::quality::QualityCode;
+use crate::series::{Series, SeriesId};
+use crate::station::StationId;
+use crate::store::{Reader, Selection, SeriesSlice, StationSeries, StoreError};
+use crate::time::{ClosedWindow, DAY_MS};
+use crate::variable::Variable;
+
+/// Where a row stands among the rows of a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RowPosition {
+    pub ts_ms: i64,
+    pub series: SeriesId,
+}
+
+/// A row, its series as the place in [`StationRows::series`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub series: usize,
+    pub ts_ms: i64,
+    pub value: f64,
+    pub quality: QualityCode,
+}
+
+/// Walks through the rows of one station. The store is scanned by pieces of time: their width is
+/// doubled where readings are sparse and halved where they are dense.
+#[derive(Clone, Debug)]
+pub(crate) struct StationRows {
+    station: StationId,
+    /// By ascending id.
+    series: Vec<Arc<Series>>,
+    variables: Vec<Variable>,
+    /// Only rows after this one.
+    after: Option<RowPosition>,
+    /// Only rows up to this one, itself included.
+    last: Option<RowPosition>,
+    next_ms: i64,
+    end_ms: i64,
+    width_ms: i64,
+}
+
+impl StationRows {
+    /// The rows of these series, which ascend by id, within a closed span of time. What lies
+    /// before the first appearance of the series is not searched.
+    pub fn new(station: StationId, series: &[StationSeries], start_ms: i64, end_ms: i64) -> Self {
+        let first_ms = series.iter().map(|known| known.first_appearance_ms).min();
+        let mut variables: Vec<_> = series.iter().map(|known| known.series.key.variable).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        Self {
+            station,
+            variables,
+            after: None,
+            last: None,
+            next_ms: start_ms.max(first_ms.unwrap_or(start_ms)),
+            // Without a series there is nothing to walk through.
+            end_ms: if first_ms.is_some() { end_ms } else { i64::MIN },
+            width_ms: DAY_MS,
+            series: series.iter().map(|known| Arc::clone(&known.series)).collect(),
+        }
+    }
+
+    /// The rows after one.
+    pub fn after(mut self, position: RowPosition) -> Self {
+        self.next_ms = self.next_ms.max(position.ts_ms);
+        self.after = Some(position);
+        self
+    }
+
+    /// The rows up to one, itself included.
+    pub fn up_to(mut self, position: RowPosition) -> Self {
+        self.end_ms = self.end_ms.min(position.ts_ms);
+        self.last = Some(position);
+        self
+    }
+
+    /// The series, by ascending id.
+    pub fn series(&self) -> &[Arc<Series>] {
+        &self.series
+    }
+
+    /// Visits the next rows: so many of them, or a few more, for the rows of one time are not torn
+    /// apart. Tells whether they were the last.
+    pub fn walk(
+        &mut self,
+        store: &dyn Reader,
+        count: usize,
+        visit: &mut impl FnMut(Row),
+    ) -> Result<bool, StoreError> {
+        let mut left = count;
+        while self.next_ms <= self.end_ms && left > 0 {
+            let until_ms = self.next_ms.saturating_add(self.width_ms).min(self.end_ms);
+            // A closed window holds at least two instants.
+            let window = ClosedWindow::new(self.next_ms, until_ms.max(self.next_ms + 1));
+            let window = window.map_err(|error| StoreError::Columns(error.to_string()))?;
+            let stations = &[self.station];
+            let selection = Selection { stations, variables: &self.variables, window };
+            let mut found = 0;
+            let mut stopped_ms = None;
+            store.scan(&selection, &mut |_, slices| {
+                let mut merge = Merge::new(&self.series, slices, until_ms);
+                found = merge.len();
+                stopped_ms = self.merge(&mut merge, &mut left, visit);
+            })?;
+            self.next_ms = stopped_ms.unwrap_or(until_ms) + 1;
+            if found > 2 * count {
+                self.width_ms = (self.width_ms / 2).max(1);
+            } else if found < count / 2 {
+                self.width_ms = self.width_ms.saturating_mul(2);
+            }
+        }
+        Ok(self.next_ms > self.end_ms)
+    }
+
+    /// Visits rows until there are none or as many as are left, and gives the time at which it
+    /// stopped for that.
+    fn merge(
+        &self,
+        merge: &mut Merge<'_>,
+        left: &mut usize,
+        visit: &mut impl FnMut(Row),
+    ) -> Option<i64> {
+        // The places of series before which, and from which on, rows of a time are not meant.
+        let from = |ts_ms| match self.after {
+            Some(after) if ts_ms == after.ts_ms => {
+                self.series.partition_point(|series| series.id <= after.series)
+            }
+            _ => 0,
+        };
+        let to = |ts_ms| match self.last {
+            Some(last) if ts_ms == last.ts_ms => {
+                self.series.partition_point(|series| series.id <= last.series)
+            }
+            _ => self.series.len(),
+        };
+        let mut ts_ms = merge.heads.iter().map(|head| head.ts_ms).min()?;
+        while ts_ms != Head::ENDED {
+            let meant = from(ts_ms)..to(ts_ms);
+            let mut next_ms = Head::ENDED;
+            for head in &mut merge.heads {
+                if head.ts_ms == ts_ms {
+                    let row = head.take();
+                    if meant.contains(&row.series) {
+                        *left = left.saturating_sub(1);
+                        visit(row);
+                    }
+                }
+                next_ms = next_ms.min(head.ts_ms);
+            }
+            if *left == 0 {
+                return Some(ts_ms);
+            }
+            ts_ms = next_ms;
+        }
+        None
+    }
+}
+
+/// The slices of a scan side by side.
+struct Merge<'a> {
+    /// By ascending series; slices of one series have no time in common.
+    heads: Vec<Head<'a>>,
+}
+
+/// A slice and how far it has been taken.
+struct Head<'a> {
+    /// Time of the next row, [`Head::ENDED`] after the last.
+    ts_ms: i64,
+    series: usize,
+    at: usize,
+    times_ms: &'a [i64],
+    value: &'a [f64],
+    quality: &'a [QualityCode],
+}
+
+impl<'a> Merge<'a> {
+    fn new(series: &[Arc<Series>], slices: &[SeriesSlice<'a>], until_ms: i64) -> Self {
+        let heads = slices.iter().filter_map(|slice| {
+            let series = series.binary_search_by_key(&slice.series.id, |known| known.id).ok()?;
+            let len = slice.ts_ms.partition_point(|&ts_ms| ts_ms <= until_ms);
+            Some(Head {
+                ts_ms: if len > 0 { slice.ts_ms[0] } else { Head::ENDED },
+                series,
+                at: 0,
+                times_ms: &slice.ts_ms[..len],
+                value: &slice.value[..len],
+                quality: &slice.quality[..len],
+            })
+        });
+        Self { heads: heads.collect() }
+    }
+
+    fn len(&self) -> usize {
+        self.heads.iter().map(|head| head.times_ms.len()).sum()
+    }
+}
+
+impl Head<'_> {
+    /// Later than any instant of a window that ends before it.
+    const ENDED: i64 = i64::MAX;
+
+    fn take(&mut self) -> Row {
+        let Self { series, at, .. } = *self;
+        let row =
+            Row { series, ts_ms: self.ts_ms, value: self.value[at], quality: self.quality[at] };
+        self.at += 1;
+        self.ts_ms = self.times_ms.get(self.at).copied().unwrap_or(Self::ENDED);
+        row
+    }
+}
+
+#[cfg(test)]
+#[path = "station_rows_tests.rs"]
+mod tests;

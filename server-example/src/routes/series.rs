@@ -1,0 +1,65 @@
+//! `/observations/series`: the readings of one variable at one station.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State as Shared;
+use axum::response::Response;
+use axum::routing::post;
+use mesonet::{
+    ClosedWindow, SeriesFilter, StationId, Variable, check_lookback, observation_series,
+};
+use serde::Deserialize;
+
+use crate::access::Caller;
+use crate::encoding::Accepted;
+use crate::error::ApiError;
+use crate::extract::{JsonBody, Query};
+use crate::series_json::SeriesWriter;
+use crate::snapshot::json;
+use crate::state::State;
+use crate::stream::{self, Pieces};
+
+pub fn router() -> Router<Arc<State>> {
+    Router::new().route("/observations/series", post(series))
+}
+
+/// `stationIds` has no effect, so it is passed over like a field that is not known.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SeriesRequest {
+    station_id: String,
+    #[serde(flatten)]
+    filter: SeriesFilter,
+}
+
+async fn series(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    query: Query,
+    accepted: Accepted,
+    JsonBody(SeriesRequest { station_id, filter }): JsonBody<SeriesRequest>,
+) -> Result<Response, ApiError> {
+    let station: StationId = station_id.parse().map_err(ApiError::of)?;
+    let Some(name) = filter.name.clone() else {
+        return Err(ApiError::BadRequest("name is needed".to_owned()));
+    };
+    let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
+    let window = ClosedWindow::new(start_ms, end_ms).map_err(ApiError::of)?;
+    check_lookback(window, state.now_ms(), caller.plan).map_err(ApiError::of)?;
+    // No station has readings of what is no variable: the caller is told which there are.
+    name.parse::<Variable>().map_err(|error| ApiError::NotFound(error.to_string()))?;
+    let encoding = accepted.fastest();
+    let begin = move |state: &State| {
+        let found = observation_series(state.store(), station, &filter, window);
+        let found = found.map_err(ApiError::of)?.ok_or_else(|| {
+            ApiError::NotFound(format!(
+                "station {station} has no matching readings of {name} in the window"
+            ))
+        })?;
+        let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
+        Ok(((), Pieces::new(writer, encoding)?))
+    };
+    let ((), body) = stream::body(state, begin).await?;
+    Ok(json(encoding, body))
+}

@@ -1,0 +1,151 @@
+//! Writes an observation series as JSON, piece by piece and without a tree in between. The bytes
+//! are those of `serde_json::to_vec` on the same answer.
+
+use mesonet::{BaseQuality, InstantWriter, ObservationSeries, ReasonQuality, SeriesReading};
+
+use crate::error::ApiError;
+use crate::state::State;
+use crate::stream::Writer;
+
+/// The state of an answer that is being written.
+#[derive(Debug)]
+pub struct SeriesWriter {
+    readings: Vec<SeriesReading>,
+    /// From the start of the answer to its readings.
+    head: Vec<u8>,
+    /// From the end of the value to the series' own fields, by base code and reason.
+    quality: Vec<String>,
+    /// From there to the end of the reading, by series.
+    series: Vec<String>,
+    instants: InstantWriter,
+    next: usize,
+}
+
+const REASONS: usize = ReasonQuality::ALL.len();
+/// The end of an answer without readings.
+const END: &[u8] = b"]}";
+
+impl SeriesWriter {
+    /// A writer of an answer.
+    ///
+    /// # Errors
+    /// `serde_json` cannot write the fields before the readings.
+    pub fn new(mut answer: ObservationSeries) -> serde_json::Result<Self> {
+        let readings = std::mem::take(&mut answer.readings);
+        let mut head = serde_json::to_vec(&answer)?;
+        head.truncate(head.len() - END.len());
+        let series = answer.series.iter().map(|known| {
+            let key = &known.series.key;
+            let calculated = key.calculated;
+            if key.bucket.is_empty() {
+                return Ok(format!(",\"calculated\":{calculated}}}"));
+            }
+            let bucket = serde_json::to_string(&key.bucket)?;
+            Ok(format!(",\"calculated\":{calculated},\"groupBucketName\":{bucket}}}"))
+        });
+        let quality = BaseQuality::ALL.into_iter().flat_map(|base| {
+            ReasonQuality::ALL.into_iter().map(move |reason| {
+                format!(
+                    ",\"quality\":{{\"baseQuality\":\"{base}\",\"reasonQuality\":\"{reason}\"}}"
+                )
+            })
+        });
+        Ok(Self {
+            series: series.collect::<serde_json::Result<_>>()?,
+            quality: quality.collect(),
+            instants: InstantWriter::default(),
+            readings,
+            head,
+            next: 0,
+        })
+    }
+
+    /// Writes on until the text is at least so many bytes long or the answer is at its end, and
+    /// tells whether it is.
+    pub fn write(&mut self, text: &mut Vec<u8>, until_bytes: usize) -> bool {
+        text.append(&mut self.head);
+        while let Some(reading) = self.readings.get(self.next) {
+            if self.next > 0 {
+                text.push(b',');
+            }
+            text.extend_from_slice(b"{\"timestamp\":\"");
+            self.instants.write(reading.ts_ms, text);
+            text.extend_from_slice(b"\",\"value\":");
+            // A store holds finite values only.
+            text.extend_from_slice(zmij::Buffer::new().format(reading.value).as_bytes());
+            let quality = reading.quality;
+            let quality = &self.quality[quality.base as usize * REASONS + quality.reason as usize];
+            text.extend_from_slice(quality.as_bytes());
+            text.extend_from_slice(self.series[reading.series as usize].as_bytes());
+            self.next += 1;
+            if text.len() >= until_bytes {
+                return false;
+            }
+        }
+        text.extend_from_slice(END);
+        true
+    }
+}
+
+impl Writer for SeriesWriter {
+    fn write(
+        &mut self,
+        _: &State,
+        text: &mut Vec<u8>,
+        until_bytes: usize,
+    ) -> Result<bool, ApiError> {
+        Ok(self.write(text, until_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mesonet::{IntervalType, Quality, Series, SeriesKey, StationId, StationSeries, Variable};
+
+    use super::*;
+
+    #[test]
+    fn the_bytes_are_those_of_the_library_in_pieces_of_any_length() {
+        let wind = SeriesKey::new(Variable::WindSpeed, IntervalType::Average, 2);
+        let keys = [
+            wind.clone(),
+            wind.clone().calculated(),
+            SeriesKey { bucket: "a \"b\"".into(), ..wind },
+        ];
+        let known = |key: SeriesKey| StationSeries {
+            series: Series::from(key).into(),
+            first_appearance_ms: 60_000,
+        };
+        let reading = |i: u32| SeriesReading {
+            ts_ms: i64::from(i) * 12_345_678_901 - 1,
+            value: f64::from(i) / 7.0 - 1e-7,
+            series: i % 3,
+            quality: Quality {
+                base: BaseQuality::ALL[i as usize % 8],
+                reason: ReasonQuality::ALL[i as usize % 14],
+            },
+        };
+        for count in [0, 1, 2, 100] {
+            let answer = ObservationSeries {
+                station: StationId::new("TEST", "A"),
+                series: keys.clone().map(known).to_vec(),
+                readings: (0..count).map(reading).collect(),
+            };
+            let expected = serde_json::to_string(&answer).unwrap();
+            for until_bytes in [1, 500, usize::MAX] {
+                let mut writer = SeriesWriter::new(answer.clone()).unwrap();
+                let mut whole = Vec::new();
+                loop {
+                    let mut piece = Vec::new();
+                    let last = writer.write(&mut piece, until_bytes);
+                    assert!(last || piece.len() >= until_bytes);
+                    whole.append(&mut piece);
+                    if last {
+                        break;
+                    }
+                }
+                assert_eq!(String::from_utf8(whole).unwrap(), expected);
+            }
+        }
+    }
+}
