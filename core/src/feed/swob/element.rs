@@ -49,20 +49,11 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
         Some(("wnd", height)) => wind_speed(statistic, height, 1)?,
         Some(("wnd_gst", height)) => wind_speed(statistic, height, 0)?,
         Some(_) => return None,
-        None => match base.strip_prefix("wnd_dir") {
-            Some(height) => {
-                let kind = match statistic {
-                    Statistic::None => Instantaneous,
-                    Statistic::Average => Average,
-                    _ => return None,
-                };
-                (Variable::WindDirection, kind, Some(wind_height(height)), 0)
-            }
-            None => {
-                let (variable, kind) = other(base, statistic)?;
-                (variable, kind, None, 0)
-            }
-        },
+        None if base.starts_with(DIRECTION) => wind_direction(statistic, &base[DIRECTION.len()..])?,
+        None => {
+            let (variable, kind) = other(base, statistic)?;
+            (variable, kind, None, 0)
+        }
     };
     let interval_minutes = match (interval_type, period) {
         (Instantaneous, None) => 0,
@@ -90,6 +81,17 @@ fn wind_speed(statistic: Statistic, height: &str, rank: u8) -> Option<WindMeanin
         Statistic::Min | Statistic::Total => return None,
     };
     Some((variable, kind, Some(height), rank))
+}
+
+const DIRECTION: &str = "wnd_dir";
+
+fn wind_direction(statistic: Statistic, height: &str) -> Option<WindMeaning> {
+    let kind = match statistic {
+        Statistic::None => Instantaneous,
+        Statistic::Average => Average,
+        _ => return None,
+    };
+    Some((Variable::WindDirection, kind, Some(wind_height(height)), 0))
 }
 
 fn wind_height(text: &str) -> WindHeight {
