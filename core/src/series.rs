@@ -1,6 +1,7 @@
 //! A series: one variable at one station, measured one way.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -141,6 +142,18 @@ impl SeriesKey {
             self.id(),
         )
     }
+
+    /// [`preference`](Self::preference) of two series, without their ids where these do not decide.
+    pub(crate) fn compare_preference(&self, other: &Self) -> Ordering {
+        let but_for_id = |key: &Self| {
+            let momentary = key.interval_type == IntervalType::Instantaneous;
+            let kind = key.interval_type.instantaneity();
+            (!momentary, key.interval_minutes, kind, key.calculated)
+        };
+        but_for_id(self)
+            .cmp(&but_for_id(other))
+            .then_with(|| if self == other { Ordering::Equal } else { self.id().cmp(&other.id()) })
+    }
 }
 
 /// A series with what is worked out from its key once, not per reading.
@@ -256,5 +269,10 @@ mod tests {
             })
             .collect();
         assert!(ranks.windows(2).all(|pair| pair[0] < pair[1]));
+        let keys: Vec<_> = keys().filter(|key| key.variable < Variable::ALL[3]).collect();
+        for (one, other) in keys.iter().zip(keys.iter().rev()) {
+            let wanted = one.preference().cmp(&other.preference());
+            assert_eq!(one.compare_preference(other), wanted, "{one:?} {other:?}");
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! The report on one reading: what each check looked at, held it against, and found.
 
-use super::SeriesReadings;
 use super::consistency::Side;
 use super::limits::{
     Band, Bounds, Curve, PersistenceLimits, PrecisionLimits, RecordLimits, SpikeLimits, StepLimits,
     ValueLimits,
 };
 use super::outcome::{Check, CheckInput, CheckLimit, Details, NotRun, Outcome, Sink, Tally};
-use super::persistence::Found;
+use super::persistence::{Found, Streak};
+use super::readings::Readings;
 use super::relation::{Rule, checks_of, is_configured};
 use super::station::{Pass, Plan, Walk};
 use crate::quality::{BaseQuality, Quality};
@@ -118,17 +118,17 @@ impl Reports {
     }
 }
 
-/// The explanation of a reading: the walk of the fast pass up to it, and its reports.
-pub(super) fn explain(pass: &Pass<'_>, which: usize, reading: usize) -> Explanation {
+/// The explanation of a reading: the walk of the fast pass from it on, and its reports.
+pub(super) fn explain<R: Readings>(
+    pass: &Pass<'_, R>,
+    which: usize,
+    reading: usize,
+) -> Explanation {
     let of = &pass.series[which];
-    let source = of.source[reading];
+    let source = of.source(reading);
     let mut reports = Reports::default();
     if source.base != BaseQuality::Good {
-        let mut walk = Walk::new(pass, which);
-        for before in 0..reading {
-            walk.judge(before, &mut Tally::default());
-        }
-        walk.judge(reading, &mut reports);
+        Walk::new(pass, which, reading).judge(reading, &mut reports);
         for check in Check::ALL {
             if !reports.has(check) {
                 let why = why_not(pass, which, reading, check);
@@ -138,10 +138,10 @@ pub(super) fn explain(pass: &Pass<'_>, which: usize, reading: usize) -> Explanat
         reports.0.sort_by_key(|report| report.check);
     }
     let mut explanation = Explanation {
-        variable: of.key.variable.name(),
-        unit: of.key.reported_unit.clone().into_owned(),
-        timestamp: Iso8601(of.ts_ms[reading]),
-        value: of.value[reading],
+        variable: of.key().variable.name(),
+        unit: of.key().reported_unit.clone().into_owned(),
+        timestamp: Iso8601(of.ts_ms(reading)),
+        value: of.value(reading),
         source,
         checks: reports.0,
         verdict: source,
@@ -152,9 +152,9 @@ pub(super) fn explain(pass: &Pass<'_>, which: usize, reading: usize) -> Explanat
 }
 
 /// Why a check said nothing at all.
-fn why_not(pass: &Pass<'_>, which: usize, reading: usize, check: Check) -> NotRun {
+fn why_not<R: Readings>(pass: &Pass<'_, R>, which: usize, reading: usize, check: Check) -> NotRun {
     let (of, plan, config) = (&pass.series[which], &pass.plans[which], pass.config);
-    let variable = &of.key.variable;
+    let variable = &of.key().variable;
     let (configured, fits) = match check {
         Check::Range => (config.range.contains_key(variable), true),
         Check::Record => (config.record.contains_key(variable), true),
@@ -170,7 +170,7 @@ fn why_not(pass: &Pass<'_>, which: usize, reading: usize, check: Check) -> NotRu
     };
     if !configured {
         NotRun::NoLimit
-    } else if of.key.reported_unit != variable.unit().symbol() {
+    } else if of.key().reported_unit != variable.unit().symbol() {
         NotRun::Unit
     } else if !fits || !plan.comparable {
         NotRun::SeriesKind
@@ -208,27 +208,22 @@ pub(super) fn limit(
     }
 }
 
-fn reading_of(of: &SeriesReadings<'_>, reading: usize) -> CheckInput {
-    let name = of.key.variable.name();
-    input(name, of.value[reading], &of.key.reported_unit, Some(of.ts_ms[reading]))
+fn reading_of<R: Readings>(of: &R, reading: usize) -> CheckInput {
+    let name = of.key().variable.name();
+    input(name, of.value(reading), &of.key().reported_unit, Some(of.ts_ms(reading)))
 }
 
-pub(super) fn value(of: &SeriesReadings<'_>, reading: usize, limits: &ValueLimits) -> Details {
-    let is_sentinel = limits.is_sentinel(of.key.variable, of.value[reading]);
-    let unit = &of.key.reported_unit;
-    let sentinel = of.value[reading];
+pub(super) fn value<R: Readings>(of: &R, reading: usize, limits: &ValueLimits) -> Details {
+    let is_sentinel = limits.is_sentinel(of.key().variable, of.value(reading));
+    let unit = &of.key().reported_unit;
+    let sentinel = of.value(reading);
     let found = is_sentinel
         .then(|| limit("sentinel", Some(sentinel), Some(sentinel), unit, &limits.source));
     Details { inputs: vec![reading_of(of, reading)], limits: found.into_iter().collect() }
 }
 
-pub(super) fn range(
-    of: &SeriesReadings<'_>,
-    reading: usize,
-    plan: &Plan<'_>,
-    band: Band,
-) -> Details {
-    let unit = &of.key.reported_unit;
+pub(super) fn range<R: Readings>(of: &R, reading: usize, plan: &Plan<'_>, band: Band) -> Details {
+    let unit = &of.key().reported_unit;
     let source = plan.seasons.map_or("", |(_, limits)| &limits.source);
     let bounds = |name, Bounds { min, max }| limit(name, Some(min), Some(max), unit, source);
     let levels = [("error", band.error), ("doubtful", band.doubtful)];
@@ -239,10 +234,10 @@ pub(super) fn range(
     Details { inputs: vec![reading_of(of, reading)], limits: levels.chain(amount).collect() }
 }
 
-pub(super) fn record(of: &SeriesReadings<'_>, reading: usize, limits: &RecordLimits) -> Details {
+pub(super) fn record<R: Readings>(of: &R, reading: usize, limits: &RecordLimits) -> Details {
     let RecordLimits { bounds, source } = limits;
     let on_record =
-        limit("record", Some(bounds.min), Some(bounds.max), &of.key.reported_unit, source);
+        limit("record", Some(bounds.min), Some(bounds.max), &of.key().reported_unit, source);
     Details { inputs: vec![reading_of(of, reading)], limits: vec![on_record] }
 }
 
@@ -250,13 +245,13 @@ fn hours(name: &'static str, elapsed_ms: i64) -> CheckInput {
     input(name, elapsed_ms as f64 / HOUR_MS as f64, "h", None)
 }
 
-pub(super) fn spike(
-    of: &SeriesReadings<'_>,
+pub(super) fn spike<R: Readings>(
+    of: &R,
     readings: [usize; 3],
     elapsed_ms: [i64; 2],
     limits: &SpikeLimits,
 ) -> Details {
-    let unit = &of.key.reported_unit;
+    let unit = &of.key().reported_unit;
     let mut inputs = readings.map(|reading| reading_of(of, reading)).to_vec();
     inputs.extend([hours("elapsedBefore", elapsed_ms[0]), hours("elapsedAfter", elapsed_ms[1])]);
     let both = limits.curve.at(elapsed_ms[0]).zip(limits.curve.at(elapsed_ms[1]));
@@ -267,8 +262,8 @@ pub(super) fn spike(
     Details { inputs, limits: sum.into_iter().chain([ratio]).collect() }
 }
 
-pub(super) fn step(
-    of: &SeriesReadings<'_>,
+pub(super) fn step<R: Readings>(
+    of: &R,
     [before, reading]: [usize; 2],
     elapsed_ms: i64,
     limits: &StepLimits,
@@ -276,7 +271,7 @@ pub(super) fn step(
     let levels = [("doubtful", &limits.doubtful), ("instrumentation", &limits.instrumentation)];
     let level = |(name, curve): (_, &Option<Curve>)| {
         let max = curve.as_ref()?.at(elapsed_ms)?;
-        Some(limit(name, Some(-max), Some(max), &of.key.reported_unit, &limits.source))
+        Some(limit(name, Some(-max), Some(max), &of.key().reported_unit, &limits.source))
     };
     Details {
         inputs: vec![reading_of(of, before), reading_of(of, reading), hours("elapsed", elapsed_ms)],
@@ -284,20 +279,22 @@ pub(super) fn step(
     }
 }
 
-pub(super) fn persistence(
-    of: &SeriesReadings<'_>,
+pub(super) fn persistence<R: Readings>(
+    of: &R,
+    usable: &impl Fn(usize) -> bool,
     reading: usize,
     found: &Found,
     limits: &PersistenceLimits,
 ) -> Details {
-    let Found { repeats, since_ms, limit: row } = found;
+    let Found { repeats, since_ms, .. } = found;
+    let row = Streak::limit(limits, of, usable, reading);
     let source = &limits.source;
-    let (now_ms, unit) = (of.ts_ms[reading], &of.key.reported_unit);
+    let (now_ms, unit) = (of.ts_ms(reading), &of.key().reported_unit);
     Details {
         inputs: vec![
             reading_of(of, reading),
             input("repeats", *repeats as f64, "", Some(*since_ms)),
-            hours("lasted", now_ms - since_ms),
+            hours("lasted", now_ms.saturating_sub(*since_ms)),
             input("resolution", row.step.0, unit, None),
         ],
         limits: vec![
@@ -308,17 +305,17 @@ pub(super) fn persistence(
 }
 
 /// `computed` is the tolerance of a precise rule, or the reduced pressure.
-pub(super) fn relation(
-    of: &SeriesReadings<'_>,
+pub(super) fn relation<R: Readings>(
+    of: &R,
     reading: usize,
-    (other, at): (&SeriesReadings<'_>, usize),
+    (other, at): (&R, usize),
     rule: Rule<'_>,
     computed: Option<f64>,
     altitude_m: Option<f64>,
 ) -> Details {
-    let unit = &of.key.reported_unit;
+    let unit = &of.key().reported_unit;
     let mut inputs = vec![reading_of(of, reading), reading_of(other, at)];
-    let bound = other.value[at];
+    let bound = other.value(at);
     let beside = |side: Side, tolerance: f64, source: &str| match side {
         Side::Lower | Side::AverageLower => {
             limit("notAbove", None, Some(bound + tolerance), unit, source)

@@ -1,4 +1,4 @@
-use super::super::{Checker, LonLat, StationSite};
+use super::super::{Checker, LonLat, SeriesReadings, StationSite};
 use super::*;
 use crate::quality::ReasonQuality;
 use crate::series::{IntervalType, SeriesKey};

@@ -12,6 +12,7 @@ mod neighbours;
 mod outcome;
 mod persistence;
 mod range;
+mod readings;
 mod relation;
 mod station;
 mod step;
@@ -20,7 +21,11 @@ mod value;
 pub use config::{CheckConfig, CheckConfigError, DEFAULT_LIMITS_TOML};
 pub use explain::{CheckReport, Explanation};
 pub use neighbours::Surroundings;
+pub(crate) use neighbours::{DISAGREE, Held, combined};
+pub(crate) use outcome::Tally;
 pub use outcome::{Check, CheckInput, CheckLimit, NotRun};
+pub(crate) use readings::Readings;
+pub(crate) use station::Pass;
 
 use crate::geo::LonLat;
 use crate::quality::Quality;
@@ -205,8 +210,19 @@ impl Checker {
         for (i, (of, verdicts)) in series.iter().zip(&*verdicts).enumerate() {
             of.check(i, verdicts.len())?;
         }
-        station::Pass::new(&self.config, site, series).run(verdicts);
+        let all: Vec<_> = series.iter().map(|of| 0..of.ts_ms.len()).collect();
+        self.pass(site, series)
+            .run(&all, |which, reading, verdict| verdicts[which][reading] = verdict);
         Ok(())
+    }
+
+    /// The checks of one station over readings that lie anywhere, of which only some are judged.
+    pub(crate) fn pass<'a, R: Readings>(
+        &'a self,
+        site: &'a StationSite,
+        series: &'a [R],
+    ) -> Pass<'a, R> {
+        Pass::new(&self.config, site, series)
     }
 
     /// What each check found out about one reading: the same checks in the same order as
@@ -227,8 +243,18 @@ impl Checker {
         if series.get(which_series).is_none_or(|of| which_reading >= of.ts_ms.len()) {
             return Err(CheckError::NoSuchReading { series: which_series, reading: which_reading });
         }
-        let pass = station::Pass::new(&self.config, site, series);
-        Ok(explain::explain(&pass, which_series, which_reading))
+        Ok(self.explain_reading(site, series, which_series, which_reading))
+    }
+
+    /// [`explain`](Self::explain) for a reading that is there.
+    pub(crate) fn explain_reading<R: Readings>(
+        &self,
+        site: &StationSite,
+        series: &[R],
+        which_series: usize,
+        which_reading: usize,
+    ) -> Explanation {
+        explain::explain(&self.pass(site, series), which_series, which_reading)
     }
 
     /// The check of the neighbours: one variable at one time over many stations. `out` gets the
@@ -258,10 +284,45 @@ impl Checker {
         which_station: usize,
     ) -> Result<CheckReport, CheckError> {
         surroundings.check(surroundings.value.len())?;
-        if which_station >= surroundings.value.len() {
-            return Err(CheckError::NoSuchReading { series: 0, reading: which_station });
-        }
-        Ok(neighbours::explain(&self.config, surroundings, which_station))
+        neighbours::explain(&self.config, surroundings, which_station)
+            .ok_or(CheckError::NoSuchReading { series: 0, reading: which_station })
+    }
+
+    /// The check of the neighbours on one value: `near` are the stations around it and their
+    /// distances in km, from the nearest on, and `held` gives their values.
+    pub(crate) fn check_held(
+        &self,
+        variable: Variable,
+        of: Held,
+        near: impl Iterator<Item = (usize, f64)>,
+        held: impl Fn(usize) -> Option<Held>,
+    ) -> Tally {
+        neighbours::tally(&self.config, variable, of, near, held)
+    }
+
+    /// What [`check_held`](Self::check_held) found out.
+    pub(crate) fn explain_held(
+        &self,
+        variable: Variable,
+        of: Held,
+        near: impl Iterator<Item = (usize, f64)>,
+        held: impl Fn(usize) -> Option<Held>,
+    ) -> CheckReport {
+        neighbours::report(&self.config, variable, of, near, held)
+    }
+
+    /// Whether every value of a variable, in its unit, is judged by a check that needs no other.
+    pub(crate) fn is_judged_alone(
+        &self,
+        variable: Variable,
+        site: &StationSite,
+        ts_ms: i64,
+    ) -> bool {
+        let CheckConfig { range, record, .. } = &self.config;
+        let band = range
+            .get(&variable)
+            .and_then(|limits| range::Seasons::new(limits, site.coordinates.lat()).at(ts_ms));
+        band.is_some() || record.contains_key(&variable)
     }
 }
 

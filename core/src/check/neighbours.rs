@@ -44,30 +44,46 @@ struct Around {
     deviation: f64,
 }
 
+/// The value of one station as it is held against others, and others against it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    /// The value; NaN where there is none.
+    pub value: f64,
+    pub altitude_m: Option<f64>,
+    /// The verdict without the neighbours.
+    pub base: BaseQuality,
+}
+
+/// What the check says of a value that is unlike those around.
+pub(crate) const DISAGREE: Quality =
+    Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
+
 /// Mean and deviation of the values around a station, brought to its altitude; `None` with fewer
 /// than the limits ask for. The nearest fifty at most: more say nothing new.
 ///
 /// The deviation is that of a single value from the mean of n: √(s² + s²/n), as titanlib has it,
 /// and at least the least of the limits.
-fn around(of: &Surroundings<'_>, which: usize, limits: &NeighbourLimits) -> Option<Around> {
+fn around(
+    of: Held,
+    near: impl Iterator<Item = (usize, f64)>,
+    held: impl Fn(usize) -> Option<Held>,
+    limits: &NeighbourLimits,
+) -> Option<Around> {
     const MOST: usize = 50;
-    let site = &of.sites[which];
     let lapse = limits.lapse_per_m;
     let (mut count, mut sum, mut squares) = (0_usize, 0.0, 0.0);
     // Sums of differences from the value itself: squares of values of 1000 hPa lose digits.
-    let origin = of.value[which];
-    let near = of.index.nearest(site.coordinates);
+    let origin = of.value;
     for (other, _) in near.take_while(|&(_, distance_km)| distance_km <= limits.radius_km) {
         if count == MOST {
             break;
         }
-        // An index of more places than there are columns finds stations without a value.
-        let Some(&value) = of.value.get(other).filter(|value| value.is_finite()) else { continue };
+        let Some(other) = held(other).filter(|other| other.value.is_finite()) else { continue };
         // A value that is impossible, missing or doubtful says nothing of its neighbours.
-        if other == which || of.verdict[other].base <= BaseQuality::Doubtful {
+        if other.base <= BaseQuality::Doubtful {
             continue;
         }
-        let rise_m = match (of.sites[other].altitude_m, site.altitude_m) {
+        let rise_m = match (other.altitude_m, of.altitude_m) {
             _ if !limits.needs_altitude() => 0.0,
             (Some(theirs), Some(ours)) => theirs - ours,
             _ => continue,
@@ -75,7 +91,7 @@ fn around(of: &Surroundings<'_>, which: usize, limits: &NeighbourLimits) -> Opti
         if limits.max_rise_m.is_some_and(|most| rise_m.abs() > most) {
             continue;
         }
-        let difference = value + lapse.unwrap_or(0.0) * rise_m - origin;
+        let difference = other.value + lapse.unwrap_or(0.0) * rise_m - origin;
         count += 1;
         sum += difference;
         squares += difference * difference;
@@ -90,35 +106,37 @@ fn around(of: &Surroundings<'_>, which: usize, limits: &NeighbourLimits) -> Opti
     Some(Around { count, mean: origin + mean, deviation })
 }
 
-fn judge<S: Sink>(config: &CheckConfig, of: &Surroundings<'_>, which: usize, sink: &mut S) {
+/// Holds a value against those of the stations near it, from the nearest on, itself not among them.
+fn judge<S: Sink>(
+    config: &CheckConfig,
+    variable: Variable,
+    of: Held,
+    near: impl Iterator<Item = (usize, f64)>,
+    held: impl Fn(usize) -> Option<Held>,
+    sink: &mut S,
+) {
     let not_run = |why| (Outcome::NotRun(why), None);
-    let value = of.value[which];
-    let limits = config.neighbours.get(&of.variable);
+    let value = of.value;
+    let limits = config.neighbours.get(&variable);
     let (outcome, found) = match limits {
         None => not_run(NotRun::NoLimit),
         // Missing or impossible already.
-        _ if !value.is_finite() || of.verdict[which].base <= BaseQuality::Error => {
-            not_run(NotRun::Refused)
-        }
-        Some(limits) if limits.needs_altitude() && of.sites[which].altitude_m.is_none() => {
+        _ if !value.is_finite() || of.base <= BaseQuality::Error => not_run(NotRun::Refused),
+        Some(limits) if limits.needs_altitude() && of.altitude_m.is_none() => {
             not_run(NotRun::NoAltitude)
         }
-        Some(limits) => match around(of, which, limits) {
+        Some(limits) => match around(of, near, held, limits) {
             None => not_run(NotRun::TooFewNeighbours),
             Some(found) => {
                 let unlike = (value - found.mean).abs() > limits.threshold * found.deviation;
-                let tripped = unlike.then_some(Quality {
-                    base: BaseQuality::Doubtful,
-                    reason: ReasonQuality::Disagree,
-                });
-                (tripped.into(), Some(found))
+                (unlike.then_some(DISAGREE).into(), Some(found))
             }
         },
     };
     sink.note(Check::Neighbours, outcome, || {
-        let unit = of.variable.unit().symbol();
+        let unit = variable.unit().symbol();
         let mut details = Details::default();
-        details.inputs.push(input(of.variable.name(), value, unit, None));
+        details.inputs.push(input(variable.name(), value, unit, None));
         if let Some(found) = found {
             details.inputs.push(input("neighbours", found.count as f64, "", None));
             details.inputs.push(input("meanOfNeighbours", found.mean, unit, None));
@@ -137,16 +155,55 @@ fn judge<S: Sink>(config: &CheckConfig, of: &Surroundings<'_>, which: usize, sin
     });
 }
 
+/// What the check found of a value.
+pub(super) fn tally(
+    config: &CheckConfig,
+    variable: Variable,
+    of: Held,
+    near: impl Iterator<Item = (usize, f64)>,
+    held: impl Fn(usize) -> Option<Held>,
+) -> Tally {
+    let mut tally = Tally::default();
+    judge(config, variable, of, near, held, &mut tally);
+    tally
+}
+
+pub(super) fn report(
+    config: &CheckConfig,
+    variable: Variable,
+    of: Held,
+    near: impl Iterator<Item = (usize, f64)>,
+    held: impl Fn(usize) -> Option<Held>,
+) -> CheckReport {
+    let mut reports = super::explain::Reports::default();
+    judge(config, variable, of, near, held, &mut reports);
+    reports.only()
+}
+
+impl Surroundings<'_> {
+    /// The value of a station. An index of more places than there are columns finds stations
+    /// without a value.
+    fn held(&self, which: usize) -> Option<Held> {
+        let altitude_m = self.sites.get(which)?.altitude_m;
+        Some(Held { value: self.value[which], altitude_m, base: self.verdict[which].base })
+    }
+
+    fn near(&self, which: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let near = self.index.nearest(self.sites[which].coordinates);
+        near.filter(move |&(other, _)| other != which)
+    }
+}
+
 pub(super) fn run(config: &CheckConfig, of: &Surroundings<'_>, out: &mut [Quality]) {
     for (which, out) in out.iter_mut().enumerate() {
-        let mut tally = Tally::default();
-        judge(config, of, which, &mut tally);
+        let Some(held) = of.held(which) else { continue };
+        let tally = tally(config, of.variable, held, of.near(which), |other| of.held(other));
         *out = combined(tally, of.source[which], of.verdict[which]);
     }
 }
 
 /// The verdict so far, and this check's where it is worse. It makes an Unknown Good if it passed.
-fn combined(tally: Tally, source: Quality, so_far: Quality) -> Quality {
+pub(crate) fn combined(tally: Tally, source: Quality, so_far: Quality) -> Quality {
     match so_far.base {
         _ if source.base == BaseQuality::Good => source,
         BaseQuality::Unknown => tally.verdict(so_far).0,
@@ -154,10 +211,13 @@ fn combined(tally: Tally, source: Quality, so_far: Quality) -> Quality {
     }
 }
 
-pub(super) fn explain(config: &CheckConfig, of: &Surroundings<'_>, which: usize) -> CheckReport {
-    let mut reports = super::explain::Reports::default();
-    judge(config, of, which, &mut reports);
-    reports.only()
+pub(super) fn explain(
+    config: &CheckConfig,
+    of: &Surroundings<'_>,
+    which: usize,
+) -> Option<CheckReport> {
+    let held = of.held(which)?;
+    Some(report(config, of.variable, held, of.near(which), |other| of.held(other)))
 }
 
 #[cfg(test)]

@@ -216,14 +216,14 @@ pub(super) trait Sink {
 
 /// The verdict of the checks so far: the worst, of the first check where two are the same.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     /// Whether a check ran that says something of the value beyond its being one.
     ran: bool,
     tripped: Option<(Quality, Check)>,
 }
 
 impl Tally {
-    pub fn add(&mut self, check: Check, outcome: Outcome) {
+    pub(super) fn add(&mut self, check: Check, outcome: Outcome) {
         match outcome {
             Outcome::NotRun(_) => {}
             // That a value is a number does not make it Good.
@@ -235,6 +235,11 @@ impl Tally {
                 }
             }
         }
+    }
+
+    /// Whether a check ran that says something of the value beyond its being one.
+    pub fn ran(self) -> bool {
+        self.ran
     }
 
     /// The worst that a check said, where one tripped.

@@ -1,22 +1,21 @@
 //! Persistence: a sensor that is stuck.
 
 use super::limits::{PersistenceLimits, Repeats};
+use super::readings::Readings;
 use crate::quality::{BaseQuality, Quality, ReasonQuality};
 
-/// The streak of equal values that a series is in, and the resolution of its values, over a window
-/// of time that slides along with it. One pass over the series, each reading in and out once.
+/// The streak of equal values that a series is in, over a window of time that slides along with it.
+///
+/// It begins at any reading: what lies before is looked at only as far back as the values are equal,
+/// and for the resolution of the window only when the streak is long enough for some resolution.
 #[derive(Debug)]
 pub(super) struct Streak<'a> {
     limits: &'a PersistenceLimits,
-    ts_ms: &'a [i64],
-    value: &'a [f64],
-    /// Indices of the usable readings of the window are `queue[head..]`.
-    queue: Vec<u32>,
-    head: usize,
-    /// Place in the queue where the run of equal values began.
-    run: usize,
-    /// For each resolution but the last, how many values of the window its step does not divide.
-    finer: Vec<u32>,
+    /// The usable reading pushed last, the first one of its streak, and how many the streak has.
+    last: Option<usize>,
+    start: usize,
+    repeats: usize,
+    window: Option<Resolution>,
 }
 
 /// The streak that ends at a reading.
@@ -24,47 +23,156 @@ pub(super) struct Streak<'a> {
 pub(super) struct Found {
     pub repeats: usize,
     pub since_ms: i64,
-    pub limit: Repeats,
+    /// Whether the window has no usable reading before this one.
+    pub alone: bool,
 }
 
 impl<'a> Streak<'a> {
-    pub fn new(limits: &'a PersistenceLimits, ts_ms: &'a [i64], value: &'a [f64]) -> Self {
-        let finer = vec![0; limits.resolution.len() - 1];
-        let queue = Vec::with_capacity(ts_ms.len());
-        Self { limits, ts_ms, value, queue, head: 0, run: 0, finer }
+    pub fn new(limits: &'a PersistenceLimits) -> Self {
+        Self { limits, last: None, start: 0, repeats: 0, window: None }
+    }
+
+    fn oldest_ms<R: Readings>(&self, of: &R, reading: usize) -> i64 {
+        of.ts_ms(reading).saturating_sub(self.limits.window_ms)
     }
 
     /// Takes the next usable reading and gives the streak that it ends.
     #[inline]
-    pub fn push(&mut self, reading: usize) -> Found {
-        let (now_ms, value) = (self.ts_ms[reading], self.value[reading]);
-        let same = self.queue.last().is_some_and(|&last| self.value[last as usize] == value);
-        if !same {
-            self.run = self.queue.len();
+    pub fn push<R: Readings>(
+        &mut self,
+        of: &R,
+        usable: &impl Fn(usize) -> bool,
+        reading: usize,
+    ) -> Found {
+        let value = of.value(reading);
+        let oldest_ms = self.oldest_ms(of, reading);
+        let alone = match self.last {
+            None => self.look_back(of, usable, reading),
+            Some(last) => {
+                if of.value(last) == value {
+                    self.repeats += 1;
+                } else {
+                    (self.start, self.repeats) = (reading, 1);
+                }
+                of.ts_ms(last) < oldest_ms
+            }
+        };
+        self.last = Some(reading);
+        while of.ts_ms(self.start) < oldest_ms {
+            self.repeats -= usize::from(usable(self.start));
+            self.start += 1;
         }
-        self.queue.push(reading as u32);
-        self.count(value, 1);
-        let oldest_ms = now_ms.saturating_sub(self.limits.window_ms);
-        while self.ts_ms[self.queue[self.head] as usize] < oldest_ms {
-            self.count(self.value[self.queue[self.head] as usize], u32::MAX);
-            self.head += 1;
+        // The first reading that is left in the window may be none that counts.
+        while !usable(self.start) {
+            self.start += 1;
         }
-        let start = self.run.max(self.head);
-        let row = self.finer.iter().position(|&finer| finer == 0).unwrap_or(self.finer.len());
-        Found {
-            repeats: self.queue.len() - start,
-            since_ms: self.ts_ms[self.queue[start] as usize],
-            limit: self.limits.resolution[row],
-        }
+        Found { repeats: self.repeats, since_ms: of.ts_ms(self.start), alone }
     }
 
-    /// Adds 1 or, as `u32::MAX`, takes 1 away where a step does not divide a value.
-    fn count(&mut self, value: f64, one: u32) {
-        for (finer, row) in self.finer.iter_mut().zip(&self.limits.resolution) {
-            if !divides(row.step.0, value) {
-                *finer = finer.wrapping_add(one);
+    /// Finds the streak that the first reading ends; whether it is alone in the window.
+    fn look_back<R: Readings>(
+        &mut self,
+        of: &R,
+        usable: &impl Fn(usize) -> bool,
+        reading: usize,
+    ) -> bool {
+        let oldest_ms = self.oldest_ms(of, reading);
+        (self.start, self.repeats) = (reading, 1);
+        let mut alone = true;
+        for before in (0..reading).rev() {
+            if of.ts_ms(before) < oldest_ms {
+                break;
+            }
+            if usable(before) {
+                alone = false;
+                if of.value(before) != of.value(reading) {
+                    break;
+                }
+                (self.start, self.repeats) = (before, self.repeats + 1);
             }
         }
+        alone
+    }
+
+    /// As often and as long as the limit of the resolution says: Instrumentation, Inert.
+    #[inline]
+    pub fn judge<R: Readings>(
+        &mut self,
+        of: &R,
+        usable: &impl Fn(usize) -> bool,
+        reading: usize,
+        found: &Found,
+    ) -> Option<Quality> {
+        let stuck = |limit: &Repeats| {
+            found.repeats >= limit.repeats as usize
+                && of.ts_ms(reading).saturating_sub(found.since_ms) >= limit.hours.ms
+        };
+        let stuck = self.limits.resolution.iter().any(stuck) && {
+            let oldest_ms = self.oldest_ms(of, reading);
+            let window = self.window.get_or_insert_default();
+            let row = window.slide(self.limits, of, usable, oldest_ms, reading);
+            stuck(&self.limits.resolution[row])
+        };
+        stuck
+            .then_some(Quality { base: BaseQuality::Instrumentation, reason: ReasonQuality::Inert })
+    }
+
+    /// The limit of the resolution of the window that ends at a reading.
+    pub fn limit<R: Readings>(
+        limits: &PersistenceLimits,
+        of: &R,
+        usable: &impl Fn(usize) -> bool,
+        reading: usize,
+    ) -> Repeats {
+        let oldest_ms = of.ts_ms(reading).saturating_sub(limits.window_ms);
+        let row = Resolution::default().slide(limits, of, usable, oldest_ms, reading);
+        limits.resolution[row]
+    }
+}
+
+/// The resolution of the values of a window. Sliding it on takes each reading in and out once.
+#[derive(Debug, Default)]
+struct Resolution {
+    from: usize,
+    to: usize,
+    /// For each resolution but the last, how many values of the window its step does not divide.
+    finer: Vec<u32>,
+}
+
+impl Resolution {
+    /// The row of the limits that the window from a moment to a reading has.
+    fn slide<R: Readings>(
+        &mut self,
+        limits: &PersistenceLimits,
+        of: &R,
+        usable: &impl Fn(usize) -> bool,
+        oldest_ms: i64,
+        reading: usize,
+    ) -> usize {
+        if self.to == 0 || of.ts_ms(self.to - 1) < oldest_ms {
+            self.from = of.before(oldest_ms);
+            self.to = self.from;
+            self.finer = vec![0; limits.resolution.len() - 1];
+        }
+        // Adds 1 or, as `u32::MAX`, takes 1 away where a step does not divide a value.
+        let mut count = |at: usize, one: u32| {
+            if usable(at) {
+                for (finer, row) in self.finer.iter_mut().zip(&limits.resolution) {
+                    if !divides(row.step.0, of.value(at)) {
+                        *finer = finer.wrapping_add(one);
+                    }
+                }
+            }
+        };
+        while self.to <= reading {
+            count(self.to, 1);
+            self.to += 1;
+        }
+        while of.ts_ms(self.from) < oldest_ms {
+            count(self.from, u32::MAX);
+            self.from += 1;
+        }
+        self.finer.iter().position(|&finer| finer == 0).unwrap_or(self.finer.len())
     }
 }
 
@@ -75,13 +183,6 @@ pub(super) fn divides(step: f64, value: f64) -> bool {
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let times = value / step;
     (times - ((times + ROUND) - ROUND)).abs() < 1e-6
-}
-
-/// As often and as long as the limit of the resolution says: Instrumentation, Inert.
-pub(super) fn persistence(found: &Found, now_ms: i64) -> Option<Quality> {
-    let Found { repeats, since_ms, limit } = found;
-    let stuck = *repeats >= limit.repeats as usize && now_ms - since_ms >= limit.hours.ms;
-    stuck.then_some(Quality { base: BaseQuality::Instrumentation, reason: ReasonQuality::Inert })
 }
 
 /// Whether a value may stay as it is.

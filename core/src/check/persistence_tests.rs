@@ -1,5 +1,6 @@
-use super::super::config::CheckConfig;
+use super::super::{CheckConfig, SeriesReadings};
 use super::*;
+use crate::series::{IntervalType, SeriesKey};
 use crate::time::{HOUR_MS, MINUTE_MS};
 use crate::variable::Variable;
 
@@ -7,13 +8,26 @@ use crate::variable::Variable;
 fn verdicts(variable: Variable, ts_ms: &[i64], value: &[f64]) -> Vec<bool> {
     let config = CheckConfig::default();
     let limits = &config.persistence[&variable];
-    let mut streak = Streak::new(limits, ts_ms, value);
-    (0..value.len())
-        .map(|reading| {
-            let found = streak.push(reading);
-            !is_exempt(value[reading], limits) && persistence(&found, ts_ms[reading]).is_some()
-        })
-        .collect()
+    let key = SeriesKey::new(variable, IntervalType::Instantaneous, 0);
+    let of = SeriesReadings { key: &key, ts_ms, value, source: &[] };
+    let all = |_| true;
+    let stuck_from = |first: usize| -> Vec<bool> {
+        let mut streak = Streak::new(limits);
+        let judge = |reading| {
+            let found = streak.push(&of, &all, reading);
+            let stuck = streak.judge(&of, &all, reading, &found).is_some();
+            !is_exempt(value[reading], limits) && stuck
+        };
+        (first..value.len()).map(judge).collect()
+    };
+    let stuck = stuck_from(0);
+    // A streak that begins at a later reading finds the same.
+    for first in [1, 2, 25, value.len() / 2, value.len() - 1] {
+        if first < value.len() {
+            assert_eq!(stuck_from(first), stuck[first..], "from {first}");
+        }
+    }
+    stuck
 }
 
 /// Hourly readings: some that differ by a resolution, then the same one.
@@ -91,9 +105,13 @@ fn the_window_bounds_how_far_back_a_streak_goes() {
     let config = CheckConfig::from_toml(text).unwrap();
     let ts_ms: Vec<i64> = (0..200).map(|hour| hour * HOUR_MS).collect();
     let value = [1013.2; 200];
-    let mut streak = Streak::new(&config.persistence[&Variable::Mslp], &ts_ms, &value);
-    let last = (0..200).map(|reading| streak.push(reading)).last().unwrap();
-    assert_eq!((last.repeats, last.since_ms), (31, 169 * HOUR_MS));
+    let key = SeriesKey::new(Variable::Mslp, IntervalType::Instantaneous, 0);
+    let of = SeriesReadings { key: &key, ts_ms: &ts_ms, value: &value, source: &[] };
+    for first in [0, 150, 199] {
+        let mut streak = Streak::new(&config.persistence[&Variable::Mslp]);
+        let last = (first..200).map(|reading| streak.push(&of, &|_| true, reading)).last().unwrap();
+        assert_eq!((last.repeats, last.since_ms), (31, 169 * HOUR_MS), "from {first}");
+    }
 }
 
 #[test]

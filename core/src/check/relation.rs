@@ -5,7 +5,7 @@ use super::consistency::Side;
 use super::limits::{PrecisionLimits, RuleLimits};
 use super::outcome::Check;
 use crate::series::IntervalType::{Average, Instantaneous, Max, Min};
-use crate::series::SeriesKey;
+use crate::series::{SeriesId, SeriesKey};
 use crate::variable::Variable::{
     self, AirTemperature, BarometricPressure, DewPointTemperature, Mslp, Precipitation, Rainfall,
     WaveHeight, WaveHeightMax, WetBulbTemperature, WindDirection, WindGust, WindGust10m, WindSpeed,
@@ -75,12 +75,14 @@ pub(super) fn is_configured(limits: &ConsistencyLimits, check: Check) -> bool {
     }
 }
 
-/// The relations of one series of a station, in the order of the checks. Both series are in the
-/// units of their variables and of no bucket.
+/// The relations of one series of a station, in the order of the checks, and of the ids of the
+/// others where one check has several: it is the first to trip that gives the reason. Both series
+/// are in the units of their variables and of no bucket.
 pub(super) fn relations<'a>(
     of: &SeriesKey,
     limits: &'a ConsistencyLimits,
     keys: &[&SeriesKey],
+    id: impl Fn(usize) -> SeriesId,
     found: &mut Vec<Relation<'a>>,
 ) {
     for (other, key) in keys.iter().enumerate() {
@@ -94,7 +96,7 @@ pub(super) fn relations<'a>(
             });
         }
     }
-    found.sort_by_key(|relation| relation.check);
+    found.sort_by(|a, b| a.check.cmp(&b.check).then_with(|| id(a.other).cmp(&id(b.other))));
 }
 
 /// Whether the limits are in the unit of a series and it is not one of many buckets.

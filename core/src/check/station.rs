@@ -1,5 +1,8 @@
-//! One pass over all series of a station.
+//! One pass over the series of a station, or over a part of their readings.
 
+use std::ops::Range;
+
+use super::StationSite;
 use super::config::CheckConfig;
 use super::consistency::{
     calm_wind, ordered, pressure_order, pressure_reduction, tolerance, wind_gust,
@@ -9,24 +12,25 @@ use super::limits::{
     AccumulationLimits, PersistenceLimits, RangeLimits, RecordLimits, SpikeLimits, StepLimits,
 };
 use super::outcome::{Check, Details, NotRun, Outcome, Sink, Tally};
-use super::persistence::{Streak, is_exempt, persistence};
+use super::persistence::{Streak, is_exempt};
 use super::range::{Seasons, range};
+use super::readings::Readings;
 use super::relation::{Relation, Rule, is_comparable, relations};
 use super::step::{BeyondReach, spike, step};
 use super::value::value;
-use super::{SeriesReadings, StationSite};
 use crate::quality::{BaseQuality, Quality, ReasonQuality};
-use crate::series::IntervalType;
+use crate::series::{IntervalType, SeriesKey};
 
 /// The checks of one station, made ready.
-pub(super) struct Pass<'a> {
-    pub config: &'a CheckConfig,
-    pub site: &'a StationSite,
-    pub series: &'a [SeriesReadings<'a>],
-    pub plans: Vec<Plan<'a>>,
-    /// Which readings others are held against: those that are a value, not impossible by our range
-    /// check, and not refused by their source. It depends on nothing but the reading itself.
-    usable: Vec<Vec<bool>>,
+pub(crate) struct Pass<'a, R> {
+    pub(super) config: &'a CheckConfig,
+    pub(super) site: &'a StationSite,
+    pub(super) series: &'a [R],
+    pub(super) plans: Vec<Plan<'a>>,
+    /// Which of the readings that are judged others are held against: those that are a value, not
+    /// impossible by our range check, and not refused by their source. It depends on nothing but
+    /// the reading itself. One series after the other, as the plans say.
+    usable: Vec<bool>,
 }
 
 /// The limits of one series at the station.
@@ -42,11 +46,13 @@ pub(super) struct Plan<'a> {
     pub step: Option<&'a StepLimits>,
     pub persistence: Option<&'a PersistenceLimits>,
     pub relations: Vec<Relation<'a>>,
+    /// The readings whose use is known, and where in [`Pass::usable`] they begin.
+    known: Range<usize>,
+    known_at: usize,
 }
 
 impl<'a> Plan<'a> {
-    fn new(config: &'a CheckConfig, site: &StationSite, of: &SeriesReadings<'_>) -> Self {
-        let key = of.key;
+    fn new(config: &'a CheckConfig, site: &StationSite, key: &SeriesKey) -> Self {
         let variable = &key.variable;
         let comparable = is_comparable(key);
         let steady = comparable
@@ -75,50 +81,102 @@ impl<'a> Plan<'a> {
             step: config.step.get(variable).filter(|_| steady),
             persistence: config.persistence.get(variable).filter(|_| steady),
             relations: Vec::new(),
+            known: 0..0,
+            known_at: 0,
         }
     }
 }
 
-impl<'a> Pass<'a> {
-    pub fn new(
-        config: &'a CheckConfig,
-        site: &'a StationSite,
-        series: &'a [SeriesReadings<'a>],
-    ) -> Self {
-        let mut plans: Vec<_> = series.iter().map(|of| Plan::new(config, site, of)).collect();
-        let keys: Vec<_> = series.iter().map(|of| of.key).collect();
-        for (of, plan) in series.iter().zip(&mut plans) {
+impl<'a, R: Readings> Pass<'a, R> {
+    pub fn new(config: &'a CheckConfig, site: &'a StationSite, series: &'a [R]) -> Self {
+        let mut plans: Vec<_> = series.iter().map(|of| Plan::new(config, site, of.key())).collect();
+        let keys: Vec<_> = series.iter().map(Readings::key).collect();
+        for (key, plan) in keys.iter().zip(&mut plans) {
             if plan.comparable {
-                relations(of.key, &config.consistency, &keys, &mut plan.relations);
+                let id = |other: usize| series[other].id();
+                relations(key, &config.consistency, &keys, id, &mut plan.relations);
             }
         }
-        let usable = series.iter().zip(&plans).map(|(of, plan)| plan.usable(config, of)).collect();
-        Self { config, site, series, plans, usable }
+        Self { config, site, series, plans, usable: Vec::new() }
     }
 
-    /// Fills the verdicts.
-    pub fn run(&self, verdicts: &mut [&mut [Quality]]) {
-        for (which, verdicts) in verdicts.iter_mut().enumerate() {
-            let mut walk = Walk::new(self, which);
-            for (reading, verdict) in verdicts.iter_mut().enumerate() {
+    /// The first moment whose verdict may be another when readings from a moment on are: that of
+    /// the usable reading before them, which may stick out or no longer do so.
+    pub fn changed_from_ms(&self, first_ms: i64) -> i64 {
+        let series = self.series.iter().zip(&self.plans).enumerate();
+        let before = series.filter_map(|(which, (of, plan))| {
+            let oldest_ms = first_ms.saturating_sub(plan.spike?.curve.reach_ms());
+            let before = self.previous(which, of.before(first_ms))?;
+            Some(of.ts_ms(before)).filter(|&ts_ms| ts_ms >= oldest_ms)
+        });
+        before.min().unwrap_or(first_ms)
+    }
+
+    /// Judges some readings of each series, in order.
+    pub fn run(
+        &mut self,
+        readings: &[Range<usize>],
+        mut judged: impl FnMut(usize, usize, Quality),
+    ) {
+        for (which, range) in readings.iter().enumerate() {
+            let known_at = self.usable.len();
+            let (of, plan) = (&self.series[which], &self.plans[which]);
+            self.usable.extend(range.clone().map(|at| plan.is_usable(self.config, of, at)));
+            let plan = &mut self.plans[which];
+            (plan.known, plan.known_at) = (range.clone(), known_at);
+        }
+        for (which, range) in readings.iter().enumerate().filter(|(_, range)| !range.is_empty()) {
+            let mut walk = Walk::new(self, which, range.start);
+            for reading in range.clone() {
                 let mut tally = Tally::default();
                 walk.judge(reading, &mut tally);
-                (*verdict, _) = tally.verdict(self.series[which].source[reading]);
+                judged(which, reading, tally.verdict(self.series[which].source(reading)).0);
             }
         }
+    }
+
+    /// Whether others are held against a reading.
+    #[inline]
+    pub(super) fn is_usable(&self, which: usize, reading: usize) -> bool {
+        let plan = &self.plans[which];
+        if plan.known.contains(&reading) {
+            self.usable[plan.known_at + reading - plan.known.start]
+        } else {
+            plan.is_usable(self.config, &self.series[which], reading)
+        }
+    }
+
+    /// The last usable reading before one.
+    #[inline]
+    fn previous(&self, which: usize, reading: usize) -> Option<usize> {
+        (0..reading).rev().find(|&before| self.is_usable(which, before))
+    }
+
+    /// The first usable reading after one.
+    #[inline]
+    fn next(&self, which: usize, reading: usize) -> Option<usize> {
+        (reading + 1..self.series[which].len()).find(|&after| self.is_usable(which, after))
+    }
+
+    /// The usable reading of a series at an instant. The cursor, once set, goes forward only.
+    #[inline]
+    fn reading_at(&self, which: usize, ts_ms: i64, cursor: &mut Option<usize>) -> Option<usize> {
+        let of = &self.series[which];
+        let at = cursor.get_or_insert_with(|| of.before(ts_ms));
+        while *at < of.len() && of.ts_ms(*at) < ts_ms {
+            *at += 1;
+        }
+        let found = *at < of.len() && of.ts_ms(*at) == ts_ms && self.is_usable(which, *at);
+        found.then_some(*at)
     }
 }
 
 impl Plan<'_> {
-    fn usable(&self, config: &CheckConfig, of: &SeriesReadings<'_>) -> Vec<bool> {
-        let columns = of.ts_ms.iter().zip(of.value).zip(of.source);
-        columns
-            .map(|((&ts_ms, &number), source)| {
-                source.base > BaseQuality::Error
-                    && value(of.key.variable, number, &config.value).is_none()
-                    && !self.is_impossible(number, ts_ms)
-            })
-            .collect()
+    fn is_usable<R: Readings>(&self, config: &CheckConfig, of: &R, reading: usize) -> bool {
+        let number = of.value(reading);
+        of.source(reading).base > BaseQuality::Error
+            && value(of.key().variable, number, &config.value).is_none()
+            && !self.is_impossible(number, of.ts_ms(reading))
     }
 
     fn is_impossible(&self, value: f64, ts_ms: i64) -> bool {
@@ -127,40 +185,61 @@ impl Plan<'_> {
     }
 }
 
-/// A walk along one series, which must see every reading once, in order.
-pub(super) struct Walk<'a> {
-    pass: &'a Pass<'a>,
-    of: &'a SeriesReadings<'a>,
+/// A reading between the usable ones before and after it, and the times between them.
+struct Between {
+    readings: [usize; 3],
+    elapsed: [i64; 2],
+}
+
+/// A walk along one series from any reading on, which must see every reading once, in order.
+pub(super) struct Walk<'a, R> {
+    pass: &'a Pass<'a, R>,
+    which: usize,
+    of: &'a R,
     plan: &'a Plan<'a>,
-    usable: &'a [bool],
     /// The last usable reading, and the last that is no spike either.
     before: Option<usize>,
     before_step: Option<usize>,
     streak: Option<Streak<'a>>,
     /// For each relation the place in the other series and in the air temperature.
-    cursors: Vec<[usize; 2]>,
+    cursors: Vec<[Option<usize>; 2]>,
 }
 
-impl<'a> Walk<'a> {
-    pub fn new(pass: &'a Pass<'a>, which: usize) -> Self {
+impl<'a, R: Readings> Walk<'a, R> {
+    pub fn new(pass: &'a Pass<'a, R>, which: usize, first: usize) -> Self {
         let (of, plan) = (&pass.series[which], &pass.plans[which]);
-        Self {
+        let mut walk = Self {
             pass,
+            which,
             of,
             plan,
-            usable: &pass.usable[which],
             before: None,
             before_step: None,
-            streak: plan.persistence.map(|limits| Streak::new(limits, of.ts_ms, of.value)),
-            cursors: vec![[0; 2]; plan.relations.len()],
+            streak: plan.persistence.map(Streak::new),
+            cursors: vec![[None; 2]; plan.relations.len()],
+        };
+        if plan.spike.is_some() || plan.step.is_some() {
+            walk.before = pass.previous(which, first);
         }
+        if plan.step.is_some() {
+            walk.before_step = walk.before;
+            while let (Some(limits), Some(at)) = (plan.spike, walk.before_step) {
+                let before = pass.previous(which, at);
+                let (_, outcome) = walk.sticks_out(before, at, limits);
+                if !matches!(outcome, Outcome::Tripped(_)) {
+                    break;
+                }
+                walk.before_step = before;
+            }
+        }
+        walk
     }
 
     /// Runs the checks on the next reading, in their order.
     #[inline]
     pub fn judge<S: Sink>(&mut self, reading: usize, sink: &mut S) {
         self.alone(reading, sink);
-        if self.usable[reading] {
+        if self.pass.is_usable(self.which, reading) {
             let sticks_out = self.spike(reading, sink);
             self.step(reading, sink);
             self.persistence(reading, sink);
@@ -174,8 +253,8 @@ impl<'a> Walk<'a> {
 
     /// The checks that need nothing but the reading.
     fn alone<S: Sink>(&self, reading: usize, sink: &mut S) {
-        let (number, ts_ms) = (self.of.value[reading], self.of.ts_ms[reading]);
-        let (key, plan, limits) = (self.of.key, self.plan, &self.pass.config.value);
+        let (number, ts_ms) = (self.of.value(reading), self.of.ts_ms(reading));
+        let (key, plan, limits) = (self.of.key(), self.plan, &self.pass.config.value);
         let missing = value(key.variable, number, limits);
         sink.note(Check::Value, missing.into(), || explain::value(self.of, reading, limits));
         if missing.is_some() {
@@ -196,32 +275,39 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether the reading sticks out.
-    fn spike<S: Sink>(&self, reading: usize, sink: &mut S) -> bool {
-        let Some(limits) = self.plan.spike else { return false };
-        let (ts_ms, value) = (self.of.ts_ms, self.of.value);
-        let Some(before) = self.before else {
-            sink.note(Check::Spike, Outcome::NotRun(NotRun::NoPrevious), Details::default);
-            return false;
+    /// Whether a reading sticks out from the usable ones before and after it; with these.
+    #[inline]
+    fn sticks_out(
+        &self,
+        before: Option<usize>,
+        reading: usize,
+        limits: &SpikeLimits,
+    ) -> (Option<Between>, Outcome) {
+        let Some(before) = before else { return (None, Outcome::NotRun(NotRun::NoPrevious)) };
+        let Some(after) = self.pass.next(self.which, reading) else {
+            return (None, Outcome::NotRun(NotRun::NoNext));
         };
-        let after = (reading + 1..ts_ms.len()).find(|&after| self.usable[after]);
-        let Some(after) = after else {
-            sink.note(Check::Spike, Outcome::NotRun(NotRun::NoNext), Details::default);
-            return false;
-        };
-        let elapsed = [
-            ts_ms[reading].saturating_sub(ts_ms[before]),
-            ts_ms[after].saturating_sub(ts_ms[reading]),
-        ];
-        let outcome = match spike([value[before], value[reading], value[after]], elapsed, limits) {
+        let readings = [before, reading, after];
+        let ts_ms = readings.map(|at| self.of.ts_ms(at));
+        let elapsed = [ts_ms[1].saturating_sub(ts_ms[0]), ts_ms[2].saturating_sub(ts_ms[1])];
+        let outcome = match spike(readings.map(|at| self.of.value(at)), elapsed, limits) {
             Ok(tripped) => tripped.into(),
             Err(BeyondReach) if limits.curve.at(elapsed[0]).is_none() => {
                 Outcome::NotRun(NotRun::NoPrevious)
             }
             Err(BeyondReach) => Outcome::NotRun(NotRun::NoNext),
         };
+        (Some(Between { readings, elapsed }), outcome)
+    }
+
+    /// Whether the reading sticks out.
+    fn spike<S: Sink>(&self, reading: usize, sink: &mut S) -> bool {
+        let Some(limits) = self.plan.spike else { return false };
+        let (between, outcome) = self.sticks_out(self.before, reading, limits);
         sink.note(Check::Spike, outcome, || {
-            explain::spike(self.of, [before, reading, after], elapsed, limits)
+            between.map_or_else(Details::default, |Between { readings, elapsed }| {
+                explain::spike(self.of, readings, elapsed, limits)
+            })
         });
         matches!(outcome, Outcome::Tripped(_))
     }
@@ -232,8 +318,8 @@ impl<'a> Walk<'a> {
         let Some(before) = self.before_step else {
             return sink.note(Check::Step, not_run, Details::default);
         };
-        let elapsed_ms = self.of.ts_ms[reading].saturating_sub(self.of.ts_ms[before]);
-        let change = self.of.value[reading] - self.of.value[before];
+        let elapsed_ms = self.of.ts_ms(reading).saturating_sub(self.of.ts_ms(before));
+        let change = self.of.value(reading) - self.of.value(before);
         let outcome = step(change, elapsed_ms, limits).map_or(not_run, Into::into);
         sink.note(Check::Step, outcome, || {
             explain::step(self.of, [before, reading], elapsed_ms, limits)
@@ -244,21 +330,22 @@ impl<'a> Walk<'a> {
         let (Some(streak), Some(limits)) = (&mut self.streak, self.plan.persistence) else {
             return;
         };
-        let found = streak.push(reading);
-        let outcome = if is_exempt(self.of.value[reading], limits) {
+        let usable = |at| self.pass.is_usable(self.which, at);
+        let found = streak.push(self.of, &usable, reading);
+        let outcome = if is_exempt(self.of.value(reading), limits) {
             Outcome::NotRun(NotRun::Exempt)
-        } else if found.repeats == 1 && reading == 0 {
+        } else if found.alone {
             Outcome::NotRun(NotRun::NoPrevious)
         } else {
-            persistence(&found, self.of.ts_ms[reading]).into()
+            streak.judge(self.of, &usable, reading, &found).into()
         };
         sink.note(Check::Persistence, outcome, || {
-            explain::persistence(self.of, reading, &found, limits)
+            explain::persistence(self.of, &usable, reading, &found, limits)
         });
     }
 
     fn consistency<S: Sink>(&mut self, reading: usize, sink: &mut S) {
-        let (ts_ms, value) = (self.of.ts_ms[reading], self.of.value[reading]);
+        let (ts_ms, value) = (self.of.ts_ms(reading), self.of.value(reading));
         let altitude_m = self.pass.site.altitude_m;
         for (relation, cursors) in self.plan.relations.iter().zip(&mut self.cursors) {
             let (check, other) = (relation.check, relation.other);
@@ -266,7 +353,7 @@ impl<'a> Walk<'a> {
                 sink.note(check, Outcome::NotRun(NotRun::NoRelatedReading), Details::default);
                 continue;
             };
-            let other_value = self.pass.series[other].value[at];
+            let other_value = self.pass.series[other].value(at);
             let mut computed = None;
             let outcome = match relation.rule {
                 Rule::Precise(side, limits) => {
@@ -299,7 +386,7 @@ impl<'a> Walk<'a> {
                         if of_station { (value, other_value) } else { (other_value, value) };
                     let air = relation.air.and_then(|air| {
                         let at = self.pass.reading_at(air, ts_ms, &mut cursors[1])?;
-                        Some(self.pass.series[air].value[at])
+                        Some(self.pass.series[air].value(at))
                     });
                     match (altitude_m, air) {
                         (None, _) => Outcome::NotRun(NotRun::NoAltitude),
@@ -322,23 +409,5 @@ impl<'a> Walk<'a> {
                 explain::relation(self.of, reading, other, relation.rule, computed, altitude_m)
             });
         }
-    }
-}
-
-impl Pass<'_> {
-    /// Whether others are held against a reading.
-    pub fn is_usable(&self, which: usize, reading: usize) -> bool {
-        self.usable[which][reading]
-    }
-
-    /// The usable reading of a series at an instant. The cursor goes forward only.
-    #[inline]
-    fn reading_at(&self, which: usize, ts_ms: i64, cursor: &mut usize) -> Option<usize> {
-        let of = &self.series[which];
-        while of.ts_ms.get(*cursor).is_some_and(|&at_ms| at_ms < ts_ms) {
-            *cursor += 1;
-        }
-        let found = of.ts_ms.get(*cursor) == Some(&ts_ms) && self.usable[which][*cursor];
-        found.then_some(*cursor)
     }
 }

@@ -168,7 +168,7 @@ fn together<const N: usize>(
             .iter()
             .filter(|reading| reading.series.variable == variable && is_input(reading))
             .filter(|reading| fits(reading))
-            .min_by_key(|reading| reading.series.preference())
+            .min_by(|one, other| one.series.compare_preference(&other.series))
     };
     let all = |fits: &dyn Fn(&Reading) -> bool| {
         let found: Option<Vec<_>> =
@@ -179,7 +179,7 @@ fn together<const N: usize>(
         .iter()
         .filter(|reading| Some(&reading.series.variable) == variables.first() && is_input(reading))
         .collect();
-    of_first.sort_by_key(|reading| reading.series.preference());
+    of_first.sort_by(|one, other| one.series.compare_preference(&other.series));
     of_first
         .into_iter()
         .find_map(|first| all(&|reading| interval(reading) == interval(first)))

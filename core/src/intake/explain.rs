@@ -1,10 +1,11 @@
 //! Why a stored reading has its verdict.
 
 use super::Intake;
-use super::neighbourhood;
-use super::verdicts::{SeriesVerdicts, StationVerdicts};
-use crate::check::{Explanation, StationSite};
-use crate::derived::DERIVED_INPUTS;
+use super::derived::Inputs;
+use super::judge::Judging;
+use super::neighbourhood::Neighbourhood;
+use super::parts::Parts;
+use crate::check::{Explanation, Readings};
 use crate::quality::{BaseQuality, Quality};
 use crate::series::SeriesId;
 use crate::station::StationId;
@@ -57,46 +58,51 @@ impl Intake {
         let directory = store.directory()?;
         let place = directory.stations.binary_search_by_key(&station_id, |known| known.station.id);
         let Ok(place) = place else { return Ok(None) };
-        let station =
-            StationVerdicts::new(&self.checker, store, &directory, place, (ts_ms, ts_ms))?;
-        let Some(which) = station.series.iter().position(|of| of.series.id == type_id) else {
-            return Ok(None);
-        };
-        let of = &station.series[which];
-        let Ok(at) = of.ts_ms.binary_search(&ts_ms) else { return Ok(None) };
-
-        let site = StationSite::from(&directory.stations[place].station);
-        let readings: Vec<_> = station.series.iter().map(SeriesVerdicts::readings).collect();
-        let mut explanation = self
-            .checker
-            .explain(&site, &readings, which, at)
-            .map_err(|error| StoreError::Columns(error.to_string()))?;
-        let key = &of.series.key;
-        let neighbours =
-            neighbourhood::explain(&self.checker, store, &directory, place, key, ts_ms)?;
-        if let Some(report) = neighbours {
-            explanation.add(report);
-        }
-
-        let inputs = DERIVED_INPUTS.iter().find(|&&(variable, _)| variable == key.variable);
-        let inputs = inputs.filter(|_| key.calculated).map_or(&[][..], |&(_, inputs)| inputs);
-        let inputs = station.inputs_of(which, at, inputs).into_iter();
-        let calculated_from: Vec<InputVerdict> = inputs
-            .map(|(of, at)| {
-                let of = &station.series[of];
-                InputVerdict {
-                    variable: of.series.key.variable.name(),
-                    type_id: of.series.id,
-                    value: of.value[at],
-                    // As it is in the store: with what the stations around say of it.
-                    quality: of.stored[at],
+        let (checker, nearby) = (&self.checker, self.nearby(&directory));
+        let (directory, nearby) = (&*directory, &*nearby);
+        let mut found = None;
+        Judging { checker, record: store, directory, nearby }.scan(
+            &[(place, ts_ms, ts_ms)],
+            |_, site, slices| {
+                let parts = Parts::of_station(slices)?;
+                let which = parts.iter().position(|of| of.series().id == type_id);
+                let reading = which.and_then(|which| Some((which, parts[which].at(ts_ms)?)));
+                if let Some((which, at)) = reading {
+                    let explanation = checker.explain_reading(site, &parts, which, at);
+                    let key = parts[which].key().clone();
+                    found = Some((key, explanation, inputs_of(&parts, which, ts_ms)));
                 }
-            })
-            .collect();
+                Ok(())
+            },
+        )?;
+        let Some((key, mut explanation, calculated_from)) = found else { return Ok(None) };
+        if !key.calculated {
+            let neighbourhood = Neighbourhood { checker, record: store, directory, nearby };
+            if let Some(report) = neighbourhood.explain(place, &key, ts_ms)? {
+                explanation.add(report);
+            }
+        }
         let worst = calculated_from.iter().map(|input| input.quality).reduce(Quality::worse);
         if let Some(worst) = worst.filter(|worst| worst.base != BaseQuality::Unknown) {
             (explanation.verdict, explanation.decided_by) = (worst, None);
         }
         Ok(Some(ReadingExplanation { station_id, type_id, explanation, calculated_from }))
     }
+}
+
+/// What a calculated reading was made from: none where it is reported.
+fn inputs_of(parts: &[Parts<'_, '_>], derived: usize, ts_ms: i64) -> Vec<InputVerdict> {
+    let calculated = Inputs::of_station(parts).into_iter().find(|&(which, _)| which == derived);
+    let inputs = calculated.and_then(|(_, inputs)| inputs.at(parts, ts_ms)).unwrap_or_default();
+    let input = |(of, at): (usize, usize)| {
+        let of: &Parts<'_, '_> = &parts[of];
+        InputVerdict {
+            variable: of.key().variable.name(),
+            type_id: of.series().id,
+            value: of.value(at),
+            // As it is in the store: with what the stations around say of it.
+            quality: of.stored(at),
+        }
+    };
+    inputs.into_iter().map(input).collect()
 }

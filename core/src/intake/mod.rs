@@ -1,9 +1,13 @@
 //! Taking readings in: what they allow is derived, they are stored, and what they change is
 //! checked.
 
+mod derived;
 mod explain;
+mod judge;
+mod nearby;
 mod neighbourhood;
-mod verdicts;
+mod parts;
+mod station;
 
 use std::collections::HashMap;
 
@@ -11,10 +15,11 @@ use crate::check::Checker;
 use crate::derived::derive_report;
 use crate::report::Batch;
 use crate::station::{Station, StationId};
-use crate::store::{Reader, Receipt, Store, StoreError, Verdicts};
+use crate::store::{Directory, Reader, Receipt, Store, StoreError, Verdicts};
 
 pub use explain::{InputVerdict, ReadingExplanation};
-use verdicts::StationVerdicts;
+use judge::Judging;
+use nearby::{Nearby, NearbyCache};
 
 /// The way into a store.
 ///
@@ -53,6 +58,7 @@ use verdicts::StationVerdicts;
 #[derive(Clone, Debug, Default)]
 pub struct Intake {
     checker: Checker,
+    nearby: NearbyCache,
 }
 
 /// The first and last moment of the readings of a station that came in.
@@ -61,7 +67,7 @@ type Touched = HashMap<StationId, (i64, i64)>;
 impl Intake {
     /// An intake that judges by these checks.
     pub fn new(checker: Checker) -> Self {
-        Self { checker }
+        Self { checker, nearby: NearbyCache::default() }
     }
 
     /// The checks.
@@ -95,20 +101,13 @@ impl Intake {
     /// Checks what readings in these spans may have changed.
     fn judge(&self, record: &dyn Reader, touched: &Touched) -> Result<Vec<Verdicts>, StoreError> {
         let directory = record.directory()?;
-        let stations = neighbourhood::with_those_around(&self.checker, &directory, touched);
-        let mut verdicts = Vec::with_capacity(stations.len());
-        for (place, span) in stations {
-            verdicts.push(StationVerdicts::new(&self.checker, record, &directory, place, span)?);
-        }
-        neighbourhood::compare(&self.checker, record, &directory, &mut verdicts)?;
-        let mut changed = Vec::new();
-        for station in &mut verdicts {
-            station.judge_derived();
-            let id = directory.stations[station.place].station.id;
-            let of_station = station.series.iter().map(|of| of.changed(id));
-            changed.extend(of_station.filter(|verdicts| !verdicts.ts_ms.is_empty()));
-        }
-        Ok(changed)
+        let nearby = self.nearby(&directory);
+        Judging { checker: &self.checker, record, directory: &directory, nearby: &nearby }
+            .judge(touched)
+    }
+
+    fn nearby(&self, directory: &Directory) -> std::sync::Arc<Nearby> {
+        self.nearby.of(directory, self.checker.neighbour_radius_km())
     }
 }
 

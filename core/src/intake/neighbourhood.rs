@@ -4,235 +4,337 @@
 //! station the reading that lies nearest to the hour, at most half an hour from it. Readings in
 //! between are not compared.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use super::Touched;
-use super::verdicts::{SeriesVerdicts, StationVerdicts};
-use crate::check::{CheckReport, Checker, StationSite, Surroundings};
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
-use crate::series::{IntervalType, SeriesKey};
+use super::nearby::Nearby;
+use super::parts::Parts;
+use super::station::{Change, Compared, without_neighbours};
+use crate::check::{CheckReport, Checker, DISAGREE, Held, Readings, StationSite, Tally, combined};
+use crate::quality::{BaseQuality, Quality};
+use crate::series::{IntervalType, SeriesId, SeriesKey};
 use crate::station::StationId;
-use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError};
+use crate::store::{Directory, Reader, Selection, StoreError};
 use crate::time::{ClosedWindow, HOUR_MS};
 use crate::variable::Variable;
 
+/// How many hours of all stations are held in memory at once.
+const HOURS_AT_ONCE: u64 = 24;
+
 /// The hour that a moment is nearest to, in hours since 1970; the later one of two.
-fn hour_of(ts_ms: i64) -> i64 {
+pub(super) fn hour_of(ts_ms: i64) -> i64 {
     ts_ms.saturating_add(HOUR_MS / 2).div_euclid(HOUR_MS)
 }
 
-/// The stations, by their places in the directory, whose verdicts may have changed: those that were
-/// touched, and those within the radius of the check, from an hour before to an hour after.
-pub(super) fn with_those_around(
-    checker: &Checker,
-    directory: &Directory,
-    touched: &Touched,
-) -> Vec<(usize, (i64, i64))> {
-    let radius_km = checker.neighbour_radius_km();
-    let mut spans: HashMap<usize, (i64, i64)> = HashMap::new();
-    let mut widen = |place: usize, first_ms: i64, last_ms: i64| {
-        let span = spans.entry(place).or_insert((first_ms, last_ms));
-        *span = (span.0.min(first_ms), span.1.max(last_ms));
-    };
-    for (&id, &(first_ms, last_ms)) in touched {
-        let Ok(place) = directory.stations.binary_search_by_key(&id, |known| known.station.id)
-        else {
-            continue;
-        };
-        widen(place, first_ms, last_ms);
-        let around = directory.index.nearest(directory.stations[place].station.coordinates);
-        for (other, _) in around.take_while(|&(_, distance_km)| distance_km <= radius_km) {
-            widen(other, first_ms.saturating_sub(HOUR_MS), last_ms.saturating_add(HOUR_MS));
-        }
-    }
-    let mut stations: Vec<_> = spans.into_iter().collect();
-    stations.sort_unstable();
-    stations
+/// The moments that are nearest to an hour.
+pub(super) fn hour_window(hour: i64) -> Option<ClosedWindow> {
+    let hour_ms = hour.saturating_mul(HOUR_MS);
+    let from_ms = hour_ms.saturating_sub(HOUR_MS / 2);
+    let to_ms = hour_ms.saturating_add(HOUR_MS / 2 - 1);
+    ClosedWindow::new(from_ms, to_ms).ok()
 }
 
-/// The readings of one variable nearest to an hour: one to a station.
-struct Hour<'a> {
+/// The series of a variable by which stations are compared, the most instantaneous first: values
+/// and short means that were reported.
+pub(super) fn is_compared(parts: &[Parts<'_, '_>], variable: Variable) -> Vec<usize> {
+    let is_compared = |&which: &usize| {
+        let key = parts[which].key();
+        let SeriesKey { calculated, interval_type, reported_unit, bucket, .. } = key;
+        let momentary =
+            matches!(interval_type, IntervalType::Instantaneous | IntervalType::Average);
+        let canonical = reported_unit == variable.unit().symbol() && bucket.is_empty();
+        key.variable == variable && !calculated && momentary && canonical
+    };
+    let mut series: Vec<usize> = (0..parts.len()).filter(is_compared).collect();
+    series.sort_by_key(|&which| parts[which].series().preference);
+    series
+}
+
+/// The reading by which a station is compared in an hour, as series and reading: of the first of
+/// the series that have any the one nearest to the hour.
+pub(super) fn nearest_to_hour(
+    parts: &[Parts<'_, '_>],
+    series: &[usize],
+    hour: i64,
+) -> Option<(usize, usize)> {
+    let window = hour_window(hour)?;
+    let hour_ms = hour.saturating_mul(HOUR_MS);
+    series.iter().find_map(|&which| {
+        let of = &parts[which];
+        let distance = |&at: &usize| (of.ts_ms(at).abs_diff(hour_ms), of.ts_ms(at));
+        let at = of.between(window.start_ms(), window.end_ms()).min_by_key(distance)?;
+        Some((which, at))
+    })
+}
+
+/// The reading of one station that is compared in an hour.
+#[derive(Clone, Copy)]
+struct OfHour {
+    series: SeriesId,
+    ts_ms: i64,
+    source: Quality,
+    stored: Quality,
+    /// The verdict of the station's own checks, where they ran.
+    own: Option<Quality>,
+    held: Held,
+}
+
+/// The readings of one hour and variable.
+struct Hour<'c> {
     hour: i64,
     variable: Variable,
-    directory: &'a Directory,
-    sites: &'a [StationSite],
-    /// Columns in the order of the directory; NaN where a station has no reading.
-    ts_ms: Vec<i64>,
-    value: Vec<f64>,
-    source: Vec<Quality>,
-    verdict: Vec<Quality>,
+    /// Those whose own checks ran, by place.
+    own: &'c [Compared],
+    /// The places of the stations that are judged.
+    judged: Vec<usize>,
+    /// Of the stations that are read, in their order.
+    readings: Vec<Option<OfHour>>,
 }
 
-impl<'a> Hour<'a> {
-    fn new(
-        hour: i64,
-        variable: Variable,
-        directory: &'a Directory,
-        sites: &'a [StationSite],
-    ) -> Self {
-        let stations = sites.len();
-        Self {
-            hour,
-            variable,
-            directory,
-            sites,
-            ts_ms: vec![i64::MIN; stations],
-            value: vec![f64::NAN; stations],
-            source: vec![Quality::UNCHECKED; stations],
-            verdict: vec![Quality::UNCHECKED; stations],
+/// Places, each once, in the order in which they came.
+struct Places {
+    seen: Vec<bool>,
+    places: Vec<usize>,
+}
+
+impl Places {
+    fn new(stations: usize) -> Self {
+        Self { seen: vec![false; stations], places: Vec::new() }
+    }
+
+    fn add(&mut self, place: usize) {
+        if !std::mem::replace(&mut self.seen[place], true) {
+            self.places.push(place);
         }
     }
 
-    /// Puts a reading in the place of its station if it is nearer to the hour than the one there.
-    fn put(&mut self, place: usize, ts_ms: i64, value: f64, source: Quality, verdict: Quality) {
-        let hour_ms = self.hour.saturating_mul(HOUR_MS);
-        let nearer = self.value[place].is_nan()
-            || (ts_ms.abs_diff(hour_ms), ts_ms)
-                < (self.ts_ms[place].abs_diff(hour_ms), self.ts_ms[place]);
-        if nearer {
-            self.ts_ms[place] = ts_ms;
-            self.value[place] = value;
-            self.source[place] = source;
-            self.verdict[place] = verdict;
+    /// The places in order; none is seen after that.
+    fn take(&mut self) -> Vec<usize> {
+        self.places.iter().for_each(|&place| self.seen[place] = false);
+        self.places.sort_unstable();
+        std::mem::take(&mut self.places)
+    }
+}
+
+/// The stations on record, to be held against each other.
+pub(super) struct Neighbourhood<'a> {
+    pub checker: &'a Checker,
+    pub record: &'a dyn Reader,
+    pub directory: &'a Directory,
+    pub nearby: &'a Nearby,
+}
+
+/// What comes of it.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub changes: Vec<Change>,
+    /// Readings whose own verdict must be known, and what was found of them.
+    pub unknown: Vec<(Change, Tally)>,
+    /// Places and moments at which a verdict is another than what calculated values were given.
+    pub moments: Vec<(usize, i64)>,
+}
+
+impl Neighbourhood<'_> {
+    /// Holds readings against those around them, and those against them.
+    pub fn compare(&self, mut compared: Vec<Compared>) -> Result<Findings, StoreError> {
+        compared.sort_unstable_by_key(|of| (of.hour, of.variable, of.place));
+        let mut findings = Findings::default();
+        let mut rest = &compared[..];
+        while let Some(first) = rest.first() {
+            let together = rest.partition_point(|of| of.hour.abs_diff(first.hour) < HOURS_AT_ONCE);
+            let (now, later) = rest.split_at(together);
+            self.compare_hours(now, &mut findings)?;
+            rest = later;
         }
+        Ok(findings)
     }
 
-    fn window(&self) -> Option<ClosedWindow> {
-        let hour_ms = self.hour.saturating_mul(HOUR_MS);
-        let from_ms = hour_ms.saturating_sub(HOUR_MS / 2);
-        let to_ms = hour_ms.saturating_add(HOUR_MS / 2 - 1);
-        ClosedWindow::new(from_ms, to_ms).ok()
-    }
-
-    /// Puts in the readings of stations that are in the store.
-    fn read(&mut self, store: &dyn Reader, places: &[usize]) -> Result<(), StoreError> {
-        let Some(window) = self.window() else { return Ok(()) };
-        let ids: Vec<StationId> =
-            places.iter().map(|&place| self.directory.stations[place].station.id).collect();
-        let variables = [self.variable];
-        let selection = Selection { stations: &ids, variables: &variables, window };
-        store.scan(&selection, &mut |i, slices| {
-            let compared = slices.iter().filter(|slice| is_compared(&slice.series.key));
-            let Some(best) = compared.min_by_key(|slice| slice.series.preference) else { return };
-            for slice in slices.iter().filter(|slice| slice.series.id == best.series.id) {
-                let SeriesSlice { ts_ms, value, source, quality, .. } = *slice;
-                for at in 0..ts_ms.len() {
-                    let source = source[at].quality();
-                    let verdict = without_neighbours(quality[at].quality(), source);
-                    self.put(places[i], ts_ms[at], value[at], source, verdict);
+    fn compare_hours(
+        &self,
+        compared: &[Compared],
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
+        let mut places = Places::new(self.directory.stations.len());
+        let same_hour = |one: &Compared, next: &Compared| {
+            (one.hour, one.variable) == (next.hour, next.variable)
+        };
+        let mut hours: Vec<Hour<'_>> = compared
+            .chunk_by(same_hour)
+            .map(|own| {
+                for of in own {
+                    places.add(of.place);
+                    if of.around {
+                        self.around(of.place).for_each(|(other, _)| places.add(other));
+                    }
                 }
-            }
-        })
-    }
-
-    fn surroundings(&self) -> Surroundings<'_> {
-        let Self { variable, sites, value, source, verdict, .. } = self;
-        let index = &self.directory.index;
-        Surroundings { variable: *variable, sites, index, value, source, verdict }
-    }
-}
-
-/// Whether stations are compared by a series: values and short means that were reported. Of several
-/// the most instantaneous counts.
-fn is_compared(key: &SeriesKey) -> bool {
-    let SeriesKey { calculated, interval_type, variable, reported_unit, bucket, .. } = key;
-    let momentary = matches!(interval_type, IntervalType::Instantaneous | IntervalType::Average);
-    let canonical = reported_unit == variable.unit().symbol() && bucket.is_empty();
-    !calculated && momentary && canonical
-}
-
-/// The verdict as it was before the station was held against those around it, so far as that
-/// matters to its neighbours: whether they may be held against it.
-fn without_neighbours(verdict: Quality, source: Quality) -> Quality {
-    let disagree = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
-    if verdict == disagree && source != disagree { Quality::GOOD } else { verdict }
-}
-
-/// Holds the stations against those around them and puts what comes of it into their verdicts.
-pub(super) fn compare(
-    checker: &Checker,
-    store: &dyn Reader,
-    directory: &Directory,
-    verdicts: &mut [StationVerdicts],
-) -> Result<(), StoreError> {
-    let sites: Vec<StationSite> =
-        directory.stations.iter().map(|record| StationSite::from(&record.station)).collect();
-    let fresh: BTreeSet<usize> = verdicts.iter().map(|station| station.place).collect();
-    let others: Vec<usize> = (0..sites.len()).filter(|place| !fresh.contains(place)).collect();
-    for variable in checker.neighbour_variables() {
-        // Of each station the series that is compared.
-        let of: Vec<Option<usize>> = verdicts
-            .iter()
-            .map(|station| {
-                let series = |i: usize| &station.series[i].series;
-                (0..station.series.len())
-                    .filter(|&i| series(i).key.variable == variable && is_compared(&series(i).key))
-                    .min_by_key(|&i| series(i).preference)
+                let Compared { hour, variable, .. } = own[0];
+                Hour { hour, variable, own, judged: places.take(), readings: Vec::new() }
             })
             .collect();
-        let hours: BTreeSet<i64> = verdicts
-            .iter()
-            .zip(&of)
-            .filter_map(|(station, of)| Some(&station.series[(*of)?]))
-            .flat_map(|of| of.ts_ms[of.revised.clone()].iter().map(|&ts_ms| hour_of(ts_ms)))
-            .collect();
-        for hour in hours {
-            let mut around = Hour::new(hour, variable, directory, &sites);
-            around.read(store, &others)?;
-            for (station, of) in verdicts.iter().zip(&of) {
-                let Some(of) = of.map(|of| &station.series[of]) else { continue };
-                for at in readings_of(of, &around) {
-                    around.put(
-                        station.place,
-                        of.ts_ms[at],
-                        of.value[at],
-                        of.source[at],
-                        of.verdict[at],
-                    );
-                }
-            }
-            let mut judged = around.verdict.clone();
-            checker
-                .check_neighbours(&around.surroundings(), &mut judged)
-                .map_err(|error| StoreError::Columns(error.to_string()))?;
-            for (station, of) in verdicts.iter_mut().zip(&of) {
-                let Some(of) = of.map(|of| &mut station.series[of]) else { continue };
-                let compared_ms = around.ts_ms[station.place];
-                if let Ok(at) = of.ts_ms.binary_search(&compared_ms)
-                    && of.revised.contains(&at)
-                {
-                    of.verdict[at] = judged[station.place];
+        for &place in hours.iter().flat_map(|hour| &hour.judged) {
+            places.add(place);
+            self.around(place).for_each(|(other, _)| places.add(other));
+        }
+        let places = places.take();
+        let mut column = vec![usize::MAX; self.directory.stations.len()];
+        for (i, &place) in places.iter().enumerate() {
+            column[place] = i;
+        }
+        self.read(&mut hours, &places)?;
+        for hour in &mut hours {
+            for own in hour.own {
+                let reading = hour.readings[column[own.place]].as_mut();
+                let same = |of: &&mut OfHour| (of.series, of.ts_ms) == (own.series, own.ts_ms);
+                if let Some(of) = reading.filter(same) {
+                    (of.own, of.held.base) = (Some(own.own), own.own.base);
                 }
             }
         }
+        for hour in &hours {
+            for &place in &hour.judged {
+                if let Some(of) = &hour.readings[column[place]] {
+                    let held = |other: usize| {
+                        let column = *column.get(other)?;
+                        Some(hour.readings.get(column)?.as_ref()?.held)
+                    };
+                    let near = self.around(place);
+                    let tally = self.checker.check_held(hour.variable, of.held, near, held);
+                    self.conclude(place, hour.variable, of, tally, findings);
+                }
+            }
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-fn readings_of(of: &SeriesVerdicts, hour: &Hour<'_>) -> std::ops::Range<usize> {
-    hour.window().map_or(0..0, |window| window.range_in(&of.ts_ms))
-}
+    fn around(&self, place: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.nearby.around(self.directory, place)
+    }
 
-/// What the check of the neighbours found of one reading; `None` where it is not compared.
-pub(super) fn explain(
-    checker: &Checker,
-    store: &dyn Reader,
-    directory: &Directory,
-    place: usize,
-    key: &SeriesKey,
-    ts_ms: i64,
-) -> Result<Option<CheckReport>, StoreError> {
-    let compared = checker.neighbour_variables().any(|variable| variable == key.variable);
-    if !compared || key.calculated {
-        return Ok(None);
+    /// Reads of some stations what is compared in some hours.
+    fn read(&self, hours: &mut [Hour<'_>], places: &[usize]) -> Result<(), StoreError> {
+        let windows = || hours.iter().filter_map(|hour| hour_window(hour.hour));
+        let from_ms = windows().map(ClosedWindow::start_ms).min();
+        let to_ms = windows().map(ClosedWindow::end_ms).max();
+        let Some(window) =
+            from_ms.zip(to_ms).and_then(|(from, to)| ClosedWindow::new(from, to).ok())
+        else {
+            return Ok(());
+        };
+        let variables: Vec<Variable> =
+            hours.iter().map(|hour| hour.variable).collect::<BTreeSet<_>>().into_iter().collect();
+        let ids: Vec<StationId> =
+            places.iter().map(|&place| self.directory.stations[place].station.id).collect();
+        for hour in hours.iter_mut() {
+            hour.readings = vec![None; places.len()];
+        }
+        let selection = Selection { stations: &ids, variables: &variables, window };
+        let mut read = Ok(());
+        self.record.scan(&selection, &mut |i, slices| {
+            let parts = match Parts::of_station(slices) {
+                Ok(parts) => parts,
+                Err(error) => return read = Err(error),
+            };
+            let altitude_m = self.directory.stations[places[i]].station.altitude_m;
+            for &variable in &variables {
+                let series = is_compared(&parts, variable);
+                for hour in hours.iter_mut().filter(|hour| hour.variable == variable) {
+                    let Some((which, at)) = nearest_to_hour(&parts, &series, hour.hour) else {
+                        continue;
+                    };
+                    let of = &parts[which];
+                    let (source, stored) = (of.source(at), of.stored(at));
+                    let base = without_neighbours(stored, source).base;
+                    hour.readings[i] = Some(OfHour {
+                        series: of.series().id,
+                        ts_ms: of.ts_ms(at),
+                        source,
+                        stored,
+                        own: None,
+                        held: Held { value: of.value(at), altitude_m, base },
+                    });
+                }
+            }
+        })?;
+        read
     }
-    let sites: Vec<StationSite> =
-        directory.stations.iter().map(|record| StationSite::from(&record.station)).collect();
-    let mut around = Hour::new(hour_of(ts_ms), key.variable, directory, &sites);
-    around.read(store, &(0..sites.len()).collect::<Vec<_>>())?;
-    if around.ts_ms[place] != ts_ms {
-        return Ok(None);
+
+    /// Puts what was found of a reading with the verdict of its station's own checks.
+    fn conclude(
+        &self,
+        place: usize,
+        variable: Variable,
+        of: &OfHour,
+        tally: Tally,
+        findings: &mut Findings,
+    ) {
+        let OfHour { series, ts_ms, source, stored, own, .. } = *of;
+        let mut change = Change { place, series, ts_ms, stored, verdict: stored };
+        let concluded = own.map(|own| combined(tally, source, own));
+        let Some(verdict) = concluded.or_else(|| self.revised(place, variable, of, tally)) else {
+            return findings.unknown.push((change, tally));
+        };
+        change.verdict = verdict;
+        if verdict != own.unwrap_or(stored) {
+            findings.moments.push((place, ts_ms));
+        }
+        if verdict != stored {
+            findings.changes.push(change);
+        }
     }
-    let report = checker.explain_neighbours(&around.surroundings(), place);
-    report.map(Some).map_err(|error| StoreError::Columns(error.to_string()))
+
+    /// The verdict on a reading whose own checks would find what they found before, as far as the
+    /// stored one tells; `None` where they must run again to know.
+    fn revised(
+        &self,
+        place: usize,
+        variable: Variable,
+        of: &OfHour,
+        tally: Tally,
+    ) -> Option<Quality> {
+        let OfHour { stored, source, .. } = *of;
+        let site = StationSite::from(&self.directory.stations[place].station);
+        if source.base == BaseQuality::Good {
+            Some(stored)
+        } else if let Some(tripped) = tally.tripped() {
+            Some(stored.worse(tripped))
+        } else if stored == DISAGREE && source != DISAGREE {
+            // A better verdict was there before.
+            None
+        } else if stored.base == BaseQuality::Unknown && tally.ran() {
+            Some(Quality::GOOD)
+        } else if stored == Quality::GOOD && !tally.ran() {
+            // It may have been this check alone that made it Good.
+            self.checker.is_judged_alone(variable, &site, of.ts_ms).then_some(stored)
+        } else {
+            Some(stored)
+        }
+    }
+
+    /// What the check found of one reading; `None` where it is not compared.
+    pub fn explain(
+        &self,
+        place: usize,
+        key: &SeriesKey,
+        ts_ms: i64,
+    ) -> Result<Option<CheckReport>, StoreError> {
+        let variable = key.variable;
+        if !self.checker.neighbour_variables().any(|compared| compared == variable) {
+            return Ok(None);
+        }
+        let mut places: Vec<usize> = self.around(place).map(|(other, _)| other).collect();
+        places.push(place);
+        places.sort_unstable();
+        let hour = hour_of(ts_ms);
+        let mut hours =
+            [Hour { hour, variable, own: &[], judged: Vec::new(), readings: Vec::new() }];
+        self.read(&mut hours, &places)?;
+        let of = |place: usize| {
+            let at = places.binary_search(&place).ok()?;
+            hours[0].readings.get(at)?.as_ref()
+        };
+        let same = |of: &&OfHour| (of.series, of.ts_ms) == (key.id(), ts_ms);
+        Ok(of(place).filter(same).map(|found| {
+            let held = |other| of(other).map(|of| of.held);
+            self.checker.explain_held(variable, found.held, self.around(place), held)
+        }))
+    }
 }

@@ -1,0 +1,66 @@
+//! What the checks need of the readings of one series.
+
+use super::SeriesReadings;
+use crate::quality::Quality;
+use crate::series::{SeriesId, SeriesKey};
+
+/// The readings of one series at one station, ascending in time. They need not lie in one column: a
+/// store keeps them in parts.
+pub(crate) trait Readings {
+    fn key(&self) -> &SeriesKey;
+    fn id(&self) -> SeriesId;
+    fn len(&self) -> usize;
+    /// Time of a reading, milliseconds since 1970.
+    fn ts_ms(&self, reading: usize) -> i64;
+    fn value(&self, reading: usize) -> f64;
+    /// What the source said of it.
+    fn source(&self, reading: usize) -> Quality;
+
+    /// How many readings lie before a moment: the index of the first at or after it.
+    fn before(&self, ts_ms: i64) -> usize {
+        let (mut from, mut to) = (0, self.len());
+        while from < to {
+            let middle = from.midpoint(to);
+            if self.ts_ms(middle) < ts_ms {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        from
+    }
+
+    /// How many readings lie before a moment or at it.
+    fn until(&self, ts_ms: i64) -> usize {
+        ts_ms.checked_add(1).map_or(self.len(), |after_ms| self.before(after_ms))
+    }
+}
+
+impl Readings for SeriesReadings<'_> {
+    fn key(&self) -> &SeriesKey {
+        self.key
+    }
+
+    fn id(&self) -> SeriesId {
+        self.key.id()
+    }
+
+    fn len(&self) -> usize {
+        self.ts_ms.len()
+    }
+
+    #[inline]
+    fn ts_ms(&self, reading: usize) -> i64 {
+        self.ts_ms[reading]
+    }
+
+    #[inline]
+    fn value(&self, reading: usize) -> f64 {
+        self.value[reading]
+    }
+
+    #[inline]
+    fn source(&self, reading: usize) -> Quality {
+        self.source[reading]
+    }
+}

@@ -1,0 +1,75 @@
+//! What calculated readings are worth: as much as the worst of those that they were made from.
+
+use super::parts::Parts;
+use crate::check::Readings;
+use crate::derived::DERIVED_INPUTS;
+use crate::quality::{BaseQuality, Quality};
+use crate::variable::Variable;
+
+/// The series that a calculated one is made from.
+pub(super) struct Inputs {
+    /// For each variable that it needs the series of that variable, the preferred one first.
+    series: Vec<Vec<usize>>,
+}
+
+impl Inputs {
+    /// The calculated series of a station that have inputs, each after those it is made from.
+    pub fn of_station(parts: &[Parts<'_, '_>]) -> Vec<(usize, Self)> {
+        let mut found = Vec::new();
+        if parts.iter().any(|of| of.key().calculated) {
+            for (variable, inputs) in DERIVED_INPUTS.iter().filter(|(_, inputs)| !inputs.is_empty())
+            {
+                for (derived, of) in parts.iter().enumerate() {
+                    if of.key().calculated && of.key().variable == *variable {
+                        found.push((derived, Self::new(parts, derived, inputs)));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn new(parts: &[Parts<'_, '_>], derived: usize, inputs: &[Variable]) -> Self {
+        let interval =
+            |of: usize| (parts[of].key().interval_type, parts[of].key().interval_minutes);
+        let series = inputs.iter().map(|&input| {
+            let mut series: Vec<usize> =
+                (0..parts.len()).filter(|&of| parts[of].key().variable == input).collect();
+            // As the derivation chose: the interval of the derived value, else the most
+            // instantaneous.
+            series.sort_by_key(|&of| {
+                (interval(of) != interval(derived), parts[of].series().preference)
+            });
+            series
+        });
+        Self { series: series.collect() }
+    }
+
+    /// The readings that the one of a moment was made from, as series and reading; `None` where not
+    /// all are there.
+    pub fn at(&self, parts: &[Parts<'_, '_>], ts_ms: i64) -> Option<Vec<(usize, usize)>> {
+        let found = self.series.iter().map(|series| first_at(parts, series, ts_ms));
+        found.collect()
+    }
+
+    /// The worst verdict of the readings that the one of a moment was made from. `None` where they
+    /// are not there or not checked: the reading then keeps the verdict of its own checks.
+    pub fn worst(
+        &self,
+        parts: &[Parts<'_, '_>],
+        ts_ms: i64,
+        verdict: impl Fn(usize, usize) -> Quality,
+    ) -> Option<Quality> {
+        let mut worst: Option<Quality> = None;
+        for series in &self.series {
+            let (of, at) = first_at(parts, series, ts_ms)?;
+            let verdict = verdict(of, at);
+            worst = Some(worst.map_or(verdict, |worst| worst.worse(verdict)));
+        }
+        worst.filter(|worst| worst.base != BaseQuality::Unknown)
+    }
+}
+
+fn first_at(parts: &[Parts<'_, '_>], series: &[usize], ts_ms: i64) -> Option<(usize, usize)> {
+    series.iter().find_map(|&of| Some((of, parts[of].at(ts_ms)?)))
+}

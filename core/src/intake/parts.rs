@@ -1,0 +1,107 @@
+//! The readings of a series as a store hands them out: in one slice or in several.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::check::Readings;
+use crate::quality::Quality;
+use crate::series::{Series, SeriesId, SeriesKey};
+use crate::store::{SeriesSlice, StoreError};
+
+/// One series of a station in its parts, which follow one another in time.
+pub(super) struct Parts<'s, 'a> {
+    slices: &'s [SeriesSlice<'a>],
+    /// How many readings all parts have, and those before the last.
+    len: usize,
+    last_from: usize,
+}
+
+impl<'s, 'a> Parts<'s, 'a> {
+    /// The series of a station, from the slices of a scan.
+    pub fn of_station(slices: &'s [SeriesSlice<'a>]) -> Result<Vec<Self>, StoreError> {
+        slices
+            .chunk_by(|one, next| one.series.id == next.series.id)
+            .map(|slices| {
+                for SeriesSlice { series, ts_ms, value, quality, source } in slices {
+                    let lengths = [ts_ms.len(), value.len(), quality.len(), source.len()];
+                    if lengths != [lengths[0]; 4] {
+                        return Err(StoreError::Columns(format!(
+                            "series {}: times, values and verdicts must be as many; got {lengths:?}",
+                            series.id
+                        )));
+                    }
+                }
+                let len = slices.iter().map(|slice| slice.ts_ms.len()).sum();
+                let last = slices.last().map_or(0, |slice| slice.ts_ms.len());
+                Ok(Self { slices, len, last_from: len - last })
+            })
+            .collect()
+    }
+
+    /// What makes it the series that it is.
+    pub fn series(&self) -> &'a Arc<Series> {
+        self.slices[0].series
+    }
+
+    /// The verdict on a reading in the store.
+    pub fn stored(&self, reading: usize) -> Quality {
+        let (slice, at) = self.place(reading);
+        slice.quality[at].quality()
+    }
+
+    /// The reading of a moment.
+    pub fn at(&self, ts_ms: i64) -> Option<usize> {
+        let reading = self.before(ts_ms);
+        (reading < self.len && self.ts_ms(reading) == ts_ms).then_some(reading)
+    }
+
+    /// The readings from one moment to another, both included.
+    pub fn between(&self, from_ms: i64, to_ms: i64) -> Range<usize> {
+        let from = self.before(from_ms);
+        from..self.until(to_ms).max(from)
+    }
+
+    #[inline]
+    fn place(&self, reading: usize) -> (&SeriesSlice<'a>, usize) {
+        // Mostly the latest readings are asked for.
+        let mut part = self.slices.len() - 1;
+        let mut from = self.last_from;
+        while reading < from {
+            part -= 1;
+            from -= self.slices[part].ts_ms.len();
+        }
+        (&self.slices[part], reading - from)
+    }
+}
+
+impl Readings for Parts<'_, '_> {
+    fn key(&self) -> &SeriesKey {
+        &self.series().key
+    }
+
+    fn id(&self) -> SeriesId {
+        self.series().id
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn ts_ms(&self, reading: usize) -> i64 {
+        let (slice, at) = self.place(reading);
+        slice.ts_ms[at]
+    }
+
+    #[inline]
+    fn value(&self, reading: usize) -> f64 {
+        let (slice, at) = self.place(reading);
+        slice.value[at]
+    }
+
+    #[inline]
+    fn source(&self, reading: usize) -> Quality {
+        let (slice, at) = self.place(reading);
+        slice.source[at].quality()
+    }
+}

@@ -1,0 +1,188 @@
+//! The verdicts of one station's own checks: those that need no other station.
+
+use std::ops::Range;
+
+use super::derived::Inputs;
+use super::neighbourhood::{hour_of, hour_window, is_compared, nearest_to_hour};
+use super::parts::Parts;
+use crate::check::{Checker, DISAGREE, Readings, StationSite};
+use crate::quality::{BaseQuality, Quality};
+use crate::series::SeriesId;
+use crate::store::{SeriesSlice, StoreError};
+use crate::time::ClosedWindow;
+use crate::variable::Variable;
+
+/// The verdict that a reading has now, beside the one in the store.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    /// Place of the station in the directory.
+    pub place: usize,
+    pub series: SeriesId,
+    pub ts_ms: i64,
+    pub stored: Quality,
+    pub verdict: Quality,
+}
+
+/// A reading that is to be held against the stations around, or they against it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compared {
+    pub hour: i64,
+    pub variable: Variable,
+    /// Place of the station in the directory.
+    pub place: usize,
+    pub series: SeriesId,
+    pub ts_ms: i64,
+    /// The verdict of the station's own checks.
+    pub own: Quality,
+    /// Whether the verdicts of the stations around may change with it.
+    pub around: bool,
+}
+
+/// What comes of the own checks of stations.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    pub changes: Vec<Change>,
+    pub compared: Vec<Compared>,
+}
+
+/// The series of one station, and the verdicts on those of their readings that may have changed.
+struct Station<'p, 's, 'a> {
+    parts: &'p [Parts<'s, 'a>],
+    /// For each series the readings that are judged, and where in the columns they begin.
+    ranges: Vec<Range<usize>>,
+    begin: Vec<usize>,
+    verdict: Vec<Quality>,
+    /// Whether the last word on a reading is that of the stations around.
+    open: Vec<bool>,
+}
+
+impl Station<'_, '_, '_> {
+    fn column(&self, which: usize, reading: usize) -> Option<usize> {
+        let range = &self.ranges[which];
+        range.contains(&reading).then(|| self.begin[which] + reading - range.start)
+    }
+
+    fn verdict(&self, which: usize, reading: usize) -> Quality {
+        let column = self.column(which, reading);
+        column.map_or_else(|| self.parts[which].stored(reading), |column| self.verdict[column])
+    }
+}
+
+impl Judged {
+    /// Judges what readings of a station between two moments may have changed. The slices are those
+    /// of a window that holds all that the verdicts depend on.
+    pub fn judge(
+        &mut self,
+        checker: &Checker,
+        place: usize,
+        site: &StationSite,
+        (first_ms, last_ms): (i64, i64),
+        slices: &[SeriesSlice<'_>],
+    ) -> Result<(), StoreError> {
+        let parts = Parts::of_station(slices)?;
+        let mut pass = checker.pass(site, &parts);
+        // Of an hour in which something changed another reading may now be the nearest to it.
+        let hour_ms = hour_window(hour_of(first_ms)).map_or(first_ms, ClosedWindow::start_ms);
+        let from_ms = pass.changed_from_ms(first_ms).min(hour_ms);
+        let to_ms = last_ms.saturating_add(checker.reach().back_ms);
+        let ranges: Vec<_> = parts.iter().map(|of| of.between(from_ms, to_ms)).collect();
+        let mut readings = 0;
+        let begin = ranges.iter().map(|range| {
+            readings += range.len();
+            readings - range.len()
+        });
+        let begin: Vec<usize> = begin.collect();
+        let mut verdict = Vec::with_capacity(readings);
+        pass.run(&ranges, |_, _, judged| verdict.push(judged));
+        let open = vec![false; readings];
+        let mut station = Station { parts: &parts, ranges, begin, verdict, open };
+
+        for variable in checker.neighbour_variables() {
+            self.compare(&mut station, variable, place, (first_ms, last_ms));
+        }
+        for (derived, inputs) in Inputs::of_station(&parts) {
+            for reading in station.ranges[derived].clone() {
+                let ts_ms = parts[derived].ts_ms(reading);
+                let worst = inputs.worst(&parts, ts_ms, |of, at| station.verdict(of, at));
+                if let (Some(worst), Some(column)) = (worst, station.column(derived, reading)) {
+                    station.verdict[column] = worst;
+                }
+            }
+        }
+        for (which, of) in parts.iter().enumerate() {
+            for reading in station.ranges[which].clone() {
+                let (stored, column) = (of.stored(reading), station.column(which, reading));
+                let changed = column
+                    .filter(|&column| !station.open[column] && station.verdict[column] != stored);
+                if let Some(column) = changed {
+                    let (series, ts_ms) = (of.series().id, of.ts_ms(reading));
+                    let verdict = station.verdict[column];
+                    self.changes.push(Change { place, series, ts_ms, stored, verdict });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what is to be compared of a variable with the stations around.
+    fn compare(
+        &mut self,
+        station: &mut Station<'_, '_, '_>,
+        variable: Variable,
+        place: usize,
+        (first_ms, last_ms): (i64, i64),
+    ) {
+        let parts = station.parts;
+        let compared = is_compared(parts, variable);
+        let mut hours: Vec<i64> = Vec::new();
+        for &which in &compared {
+            let readings = station.ranges[which].clone();
+            hours.extend(readings.map(|reading| hour_of(parts[which].ts_ms(reading))));
+            hours.dedup();
+        }
+        hours.sort_unstable();
+        hours.dedup();
+        for hour in hours {
+            let Some((which, reading)) = nearest_to_hour(parts, &compared, hour) else { continue };
+            let Some(column) = station.column(which, reading) else { continue };
+            let of = &parts[which];
+            let (own, stored, source) =
+                (station.verdict[column], of.stored(reading), of.source(reading));
+            let ts_ms = of.ts_ms(reading);
+            let is_new = (first_ms..=last_ms).contains(&ts_ms);
+            if !is_new {
+                // It was the nearest before, among the same stations.
+                let disagreed = stored == DISAGREE && source != DISAGREE;
+                if disagreed && own.base > BaseQuality::Doubtful {
+                    station.verdict[column] = DISAGREE;
+                    continue;
+                }
+                if own == stored {
+                    continue;
+                }
+            }
+            let series = of.series().id;
+            station.open[column] = true;
+            self.compared.push(Compared {
+                hour,
+                variable,
+                place,
+                series,
+                ts_ms,
+                own,
+                around: is_new || counts(own) != counts(without_neighbours(stored, source)),
+            });
+        }
+    }
+}
+
+/// Whether other stations are held against a value of this verdict.
+fn counts(verdict: Quality) -> bool {
+    verdict.base > BaseQuality::Doubtful
+}
+
+/// The verdict as it was before the station was held against those around it, so far as that
+/// matters to its neighbours: whether they may be held against it.
+pub(super) fn without_neighbours(verdict: Quality, source: Quality) -> Quality {
+    if verdict == DISAGREE && source != DISAGREE { Quality::GOOD } else { verdict }
+}
