@@ -15,7 +15,7 @@
 use super::client::{Answer, RequestError, Validators};
 use super::listing::{Entry, read_listing};
 use super::memory::{FolderMemory, Memory, Pending, Trial};
-use super::poller::{UNKNOWN, Visit, Work, locked};
+use super::poller::{UNKNOWN, Visit, locked};
 
 /// Folders below the one of the address: a day, a network, a day, a station.
 const MAX_DEPTH: usize = 5;
@@ -33,8 +33,13 @@ pub(super) struct FileJob {
 
 /// How that went.
 pub(super) enum FileOutcome {
-    Done { validators: Validators, fresh_ms: Option<i64> },
+    Done {
+        validators: Validators,
+        fresh_ms: Option<i64>,
+    },
     Failed,
+    /// The poll has ended before: nothing is said of the file.
+    NotReached,
 }
 
 /// A folder to list.
@@ -84,8 +89,7 @@ impl Visit<'_> {
             if level.is_empty() {
                 break;
             }
-            let (listings, _) =
-                self.each(level, |job| self.list(job).map_or(Work::None, Work::Done));
+            let (listings, _) = self.each(level, |job| self.list(job));
             level = Vec::new();
             for (job, listing) in listings {
                 let folder = memory.folders.entry(job.address.clone()).or_default();
@@ -228,6 +232,7 @@ impl Visit<'_> {
                 locked(&self.round).given_up += u64::from(gives_up);
                 gives_up
             }
+            FileOutcome::NotReached => false,
         };
         if is_over {
             folder.pending.remove(&file.job.name);

@@ -26,6 +26,9 @@ pub(super) struct Memory {
     pub complete_ms: Option<i64>,
     /// Files at addresses of their own, by address.
     pub files: BTreeMap<String, FileMemory>,
+    /// The queue at a broker, which keeps what comes while nobody listens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
     /// Folders, by address.
     pub folders: BTreeMap<String, FolderMemory>,
 }
@@ -128,6 +131,7 @@ mod tests {
         Memory {
             version: VERSION,
             complete_ms: Some(8),
+            queue: Some("q_anonymous.mesonet.1".to_owned()),
             files: BTreeMap::from([("https://a/b".to_owned(), file)]),
             folders: BTreeMap::from([("https://a/c/".to_owned(), folder)]),
         }

@@ -11,10 +11,14 @@
 //! setting means stands in `docs/fetch.md`.
 
 mod address;
+#[cfg(feature = "amqp")]
+mod amqp;
 mod client;
 mod folders;
 mod listing;
 mod memory;
+#[cfg(any(feature = "amqp", test))]
+mod notice;
 mod poller;
 mod retry;
 mod settings;
@@ -150,28 +154,36 @@ fn memory_name(config: &FetchConfig) -> String {
 }
 
 fn run(poller: &mut Poller, stop: &Stop) {
+    #[cfg(feature = "amqp")]
+    if poller.config.source == Source::DatamartAmqp {
+        return amqp::run(poller, stop);
+    }
     while !stop.flag.load(Ordering::Relaxed) {
         let round = poller.poll(system_ms(), &stop.flag);
-        let source = poller.config.source;
         let wait_ms = (poller.next_ms() - system_ms()).max(0);
-        if let Some(reason) = &round.stopped {
-            tracing::warn!("{source}: {reason}; next poll in {} s", wait_ms / 1000);
-        }
-        if round.taken + round.failed + round.unreadable > 0 {
-            tracing::info!(
-                "{source}: {} files with {} reports and {} readings, {} unchanged, {} unreadable, \
-                 {} failed, {} given up, {} listings",
-                round.taken,
-                round.reports,
-                round.readings,
-                round.unchanged,
-                round.unreadable,
-                round.failed,
-                round.given_up,
-                round.listed,
-            );
-        }
+        say(poller.config.source, &round, wait_ms);
         stop.sleep(Duration::from_millis(wait_ms.unsigned_abs()));
+    }
+}
+
+/// Says in the log how a poll went.
+fn say(source: Source, round: &Round, wait_ms: i64) {
+    if let Some(reason) = &round.stopped {
+        tracing::warn!("{source}: {reason}; goes on in {} s", wait_ms / 1000);
+    }
+    if round.taken + round.failed + round.unreadable > 0 {
+        tracing::info!(
+            "{source}: {} files with {} reports and {} readings, {} unchanged, {} unreadable, \
+             {} failed, {} given up, {} listings",
+            round.taken,
+            round.reports,
+            round.readings,
+            round.unchanged,
+            round.unreadable,
+            round.failed,
+            round.given_up,
+            round.listed,
+        );
     }
 }
 

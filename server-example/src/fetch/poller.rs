@@ -102,7 +102,8 @@ impl Poller {
     ) -> Result<Self, SpawnError> {
         config.check()?;
         let template = config.template()?;
-        let roots = if config.url().starts_with("http://") { None } else { Some(system_roots()?) };
+        let is_plain = config.url().starts_with("http://");
+        let roots = if is_plain { None } else { Some(system_roots()?) };
         let client = Client::new(&config.user_agent, config.limits(), config.policy(), roots);
         let memory = memory_path.as_deref().map(Memory::load).unwrap_or_default();
         Ok(Self {
@@ -128,7 +129,30 @@ impl Poller {
         let started_ms = self.memory.complete_ms.unwrap_or(now_ms).min(now_ms) - GRACE_MS;
         let from_ms = started_ms.max(now_ms - MAX_CATCH_UP_MS);
         let addresses = self.template.addresses(from_ms, now_ms, &self.config.stations);
-        let (config, memory) = (&self.config, &mut self.memory);
+        let is_dated = self.template.is_dated();
+        let round = self.visit(now_ms, told_to_stop, |visit, memory| {
+            if visit.config.source.is_folder() {
+                visit.folders(addresses, is_dated, memory);
+            } else {
+                visit.files(addresses, memory);
+            }
+        });
+        if round.stopped.is_none() {
+            self.memory.complete_ms = Some(now_ms);
+        }
+        self.memory.forget(now_ms);
+        self.save();
+        round
+    }
+
+    /// Makes requests, and says from how they went when the next are due.
+    pub(super) fn visit(
+        &mut self,
+        now_ms: i64,
+        told_to_stop: &AtomicBool,
+        work: impl FnOnce(&Visit<'_>, &mut Memory),
+    ) -> Round {
+        let config = &self.config;
         let visit = Visit {
             now_ms,
             config,
@@ -139,14 +163,9 @@ impl Poller {
             failures_in_a_row: AtomicU32::new(0),
             round: Mutex::default(),
         };
-        if config.source.is_folder() {
-            visit.folders(addresses, self.template.is_dated(), memory);
-        } else {
-            visit.files(addresses, memory);
-        }
+        work(&visit, &mut self.memory);
         let cause = locked(&visit.cause).take();
         let mut round = std::mem::take(&mut *locked(&visit.round));
-        let interval_ms = interval_ms(config.interval_s, random());
         let retry_after_ms = match &cause {
             Some(Cause::Busy { retry_after_ms, .. }) => *retry_after_ms,
             _ => None,
@@ -157,20 +176,21 @@ impl Poller {
         });
         if round.stopped.is_none() {
             self.failures = 0;
-            self.next_ms = now_ms.saturating_add(interval_ms);
-            memory.complete_ms = Some(now_ms);
+            self.next_ms = now_ms.saturating_add(interval_ms(config.interval_s, random()));
         } else {
             self.failures += 1;
             let own_ms = pause_ms(i64::from(config.interval_s) * 1000, self.failures, random());
             self.next_ms = now_ms.saturating_add(asked_pause_ms(own_ms, retry_after_ms));
         }
-        memory.forget(now_ms);
+        round
+    }
+
+    pub(super) fn save(&mut self) {
         if let Some(path) = &self.memory_path
-            && let Err(error) = memory.save(path)
+            && let Err(error) = self.memory.save(path)
         {
             tracing::warn!("{}: {error}", path.display());
         }
-        round
     }
 }
 
@@ -200,6 +220,7 @@ impl Visit<'_> {
                     };
                 }
                 FileOutcome::Failed => file.trial.fail(self.now_ms),
+                FileOutcome::NotReached => {}
             }
         });
     }
@@ -212,8 +233,7 @@ impl Visit<'_> {
         station.map_or_else(|| name.to_owned(), |id| format!("{id}-{name}"))
     }
 
-    /// Asks for files and hands on what came, a part of them at a time: `done` hears of each that
-    /// is not to be asked for again in this poll.
+    /// Asks for files and hands on what came, a part of them at a time: `done` hears of each.
     pub(super) fn fetch<T: AsRef<FileJob> + Send>(
         &self,
         mut jobs: Vec<T>,
@@ -226,19 +246,22 @@ impl Visit<'_> {
             let (got, mut left) = self.each(jobs, |job| {
                 // What one part holds in memory is bounded, by all of its files together.
                 if bytes.load(Ordering::Relaxed) > PART_BYTES {
-                    return Work::Later;
+                    return None;
                 }
                 let answer = self.file(job.as_ref());
                 let length =
                     answer.as_ref().and_then(|answer| answer.as_ref().ok()?.bytes.as_ref());
                 bytes.fetch_add(length.map_or(0, |bytes| bytes.len() as u64), Ordering::Relaxed);
-                answer.map_or(Work::None, Work::Done)
+                answer
             });
             left.extend(rest);
             jobs = left;
             for (job, outcome) in self.hand_on(got) {
                 done(job, outcome);
             }
+        }
+        for job in jobs {
+            done(job, FileOutcome::NotReached);
         }
     }
 
@@ -280,11 +303,11 @@ impl Visit<'_> {
             Delivery { files: &files, received_ms: self.now_ms, kind: self.config.kind() };
         let is_taken = files.is_empty() || self.deliver(&delivery);
         got.into_iter()
-            .filter_map(|(job, answer)| match answer {
-                Err(()) => Some((job, FileOutcome::Failed)),
-                Ok(Answer { bytes: Some(_), .. }) if !is_taken => None,
+            .map(|(job, answer)| match answer {
+                Err(()) => (job, FileOutcome::Failed),
+                Ok(Answer { bytes: Some(_), .. }) if !is_taken => (job, FileOutcome::NotReached),
                 Ok(Answer { validators, fresh_ms, .. }) => {
-                    Some((job, FileOutcome::Done { validators, fresh_ms }))
+                    (job, FileOutcome::Done { validators, fresh_ms })
                 }
             })
             .collect()
@@ -349,23 +372,22 @@ impl Visit<'_> {
     }
 
     /// Does what is to be done for each item, a few at once, until the poll ends. Gives what was
-    /// done, in the order of the items, and what was not reached.
+    /// done, in the order of the items, and what is left.
     pub(super) fn each<T: Send, R: Send>(
         &self,
         items: Vec<T>,
-        work: impl Fn(&T) -> Work<R> + Sync,
+        work: impl Fn(&T) -> Option<R> + Sync,
     ) -> (Vec<(T, R)>, Vec<T>) {
         let threads = self.config.connections.min(items.len());
         let items = Mutex::new(items.into_iter().enumerate());
         let done = Mutex::new(Vec::new());
-        let later = Mutex::new(Vec::new());
+        let left = Mutex::new(Vec::new());
         let worker = || {
             while self.goes_on() {
                 let Some((at, item)) = locked(&items).next() else { break };
                 match work(&item) {
-                    Work::Done(result) => locked(&done).push((at, item, result)),
-                    Work::Later => locked(&later).push(item),
-                    Work::None => {}
+                    Some(result) => locked(&done).push((at, item, result)),
+                    None => locked(&left).push(item),
                 }
             }
         };
@@ -376,17 +398,11 @@ impl Visit<'_> {
         });
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_by_key(|&(at, ..)| at);
-        let done = done.into_iter().map(|(_, item, result)| (item, result)).collect();
-        (done, later.into_inner().unwrap_or_else(PoisonError::into_inner))
+        let mut left = left.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let unreached = items.into_inner().unwrap_or_else(PoisonError::into_inner);
+        left.extend(unreached.map(|(_, item)| item));
+        (done.into_iter().map(|(_, item, result)| (item, result)).collect(), left)
     }
-}
-
-/// What became of an item.
-pub(super) enum Work<R> {
-    Done(R),
-    /// Another time in the same poll.
-    Later,
-    None,
 }
 
 impl super::memory::Trial {
