@@ -35,7 +35,8 @@ use crate::time::MINUTE_MS;
 /// reported. Other columns are counted as values without a variable: periods (`DPD`, `APD`), `TIDE`,
 /// `PTDY`, the directions of gusts and of the highest wind, `LWRAD`, salt and oxygen.
 ///
-/// What the intervals rest on (NDBC, Measurement Descriptions and Units):
+/// What the intervals rest on (NDBC, "Measurement Descriptions and Units" and "What are continuous
+/// wind measurements?"):
 /// - Wind is averaged over 8 minutes at buoys and 2 at land stations. The file does not say which
 ///   the station is; its id does: five or seven digits are a buoy, a name that starts with a letter
 ///   is C-MAN or another station on land. For other ids the interval is Unknown.
@@ -52,7 +53,8 @@ use crate::time::MINUTE_MS;
 ///   that hour.
 /// - `.drift` gives the place in each row.
 ///
-/// The gust that is not at the hour (`99.0` in `.cwind`) and other nines are no values.
+/// `MM`, `N/A`, slashes and the nines of a column (`99.0` for a gust in `.cwind` between the hours)
+/// are no values.
 ///
 /// # Errors
 /// A source that fails, no header line, as many units as there are not columns, or an id that is
@@ -73,7 +75,7 @@ use crate::time::MINUTE_MS;
 ///     }));
 /// })?;
 /// assert_eq!((summary.read, gusts.len()), (2, 1));
-/// assert_eq!(gusts[0].value, 42.48);
+/// assert_eq!(gusts[0].value.round(), 42.0); // 11.8 m/s in km/h
 /// assert_eq!(gusts[0].series.interval_type, IntervalType::Max);
 /// assert_eq!(gusts[0].series.interval_minutes, 60);
 /// # Ok::<(), mesonet::feed::FeedError>(())

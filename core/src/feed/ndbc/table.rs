@@ -140,13 +140,14 @@ impl Table {
         // A place off the globe is none; the report is good without it.
         let place = self.place.and_then(|(lat, lon)| LonLat::new(number(lon)?, number(lat)?).ok());
         let mut values = Vec::with_capacity(self.known.len());
+        let mut without_variable = Vec::new();
         for &(at, column) in &self.known {
             if is_missing(fields[at]) || number(at) == Some(column.missing) {
                 continue;
             }
             match column.meaning {
                 Meaning::Beside => {}
-                Meaning::Nothing => summary.without_variable.add(column.name),
+                Meaning::Nothing => without_variable.push(column.name),
                 _ => {
                     let got = fields[at];
                     let refused = || RefusalReason::Field { what: "value", got: excerpt(got) };
@@ -154,10 +155,16 @@ impl Table {
                 }
             }
         }
+        // The row is read: now its values count.
+        for name in without_variable {
+            summary.without_variable.add(name);
+        }
         for &at in self.others.iter().filter(|&&at| !is_missing(fields[at])) {
             summary.without_variable.add(&self.names[at]);
         }
-        Ok(Row { native_id, ts_ms, place, depth_m: self.depth.and_then(number), values })
+        let is_metres = |at: &usize| self.units.as_ref().is_none_or(|units| units[*at] == "m");
+        let depth_m = self.depth.filter(is_metres).and_then(number);
+        Ok(Row { native_id, ts_ms, place, depth_m, values })
     }
 
     /// The report of a row.
