@@ -136,7 +136,9 @@ impl Kind {
             "temperature" => Value(Variable::AirTemperature, Instantaneous, 0, "°C"),
             "dew_point_temperature" => Value(Variable::DewPointTemperature, Instantaneous, 0, "°C"),
             "wet_bulb_temperature" => Value(Variable::WetBulbTemperature, Instantaneous, 0, "°C"),
-            "station_level_pressure" => Value(Variable::BarometricPressure, Instantaneous, 0, "hPa"),
+            "station_level_pressure" => {
+                Value(Variable::BarometricPressure, Instantaneous, 0, "hPa")
+            }
             "sea_level_pressure" => Value(Variable::Mslp, Instantaneous, 0, "hPa"),
             "relative_humidity" => Value(Variable::RelativeHumidity, Instantaneous, 0, "%"),
             "snow_depth" => Value(Variable::SnowDepth, Instantaneous, 0, "mm"),
@@ -211,9 +213,7 @@ impl Header {
             return None;
         }
         let at = |name: &str| names.iter().position(|known| known.eq_ignore_ascii_case(name));
-        let parts = || {
-            Some([at("Year")?, at("Month")?, at("Day")?, at("Hour")?, at("Minute")?])
-        };
+        let parts = || Some([at("Year")?, at("Month")?, at("Day")?, at("Hour")?, at("Minute")?]);
         let columns = names.iter().enumerate().filter_map(|(value, name)| {
             let attribute = |attribute: &str| at(&format!("{name}_{attribute}"));
             let quality = attribute("Quality_Code")?;
@@ -230,9 +230,7 @@ impl Header {
         Some(Self {
             count: names.len(),
             station: at("Station_ID").or_else(|| at("STATION"))?,
-            time: at("DATE")
-                .map(TimeColumns::Date)
-                .or_else(|| parts().map(TimeColumns::Parts))?,
+            time: at("DATE").map(TimeColumns::Date).or_else(|| parts().map(TimeColumns::Parts))?,
             name: at("Station_name"),
             place: at("Longitude").zip(at("Latitude")),
             elevation: at("Elevation"),
@@ -240,7 +238,11 @@ impl Header {
         })
     }
 
-    fn report(&self, line: Line<'_>, summary: &mut FeedSummary) -> Result<FeedReport, RefusalReason> {
+    fn report(
+        &self,
+        line: Line<'_>,
+        summary: &mut FeedSummary,
+    ) -> Result<FeedReport, RefusalReason> {
         if line.cut {
             return Err(RefusalReason::TooLong { limit: MAX_LINE_BYTES });
         }
@@ -303,11 +305,12 @@ impl Header {
         station.name = text(self.name).map(excerpt);
         let number = |at: usize| row[at].parse::<f64>().ok();
         // A place that is empty or off the globe is none; the report is good without it.
-        station.place = self
-            .place
-            .and_then(|(lon, lat)| LonLat::new(number(lon)?, number(lat)?).ok());
-        station.altitude_m =
-            self.elevation.and_then(number).filter(|metres| *metres > NO_ELEVATION_M && metres.is_finite());
+        station.place =
+            self.place.and_then(|(lon, lat)| LonLat::new(number(lon)?, number(lat)?).ok());
+        station.altitude_m = self
+            .elevation
+            .and_then(number)
+            .filter(|metres| *metres > NO_ELEVATION_M && metres.is_finite());
         Ok(station)
     }
 
@@ -459,7 +462,7 @@ impl Cell<'_> {
             .chars()
             .map(|flag| match flag {
                 'o' if is_humidity => BaseQuality::Error,
-                'q' if source == 382 => BaseQuality::Doubtful,
+                _ if source == 382 => BaseQuality::Doubtful,
                 'a'..='z' => GHCNH_CHECKS.quality(flag).base,
                 _ => of_source(source, flag),
             })
@@ -486,9 +489,8 @@ fn of_source(source: u16, flag: char) -> BaseQuality {
         (313..=315 | 322 | 335 | 343 | 344 | 346, _) => ISD.quality(flag).base,
         (220..=223 | 347 | 348, '1') | (345, '0') => BaseQuality::Good,
         (220..=223 | 347 | 348, '2') | (345, '1') => BaseQuality::Doubtful,
-        (220..=223 | 347 | 348, '3') | (345, '3') => BaseQuality::Error,
+        (220..=223 | 345 | 347 | 348, '3') => BaseQuality::Error,
         (220..=223 | 347 | 348, '5') => BaseQuality::Suppressed,
-        (382, 'A'..='Z') => BaseQuality::Doubtful,
         _ => BaseQuality::Unknown,
     }
 }

@@ -5,7 +5,9 @@ use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Value};
 
 use super::kind::holds;
@@ -276,7 +278,8 @@ fn report(
 ) -> Result<FeedReport, RefusalReason> {
     let properties = feature.get("properties").and_then(Value::as_object);
     let properties = properties.ok_or(RefusalReason::Without { what: "properties" })?;
-    let text = |name: &str| properties.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let text =
+        |name: &str| properties.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let id = text("station").and_then(|address| address.rsplit('/').next());
     let id = id.or(text("stationId")).filter(|id| !id.is_empty());
     let id = id.ok_or(RefusalReason::Without { what: "station" })?;

@@ -13,23 +13,99 @@ use crate::variable::Variable;
 /// letters differ, they stand with their number.
 const SECTIONS: &[(&str, usize)] = &[
     // Precipitation, snow, weather.
-    ("AA", 8), ("AB", 7), ("AC", 3), ("AD", 19), ("AE", 12), ("AG", 4), ("AH", 15), ("AI", 15),
-    ("AJ", 14), ("AK", 12), ("AL", 7), ("AM", 18), ("AN", 9), ("AO", 8), ("AP", 6), ("AT", 9),
-    ("AU", 8), ("AW", 3), ("AX", 6), ("AY", 5), ("AZ", 5),
+    ("AA", 8),
+    ("AB", 7),
+    ("AC", 3),
+    ("AD", 19),
+    ("AE", 12),
+    ("AG", 4),
+    ("AH", 15),
+    ("AI", 15),
+    ("AJ", 14),
+    ("AK", 12),
+    ("AL", 7),
+    ("AM", 18),
+    ("AN", 9),
+    ("AO", 8),
+    ("AP", 6),
+    ("AT", 9),
+    ("AU", 8),
+    ("AW", 3),
+    ("AX", 6),
+    ("AY", 5),
+    ("AZ", 5),
     // The reference network, and networks of volunteers.
-    ("CB", 10), ("CF", 6), ("CG", 8), ("CH", 15), ("CI", 28), ("CN1", 18), ("CN2", 18),
-    ("CN3", 16), ("CN4", 19), ("CO1", 5), ("CO", 8), ("CR", 7), ("CT", 7), ("CU", 13), ("CV", 26),
-    ("CW", 14), ("CX", 26),
+    ("CB", 10),
+    ("CF", 6),
+    ("CG", 8),
+    ("CH", 15),
+    ("CI", 28),
+    ("CN1", 18),
+    ("CN2", 18),
+    ("CN3", 16),
+    ("CN4", 19),
+    ("CO1", 5),
+    ("CO", 8),
+    ("CR", 7),
+    ("CT", 7),
+    ("CU", 13),
+    ("CV", 26),
+    ("CW", 14),
+    ("CX", 26),
     // Runway visual range, clouds, sunshine, radiation, the ground.
-    ("ED", 8), ("GA", 13), ("GD", 12), ("GE", 19), ("GF", 23), ("GG", 15), ("GH", 28), ("GJ", 5),
-    ("GK", 4), ("GL", 6), ("GM", 30), ("GN", 28), ("GO", 19), ("GP", 31), ("GQ", 14), ("GR", 14),
-    ("IA1", 3), ("IA2", 9), ("IB1", 27), ("IB2", 13), ("IC", 25),
+    ("ED", 8),
+    ("GA", 13),
+    ("GD", 12),
+    ("GE", 19),
+    ("GF", 23),
+    ("GG", 15),
+    ("GH", 28),
+    ("GJ", 5),
+    ("GK", 4),
+    ("GL", 6),
+    ("GM", 30),
+    ("GN", 28),
+    ("GO", 19),
+    ("GP", 31),
+    ("GQ", 14),
+    ("GR", 14),
+    ("IA1", 3),
+    ("IA2", 9),
+    ("IB1", 27),
+    ("IB2", 13),
+    ("IC", 25),
     // Temperature, pressure, weather, wind, humidity.
-    ("KA", 10), ("KB", 10), ("KC", 14), ("KD", 9), ("KE", 12), ("KF", 6), ("KG", 11), ("MA", 12),
-    ("MD", 11), ("ME", 6), ("MF", 12), ("MG", 12), ("MH", 12), ("MK", 24), ("MV", 3), ("MW", 3),
-    ("OA", 8), ("OB", 28), ("OC", 5), ("OD", 11), ("OE", 16), ("RH", 9),
+    ("KA", 10),
+    ("KB", 10),
+    ("KC", 14),
+    ("KD", 9),
+    ("KE", 12),
+    ("KF", 6),
+    ("KG", 11),
+    ("MA", 12),
+    ("MD", 11),
+    ("ME", 6),
+    ("MF", 12),
+    ("MG", 12),
+    ("MH", 12),
+    ("MK", 24),
+    ("MV", 3),
+    ("MW", 3),
+    ("OA", 8),
+    ("OB", 28),
+    ("OC", 5),
+    ("OD", 11),
+    ("OE", 16),
+    ("RH", 9),
     // Sea, soil, ice, water level.
-    ("SA", 5), ("ST", 17), ("UA", 10), ("UG", 9), ("WA", 6), ("WD", 20), ("WG", 11), ("WJ", 19),
+    ("SA", 5),
+    ("ST", 17),
+    ("UA", 10),
+    ("UG", 9),
+    ("WA", 6),
+    ("WD", 20),
+    ("WG", 11),
+    ("WJ", 19),
 ];
 
 /// Reads the sections and adds their readings; what comes back is the present weather.
@@ -40,14 +116,15 @@ pub(super) fn read(
     to: &mut Readings<'_>,
     without_variable: &mut Tally,
 ) -> Result<Option<Vec<String>>, RefusalReason> {
-    let mut sections = Sections { kind, is_hourly, to, without_variable, weather: Weathers::default() };
+    let mut sections =
+        Sections { kind, is_hourly, to, without_variable, weather: Weathers::default() };
     let Some(mut rest) = variable_part.strip_prefix(b"ADD") else { return Ok(None) };
     while let Some((identifier, after)) = rest.split_first_chunk::<3>() {
         // Remarks, the quality section, the original observation.
         if matches!(identifier, b"REM" | b"EQD" | b"QNN") {
             break;
         }
-        let fields = length(identifier).and_then(|length| after.split_at_checked(length));
+        let fields = length(*identifier).and_then(|length| after.split_at_checked(length));
         let Some((fields, next)) = fields else {
             sections.count(identifier, "");
             break;
@@ -58,7 +135,7 @@ pub(super) fn read(
     Ok(sections.weather.words())
 }
 
-fn length(identifier: &[u8; 3]) -> Option<usize> {
+fn length(identifier: [u8; 3]) -> Option<usize> {
     let is_identifier = identifier[2].is_ascii_digit();
     let row = SECTIONS.iter().find(|(name, _)| identifier.starts_with(name.as_bytes()));
     row.filter(|_| is_identifier).map(|&(_, length)| length)
@@ -231,7 +308,14 @@ impl Weathers {
         ]
         .concat();
         match groups.last_mut() {
-            Some(last) if fields[6] == b'3' => last.push_str(group.trim_start_matches(['-', '+'])),
+            Some(last) if fields[6] == b'3' => {
+                let codes = group.trim_start_matches(['-', '+']);
+                // The sign may stand in a later part, with what falls.
+                if !last.starts_with(['-', '+']) {
+                    last.insert_str(0, &group[..group.len() - codes.len()]);
+                }
+                last.push_str(codes);
+            }
             _ => groups.push(group),
         }
     }

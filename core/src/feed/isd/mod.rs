@@ -247,8 +247,9 @@ impl<'a> Record<'a> {
         };
         let speed = self.number(66, 69)?.map(tenths);
         push(to, Measured::new(WindSpeed, of, minutes, "m/s"), speed, self.quality(70));
-        let direction =
-            self.number(61, 63)?.filter(|&degrees| degrees > 0.0 && !matches!(wind_type, b'C' | b'V'));
+        let direction = self
+            .number(61, 63)?
+            .filter(|&degrees| degrees > 0.0 && !matches!(wind_type, b'C' | b'V'));
         push(to, Measured::new(WindDirection, of, minutes, "°"), direction, self.quality(64));
         let ceiling = self.number(71, 75)?.filter(|&ceiling_m| ceiling_m < NO_CEILING_M);
         push(to, Measured::instantaneous(CeilingHeight, "m"), ceiling, self.quality(76));
