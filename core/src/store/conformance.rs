@@ -166,7 +166,7 @@ fn generations_tell_what_changed(store: &dyn Store) {
 }
 
 /// Reports of different times, in any order and in any batches, leave the same record.
-fn any_order_gives_the_same_record<S: Store>(new_store: impl Fn() -> S) {
+fn any_order_gives_the_same_record<S: Store>(cases: u32, new_store: impl Fn() -> S) {
     let reports = prop::collection::btree_map(
         (prop::sample::select(vec!["A", "B"]), 0..50_i64, 0..3_u8),
         -40.0..40.0_f64,
@@ -179,7 +179,7 @@ fn any_order_gives_the_same_record<S: Store>(new_store: impl Fn() -> S) {
             .collect();
         (Just(reports.clone()), Just(reports).prop_shuffle(), 1..20_usize)
     });
-    proptest!(|((in_order, shuffled, size) in ordered)| {
+    proptest!(ProptestConfig::with_cases(cases), |((in_order, shuffled, size) in ordered)| {
         let (one, other) = (new_store(), new_store());
         one.append(&batch(in_order), &mut unjudged).unwrap();
         for reports in shuffled.chunks(size) {
@@ -277,10 +277,10 @@ fn a_judge_sees_the_batch_in_the_record(store: &dyn Store) {
     assert_eq!(sights, 1);
 }
 
-/// The suite as tests of one store.
+/// The suite as tests of one store, with so many cases of the property.
 macro_rules! conformance {
-    ($store:ident, $new_store:expr) => {
-        conformance!($store, $new_store;
+    ($store:ident, $cases:literal, $new_store:expr) => {
+        conformance!($store, $cases, $new_store;
             a_bad_batch_is_refused_whole,
             a_judge_sees_the_batch_in_the_record,
             a_late_copy_does_not_undo_a_correction,
@@ -293,21 +293,37 @@ macro_rules! conformance {
             weather_is_that_of_the_most_recent_report_that_has_any,
         );
     };
-    ($store:ident, $new_store:expr; $($rule:ident,)*) => {
+    ($store:ident, $cases:literal, $new_store:expr; $($rule:ident,)*) => {
         mod $store {
-            use super::super::*;
+            use super::*;
+            use crate::store::conformance;
 
             $(#[test]
             fn $rule() {
-                super::$rule(&$new_store);
+                conformance::$rule(&$new_store);
             })*
 
             #[test]
             fn any_order_gives_the_same_record() {
-                super::any_order_gives_the_same_record(|| $new_store);
+                conformance::any_order_gives_the_same_record($cases, || $new_store);
             }
         }
     };
 }
 
-conformance!(memory_store, MemoryStore::default());
+conformance!(memory_store, 256, MemoryStore::default());
+
+#[cfg(feature = "embedded")]
+mod embedded {
+    use crate::store::embedded::EmbeddedOptions;
+    use crate::store::embedded::tests::{After, SMALL, Temporary, reopen, seal, seal_and_reopen};
+
+    const NEVER_MERGED: EmbeddedOptions = EmbeddedOptions { seal_readings: 8, segment_readings: 0 };
+
+    // Each batch waits for the disk.
+    conformance!(fresh, 8, Temporary::new(EmbeddedOptions::default()));
+    conformance!(sealed_after_each_batch, 8, After::new(NEVER_MERGED, seal));
+    conformance!(sealed_and_merged, 8, After::new(SMALL, seal));
+    conformance!(reopened_after_each_batch, 8, After::new(SMALL, reopen));
+    conformance!(sealed_and_reopened, 8, After::new(SMALL, seal_and_reopen));
+}

@@ -1,13 +1,34 @@
 //! The store on disk.
 
+mod catalogue;
+mod codec;
 mod fault;
+mod folder;
+mod maintain;
+mod mapped;
+mod merge;
+mod open;
+mod run;
+mod segment;
+mod segment_file;
+mod series_table;
+mod stations;
+mod verify;
+mod view;
+mod write;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwap;
 
 use super::{Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError};
 use crate::report::Batch;
+use fault::Faults;
 pub use fault::{Fault, StoreHealth};
+use folder::Folder;
+use view::View;
+use write::State;
 
 /// How a store on disk is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +89,17 @@ pub struct VerifyReport {
 
 /// A store in a folder.
 #[derive(Debug)]
-pub struct EmbeddedStore {}
+pub struct EmbeddedStore {
+    options: EmbeddedOptions,
+    /// What readers see: they take it and hold it, and wait for nobody.
+    view: ArcSwap<View>,
+    faults: Arc<Faults>,
+    state: Mutex<State>,
+    /// Held while segments are written.
+    maintenance: Mutex<()>,
+    /// Last, so that the lock of the folder goes when all else is closed.
+    folder: Folder,
+}
 
 impl EmbeddedStore {
     /// Opens the store of a folder, which is made if there is none.
@@ -76,8 +107,13 @@ impl EmbeddedStore {
     /// # Errors
     /// A folder that another store has open, that a different version wrote, or that cannot be
     /// read or written.
-    pub fn open(_dir: &Path, _options: EmbeddedOptions) -> Result<Self, StoreError> {
-        todo!()
+    pub fn open(dir: &Path, options: EmbeddedOptions) -> Result<Self, StoreError> {
+        let folder = Folder::create(dir)?;
+        let faults = Arc::default();
+        let state = open::load(&folder, &faults)?;
+        let view = ArcSwap::new(Arc::clone(&state.view));
+        let (state, maintenance) = (Mutex::new(state), Mutex::new(()));
+        Ok(Self { options, view, faults, state, maintenance, folder })
     }
 
     /// Seals, merges and expires what is due, and sets damaged files aside. Appending and reading
@@ -85,8 +121,8 @@ impl EmbeddedStore {
     ///
     /// # Errors
     /// A store that cannot read or write; what was done until then stays done.
-    pub fn maintain(&self, _maintenance: &Maintenance) -> Result<Maintained, StoreError> {
-        todo!()
+    pub fn maintain(&self, maintenance: &Maintenance) -> Result<Maintained, StoreError> {
+        self.maintain_all(maintenance)
     }
 
     /// Checks every file of the store in a folder that no process has open.
@@ -95,48 +131,79 @@ impl EmbeddedStore {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn verify(_dir: &Path, _set_aside: bool) -> Result<VerifyReport, StoreError> {
-        todo!()
+    pub fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
+        verify::verify(dir, set_aside)
     }
 
     /// How the store is.
     pub fn health(&self) -> StoreHealth {
-        todo!()
+        let view = self.view.load();
+        let entries = || view.segments.iter().map(|segment| &segment.entry);
+        StoreHealth {
+            faults: self.faults.list(),
+            segments: view.segments.len(),
+            sealed_readings: entries().map(|entry| entry.readings).sum(),
+            fresh_readings: view.fresh.iter().map(|run| run.readings).sum(),
+            sealed_bytes: entries().map(|entry| entry.length).sum(),
+        }
     }
 
     /// A small text that was kept with [`meta_set`](Self::meta_set).
     ///
     /// # Errors
     /// A store that cannot read.
-    pub fn meta_get(&self, _name: &str) -> Result<Option<String>, StoreError> {
-        todo!()
+    pub fn meta_get(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.state().catalogue.meta(&user_name(name))
     }
 
     /// Keeps a small text beside the readings, such as where they came from.
     ///
     /// # Errors
     /// A store that cannot write.
-    pub fn meta_set(&self, _name: &str, _text: &str) -> Result<(), StoreError> {
-        todo!()
+    pub fn meta_set(&self, name: &str, text: &str) -> Result<(), StoreError> {
+        let name = user_name(name);
+        let mut state = self.state();
+        state.catalogue.transaction(|transaction| catalogue::set_meta(transaction, &name, text))
     }
+
+    // What a panic may have left behind a poisoned lock is taken back by the next writer.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish(&self, state: &mut State) {
+        state.publish();
+        self.view.store(Arc::clone(&state.view));
+    }
+}
+
+/// Texts of callers are kept apart from those that the store keeps for itself.
+fn user_name(name: &str) -> String {
+    format!("user.{name}")
 }
 
 impl Reader for EmbeddedStore {
     fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        todo!()
+        self.view.load().directory()
     }
 
     fn scan(
         &self,
-        _selection: &Selection<'_>,
-        _visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<(), StoreError> {
-        todo!()
+        self.view.load_full().scan(selection, visit)
     }
 }
 
 impl Store for EmbeddedStore {
-    fn append(&self, _batch: &Batch, _judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
-        todo!()
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        let mut state = self.state();
+        let receipt = state.append(batch, judge)?;
+        self.view.store(Arc::clone(&state.view));
+        Ok(receipt)
     }
 }
+
+#[cfg(test)]
+pub(in crate::store) mod tests;

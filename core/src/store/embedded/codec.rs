@@ -1,0 +1,206 @@
+//! Bytes as the database keeps them: little-endian numbers and texts, closed by a checksum.
+
+use super::run::{Columns, NONE, Row, Run};
+use super::series_table::SeriesTable;
+use crate::series::SeriesId;
+use crate::station::StationId;
+
+/// What is wrong with bytes that were read back.
+pub(super) type Wrong = String;
+
+/// Puts bytes together.
+#[derive(Debug, Default)]
+pub(super) struct Writer(pub Vec<u8>);
+
+impl Writer {
+    pub fn u8(&mut self, value: u8) {
+        self.0.push(value);
+    }
+
+    pub fn u32(&mut self, value: u32) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub fn i64(&mut self, value: i64) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub fn f64(&mut self, value: f64) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub fn id(&mut self, id: StationId) {
+        self.0.extend_from_slice(id.as_bytes());
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.u32(text.len() as u32);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    /// What was put in, with the CRC-32 of it at the end.
+    pub fn close(mut self) -> Vec<u8> {
+        let checksum = crc32fast::hash(&self.0);
+        self.u32(checksum);
+        self.0
+    }
+}
+
+/// Takes bytes apart; whatever they are, it ends with a value or with what is wrong.
+#[derive(Debug)]
+pub(super) struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    /// Bytes whose checksum is right.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, Wrong> {
+        let Some((content, checksum)) = bytes.split_last_chunk() else {
+            return Err(format!("{} bytes long; at least 4 are needed", bytes.len()));
+        };
+        if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
+            return Err("the bytes are not those that were written".to_owned());
+        }
+        Ok(Self(content))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn take(&mut self, count: usize) -> Result<&'a [u8], Wrong> {
+        let (head, rest) = self
+            .0
+            .split_at_checked(count)
+            .ok_or_else(|| format!("{count} bytes are needed where {} are left", self.0.len()))?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Wrong> {
+        let (head, rest) = self
+            .0
+            .split_first_chunk()
+            .ok_or_else(|| format!("{N} bytes are needed where {} are left", self.0.len()))?;
+        self.0 = rest;
+        Ok(*head)
+    }
+
+    pub fn u8(&mut self) -> Result<u8, Wrong> {
+        Ok(u8::from_le_bytes(self.array()?))
+    }
+
+    pub fn u32(&mut self) -> Result<u32, Wrong> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    pub fn i64(&mut self) -> Result<i64, Wrong> {
+        Ok(i64::from_le_bytes(self.array()?))
+    }
+
+    pub fn f64(&mut self) -> Result<f64, Wrong> {
+        Ok(f64::from_le_bytes(self.array()?))
+    }
+
+    pub fn id(&mut self) -> Result<StationId, Wrong> {
+        Ok(StationId::from_bytes(self.array()?))
+    }
+
+    pub fn text(&mut self) -> Result<String, Wrong> {
+        let length = self.u32()? as usize;
+        let bytes = self.take(length)?;
+        std::str::from_utf8(bytes).map(str::to_owned).map_err(|error| error.to_string())
+    }
+
+    /// A count of things that take at least so many bytes each, so that no more room is asked for
+    /// than the bytes can fill.
+    pub fn count(&mut self, bytes_each: usize) -> Result<usize, Wrong> {
+        let count = self.u32()? as usize;
+        if count.saturating_mul(bytes_each) > self.0.len() {
+            let left = self.0.len();
+            return Err(format!("a count of {count} where {left} bytes are left"));
+        }
+        Ok(count)
+    }
+}
+
+/// Which of the columns a row has of its own.
+const OWN_SOURCE: u8 = 1;
+const OWN_REVISION: u8 = 2;
+
+/// Writes a run that lies in one set of columns, as those of the journal do.
+pub(super) fn put_run(run: &Run, out: &mut Writer) {
+    let Some(columns) = run.columns.first().filter(|_| run.readings > 0) else {
+        out.u32(0);
+        return;
+    };
+    out.0.reserve(64 + run.stations.len() * 20 + run.rows.len() * 9 + columns.ts_ms.len() * 19);
+    out.u32(run.stations.len() as u32);
+    for &(id, first_row) in &run.stations {
+        out.id(id);
+        out.u32(first_row);
+    }
+    out.u32(run.rows.len() as u32);
+    for row in &run.rows {
+        out.u32(row.series.0 as u32);
+        out.u32(row.len);
+        let source = if row.source == NONE { 0 } else { OWN_SOURCE };
+        let revision = if row.revision == NONE { 0 } else { OWN_REVISION };
+        out.u8(source | revision);
+    }
+    out.0.extend(columns.ts_ms.iter().flat_map(|ts_ms| ts_ms.to_le_bytes()));
+    out.0.extend(columns.value.iter().flat_map(|value| value.to_le_bytes()));
+    out.0.extend_from_slice(&columns.quality);
+    out.0.extend_from_slice(&columns.source);
+    out.0.extend_from_slice(&columns.revision);
+}
+
+/// Reads a run back and makes sure that it is one: in order, and of known series.
+pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesTable) -> Result<Run, Wrong> {
+    let count = bytes.count(20)?;
+    if count == 0 {
+        return Ok(Run::empty());
+    }
+    let mut stations: Vec<(StationId, u32)> = Vec::with_capacity(count);
+    for _ in 0..count {
+        stations.push((bytes.id()?, bytes.u32()?));
+    }
+    let count = bytes.count(9)?;
+    let mut rows = Vec::with_capacity(count);
+    let (mut readings, mut sources, mut revisions) = (0_u32, 0_u32, 0_u32);
+    let advance = |total: &mut u32, len: u32| {
+        let start = *total;
+        *total = total.checked_add(len).ok_or("rows of more than 4 billion readings")?;
+        Ok::<u32, Wrong>(start)
+    };
+    for _ in 0..count {
+        let (id, len, own) = (SeriesId(bytes.u32()? as i32), bytes.u32()?, bytes.u8()?);
+        let slot = series.slot(id).ok_or_else(|| format!("series {id} is not on record"))?;
+        let start = advance(&mut readings, len)?;
+        let own_start = |flag: u8, total: &mut u32| {
+            if own & flag == 0 { Ok(NONE) } else { advance(total, len) }
+        };
+        let source = own_start(OWN_SOURCE, &mut sources)?;
+        let revision = own_start(OWN_REVISION, &mut revisions)?;
+        rows.push(Row { series: id, slot, columns: 0, start, len, source, revision });
+    }
+    let eights = readings as usize * 8;
+    let ts_ms: Vec<i64> = le_eights(bytes.take(eights)?, i64::from_le_bytes);
+    let value: Vec<f64> = le_eights(bytes.take(eights)?, f64::from_le_bytes);
+    let columns = Columns {
+        ts_ms: ts_ms.into(),
+        value: value.into(),
+        quality: bytes.take(readings as usize)?.to_vec().into(),
+        source: bytes.take(sources as usize)?.to_vec().into(),
+        revision: bytes.take(revisions as usize)?.to_vec().into(),
+    };
+    let span = (
+        columns.ts_ms.iter().copied().min().unwrap_or(i64::MAX),
+        columns.ts_ms.iter().copied().max().unwrap_or(i64::MIN),
+    );
+    let run = Run::new(stations, rows, vec![columns], span, None);
+    run.check_order()?;
+    Ok(run)
+}
+
+fn le_eights<T>(bytes: &[u8], from: fn([u8; 8]) -> T) -> Vec<T> {
+    bytes.as_chunks().0.iter().map(|&eight| from(eight)).collect()
+}

@@ -1,0 +1,122 @@
+//! Runs become one: by station, series and time, the newer run winning at the same time.
+
+use std::ops::Range;
+
+use super::fault::Fault;
+use super::run::{Part, Run, RunBuilder};
+use crate::series::SeriesId;
+use crate::station::StationId;
+
+/// Parts of one series that overlap one another in time: where they lie among the parts, and
+/// whether there are several.
+pub(super) struct Group(pub Range<usize>);
+
+impl Group {
+    pub fn is_single(&self) -> bool {
+        self.0.len() == 1
+    }
+}
+
+/// Puts parts, of which none is empty and each has the age of its run, into the order of time and
+/// finds those that overlap.
+pub(super) fn groups(parts: &mut [(usize, Part<'_>)], groups: &mut Vec<Group>) {
+    groups.clear();
+    parts.sort_unstable_by_key(|(age, part)| (part.ts_ms[0], *age));
+    let mut last_ms = i64::MIN;
+    for (at, (_, part)) in parts.iter().enumerate() {
+        match groups.last_mut() {
+            Some(group) if part.ts_ms[0] <= last_ms => group.0.end = at + 1,
+            _ => groups.push(Group(at..at + 1)),
+        }
+        last_ms = last_ms.max(part.ts_ms[part.len() - 1]);
+    }
+}
+
+/// Merges parts that overlap: each time once, as the newest run has it.
+pub(super) fn merge_parts(parts: &[(usize, Part<'_>)], put: &mut dyn FnMut(&Part<'_>)) {
+    let mut heads: Vec<(usize, Part<'_>)> = parts.to_vec();
+    // The newest first, so that it is met first among equals.
+    heads.sort_unstable_by_key(|&(age, _)| std::cmp::Reverse(age));
+    while let Some(first) = (0..heads.len()).min_by_key(|&i| heads[i].1.ts_ms[0]) {
+        let ts_ms = heads[first].1.ts_ms[0];
+        // As many as come before the next time of any other.
+        let others = heads.iter().enumerate().filter(|&(i, _)| i != first);
+        let until = others.map(|(_, (_, part))| part.ts_ms[0]).min().unwrap_or(i64::MAX);
+        let part = heads[first].1;
+        let count = 1 + part.ts_ms[1..].partition_point(|&ts| ts < until);
+        put(&part.range(0..count));
+        heads[first].1 = part.range(count..part.len());
+        for (_, part) in &mut heads {
+            if part.ts_ms.first() == Some(&ts_ms) {
+                *part = part.range(1..part.len());
+            }
+        }
+        heads.retain(|(_, part)| !part.is_empty());
+    }
+}
+
+/// Merges runs, oldest first, row by row into `sink`, which gets a builder with one more row in it
+/// each time and may take it away. Readings before `from_ms` are left out.
+pub(super) fn merge(
+    runs: &[&Run],
+    from_ms: i64,
+    builder: &mut RunBuilder,
+    sink: &mut dyn FnMut(&mut RunBuilder) -> Result<(), MergeError>,
+) -> Result<(), MergeError> {
+    // Where each run stands: station and row.
+    let mut at: Vec<(usize, usize)> = vec![(0, 0); runs.len()];
+    let (mut parts, mut found) = (Vec::new(), Vec::new());
+    loop {
+        let key = |i: usize| -> Option<(StationId, SeriesId)> {
+            let (station, row) = at[i];
+            Some((runs[i].stations.get(station)?.0, runs[i].rows[row].series))
+        };
+        let Some((station, series)) = (0..runs.len()).filter_map(key).min() else { return Ok(()) };
+        parts.clear();
+        let mut slot = 0;
+        for i in (0..runs.len()).filter(|&i| key(i) == Some((station, series))).collect::<Vec<_>>()
+        {
+            let row = &runs[i].rows[at[i].1];
+            slot = row.slot;
+            let part = runs[i].whole(row).map_err(|fault| MergeError::Fault(i, fault))?;
+            let from = part.ts_ms.partition_point(|&ts_ms| ts_ms < from_ms);
+            let part = part.range(from..part.len());
+            if !part.is_empty() {
+                parts.push((i, part));
+            }
+            at[i].1 += 1;
+            if at[i].1 == runs[i].rows_at(at[i].0).end {
+                at[i].0 += 1;
+            }
+        }
+        builder.row(station, series, slot);
+        groups(&mut parts, &mut found);
+        for group in &found {
+            if group.is_single() {
+                builder.extend(&parts[group.0.start].1);
+            } else {
+                merge_parts(&parts[group.0.clone()], &mut |part| builder.extend(part));
+            }
+        }
+        builder.end_row();
+        sink(builder)?;
+    }
+}
+
+/// Merges runs in memory.
+pub(super) fn merge_fresh(runs: &[&Run]) -> Run {
+    let readings: u64 = runs.iter().map(|run| run.readings).sum();
+    let mut builder = RunBuilder::with_capacity(readings as usize);
+    // Runs in memory have no file that could be damaged, and the sink takes everything.
+    let _ = merge(runs, i64::MIN, &mut builder, &mut |_| Ok(()));
+    builder.finish()
+}
+
+/// Why runs could not be merged.
+#[derive(Debug)]
+pub(super) enum MergeError {
+    /// One of them, by its place, is damaged.
+    Fault(usize, Fault),
+    /// What comes of them cannot be written.
+    Store(super::super::StoreError),
+}

@@ -1,0 +1,112 @@
+//! What the files of a store hold, read when it is opened.
+
+use std::fs;
+use std::sync::Arc;
+
+use super::catalogue::{
+    Catalogue, GENERATION, PLACES_GENERATION, RETAIN_FROM, journal_batch, mark_batch,
+};
+use super::codec::{Bytes, Wrong, take_run};
+use super::fault::{Fault, Faults};
+use super::folder::Folder;
+use super::run::Run;
+use super::segment::Segment;
+use super::series_table::SeriesTable;
+use super::stations::{Delta, Stations, take_deltas};
+use super::view::View;
+use super::write::State;
+use crate::station::StationId;
+use crate::store::{Directory, StoreError};
+
+/// Reads the database; segments are opened when they are first read. What is damaged is noted and
+/// set aside, and what a killed process left behind is deleted.
+pub(super) fn load(folder: &Folder, faults: &Arc<Faults>) -> Result<State, StoreError> {
+    let mut catalogue = Catalogue::open(&folder.path)?;
+    catalogue.set_aside()?.into_iter().for_each(|fault| faults.note(fault));
+    let (series, damaged) = catalogue.series()?;
+    damaged.into_iter().for_each(|fault| faults.note(fault));
+    let (states, damaged) = catalogue.stations(&series)?;
+    damaged.into_iter().for_each(|fault| faults.note(fault));
+    let mut stations = Stations::default();
+    states.into_iter().for_each(|state| stations.load(state));
+    stations.generation = catalogue.number(GENERATION)?.unwrap_or(0);
+    stations.places_generation = catalogue.number(PLACES_GENERATION)?.unwrap_or(0);
+    stations.opened();
+
+    let (entries, damaged) = catalogue.segments()?;
+    for (id, fault) in damaged {
+        folder.set_aside(&mut catalogue, id, &fault)?;
+        faults.note(fault);
+    }
+    let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
+    for orphan in folder.orphans(&ids)? {
+        fs::remove_file(&orphan).map_err(|error| super::fault::storage(&orphan, &error))?;
+    }
+    let segment = |entry| Arc::new(Segment::new(&folder.path, entry, faults));
+    let series = Arc::new(series);
+    let retain_from_ms = catalogue.number(RETAIN_FROM)?.unwrap_or(i64::MIN);
+    let next_segment = catalogue.next_segment()?;
+    let mut state = State {
+        catalogue,
+        stations,
+        segments: entries.into_iter().map(segment).collect(),
+        fresh: Vec::new(),
+        frozen: 0,
+        journal_batches: 0,
+        retain_from_ms,
+        next_segment,
+        appending: false,
+        view: Arc::new(View {
+            directory: Arc::new(Directory::default()),
+            series: Arc::clone(&series),
+            segments: Vec::new(),
+            fresh: Vec::new(),
+            retain_from_ms,
+        }),
+        series,
+    };
+    state.replay(faults)?;
+    Ok(state)
+}
+
+impl State {
+    /// Takes in the journal again.
+    fn replay(&mut self, faults: &Faults) -> Result<(), StoreError> {
+        for entry in self.catalogue.journal()? {
+            match decode_batch(&entry.batch, &self.series) {
+                Ok((deltas, run)) => {
+                    for (id, delta) in &deltas {
+                        self.stations.apply(*id, delta);
+                    }
+                    self.stations.note(&run, &self.series);
+                    self.add_fresh(run, entry.id);
+                }
+                Err(cause) => {
+                    self.catalogue
+                        .transaction(|transaction| mark_batch(transaction, entry.id, &cause))?;
+                    faults.note(Fault::new(journal_batch(entry.id), cause));
+                }
+            }
+            self.stations.generation = entry.generation;
+            self.stations.places_generation = entry.places_generation;
+        }
+        self.stations.opened();
+        self.publish();
+        Ok(())
+    }
+}
+
+/// Takes a batch of the journal apart: what it says of stations, and its readings.
+pub(super) fn decode_batch(
+    batch: &[u8],
+    series: &SeriesTable,
+) -> Result<(Vec<(StationId, Delta)>, Run), Wrong> {
+    let mut bytes = Bytes::open(batch)?;
+    let deltas = take_deltas(&mut bytes)?;
+    let run = take_run(&mut bytes, series)?;
+    run.check_times()?;
+    if !bytes.is_empty() {
+        return Err("bytes are left over".to_owned());
+    }
+    Ok((deltas, run))
+}

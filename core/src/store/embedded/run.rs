@@ -1,0 +1,384 @@
+//! A run: immutable columns of readings, sorted by station, series and time.
+//!
+//! Fresh readings in memory and sealed ones in mapped files have the same shape, so that one way
+//! of reading and one way of merging serve both.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_buffer::ScalarBuffer;
+
+use super::fault::Fault;
+use super::mapped::{Mapped, codes};
+use crate::quality::{Quality, QualityCode};
+use crate::series::SeriesId;
+use crate::station::StationId;
+use crate::time::ClosedWindow;
+
+/// Marks a column that a row leaves out.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The verdict that a reading came in with where the source gave none, as columns hold it.
+pub(super) const UNCHECKED: u8 =
+    (Quality::UNCHECKED.base as u8) << 4 | Quality::UNCHECKED.reason as u8;
+
+/// The readings of one series at one station.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub series: SeriesId,
+    /// Place of the series in the store's table.
+    pub slot: u32,
+    /// Which columns they lie in, and where there.
+    pub columns: u32,
+    pub start: u32,
+    pub len: u32,
+    /// Where their `source` and `revision` start; [`NONE`] where all are unchecked, all are 0.
+    pub source: u32,
+    pub revision: u32,
+}
+
+/// Columns that rows lie in one after the other. `source` and `revision` hold only the rows that
+/// need them.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    pub ts_ms: ScalarBuffer<i64>,
+    pub value: ScalarBuffer<f64>,
+    pub quality: ScalarBuffer<u8>,
+    pub source: ScalarBuffer<u8>,
+    pub revision: ScalarBuffer<u8>,
+}
+
+/// Immutable columns of readings, sorted by station, series and time.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// The stations by ascending id, each with its first row.
+    pub stations: Vec<(StationId, u32)>,
+    pub rows: Vec<Row>,
+    pub columns: Vec<Columns>,
+    pub readings: u64,
+    /// Of all readings; the first is later than the last where there are none.
+    pub first_ms: i64,
+    pub last_ms: i64,
+    /// The file behind the columns, whose blocks are checked when they are first read.
+    pub mapped: Option<Arc<Mapped>>,
+    /// What stands in for columns that rows leave out.
+    unchecked: Vec<u8>,
+    zeros: Vec<u8>,
+}
+
+/// Readings of one series at one station, from one run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Part<'a> {
+    pub ts_ms: &'a [i64],
+    pub value: &'a [f64],
+    pub quality: &'a [u8],
+    pub source: &'a [u8],
+    pub revision: &'a [u8],
+}
+
+impl<'a> Part<'a> {
+    pub fn len(&self) -> usize {
+        self.ts_ms.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ts_ms.is_empty()
+    }
+
+    pub fn range(&self, range: Range<usize>) -> Self {
+        Part {
+            ts_ms: &self.ts_ms[range.clone()],
+            value: &self.value[range.clone()],
+            quality: &self.quality[range.clone()],
+            source: &self.source[range.clone()],
+            revision: &self.revision[range],
+        }
+    }
+
+    pub fn quality_codes(&self) -> &'a [QualityCode] {
+        codes(self.quality)
+    }
+
+    pub fn source_codes(&self) -> &'a [QualityCode] {
+        codes(self.source)
+    }
+}
+
+impl Run {
+    pub fn empty() -> Self {
+        RunBuilder::default().finish()
+    }
+
+    /// Makes sure that the rows are what the rest relies on: sorted, and within their columns.
+    pub fn check_order(&self) -> Result<(), String> {
+        let ascending =
+            self.stations.windows(2).all(|pair| pair[0] < pair[1] && pair[0].1 < pair[1].1);
+        let first = self.stations.first().map_or(0, |first| first.1);
+        let last = self.stations.last().map_or(0, |last| last.1 as usize + 1);
+        if !ascending || first != 0 || last > self.rows.len() {
+            return Err("its stations are out of order".to_owned());
+        }
+        for place in 0..self.stations.len() {
+            let rows = &self.rows[self.rows_at(place)];
+            if !rows.windows(2).all(|pair| pair[0].series < pair[1].series) {
+                return Err(format!(
+                    "series of station {} are out of order",
+                    self.stations[place].0
+                ));
+            }
+            if rows.iter().any(|row| row.len == 0) {
+                return Err(format!(
+                    "station {} has a row without readings",
+                    self.stations[place].0
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the readings of each row ascend in time.
+    pub fn check_times(&self) -> Result<(), String> {
+        for place in 0..self.stations.len() {
+            for row in &self.rows[self.rows_at(place)] {
+                let ts_ms = self.times(row).map_err(|fault| fault.cause)?;
+                let inside = ts_ms.first().is_some_and(|&first| first >= self.first_ms)
+                    && ts_ms.last().is_some_and(|&last| last <= self.last_ms);
+                if !inside || !ts_ms.windows(2).all(|pair| pair[0] < pair[1]) {
+                    let (id, series) = (self.stations[place].0, row.series);
+                    return Err(format!("times of series {series} of station {id} do not ascend"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn new(
+        stations: Vec<(StationId, u32)>,
+        rows: Vec<Row>,
+        columns: Vec<Columns>,
+        (first_ms, last_ms): (i64, i64),
+        mapped: Option<Arc<Mapped>>,
+    ) -> Self {
+        let longest = |left_out: fn(&Row) -> bool| {
+            let rows = rows.iter().filter(|row| left_out(row));
+            rows.map(|row| row.len as usize).max().unwrap_or(0)
+        };
+        let unchecked = vec![UNCHECKED; longest(|row| row.source == NONE)];
+        let zeros = vec![0; longest(|row| row.revision == NONE)];
+        let readings = rows.iter().map(|row| u64::from(row.len)).sum();
+        Self { stations, rows, columns, readings, first_ms, last_ms, mapped, unchecked, zeros }
+    }
+
+    /// The run with other verdicts, for one that lies in one set of columns.
+    pub fn with_quality(&self, quality: Vec<u8>) -> Self {
+        let columns = self
+            .columns
+            .iter()
+            .map(|own| Columns { quality: quality.clone().into(), ..own.clone() });
+        let span = (self.first_ms, self.last_ms);
+        Self::new(self.stations.clone(), self.rows.clone(), columns.collect(), span, None)
+    }
+
+    /// Whether any reading may lie in a window.
+    pub fn overlaps(&self, window: ClosedWindow) -> bool {
+        self.first_ms <= window.end_ms() && self.last_ms >= window.start_ms()
+    }
+
+    /// The rows of a station by its place.
+    pub fn rows_at(&self, place: usize) -> Range<usize> {
+        let end = self.stations.get(place + 1).map_or(self.rows.len(), |next| next.1 as usize);
+        self.stations[place].1 as usize..end
+    }
+
+    /// The rows of a station, looked for from where the last one was found: ids that ascend cost
+    /// a step or two.
+    pub fn rows_of(&self, id: StationId, cursor: &mut usize) -> Range<usize> {
+        let stations = &self.stations;
+        if stations.get(*cursor).is_none_or(|&(at, _)| at > id) {
+            *cursor = 0;
+        }
+        // Steps that double, then a search between the last two.
+        let (mut low, mut step) = (*cursor, 1);
+        while stations.get(low + step).is_some_and(|&(at, _)| at <= id) {
+            low += step;
+            step *= 2;
+        }
+        let high = stations.len().min(low + step);
+        let within = stations[low.min(high)..high].partition_point(|&(at, _)| at < id);
+        *cursor = low + within;
+        match stations.get(*cursor) {
+            Some(&(at, _)) if at == id => self.rows_at(*cursor),
+            _ => 0..0,
+        }
+    }
+
+    /// The row of a series at a station.
+    pub fn row_of(&self, id: StationId, series: SeriesId, cursor: &mut usize) -> Option<usize> {
+        let rows = self.rows_of(id, cursor);
+        let at = self.rows[rows.clone()].binary_search_by_key(&series, |row| row.series).ok()?;
+        Some(rows.start + at)
+    }
+
+    /// The times of a row.
+    pub fn times(&self, row: &Row) -> Result<&[i64], Fault> {
+        let (start, len) = (row.start as usize, row.len as usize);
+        let ts_ms = &self.columns[row.columns as usize].ts_ms[start..start + len];
+        self.check(ts_ms)?;
+        Ok(ts_ms)
+    }
+
+    /// Some of the readings of a row.
+    pub fn part(&self, row: &Row, range: Range<usize>) -> Result<Part<'_>, Fault> {
+        let columns = &self.columns[row.columns as usize];
+        let start = row.start as usize;
+        let at = start + range.start..start + range.end;
+        let rest = |column: &'_ ScalarBuffer<u8>, start: u32| {
+            (start != NONE)
+                .then(|| start as usize + range.start..start as usize + range.end)
+                .filter(|at| at.end <= column.len())
+        };
+        let part = Part {
+            ts_ms: &columns.ts_ms[at.clone()],
+            value: &columns.value[at.clone()],
+            quality: &columns.quality[at],
+            source: match rest(&columns.source, row.source) {
+                Some(at) => &columns.source[at],
+                None => &self.unchecked[..range.len()],
+            },
+            revision: match rest(&columns.revision, row.revision) {
+                Some(at) => &columns.revision[at],
+                None => &self.zeros[..range.len()],
+            },
+        };
+        if self.mapped.is_some() {
+            self.check(part.ts_ms)?;
+            self.check(part.value)?;
+            self.check(part.quality)?;
+            if row.source != NONE {
+                self.check(part.source)?;
+            }
+            if row.revision != NONE {
+                self.check(part.revision)?;
+            }
+        }
+        Ok(part)
+    }
+
+    /// All readings of a row.
+    pub fn whole(&self, row: &Row) -> Result<Part<'_>, Fault> {
+        self.part(row, 0..row.len as usize)
+    }
+
+    fn check<T>(&self, slice: &[T]) -> Result<(), Fault> {
+        self.mapped.as_ref().map_or(Ok(()), |mapped| mapped.check(slice))
+    }
+}
+
+/// Puts a run together, row by row in order.
+#[derive(Debug)]
+pub(super) struct RunBuilder {
+    stations: Vec<(StationId, u32)>,
+    rows: Vec<Row>,
+    ts_ms: Vec<i64>,
+    value: Vec<f64>,
+    quality: Vec<u8>,
+    source: Vec<u8>,
+    revision: Vec<u8>,
+    first_ms: i64,
+    last_ms: i64,
+}
+
+impl Default for RunBuilder {
+    fn default() -> Self {
+        Self::with_capacity(0)
+    }
+}
+
+impl RunBuilder {
+    pub fn with_capacity(readings: usize) -> Self {
+        Self {
+            stations: Vec::new(),
+            rows: Vec::new(),
+            ts_ms: Vec::with_capacity(readings),
+            value: Vec::with_capacity(readings),
+            quality: Vec::with_capacity(readings),
+            source: Vec::new(),
+            revision: Vec::new(),
+            first_ms: i64::MAX,
+            last_ms: i64::MIN,
+        }
+    }
+
+    /// Readings that were put in.
+    pub fn len(&self) -> usize {
+        self.ts_ms.len()
+    }
+
+    /// Begins the row of a series at a station, after those before it.
+    pub fn row(&mut self, station: StationId, series: SeriesId, slot: u32) {
+        if self.stations.last().is_none_or(|&(last, _)| last != station) {
+            self.stations.push((station, self.rows.len() as u32));
+        }
+        self.rows.push(Row {
+            series,
+            slot,
+            columns: 0,
+            start: self.ts_ms.len() as u32,
+            len: 0,
+            source: self.source.len() as u32,
+            revision: self.revision.len() as u32,
+        });
+    }
+
+    /// Adds readings to the row that was begun, later than those in it.
+    pub fn extend(&mut self, part: &Part<'_>) {
+        self.ts_ms.extend_from_slice(part.ts_ms);
+        self.value.extend_from_slice(part.value);
+        self.quality.extend_from_slice(part.quality);
+        self.source.extend_from_slice(part.source);
+        self.revision.extend_from_slice(part.revision);
+    }
+
+    /// Adds one reading.
+    pub fn push(&mut self, ts_ms: i64, value: f64, quality: u8, source: u8, revision: u8) {
+        self.ts_ms.push(ts_ms);
+        self.value.push(value);
+        self.quality.push(quality);
+        self.source.push(source);
+        self.revision.push(revision);
+    }
+
+    /// Ends the row that was begun; one without a reading is none.
+    pub fn end_row(&mut self) {
+        let Some(row) = self.rows.last_mut() else { return };
+        row.len = (self.ts_ms.len() - row.start as usize) as u32;
+        if row.len == 0 {
+            self.rows.pop();
+            if self.stations.last().is_some_and(|last| last.1 as usize == self.rows.len()) {
+                self.stations.pop();
+            }
+            return;
+        }
+        self.first_ms = self.first_ms.min(self.ts_ms[row.start as usize]);
+        self.last_ms = self.last_ms.max(self.ts_ms[self.ts_ms.len() - 1]);
+        if self.source[row.source as usize..].iter().all(|&source| source == UNCHECKED) {
+            self.source.truncate(row.source as usize);
+            row.source = NONE;
+        }
+        if self.revision[row.revision as usize..].iter().all(|&revision| revision == 0) {
+            self.revision.truncate(row.revision as usize);
+            row.revision = NONE;
+        }
+    }
+
+    pub fn finish(self) -> Run {
+        let columns = Columns {
+            ts_ms: self.ts_ms.into(),
+            value: self.value.into(),
+            quality: self.quality.into(),
+            source: self.source.into(),
+            revision: self.revision.into(),
+        };
+        Run::new(self.stations, self.rows, vec![columns], (self.first_ms, self.last_ms), None)
+    }
+}

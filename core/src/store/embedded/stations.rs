@@ -1,0 +1,443 @@
+//! The stations of a store: the part of its state that is in memory and changes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::codec::{Bytes, Writer, Wrong};
+use super::run::Run;
+use super::series_table::SeriesTable;
+use crate::geo::{LonLat, StationIndex};
+use crate::report::{Batch, Report};
+use crate::series::SeriesId;
+use crate::station::{Station, StationId, StationType};
+use crate::store::{Directory, StationRecord, StationSeries};
+
+/// One station.
+#[derive(Clone, Debug)]
+pub(super) struct StationState {
+    /// Shared with the directories that were given out: a change copies it.
+    pub record: Arc<StationRecord>,
+    /// Time and revision of the report whose weather the record shows.
+    weather_of: (i64, u8),
+    /// Time of the newest reading of each series, in step with `record.series`: a later one is new
+    /// without a look at the runs.
+    newest_ms: Vec<i64>,
+    /// Whether the database has an older state of it than the journal.
+    unsealed: bool,
+}
+
+/// All stations, and how to get back to what they were before a batch that fails.
+#[derive(Debug, Default)]
+pub(super) struct Stations {
+    places: HashMap<StationId, u32>,
+    states: Vec<StationState>,
+    /// Places by ascending id.
+    order: Vec<u32>,
+    /// The inverse: of each place its rank.
+    ranks: Vec<u32>,
+    index: Arc<StationIndex>,
+    pub generation: u64,
+    pub places_generation: u64,
+    undo: Undo,
+}
+
+#[derive(Debug, Default)]
+struct Undo {
+    states: Vec<(u32, StationState)>,
+    touched: Vec<bool>,
+    count: usize,
+    generation: u64,
+    places_generation: u64,
+    index: Arc<StationIndex>,
+}
+
+/// What a batch says of one station besides its readings, as the journal keeps it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Delta {
+    description: Option<Station>,
+    update_time_ms: Option<i64>,
+    weather: Option<Weather>,
+}
+
+/// Time and revision of a report, and the weather in it.
+type Weather = (i64, u8, Vec<String>);
+
+impl StationState {
+    /// Time of the newest reading of a series.
+    pub fn newest_ms(&self, series: SeriesId) -> Option<i64> {
+        let at = self.record.series.binary_search_by_key(&series, |known| known.series.id).ok()?;
+        Some(self.newest_ms[at])
+    }
+}
+
+impl Stations {
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    pub fn place(&self, id: StationId) -> Option<u32> {
+        self.places.get(&id).copied()
+    }
+
+    pub fn state(&self, place: u32) -> &StationState {
+        &self.states[place as usize]
+    }
+
+    /// The place of a station among all by ascending id.
+    pub fn rank(&self, place: u32) -> u32 {
+        self.ranks[place as usize]
+    }
+
+    pub fn place_of_rank(&self, rank: u32) -> u32 {
+        self.order[rank as usize]
+    }
+
+    /// From here on changes can be taken back.
+    pub fn begin(&mut self) {
+        self.undo = Undo {
+            states: Vec::new(),
+            touched: vec![false; self.states.len()],
+            count: self.states.len(),
+            generation: self.generation,
+            places_generation: self.places_generation,
+            index: Arc::clone(&self.index),
+        };
+    }
+
+    /// Takes back what was changed since [`begin`](Self::begin).
+    pub fn roll_back(&mut self) {
+        let undo = std::mem::take(&mut self.undo);
+        for (place, state) in undo.states {
+            self.states[place as usize] = state;
+        }
+        for state in self.states.drain(undo.count..) {
+            self.places.remove(&state.record.station.id);
+        }
+        (self.generation, self.places_generation) = (undo.generation, undo.places_generation);
+        self.index = undo.index;
+        self.sort();
+        self.begin();
+    }
+
+    fn touch(&mut self, place: u32) -> &mut StationState {
+        if let Some(touched) = self.undo.touched.get_mut(place as usize)
+            && !std::mem::replace(touched, true)
+        {
+            self.undo.states.push((place, self.states[place as usize].clone()));
+        }
+        let state = &mut self.states[place as usize];
+        state.unsealed = true;
+        state
+    }
+
+    /// Describes a station; whether that changes anything.
+    fn describe(&mut self, station: &Station) -> bool {
+        let Some(place) = self.place(station.id) else {
+            self.places.insert(station.id, self.states.len() as u32);
+            self.states.push(StationState {
+                record: Arc::new(StationRecord {
+                    station: station.clone(),
+                    update_time_ms: None,
+                    present_weather: None,
+                    series: Vec::new(),
+                }),
+                weather_of: (i64::MIN, 0),
+                newest_ms: Vec::new(),
+                unsealed: true,
+            });
+            self.places_generation += 1;
+            return true;
+        };
+        if self.state(place).record.station == *station {
+            return false;
+        }
+        let known = &mut self.touch(place).record;
+        let moved = known.station.coordinates != station.coordinates;
+        Arc::make_mut(known).station = station.clone();
+        self.places_generation += u64::from(moved);
+        true
+    }
+
+    /// What the reports of a batch say of their stations, by ascending place. Describes new
+    /// stations and those that changed on the way.
+    pub fn take_in(&mut self, batch: &Batch) -> Vec<(StationId, Delta)> {
+        let mut deltas: HashMap<StationId, Delta> = HashMap::new();
+        for station in &batch.stations {
+            if self.describe(station) {
+                deltas.entry(station.id).or_default().description = Some(station.clone());
+            }
+        }
+        for report in &batch.reports {
+            let delta = deltas.entry(report.station).or_default();
+            delta.update_time_ms = delta.update_time_ms.max(Some(report.ts_ms));
+            self.take_weather(report, delta);
+        }
+        let changed = !deltas.is_empty();
+        let mut deltas: Vec<_> = deltas.into_iter().collect();
+        deltas.sort_unstable_by_key(|&(id, _)| id);
+        for (id, delta) in &deltas {
+            self.apply(*id, delta);
+        }
+        self.generation += u64::from(changed);
+        self.settle();
+        deltas
+    }
+
+    fn take_weather(&self, report: &Report, delta: &mut Delta) {
+        let Some(weather) = &report.present_weather else { return };
+        let known = self.place(report.station).map(|place| self.state(place).weather_of);
+        let of = delta.weather.as_ref().map(|weather| (weather.0, weather.1)).or(known);
+        if of.is_none_or(|of| (report.ts_ms, report.revision) >= of) {
+            delta.weather = Some((report.ts_ms, report.revision, weather.clone()));
+        }
+    }
+
+    /// Applies what the journal or a batch says of a station; of an unknown one without a
+    /// description nothing can be kept.
+    pub fn apply(&mut self, id: StationId, delta: &Delta) {
+        if let Some(station) = &delta.description {
+            self.describe(station);
+        }
+        let Some(place) = self.place(id) else { return };
+        let state = self.touch(place);
+        let record = Arc::make_mut(&mut state.record);
+        record.update_time_ms = record.update_time_ms.max(delta.update_time_ms);
+        if let Some((ts_ms, revision, weather)) = &delta.weather {
+            record.present_weather = Some(weather.clone());
+            state.weather_of = (*ts_ms, *revision);
+        }
+    }
+
+    /// Notes which series the stations of a run have, and since and until when.
+    pub fn note(&mut self, run: &Run, series: &SeriesTable) {
+        for place in 0..run.stations.len() {
+            let Some(at) = self.place(run.stations[place].0) else { continue };
+            let state = self.touch(at);
+            for row in &run.rows[run.rows_at(place)] {
+                let Ok(&[first_ms, .., last_ms] | &[first_ms @ last_ms]) = run.times(row) else {
+                    continue;
+                };
+                state.note(series, row.slot, first_ms, last_ms);
+            }
+        }
+    }
+
+    /// Brings order and index up to date after stations were added or moved.
+    pub fn settle(&mut self) {
+        if self.order.len() != self.states.len() {
+            self.sort();
+        }
+        if self.places_generation != self.undo.places_generation {
+            self.index_places();
+        }
+    }
+
+    fn sort(&mut self) {
+        self.order = (0..self.states.len() as u32).collect();
+        let states = &self.states;
+        self.order.sort_unstable_by_key(|&place| states[place as usize].record.station.id);
+        self.ranks = vec![0; self.order.len()];
+        for (rank, &place) in self.order.iter().enumerate() {
+            self.ranks[place as usize] = rank as u32;
+        }
+    }
+
+    fn index_places(&mut self) {
+        let places = self.order.iter().map(|&place| self.state(place).record.station.coordinates);
+        self.index = Arc::new(StationIndex::new(places));
+    }
+
+    pub fn directory(&self) -> Directory {
+        let records = self.order.iter().map(|&place| Arc::clone(&self.state(place).record));
+        Directory {
+            generation: self.generation,
+            places_generation: self.places_generation,
+            stations: records.collect(),
+            index: Arc::clone(&self.index),
+        }
+    }
+
+    /// The stations whose state is newer than in the database.
+    pub fn unsealed(&self) -> impl Iterator<Item = &StationState> {
+        self.states.iter().filter(|state| state.unsealed)
+    }
+
+    pub fn all_sealed(&mut self) {
+        for state in &mut self.states {
+            state.unsealed = false;
+        }
+    }
+
+    /// Takes in a station from the database.
+    pub fn load(&mut self, state: StationState) {
+        self.places.insert(state.record.station.id, self.states.len() as u32);
+        self.states.push(state);
+    }
+
+    /// Ends the opening of a store: from here on it is as its files say.
+    pub fn opened(&mut self) {
+        self.sort();
+        self.index_places();
+        self.begin();
+    }
+}
+
+impl StationState {
+    fn note(&mut self, table: &SeriesTable, slot: u32, first_ms: i64, last_ms: i64) {
+        let series = &table.list[slot as usize];
+        let known = &self.record.series;
+        let at = known.partition_point(|known| known.series.id < series.id);
+        match known.get(at).filter(|known| known.series.id == series.id) {
+            Some(known) => {
+                if known.first_appearance_ms > first_ms {
+                    Arc::make_mut(&mut self.record).series[at].first_appearance_ms = first_ms;
+                }
+                self.newest_ms[at] = self.newest_ms[at].max(last_ms);
+            }
+            None => {
+                let series = Arc::clone(series);
+                let fresh = StationSeries { series, first_appearance_ms: first_ms };
+                Arc::make_mut(&mut self.record).series.insert(at, fresh);
+                self.newest_ms.insert(at, last_ms);
+            }
+        }
+    }
+
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        put_station(&self.record.station, &mut out);
+        let (ts_ms, revision) = self.weather_of;
+        let weather = self.record.present_weather.clone().map(|weather| (ts_ms, revision, weather));
+        put_state(self.record.update_time_ms, weather.as_ref(), &mut out);
+        out.u32(self.record.series.len() as u32);
+        for (known, &newest_ms) in self.record.series.iter().zip(&self.newest_ms) {
+            out.u32(known.series.id.0 as u32);
+            out.i64(known.first_appearance_ms);
+            out.i64(newest_ms);
+        }
+        out.close()
+    }
+
+    pub fn decode(bytes: &[u8], table: &SeriesTable) -> Result<Self, Wrong> {
+        let mut bytes = Bytes::open(bytes)?;
+        let station = take_station(&mut bytes)?;
+        let (update_time_ms, weather) = take_state(&mut bytes)?;
+        let count = bytes.count(20)?;
+        let mut series: Vec<StationSeries> = Vec::with_capacity(count);
+        let mut newest_ms = Vec::with_capacity(count);
+        for _ in 0..count {
+            let id = SeriesId(bytes.u32()? as i32);
+            let slot = table.slot(id).ok_or_else(|| format!("series {id} is not on record"))?;
+            if series.last().is_some_and(|last| last.series.id >= id) {
+                return Err(format!("series {id} is out of order"));
+            }
+            let series_of = Arc::clone(&table.list[slot as usize]);
+            series.push(StationSeries { series: series_of, first_appearance_ms: bytes.i64()? });
+            newest_ms.push(bytes.i64()?);
+        }
+        let weather_of = weather.as_ref().map_or((i64::MIN, 0), |weather| (weather.0, weather.1));
+        let present_weather = weather.map(|weather| weather.2);
+        let record = Arc::new(StationRecord { station, update_time_ms, present_weather, series });
+        Ok(Self { record, weather_of, newest_ms, unsealed: false })
+    }
+}
+
+/// Writes what a batch says of stations.
+pub(super) fn put_deltas(deltas: &[(StationId, Delta)], out: &mut Writer) {
+    out.u32(deltas.len() as u32);
+    for (id, delta) in deltas {
+        out.id(*id);
+        out.u8(u8::from(delta.description.is_some()));
+        if let Some(station) = &delta.description {
+            put_station(station, out);
+        }
+        put_state(delta.update_time_ms, delta.weather.as_ref(), out);
+    }
+}
+
+pub(super) fn take_deltas(bytes: &mut Bytes<'_>) -> Result<Vec<(StationId, Delta)>, Wrong> {
+    let count = bytes.count(18)?;
+    let mut deltas = Vec::with_capacity(count);
+    for _ in 0..count {
+        let id = bytes.id()?;
+        let described = bytes.u8()? != 0;
+        let description = if described { Some(take_station(bytes)?) } else { None };
+        let (update_time_ms, weather) = take_state(bytes)?;
+        deltas.push((id, Delta { description, update_time_ms, weather }));
+    }
+    Ok(deltas)
+}
+
+/// The bits that tell what is there.
+const UPDATED: u8 = 1;
+const WEATHER: u8 = 2;
+
+fn put_state(update_time_ms: Option<i64>, weather: Option<&Weather>, out: &mut Writer) {
+    let updated = if update_time_ms.is_some() { UPDATED } else { 0 };
+    out.u8(updated | if weather.is_some() { WEATHER } else { 0 });
+    if let Some(update_time_ms) = update_time_ms {
+        out.i64(update_time_ms);
+    }
+    if let Some((ts_ms, revision, words)) = weather {
+        out.i64(*ts_ms);
+        out.u8(*revision);
+        out.u32(words.len() as u32);
+        for word in words {
+            out.text(word);
+        }
+    }
+}
+
+fn take_state(bytes: &mut Bytes<'_>) -> Result<(Option<i64>, Option<Weather>), Wrong> {
+    let there = bytes.u8()?;
+    let update_time_ms = if there & UPDATED == 0 { None } else { Some(bytes.i64()?) };
+    if there & WEATHER == 0 {
+        return Ok((update_time_ms, None));
+    }
+    let (ts_ms, revision, count) = (bytes.i64()?, bytes.u8()?, bytes.count(4)?);
+    let words = (0..count).map(|_| bytes.text()).collect::<Result<_, _>>()?;
+    Ok((update_time_ms, Some((ts_ms, revision, words))))
+}
+
+fn put_station(station: &Station, out: &mut Writer) {
+    out.id(station.id);
+    out.text(&station.network);
+    out.text(&station.native_id);
+    out.text(&station.name);
+    out.u8(match station.station_type {
+        None => 0,
+        Some(StationType::OpenCountry) => 1,
+        Some(StationType::Suburban) => 2,
+        Some(StationType::OpenWater) => 3,
+    });
+    out.f64(station.coordinates.lon());
+    out.f64(station.coordinates.lat());
+    out.f64(station.sensor_height_m);
+    out.u8(u8::from(station.altitude_m.is_some()));
+    out.f64(station.altitude_m.unwrap_or(0.0));
+}
+
+fn take_station(bytes: &mut Bytes<'_>) -> Result<Station, Wrong> {
+    let (id, network, native_id, name) = (bytes.id()?, bytes.text()?, bytes.text()?, bytes.text()?);
+    let station_type = match bytes.u8()? {
+        0 => None,
+        1 => Some(StationType::OpenCountry),
+        2 => Some(StationType::Suburban),
+        3 => Some(StationType::OpenWater),
+        other => return Err(format!("{other} is no type of a station")),
+    };
+    let coordinates = LonLat::new(bytes.f64()?, bytes.f64()?).map_err(|error| error.to_string())?;
+    let sensor_height_m = bytes.f64()?;
+    let known = bytes.u8()? != 0;
+    let altitude_m = Some(bytes.f64()?).filter(|_| known);
+    Ok(Station {
+        id,
+        network,
+        native_id,
+        name,
+        station_type,
+        coordinates,
+        sensor_height_m,
+        altitude_m,
+    })
+}

@@ -1,0 +1,59 @@
+//! A check of every file of a store.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::VerifyReport;
+use super::catalogue::{Catalogue, journal_batch, mark_batch};
+use super::fault::{Fault, Faults};
+use super::folder::Folder;
+use super::open::decode_batch;
+use super::segment::Segment;
+use crate::store::StoreError;
+
+pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
+    let folder = Folder::lock(dir)?;
+    let mut catalogue = Catalogue::open(dir)?;
+    let mut report = VerifyReport { faults: catalogue.integrity()?, ..VerifyReport::default() };
+    let (series, faults) = catalogue.series()?;
+    report.faults.extend(faults);
+    let (stations, faults) = catalogue.stations(&series)?;
+    report.stations = stations.len();
+    report.faults.extend(faults);
+
+    for entry in catalogue.journal()? {
+        report.journal_batches += 1;
+        match decode_batch(&entry.batch, &series) {
+            Ok((_, run)) => report.journal_readings += run.readings,
+            Err(cause) => {
+                report.faults.push(Fault::new(journal_batch(entry.id), &cause));
+                if set_aside {
+                    catalogue
+                        .transaction(|transaction| mark_batch(transaction, entry.id, &cause))?;
+                }
+            }
+        }
+    }
+
+    let (entries, mut damaged) = catalogue.segments()?;
+    let faults = Arc::new(Faults::default());
+    for entry in entries {
+        report.segments += 1;
+        let id = entry.id;
+        let segment = Segment::new(dir, entry, &faults);
+        match segment.verify(&series) {
+            Ok(()) => {
+                report.sealed_readings += segment.entry.readings;
+                report.sealed_bytes += segment.entry.length;
+            }
+            Err(fault) => damaged.push((id, fault)),
+        }
+    }
+    for (id, fault) in damaged {
+        if set_aside {
+            folder.set_aside(&mut catalogue, id, &fault)?;
+        }
+        report.faults.push(fault);
+    }
+    Ok(report)
+}

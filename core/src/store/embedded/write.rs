@@ -1,0 +1,333 @@
+//! The way in: a batch, and the verdicts on it, become a run, an entry of the journal, and a new
+//! view.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use super::catalogue::{Catalogue, add_batch, add_series};
+use super::codec::{Writer as Out, put_run};
+use super::merge::merge_fresh;
+use super::run::{Run, RunBuilder};
+use super::segment::Segment;
+use super::series_table::SeriesTable;
+use super::stations::{Stations, put_deltas};
+use super::view::{Lookup, Stored, View};
+use crate::quality::QualityCode;
+use crate::report::{Batch, Reading};
+use crate::series::{SeriesId, SeriesKey};
+use crate::station::StationId;
+use crate::store::{Judge, Receipt, StoreError, Verdicts};
+
+/// Runs of about one size that are merged at once: each reading is then copied a few times only
+/// before it is sealed.
+const MERGE_AT_ONCE: usize = 4;
+
+/// All that changes, held by one writer at a time.
+#[derive(Debug)]
+pub(super) struct State {
+    pub catalogue: Catalogue,
+    pub stations: Stations,
+    pub series: Arc<SeriesTable>,
+    pub segments: Vec<Arc<Segment>>,
+    /// Oldest first, each with the last entry of the journal that is in it.
+    pub fresh: Vec<(Arc<Run>, i64)>,
+    /// How many of them are being sealed and stay as they are.
+    pub frozen: usize,
+    /// Batches of the journal that are not sealed.
+    pub journal_batches: usize,
+    pub retain_from_ms: i64,
+    /// Id of the next segment.
+    pub next_segment: i64,
+    /// Whether a batch is on its way in; still so after a judge that panicked.
+    pub appending: bool,
+    /// What readers see now.
+    pub view: Arc<View>,
+}
+
+/// One reading on its way in.
+struct Incoming {
+    /// Place of its station by ascending id.
+    rank: u32,
+    series: SeriesId,
+    slot: u32,
+    ts_ms: i64,
+    value: f64,
+    quality: u8,
+    revision: u8,
+}
+
+impl State {
+    /// Appends a batch; the new view is there when it is on disk.
+    pub fn append(&mut self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        if self.appending {
+            self.stations.roll_back();
+        }
+        let series = self.check(batch)?;
+        self.stations.begin();
+        self.appending = true;
+        let appended = self.try_append(batch, judge, series);
+        if appended.is_err() {
+            self.stations.roll_back();
+        }
+        self.appending = false;
+        appended
+    }
+
+    /// Refuses what cannot be taken before anything is changed. The series with those of the batch
+    /// that are new.
+    fn check(&self, batch: &Batch) -> Result<Arc<SeriesTable>, StoreError> {
+        let mut series = Arc::clone(&self.series);
+        let announced: HashSet<StationId> =
+            batch.stations.iter().map(|station| station.id).collect();
+        for (index, report) in batch.reports.iter().enumerate() {
+            let station = report.station;
+            if self.stations.place(station).is_none() && !announced.contains(&station) {
+                return Err(StoreError::UnknownStation { index, station });
+            }
+            for Reading { series: key, value, .. } in &report.readings {
+                let variable = key.variable;
+                if !value.is_finite() {
+                    return Err(StoreError::NotFinite { index, variable, value: *value });
+                }
+                if series.slot_of(key).is_none() && Arc::make_mut(&mut series).add(key).is_none() {
+                    return Err(StoreError::SeriesIdTaken { index, variable, id: key.id() });
+                }
+            }
+        }
+        Ok(series)
+    }
+
+    fn try_append(
+        &mut self,
+        batch: &Batch,
+        judge: &mut Judge<'_>,
+        series: Arc<SeriesTable>,
+    ) -> Result<Receipt, StoreError> {
+        let deltas = self.stations.take_in(batch);
+        let before = Arc::clone(&self.view);
+        let mut receipt = Receipt::default();
+        let incoming = self.incoming(batch, &series);
+        let run = self.resolve(&incoming, &mut before.lookup(), &mut receipt);
+        self.stations.note(&run, &series);
+
+        let mut fresh: Vec<Arc<Run>> = before.fresh.clone();
+        let run = Arc::new(run);
+        if run.readings > 0 {
+            fresh.push(Arc::clone(&run));
+        }
+        let directory = Arc::new(self.stations.directory());
+        let seen = View { directory, series: Arc::clone(&series), fresh, ..View::clone(&before) };
+        let verdicts = judge(&seen)?;
+        let run = revise(&run, &seen, &mut before.lookup(), &verdicts, &mut receipt);
+        self.stations.generation += u64::from(batch.reports.is_empty() && receipt.revised > 0);
+
+        if !deltas.is_empty() || run.readings > 0 {
+            let mut out = Out::default();
+            put_deltas(&deltas, &mut out);
+            put_run(&run, &mut out);
+            let blob = out.close();
+            let (generation, places) = (self.stations.generation, self.stations.places_generation);
+            let known = self.series.list.len();
+            let id = self.catalogue.transaction(|transaction| {
+                for fresh in &series.list[known..] {
+                    add_series(transaction, fresh)?;
+                }
+                add_batch(transaction, generation, places, &blob)
+            })?;
+            // On disk: from here on nothing can fail.
+            self.series = series;
+            self.add_fresh(run, id);
+            self.publish();
+        }
+        Ok(receipt)
+    }
+
+    fn incoming(&self, batch: &Batch, series: &SeriesTable) -> Vec<Incoming> {
+        let count = batch.reports.iter().map(|report| report.readings.len()).sum();
+        let mut incoming = Vec::with_capacity(count);
+        let mut slots = Slots { series, last: Vec::new() };
+        for report in &batch.reports {
+            let Some(place) = self.stations.place(report.station) else { continue };
+            let rank = self.stations.rank(place);
+            for (at, Reading { series: key, value, quality }) in report.readings.iter().enumerate()
+            {
+                let Some(slot) = slots.find(at, key) else { continue };
+                incoming.push(Incoming {
+                    rank,
+                    series: series.list[slot as usize].id,
+                    slot,
+                    ts_ms: report.ts_ms,
+                    value: *value,
+                    quality: QualityCode::from(*quality).0,
+                    revision: report.revision,
+                });
+            }
+        }
+        // Stable: of one series and time the later one in the batch stays behind.
+        incoming.sort_by_key(|reading| (reading.rank, reading.series, reading.ts_ms));
+        incoming
+    }
+
+    /// Decides which readings get in: of each series and time the last one that no higher revision
+    /// has overtaken.
+    fn resolve(
+        &self,
+        incoming: &[Incoming],
+        lookup: &mut Lookup<'_>,
+        receipt: &mut Receipt,
+    ) -> Run {
+        let mut builder = RunBuilder::with_capacity(incoming.len());
+        for row in incoming.chunk_by(|a, b| (a.rank, a.series) == (b.rank, b.series)) {
+            let Incoming { rank, series, slot, .. } = row[0];
+            let state = self.stations.state(self.stations.place_of_rank(rank));
+            let (id, newest_ms) = (state.record.station.id, state.newest_ms(series));
+            builder.row(id, series, slot);
+            for same in row.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
+                let ts_ms = same[0].ts_ms;
+                let stored = newest_ms.filter(|&newest_ms| ts_ms <= newest_ms);
+                let stored = stored.and_then(|_| lookup.find(id, series, ts_ms));
+                let mut revision = stored.map(|stored| stored.revision);
+                let mut winner = None;
+                for reading in same {
+                    match revision {
+                        Some(higher) if higher > reading.revision => {
+                            receipt.overtaken += 1;
+                            continue;
+                        }
+                        Some(_) => receipt.replaced += 1,
+                        None => receipt.added += 1,
+                    }
+                    (revision, winner) = (Some(reading.revision), Some(reading));
+                }
+                if let Some(Incoming { value, quality, revision, .. }) = winner {
+                    builder.push(ts_ms, *value, *quality, *quality, *revision);
+                }
+            }
+            builder.end_row();
+        }
+        builder.finish()
+    }
+
+    /// The id of a new segment.
+    pub fn take_id(&mut self) -> i64 {
+        self.next_segment += 1;
+        self.next_segment - 1
+    }
+
+    /// Adds a run that is in the journal. The newest runs are merged when several are of about one
+    /// size, so that few are looked through.
+    pub fn add_fresh(&mut self, run: Run, journal_id: i64) {
+        self.fresh.push((Arc::new(run), journal_id));
+        self.journal_batches += 1;
+        let mut start = self.fresh.len() - 1;
+        let mut readings = self.fresh[start].0.readings;
+        while start > self.frozen && self.fresh[start - 1].0.readings <= readings {
+            start -= 1;
+            readings += self.fresh[start].0.readings;
+        }
+        if self.fresh.len() - start >= MERGE_AT_ONCE {
+            let runs: Vec<&Run> = self.fresh[start..].iter().map(|(run, _)| &**run).collect();
+            let merged = Arc::new(merge_fresh(&runs));
+            let last = self.fresh[self.fresh.len() - 1].1;
+            self.fresh.truncate(start);
+            self.fresh.push((merged, last));
+        }
+    }
+
+    /// Makes what is on disk what readers see.
+    pub fn publish(&mut self) {
+        let known = &self.view.directory;
+        let directory = if known.generation == self.stations.generation
+            && known.stations.len() == self.stations.len()
+        {
+            Arc::clone(known)
+        } else {
+            Arc::new(self.stations.directory())
+        };
+        self.view = Arc::new(View {
+            directory,
+            series: Arc::clone(&self.series),
+            segments: self.segments.clone(),
+            fresh: self.fresh.iter().map(|(run, _)| Arc::clone(run)).collect(),
+            retain_from_ms: self.retain_from_ms,
+        });
+    }
+}
+
+/// Finds the places of series. Reports of one feed name their series in one order, so the one that
+/// stood in the same place of the report before is tried first.
+struct Slots<'a> {
+    series: &'a SeriesTable,
+    last: Vec<u32>,
+}
+
+impl Slots<'_> {
+    fn find(&mut self, at: usize, key: &SeriesKey) -> Option<u32> {
+        if let Some(&slot) = self.last.get(at)
+            && self.series.list[slot as usize].key == *key
+        {
+            return Some(slot);
+        }
+        let slot = self.series.slot_of(key)?;
+        match self.last.get_mut(at) {
+            Some(last) => *last = slot,
+            None => self.last.push(slot),
+        }
+        Some(slot)
+    }
+}
+
+/// The run with the verdicts in it: on its own readings, and on older ones, which come along as
+/// they are except for the verdict.
+fn revise(
+    run: &Run,
+    seen: &View,
+    older: &mut Lookup<'_>,
+    verdicts: &[Verdicts],
+    receipt: &mut Receipt,
+) -> Run {
+    let mut quality: Vec<u8> = run.columns.iter().flat_map(|own| own.quality.to_vec()).collect();
+    let mut copies: BTreeMap<(StationId, SeriesId, i64), Stored> = BTreeMap::new();
+    let mut cursor = 0;
+    let mut put = |verdict: &mut u8, code: u8| {
+        receipt.revised += usize::from(*verdict != code);
+        *verdict = code;
+    };
+    for Verdicts { station, series, ts_ms, quality: codes } in verdicts {
+        let row = run.row_of(*station, *series, &mut cursor).map(|at| &run.rows[at]);
+        let own = row.and_then(|row| Some((row, run.times(row).ok()?)));
+        for (&ts_ms, &code) in ts_ms.iter().zip(codes) {
+            let code = QualityCode::from(code).0;
+            let here = own.and_then(|(row, times)| {
+                Some(row.start as usize + times.binary_search(&ts_ms).ok()?)
+            });
+            if let Some(at) = here {
+                put(&mut quality[at], code);
+            } else if let Some(copy) = copies.get_mut(&(*station, *series, ts_ms)) {
+                put(&mut copy.quality, code);
+            } else if let Some(mut stored) = older.find(*station, *series, ts_ms)
+                && stored.quality != code
+            {
+                put(&mut stored.quality, code);
+                copies.insert((*station, *series, ts_ms), stored);
+            }
+        }
+    }
+    let run = run.with_quality(quality);
+    if copies.is_empty() {
+        return run;
+    }
+    let mut builder = RunBuilder::with_capacity(copies.len());
+    let mut row = None;
+    for ((station, series, ts_ms), stored) in copies {
+        if row != Some((station, series)) {
+            builder.end_row();
+            builder.row(station, series, seen.series.slot(series).unwrap_or_default());
+            row = Some((station, series));
+        }
+        let Stored { value, quality, source, revision } = stored;
+        builder.push(ts_ms, value, quality, source, revision);
+    }
+    builder.end_row();
+    merge_fresh(&[&run, &builder.finish()])
+}
