@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use super::*;
 
 const COLUMNS: [&str; 5] =
@@ -8,11 +10,11 @@ fn table(time: &str, variables: &[(&str, &str)]) -> String {
     let mut header = "STATION|Station_name|DATE|LATITUDE|LONGITUDE|ELEVATION".to_owned();
     let mut row = format!("USW00013967|OKLAHOMA CITY|{time}|35.3883|-97.6003|389.8");
     for (name, cell) in variables {
-        header += &format!("|{name}");
+        write!(header, "|{name}").unwrap();
         for attribute in COLUMNS {
-            header += &format!("|{name}_{attribute}");
+            write!(header, "|{name}_{attribute}").unwrap();
         }
-        row += &format!("|{cell}");
+        write!(row, "|{cell}").unwrap();
     }
     format!("{header}\n{row}\n")
 }
