@@ -183,7 +183,7 @@ fn pages_follow_one_another_without_a_gap_or_a_repeat() {
 #[test]
 fn a_page_has_200000_rows_unless_it_is_said() {
     let mut batch = Batch::default();
-    for second in 0..200_001 {
+    for second in (0..200_001).rev() {
         batch.reports.extend(report("A", second * 1_000, &AIR, 1.0, Quality::GOOD).reports);
     }
     let api = api(store([station("A", 0.0, 0.0), batch]));
@@ -210,7 +210,7 @@ fn paging_is_exact_while_readings_come_in() {
             let mut added = 2_000;
             while !stop.load(Ordering::Relaxed) && added < 100_000 {
                 store.append(&minute(added), &mut unjudged).unwrap();
-                // Readings of a series that was not there, and late ones, before all pages.
+                // Of another series, which was not there, and late.
                 let late = report("A", (added - 1_000) * MINUTE_MS, &WIND, 0.0, Quality::GOOD);
                 store.append(&late, &mut unjudged).unwrap();
                 added += 1;
@@ -220,7 +220,7 @@ fn paging_is_exact_while_readings_come_in() {
     };
     let query = "start=2024-08-03T12:00:00Z&end=2034-08-03T12:00:00Z&pageSize=37";
     let air = r#","requests":[{"name":"airTemperature"}]"#;
-    // Pages are made faster than readings come in, or at least a good many of them are made.
+    // In the end nothing more comes in, so the pages come to an end.
     let (mut rows, mut cursor) = (Vec::new(), String::new());
     for page in 0.. {
         let answer = export(&api, &format!("{query}{cursor}"), air);
