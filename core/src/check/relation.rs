@@ -76,17 +76,18 @@ pub(super) fn is_configured(limits: &ConsistencyLimits, check: Check) -> bool {
 }
 
 /// The relations of one series of a station, in the order of the checks, and of the ids of the
-/// others where one check has several: it is the first to trip that gives the reason. Both series
-/// are in the units of their variables and of no bucket.
+/// others where one check has several: it is the first to trip that gives the reason. The series is
+/// in the unit of its variable and of no bucket, and so are the others of which `comparable` says so.
 pub(super) fn relations<'a>(
     of: &SeriesKey,
     limits: &'a ConsistencyLimits,
     keys: &[&SeriesKey],
+    comparable: &[bool],
     id: impl Fn(usize) -> SeriesId,
     found: &mut Vec<Relation<'a>>,
 ) {
-    for (other, key) in keys.iter().enumerate() {
-        if is_comparable(key) && !std::ptr::eq(*key, of) {
+    for (other, (key, &comparable)) in keys.iter().zip(comparable).enumerate() {
+        if comparable && !std::ptr::eq(*key, of) {
             between(of, key, limits, |check, rule| {
                 let air = match rule {
                     Rule::PressureReduction { .. } => air_temperature(of, keys),

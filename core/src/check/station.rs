@@ -91,10 +91,11 @@ impl<'a, R: Readings> Pass<'a, R> {
     pub fn new(config: &'a CheckConfig, site: &'a StationSite, series: &'a [R]) -> Self {
         let mut plans: Vec<_> = series.iter().map(|of| Plan::new(config, site, of.key())).collect();
         let keys: Vec<_> = series.iter().map(Readings::key).collect();
+        let comparable: Vec<_> = plans.iter().map(|plan| plan.comparable).collect();
         for (key, plan) in keys.iter().zip(&mut plans) {
             if plan.comparable {
                 let id = |other: usize| series[other].id();
-                relations(key, &config.consistency, &keys, id, &mut plan.relations);
+                relations(key, &config.consistency, &keys, &comparable, id, &mut plan.relations);
             }
         }
         Self { config, site, series, plans, usable: Vec::new() }

@@ -41,8 +41,12 @@ pub(super) fn is_compared(parts: &[Parts<'_, '_>], variable: Variable) -> Vec<us
         let SeriesKey { calculated, interval_type, reported_unit, bucket, .. } = key;
         let momentary =
             matches!(interval_type, IntervalType::Instantaneous | IntervalType::Average);
-        let canonical = reported_unit == variable.unit().symbol() && bucket.is_empty();
-        key.variable == variable && !calculated && momentary && canonical
+        // The text is compared last: this is asked of every series of every station.
+        key.variable == variable
+            && !calculated
+            && momentary
+            && bucket.is_empty()
+            && reported_unit == variable.unit().symbol()
     };
     let mut series: Vec<usize> = (0..parts.len()).filter(is_compared).collect();
     series.sort_by_key(|&which| parts[which].series().preference);
