@@ -73,7 +73,7 @@ const MAX_LINE_BYTES: usize = 16 * 1024;
 ///
 /// ```
 /// use mesonet::{Iso8601, feed::read_isd};
-/// let record = "0037725472949892016010100537+41991-093619FM-15+0291KAMW V030\
+/// let record = "0029725472949892016010100537+41991-093619FM-15+0291KAMW V030\
 ///               2505N00465027435MN0160935N5-00835-01175102805ADDAA101000095MA1102645099165";
 /// let summary = read_isd(record.as_bytes(), |item| {
 ///     assert_eq!(item.station.native_id, "725472-94989");
