@@ -13,6 +13,9 @@ use crate::series::{IntervalType, SeriesKey};
 use crate::store::StoreError;
 use crate::variable::Variable;
 
+/// What was read, and what of it is damaged.
+type Read<T, F = Fault> = Result<(T, Vec<F>), StoreError>;
+
 /// Name of the database in the store's folder.
 pub(super) const DATABASE: &str = "mesonet.sqlite";
 
@@ -188,12 +191,11 @@ impl Catalogue {
         sql: &str,
         mut read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
-        let rows = || {
+        let mut rows = || {
             let mut statement = self.connection.prepare(sql)?;
             let rows = statement.query_map([], |row| read(row))?;
             rows.collect::<rusqlite::Result<Vec<T>>>()
         };
-        let mut rows = rows;
         rows().map_err(|error| self.failed(&error))
     }
 
@@ -213,7 +215,7 @@ impl Catalogue {
         Ok(Some(number))
     }
 
-    pub fn series(&self) -> Result<(SeriesTable, Vec<Fault>), StoreError> {
+    pub fn series(&self) -> Read<SeriesTable> {
         let mut table = SeriesTable::default();
         let mut faults = Vec::new();
         let sql = "SELECT id, name, interval_type, interval_minutes, calculated, reported_unit, \
@@ -253,10 +255,7 @@ impl Catalogue {
         Ok((table, faults))
     }
 
-    pub fn stations(
-        &self,
-        table: &SeriesTable,
-    ) -> Result<(Vec<StationState>, Vec<Fault>), StoreError> {
+    pub fn stations(&self, table: &SeriesTable) -> Read<Vec<StationState>> {
         let (mut states, mut faults) = (Vec::new(), Vec::new());
         let mut at = 0;
         self.rows("SELECT state FROM station ORDER BY id", |row| {
@@ -284,7 +283,7 @@ impl Catalogue {
     }
 
     /// The segments in their order, and those whose entries are damaged.
-    pub fn segments(&self) -> Result<(Vec<SegmentEntry>, Vec<(i64, Fault)>), StoreError> {
+    pub fn segments(&self) -> Read<Vec<SegmentEntry>, (i64, Fault)> {
         let sql = "SELECT id, sequence, readings, first_ms, last_ms, length, checksums \
                    FROM segment WHERE damaged IS NULL ORDER BY sequence";
         let rows = self.rows(sql, |row| {

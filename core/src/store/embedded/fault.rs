@@ -31,8 +31,8 @@ impl fmt::Display for Fault {
 /// How a store is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreHealth {
-    /// Damaged files that were met since the store was opened, and those set aside before, in
-    /// that order of their names. Reading goes on without them.
+    /// What was set aside before the store was opened, and what was found damaged since. Reading
+    /// goes on without it.
     pub faults: Vec<Fault>,
     /// Sealed segments.
     pub segments: usize,
@@ -51,9 +51,15 @@ pub(super) struct Faults(Mutex<Vec<Fault>>);
 
 impl Faults {
     pub fn note(&self, fault: Fault) {
+        self.note_all([fault]);
+    }
+
+    pub fn note_all(&self, noted: impl IntoIterator<Item = Fault>) {
         let mut faults = self.all();
-        if !faults.contains(&fault) {
-            faults.push(fault);
+        for fault in noted {
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
         }
     }
 

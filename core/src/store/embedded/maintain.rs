@@ -142,7 +142,9 @@ impl EmbeddedStore {
             state.segments.insert(at, self.segment(entry));
         }
         self.publish(state);
-        old.iter().for_each(|segment| segment.retire());
+        for segment in old {
+            segment.retire();
+        }
         Ok(())
     }
 

@@ -22,13 +22,15 @@ use crate::store::{Directory, StoreError};
 /// set aside, and what a killed process left behind is deleted.
 pub(super) fn load(folder: &Folder, faults: &Arc<Faults>) -> Result<State, StoreError> {
     let mut catalogue = Catalogue::open(&folder.path)?;
-    catalogue.set_aside()?.into_iter().for_each(|fault| faults.note(fault));
+    faults.note_all(catalogue.set_aside()?);
     let (series, damaged) = catalogue.series()?;
-    damaged.into_iter().for_each(|fault| faults.note(fault));
+    faults.note_all(damaged);
     let (states, damaged) = catalogue.stations(&series)?;
-    damaged.into_iter().for_each(|fault| faults.note(fault));
+    faults.note_all(damaged);
     let mut stations = Stations::default();
-    states.into_iter().for_each(|state| stations.load(state));
+    for state in states {
+        stations.load(state);
+    }
     stations.generation = catalogue.number(GENERATION)?.unwrap_or(0);
     stations.places_generation = catalogue.number(PLACES_GENERATION)?.unwrap_or(0);
     stations.opened();

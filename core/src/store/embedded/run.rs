@@ -170,11 +170,11 @@ impl Run {
     }
 
     /// The run with other verdicts, for one that lies in one set of columns.
-    pub fn with_quality(&self, quality: Vec<u8>) -> Self {
+    pub fn with_quality(&self, quality: &[u8]) -> Self {
         let columns = self
             .columns
             .iter()
-            .map(|own| Columns { quality: quality.clone().into(), ..own.clone() });
+            .map(|own| Columns { quality: quality.to_vec().into(), ..own.clone() });
         let span = (self.first_ms, self.last_ms);
         Self::new(self.stations.clone(), self.rows.clone(), columns.collect(), span, None)
     }

@@ -287,19 +287,16 @@ impl StationState {
         let series = &table.list[slot as usize];
         let known = &self.record.series;
         let at = known.partition_point(|known| known.series.id < series.id);
-        match known.get(at).filter(|known| known.series.id == series.id) {
-            Some(known) => {
-                if known.first_appearance_ms > first_ms {
-                    Arc::make_mut(&mut self.record).series[at].first_appearance_ms = first_ms;
-                }
-                self.newest_ms[at] = self.newest_ms[at].max(last_ms);
+        if let Some(known) = known.get(at).filter(|known| known.series.id == series.id) {
+            if known.first_appearance_ms > first_ms {
+                Arc::make_mut(&mut self.record).series[at].first_appearance_ms = first_ms;
             }
-            None => {
-                let series = Arc::clone(series);
-                let fresh = StationSeries { series, first_appearance_ms: first_ms };
-                Arc::make_mut(&mut self.record).series.insert(at, fresh);
-                self.newest_ms.insert(at, last_ms);
-            }
+            self.newest_ms[at] = self.newest_ms[at].max(last_ms);
+        } else {
+            let series = Arc::clone(series);
+            let fresh = StationSeries { series, first_appearance_ms: first_ms };
+            Arc::make_mut(&mut self.record).series.insert(at, fresh);
+            self.newest_ms.insert(at, last_ms);
         }
     }
 

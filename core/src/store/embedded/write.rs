@@ -313,7 +313,7 @@ fn revise(
             }
         }
     }
-    let run = run.with_quality(quality);
+    let run = run.with_quality(&quality);
     if copies.is_empty() {
         return run;
     }
