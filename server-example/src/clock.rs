@@ -1,31 +1,57 @@
-//! The clock of a server that replays recorded data.
+//! The clock of a server: real time, or that of a replay of recorded data.
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Tells the server what time it is. As long as the data are recorded ones, "now" is a time of
 /// theirs: it starts where it is told to and runs on with real time.
 #[derive(Clone, Debug)]
-pub struct Clock {
-    start_ms: i64,
-    started: Option<Instant>,
+pub struct Clock(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Live,
+    Started { start_ms: i64, at: Instant },
+    Stopped { now_ms: i64 },
 }
 
 impl Clock {
+    /// A clock that shows real time.
+    pub const fn live() -> Self {
+        Self(Kind::Live)
+    }
+
     /// A clock that shows an instant now and runs on.
     pub fn started_at(start_ms: i64) -> Self {
-        Self { start_ms, started: Some(Instant::now()) }
+        Self(Kind::Started { start_ms, at: Instant::now() })
     }
 
     /// A clock that stands still, so that a test knows its answers to the last digit.
     pub const fn stopped_at(now_ms: i64) -> Self {
-        Self { start_ms: now_ms, started: None }
+        Self(Kind::Stopped { now_ms })
+    }
+
+    /// Whether it shows real time.
+    pub const fn is_live(&self) -> bool {
+        matches!(self.0, Kind::Live)
     }
 
     /// The time, milliseconds since 1970 (UTC).
     pub fn now_ms(&self) -> i64 {
-        let passed = self.started.map_or(0, |started| started.elapsed().as_millis());
-        self.start_ms.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX))
+        match self.0 {
+            Kind::Live => system_ms(),
+            Kind::Started { start_ms, at } => {
+                let passed_ms = i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX);
+                start_ms.saturating_add(passed_ms)
+            }
+            Kind::Stopped { now_ms } => now_ms,
+        }
     }
+}
+
+/// Real time, milliseconds since 1970 (UTC); 0 on a machine that takes it to be before that.
+pub fn system_ms() -> i64 {
+    let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

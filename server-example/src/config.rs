@@ -9,8 +9,13 @@ use axum::http::{HeaderValue, Uri};
 use clap::Args;
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
-use mesonet::{Caps, CheckConfig, CheckConfigError, Checker, Iso8601, Plan, parse_instant};
+use mesonet::{
+    Caps, CheckConfig, CheckConfigError, Checker, Iso8601, Plan, parse_instant, parse_window,
+};
 use serde::{Deserialize, Serialize};
+
+use crate::fetch::FetchConfig;
+use crate::ingest::KeyHash;
 
 /// The settings of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,8 +23,26 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// Where the server listens.
     pub listen: SocketAddr,
-    /// Where the clock of the replay starts.
-    pub now: ReplayStart,
+    /// Folder of the record of stations and readings.
+    pub data: PathBuf,
+    /// Where the clock starts; `None` is at the sample's newest reading where the record holds
+    /// nothing but the sample, else real time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<ReplayStart>,
+    /// How long readings are kept: days or hours; `None` is for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention: Option<String>,
+    /// Folder from which feed files are read as they come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch: Option<PathBuf>,
+    /// Whether files stay in that folder once they are read.
+    pub watch_keep: bool,
+    /// SHA-256 of the keys with which feed files may be pushed, in hexadecimal.
+    pub ingest_key_hashes: Vec<String>,
+    /// Longest body of a feed file that is pushed.
+    pub max_ingest_bytes: u64,
+    /// What is fetched, in `[[fetch]]` tables; nothing without one.
+    pub fetch: Vec<FetchConfig>,
     /// What a caller without a credential counts as; `None` is the interface's rule.
     pub assume_plan: Plan,
     /// Path below which the observation service lies.
@@ -46,7 +69,14 @@ impl Default for Config {
         let Caps { cells, positions } = Caps::default();
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            now: ReplayStart::Sample,
+            data: PathBuf::from("mesonet-data"),
+            now: None,
+            retention: None,
+            watch: None,
+            watch_keep: false,
+            ingest_key_hashes: Vec::new(),
+            max_ingest_bytes: 64 << 20,
+            fetch: Vec::new(),
             assume_plan: Plan::None,
             api_prefix: "/api/v1".to_owned(),
             cors_origins: Vec::new(),
@@ -73,11 +103,43 @@ pub struct Flags {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<SocketAddr>,
 
-    /// Where the replay's clock starts: an ISO 8601 instant, or "sample" for the newest reading
-    /// of the sample [default: sample]
-    #[arg(long, env = "MESONET_NOW", value_name = "TIME|sample")]
+    /// Folder of the record, made if there is none [default: mesonet-data]
+    #[arg(long, env = "MESONET_DATA", value_name = "DIR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<PathBuf>,
+
+    /// Where the clock starts: an ISO 8601 instant, "sample" for the newest reading of the
+    /// sample, "live" for real time [default: sample where the record holds nothing but the
+    /// sample, else live]
+    #[arg(long, env = "MESONET_NOW", value_name = "TIME|sample|live")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<ReplayStart>,
+
+    /// How long readings are kept, in days or hours, for example 400d [default: for ever]
+    #[arg(long, env = "MESONET_RETENTION", value_name = "SPAN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention: Option<String>,
+
+    /// Folder from which feed files are read as they come, and moved to done/ or failed/ in it
+    #[arg(long, env = "MESONET_WATCH", value_name = "DIR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch: Option<PathBuf>,
+
+    /// Whether files stay in that folder once they are read [default: false]
+    #[arg(long, env = "MESONET_WATCH_KEEP", value_name = "BOOL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch_keep: Option<bool>,
+
+    /// SHA-256 of the keys with which feed files may be pushed (see push-key), comma-separated
+    /// [default: none]
+    #[arg(long, env = "MESONET_INGEST_KEY_HASHES", value_name = "HASHES", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ingest_key_hashes: Option<Vec<String>>,
+
+    /// Longest body of a feed file that is pushed [default: 67108864]
+    #[arg(long, env = "MESONET_MAX_INGEST_BYTES", value_name = "BYTES")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_ingest_bytes: Option<u64>,
 
     /// For development: callers count as this plan (none, free, pro, commercial); only on a
     /// loopback address [default: none]
@@ -229,10 +291,34 @@ impl Config {
         if self.max_station_ids < 1 {
             return refuse("max_station_ids", &self.max_station_ids, "1 or more");
         }
+        if self.data.as_os_str().is_empty() {
+            return refuse("data", &"empty", "a folder");
+        }
+        if let Some(span) = &self.retention
+            && parse_window(span).is_err()
+        {
+            let allowed = "a positive whole number followed by d or h, for example 400d";
+            return refuse("retention", &format!("\"{span}\""), allowed);
+        }
+        if let Some(hash) = self.ingest_key_hashes.iter().find(|hash| !KeyHash::is_hash(hash)) {
+            let allowed = "64 hexadecimal digits, as push-key prints them";
+            return refuse("ingest_key_hashes", &format!("\"{hash}\""), allowed);
+        }
+        for source in &self.fetch {
+            source.check()?;
+        }
+        if self.max_ingest_bytes < 1 << 10 {
+            return refuse("max_ingest_bytes", &self.max_ingest_bytes, "1024 or more");
+        }
         if !(64..=1 << 26).contains(&self.max_body_bytes) {
             return refuse("max_body_bytes", &self.max_body_bytes, "64 to 67108864");
         }
         Ok(())
+    }
+
+    /// How long readings are kept, milliseconds; `None` is for ever.
+    pub fn retention_ms(&self) -> Option<i64> {
+        self.retention.as_deref().and_then(|span| parse_window(span).ok())
     }
 
     /// The caps of a readings answer.
@@ -262,21 +348,23 @@ fn is_origin(text: &str) -> bool {
         && HeaderValue::from_str(text).is_ok()
 }
 
-/// Where the clock of a replay starts.
+/// Where the clock starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum ReplayStart {
     /// At the newest reading of the sample.
     Sample,
+    /// At real time.
+    Live,
     /// At an instant, milliseconds since 1970 (UTC).
     At(i64),
 }
 
-/// A text that is no start of a replay.
+/// A text that is no start of a clock.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{0}\" is no start of the clock; allowed are sample and an ISO 8601 instant, for example \
-     2024-08-03T18:00:00Z"
+    "\"{0}\" is no start of the clock; allowed are sample, live and an ISO 8601 instant, for \
+     example 2024-08-03T18:00:00Z"
 )]
 pub struct ReplayStartError(pub String);
 
@@ -285,6 +373,7 @@ impl FromStr for ReplayStart {
     fn from_str(text: &str) -> Result<Self, ReplayStartError> {
         match text {
             "sample" => Ok(Self::Sample),
+            "live" => Ok(Self::Live),
             _ => parse_instant(text).map(Self::At).map_err(|_| ReplayStartError(text.to_owned())),
         }
     }
@@ -301,6 +390,7 @@ impl From<ReplayStart> for String {
     fn from(start: ReplayStart) -> Self {
         match start {
             ReplayStart::Sample => "sample".to_owned(),
+            ReplayStart::Live => "live".to_owned(),
             ReplayStart::At(ts_ms) => Iso8601(ts_ms).to_string(),
         }
     }

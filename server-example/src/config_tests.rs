@@ -46,7 +46,8 @@ fn without_settings_the_defaults_of_the_interface_hold() {
     assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(config.caps(), Caps { cells: 500_000, positions: 2_000 });
     assert_eq!((config.max_station_ids, &*config.api_prefix), (5_000, "/api/v1"));
-    assert_eq!((config.now, config.assume_plan), (ReplayStart::Sample, Plan::None));
+    assert_eq!((config.now, config.assume_plan), (None, Plan::None));
+    assert_eq!((config.data.to_str(), config.retention_ms()), (Some("mesonet-data"), None));
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn a_flag_beats_the_file_and_the_file_beats_the_default() {
     );
     let config = load(&format!("{} --max-cells 11", file.flag())).unwrap();
     assert_eq!(config.caps(), Caps { cells: 11, positions: 20 });
-    assert_eq!(config.now, ReplayStart::At(1_722_708_000_000));
+    assert_eq!(config.now, Some(ReplayStart::At(1_722_708_000_000)));
     assert_eq!(config.cors_origins, ["https://a.org"]);
     assert_eq!(config.max_station_ids, 5_000);
 }
@@ -100,6 +101,17 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
             "--cors-origins https://a.org,*",
             "cors_origins is \"*\"; allowed is origins such as https://example.org",
         ),
+        (
+            "--retention 3w",
+            "retention is \"3w\"; allowed is a positive whole number followed by d or h, for \
+             example 400d",
+        ),
+        (
+            "--ingest-key-hashes abc",
+            "ingest_key_hashes is \"abc\"; allowed is 64 hexadecimal digits, as push-key prints \
+             them",
+        ),
+        ("--max-ingest-bytes 10", "max_ingest_bytes is 10; allowed is 1024 or more"),
         ("--log loud", "log is \"loud\"; allowed is off, error, warn, info, debug, trace"),
     ] {
         assert_eq!(load(line).unwrap_err(), message);
@@ -109,11 +121,21 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
         ("--max-cells=-1", "invalid value '-1' for '--max-cells <N>'"),
         ("--listen here", "invalid value 'here' for '--listen <ADDR>'"),
         ("--assume-plan gold", "allowed are none, free, pro, commercial"),
-        ("--now yesterday", "allowed are sample and an ISO 8601 instant"),
+        ("--now yesterday", "allowed are sample, live and an ISO 8601 instant"),
     ] {
         let message = load(line).unwrap_err();
         assert!(message.contains(part), "{message}");
     }
+}
+
+#[test]
+fn the_clock_and_the_record_are_set_like_all_else() {
+    let file = TempFile::new("record.toml", "data = \"/srv/a\"\nretention = \"400d\"\n");
+    let config = load(&format!("{} --now live --data /srv/b", file.flag())).unwrap();
+    assert_eq!((config.now, config.data.to_str()), (Some(ReplayStart::Live), Some("/srv/b")));
+    assert_eq!(config.retention_ms(), Some(400 * mesonet::DAY_MS));
+    let config = load("--watch in --watch-keep true").unwrap();
+    assert_eq!((config.watch, config.watch_keep), (Some(PathBuf::from("in")), true));
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub enum ApiError {
     Forbidden,
     /// 404: the text is the body, a bare JSON string.
     NotFound(String),
+    /// Another status of a request that cannot be served: the text is the body, a bare JSON string.
+    Refused(StatusCode, String),
     /// 500: the body is empty, the text goes to the log only.
     Internal(String),
 }
@@ -47,6 +49,7 @@ impl IntoResponse for ApiError {
             Self::Unauthorized => StatusCode::UNAUTHORIZED.into_response(),
             Self::Forbidden => StatusCode::FORBIDDEN.into_response(),
             Self::NotFound(text) => json_string(StatusCode::NOT_FOUND, text),
+            Self::Refused(status, text) => json_string(status, text),
             Self::Internal(text) => {
                 tracing::error!("{text}");
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()

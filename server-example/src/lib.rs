@@ -7,7 +7,8 @@
 //! | What | Where |
 //! | --- | --- |
 //! | Settings: flag, environment, file, default | [`Config`], [`Flags`] |
-//! | The clock of the replay, and the reports that wait for it | [`Clock`], [`Timeline`] |
+//! | The store on disk, and where what is in it came from | `record.rs` |
+//! | The clock, and the reports that a replay waits for | [`Clock`], [`Timeline`] |
 //! | The bundled reports | [`sample`] |
 //! | Files into the store: command, watched folder, push | [`ingest`] |
 //! | Store, and bodies that are encoded ahead | [`State`] |
@@ -29,6 +30,7 @@ mod extract;
 pub mod fetch;
 pub mod ingest;
 mod readings_json;
+mod record;
 mod replay;
 mod routes;
 mod sample;
@@ -56,6 +58,7 @@ use tower_http::trace::TraceLayer;
 pub use clock::Clock;
 pub use config::{Config, ConfigError, Flags, ReplayStart, ReplayStartError};
 pub use replay::Timeline;
+pub use record::{Origin, Record};
 pub use sample::{Sample, SampleError, sample, station_tables};
 pub use serve::{ServeError, serve};
 pub use state::{SnapshotError, State};
@@ -74,6 +77,8 @@ pub fn app(state: Arc<State>) -> Router {
         .merge(routes::index())
         .nest(&state.config().api_prefix, routes::api())
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, PATIENCE))
+        // A long file on a slow line takes its time; it is the pieces of it that must keep coming.
+        .merge(ingest::push::router(&state.config().api_prefix))
         .layer(CatchPanicLayer::custom(panicked));
     let router = match cors(&state.config().cors_origins) {
         Some(cors) => router.layer(cors),
@@ -90,6 +95,9 @@ async fn say_that_it_is_a_replay(
     request: Request,
     next: Next,
 ) -> Response {
+    if state.is_live() {
+        return next.run(request).await;
+    }
     let second_ms = state.now_ms().div_euclid(1000) * 1000;
     let mut response = next.run(request).await;
     if let Ok(now) = HeaderValue::try_from(Iso8601(second_ms).to_string()) {

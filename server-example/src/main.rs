@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use mesonet_server::ingest::{IngestFlags, KeyHash, VerifyFlags, ingest_command, verify_command};
 use mesonet_server::{Config, Flags, serve};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -25,23 +26,46 @@ enum Command {
     /// Answers requests over HTTP
     Serve {
         #[command(flatten)]
-        flags: Flags,
+        flags: Box<Flags>,
     },
+    /// Reads files into the record; exits with 0 where all were read to their end, else with 1
+    Ingest {
+        #[command(flatten)]
+        flags: IngestFlags,
+    },
+    /// Checks every file of the record; exits with 0 where all are whole, else with 1
+    Verify {
+        #[command(flatten)]
+        flags: VerifyFlags,
+    },
+    /// Prints a fresh key with which feed files may be pushed, and its hash for the settings
+    PushKey,
 }
 
 fn main() -> ExitCode {
     let CommandLine { command, flags } = CommandLine::parse();
-    let flags = match command {
-        Some(Command::Serve { flags }) => flags,
-        None => flags,
+    let outcome = match command {
+        None => run(&flags).map(|()| true),
+        Some(Command::Serve { flags }) => run(&flags).map(|()| true),
+        Some(Command::Ingest { flags }) => ingest_command(&flags).map_err(Into::into),
+        Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
+        Some(Command::PushKey) => push_key(),
     };
-    match run(&flags) {
-        Ok(()) => ExitCode::SUCCESS,
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn push_key() -> Result<bool, Box<dyn std::error::Error>> {
+    let (key, hash) = KeyHash::fresh()?;
+    println!("key, shown once: {key}");
+    println!("for ingest_key_hashes: {}", hash.as_str());
+    Ok(true)
 }
 
 fn run(flags: &Flags) -> Result<(), Box<dyn std::error::Error>> {

@@ -2,14 +2,18 @@
 
 use std::collections::HashMap;
 use std::io::BufReader;
+use std::sync::OnceLock;
 
 use flate2::read::GzDecoder;
-use mesonet::feed::{FeedError, FeedSummary, metar_report, metar_station, read_awc_csv};
+use mesonet::feed::{
+    FeedError, FeedSummary, metar_report, metar_station, read_awc_csv, read_ndbc_stations,
+};
 use mesonet::{Batch, GeoError, LonLat, Station, StationId};
 use serde::Deserialize;
 
 const REPORTS: &[u8] = include_bytes!("../sample/metar_us_ca.csv.gz");
 const STATIONS: &[u8] = include_bytes!("../sample/stations.csv");
+const BUOYS: &[u8] = include_bytes!("../sample/ndbc_activestations.xml.gz");
 
 /// The sample, read and converted.
 #[derive(Clone, Debug)]
@@ -55,12 +59,23 @@ pub fn sample() -> Result<Sample, SampleError> {
     Ok(Sample { batch, placeless, summary })
 }
 
-/// The stations whose place is known beforehand, by id: of some feeds, the reports give none.
+/// The stations whose place is known beforehand, by id: the reports of some feeds give none.
 ///
 /// # Errors
 /// The tables that come along are damaged.
-pub fn station_tables() -> Result<HashMap<StationId, Station>, SampleError> {
-    Ok(stations()?.into_values().map(|station| (station.id, station)).collect())
+pub fn station_tables() -> Result<&'static HashMap<StationId, Station>, SampleError> {
+    static TABLES: OnceLock<HashMap<StationId, Station>> = OnceLock::new();
+    if let Some(tables) = TABLES.get() {
+        return Ok(tables);
+    }
+    let mut tables: HashMap<_, _> =
+        stations()?.into_values().map(|station| (station.id, station)).collect();
+    read_ndbc_stations(BufReader::new(GzDecoder::new(BUOYS)), |station| {
+        if let Some(place) = station.place {
+            tables.insert(station.id(), station.at(place));
+        }
+    })?;
+    Ok(TABLES.get_or_init(|| tables))
 }
 
 /// The stations by ICAO location indicator.

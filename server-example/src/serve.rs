@@ -1,21 +1,31 @@
-//! The server as a process: fills its store from the sample, listens, replays, stops.
+//! The server as a process: opens its record, listens, replays or takes files in, stops.
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mesonet::{Intake, Iso8601, MemoryStore, Plan, StoreError};
+use mesonet::{Intake, Iso8601, Maintained, Maintenance, Plan, StoreError};
 use tokio::net::TcpListener;
 
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError, ReplayStart};
+use crate::fetch;
+use crate::ingest::{Watch, WatchError};
+use crate::record::{Origin, Record};
 use crate::replay::Timeline;
 use crate::sample::{Sample, SampleError, sample};
 use crate::state::{SnapshotError, State};
 
 /// How often the server looks whether the clock has passed a report.
 const TICK: Duration = Duration::from_secs(1);
+
+/// How often the server looks at the watched folder, and whether the store needs care.
+const LOOK: Duration = Duration::from_secs(2);
+const MAINTENANCE: Duration = Duration::from_secs(10);
+
+/// How long it waits after a failure: of a full disk, for example.
+const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
 /// Share of one core that making bodies ahead may take: one part in so many.
 const SHARE: u32 = 10;
@@ -32,6 +42,18 @@ pub enum ServeError {
     /// The sample is damaged.
     #[error(transparent)]
     Sample(#[from] SampleError),
+    /// The clock cannot start at the sample.
+    #[error(
+        "now is sample, but the record holds other readings than the sample; allowed are live and \
+         an ISO 8601 instant"
+    )]
+    NotOfSample,
+    /// What is to be fetched live cannot be.
+    #[error(transparent)]
+    Fetch(#[from] fetch::SpawnError),
+    /// The watched folder cannot be read, or the store takes nothing.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
     /// The sample holds no report.
     #[error("the sample holds no report")]
     Empty,
@@ -54,7 +76,7 @@ pub enum ServeError {
     Io(#[from] io::Error),
 }
 
-/// Serves the sample until the process is told to stop (SIGTERM, ctrl-c).
+/// Serves a record until the process is told to stop (SIGTERM, ctrl-c).
 ///
 /// # Errors
 /// The server cannot start; nothing that a request does ends it.
@@ -64,35 +86,29 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     let listener =
         TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })?;
 
-    let Sample { batch, placeless, summary } = sample()?;
-    let mut timeline = Timeline::new(batch);
-    let newest_ms = timeline.newest_ms().ok_or(ServeError::Empty)?;
-    let clock = Clock::started_at(match config.now {
-        ReplayStart::Sample => newest_ms,
-        ReplayStart::At(start_ms) => start_ms,
-    });
-    let store = Arc::new(MemoryStore::default());
-    let past = timeline.pass(clock.now_ms());
-    let (reports, stations) = (past.reports.len(), past.stations.len());
+    let record = Record::open(&config.data)?;
     let intake = Intake::new(config.checker()?);
-    intake.take_in(&*store, past)?;
-    tracing::info!(
-        "replays data of {}: not live; {} reports of {} stations are read, {} wait for the clock, \
-         {placeless} are of stations without a place, {} could not be read",
-        date(clock.now_ms()),
-        reports,
-        stations,
-        timeline.waiting(),
-        summary.refused,
-    );
+    let (clock, timeline) = start(config.now, &record, &intake)?;
     if config.assume_plan > Plan::None {
         tracing::warn!("assumes plan {} for every caller: for development", config.assume_plan);
     }
-
-    let state = State::new(config, clock, store, intake)?;
+    let watch = config.watch.clone().map(|folder| Watch::new(folder, config.watch_keep));
+    let state = State::of_record(config, clock, record.clone(), intake)?;
     let app = crate::app(Arc::clone(&state));
     tracing::info!("listens on http://{}", listener.local_addr()?);
-    let replay = tokio::spawn(replay(state, timeline));
+
+    let mut beside = tokio::task::JoinSet::new();
+    let replayed = record.clone();
+    beside.spawn(again_and_again(Arc::clone(&state), timeline, move |state, timeline| {
+        advance(state, &replayed, timeline.as_mut())?;
+        Ok(TICK)
+    }));
+    beside.spawn(again_and_again(Arc::clone(&state), record, maintain));
+    if let Some(watch) = watch {
+        beside.spawn(again_and_again(Arc::clone(&state), watch, look));
+    }
+    // Told to stop when it goes.
+    let _fetchers = spawn_fetchers(&state)?;
     let (stop, stopped) = tokio::sync::watch::channel(());
     let server = axum::serve(listener, app).with_graceful_shutdown(async move {
         told_to_stop().await;
@@ -109,8 +125,74 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
         done = server.into_future() => done?,
         () = overtime => tracing::warn!("answers under way were broken off"),
     }
-    replay.abort();
     Ok(())
+}
+
+/// Starts the fetchers of the settings, which hand their files to the state.
+fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnError> {
+    let config = state.config();
+    let sink: Arc<dyn fetch::Sink> = Arc::clone(state) as _;
+    fetch::spawn(&config.fetch, Some(&config.data.join("fetch")), &sink)
+}
+
+/// The clock, and the reports of the sample that wait for it. What of the sample has come to pass
+/// is in the record afterwards.
+fn start(
+    now: Option<ReplayStart>,
+    record: &Record,
+    intake: &Intake,
+) -> Result<(Clock, Option<Timeline>), ServeError> {
+    let origin = record.origin()?;
+    let start_ms = match (now, origin) {
+        (Some(ReplayStart::Live), _) | (None, Origin::Own) => {
+            if origin == Origin::New {
+                record.make_own()?;
+            }
+            tracing::info!("the clock shows real time");
+            return Ok((Clock::live(), None));
+        }
+        (Some(ReplayStart::At(start_ms)), Origin::Own) => {
+            tracing::info!("replays the record from {}: not live", Iso8601(start_ms));
+            return Ok((Clock::started_at(start_ms), None));
+        }
+        (Some(ReplayStart::Sample), Origin::Own) => return Err(ServeError::NotOfSample),
+        (None | Some(ReplayStart::Sample), Origin::New | Origin::Sample) => None,
+        (Some(ReplayStart::At(start_ms)), Origin::New | Origin::Sample) => Some(start_ms),
+    };
+    let span = record.sample_span()?;
+    if let Some((newest_ms, passed_ms)) = span
+        && passed_ms >= newest_ms
+    {
+        let clock = Clock::started_at(start_ms.unwrap_or(newest_ms));
+        tracing::info!("replays data of {}: not live", date(clock.now_ms()));
+        return Ok((clock, None));
+    }
+
+    let Sample { batch, placeless, summary } = sample()?;
+    let mut timeline = Timeline::new(batch);
+    let newest_ms = timeline.newest_ms().ok_or(ServeError::Empty)?;
+    let clock = Clock::started_at(start_ms.unwrap_or(newest_ms));
+    match span {
+        // Read by an earlier run.
+        Some((_, passed_ms)) => drop(timeline.pass(passed_ms)),
+        // First, so that a record that a crash leaves half filled is known for what it is.
+        None => record.sample_passed(newest_ms, i64::MIN)?,
+    }
+    let now_ms = clock.now_ms();
+    let past = timeline.pass(now_ms);
+    let (reports, stations) = (past.reports.len(), past.stations.len());
+    if reports > 0 {
+        intake.take_in(&**record.store(), past)?;
+        record.sample_passed(newest_ms, now_ms)?;
+    }
+    tracing::info!(
+        "replays data of {}: not live; {reports} reports of {stations} stations are read, {} wait \
+         for the clock, {placeless} are of stations without a place, {} could not be read",
+        date(now_ms),
+        timeline.waiting(),
+        summary.refused,
+    );
+    Ok((clock, Some(timeline)))
 }
 
 /// The day of an instant, for people.
@@ -118,36 +200,83 @@ fn date(ts_ms: i64) -> String {
     Iso8601(ts_ms).to_string().split('T').next().unwrap_or_default().to_owned()
 }
 
-/// Feeds the store as the clock passes the recorded reports, and makes the bodies that changed.
-async fn replay(state: Arc<State>, mut timeline: Timeline) {
+/// Does work beside the answers until the server stops: off the threads that serve connections,
+/// one round after the other with the pause that each asks for, and with no more than a share of
+/// one core.
+async fn again_and_again<T: Send + 'static>(
+    state: Arc<State>,
+    mut own: T,
+    work: impl Fn(&State, &mut T) -> Result<Duration, ServeError> + Clone + Send + 'static,
+) {
     loop {
-        let state = Arc::clone(&state);
-        let started = Instant::now();
-        let tick = tokio::task::spawn_blocking(move || {
-            if let Err(error) = advance(&state, &mut timeline) {
+        let (state, work, started) = (Arc::clone(&state), work.clone(), Instant::now());
+        let round = tokio::task::spawn_blocking(move || {
+            let pause = work(&state, &mut own).unwrap_or_else(|error| {
                 tracing::error!("{error}");
-            }
-            timeline
+                AFTER_FAILURE
+            });
+            (own, pause)
         });
-        timeline = match tick.await {
-            Ok(timeline) => timeline,
+        let pause;
+        (own, pause) = match round.await {
+            Ok(done) => done,
             Err(error) => {
-                tracing::error!("the replay has ended: {error}");
+                tracing::error!("work beside the answers has ended: {error}");
                 return;
             }
         };
-        tokio::time::sleep(TICK.max(started.elapsed() * SHARE)).await;
+        tokio::time::sleep(pause.max(started.elapsed() * SHARE)).await;
     }
 }
 
-fn advance(state: &State, timeline: &mut Timeline) -> Result<(), ServeError> {
-    let batch = timeline.pass(state.now_ms());
-    if !batch.reports.is_empty() {
-        let reports = batch.reports.len();
-        state.intake().take_in(state.store(), batch)?;
-        tracing::debug!("{reports} reports came in, {} wait", timeline.waiting());
+/// Feeds the store as the clock passes the recorded reports, and makes the bodies that changed.
+fn advance(
+    state: &State,
+    record: &Record,
+    timeline: Option<&mut Timeline>,
+) -> Result<(), ServeError> {
+    if let Some(timeline) = timeline {
+        let (now_ms, newest_ms) = (state.now_ms(), timeline.newest_ms());
+        let batch = timeline.pass(now_ms);
+        if let Some(newest_ms) = newest_ms.filter(|_| !batch.reports.is_empty()) {
+            let reports = batch.reports.len();
+            state.intake().take_in(state.store(), batch)?;
+            record.sample_passed(newest_ms, now_ms)?;
+            tracing::debug!("{reports} reports came in, {} wait", timeline.waiting());
+        }
     }
     Ok(state.refresh()?)
+}
+
+/// Seals, merges and gives up what is due.
+fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> {
+    let retain_from_ms =
+        state.config().retention_ms().map(|kept_ms| state.now_ms().saturating_sub(kept_ms));
+    let done = record.store().maintain(&Maintenance { retain_from_ms, seal_all: false })?;
+    for fault in &done.set_aside {
+        tracing::error!("a damaged file was set aside: {fault}");
+    }
+    if done.sealed_readings > 0 || done.merged_segments > 0 || done.expired_segments > 0 {
+        let Maintained { sealed_readings, merged_segments, expired_segments, .. } = done;
+        tracing::info!(
+            "{sealed_readings} readings were sealed, {merged_segments} segments merged, \
+             {expired_segments} were too old"
+        );
+    }
+    Ok(MAINTENANCE)
+}
+
+/// Looks at the watched folder.
+fn look(state: &State, watch: &mut Watch) -> Result<Duration, ServeError> {
+    for summary in watch.look(state)? {
+        tracing::info!(
+            "{} files with {} readings came in, {} could not be read",
+            summary.total(|kind| kind.files),
+            summary.total(|kind| kind.readings),
+            summary.faults.count,
+        );
+    }
+    Ok(LOOK)
 }
 
 async fn told_to_stop() {

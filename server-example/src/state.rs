@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use mesonet::{Intake, MINUTE_MS, Reader, StationMarkers, Store, StoreError, Variable, details};
@@ -12,6 +13,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
+use crate::ingest::{Ingest, IngestError, Options, Summary, Target, ingest};
+use crate::record::Record;
+use crate::sample::station_tables;
 use crate::snapshot::Snapshot;
 
 /// Readings answers that may be in memory at once, be they computed or sent. One is 16 MB at the
@@ -23,7 +27,11 @@ pub struct State {
     config: Config,
     clock: Clock,
     store: Arc<dyn Store>,
+    /// The store where it is one on disk.
+    record: Option<Record>,
     intake: Intake,
+    /// Held while files are read into the store: one reader at a time keeps the cores busy.
+    inlet: Mutex<()>,
     markers: ArcSwap<Markers>,
     details: ArcSwap<Details>,
     units: Snapshot,
@@ -74,6 +82,29 @@ impl State {
         store: Arc<dyn Store>,
         intake: Intake,
     ) -> Result<Arc<Self>, SnapshotError> {
+        Self::build(config, clock, store, None, intake)
+    }
+
+    /// The same over a store on disk.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_record(
+        config: Config,
+        clock: Clock,
+        record: Record,
+        intake: Intake,
+    ) -> Result<Arc<Self>, SnapshotError> {
+        Self::build(config, clock, Arc::clone(record.store()) as _, Some(record), intake)
+    }
+
+    fn build(
+        config: Config,
+        clock: Clock,
+        store: Arc<dyn Store>,
+        record: Option<Record>,
+        intake: Intake,
+    ) -> Result<Arc<Self>, SnapshotError> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Arc::new(Self {
             markers: ArcSwap::from_pointee(Markers::new(&*store)?),
@@ -84,7 +115,9 @@ impl State {
             config,
             clock,
             store,
+            record,
             intake,
+            inlet: Mutex::new(()),
         }))
     }
 
@@ -93,7 +126,12 @@ impl State {
         &self.config
     }
 
-    /// The time of the replay, milliseconds since 1970.
+    /// Whether the clock shows real time, not that of a replay.
+    pub fn is_live(&self) -> bool {
+        self.clock.is_live()
+    }
+
+    /// The time of the clock, milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         self.clock.now_ms()
     }
@@ -106,6 +144,29 @@ impl State {
     /// The way into the store, with its checks.
     pub fn intake(&self) -> &Intake {
         &self.intake
+    }
+
+    /// Reads files into the store, one caller after the other; see [`ingest`]. What anyone but
+    /// the server itself brings in makes the record theirs: its clock is live from the next start.
+    ///
+    /// # Errors
+    /// The store cannot be read or written, before or after the files are read. Where it fails
+    /// while they are, the summary says it.
+    pub fn ingest<T>(
+        &self,
+        options: Options,
+        read: impl FnOnce(&mut Ingest<'_>) -> T,
+    ) -> Result<(T, Summary), IngestError> {
+        let tables = station_tables()?;
+        let _one_at_a_time = self.inlet.lock().unwrap_or_else(PoisonError::into_inner);
+        let target = Target { intake: &self.intake, store: &*self.store, tables };
+        let done = ingest(target, options, &AtomicU64::new(0), read)?;
+        if let Some(record) = &self.record
+            && done.1.total(|kind| kind.receipt.added as u64) > 0
+        {
+            record.make_own()?;
+        }
+        Ok(done)
     }
 
     /// The markers of all stations.

@@ -4,6 +4,7 @@
 mod capabilities;
 mod every_answer;
 mod historical_bulk;
+mod ingest;
 mod observations_explain;
 mod observations_series;
 mod observations_units;

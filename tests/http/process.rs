@@ -5,12 +5,14 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use mesonet::StationId;
+use serde_json::Value;
+use tempfile::TempDir;
 
 /// More than the server takes anywhere; a bound, not a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,7 +26,8 @@ struct Server {
     address: String,
 }
 
-fn command(args: &[&str]) -> Command {
+/// A command that works in a folder of its own: its record is `mesonet-data` there.
+fn command(folder: &Path, args: &[&str]) -> Command {
     let binary = std::env::var_os("MESONET_SERVER_BIN").map_or_else(
         || {
             let test = std::env::current_exe().unwrap();
@@ -41,13 +44,13 @@ fn command(args: &[&str]) -> Command {
         binary.display()
     );
     let mut command = Command::new(binary);
-    command.args(args).env_clear().stdin(Stdio::null()).stderr(Stdio::piped());
+    command.args(args).env_clear().current_dir(folder).stdin(Stdio::null()).stderr(Stdio::piped());
     command
 }
 
 impl Server {
-    fn start(args: &[&str]) -> Self {
-        Self::spawn(command(&[&["--listen", "127.0.0.1:0"], args].concat()))
+    fn start(folder: &TempDir, args: &[&str]) -> Self {
+        Self::spawn(command(folder.path(), &[&["--listen", "127.0.0.1:0"], args].concat()))
     }
 
     fn spawn(mut command: Command) -> Self {
@@ -100,7 +103,8 @@ fn toronto() -> String {
 #[test]
 fn without_a_command_it_serves_the_sample_says_that_it_replays_and_stops_when_told() {
     let started = Instant::now();
-    let server = Server::start(&[]);
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &[]);
     let (head, body) = server.get(&toronto());
     assert!(started.elapsed() < PATIENCE);
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
@@ -135,7 +139,8 @@ fn without_a_command_it_serves_the_sample_says_that_it_replays_and_stops_when_to
 #[test]
 fn the_clock_starts_where_it_is_told_to_and_reports_come_in_as_it_passes_them() {
     // The report before is of 20:00.
-    let server = Server::start(&["--now", "2024-08-03T20:59:58Z"]);
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &["--now", "2024-08-03T20:59:58Z"]);
     let (head, _) = server.get("/api/v1/observations/units");
     let replay = head.split("x-mesonet-replay: ").nth(1).unwrap();
     assert!(replay.starts_with("2024-08-03T20:59:5") || replay.starts_with("2024-08-03T21:00:"));
@@ -154,7 +159,8 @@ fn a_flag_beats_the_environment_and_that_the_file() {
     let mut settings = String::from("api_prefix = \"/file\"\n");
     writeln!(settings, "assume_plan = \"pro\"\nnow = \"2024-08-03T18:00:00Z\"").unwrap();
     std::fs::write(&file, settings).unwrap();
-    let mut command = command(&["serve", "--now", "2024-08-03T20:00:00Z"]);
+    let folder = TempDir::new().unwrap();
+    let mut command = command(folder.path(), &["serve", "--now", "2024-08-03T20:00:00Z"]);
     command.env("MESONET_CONFIG", &file).env("MESONET_LISTEN", "127.0.0.1:0");
     command.env("MESONET_API_PREFIX", "/environment").env("MESONET_NOW", "2024-08-03T19:00:00Z");
     let server = Server::spawn(command);
@@ -168,8 +174,9 @@ fn a_flag_beats_the_environment_and_that_the_file() {
 
 #[test]
 fn nonsense_is_refused_at_the_start_with_what_is_allowed() {
+    let folder = TempDir::new().unwrap();
     let refusal = |args: &[&str]| -> String {
-        let Output { status, stderr, .. } = command(args).output().unwrap();
+        let Output { status, stderr, .. } = command(folder.path(), args).output().unwrap();
         assert!(!status.success());
         String::from_utf8(stderr).unwrap()
     };
@@ -179,10 +186,141 @@ fn nonsense_is_refused_at_the_start_with_what_is_allowed() {
          loopback address (127.0.0.1)\n"
     );
     assert_eq!(refusal(&["--max-cells", "0"]), "error: max_cells is 0; allowed is 1 or more\n");
-    assert!(refusal(&["--now", "noon"]).contains("allowed are sample and an ISO 8601 instant"));
-    assert!(refusal(&["--data", "x"]).contains("unexpected argument '--data'"));
+    assert!(refusal(&["--now", "noon"]).contains("allowed are sample, live and an ISO 8601"));
+    assert!(refusal(&["--date", "x"]).contains("unexpected argument '--date'"));
+    assert!(!folder.path().join("mesonet-data").exists(), "nothing was made");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let refused = refusal(&["--listen", &address]);
     assert!(refused.starts_with(&format!("error: cannot listen on {address}: ")), "{refused}");
+}
+
+/// Standard output of a command that ends by itself, and whether it says that all went well.
+fn output(folder: &Path, args: &[&str]) -> (bool, String, String) {
+    let Output { status, stdout, stderr } = command(folder, args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.success(), text(stdout), text(stderr))
+}
+
+fn data(name: &str) -> String {
+    format!("{}/data/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn the_record_outlives_the_server_and_only_one_has_it_open() {
+    let folder = TempDir::new().unwrap();
+    let first = Server::start(&folder, &["--now", "2024-08-03T20:30:00Z"]);
+    let (_, body) = first.get(&toronto());
+    assert!(body.contains(r#""updateTime":"2024-08-03T20:00:00Z""#), "{body}");
+    let (ok, _, refused) = output(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    assert!(!ok && refused.contains("mesonet-data"), "{refused}");
+    let (ok, _, refused) = output(folder.path(), &["verify"]);
+    assert!(!ok && refused.contains("mesonet-data"), "{refused}");
+    assert_eq!(first.stop().0, Some(0));
+
+    // The second start goes on with the sample where the first was, at the newest of it.
+    let second = Server::start(&folder, &[]);
+    let (head, body) = second.get(&toronto());
+    assert!(head.contains("\r\nx-mesonet-replay: 2024-08-03T21:1"), "{head}");
+    assert!(body.contains(r#""updateTime":"2024-08-03T21:00:00Z""#), "{body}");
+    assert_eq!(second.stop().0, Some(0));
+
+    // The third has nothing to read.
+    let third = Server::start(&folder, &[]);
+    let (head, again) = third.get(&toronto());
+    assert!(head.contains("\r\nx-mesonet-replay: 2024-08-03T21:1"), "{head}");
+    assert_eq!(again, body);
+    assert!(!third.log.contains("reports"), "{}", third.log);
+    assert_eq!(third.stop().0, Some(0));
+
+    let (ok, out, error) = output(folder.path(), &["verify"]);
+    assert!(ok && out.ends_with("no fault\n"), "{out}{error}");
+}
+
+#[test]
+fn files_are_read_into_a_record_that_is_live_from_then_on() {
+    let folder = TempDir::new().unwrap();
+    let files = data("metar/liveairdata_metars_20240803T1732Z.csv.gz");
+    let ingest = |path: &str| output(folder.path(), &["ingest", "--json", path]);
+    let of_kind = |out: &str, count: &str| -> u64 {
+        let summary: Value = serde_json::from_str(out).unwrap();
+        summary["kinds"]["awc-csv"][count].as_u64().unwrap()
+    };
+    let (ok, out, error) = ingest(&files);
+    assert!(ok && error.is_empty(), "{error}");
+    assert!(of_kind(&out, "added") > of_kind(&out, "readings") / 2);
+    let (ok, again, _) = ingest(&files);
+    assert_eq!((ok, of_kind(&again, "added")), (true, 0));
+    assert_eq!(of_kind(&again, "reports"), of_kind(&out, "reports"));
+
+    let server = Server::start(&folder, &[]);
+    let (head, body) = server.get(&toronto());
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    assert!(!head.contains("x-mesonet-replay"), "{head}");
+    assert!(body.contains(r#""updateTime":"2024-08-03T17:"#), "{body}");
+    assert_eq!(server.stop().0, Some(0));
+    let (ok, _, error) = output(folder.path(), &["--listen", "127.0.0.1:0", "--now", "sample"]);
+    assert!(!ok && error.contains("now is sample, but the record holds other readings"), "{error}");
+
+    let (ok, out, _) = output(folder.path(), &["ingest", "/nowhere", &files]);
+    assert!(!ok && out.contains("\n  /nowhere: cannot be read: "), "{out}");
+    assert!(out.starts_with("kind     files  reports  readings"), "{out}");
+    let (ok, _, error) = output(folder.path(), &["verify", "--data", "nowhere"]);
+    assert!(!ok && error == "error: nowhere is no folder of a record\n", "{error}");
+}
+
+#[test]
+fn a_record_that_was_damaged_is_told_by_verify() {
+    let folder = TempDir::new().unwrap();
+    let files = data("metar/liveairdata_metars_20240803T1732Z.csv.gz");
+    assert!(output(folder.path(), &["ingest", &files]).0);
+    let database = folder.path().join("mesonet-data/mesonet.sqlite");
+    let mut bytes = std::fs::read(&database).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 64].fill(0x55);
+    std::fs::write(&database, bytes).unwrap();
+    let (ok, out, error) = output(folder.path(), &["verify"]);
+    assert!(!ok && format!("{out}{error}").contains("mesonet.sqlite"), "{out}{error}");
+}
+
+#[test]
+fn files_of_a_watched_folder_come_in() {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    let server = Server::start(&folder, &["--now", "live", "--watch", "in"]);
+    let name = "liveairdata_metars_20240803T1732Z.csv.gz";
+    std::fs::copy(data(&format!("metar/{name}")), folder.path().join("in").join(name)).unwrap();
+    let started = Instant::now();
+    while !folder.path().join("in/done").join(name).exists() {
+        assert!(started.elapsed() < PATIENCE, "the file was not read");
+        sleep(Duration::from_millis(100));
+    }
+    let (head, body) = server.get(&toronto());
+    assert!(body.contains(r#""updateTime":"2024-08-03T17:"#), "{head}{body}");
+}
+
+#[test]
+fn a_fresh_key_pushes_with_its_hash_in_the_settings() {
+    let folder = TempDir::new().unwrap();
+    let (ok, out, _) = output(folder.path(), &["push-key"]);
+    let lines: Vec<&str> = out.lines().collect();
+    let [key, hash] = *lines else { panic!("{out}") };
+    let key = key.strip_prefix("key, shown once: ").unwrap();
+    let hash = hash.strip_prefix("for ingest_key_hashes: ").unwrap();
+    assert!(ok);
+    let server = Server::start(&folder, &["--now", "live", "--ingest-key-hashes", hash]);
+    let body = "METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991=\n";
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    write!(
+        stream,
+        "POST /api/v1/ingest?name=20240803.txt HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\
+         authorization: Bearer {key}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert!(server.get(&toronto()).1.contains(r#""updateTime":"2024-08-03T20:00:00Z""#));
 }

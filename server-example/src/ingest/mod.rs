@@ -6,10 +6,17 @@
 //! | Where stations are and what they are called | `places.rs` |
 //! | From reports to batches, beside the store at work | [`ingest`] |
 //! | What became of it | [`Summary`] |
+//! | The command `ingest` | `command.rs` |
+//! | A folder that is watched | [`Watch`] |
+//! | Files that are pushed, and their keys | `push.rs`, [`KeyHash`] |
 
+mod command;
 mod places;
+pub(crate) mod push;
+mod push_key;
 mod source;
 mod summary;
+mod watch;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,10 +31,15 @@ use mesonet::{
     Batch, DAY_MS, Intake, Receipt, Station, StationId, Store, StoreError, parse_instant,
 };
 
+pub use command::{CommandError, IngestFlags, VerifyFlags, ingest_command, verify_command};
 use places::{PlaceUnknown, Places};
+pub use push_key::KeyHash;
 pub use source::{Bounds, Input, Label};
 use source::{Source, SourceError, SourceFile, Visitor};
 pub use summary::{FileFault, KindSummary, Listed, Summary};
+pub use watch::{Watch, WatchError};
+
+use crate::sample::SampleError;
 
 /// Readings of a batch: what is durable at once, and what is in memory three times over.
 const BATCH_READINGS: usize = 50_000;
@@ -65,6 +77,17 @@ pub struct Target<'a> {
     pub store: &'a dyn Store,
     /// Stations of which the place is known though they are not on record.
     pub tables: &'a HashMap<StationId, Station>,
+}
+
+/// Files that cannot be read into a store at all.
+#[derive(Debug, thiserror::Error)]
+pub enum IngestError {
+    /// The tables of stations are damaged.
+    #[error(transparent)]
+    Tables(#[from] SampleError),
+    /// The store cannot be read, or not be written to.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// Reads files into a store: `read` names them, one after the other, while another thread derives,
@@ -182,7 +205,6 @@ impl Ingest<'_> {
         let Self { options, places, batches, summary, stopped, .. } = self;
         batches.of_kind(kind);
         let of_kind = summary.kinds.entry(kind).or_default();
-        of_kind.files += 1;
         let dated = options.received_ms.or_else(|| date_in(name)).or(modified_ms);
         let file = FileContext {
             name,
@@ -209,6 +231,7 @@ impl Ingest<'_> {
         let mut input = UntilStopped { inner: input, stopped };
         let of_file =
             kind.read(&mut input, &file, &mut visit).map_err(|error| error.to_string())?;
+        of_kind.files += 1;
         of_kind.add_file(shown, &of_file);
         Ok(())
     }

@@ -42,11 +42,11 @@ pub struct Summary {
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KindSummary {
-    /// Files that were read.
+    /// Files that were read to their end.
     pub files: u64,
-    /// Reports in them.
+    /// Reports in them, and in those that were not.
     pub reports: u64,
-    /// Readings in the reports.
+    /// Readings in these reports.
     pub readings: u64,
     /// What the store made of them and of what was derived from them.
     #[serde(flatten, serialize_with = "receipt")]

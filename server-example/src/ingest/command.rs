@@ -1,0 +1,203 @@
+//! The commands `ingest` and `verify`.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use mesonet::feed::FeedKind;
+use mesonet::{EmbeddedStore, Intake, StoreError, parse_instant};
+
+use super::{IngestError, Options, Target, ingest};
+use crate::clock::system_ms;
+use crate::config::{Config, ConfigError, Flags};
+use crate::record::{Origin, Record};
+use crate::sample::station_tables;
+
+/// How often the progress is shown.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The flags of `ingest`.
+#[derive(Clone, Debug, Args)]
+pub struct IngestFlags {
+    /// Files, folders with all in them, archives (gz, xz, tar, zip), - for standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// Kind of the files [default: found from name and content]
+    #[arg(long, value_name = "KIND")]
+    pub feed: Option<FeedKind>,
+
+    /// When the files were received, as some feeds give only the day of the month: an ISO 8601
+    /// instant [default: the date in the file's name, else when it was written]
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
+    pub received: Option<i64>,
+
+    /// Prints the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Folder of the record, made if there is none [default: mesonet-data]
+    #[arg(long, env = "MESONET_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+
+    /// Limits of the quality checks (TOML), which go over those that ship [default: none]
+    #[arg(long, env = "MESONET_LIMITS", value_name = "FILE")]
+    pub limits: Option<PathBuf>,
+
+    /// Configuration file (TOML); its keys are the long flags of serve with _ for -
+    #[arg(long, env = "MESONET_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// A command that came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// A setting makes no sense.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The record cannot be used.
+    #[error(transparent)]
+    Ingest(#[from] IngestError),
+    /// The record cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no record.
+    #[error("{} is no folder of a record", .0.display())]
+    NoRecord(PathBuf),
+    /// The result cannot be written.
+    #[error("cannot write the result: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Reads files into a record and prints what became of them. Gives whether all were read to their
+/// end and all that was read is stored.
+///
+/// # Errors
+/// A setting that makes no sense, or a record that cannot be opened.
+pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
+    let IngestFlags { paths, feed, received, json, data, limits, config } = flags;
+    let config = Config::load(&Flags {
+        config: config.clone(),
+        data: data.clone(),
+        limits: limits.clone(),
+        ..Flags::default()
+    })?;
+    let record = Record::open(&config.data)?;
+    let intake = Intake::new(config.checker()?);
+    let tables = station_tables().map_err(IngestError::from)?;
+    let target = Target { intake: &intake, store: &**record.store(), tables };
+    let options = Options { feed: *feed, received_ms: *received, ..Options::at(system_ms()) };
+
+    let (progress, done) = (AtomicU64::new(0), AtomicBool::new(false));
+    let bar = bar(paths);
+    let ((), summary) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) && !bar.is_hidden() {
+                bar.set_position(progress.load(Ordering::Relaxed));
+                std::thread::sleep(TICK);
+            }
+        });
+        let summary = ingest(target, options, &progress, |ingest| {
+            for path in paths {
+                ingest.path(path);
+            }
+        });
+        done.store(true, Ordering::Relaxed);
+        summary
+    })?;
+    bar.finish_and_clear();
+
+    if summary.total(|kind| kind.receipt.added as u64) > 0 {
+        if record.origin()? == Origin::Sample {
+            eprintln!("the record held the sample; from now on its clock is live by default");
+        }
+        record.make_own()?;
+    }
+    let mut out = io::stdout().lock();
+    if *json {
+        serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{summary}")?;
+    }
+    Ok(summary.is_whole())
+}
+
+/// A bar over the bytes of all files, where someone looks at it.
+fn bar(paths: &[PathBuf]) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(paths.iter().map(|path| length(path)).sum());
+    let template = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} to go";
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Bytes of a file, or of the files of a folder; what cannot be read counts nothing here.
+fn length(path: &Path) -> u64 {
+    let Ok(metadata) = std::fs::metadata(path) else { return 0 };
+    if !metadata.is_dir() {
+        return metadata.len();
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let lengths = entries.map(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => entry.metadata().map_or(0, |metadata| metadata.len()),
+        _ => length(&entry.path()),
+    });
+    lengths.sum()
+}
+
+/// The flags of `verify`.
+#[derive(Clone, Debug, Args)]
+pub struct VerifyFlags {
+    /// Moves damaged files out of the way, so that a server starts without them
+    #[arg(long)]
+    pub set_aside: bool,
+
+    /// Folder of the record [default: mesonet-data]
+    #[arg(long, env = "MESONET_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+
+    /// Configuration file (TOML); its keys are the long flags of serve with _ for -
+    #[arg(long, env = "MESONET_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// Checks every file of a record and prints what it found. Gives whether the record is whole.
+///
+/// # Errors
+/// A setting that makes no sense, no record, or one that is open elsewhere.
+pub fn verify_command(flags: &VerifyFlags) -> Result<bool, CommandError> {
+    let VerifyFlags { set_aside, data, config } = flags;
+    let flags = Flags { config: config.clone(), data: data.clone(), ..Flags::default() };
+    let config = Config::load(&flags)?;
+    if !config.data.is_dir() {
+        return Err(CommandError::NoRecord(config.data));
+    }
+    let report = EmbeddedStore::verify(&config.data, *set_aside)?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{} stations", report.stations)?;
+    writeln!(
+        out,
+        "{} segments with {} readings in {} bytes",
+        report.segments, report.sealed_readings, report.sealed_bytes
+    )?;
+    writeln!(
+        out,
+        "{} batches with {} readings in the journal",
+        report.journal_batches, report.journal_readings
+    )?;
+    for fault in &report.faults {
+        writeln!(out, "fault: {fault}")?;
+    }
+    if report.faults.is_empty() {
+        writeln!(out, "no fault")?;
+    }
+    Ok(report.faults.is_empty())
+}

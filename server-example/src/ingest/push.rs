@@ -1,0 +1,162 @@
+//! `POST /ingest`: a feed file that is pushed, for those who hold a key.
+
+use std::io::{self, Seek, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State as Shared};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use futures_util::StreamExt;
+use mesonet::StoreError;
+use mesonet::feed::FeedKind;
+use tempfile::SpooledTempFile;
+use tokio::sync::mpsc;
+
+use super::{Bounds, Input, KeyHash, Label, Options};
+use crate::clock::system_ms;
+use crate::error::ApiError;
+use crate::extract::Query;
+use crate::state::State;
+
+/// A body up to this length stays in memory while it comes in; a longer one goes to a file without
+/// a name in the system's folder for such.
+const IN_MEMORY_BYTES: usize = 1 << 20;
+
+/// How long the next piece of a body may take.
+const PIECE: Duration = Duration::from_secs(60);
+
+/// What comes out of a packed body may be so many times longer than the longest body.
+const UNPACKED_FACTOR: u64 = 32;
+
+/// Files of an archive that is pushed.
+const MAX_ENTRIES: u64 = 10_000;
+
+const MAX_NAME_BYTES: usize = 255;
+
+pub fn router(prefix: &str) -> Router<Arc<State>> {
+    Router::new().route(&format!("{prefix}/ingest"), post(push))
+}
+
+/// Answers once all that could be read is durable.
+async fn push(
+    Shared(state): Shared<Arc<State>>,
+    query: Query,
+    request: Request,
+) -> Result<Response, ApiError> {
+    authorize(&state, request.headers())?;
+    let feed: Option<FeedKind> = query
+        .one("feed")?
+        .map(|text| text.parse().map_err(|error| ApiError::BadRequest(format!("feed: {error}"))))
+        .transpose()?;
+    let name = query.one("name")?.unwrap_or("-");
+    if name.is_empty() || name.len() > MAX_NAME_BYTES || name.contains(['/', '\\']) {
+        return Err(ApiError::BadRequest(format!(
+            "name must be that of a file, without folders, of 1 to {MAX_NAME_BYTES} bytes; got \
+             \"{name}\""
+        )));
+    }
+    let options = Options {
+        feed,
+        received_ms: query.instant("received")?,
+        now_ms: system_ms(),
+        bounds: Bounds {
+            entries: MAX_ENTRIES,
+            unpacked_bytes: state.config().max_ingest_bytes.saturating_mul(UNPACKED_FACTOR),
+        },
+    };
+    encoding(request.headers())?;
+    let label = Label { shown: name.to_owned(), name: name.to_owned(), modified_ms: None };
+    let mut spool = spool(request.into_body(), state.config().max_ingest_bytes).await?;
+
+    let task = tokio::task::spawn_blocking(move || {
+        state.ingest(options, |ingest| ingest.input(&label, Input::File(&mut spool)))
+    });
+    let done = task.await.map_err(ApiError::internal)?;
+    let (fault, summary) = done.map_err(ApiError::internal)?;
+    match (&summary.store_error, fault) {
+        (Some(StoreError::Full { .. }), _) => {
+            tracing::error!("a push was refused: the store is full");
+            let text = "no room is left for readings; send it again later".to_owned();
+            Err(ApiError::Refused(StatusCode::INSUFFICIENT_STORAGE, text))
+        }
+        (Some(error), _) => Err(ApiError::internal(error)),
+        (None, Some(fault)) if summary.total(|kind| kind.files) == 0 => {
+            Err(ApiError::BadRequest(format!("{}: {}", fault.file, fault.error)))
+        }
+        (None, _) => {
+            let body = serde_json::to_string(&summary).map_err(ApiError::internal)?;
+            Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+        }
+    }
+}
+
+/// Lets pass who names a key whose hash is in the settings.
+fn authorize(state: &State, headers: &HeaderMap) -> Result<(), ApiError> {
+    let hashes = &state.config().ingest_key_hashes;
+    if hashes.is_empty() {
+        return Err(ApiError::Forbidden);
+    }
+    let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let key = header.and_then(|header| {
+        let (scheme, key) = header.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(key.trim())
+    });
+    if key.is_some_and(|key| KeyHash::of(key).is_among(hashes)) {
+        return Ok(());
+    }
+    Err(ApiError::Unauthorized)
+}
+
+/// A body in gzip needs no care: what a file is packed in is told from its bytes.
+fn encoding(headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(value) = headers.get(header::CONTENT_ENCODING) else { return Ok(()) };
+    match value.as_bytes().to_ascii_lowercase().as_slice() {
+        b"identity" | b"gzip" | b"x-gzip" => Ok(()),
+        other => Err(ApiError::Refused(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            format!(
+                "content-encoding must be gzip or identity; got {}",
+                String::from_utf8_lossy(other)
+            ),
+        )),
+    }
+}
+
+/// Receives a body of bounded length. It is written off the threads that serve connections.
+async fn spool(body: Body, limit: u64) -> Result<SpooledTempFile, ApiError> {
+    let (send, mut receive) = mpsc::channel::<Bytes>(8);
+    let writer = tokio::task::spawn_blocking(move || -> io::Result<SpooledTempFile> {
+        let mut spool = SpooledTempFile::new(IN_MEMORY_BYTES);
+        while let Some(piece) = receive.blocking_recv() {
+            spool.write_all(&piece)?;
+        }
+        spool.rewind()?;
+        Ok(spool)
+    });
+    let mut pieces = body.into_data_stream();
+    let mut received = 0;
+    loop {
+        let piece = tokio::time::timeout(PIECE, pieces.next()).await.map_err(|_| {
+            let text = format!("nothing came for {} s", PIECE.as_secs());
+            ApiError::Refused(StatusCode::REQUEST_TIMEOUT, text)
+        })?;
+        let Some(piece) = piece else { break };
+        let piece =
+            piece.map_err(|error| ApiError::BadRequest(format!("the body broke off: {error}")))?;
+        received += piece.len() as u64;
+        if received > limit {
+            let text = format!("the body must be at most {limit} bytes long");
+            return Err(ApiError::Refused(StatusCode::PAYLOAD_TOO_LARGE, text));
+        }
+        if send.send(piece).await.is_err() {
+            // The writer has failed and says why.
+            break;
+        }
+    }
+    drop(send);
+    writer.await.map_err(ApiError::internal)?.map_err(ApiError::internal)
+}

@@ -1,0 +1,206 @@
+//! A folder from which files are read as they come.
+
+use std::collections::HashMap;
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use mesonet::StoreError;
+
+use super::{FileFault, IngestError, Options, Summary};
+use crate::clock::system_ms;
+use crate::state::State;
+
+/// Files that are read together.
+const MAX_FILES: usize = 1_000;
+
+/// Folders for what was read and for what could not be.
+const DONE: &str = "done";
+const FAILED: &str = "failed";
+
+/// A folder that is looked at again and again.
+///
+/// A file is read once its length and its time of change have not changed from one look to the
+/// next, so that one that is still being written is left alone; names that start with a dot or end
+/// in `.tmp` or `.part` are too. It is moved only once its readings are durable: after a crash it
+/// is read again, which changes nothing.
+#[derive(Debug)]
+pub struct Watch {
+    folder: PathBuf,
+    /// Whether files stay where they are once they are read.
+    keep: bool,
+    /// Files of the last look.
+    seen: HashMap<PathBuf, Stamp>,
+    /// Files that were read and are still there.
+    read: HashMap<PathBuf, Stamp>,
+}
+
+/// What changes with the content of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+/// A look that came to nothing; the files stay for the next.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// The folder cannot be read.
+    #[error("the watched folder {}: {error}", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The store takes nothing.
+    #[error(transparent)]
+    Ingest(#[from] IngestError),
+}
+
+impl From<StoreError> for WatchError {
+    fn from(error: StoreError) -> Self {
+        Self::Ingest(error.into())
+    }
+}
+
+impl Watch {
+    /// A folder that nobody has looked at yet. With `keep` files stay where they are once they are
+    /// read, and are read again when they change or after a restart.
+    pub fn new(folder: PathBuf, keep: bool) -> Self {
+        Self { folder, keep, seen: HashMap::new(), read: HashMap::new() }
+    }
+
+    /// Looks at the folder and reads the files that have come whole, at most 1,000 of them: the
+    /// summaries of what was read together.
+    ///
+    /// # Errors
+    /// The folder cannot be read, or the store takes nothing: the files stay.
+    pub fn look(&mut self, state: &State) -> Result<Vec<Summary>, WatchError> {
+        let files = self
+            .whole_files()
+            .map_err(|error| WatchError::Folder { folder: self.folder.clone(), error })?;
+        let mut summaries = Vec::new();
+        if !files.is_empty() {
+            self.read(state, &files, &mut summaries)?;
+        }
+        Ok(summaries)
+    }
+
+    fn whole_files(&mut self) -> io::Result<Vec<PathBuf>> {
+        let (mut now, mut whole) = (HashMap::new(), Vec::new());
+        for entry in fs::read_dir(&self.folder)? {
+            let Some((path, stamp)) = stamped(&entry?)? else { continue };
+            if self.seen.get(&path) == Some(&stamp) && self.read.get(&path) != Some(&stamp) {
+                whole.push((stamp.modified, path.clone()));
+            }
+            now.insert(path, stamp);
+        }
+        self.read.retain(|path, stamp| now.get(path) == Some(stamp));
+        self.seen = now;
+        whole.sort_unstable();
+        whole.truncate(MAX_FILES);
+        Ok(whole.into_iter().map(|(_, path)| path).collect())
+    }
+
+    fn read(
+        &mut self,
+        state: &State,
+        files: &[PathBuf],
+        summaries: &mut Vec<Summary>,
+    ) -> Result<(), WatchError> {
+        let options = Options::at(system_ms());
+        let (faults, summary) = state.ingest(options, |ingest| -> Vec<Option<FileFault>> {
+            files.iter().map(|file| ingest.path(file)).collect()
+        })?;
+        match &summary.store_error {
+            None => {
+                for (file, fault) in files.iter().zip(faults) {
+                    let fault = fault.map(|fault| format!("{}: {}", fault.file, fault.error));
+                    self.put_away(file, fault.as_deref());
+                }
+            }
+            Some(error) if !is_of_the_readings(error) => return Err(error.clone().into()),
+            Some(error) => {
+                if let [file] = files {
+                    self.put_away(file, Some(&error.to_string()));
+                } else {
+                    // One of them is to blame: each by itself.
+                    for file in files {
+                        self.read(state, std::slice::from_ref(file), summaries)?;
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        summaries.push(summary);
+        Ok(())
+    }
+
+    /// Moves a file that was read, with the reason beside it where it could not be.
+    fn put_away(&mut self, file: &Path, fault: Option<&str>) {
+        if let Some(fault) = fault {
+            tracing::warn!("{fault}");
+        }
+        if !self.keep {
+            match self.moved(file, fault) {
+                Ok(()) => return,
+                Err(error) => tracing::error!("{} cannot be moved: {error}", file.display()),
+            }
+        }
+        // What cannot be moved is not read again and again.
+        if let Some(stamp) = self.seen.get(file) {
+            self.read.insert(file.to_owned(), *stamp);
+        }
+    }
+
+    fn moved(&self, file: &Path, fault: Option<&str>) -> io::Result<()> {
+        let folder = self.folder.join(if fault.is_some() { FAILED } else { DONE });
+        fs::create_dir_all(&folder)?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut to = folder.join(&name);
+        let mut number = 1;
+        while to.try_exists()? {
+            to = folder.join(format!("{name}.{number}"));
+            number += 1;
+        }
+        if let Some(fault) = fault {
+            let mut beside = to.clone().into_os_string();
+            beside.push(".error.txt");
+            fs::write(beside, format!("{fault}\n"))?;
+        }
+        fs::rename(file, to)
+    }
+}
+
+/// A plain file that may be read, with its stamp; `None` for anything else, and for one that has
+/// just gone.
+fn stamped(entry: &DirEntry) -> io::Result<Option<(PathBuf, Stamp)>> {
+    let name = entry.file_name();
+    let name = name.as_encoded_bytes();
+    if name.starts_with(b".") || name.ends_with(b".tmp") || name.ends_with(b".part") {
+        return Ok(None);
+    }
+    let metadata = match fs::metadata(entry.path()) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let stamp = Stamp { bytes: metadata.len(), modified: metadata.modified().ok() };
+    Ok(metadata.is_file().then(|| (entry.path(), stamp)))
+}
+
+/// Whether it is the readings that are wrong, not the store.
+fn is_of_the_readings(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::UnknownStation { .. }
+            | StoreError::NotFinite { .. }
+            | StoreError::SeriesIdTaken { .. }
+    )
+}
+
+#[cfg(test)]
+#[path = "watch_tests.rs"]
+mod tests;

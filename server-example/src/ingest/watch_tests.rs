@@ -1,0 +1,130 @@
+use std::sync::Arc;
+
+use mesonet::{
+    Batch, Directory, Intake, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, Store,
+};
+
+use super::*;
+use crate::{Clock, Config};
+
+const BULLETIN: &str = "SACN43 CWAO 032000\n\
+    METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991=\n";
+
+fn state(store: Arc<dyn Store>) -> Arc<State> {
+    State::new(Config::default(), Clock::live(), store, Intake::default()).unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn look(watch: &mut Watch, state: &State) -> u64 {
+    let summaries = watch.look(state).unwrap();
+    summaries.iter().map(|summary| summary.total(|kind| kind.files)).sum()
+}
+
+#[test]
+fn files_are_read_once_they_are_whole_and_moved_once_they_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, state) = (folder.path(), state(Arc::new(MemoryStore::default())));
+    let mut watch = Watch::new(path.to_owned(), false);
+    for name in ["sa_20240803.txt", "b_20240803.part", "b_20240803.tmp", ".b_20240803"] {
+        fs::write(path.join(name), BULLETIN).unwrap();
+    }
+    fs::write(path.join("letter.txt"), "Dear reader").unwrap();
+    // Of the first look nobody knows whether a file still grows; this one does.
+    assert_eq!(look(&mut watch, &state), 0);
+    let grown = BULLETIN.replace("CYYZ", "CYUL").replacen("SACN43", "\nSACN43", 1);
+    fs::write(path.join("sa_20240803.txt"), format!("{BULLETIN}{grown}")).unwrap();
+    assert_eq!(look(&mut watch, &state), 0);
+    assert_eq!(
+        names(path),
+        [".b_20240803", "b_20240803.part", "b_20240803.tmp", "failed", "sa_20240803.txt",]
+    );
+    assert_eq!(look(&mut watch, &state), 1);
+    assert_eq!(state.store().directory().unwrap().stations.len(), 2);
+    assert_eq!(names(&path.join("done")), ["sa_20240803.txt"]);
+    assert_eq!(names(&path.join("failed")), ["letter.txt", "letter.txt.error.txt"]);
+    let reason = fs::read_to_string(path.join("failed/letter.txt.error.txt")).unwrap();
+    assert!(reason.ends_with(": of no kind that is known; allowed are the kinds of --feed\n"));
+
+    // Another of the same name replaces none.
+    fs::write(path.join("sa_20240803.txt"), BULLETIN).unwrap();
+    assert_eq!((look(&mut watch, &state), look(&mut watch, &state)), (0, 1));
+    assert_eq!(names(&path.join("done")), ["sa_20240803.txt", "sa_20240803.txt.1"]);
+    assert_eq!((look(&mut watch, &state), look(&mut watch, &state)), (0, 0));
+}
+
+#[test]
+fn files_that_stay_are_read_again_only_when_they_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, state) = (folder.path(), state(Arc::new(MemoryStore::default())));
+    let mut watch = Watch::new(path.to_owned(), true);
+    let file = path.join("sa_20240803.txt");
+    fs::write(&file, BULLETIN).unwrap();
+    let looks = |watch: &mut Watch| [(); 3].map(|()| look(watch, &state));
+    assert_eq!(looks(&mut watch), [0, 1, 0]);
+    fs::write(&file, format!("{BULLETIN}\n")).unwrap();
+    assert_eq!(looks(&mut watch), [0, 1, 0]);
+    assert_eq!(names(path), ["sa_20240803.txt"]);
+}
+
+/// A store that takes nothing, for one reason or another.
+struct Closed(MemoryStore, StoreError);
+
+impl Reader for Closed {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.0.directory()
+    }
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<(), StoreError> {
+        self.0.scan(selection, visit)
+    }
+}
+
+impl Store for Closed {
+    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        Err(self.1.clone())
+    }
+}
+
+#[test]
+fn files_stay_while_the_store_takes_nothing_and_are_set_apart_where_they_are_to_blame() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    for name in ["a_20240803.txt", "b_20240803.txt"] {
+        fs::write(path.join(name), BULLETIN).unwrap();
+    }
+    let full = StoreError::Full { path: "x".into(), cause: "no space".into() };
+    let state_full = state(Arc::new(Closed(MemoryStore::default(), full)));
+    let mut watch = Watch::new(path.to_owned(), false);
+    assert_eq!(look(&mut watch, &state_full), 0);
+    for _ in 0..2 {
+        let error = watch.look(&state_full).unwrap_err().to_string();
+        assert!(error.contains("no room is left"), "{error}");
+    }
+    assert_eq!(names(path), ["a_20240803.txt", "b_20240803.txt"]);
+
+    let station = mesonet::StationId::new("METAR", "CYYZ");
+    let refused = StoreError::UnknownStation { index: 0, station };
+    let state_refusing = state(Arc::new(Closed(MemoryStore::default(), refused)));
+    watch.look(&state_refusing).unwrap();
+    assert_eq!(names(path), ["failed"]);
+    assert_eq!(names(&path.join("failed")).len(), 4);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let state = state(Arc::new(MemoryStore::default()));
+    let error = Watch::new(PathBuf::from("/nowhere"), false).look(&state).unwrap_err();
+    assert!(error.to_string().starts_with("the watched folder /nowhere: "), "{error}");
+}

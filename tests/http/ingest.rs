@@ -1,0 +1,177 @@
+//! `POST /ingest`: feed files that are pushed.
+
+use std::io::Write;
+
+use axum::body::Body;
+use axum::http::{Method, header};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use mesonet::{
+    Batch, Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, StationId,
+    Store, StoreError,
+};
+use mesonet_server::Config;
+use mesonet_server::ingest::KeyHash;
+use std::sync::Arc;
+
+use crate::support::{Answer, Api};
+
+const KEY: &str = "mesonet_push_of_a_test";
+
+const BULLETIN: &str = "SACN43 CWAO 032000\n\
+    METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991=\n";
+
+fn config() -> Config {
+    let hash = KeyHash::of(KEY).as_str().to_owned();
+    Config { ingest_key_hashes: vec![hash], max_ingest_bytes: 10_000, ..Config::default() }
+}
+
+fn api() -> Api {
+    Api::with(config(), MemoryStore::default())
+}
+
+fn push(api: &Api, query: &str, more: &[(header::HeaderName, &str)], body: &[u8]) -> Answer {
+    let bearer = format!("Bearer {KEY}");
+    let mut headers = vec![(header::AUTHORIZATION, &*bearer)];
+    headers.extend_from_slice(more);
+    let uri = format!("/api/v1/ingest{query}");
+    api.call(Method::POST, &uri, &headers, Body::from(body.to_vec()))
+}
+
+fn gz(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The summary, without how long it took.
+fn summary(answer: &Answer) -> serde_json::Value {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let mut summary: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    assert!(summary.as_object_mut().unwrap().remove("seconds").is_some());
+    summary
+}
+
+#[test]
+fn a_file_is_in_the_record_when_the_answer_comes() {
+    let api = api();
+    let answer = push(&api, "?name=sa_20240803.txt", &[], BULLETIN.as_bytes());
+    // windSpeed, windGust, windDirection, visibility, airTemperature, dewPointTemperature and, of
+    // the altimeter and the wind, barometricPressure, windSpeed10m, windGust10m.
+    let expected = serde_json::json!({
+        "kinds": {"metar-bulletin": {
+            "files": 1, "reports": 1, "readings": 9,
+            "added": summary(&answer)["kinds"]["metar-bulletin"]["added"],
+            "replaced": 0, "overtaken": 0,
+            "revised": summary(&answer)["kinds"]["metar-bulletin"]["revised"],
+            "refused": {"count": 0, "first": []}, "keptAsReported": {}, "withoutVariable": {},
+        }},
+        "faults": {"count": 0, "first": []}, "placeUnknown": {}, "inTheFuture": {},
+    });
+    assert_eq!(summary(&answer), expected);
+    assert_eq!(answer.header(header::CONTENT_TYPE), Some("application/json"));
+    let detail = api.get(&format!("/stations/{}", StationId::new("METAR", "CYYZ")));
+    assert!(detail.text().contains(r#""updateTime":"2024-08-03T20:00:00Z""#), "{}", detail.text());
+
+    let again = push(&api, "?name=sa_20240803.txt&feed=metar-bulletin", &[], BULLETIN.as_bytes());
+    assert_eq!(summary(&again)["kinds"]["metar-bulletin"]["added"], 0);
+}
+
+#[test]
+fn a_body_may_be_gzip_be_it_said_or_not() {
+    for headers in [&[][..], &[(header::CONTENT_ENCODING, "gzip")]] {
+        let answer = push(&api(), "?name=sa_20240803.txt.gz", headers, &gz(BULLETIN));
+        assert_eq!(summary(&answer)["kinds"]["metar-bulletin"]["reports"], 1);
+    }
+    let brotli = push(&api(), "", &[(header::CONTENT_ENCODING, "br")], b"x");
+    brotli.refuses(415, "content-encoding must be gzip or identity; got br");
+}
+
+#[test]
+fn the_time_of_receipt_may_be_said() {
+    let api = api();
+    push(&api, "?received=2024-08-03T20:05:00Z", &[], BULLETIN.as_bytes());
+    let directory = api.state.store().directory().unwrap();
+    assert_eq!(directory.stations[0].update_time_ms, Some(1_722_715_200_000));
+}
+
+#[test]
+fn only_who_holds_a_key_may_push() {
+    let closed = Api::new(MemoryStore::default());
+    push(&closed, "", &[], BULLETIN.as_bytes()).is_empty(403);
+    let api = api();
+    let call = |headers: &[(header::HeaderName, &str)]| {
+        api.call(Method::POST, "/api/v1/ingest", headers, Body::from(BULLETIN))
+    };
+    call(&[]).is_empty(401);
+    for wrong in ["Bearer other", "Bearer", "Basic bWVzb25ldA==", KEY] {
+        call(&[(header::AUTHORIZATION, wrong)]).is_empty(401);
+    }
+    // The hash is no key.
+    call(&[(header::AUTHORIZATION, &format!("Bearer {}", KeyHash::of(KEY).as_str()))])
+        .is_empty(401);
+    assert!(api.state.store().directory().unwrap().stations.is_empty());
+    api.get("/ingest").is_empty(405);
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_the_reason() {
+    let api = api();
+    push(&api, "?name=a.txt", &[], b"Dear reader")
+        .refuses(400, "a.txt: of no kind that is known; allowed are the kinds of --feed");
+    push(&api, "?name=a.txt", &[], b"").refuses(400, "a.txt: it is empty");
+    let cut = &gz(BULLETIN)[..40];
+    let answer = push(&api, "?name=a.gz&feed=metar-bulletin", &[], cut);
+    assert_eq!(answer.status, 400);
+    assert!(answer.text().starts_with("\"a.gz: cannot"), "{}", answer.text());
+    let unknown = push(&api, "?feed=metars", &[], BULLETIN.as_bytes());
+    assert_eq!(unknown.status, 400);
+    let text = unknown.text();
+    assert!(text.contains("\\\"metars\\\" is not a kind of feed; allowed are"), "{text}");
+    for name in ["", "a%2Fb", "..%5Cb"] {
+        let answer = push(&api, &format!("?name={name}"), &[], BULLETIN.as_bytes());
+        assert!(answer.status == 400 && answer.text().starts_with("\"name must be that of a file"));
+    }
+}
+
+#[test]
+fn a_body_has_a_longest_length_packed_and_unpacked() {
+    let api = api();
+    push(&api, "", &[], &vec![b' '; 10_001])
+        .refuses(413, "the body must be at most 10000 bytes long");
+    let bomb = gz(&"x".repeat(1_000_000));
+    assert!(bomb.len() < 10_000);
+    let answer = push(&api, "?feed=awc-csv", &[], &bomb);
+    assert_eq!(answer.status, 400);
+    let text = answer.text();
+    assert!(text.contains("unpacks to more than 320000 bytes, the limit"), "{text}");
+}
+
+/// A store without room.
+struct Full(MemoryStore);
+
+impl Reader for Full {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.0.directory()
+    }
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<(), StoreError> {
+        self.0.scan(selection, visit)
+    }
+}
+
+impl Store for Full {
+    fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        Err(StoreError::Full { path: "/secret".into(), cause: "os error 28".into() })
+    }
+}
+
+#[test]
+fn a_full_store_says_so_and_nothing_else() {
+    let api = Api::with(config(), Full(MemoryStore::default()));
+    let answer = push(&api, "?name=sa_20240803.txt", &[], BULLETIN.as_bytes());
+    answer.refuses(507, "no room is left for readings; send it again later");
+}
