@@ -5,6 +5,9 @@
 //! | Folders of the Datamart, listed | `folders.rs`, `listing.rs` |
 //! | api.weather.gov by station, a file at one address | `poller.rs` |
 //! | The Datamart's messages (feature `amqp`) | `notice.rs`, `amqp.rs` |
+//! | One request | `client.rs`, `address.rs`, `retry.rs` |
+//! | What was seen, over restarts | `memory.rs` |
+//! | From files to the store | `into_store.rs` |
 //!
 //! A [`Poller`] asks conditionally, remembers what it has seen over restarts, backs off where a
 //! server fails or asks for it, and hands each file that came whole to a [`Sink`]. What each
@@ -122,7 +125,9 @@ pub fn spawn(
         let stop = Arc::clone(&fetchers.told_to_stop);
         let thread = std::thread::Builder::new().name(format!("fetch {}", config.source));
         let mut poller = Poller::new(config.clone(), path, Arc::clone(sink))?;
-        tracing::info!("fetches {} from {}", config.source, config.url());
+        // What stands before an @ may be a password.
+        let shown = config.url().rsplit('@').next().unwrap_or_default();
+        tracing::info!("fetches {} from {shown}", config.source);
         fetchers.threads.push(thread.spawn(move || run(&mut poller, &stop))?);
     }
     Ok(fetchers)

@@ -1,0 +1,52 @@
+//! Fetched files into the store, the same way as files from disk.
+
+use super::{Delivery, Sink, Taken, Unavailable};
+use crate::ingest::{Bounds, Ingest, Input, KindSummary, Label, Options, Summary};
+use crate::state::State;
+
+/// What may come out of one fetched file: it is one file, compressed or not.
+const BOUNDS: Bounds = Bounds { entries: 1_000, unpacked_bytes: 2 << 30 };
+
+impl Sink for State {
+    fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable> {
+        let done = self.ingest(options(delivery), |ingest| read(delivery, ingest));
+        let (faults, summary) = done.map_err(|error| Unavailable(error.to_string()))?;
+        taken(&summary, faults)
+    }
+}
+
+/// What is said of the files of a delivery beforehand.
+fn options(delivery: &Delivery<'_>) -> Options {
+    Options {
+        feed: delivery.kind,
+        received_ms: Some(delivery.received_ms),
+        now_ms: delivery.received_ms,
+        bounds: BOUNDS,
+    }
+}
+
+/// Reads the files of a delivery; gives those that could not be read, and why.
+fn read(delivery: &Delivery<'_>, ingest: &mut Ingest<'_>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for file in delivery.files {
+        let label =
+            Label { shown: file.address.to_owned(), name: file.name.to_owned(), modified_ms: None };
+        if let Some(fault) = ingest.input(&label, Input::Stream(&mut &*file.bytes)) {
+            faults.push(format!("{}: {}", fault.file, fault.error));
+        }
+    }
+    faults
+}
+
+/// What was taken. A store that failed has taken nothing for certain.
+fn taken(summary: &Summary, faults: Vec<String>) -> Result<Taken, Unavailable> {
+    if let Some(error) = &summary.store_error {
+        return Err(Unavailable(error.to_string()));
+    }
+    let total = |count: fn(&KindSummary) -> u64| summary.kinds.values().map(count).sum();
+    Ok(Taken { reports: total(|kind| kind.reports), readings: total(|kind| kind.readings), faults })
+}
+
+#[cfg(test)]
+#[path = "into_store_tests.rs"]
+mod tests;
