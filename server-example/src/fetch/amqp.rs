@@ -15,13 +15,13 @@ use lapin::options::{
 use lapin::types::{AMQPValue, FieldTable, ShortString};
 use lapin::{Connection, ConnectionProperties, Consumer};
 
-use super::client::system_ms;
 use super::folders::{FileJob, FileOutcome};
 use super::memory::Trial;
 use super::notice::{announces_content, read_notice};
 use super::poller::{Poller, UNKNOWN};
 use super::retry::{pause_ms, random};
 use super::{Stop, say};
+use crate::clock::system_ms;
 
 /// The exchange on which all is announced.
 const EXCHANGE: &str = "xpublic";
@@ -185,7 +185,7 @@ fn announced(poller: &Poller, delivery: &Delivery) -> Option<FileJob> {
     });
     let config = &poller.config;
     match read_notice(&delivery.data, &config.hosts, config.policy()) {
-        Ok(notice) => (announces_content(sum) && config.wants(&notice.name)).then(|| FileJob {
+        Ok(notice) => (announces_content(sum) && config.wants(&notice.name)).then_some(FileJob {
             name: notice.name,
             address: notice.address,
             known: UNKNOWN,

@@ -10,6 +10,7 @@ use ureq::Body;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use super::address::{Policy, redirected};
+use crate::clock::system_ms;
 
 /// Redirects that are followed for one file.
 const MAX_REDIRECTS: usize = 3;
@@ -285,12 +286,6 @@ fn http_date_ms(text: &str) -> Option<i64> {
     let time = httpdate::parse_http_date(text.trim()).ok()?;
     let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok()
-}
-
-/// The time of the system, milliseconds since 1970.
-pub(super) fn system_ms() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod address;
 mod amqp;
 mod client;
 mod folders;
+mod into_store;
 mod listing;
 mod memory;
 #[cfg(any(feature = "amqp", test))]
@@ -39,8 +40,8 @@ pub use client::RootsError;
 pub use poller::{Poller, Round};
 pub use settings::{FetchConfig, Source};
 
+use crate::clock::system_ms;
 use crate::config::ConfigError;
-use client::system_ms;
 use poller::locked;
 
 /// A file that came whole.
