@@ -76,8 +76,8 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.0";
 /// shows them has to show; those of the Service itself with "Data Source: Environment and Climate
 /// Change Canada", as its licence asks.
 ///
-/// Source: SWOB-ML Product User Guide and the Service's open data documentation; the periods and
-/// providers of the table are those of real files.
+/// Source: the Service's open data documentation; the periods and providers of the table are those
+/// of real files.
 ///
 /// # Errors
 /// A source that fails, text that is not well-formed XML (deeper than 32 levels or with more than
