@@ -52,3 +52,21 @@ fn what_makes_no_sense_is_refused_with_what_is_allowed() {
     nameless.user_agent = "weather@example.org\nX: y".to_owned();
     assert!(nameless.check().is_err());
 }
+
+#[test]
+fn tables_of_the_configuration_file_are_sources_and_without_one_nothing_is_fetched() {
+    use figment::providers::{Format, Serialized, Toml};
+    let read = |text: &str| {
+        let figment = figment::Figment::from(Serialized::defaults(crate::Config::default()));
+        figment.merge(Toml::string(text)).extract::<crate::Config>().unwrap()
+    };
+    assert_eq!(read("").fetch, []);
+    // As docs/fetch.md shows it.
+    let text = include_str!("../../../docs/fetch.md");
+    let example = text.split("```toml").nth(1).unwrap().split("```").next().unwrap();
+    let config = read(example);
+    let sources: Vec<Source> = config.fetch.iter().map(|fetch| fetch.source).collect();
+    assert_eq!(sources, [Source::DatamartSwob, Source::NwsObservations, Source::Url]);
+    config.check().unwrap();
+    assert!(read(&example.replacen("https://", "http://", 1)).check().is_err());
+}
