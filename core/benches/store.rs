@@ -18,7 +18,7 @@ use mesonet::{
 const STATIONS: usize = 10_000;
 const EVERY_MS: i64 = 10 * MINUTE_MS;
 const START_MS: i64 = 1_700_000_400_000;
-const SERIES: [SeriesKey; 8] = [
+static SERIES: [SeriesKey; 8] = [
     SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
     SeriesKey::new(Variable::DewPointTemperature, IntervalType::Instantaneous, 0),
     SeriesKey::new(Variable::WindSpeed10m, IntervalType::Average, 10),

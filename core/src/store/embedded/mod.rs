@@ -1,4 +1,20 @@
 //! The store on disk.
+//!
+//! - `lock`: held while a process has the folder open.
+//! - `mesonet.sqlite`: what changes. The journal of fresh batches, the stations, the series, the
+//!   catalogue of segments. A batch is on disk when its transaction is.
+//! - `segments/`: sealed readings in Arrow files, mapped into memory, never changed.
+//! - `damaged/`: segments that were found damaged and set aside.
+//!
+//! Fresh readings are in memory too, in the same shape as sealed ones: a [`run`](run::Run) of
+//! columns by station, series and time. At the same time the newer run wins; a reading that a
+//! higher revision has overtaken never gets into a run. Readers hold a view of runs that does not
+//! change. Sealing and merging write a new file, make sure that it is on disk, and put it in the
+//! place of what it was made from by one transaction: a process may be killed at any moment.
+//!
+//! SQLite's write-ahead log ends where a checksum of its own is wrong. Damage to that file is
+//! therefore taken for a write that was not finished: the batches after it, since the last
+//! checkpoint, are lost without a word. All other damage is found and named.
 
 mod catalogue;
 mod codec;
@@ -35,7 +51,7 @@ use write::State;
 pub struct EmbeddedOptions {
     /// Fresh readings from which on [`EmbeddedStore::maintain`] seals them into a segment.
     pub seal_readings: usize,
-    /// Readings of a segment beyond which it is not merged into a greater one.
+    /// Readings of a segment from which on it is not merged into a greater one.
     pub segment_readings: usize,
 }
 
@@ -87,7 +103,26 @@ pub struct VerifyReport {
     pub faults: Vec<Fault>,
 }
 
-/// A store in a folder.
+/// A store in a folder: readings that are on disk when [`append`](Store::append) returns.
+///
+/// One process has a folder open at a time, and one thread writes to it at a time; readers wait for
+/// nobody. Call [`maintain`](Self::maintain) now and then, from a thread of its own: it seals fresh
+/// readings into files that are mapped into memory, so that the time to open the store does not
+/// grow with what is in it.
+///
+/// ```
+/// use mesonet::{Batch, EmbeddedOptions, EmbeddedStore, Maintenance, Reader, Store, unjudged};
+/// # let folder = tempfile::tempdir()?;
+/// # let dir = folder.path();
+/// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+/// store.append(&Batch::default(), &mut unjudged)?;
+/// store.maintain(&Maintenance::default())?;
+/// assert_eq!(store.health().faults, []);
+/// assert!(EmbeddedStore::open(dir, EmbeddedOptions::default()).is_err(), "it is open already");
+/// drop(store);
+/// assert_eq!(EmbeddedStore::verify(dir, false)?.faults, []);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct EmbeddedStore {
     options: EmbeddedOptions,
