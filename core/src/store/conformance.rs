@@ -316,7 +316,7 @@ conformance!(memory_store, 256, MemoryStore::default());
 #[cfg(feature = "embedded")]
 mod embedded {
     use crate::store::embedded::EmbeddedOptions;
-    use crate::store::embedded::tests::{After, SMALL, Temporary, reopen, seal, seal_and_reopen};
+    use crate::store::embedded::testing::{After, SMALL, Temporary, reopen, seal, seal_and_reopen};
 
     const NEVER_MERGED: EmbeddedOptions = EmbeddedOptions { seal_readings: 8, segment_readings: 0 };
 

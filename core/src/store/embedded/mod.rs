@@ -241,4 +241,6 @@ impl Store for EmbeddedStore {
 }
 
 #[cfg(test)]
-pub(in crate::store) mod tests;
+pub(in crate::store) mod testing;
+#[cfg(test)]
+mod tests;

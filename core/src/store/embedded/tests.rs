@@ -1,12 +1,11 @@
 //! The store on disk through its files: what survives, what is found damaged, what is refused.
 
 use std::fs;
-use std::ops::Deref;
 
 use proptest::prelude::*;
-use tempfile::TempDir;
 
 use super::catalogue::DATABASE;
+use super::testing::{SMALL, Temporary, seal, seal_and_reopen};
 use super::*;
 use crate::geo::LonLat;
 use crate::quality::{Quality, QualityCode};
@@ -16,105 +15,6 @@ use crate::station::{Station, StationId, StationType};
 use crate::store::{MemoryStore, Verdicts, unjudged};
 use crate::time::ClosedWindow;
 use crate::variable::Variable;
-
-/// A store in a folder of its own, which goes with it.
-pub(in crate::store) struct Temporary {
-    store: Option<EmbeddedStore>,
-    options: EmbeddedOptions,
-    pub dir: TempDir,
-}
-
-/// Small numbers, so that few readings make many segments.
-pub(in crate::store) const SMALL: EmbeddedOptions =
-    EmbeddedOptions { seal_readings: 8, segment_readings: 64 };
-
-impl Temporary {
-    pub fn new(options: EmbeddedOptions) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Some(EmbeddedStore::open(dir.path(), options).unwrap());
-        Self { store, options, dir }
-    }
-
-    pub fn reopen(&mut self) {
-        self.store = None;
-        self.store = Some(EmbeddedStore::open(self.dir.path(), self.options).unwrap());
-    }
-}
-
-impl Deref for Temporary {
-    type Target = EmbeddedStore;
-    fn deref(&self) -> &EmbeddedStore {
-        self.store.as_ref().unwrap()
-    }
-}
-
-impl Reader for Temporary {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.deref().directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
-        self.deref().scan(selection, visit)
-    }
-}
-
-impl Store for Temporary {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
-        self.deref().append(batch, judge)
-    }
-}
-
-/// A store that does something after each batch.
-pub(in crate::store) struct After {
-    store: Mutex<Temporary>,
-    then: fn(&mut Temporary),
-}
-
-impl After {
-    pub fn new(options: EmbeddedOptions, then: fn(&mut Temporary)) -> Self {
-        Self { store: Mutex::new(Temporary::new(options)), then }
-    }
-}
-
-impl Reader for After {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.store.lock().unwrap().directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
-        self.store.lock().unwrap().scan(selection, visit)
-    }
-}
-
-impl Store for After {
-    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
-        let mut store = self.store.lock().unwrap();
-        let receipt = store.append(batch, judge);
-        (self.then)(&mut store);
-        receipt
-    }
-}
-
-pub(in crate::store) fn seal(store: &mut Temporary) {
-    store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() }).unwrap();
-}
-
-pub(in crate::store) fn reopen(store: &mut Temporary) {
-    store.reopen();
-}
-
-pub(in crate::store) fn seal_and_reopen(store: &mut Temporary) {
-    seal(store);
-    store.reopen();
-}
 
 fn station(native_id: &str) -> Station {
     Station {
