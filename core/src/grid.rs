@@ -2,7 +2,7 @@
 //!
 //! Slices in, caller's buffers out: nothing here allocates.
 
-use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS, Step};
+use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS, Step, passed};
 
 /// How far before the start of a grid a reading may lie to fill its first cells.
 pub const CARRY_IN_MS: i64 = 12 * HOUR_MS;
@@ -179,8 +179,7 @@ pub fn as_of(ts_ms: &[i64], positions: Positions, out: &mut [u32]) -> Result<(),
     for place in out {
         // A search of its own for each position: the searches do not wait for each other, which
         // is faster than to go on from where the last one ended. Zero wraps to NO_READING.
-        let passed = ts_ms.partition_point(|&ts| ts <= at_ms);
-        *place = (passed as u32).wrapping_sub(1);
+        *place = (passed(ts_ms, at_ms) as u32).wrapping_sub(1);
         at_ms = at_ms.saturating_add(positions.step_ms).min(positions.end_ms);
     }
     Ok(())

@@ -325,19 +325,54 @@ impl ClosedWindow {
     /// The part of an ascending column that lies in the window.
     pub fn range_in(self, ts_ms: &[i64]) -> std::ops::Range<usize> {
         let (Some(&first), Some(&last)) = (ts_ms.first(), ts_ms.last()) else { return 0..0 };
-        // A column often lies in the window with its end or whole: then no search is needed.
-        let end = if last <= self.end_ms {
-            ts_ms.len()
-        } else {
-            ts_ms.partition_point(|&ts| ts <= self.end_ms)
-        };
-        let start = if first >= self.start_ms {
-            0
-        } else {
-            ts_ms[..end].partition_point(|&ts| ts < self.start_ms)
-        };
-        start..end
+        if first > self.end_ms || last < self.start_ms {
+            return 0..0;
+        }
+        let start = self.start_ms.checked_sub(1).map_or(0, |before_ms| passed(ts_ms, before_ms));
+        start..passed(ts_ms, self.end_ms)
     }
+}
+
+/// How many instants of an ascending column are at or before an instant.
+///
+/// Reports come at nearly even times, so the place is guessed from the ends of the column and
+/// looked for around the guess: one or two lines of memory where a search by halves touches as many
+/// as the column has doublings. At uneven times it takes twice the steps of a search by halves at
+/// most.
+pub(crate) fn passed(ts_ms: &[i64], at_ms: i64) -> usize {
+    let (Some(&first), Some(&last)) = (ts_ms.first(), ts_ms.last()) else { return 0 };
+    if last <= at_ms {
+        return ts_ms.len();
+    }
+    if first > at_ms {
+        return 0;
+    }
+    // From here on ts_ms[low] <= at_ms < ts_ms[high].
+    let share = at_ms.abs_diff(first) as f64 / last.abs_diff(first) as f64;
+    let guess = ((share * (ts_ms.len() - 1) as f64) as usize).min(ts_ms.len() - 2);
+    let (mut low, mut high, mut step) = (0, ts_ms.len() - 1, 1);
+    if ts_ms[guess] <= at_ms {
+        low = guess;
+        while low + step < high {
+            if ts_ms[low + step] > at_ms {
+                high = low + step;
+                break;
+            }
+            low += step;
+            step *= 2;
+        }
+    } else {
+        high = guess;
+        while low + step < high {
+            if ts_ms[high - step] <= at_ms {
+                low = high - step;
+                break;
+            }
+            high -= step;
+            step *= 2;
+        }
+    }
+    low + 1 + ts_ms[low + 1..high].partition_point(|&ts| ts <= at_ms)
 }
 
 impl HalfOpenWindow {

@@ -94,3 +94,41 @@ proptest! {
         prop_assert!(!Iso8601(ts_ms).to_string().is_empty());
     }
 }
+
+proptest! {
+    #[test]
+    fn instants_passed_are_counted_at_any_spacing(
+        mut ts_ms in prop_oneof![
+            prop::collection::vec(-50..50_i64, 0..60),
+            prop::collection::vec(any::<i64>(), 0..60),
+            // Even but for a few, far away.
+            (0..60_i64, prop::collection::vec(any::<i64>(), 0..3))
+                .prop_map(|(count, far)| (0..count).map(|i| i * 10).chain(far).collect()),
+        ],
+        at_ms in prop_oneof![-60..60_i64, any::<i64>()],
+        place in any::<prop::sample::Index>(),
+    ) {
+        ts_ms.sort_unstable();
+        ts_ms.dedup();
+        let mut ask = vec![at_ms, i64::MIN, i64::MAX];
+        if !ts_ms.is_empty() {
+            let one = ts_ms[place.index(ts_ms.len())];
+            ask.extend([one, one.saturating_sub(1), one.saturating_add(1)]);
+        }
+        for at_ms in ask {
+            prop_assert_eq!(passed(&ts_ms, at_ms), ts_ms.iter().filter(|&&ts| ts <= at_ms).count());
+        }
+    }
+
+    #[test]
+    fn the_range_of_a_window_holds_what_the_window_contains(
+        mut ts_ms in prop::collection::vec(prop_oneof![-50..50_i64, any::<i64>()], 0..40),
+        ends in prop_oneof![(-60..60_i64, -60..60_i64), any::<(i64, i64)>()],
+    ) {
+        prop_assume!(ends.0 != ends.1);
+        ts_ms.sort_unstable();
+        let window = ClosedWindow::new(ends.0.min(ends.1), ends.0.max(ends.1)).unwrap();
+        let inside: Vec<i64> = ts_ms.iter().copied().filter(|&ts| window.contains(ts)).collect();
+        prop_assert_eq!(&ts_ms[window.range_in(&ts_ms)], &*inside);
+    }
+}
