@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use flate2::read::GzDecoder;
 use mesonet::feed::{
-    FeedError, FeedSummary, metar_report, metar_station, read_awc_csv, read_ndbc_stations,
+    FeedError, FeedSummary, IEM_NETWORK, metar_report, metar_station, read_awc_csv,
+    read_ndbc_stations,
 };
 use mesonet::{Batch, GeoError, LonLat, Station, StationId};
 use serde::Deserialize;
@@ -68,14 +69,26 @@ pub fn station_tables() -> Result<&'static HashMap<StationId, Station>, SampleEr
     if let Some(tables) = TABLES.get() {
         return Ok(tables);
     }
-    let mut tables: HashMap<_, _> =
-        stations()?.into_values().map(|station| (station.id, station)).collect();
+    let mut tables = HashMap::new();
+    for station in stations()?.into_values() {
+        let iem = iem_station(&station);
+        tables.extend([(iem.id, iem), (station.id, station)]);
+    }
     read_ndbc_stations(BufReader::new(GzDecoder::new(BUOYS)), |station| {
         if let Some(place) = station.place {
             tables.insert(station.id(), station.at(place));
         }
     })?;
     Ok(TABLES.get_or_init(|| tables))
+}
+
+/// The same station in IEM's tables, which leave out the K of the contiguous United States and,
+/// unless they are asked for it, the place.
+fn iem_station(station: &Station) -> Station {
+    let indicator = &*station.native_id;
+    let native_id = indicator.strip_prefix('K').unwrap_or(indicator).to_owned();
+    let network = IEM_NETWORK.to_owned();
+    Station { id: StationId::new(&network, &native_id), network, native_id, ..station.clone() }
 }
 
 /// The stations by ICAO location indicator.
@@ -108,5 +121,16 @@ mod tests {
         assert_eq!((summary.read, summary.refused), (31_677, 0));
         assert_eq!(batch.reports.len() + placeless, 31_677);
         assert_eq!((batch.stations.len(), placeless), (3_178, 274));
+    }
+
+    #[test]
+    fn an_aerodrome_has_its_place_in_the_tables_of_iem_too() {
+        let tables = station_tables().unwrap();
+        let station = |network, native_id| &tables[&StationId::new(network, native_id)];
+        for (metar, iem) in [("KMSP", "MSP"), ("CYYZ", "CYYZ"), ("PANC", "PANC")] {
+            let (one, other) = (station("METAR", metar), station("IEM", iem));
+            assert_eq!((&one.name, one.coordinates), (&other.name, other.coordinates));
+            assert_eq!((&*other.network, &*other.native_id), ("IEM", iem));
+        }
     }
 }
