@@ -1,5 +1,5 @@
-//! Surface weather observations of Canada and the United States: readings and their quality, time
-//! grids, the METAR feed, stores.
+//! Surface weather observations of Canada and the United States: feeds, readings and their quality,
+//! stores, time grids, export.
 //!
 //! Everything is reached from the crate root. Instants are `i64` milliseconds since 1970 (UTC),
 //! arithmetic is in `f64`, and the unit stands in the name where there is one (`interval_minutes`,
@@ -43,7 +43,7 @@
 //! - `embedded`: the store on disk, `EmbeddedStore`.
 
 /// The examples of the project's front page are tested too.
-#[cfg(all(doctest, feature = "feed", feature = "store"))]
+#[cfg(all(doctest, feature = "feed", feature = "store", feature = "serde"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
