@@ -57,8 +57,8 @@ use tower_http::trace::TraceLayer;
 
 pub use clock::Clock;
 pub use config::{Config, ConfigError, Flags, ReplayStart, ReplayStartError};
-pub use replay::Timeline;
 pub use record::{Origin, Record};
+pub use replay::Timeline;
 pub use sample::{Sample, SampleError, sample, station_tables};
 pub use serve::{ServeError, serve};
 pub use state::{SnapshotError, State};

@@ -1,6 +1,6 @@
 use super::*;
-use crate::feed::xml::MAX_DEPTH;
 use crate::feed::metar::MetarKind;
+use crate::feed::xml::MAX_DEPTH;
 
 #[test]
 fn a_report_is_read_from_its_children() {

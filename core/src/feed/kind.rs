@@ -4,8 +4,8 @@ use std::fmt;
 use std::io::BufRead;
 use std::str::FromStr;
 
-use super::report::{FeedReport, FileContext, Read};
 use super::ndbc::{latest as ndbc_latest, realtime2 as ndbc_realtime2};
+use super::report::{FeedReport, FileContext, Read};
 use super::summary::{FeedError, FeedSummary};
 use super::{awc_csv, awc_xml, bulletin, eccc_hourly, ghcnh, iem_asos, isd, nws_observation, swob};
 
