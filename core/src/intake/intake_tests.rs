@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
@@ -8,7 +9,7 @@ use crate::quality::{BaseQuality, Quality, ReasonQuality};
 use crate::report::{Reading, Report};
 use crate::series::{IntervalType, SeriesId, SeriesKey};
 use crate::station::StationType;
-use crate::store::{MemoryStore, Selection, Store};
+use crate::store::{Judge, MemoryStore, Selection, SeriesSlice};
 use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS};
 use crate::variable::Variable;
 
@@ -184,6 +185,61 @@ fn a_reading_that_is_not_there_is_not_explained() {
     assert!(explain(StationId::new("TEST", "X"), series, NOON_MS).is_none());
 }
 
+/// A store that remembers the windows that a judge looks at.
+#[derive(Default)]
+struct Watched(MemoryStore, Mutex<Vec<ClosedWindow>>);
+
+struct Looks<'a>(&'a dyn Reader, &'a Mutex<Vec<ClosedWindow>>);
+
+impl Reader for Looks<'_> {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.0.directory()
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<(), StoreError> {
+        self.1.lock().unwrap().push(selection.window);
+        self.0.scan(selection, visit)
+    }
+}
+
+impl Reader for Watched {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.0.directory()
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<(), StoreError> {
+        self.0.scan(selection, visit)
+    }
+}
+
+impl Store for Watched {
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        self.0.append(batch, &mut |record| judge(&Looks(record, &self.1)))
+    }
+}
+
+/// A batch of a late report and one of today once read all years between them.
+#[test]
+fn what_lies_between_reports_far_apart_is_not_read() {
+    const YEAR_MINUTES: i64 = 365 * 24 * 60;
+    let (intake, store) = (Intake::default(), Watched::default());
+    let reports = vec![air(0, -20 * YEAR_MINUTES, 20.0), air(0, 0, 21.0)];
+    intake.take_in(&store, Batch { stations: stations(), reports }).unwrap();
+    let windows = store.1.into_inner().unwrap();
+    assert!(!windows.is_empty());
+    for window in windows {
+        assert!(window.end_ms() - window.start_ms() < 30 * DAY_MS, "{window:?}");
+    }
+}
+
 /// Reports at irregular minutes, with gaps, jumps, spikes, corrections and what cannot be.
 fn any_reports() -> impl Strategy<Value = Vec<Report>> {
     let value = prop_oneof![
@@ -191,7 +247,10 @@ fn any_reports() -> impl Strategy<Value = Vec<Report>> {
         2 => -20.0..45.0_f64,
         1 => prop::sample::select(vec![999.0, -99.9, 80.0, 0.0]),
     ];
-    let at = (0..7_usize, -300..300_i64, 0..2_u8);
+    // Some lie farther away than what a verdict depends on, or nearly so.
+    let day = prop_oneof![12 => Just(0), 1 => 6..9_i64, 1 => 13..16_i64, 1 => Just(400)];
+    let minute = (day, -300..300_i64).prop_map(|(day, minute)| day * 24 * 60 + minute);
+    let at = (0..7_usize, minute, 0..2_u8);
     prop::collection::btree_map(at, (value.clone(), value, 0.0..60.0_f64), 1..60).prop_map(
         |reports| {
             let report = |((place, minute, revision), (air, dew, wind)): ((_, _, _), _)| {

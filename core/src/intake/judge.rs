@@ -31,12 +31,18 @@ pub(super) struct Judging<'a> {
 /// Place of a station in the directory, and the first and last moment that matter of it.
 type Span = (usize, i64, i64);
 
+/// How long before and after a span the readings lie that its verdicts depend on.
+pub(super) fn around_ms(checker: &Checker) -> i64 {
+    let reach = checker.reach();
+    reach.back_ms.saturating_add(reach.ahead_ms).saturating_add(HOUR_MS)
+}
+
 impl Judging<'_> {
     /// The verdicts that are other than those in the record, where these readings came in.
-    pub fn judge(&self, touched: &Touched) -> Result<Vec<Verdicts>, StoreError> {
+    pub fn judge(&self, touched: &[Touched]) -> Result<Vec<Verdicts>, StoreError> {
         let mut spans: Vec<Span> = touched
             .iter()
-            .filter_map(|(&id, &(first_ms, last_ms))| Some((self.place(id)?, first_ms, last_ms)))
+            .filter_map(|&(id, first_ms, last_ms)| Some((self.place(id)?, first_ms, last_ms)))
             .collect();
         spans.sort_unstable();
 
@@ -87,8 +93,7 @@ impl Judging<'_> {
         // Looking for a reading costs little more among those of a few days more.
         let together = last_ms.saturating_sub(first_ms) <= DAY_MS;
         let at_once = if together { spans.len().max(1) } else { 1 };
-        let reach = self.checker.reach();
-        let around_ms = reach.back_ms.saturating_add(reach.ahead_ms).saturating_add(HOUR_MS);
+        let around_ms = around_ms(self.checker);
         let mut result = Ok(());
         for spans in spans.chunks(at_once) {
             let first_ms = spans.iter().map(|&(_, first_ms, _)| first_ms).min().unwrap_or(0);

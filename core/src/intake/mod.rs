@@ -16,9 +16,10 @@ use crate::derived::derive_report;
 use crate::report::Batch;
 use crate::station::{Station, StationId};
 use crate::store::{Directory, Reader, Receipt, Store, StoreError, Verdicts};
+use crate::time::DAY_MS;
 
 pub use explain::{InputVerdict, ReadingExplanation};
-use judge::Judging;
+use judge::{Judging, around_ms};
 use nearby::{Nearby, NearbyCache};
 
 /// The way into a store.
@@ -61,8 +62,9 @@ pub struct Intake {
     nearby: NearbyCache,
 }
 
-/// The first and last moment of the readings of a station that came in.
-type Touched = HashMap<StationId, (i64, i64)>;
+/// A station, and the first and last moment of readings of it that came in. One whose readings lie
+/// far apart comes with several, so that what lies between them need not be read.
+type Touched = (StationId, i64, i64);
 
 impl Intake {
     /// An intake that judges by these checks.
@@ -90,20 +92,32 @@ impl Intake {
                 derive_report(report, station);
             }
         }
-        let mut touched = Touched::new();
-        for report in &batch.reports {
-            let span = touched.entry(report.station).or_insert((report.ts_ms, report.ts_ms));
-            *span = (span.0.min(report.ts_ms), span.1.max(report.ts_ms));
-        }
+        let touched = self.touched(&batch);
         store.append(&batch, &mut |record| self.judge(record, &touched))
     }
 
     /// Checks what readings in these spans may have changed.
-    fn judge(&self, record: &dyn Reader, touched: &Touched) -> Result<Vec<Verdicts>, StoreError> {
+    fn judge(&self, record: &dyn Reader, touched: &[Touched]) -> Result<Vec<Verdicts>, StoreError> {
         let directory = record.directory()?;
         let nearby = self.nearby(&directory);
         Judging { checker: &self.checker, record, directory: &directory, nearby: &nearby }
             .judge(touched)
+    }
+
+    /// What came in, by station and time.
+    fn touched(&self, batch: &Batch) -> Vec<Touched> {
+        // Farther apart no reading is within what the verdicts of both depend on.
+        let apart_ms = around_ms(&self.checker).saturating_mul(2).max(DAY_MS);
+        let mut moments: Vec<(StationId, i64)> =
+            batch.reports.iter().map(|report| (report.station, report.ts_ms)).collect();
+        moments.sort_unstable();
+        let together = |one: &(StationId, i64), next: &(StationId, i64)| {
+            one.0 == next.0 && next.1.saturating_sub(one.1) <= apart_ms
+        };
+        let span = |moments: &[(StationId, i64)]| {
+            (moments[0].0, moments[0].1, moments[moments.len() - 1].1)
+        };
+        moments.chunk_by(together).map(span).collect()
     }
 
     fn nearby(&self, directory: &Directory) -> std::sync::Arc<Nearby> {
