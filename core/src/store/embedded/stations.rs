@@ -59,6 +59,13 @@ pub(super) struct Delta {
     weather: Option<Weather>,
 }
 
+impl Delta {
+    /// Whether it says what the station is, so that the station is on record.
+    pub fn describes(&self) -> bool {
+        self.description.is_some()
+    }
+}
+
 /// Time and revision of a report, and the weather in it.
 type Weather = (i64, u8, Vec<String>);
 

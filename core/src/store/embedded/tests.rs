@@ -153,6 +153,7 @@ fn the_store_on_disk_is_as_the_store_in_memory() {
         drop(disk.store.take());
         let report = EmbeddedStore::verify(disk.dir.path(), false).unwrap();
         prop_assert_eq!(report.faults, []);
+        prop_assert_eq!(report.stations, memory.directory().unwrap().stations.len());
     });
 }
 

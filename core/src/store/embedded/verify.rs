@@ -1,5 +1,6 @@
 //! A check of every file of a store.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use super::fault::{Fault, Faults};
 use super::folder::Folder;
 use super::open::decode_batch;
 use super::segment::Segment;
+use crate::station::StationId;
 use crate::store::StoreError;
 
 pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
@@ -18,13 +20,18 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
     let (series, faults) = catalogue.series()?;
     report.faults.extend(faults);
     let (stations, faults) = catalogue.stations(&series)?;
-    report.stations = stations.len();
+    let mut stations: HashSet<StationId> =
+        stations.iter().map(|state| state.record.station.id).collect();
     report.faults.extend(faults);
 
     for entry in catalogue.journal()? {
         report.journal_batches += 1;
         match decode_batch(&entry.batch, &series) {
-            Ok((_, run)) => report.journal_readings += run.readings,
+            Ok((deltas, run)) => {
+                let described = deltas.iter().filter(|(_, delta)| delta.describes());
+                stations.extend(described.map(|&(id, _)| id));
+                report.journal_readings += run.readings;
+            }
             Err(cause) => {
                 report.faults.push(Fault::new(journal_batch(entry.id), &cause));
                 if set_aside {
@@ -34,6 +41,8 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
             }
         }
     }
+
+    report.stations = stations.len();
 
     let (entries, mut damaged) = catalogue.segments()?;
     let faults = Arc::new(Faults::default());
