@@ -1,7 +1,10 @@
 //! The reader of GHCNh over real files.
 
+mod shown;
+
 use mesonet::{FeedReport, FeedSummary, Iso8601, read_ghcnh};
 use proptest::prelude::*;
+use shown::shown;
 
 const FILES: [&str; 4] = ["FPI0000NTAT", "USW00013967", "USW00024135", "USW00026442"];
 
@@ -15,22 +18,6 @@ fn read(name: &str) -> (Vec<FeedReport>, FeedSummary) {
     let summary = read_ghcnh(bytes(name).as_slice(), |item| all.push(item)).unwrap();
     assert_eq!(summary.read, all.len() as u64);
     (all, summary)
-}
-
-fn shown(item: &FeedReport) -> Vec<String> {
-    let readings = item.report.readings.iter().map(|reading| {
-        let series = &reading.series;
-        format!(
-            "{} {} {} {} {} {}",
-            series.variable,
-            series.interval_type,
-            series.interval_minutes,
-            reading.value,
-            series.reported_unit,
-            reading.quality.base
-        )
-    });
-    readings.collect()
 }
 
 #[test]

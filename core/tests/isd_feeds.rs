@@ -1,5 +1,7 @@
 //! The reader of the Integrated Surface Data over real files.
 
+mod shown;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -8,6 +10,7 @@ use flate2::read::GzDecoder;
 use mesonet::feed::metar::Metar;
 use mesonet::{BaseQuality, FeedReport, FeedSummary, IntervalType, Iso8601, Variable, read_isd};
 use proptest::prelude::*;
+use shown::shown;
 
 fn bytes(name: &str) -> Vec<u8> {
     let path = format!("{}/../tests/data/isd/{name}.txt.gz", env!("CARGO_MANIFEST_DIR"));
@@ -21,23 +24,6 @@ fn read(text: &[u8]) -> (Vec<FeedReport>, FeedSummary) {
     let summary = read_isd(text, |item| all.push(item)).unwrap();
     assert_eq!(summary.read, all.len() as u64);
     (all, summary)
-}
-
-/// `variable type minutes value unit verdict` of each reading.
-fn shown(item: &FeedReport) -> Vec<String> {
-    let readings = item.report.readings.iter().map(|reading| {
-        let series = &reading.series;
-        format!(
-            "{} {} {} {} {} {}",
-            series.variable,
-            series.interval_type,
-            series.interval_minutes,
-            reading.value,
-            series.reported_unit,
-            reading.quality.base
-        )
-    });
-    readings.collect()
 }
 
 fn at<'r>(all: &'r [FeedReport], time: &str) -> &'r FeedReport {

@@ -1,9 +1,12 @@
 //! The reader of api.weather.gov's observations over real files.
 
+mod shown;
+
 use std::fs;
 
 use mesonet::{FeedKind, FeedReport, FeedSummary, FileContext, Iso8601, read_nws_observations};
 use proptest::prelude::*;
+use shown::shown;
 
 fn bytes(name: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/nws_observation");
@@ -18,22 +21,6 @@ fn read(name: &str) -> (Vec<FeedReport>, FeedSummary) {
     let summary =
         FeedKind::NwsObservation.read(&mut text.as_slice(), &file, &mut |item| all.push(item));
     (all, summary.unwrap())
-}
-
-fn shown(item: &FeedReport) -> Vec<String> {
-    let readings = item.report.readings.iter().map(|reading| {
-        let series = &reading.series;
-        format!(
-            "{} {} {} {} {} {}",
-            series.variable,
-            series.interval_type,
-            series.interval_minutes,
-            reading.value,
-            series.reported_unit,
-            reading.quality.base
-        )
-    });
-    readings.collect()
 }
 
 #[test]

@@ -1,0 +1,20 @@
+//! Readings as texts, for tests that say what a reader made of a report.
+
+use mesonet::FeedReport;
+
+/// `variable type minutes value unit verdict` of each reading.
+pub fn shown(item: &FeedReport) -> Vec<String> {
+    let readings = item.report.readings.iter().map(|reading| {
+        let series = &reading.series;
+        format!(
+            "{} {} {} {} {} {}",
+            series.variable,
+            series.interval_type,
+            series.interval_minutes,
+            reading.value,
+            series.reported_unit,
+            reading.quality.base
+        )
+    });
+    readings.collect()
+}
