@@ -63,6 +63,10 @@ mod variable;
 mod canonical;
 mod capability;
 #[cfg(feature = "serde")]
+#[cfg_attr(
+    not(feature = "store"),
+    allow(dead_code, unused_imports, reason = "what only the intake asks for")
+)]
 mod check;
 mod crosswalk;
 mod derived;
@@ -87,6 +91,7 @@ mod observation_series;
 #[cfg(feature = "store")]
 mod query;
 #[cfg(feature = "store")]
+#[cfg_attr(not(feature = "export"), allow(dead_code, reason = "what only the export asks for"))]
 mod station_rows;
 
 pub use canonical::{Canonical, to_canonical};

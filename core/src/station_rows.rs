@@ -72,7 +72,6 @@ impl StationRows {
     }
 
     /// The rows up to one, itself included.
-    #[cfg(any(feature = "export", test))]
     pub fn up_to(mut self, position: RowPosition) -> Self {
         self.end_ms = self.end_ms.min(position.ts_ms);
         self.last = Some(position);
@@ -80,7 +79,6 @@ impl StationRows {
     }
 
     /// The series, by ascending id.
-    #[cfg(any(feature = "export", test))]
     pub fn series(&self) -> &[Arc<Series>] {
         &self.series
     }
