@@ -5,6 +5,8 @@ use crate::check::{CheckConfigError, CheckError};
 #[cfg(feature = "export")]
 use crate::export::ExportError;
 use crate::geo::GeoError;
+#[cfg(feature = "zone")]
+use crate::geometry::GeometryError;
 use crate::grid::GridLengthError;
 use crate::lookback::{LookbackError, PlanError};
 use crate::quality::QualityError;
@@ -17,6 +19,8 @@ use crate::time::TimeError;
 use crate::unit::UnitError;
 use crate::variable::VariableError;
 use crate::wind::RotationLengthError;
+#[cfg(feature = "zone")]
+use crate::zone::{ZoneCodeError, ZoneKindError};
 
 /// What kind of thing went wrong. The kinds are stable: each adapter maps them once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +63,9 @@ pub enum Error {
     Export(#[from] ExportError),
     #[error(transparent)]
     Geo(#[from] GeoError),
+    #[cfg(feature = "zone")]
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
     #[error(transparent)]
     GridLength(#[from] GridLengthError),
     #[error(transparent)]
@@ -82,6 +89,12 @@ pub enum Error {
     Unit(#[from] UnitError),
     #[error(transparent)]
     Variable(#[from] VariableError),
+    #[cfg(feature = "zone")]
+    #[error(transparent)]
+    ZoneCode(#[from] ZoneCodeError),
+    #[cfg(feature = "zone")]
+    #[error(transparent)]
+    ZoneKind(#[from] ZoneKindError),
 }
 
 impl Error {

@@ -55,6 +55,12 @@ impl LonLat {
         Ok(Self { lon, lat })
     }
 
+    /// A position whose coordinates are known to be in range.
+    #[cfg(feature = "zone")]
+    pub(crate) const fn unchecked(lon: f64, lat: f64) -> Self {
+        Self { lon, lat }
+    }
+
     /// Longitude in degrees east, −180 to 180.
     pub fn lon(self) -> f64 {
         self.lon
@@ -90,7 +96,7 @@ impl LonLat {
     }
 }
 
-const EARTH_RADIUS_KM: f64 = 6371.0088;
+pub(crate) const EARTH_RADIUS_KM: f64 = 6371.0088;
 
 /// On the wire a position is `[longitude, latitude]`.
 #[cfg(feature = "serde")]
@@ -140,8 +146,20 @@ impl BBox {
             && [west, east].into_iter().flatten().any(|(from, to)| (from..=to).contains(&at.lon))
     }
 
+    /// The southern side.
+    #[cfg(feature = "zone")]
+    pub(crate) const fn min_lat(self) -> f64 {
+        self.min_lat
+    }
+
+    /// The northern side.
+    #[cfg(feature = "zone")]
+    pub(crate) const fn max_lat(self) -> f64 {
+        self.max_lat
+    }
+
     /// The ranges of longitude that make up the box: one, or two where it meets the antimeridian.
-    fn spans(self) -> [Option<(f64, f64)>; 2] {
+    pub(crate) fn spans(self) -> [Option<(f64, f64)>; 2] {
         let Self { min_lon, max_lon, .. } = self;
         if min_lon > max_lon {
             [Some((min_lon, 180.0)), Some((-180.0, max_lon))]

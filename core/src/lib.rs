@@ -29,6 +29,7 @@
 //! | Readings as a snapshot or on a grid | [`readings`], [`ReadingsQuery`] |
 //! | Station details and their `qualities` | [`details`], [`StationDetail`] |
 //! | Derived values, with the worst quality of their inputs | [`derive_report`], [`derive_with_quality`], [`dew_point_c`] |
+//! | Zones of alerts, by code, box and place; their GeoJSON | `Zone`, `Zones`, `MultiPolygon` (feature `zone`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`] |
 //!
@@ -40,6 +41,7 @@
 //!
 //! Not on by default:
 //! - `export`: bulk export as CSV, Arrow stream and Parquet.
+//! - `zone`: polygons and the zones that alerts are issued for, `Zones`.
 //! - `embedded`: the store on disk, `EmbeddedStore`.
 
 /// The examples of the project's front page are tested too.
@@ -49,6 +51,8 @@ struct Readme;
 
 // Level 0: imports nothing of the crate.
 mod geo;
+#[cfg(feature = "zone")]
+mod geometry;
 mod quality;
 mod tile;
 mod time;
@@ -59,6 +63,8 @@ mod report;
 mod series;
 mod station;
 mod variable;
+#[cfg(feature = "zone")]
+mod zone;
 // Level 2: the rules.
 mod canonical;
 mod capability;
@@ -132,6 +138,8 @@ pub use feed::{
     read_nws_observations, read_swob,
 };
 pub use geo::{BBox, GeoError, LonLat, StationIndex};
+#[cfg(feature = "zone")]
+pub use geometry::{COORDINATE_DECIMALS, GeometryError, MAX_RING_POSITIONS, MultiPolygon, Polygon};
 pub use grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, GridLengthError, GridPlan, LimitedBy,
     NO_READING, Pick, Positions, as_of, pick_series, plan_grid,
@@ -172,3 +180,5 @@ pub use unit::{
 };
 pub use variable::{Variable, VariableError};
 pub use wind::{Rotation, RotationLengthError, rotate_field};
+#[cfg(feature = "zone")]
+pub use zone::{Zone, ZoneCode, ZoneCodeError, ZoneKind, ZoneKindError, Zones};

@@ -1,0 +1,498 @@
+//! Areas on the globe: polygons and sets of them, in GeoJSON's shapes.
+
+use ::geo::{BooleanOps, BoundingRect, Coord, Intersects, LineString, Rect, Validation};
+
+use crate::geo::{BBox, EARTH_RADIUS_KM, GeoError, LonLat};
+
+/// Decimals to which coordinates are rounded: 0.11 m, as RFC 7946 §11.2 suggests.
+pub const COORDINATE_DECIMALS: u32 = 6;
+const ROUNDING: f64 = 1e6;
+
+/// Most positions of one ring: twenty times the longest coast of the official zones.
+pub const MAX_RING_POSITIONS: usize = 1_000_000;
+
+/// Most positions of a circle.
+const MAX_CIRCLE_POSITIONS: f64 = 10_000.0;
+
+/// Rings that are no polygon.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum GeometryError {
+    /// No polygon, or a polygon without rings.
+    #[error("a polygon needs an outer ring; got none")]
+    Empty,
+    /// Too few positions in a ring, or too many.
+    #[error("a ring must have from 4 to {MAX_RING_POSITIONS} positions; got {0}")]
+    Length(usize),
+    /// A ring that does not end where it starts.
+    #[error("a ring must end where it starts; got start {} {} and end {} {}", .start.lon(), .start.lat(), .end.lon(), .end.lat())]
+    Open {
+        /// The first position.
+        start: LonLat,
+        /// The last position.
+        end: LonLat,
+    },
+    /// A ring whose positions lie on a line, also once they are rounded.
+    #[error("a ring must enclose an area; got {0} positions on a line")]
+    Flat(usize),
+    /// A ring or circle around a pole.
+    #[error("a ring must not go around a pole or the globe")]
+    Pole,
+    /// A radius that makes no circle.
+    #[error("radius_km must be positive and finite; got {0}")]
+    Radius(f64),
+    /// A tolerance that is none, or that asks for too many positions.
+    #[error("tolerance must be positive, finite and at least {least} here; got {got}")]
+    Tolerance {
+        /// The tolerance that was given.
+        got: f64,
+        /// The least one.
+        least: f64,
+    },
+    /// A position off the globe.
+    #[error(transparent)]
+    Position(#[from] GeoError),
+}
+
+/// One area with its holes.
+///
+/// - A ring ends where it starts, has at least four positions and encloses an area.
+/// - Coordinates are rounded to [`COORDINATE_DECIMALS`]; positions that repeat the one before them
+///   are dropped.
+/// - Outer rings go counterclockwise, holes clockwise (RFC 7946 §3.1.6), whichever way they came.
+/// - An edge goes the shorter way round: one that spans more than 180° of longitude crosses the
+///   antimeridian. So no polygon goes around a pole.
+/// - Whether rings cross themselves or each other is not looked at: see
+///   [`is_valid`](Self::is_valid).
+///
+/// ```
+/// use mesonet::{LonLat, Polygon};
+/// let ring = |places: &[[f64; 2]]| {
+///     places.iter().map(|&[lon, lat]| LonLat::new(lon, lat)).collect::<Result<Vec<_>, _>>()
+/// };
+/// let near = ring(&[[179.0, 51.0], [179.0, 53.0], [-179.0, 53.0], [-179.0, 51.0], [179.0, 51.0]])?;
+/// let aleutian = Polygon::new(&near, &[])?;
+/// assert!(aleutian.contains(LonLat::new(-179.5, 52.0)?));
+/// assert!(!aleutian.contains(LonLat::new(0.0, 52.0)?));
+/// // It came clockwise.
+/// assert_eq!(aleutian.exterior().nth(1), Some(LonLat::new(-179.0, 51.0)?));
+/// assert_eq!(
+///     Polygon::new(&near[..4], &[]).unwrap_err().to_string(),
+///     "a ring must end where it starts; got start 179 51 and end -179 51",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Polygon {
+    /// Longitudes run on past 180, so that every edge is as long as it is drawn; the westernmost
+    /// one is from −180 to below 180.
+    shape: ::geo::Polygon<f64>,
+    bounds: Rect<f64>,
+}
+
+impl Polygon {
+    /// A polygon of an outer ring and holes.
+    ///
+    /// # Errors
+    /// A ring that is too short or too long, open or flat, or goes around a pole.
+    pub fn new(exterior: &[LonLat], holes: &[Vec<LonLat>]) -> Result<Self, GeometryError> {
+        let holes = holes.iter().map(|hole| unrolled(hole)).collect::<Result<_, _>>()?;
+        Self::of_unrolled(unrolled(exterior)?, holes)
+    }
+
+    /// The circle around a place, as a polygon.
+    ///
+    /// The positions lie on the circle and no point of an edge is farther from the circle than the
+    /// tolerance. Distances are great-circle ones on the sphere of [`LonLat::distance_km`].
+    ///
+    /// ```
+    /// use mesonet::{LonLat, Polygon};
+    /// let center = LonLat::new(-82.4, 42.9)?;
+    /// let circle = Polygon::circle(center, 20.0, 0.1)?;
+    /// assert!(circle.exterior().all(|at| (center.distance_km(at) - 20.0).abs() < 0.001));
+    /// assert_eq!(circle.exterior().count(), 33);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A radius or a tolerance that is not positive, a tolerance that asks for more than 10,000
+    /// positions or is finer than the rounding of coordinates, a circle around a pole.
+    pub fn circle(
+        center: LonLat,
+        radius_km: f64,
+        tolerance_km: f64,
+    ) -> Result<Self, GeometryError> {
+        if !(radius_km > 0.0 && radius_km.is_finite()) {
+            return Err(GeometryError::Radius(radius_km));
+        }
+        let radius = radius_km / EARTH_RADIUS_KM;
+        let (lat, lon) = (center.lat().to_radians(), center.lon().to_radians());
+        let farthest_lat = lat.abs() + radius;
+        if farthest_lat >= std::f64::consts::FRAC_PI_2 {
+            return Err(GeometryError::Pole);
+        }
+        // In its middle an edge of length L lies L²/8r inside the circle, and as a straight line of
+        // the map L²·b/8R beside the great circle, where b = sin a (1 + cos² a) tan(lat) for its
+        // bearing a, at most 1.089 tan(lat). (r, R: circle and globe.)
+        let bend = 1.0 / libm::tan(radius) + 1.089 * libm::tan(farthest_lat);
+        let least_km = (EARTH_RADIUS_KM * bend / 2.0
+            * libm::pow(std::f64::consts::PI * libm::sin(radius) / MAX_CIRCLE_POSITIONS, 2.0))
+        .max(0.001);
+        if !(tolerance_km >= least_km && tolerance_km.is_finite()) {
+            return Err(GeometryError::Tolerance { got: tolerance_km, least: least_km });
+        }
+        let edge = libm::sqrt(8.0 * tolerance_km / EARTH_RADIUS_KM / bend);
+        let edges = libm::ceil(std::f64::consts::TAU * libm::sin(radius) / edge).max(16.0) as u32;
+        let mut ring = Vec::with_capacity(edges as usize + 1);
+        for i in 0..edges {
+            let bearing = -std::f64::consts::TAU * f64::from(i) / f64::from(edges);
+            let sin_lat = libm::sin(lat) * libm::cos(radius)
+                + libm::cos(lat) * libm::sin(radius) * libm::cos(bearing);
+            let east = libm::sin(bearing) * libm::sin(radius) * libm::cos(lat);
+            let north = libm::cos(radius) - libm::sin(lat) * sin_lat;
+            let lon = (lon + libm::atan2(east, north)).to_degrees();
+            let lon = if lon > 180.0 {
+                lon - 360.0
+            } else if lon < -180.0 {
+                lon + 360.0
+            } else {
+                lon
+            };
+            ring.push(LonLat::new(lon, libm::asin(sin_lat).to_degrees())?);
+        }
+        ring.push(ring[0]);
+        Self::new(&ring, &[])
+    }
+
+    /// The outer ring, counterclockwise; the last position is the first.
+    pub fn exterior(&self) -> impl ExactSizeIterator<Item = LonLat> + '_ {
+        positions(self.shape.exterior())
+    }
+
+    /// The holes, each clockwise; the last position of each is its first.
+    pub fn holes(
+        &self,
+    ) -> impl ExactSizeIterator<Item = impl ExactSizeIterator<Item = LonLat> + '_> + '_ {
+        self.shape.interiors().iter().map(positions)
+    }
+
+    /// Whether a place lies in the polygon or on one of its rings.
+    pub fn contains(&self, at: LonLat) -> bool {
+        worlds().any(|shift| {
+            let at = Coord { x: at.lon() + shift, y: at.lat() };
+            self.bounds.intersects(&at) && self.shape.intersects(&at)
+        })
+    }
+
+    /// Whether the polygon and a box have a point in common; sides and rings count.
+    pub fn intersects(&self, bbox: BBox) -> bool {
+        bbox.spans().into_iter().flatten().any(|(from, to)| {
+            worlds().any(|shift| {
+                let corner = |lon, y| Coord { x: lon + shift, y };
+                let rect = Rect::new(corner(from, bbox.min_lat()), corner(to, bbox.max_lat()));
+                self.bounds.intersects(&rect) && self.shape.intersects(&rect)
+            })
+        })
+    }
+
+    /// Whether the polygon is one in the sense of OGC's Simple Features: rings touch themselves and
+    /// each other in single points at most, and holes lie inside.
+    pub fn is_valid(&self) -> bool {
+        self.shape.is_valid()
+    }
+
+    /// From rings whose longitudes run on, as [`unrolled`] makes them.
+    fn of_unrolled(
+        mut exterior: Vec<Coord<f64>>,
+        mut holes: Vec<Vec<Coord<f64>>>,
+    ) -> Result<Self, GeometryError> {
+        turn(&mut exterior, true)?;
+        let exterior = LineString::new(exterior);
+        let bounds = exterior.bounding_rect().ok_or(GeometryError::Empty)?;
+        for hole in &mut holes {
+            turn(hole, false)?;
+            let west = hole.iter().map(|at| at.x).fold(f64::INFINITY, f64::min);
+            if west < bounds.min().x && west + 360.0 <= bounds.max().x {
+                shift(hole, 360.0);
+            }
+        }
+        let holes = holes.into_iter().map(LineString::new).collect();
+        Ok(Self { shape: ::geo::Polygon::new(exterior, holes), bounds })
+    }
+
+    /// The parts of the polygon on either side of the antimeridian, each within ±180°.
+    fn cut(self) -> Result<Vec<Self>, GeometryError> {
+        if self.bounds.max().x <= 180.0 {
+            return Ok(vec![self]);
+        }
+        let mut parts = Vec::new();
+        for (west, back) in [(-180.0, 0.0), (180.0, -360.0)] {
+            let world = Rect::new(Coord { x: west, y: -90.0 }, Coord { x: west + 360.0, y: 90.0 });
+            for part in self.shape.intersection(&world.to_polygon()) {
+                let (exterior, holes) = part.into_inner();
+                let ring = |ring: LineString<f64>| {
+                    let mut ring = ring.0;
+                    shift(&mut ring, back);
+                    ring.dedup();
+                    ring
+                };
+                // What is thinner than the rounding of coordinates is no area any more.
+                let holes = holes.into_iter().map(ring).filter(|hole| area(hole) != 0).collect();
+                match Self::of_unrolled(ring(exterior), holes) {
+                    Err(GeometryError::Flat(_) | GeometryError::Length(_)) => {}
+                    part => parts.push(part?),
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The polygon with fewer positions; see [`MultiPolygon::simplified`].
+    fn simplified(&self, tolerance_deg: f64) -> Self {
+        let mut tolerance = tolerance_deg;
+        for _ in 0..4 {
+            let ring = |ring: &LineString<f64>| thinned(&ring.0, tolerance);
+            let holes = self.shape.interiors().iter().map(ring).collect();
+            let thin = Self::of_unrolled(ring(self.shape.exterior()), holes);
+            if let Ok(thin) = thin
+                && thin.is_valid()
+            {
+                return thin;
+            }
+            tolerance /= 2.0;
+        }
+        self.clone()
+    }
+}
+
+/// One or more polygons, cut at the antimeridian (RFC 7946 §3.1.9): each lies within ±180° of
+/// longitude.
+///
+/// Its serde shape is a GeoJSON geometry, a `Polygon` where it has one part and else a
+/// `MultiPolygon`; both are read. A position has two numbers, or three, of which the last, the
+/// altitude, is dropped.
+///
+/// ```
+/// use mesonet::{LonLat, MultiPolygon};
+/// let text = r#"{"type":"Polygon","coordinates":[[[179,51],[-179,51],[-179,53],[179,53],[179,51]]]}"#;
+/// let aleutian: MultiPolygon = serde_json::from_str(text)?;
+/// assert_eq!(aleutian.polygons().len(), 2);
+/// assert!(aleutian.contains(LonLat::new(180.0, 52.0)?));
+/// assert!(serde_json::to_string(&aleutian)?.starts_with(r#"{"type":"MultiPolygon""#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MultiPolygon {
+    polygons: Vec<Polygon>,
+}
+
+impl MultiPolygon {
+    /// A set of polygons, cut at the antimeridian. Whether they overlap is not looked at.
+    ///
+    /// # Errors
+    /// No polygon.
+    pub fn new(polygons: impl IntoIterator<Item = Polygon>) -> Result<Self, GeometryError> {
+        let mut parts = Vec::new();
+        for polygon in polygons {
+            parts.append(&mut polygon.cut()?);
+        }
+        if parts.is_empty() { Err(GeometryError::Empty) } else { Ok(Self { polygons: parts }) }
+    }
+
+    /// The polygons, each within ±180° of longitude.
+    pub fn polygons(&self) -> &[Polygon] {
+        &self.polygons
+    }
+
+    /// How many positions all rings have together.
+    pub fn positions(&self) -> usize {
+        let rings = self.polygons.iter().flat_map(|polygon| {
+            std::iter::once(polygon.shape.exterior()).chain(polygon.shape.interiors())
+        });
+        rings.map(|ring| ring.0.len()).sum()
+    }
+
+    /// Whether a place lies in one of the polygons or on a ring. 180° and −180° are one meridian.
+    pub fn contains(&self, at: LonLat) -> bool {
+        self.polygons.iter().any(|polygon| polygon.contains(at))
+    }
+
+    /// Whether a box and one of the polygons have a point in common; sides and rings count.
+    pub fn intersects(&self, bbox: BBox) -> bool {
+        self.polygons.iter().any(|polygon| polygon.intersects(bbox))
+    }
+
+    /// Whether each polygon is one in the sense of OGC's Simple Features.
+    pub fn is_valid(&self) -> bool {
+        self.polygons.iter().all(Polygon::is_valid)
+    }
+
+    /// The same area with fewer positions, by the rule of Ramer, Douglas and Peucker.
+    ///
+    /// - No position of the original is farther from the new ring than the tolerance, in degrees of
+    ///   latitude and longitude as if they were equally long: 0.001° is at most 111 m.
+    /// - No ring goes: an island or hole smaller than the tolerance keeps three corners.
+    /// - Each polygon stays valid: where it would not, the tolerance is halved for it up to three
+    ///   times, and then it stays as it is.
+    /// - Polygons are simplified one by one. Neighbours that share a border may overlap or leave a
+    ///   gap of up to twice the tolerance there.
+    ///
+    /// # Errors
+    /// A tolerance that is not positive.
+    pub fn simplified(&self, tolerance_deg: f64) -> Result<Self, GeometryError> {
+        if !(tolerance_deg > 0.0 && tolerance_deg.is_finite()) {
+            return Err(GeometryError::Tolerance { got: tolerance_deg, least: f64::MIN_POSITIVE });
+        }
+        let polygons = self.polygons.iter().map(|polygon| polygon.simplified(tolerance_deg));
+        Ok(Self { polygons: polygons.collect() })
+    }
+
+    /// Boxes around the polygons, west, south, east, north: none crosses the antimeridian.
+    pub(crate) fn bounds(&self) -> impl Iterator<Item = [f64; 4]> + '_ {
+        self.polygons.iter().map(|Polygon { bounds, .. }| {
+            [bounds.min().x, bounds.min().y, bounds.max().x, bounds.max().y]
+        })
+    }
+}
+
+/// How far a place may lie from where a polygon has it: longitudes of polygons run from −180 to
+/// below 540, and 180 is −180.
+fn worlds() -> impl Iterator<Item = f64> {
+    [0.0, 360.0, -360.0].into_iter()
+}
+
+fn rounded(degrees: f64) -> f64 {
+    // The zero takes the sign from −0.
+    libm::round(degrees * ROUNDING) / ROUNDING + 0.0
+}
+
+/// A ring, checked and rounded, whose longitudes run on past ±180 and start in the west from −180
+/// to below 180.
+fn unrolled(ring: &[LonLat]) -> Result<Vec<Coord<f64>>, GeometryError> {
+    let [start, .., end] = ring else { return Err(GeometryError::Length(ring.len())) };
+    if !(4..=MAX_RING_POSITIONS).contains(&ring.len()) {
+        return Err(match ring.len() {
+            3 if start != end => GeometryError::Open { start: *start, end: *end },
+            length => GeometryError::Length(length),
+        });
+    }
+    let (mut turns, mut previous) = (0.0, start.lon());
+    let mut places = Vec::with_capacity(ring.len());
+    for at in ring {
+        let step = at.lon() - previous;
+        turns += if step > 180.0 {
+            -360.0
+        } else if step < -180.0 {
+            360.0
+        } else {
+            0.0
+        };
+        previous = at.lon();
+        places.push(Coord { x: rounded(at.lon() + turns), y: rounded(at.lat()) });
+    }
+    let (first, last) = (places[0], places[places.len() - 1]);
+    if first != last {
+        let around = first.y == last.y && (last.x - first.x).abs() == 360.0;
+        let open = GeometryError::Open { start: *start, end: *end };
+        return Err(if around { GeometryError::Pole } else { open });
+    }
+    places.dedup();
+    let west = places.iter().map(|at| at.x).fold(f64::INFINITY, f64::min);
+    let east = places.iter().map(|at| at.x).fold(f64::NEG_INFINITY, f64::max);
+    if east - west >= 360.0 {
+        return Err(GeometryError::Pole);
+    }
+    let back = -360.0 * libm::floor((west + 180.0) / 360.0);
+    if back != 0.0 {
+        shift(&mut places, back);
+    }
+    Ok(places)
+}
+
+fn shift(ring: &mut [Coord<f64>], degrees: f64) {
+    for at in ring {
+        *at = Coord { x: rounded(at.x + degrees), y: rounded(at.y) };
+    }
+}
+
+/// Twice the area of a ring, positive where it goes counterclockwise: exact, in units of the
+/// rounding, so that flat is flat.
+fn area(ring: &[Coord<f64>]) -> i128 {
+    let units = |at: Coord<f64>| {
+        (libm::round(at.x * ROUNDING) as i128, libm::round(at.y * ROUNDING) as i128)
+    };
+    ring.windows(2)
+        .map(|edge| {
+            let ((x, y), (to_x, to_y)) = (units(edge[0]), units(edge[1]));
+            x * to_y - to_x * y
+        })
+        .sum()
+}
+
+/// Makes a ring go counterclockwise or clockwise.
+fn turn(ring: &mut [Coord<f64>], counterclockwise: bool) -> Result<(), GeometryError> {
+    let area = area(ring);
+    if area == 0 || ring.len() < 4 {
+        return Err(GeometryError::Flat(ring.len()));
+    }
+    if (area > 0) != counterclockwise {
+        ring.reverse();
+    }
+    Ok(())
+}
+
+fn positions(ring: &LineString<f64>) -> impl ExactSizeIterator<Item = LonLat> + '_ {
+    ring.0.iter().map(|at| {
+        let lon = if at.x > 180.0 { rounded(at.x - 360.0) } else { at.x };
+        LonLat::unchecked(lon, at.y)
+    })
+}
+
+/// The positions of a ring that are needed to stay within a tolerance of all: at least three
+/// corners.
+fn thinned(ring: &[Coord<f64>], tolerance: f64) -> Vec<Coord<f64>> {
+    let last = ring.len() - 1;
+    let farthest = |from: usize, to: usize| {
+        let (a, b) = (ring[from], ring[to]);
+        (from + 1..to)
+            .map(|i| (i, distance(ring[i], a, b)))
+            .max_by(|one, other| one.1.total_cmp(&other.1))
+    };
+    let mut kept = vec![false; ring.len()];
+    (kept[0], kept[last]) = (true, true);
+    // A ring starts and ends in one position: it is split where it is farthest from there, and the
+    // longer of the two sides once more, so that three corners stay.
+    let Some((opposite, _)) = farthest(0, last) else { return ring.to_vec() };
+    kept[opposite] = true;
+    let sides = [(0, opposite), (opposite, last)];
+    let third = sides.iter().filter_map(|&(from, to)| farthest(from, to));
+    if let Some((corner, _)) = third.max_by(|one, other| one.1.total_cmp(&other.1)) {
+        kept[corner] = true;
+    }
+    // A list of what is left instead of recursion: a hostile ring splits off one position at a time.
+    let corners: Vec<usize> = (0..=last).filter(|&i| kept[i]).collect();
+    let mut left: Vec<(usize, usize)> = corners.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    while let Some((from, to)) = left.pop() {
+        if let Some((split, off)) = farthest(from, to)
+            && off > tolerance
+        {
+            kept[split] = true;
+            left.extend([(from, split), (split, to)]);
+        }
+    }
+    ring.iter().zip(&kept).filter_map(|(&at, &kept)| kept.then_some(at)).collect()
+}
+
+/// Distance of a position from a line between two others, in degrees as if they were a plane's.
+fn distance(at: Coord<f64>, a: Coord<f64>, b: Coord<f64>) -> f64 {
+    let (along, to) = (b - a, at - a);
+    let length = along.x * along.x + along.y * along.y;
+    let share = if length > 0.0 { (to.x * along.x + to.y * along.y) / length } else { 0.0 };
+    let off = to - along * share.clamp(0.0, 1.0);
+    libm::hypot(off.x, off.y)
+}
+
+mod json;
+
+#[cfg(test)]
+#[path = "geometry_tests.rs"]
+mod tests;
