@@ -220,30 +220,43 @@ impl Polygon {
     }
 
     /// The parts of the polygon on either side of the antimeridian, each within ±180°.
-    fn cut(self) -> Result<Vec<Self>, GeometryError> {
+    fn cut(self) -> Vec<Self> {
         if self.bounds.max().x <= 180.0 {
-            return Ok(vec![self]);
+            return vec![self];
         }
         let mut parts = Vec::new();
         for (west, back) in [(-180.0, 0.0), (180.0, -360.0)] {
             let world = Rect::new(Coord { x: west, y: -90.0 }, Coord { x: west + 360.0, y: 90.0 });
-            for part in self.shape.intersection(&world.to_polygon()) {
-                let (exterior, holes) = part.into_inner();
-                let ring = |ring: LineString<f64>| {
-                    let mut ring = ring.0;
-                    shift(&mut ring, back);
-                    ring.dedup();
-                    ring
-                };
-                // What is thinner than the rounding of coordinates is no area any more.
-                let holes = holes.into_iter().map(ring).filter(|hole| area(hole) != 0).collect();
-                match Self::of_unrolled(ring(exterior), holes) {
-                    Err(GeometryError::Flat(_) | GeometryError::Length(_)) => {}
-                    part => parts.push(part?),
-                }
-            }
+            let inside = self.shape.intersection(&world.to_polygon());
+            parts.extend(inside.into_iter().filter_map(|part| Self::of_overlay(part, back)));
         }
-        Ok(parts)
+        parts
+    }
+
+    /// See [`MultiPolygon::repaired`].
+    fn repaired(&self) -> Vec<Self> {
+        let nothing = ::geo::MultiPolygon::new(Vec::new());
+        let filled = self.shape.union(&nothing).into_iter();
+        let parts: Vec<Self> = filled.filter_map(|part| Self::of_overlay(part, 0.0)).collect();
+        if parts.iter().all(Self::is_valid) && !parts.is_empty() {
+            parts
+        } else {
+            vec![self.clone()]
+        }
+    }
+
+    /// A polygon that was worked out, moved by whole turns; none where it is thinner than the
+    /// rounding of coordinates.
+    fn of_overlay(part: ::geo::Polygon<f64>, turns_deg: f64) -> Option<Self> {
+        let (exterior, holes) = part.into_inner();
+        let ring = |ring: LineString<f64>| {
+            let mut ring = ring.0;
+            shift(&mut ring, turns_deg);
+            ring.dedup();
+            ring
+        };
+        let holes = holes.into_iter().map(ring).filter(|hole| area(hole) != 0).collect();
+        Self::of_unrolled(ring(exterior), holes).ok()
     }
 
     /// The polygon with fewer positions; see [`MultiPolygon::simplified`].
@@ -291,10 +304,7 @@ impl MultiPolygon {
     /// # Errors
     /// No polygon.
     pub fn new(polygons: impl IntoIterator<Item = Polygon>) -> Result<Self, GeometryError> {
-        let mut parts = Vec::new();
-        for polygon in polygons {
-            parts.append(&mut polygon.cut()?);
-        }
+        let parts: Vec<Polygon> = polygons.into_iter().flat_map(Polygon::cut).collect();
         if parts.is_empty() { Err(GeometryError::Empty) } else { Ok(Self { polygons: parts }) }
     }
 
@@ -324,6 +334,16 @@ impl MultiPolygon {
     /// Whether each polygon is one in the sense of OGC's Simple Features.
     pub fn is_valid(&self) -> bool {
         self.polygons.iter().all(Polygon::is_valid)
+    }
+
+    /// The same area of valid polygons: what is in it is what lies inside an odd number of the rings
+    /// of one that is not. Valid ones stay as they are.
+    #[must_use]
+    pub fn repaired(&self) -> Self {
+        let polygons = self.polygons.iter().flat_map(|polygon| {
+            if polygon.is_valid() { vec![polygon.clone()] } else { polygon.repaired() }
+        });
+        Self { polygons: polygons.collect() }
     }
 
     /// The same area with fewer positions, by the rule of Ramer, Douglas and Peucker.
@@ -492,6 +512,9 @@ fn distance(at: Coord<f64>, a: Coord<f64>, b: Coord<f64>) -> f64 {
 }
 
 mod json;
+
+#[cfg(feature = "zone-files")]
+pub use json::outline_of_geojson;
 
 #[cfg(test)]
 #[path = "geometry_tests.rs"]

@@ -30,6 +30,7 @@
 //! | Station details and their `qualities` | [`details`], [`StationDetail`] |
 //! | Derived values, with the worst quality of their inputs | [`derive_report`], [`derive_with_quality`], [`dew_point_c`] |
 //! | Zones of alerts, by code, box and place; their GeoJSON | `Zone`, `Zones`, `MultiPolygon` (feature `zone`) |
+//! | Zones from official files | `read_zone_geojson`, `read_zone_shapefile` (feature `zone-files`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`] |
 //!
@@ -42,6 +43,7 @@
 //! Not on by default:
 //! - `export`: bulk export as CSV, Arrow stream and Parquet.
 //! - `zone`: polygons and the zones that alerts are issued for, `Zones`.
+//! - `zone-files`: readers of files of zones, GeoJSON and shapefiles.
 //! - `embedded`: the store on disk, `EmbeddedStore`.
 
 /// The examples of the project's front page are tested too.
@@ -65,6 +67,8 @@ mod station;
 mod variable;
 #[cfg(feature = "zone")]
 mod zone;
+#[cfg(feature = "zone")]
+mod zone_bundle;
 // Level 2: the rules.
 mod canonical;
 mod capability;
@@ -85,6 +89,8 @@ mod series_filter;
 pub mod feed;
 #[cfg(feature = "store")]
 mod store;
+#[cfg(feature = "zone-files")]
+mod zone_file;
 // Level 4: what an endpoint asks.
 #[cfg(feature = "store")]
 mod detail;
@@ -182,3 +188,10 @@ pub use variable::{Variable, VariableError};
 pub use wind::{Rotation, RotationLengthError, rotate_field};
 #[cfg(feature = "zone")]
 pub use zone::{Zone, ZoneCode, ZoneCodeError, ZoneKind, ZoneKindError, Zones};
+#[cfg(feature = "zone")]
+pub use zone_bundle::ZoneBundleError;
+#[cfg(feature = "zone-files")]
+pub use zone_file::{
+    MAX_ZONE_FILE_BYTES, ProjectionError, ZoneFile, ZoneFileError, ZoneRefusal, ZoneShapefile,
+    read_zone_geojson, read_zone_shapefile,
+};

@@ -114,6 +114,11 @@ pub enum ZoneKind {
     County,
 }
 
+/// How codes of marine zones begin: waters, where those on land begin with the state (the marine
+/// area codes of api.weather.gov).
+const MARINE: [&str; 15] =
+    ["AM", "AN", "GM", "LC", "LE", "LH", "LM", "LO", "LS", "PH", "PK", "PM", "PS", "PZ", "SL"];
+
 impl ZoneKind {
     /// Every kind, in the order in which a code is looked up.
     pub const ALL: [Self; 5] = [Self::Base, Self::Public, Self::Marine, Self::Fire, Self::County];
@@ -126,6 +131,20 @@ impl ZoneKind {
             Self::Marine => "marine",
             Self::Fire => "fire",
             Self::County => "county",
+        }
+    }
+
+    /// What a code alone says: a UGC with a Z is marine where it begins as marine ones do, else
+    /// public. It is never fire.
+    pub fn of(code: ZoneCode) -> Self {
+        if code.is_clc() {
+            Self::Base
+        } else if code.is_county() {
+            Self::County
+        } else if MARINE.contains(&&code.as_str()[..2]) {
+            Self::Marine
+        } else {
+            Self::Public
         }
     }
 

@@ -45,6 +45,18 @@ impl<'de> Deserialize<'de> for Position {
     }
 }
 
+/// The rings of each polygon of a GeoJSON geometry, outer ring first, as they come.
+#[cfg(feature = "zone-files")]
+pub fn outline_of_geojson(text: &str) -> Result<Vec<Vec<Vec<LonLat>>>, serde_json::Error> {
+    let rings = |rings: Vec<Vec<Position>>| {
+        rings.into_iter().map(|ring| ring.into_iter().map(|at| at.0).collect()).collect()
+    };
+    Ok(match serde_json::from_str(text)? {
+        Geometry::Polygon(polygon) => vec![rings(polygon)],
+        Geometry::MultiPolygon(polygons) => polygons.into_iter().map(rings).collect(),
+    })
+}
+
 impl<'de> Deserialize<'de> for MultiPolygon {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let polygons = match Geometry::deserialize(deserializer)? {

@@ -1,0 +1,149 @@
+//! Makes the bundle of zones that the server brings along from the files in `tests/data/zones`:
+//! `cargo run --release -p mesonet --features zone-files --example zone_bundle -- tests/data/zones
+//! zones.bin.gz`. The same files give the same zones; `SOURCES.md` beside them says what they are.
+
+use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use mesonet::{LonLat, Zone, ZoneCode, ZoneFile, ZoneKind, Zones, read_zone_geojson};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Tolerance of the Canadian outlines, 111 m at most. Those of the United States are taken as they
+/// are: their source has simplified them with ten times as much.
+const TOLERANCE_DEG: f64 = 0.001;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [folder, out] = &arguments[..] else {
+        return Err("usage: zone_bundle FOLDER OUT".into());
+    };
+    let zones = zones(Path::new(folder))?;
+    let bytes = zones.to_bundle()?;
+    let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packed.write_all(&bytes)?;
+    fs::write(out, packed.finish()?)?;
+    for kind in ZoneKind::ALL {
+        let of_kind = || zones.iter().filter(|zone| zone.kind == kind);
+        let outlines = of_kind().filter_map(|zone| zone.geometry.as_ref());
+        println!(
+            "{kind}: {} zones, {} with a name, {} with an outline, {} positions",
+            of_kind().count(),
+            of_kind().filter(|zone| zone.name_en.is_some()).count(),
+            outlines.clone().count(),
+            outlines.map(mesonet::MultiPolygon::positions).sum::<usize>(),
+        );
+    }
+    println!("{} bytes, geography version {}", bytes.len(), zones.version()?);
+    Ok(())
+}
+
+/// The zones of the files of a folder.
+pub fn zones(folder: &Path) -> Result<Zones> {
+    let mut all = canadian(folder)?;
+    all.append(&mut american(folder)?);
+    Ok(Zones::new(all))
+}
+
+fn unzipped(folder: &Path, name: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(folder.join(format!("{name}.gz")))?;
+    GzDecoder::new(file).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Zones of a file none of whose rows but those named may be refused.
+fn read(folder: &Path, name: &str, refused: usize) -> Result<ZoneFile> {
+    let file = read_zone_geojson(&unzipped(folder, name)?, None)?;
+    if file.refused != refused {
+        return Err(
+            format!("{name}: {} rows were refused: {:?}", file.refused, file.refusals).into()
+        );
+    }
+    Ok(file)
+}
+
+/// ECCC's base zones. Their table has no outlines: those of some zones are in other files.
+fn canadian(folder: &Path) -> Result<Vec<Zone>> {
+    let table = unzipped(folder, "CLC_Base_Zone.csv")?;
+    let mut zones = HashMap::new();
+    for row in csv::Reader::from_reader(&table[..]).deserialize() {
+        let row: HashMap<String, String> = row?;
+        let number = |name: &str| row[name].parse::<f64>();
+        let zone = Zone {
+            name_en: Some(row["NAME"].clone()),
+            name_fr: Some(row["NOM"].clone()),
+            centroid: Some(LonLat::new(number("LON_DD")?, number("LAT_DD")?)?),
+            area_km2: Some(number("AREA_KM2")?),
+            ..Zone::new(row["CLC"].parse()?, ZoneKind::Base)
+        };
+        zones.insert(zone.code, zone);
+    }
+    // Air quality zones: rows of several base zones and rows without a code are no base zones. A
+    // zone of the same code is the base zone where its area is, to half a percent; some have moved
+    // a border.
+    for outlined in read(folder, "eccc_clc_bc_75.geojson", 12)?.zones {
+        let Some(zone) = zones.get_mut(&outlined.code) else { continue };
+        let share = outlined.area_km2.zip(zone.area_km2).map(|(one, other)| one / other);
+        if share.is_some_and(|share| (share - 1.0).abs() < 0.005) {
+            zone.geometry = outlined.geometry;
+        }
+    }
+    // Outlines as alerts named them.
+    for outlined in read(folder, "eccc_clc_from_cap_messages.geojson", 0)?.zones {
+        let Some(zone) = zones.get_mut(&outlined.code) else { continue };
+        zone.geometry = outlined.geometry;
+    }
+    for zone in zones.values_mut() {
+        if let Some(outline) = &zone.geometry {
+            zone.geometry = Some(outline.simplified(TOLERANCE_DEG)?);
+        }
+    }
+    Ok(zones.into_values().collect())
+}
+
+/// Zones of the National Weather Service, with the names that its tables have.
+fn american(folder: &Path) -> Result<Vec<Zone>> {
+    let mut names: HashMap<ZoneCode, HashSet<String>> = HashMap::new();
+    let mut name = |code: String, name: &str| -> Result<()> {
+        names.entry(code.parse()?).or_default().insert(name.to_owned());
+        Ok(())
+    };
+    let table = unzipped(folder, "NWS_ZONE_COUNTY_CORRELATION.csv")?;
+    for row in csv::ReaderBuilder::new().delimiter(b'|').from_reader(&table[..]).deserialize() {
+        let row: HashMap<String, String> = row?;
+        let part = |column: &str, range| {
+            row[column].get(range).ok_or_else(|| format!("{column} {:?}", row[column]))
+        };
+        let state_zone = "STATE+ZONE";
+        name(
+            format!("{}Z{}", part(state_zone, 0..2)?, part(state_zone, 2..5)?),
+            &row["ZONE_NAME"],
+        )?;
+        name(format!("{}C{}", row["STATE"], part("FIPS/SAME", 2..5)?), &row["COUNTY_NAME"])?;
+    }
+    let table = unzipped(folder, "NWS_MARINE_ZONES.csv")?;
+    for row in csv::Reader::from_reader(&table[..]).deserialize() {
+        let row: HashMap<String, String> = row?;
+        name(row["zone_ugc"].clone(), &row["name"])?;
+    }
+    let mut all = Vec::new();
+    for kind in ["county", "firewx", "zone"] {
+        all.append(&mut read(folder, &format!("nws_ugcs_{kind}_simplified.geojson"), 0)?.zones);
+    }
+    for zone in &mut all {
+        zone.geometry = zone.geometry.as_ref().map(mesonet::MultiPolygon::repaired);
+        // The tables are of forecast zones: a fire weather zone of the same code is another. Where
+        // they have two names for a code, neither is taken.
+        let known = names.get(&zone.code).filter(|known| known.len() == 1);
+        if zone.kind != ZoneKind::Fire {
+            zone.name_en = known.and_then(|known| known.iter().next()).cloned();
+        }
+    }
+    Ok(all)
+}
