@@ -1,6 +1,6 @@
 //! Areas on the globe: polygons and sets of them, in GeoJSON's shapes.
 
-use ::geo::{BooleanOps, BoundingRect, Coord, Intersects, LineString, Rect, Validation};
+use ::geo::{BooleanOps, BoundingRect, Coord, Intersects, LineString, MapCoords, Rect, Validation};
 
 use crate::geo::{BBox, EARTH_RADIUS_KM, GeoError, LonLat};
 
@@ -195,9 +195,10 @@ impl Polygon {
     }
 
     /// Whether the polygon is one in the sense of OGC's Simple Features: rings touch themselves and
-    /// each other in single points at most, and holes lie inside.
+    /// each other in single points at most, and holes lie inside. This is told of the rounded
+    /// coordinates as decimals: a corner in the middle of an edge may lie beside it in binary.
     pub fn is_valid(&self) -> bool {
-        self.shape.is_valid()
+        in_units(&self.shape).is_valid()
     }
 
     /// From rings whose longitudes run on, as [`unrolled`] makes them.
@@ -235,14 +236,25 @@ impl Polygon {
 
     /// See [`MultiPolygon::repaired`].
     fn repaired(&self) -> Vec<Self> {
-        let nothing = ::geo::MultiPolygon::new(Vec::new());
-        let filled = self.shape.union(&nothing).into_iter();
-        let parts: Vec<Self> = filled.filter_map(|part| Self::of_overlay(part, 0.0)).collect();
-        if parts.iter().all(Self::is_valid) && !parts.is_empty() {
-            parts
-        } else {
-            vec![self.clone()]
+        let mut parts = vec![self.clone()];
+        // Rounding the corners where edges cross can make edges cross again.
+        for _ in 0..4 {
+            if parts.iter().all(Self::is_valid) {
+                return parts;
+            }
+            parts = parts.iter().flat_map(Self::solid_parts).collect();
         }
+        vec![self.clone()]
+    }
+
+    /// What lies inside the outer ring and in no hole, put together anew.
+    fn solid_parts(&self) -> Vec<Self> {
+        let (exterior, holes) = in_units(&self.shape).into_inner();
+        let solid = |ring| ::geo::Polygon::new(ring, Vec::new());
+        let holes = ::geo::MultiPolygon::new(holes.into_iter().map(solid).collect());
+        let filled = solid(exterior).difference(&holes);
+        let degrees = filled.map_coords(|at| Coord { x: at.x / ROUNDING, y: at.y / ROUNDING });
+        degrees.into_iter().filter_map(|part| Self::of_overlay(part, 0.0)).collect()
     }
 
     /// A polygon that was worked out, moved by whole turns; none where it is thinner than the
@@ -336,14 +348,12 @@ impl MultiPolygon {
         self.polygons.iter().all(Polygon::is_valid)
     }
 
-    /// The same area of valid polygons: what is in it is what lies inside an odd number of the rings
-    /// of one that is not. Valid ones stay as they are.
+    /// The same area of valid polygons, where some are not: their holes are taken out of what lies
+    /// inside their outer rings, and loops of a ring become polygons of their own. Valid polygons
+    /// stay as they are, and so does one that cannot be mended.
     #[must_use]
     pub fn repaired(&self) -> Self {
-        let polygons = self.polygons.iter().flat_map(|polygon| {
-            if polygon.is_valid() { vec![polygon.clone()] } else { polygon.repaired() }
-        });
-        Self { polygons: polygons.collect() }
+        Self { polygons: self.polygons.iter().flat_map(Polygon::repaired).collect() }
     }
 
     /// The same area with fewer positions, by the rule of Ramer, Douglas and Peucker.
@@ -432,6 +442,13 @@ fn shift(ring: &mut [Coord<f64>], degrees: f64) {
     for at in ring {
         *at = Coord { x: rounded(at.x + degrees), y: rounded(at.y) };
     }
+}
+
+/// A shape in whole units of the rounding: what touches in decimals touches there, while in degrees
+/// a corner in the middle of an edge may lie beside it.
+fn in_units(shape: &::geo::Polygon<f64>) -> ::geo::Polygon<f64> {
+    let unit = |degrees| libm::round(degrees * ROUNDING);
+    shape.map_coords(|at| Coord { x: unit(at.x), y: unit(at.y) })
 }
 
 /// Twice the area of a ring, positive where it goes counterclockwise: exact, in units of the

@@ -359,3 +359,44 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_hole_that_touches_the_outer_ring_in_decimals_is_valid() {
+    // The hole's first corner is the middle of the outer ring's first edge; in binary it is not.
+    let outer =
+        [[-151.85, 58.17], [-151.89, 58.19], [-151.89, 58.27], [-151.79, 58.25], [-151.85, 58.17]];
+    let hole = [[-151.87, 58.18], [-151.86, 58.18], [-151.87, 58.19], [-151.87, 58.18]];
+    let polygon = Polygon::new(&ring(&outer), &[ring(&hole)]).unwrap();
+    assert!(!polygon.shape.is_valid() && polygon.is_valid());
+}
+
+#[test]
+fn what_is_not_valid_is_mended() {
+    // A bow tie becomes two triangles, a hole across the outer ring a bay.
+    let bow_tie = ring(&[[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [0.0, 3.0], [0.0, 0.0]]);
+    let square = rectangle(10.0, 0.0, 20.0, 10.0);
+    let bay = rectangle(15.0, 5.0, 25.0, 6.0);
+    let fine = Polygon::new(&rectangle(30.0, 0.0, 31.0, 1.0), &[]).unwrap();
+    let shape = MultiPolygon::new([
+        Polygon::new(&bow_tie, &[]).unwrap(),
+        Polygon::new(&square, &[bay]).unwrap(),
+        fine.clone(),
+    ])
+    .unwrap();
+    assert!(!shape.is_valid());
+    let mended = shape.repaired();
+    assert!(mended.is_valid());
+    let corners: Vec<_> = mended.polygons().iter().map(|part| part.exterior().len()).collect();
+    assert_eq!(corners, [4, 4, 9, 5]);
+    assert_eq!(mended.polygons()[3], fine);
+    for (lon, lat, inside) in [
+        (0.2, 1.0, true),
+        (1.8, 1.0, true),
+        (1.0, 0.2, false),
+        (17.0, 5.5, false),
+        (22.0, 5.5, false),
+        (12.0, 5.5, true),
+    ] {
+        assert_eq!(mended.contains(place(lon, lat)), inside, "{lon} {lat}");
+    }
+}

@@ -52,6 +52,8 @@ pub struct Config {
     /// File of limits for the quality checks, which go over those that ship.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<PathBuf>,
+    /// Files of zones, which go over those that come along.
+    pub zones: Vec<PathBuf>,
     /// What goes to the log: the name of a level.
     pub log: String,
     /// Most cells of a readings answer.
@@ -81,6 +83,7 @@ impl Default for Config {
             api_prefix: "/api/v1".to_owned(),
             cors_origins: Vec::new(),
             limits: None,
+            zones: Vec::new(),
             log: "info".to_owned(),
             max_cells: cells,
             max_positions: positions,
@@ -161,6 +164,12 @@ pub struct Flags {
     #[arg(long, env = "MESONET_LIMITS", value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<PathBuf>,
+
+    /// Files of zones of alerts (.shp, .geojson), comma-separated, which go over those that come
+    /// along [default: none]
+    #[arg(long, env = "MESONET_ZONES", value_name = "FILES", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<Vec<PathBuf>>,
 
     /// What goes to the log: off, error, warn, info, debug or trace [default: info]
     #[arg(long, env = "MESONET_LOG", value_name = "LEVEL")]

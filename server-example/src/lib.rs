@@ -10,6 +10,7 @@
 //! | The store on disk, and where what is in it came from | `record.rs` |
 //! | The clock, and the reports that a replay waits for | [`Clock`], [`Timeline`] |
 //! | The bundled reports | [`sample`] |
+//! | The zones of alerts, bundled and of files | [`ZoneSet`] |
 //! | Files into the store: command, watched folder, push | [`ingest`] |
 //! | Store, and bodies that are encoded ahead | [`State`] |
 //! | Endpoints, one file per resource | `routes/` |
@@ -39,6 +40,7 @@ mod serve;
 mod snapshot;
 mod state;
 mod stream;
+mod zones;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -62,6 +64,7 @@ pub use replay::Timeline;
 pub use sample::{Sample, SampleError, sample, station_tables};
 pub use serve::{ServeError, serve};
 pub use state::{SnapshotError, State};
+pub use zones::{TOLERANCE_DEG, ZoneSet, ZonesError};
 
 use error::ApiError;
 
@@ -123,7 +126,9 @@ fn cors(origins: &[String]) -> Option<CorsLayer> {
             .allow_origin(origins)
             .allow_methods([Method::GET, Method::POST])
             .allow_headers([header::CONTENT_TYPE, header::IF_NONE_MATCH])
-            .expose_headers([&[header::ETAG, REPLAY][..], &routes::BULK_HEADERS].concat())
+            .expose_headers(
+                [&[header::ETAG, REPLAY, routes::GEOGRAPHY][..], &routes::BULK_HEADERS].concat(),
+            )
             .max_age(Duration::from_secs(86_400))
     })
 }

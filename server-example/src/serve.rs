@@ -16,6 +16,7 @@ use crate::record::{Origin, Record};
 use crate::replay::Timeline;
 use crate::sample::{Sample, SampleError, sample};
 use crate::state::{SnapshotError, State};
+use crate::zones::ZonesError;
 
 /// How often the server looks whether the clock has passed a report.
 const TICK: Duration = Duration::from_secs(1);
@@ -54,6 +55,9 @@ pub enum ServeError {
     /// The watched folder cannot be read, or the store takes nothing.
     #[error(transparent)]
     Watch(#[from] WatchError),
+    /// The zones of alerts cannot be read.
+    #[error(transparent)]
+    Zones(#[from] ZonesError),
     /// The sample holds no report.
     #[error("the sample holds no report")]
     Empty,
@@ -94,6 +98,8 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     }
     let watch = config.watch.clone().map(|folder| Watch::new(folder, config.watch_keep));
     let state = State::of_record(config, clock, record.clone(), intake)?;
+    let zones = state.zones()?;
+    tracing::info!("{} zones, geography version {}", zones.zones().len(), zones.version());
     let app = crate::app(Arc::clone(&state));
     tracing::info!("listens on http://{}", listener.local_addr()?);
 

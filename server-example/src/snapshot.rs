@@ -70,10 +70,10 @@ impl Snapshot {
     }
 }
 
-const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
+pub const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
 
 /// Whether `If-None-Match` names the tag. The comparison is the weak one of RFC 9110.
-fn has_already(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+pub fn has_already(headers: &HeaderMap, etag: &HeaderValue) -> bool {
     let lines = headers.get_all(header::IF_NONE_MATCH).iter();
     // Our tags hold no comma, so a list of tags can be cut at its commas.
     lines.flat_map(|line| line.as_bytes().split(|&byte| byte == b',')).any(|tag| {

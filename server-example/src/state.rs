@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use mesonet::{Intake, MINUTE_MS, Reader, StationMarkers, Store, StoreError, Variable, details};
@@ -17,6 +17,7 @@ use crate::ingest::{Ingest, IngestError, Options, Summary, Target, ingest};
 use crate::record::Record;
 use crate::sample::station_tables;
 use crate::snapshot::Snapshot;
+use crate::zones::{ZoneSet, ZonesError};
 
 /// Readings answers that may be in memory at once, be they computed or sent. One is 16 MB at the
 /// caps of the interface.
@@ -35,6 +36,8 @@ pub struct State {
     markers: ArcSwap<Markers>,
     details: ArcSwap<Details>,
     units: Snapshot,
+    /// Unpacked when they are first asked for.
+    zones: OnceLock<Arc<ZoneSet>>,
     /// One permit per core: heavy work queues instead of sharing the cores ever more thinly.
     cores: Arc<Semaphore>,
     answers: Arc<Semaphore>,
@@ -110,6 +113,7 @@ impl State {
             markers: ArcSwap::from_pointee(Markers::new(&*store)?),
             details: ArcSwap::from_pointee(Details::new(&*store, clock.now_ms(), None)?),
             units: units()?,
+            zones: OnceLock::new(),
             cores: Arc::new(Semaphore::new(cores)),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
             config,
@@ -182,6 +186,18 @@ impl State {
     /// The units of all variables.
     pub(crate) fn units(&self) -> &Snapshot {
         &self.units
+    }
+
+    /// The zones that alerts are issued for: those that come along, and those of the settings' files.
+    ///
+    /// # Errors
+    /// A file of zones cannot be read, or those that come along are damaged.
+    pub fn zones(&self) -> Result<Arc<ZoneSet>, ZonesError> {
+        if let Some(zones) = self.zones.get() {
+            return Ok(Arc::clone(zones));
+        }
+        let zones = ZoneSet::load(&self.config.zones)?;
+        Ok(Arc::clone(self.zones.get_or_init(|| zones)))
     }
 
     /// Makes anew what has changed: markers when a station came or moved, details when anything

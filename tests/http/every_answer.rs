@@ -145,6 +145,7 @@ fn the_root_tells_what_the_server_is() {
     let api = Api::with(config, MemoryStore::default());
     api.call(Method::GET, "/", &[], Body::empty()).is(concat!(
         r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
+        r#""GET /obs/alerts/zones","#,
         r#""GET /obs/capabilities","GET /obs/observations/explain","GET /obs/observations/units","#,
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
@@ -157,8 +158,8 @@ fn the_root_tells_what_the_server_is() {
 #[test]
 fn a_query_string_has_a_longest_length() {
     api()
-        .get(&format!("/stations/readings?x={}", "y".repeat(16_383)))
-        .refuses(400, "the query string is 16385 bytes long; allowed are up to 16384");
+        .get(&format!("/stations/readings?x={}", "y".repeat(32_767)))
+        .refuses(400, "the query string is 32769 bytes long; allowed are up to 32768");
 }
 
 /// A store that is asked for readings after it was looked through for the snapshots.

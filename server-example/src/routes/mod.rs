@@ -8,6 +8,7 @@ mod readings;
 mod series;
 mod stations;
 mod units;
+mod zones;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use axum::Router;
 
 pub use bulk::HEADERS as BULK_HEADERS;
 pub use index::router as index;
+pub use zones::GEOGRAPHY;
 
 use crate::state::State;
 
@@ -28,4 +30,5 @@ pub fn api() -> Router<Arc<State>> {
         .merge(series::router())
         .merge(stations::router())
         .merge(units::router())
+        .merge(zones::router())
 }

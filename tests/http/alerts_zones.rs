@@ -1,0 +1,266 @@
+//! `GET /alerts/zones`
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::PathBuf;
+
+use axum::http::header;
+use mesonet::MemoryStore;
+use mesonet_server::{Config, ZoneSet};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{Answer, Api};
+
+const GEOGRAPHY: &str = "x-mesonet-geography";
+
+fn api() -> Api {
+    Api::new(MemoryStore::default())
+}
+
+fn features(answer: &Answer) -> Vec<Value> {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let collection: Value = serde_json::from_str(&answer.text()).unwrap();
+    assert_eq!(collection["type"], "FeatureCollection");
+    collection["features"].as_array().unwrap().clone()
+}
+
+fn ids(answer: &Answer) -> Vec<String> {
+    features(answer).iter().map(|feature| feature["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn zones_of_both_countries_are_features_and_what_no_source_says_is_left_out() {
+    api().get("/alerts/zones?codes=000001,PWC050,PWZ008").is(concat!(
+        r#"{"type":"FeatureCollection","features":["#,
+        r#"{"type":"Feature","id":"000001","geometry":null,"properties":{"clcCode":"000001","#,
+        r#""kind":"base","nameEn":"Saint Pierre and Miquelon","nameFr":"Saint-Pierre et Miquelon","#,
+        r#""areaKm2":1650.01840968,"centroid":{"lat":46.88926725,"lon":-56.29248784}}},"#,
+        r#"{"type":"Feature","id":"PWC050","geometry":{"type":"Polygon","coordinates":"#,
+        r#"[[[131.12,3.0],[131.13,3.01],[131.12,3.01],[131.12,3.0]]]},"properties":{"#,
+        r#""ugcCode":"PWC050","kind":"county","nameEn":"Tobi","#,
+        r#""centroid":{"lat":3.0055,"lon":131.1563}}},"#,
+        r#"{"type":"Feature","id":"PWZ008","geometry":{"type":"Polygon","coordinates":"#,
+        r#"[[[131.12,3.0],[131.13,3.01],[131.12,3.01],[131.12,3.0]]]},"properties":{"#,
+        r#""ugcCode":"PWZ008","kind":"public","nameEn":"Tobi","#,
+        r#""centroid":{"lat":3.0055,"lon":131.1563}}}]}"#,
+    ));
+}
+
+#[test]
+fn codes_are_answered_in_their_order_each_once_and_unknown_ones_are_left_out() {
+    let api = api();
+    let of = |query: &str| ids(&api.get(&format!("/alerts/zones?{query}")));
+    assert_eq!(of("codes=OKC109,041320,OKZ025"), ["OKC109", "041320", "OKZ025"]);
+    assert_eq!(of("codes=041320,OKC109,041320&codes=OKC109"), ["041320", "OKC109"]);
+    assert_eq!(of("codes=041320%2C%20OKC109,"), ["041320", "OKC109"]);
+    // A code that no zone has, one that none can have, and one of several zones.
+    assert_eq!(of("codes=999999,okc109,082640-082713,OKC109"), ["OKC109"]);
+    api.get("/alerts/zones?codes=999999").is(r#"{"type":"FeatureCollection","features":[]}"#);
+}
+
+#[test]
+fn one_to_2000_codes_are_needed() {
+    let api = api();
+    for none in ["", "?codes=", "?codes=,%20,", "?kind=fire"] {
+        api.get(&format!("/alerts/zones{none}"))
+            .refuses(400, "codes is needed: one to 2000 zone codes, comma-separated");
+    }
+    let codes = |count: usize| -> String {
+        // As browsers escape them.
+        (0..count).map(|code| format!("{code:06}")).collect::<Vec<_>>().join("%2C")
+    };
+    let all = ["000001", "000002", "000003"];
+    assert_eq!(ids(&api.get(&format!("/alerts/zones?codes={}", codes(2_000)))), all);
+    // One of them twice is one.
+    let twice = api.get(&format!("/alerts/zones?codes={},000001", codes(2_000)));
+    assert_eq!(ids(&twice), all);
+    api.get(&format!("/alerts/zones?codes={}", codes(2_001)))
+        .refuses(400, "codes names 2001 zones; allowed are up to 2000");
+}
+
+#[test]
+fn kind_tells_zones_of_one_code_apart() {
+    let api = api();
+    let of = |query: &str| {
+        let answer = api.get(&format!("/alerts/zones?{query}"));
+        let features = features(&answer);
+        features.iter().map(|feature| feature["properties"]["kind"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("codes=OKZ025"), ["public"]);
+    assert_eq!(of("codes=OKZ025&kind=fire"), ["fire"]);
+    assert_eq!(of("codes=OKZ025,041320,OKC109&kind=county"), ["county"]);
+    assert_eq!(of("codes=OKZ025&kind=base"), [Value::Null; 0]);
+    api.get("/alerts/zones?codes=OKZ025&kind=land").refuses(
+        400,
+        "\"land\" is no kind of zone; allowed are base, public, marine, fire and county",
+    );
+}
+
+#[test]
+fn an_answer_is_immutable_and_its_etag_and_address_name_the_geography_version() {
+    let api = api();
+    let version = ZoneSet::load(&[]).unwrap().version().to_owned();
+    let day = api.get("/alerts/zones?codes=000001");
+    assert_eq!(day.header(GEOGRAPHY), Some(&*version));
+    assert_eq!(day.header(header::ETAG), Some(&*format!("\"{version}-identity\"")));
+    assert_eq!(day.header(header::CACHE_CONTROL), Some("public, max-age=86400, immutable"));
+    let year = api.get(&format!("/alerts/zones?codes=000001&version={version}"));
+    assert_eq!(year.text(), day.text());
+    assert_eq!(year.header(header::CACHE_CONTROL), Some("public, max-age=31536000, immutable"));
+    api.get("/alerts/zones?codes=000001&version=x")
+        .refuses(404, &format!("no geography version \"x\"; the one that is served is {version}"));
+    let etag = day.header(header::ETAG).unwrap();
+    let again = api.get_with("/alerts/zones?codes=000001", &[(header::IF_NONE_MATCH, etag)]);
+    again.is_empty(304);
+    for name in [header::ETAG, header::CACHE_CONTROL, header::VARY] {
+        assert_eq!(again.header(&name), day.header(&name), "{name}");
+    }
+    let other = api.get_with("/alerts/zones?codes=000001", &[(header::IF_NONE_MATCH, "\"x\"")]);
+    assert_eq!(other.text(), day.text());
+}
+
+#[test]
+fn a_caller_who_takes_an_encoding_gets_the_same_zones_in_it() {
+    let api = api();
+    let path = "/alerts/zones?codes=041320,OKC109,AKC016";
+    let plain = api.get(path);
+    for encoding in ["gzip", "br", "zstd"] {
+        let answer = api.get_with(path, &[(header::ACCEPT_ENCODING, encoding)]);
+        assert_eq!(answer.header(header::CONTENT_ENCODING), Some(encoding));
+        assert_eq!(answer.text(), plain.text());
+        let etag = answer.header(header::ETAG).unwrap();
+        assert!(etag.ends_with(&format!("-{encoding}\"")), "{etag}");
+    }
+}
+
+/// Every polygon of a feature, as rings of positions.
+fn polygons(feature: &Value) -> Vec<Vec<Vec<[f64; 2]>>> {
+    let geometry = &feature["geometry"];
+    let coordinates = geometry["coordinates"].clone();
+    match geometry["type"].as_str() {
+        None => Vec::new(),
+        Some("Polygon") => vec![serde_json::from_value(coordinates).unwrap()],
+        Some("MultiPolygon") => serde_json::from_value(coordinates).unwrap(),
+        Some(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn every_zone_is_geojson_with_closed_and_turned_rings_that_do_not_cross_the_antimeridian() {
+    let api = api();
+    let zones = ZoneSet::load(&[]).unwrap();
+    let (mut outlined, mut rings) = (0, 0);
+    for kind in ["base", "public", "marine", "fire", "county"] {
+        let of_kind = zones.zones().iter().filter(|zone| zone.kind.name() == kind);
+        let codes: Vec<&str> = of_kind.map(|zone| zone.code.as_str()).collect();
+        for codes in codes.chunks(2_000) {
+            let query = format!("/alerts/zones?kind={kind}&codes={}", codes.join(","));
+            let answer = features(&api.get(&query));
+            assert_eq!(answer.len(), codes.len());
+            for feature in &answer {
+                let polygons = polygons(feature);
+                outlined += usize::from(!polygons.is_empty());
+                for polygon in &polygons {
+                    rings += polygon.len();
+                    for (i, ring) in polygon.iter().enumerate() {
+                        let id = &feature["id"];
+                        assert!(ring.len() >= 4 && ring[0] == ring[ring.len() - 1], "{id}");
+                        let mut twice_area = 0.0;
+                        for edge in ring.windows(2) {
+                            let [[x, y], [to_x, to_y]] = [edge[0], edge[1]];
+                            assert!(x.abs() <= 180.0 && y.abs() <= 90.0, "{id}");
+                            assert!((to_x - x).abs() <= 180.0, "{id}");
+                            let [from_x, from_y] = ring[0];
+                            twice_area +=
+                                (x - from_x) * (to_y - from_y) - (to_x - from_x) * (y - from_y);
+                        }
+                        assert_eq!(twice_area > 0.0, i == 0, "{id}");
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(outlined, 182 + 4_076 + 699 + 3_599 + 3_266);
+    assert!(rings > 40_000, "{rings}");
+}
+
+#[test]
+fn the_aleutians_lie_on_both_sides_of_the_antimeridian() {
+    let aleutians = &features(&api().get("/alerts/zones?codes=AKC016"))[0];
+    let sides: BTreeSet<bool> =
+        polygons(aleutians).iter().map(|polygon| polygon[0][0][0] > 0.0).collect();
+    assert_eq!(sides.len(), 2);
+}
+
+/// A file of `tests/data/zones`, unpacked into a folder.
+fn unpacked(folder: &TempDir, name: &str) -> PathBuf {
+    let source = format!("{}/data/zones/{name}.gz", env!("CARGO_MANIFEST_DIR"));
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(source).unwrap();
+    flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn newer_files_go_over_the_zones_that_come_along() {
+    let folder = TempDir::new().unwrap();
+    let shp = unpacked(&folder, "eccc_zones_bc.shp");
+    unpacked(&folder, "eccc_zones_bc.dbf");
+    let prj = include_str!("../data/zones/eccc_zones_bc.prj");
+    std::fs::write(shp.with_extension("prj"), prj).unwrap();
+    let geojson = unpacked(&folder, "eccc_clc_bc_75.geojson");
+
+    // 083510 is drawn otherwise there, 081200 is no base zone.
+    let path = "/alerts/zones?codes=083510,081200,041320";
+    let before = api().get(path);
+    assert_eq!(ids(&before), ["083510", "041320"]);
+    let with = |zones: PathBuf| {
+        let config = Config { zones: vec![zones], ..Config::default() };
+        Api::with(config, MemoryStore::default()).get(path)
+    };
+    let (of_shapes, of_features) = (with(shp), with(geojson));
+    for after in [&of_shapes, &of_features] {
+        let [okanagan, vancouver_island, sarnia] = &features(after)[..] else { panic!() };
+        assert_eq!(okanagan["geometry"]["type"], "Polygon");
+        // What the file does not say is kept.
+        assert_eq!(okanagan["properties"]["nameFr"], features(&before)[0]["properties"]["nameFr"]);
+        assert_eq!(okanagan["properties"]["nameEn"], "North Okanagan");
+        assert_eq!(vancouver_island["properties"]["nameEn"], "North Vancouver Island");
+        assert!(vancouver_island["properties"].get("nameFr").is_none());
+        assert_eq!(*sarnia, features(&before)[1]);
+        assert_ne!(after.header(GEOGRAPHY), before.header(GEOGRAPHY));
+        assert_ne!(after.header(header::ETAG), before.header(header::ETAG));
+    }
+    let outline = |answer: &Answer| features(answer)[0]["geometry"].clone();
+    assert_eq!(outline(&of_shapes), outline(&of_features));
+}
+
+#[test]
+fn files_that_hold_no_zones_are_refused_with_the_reason() {
+    let folder = TempDir::new().unwrap();
+    let refused = |name: &str, text: Option<&str>| {
+        let path = folder.path().join(name);
+        if let Some(text) = text {
+            std::fs::write(&path, text).unwrap();
+        }
+        let error = ZoneSet::load(&[path]).unwrap_err().to_string();
+        let start = format!("the file of zones {}/", folder.path().display());
+        error.strip_prefix(&start).unwrap_or_else(|| panic!("{error}")).to_owned()
+    };
+    assert!(refused("a.geojson", None).starts_with("a.geojson: No such file"));
+    assert_eq!(refused("a.kml", None), "a.kml: its name must end with .shp, .geojson or .json");
+    assert!(refused("b.json", Some("{}")).starts_with("b.json: not a GeoJSON FeatureCollection"));
+    assert!(refused("c.shp", Some("x")).starts_with("c.dbf: No such file"));
+    std::fs::write(folder.path().join("c.dbf"), "x").unwrap();
+    std::fs::write(folder.path().join("c.prj"), "PROJCS[\"Lambert\",x]").unwrap();
+    assert!(refused("c.shp", Some("x")).ends_with("got PROJCS[\"Lambert\"]"));
+    let park = r#"{"type":"FeatureCollection","features":[{"properties":{"NAME":"Park"}}]}"#;
+    assert!(
+        refused("d.json", Some(park)).starts_with(
+            "d.json: none of its 1 rows is a zone; the first one: no code: a column CLC"
+        )
+    );
+}
