@@ -207,10 +207,12 @@ impl Polygon {
         mut holes: Vec<Vec<Coord<f64>>>,
     ) -> Result<Self, GeometryError> {
         turn(&mut exterior, true)?;
+        split_long_edges(&mut exterior);
         let exterior = LineString::new(exterior);
         let bounds = exterior.bounding_rect().ok_or(GeometryError::Empty)?;
         for hole in &mut holes {
             turn(hole, false)?;
+            split_long_edges(hole);
             let west = hole.iter().map(|at| at.x).fold(f64::INFINITY, f64::min);
             if west < bounds.min().x && west + 360.0 <= bounds.max().x {
                 shift(hole, 360.0);
@@ -475,6 +477,24 @@ fn turn(ring: &mut [Coord<f64>], counterclockwise: bool) -> Result<(), GeometryE
         ring.reverse();
     }
     Ok(())
+}
+
+/// Puts a corner into the middle of edges that span more than 180° of longitude, which putting
+/// together or simplifying can make of shorter ones: they would be taken for the other way round.
+fn split_long_edges(ring: &mut Vec<Coord<f64>>) {
+    let long = |edge: &[Coord<f64>]| (edge[1].x - edge[0].x).abs() > 180.0;
+    if ring.windows(2).any(long) {
+        let mut whole = Vec::with_capacity(ring.len() + 2);
+        for edge in ring.windows(2) {
+            whole.push(edge[0]);
+            if long(edge) {
+                let middle = (edge[0] + edge[1]) / 2.0;
+                whole.push(Coord { x: rounded(middle.x), y: rounded(middle.y) });
+            }
+        }
+        whole.extend(ring.last());
+        *ring = whole;
+    }
 }
 
 fn positions(ring: &LineString<f64>) -> impl ExactSizeIterator<Item = LonLat> + '_ {

@@ -218,6 +218,26 @@ fn simplifying_keeps_corners_islands_and_validity() {
     assert!(thin.is_valid() || thin == hook);
 }
 
+#[test]
+fn an_edge_that_has_become_longer_than_half_the_globe_is_split() {
+    let wide = [
+        [-170.0, 0.0],
+        [-60.0, 0.0],
+        [60.0, 0.0],
+        [170.0, 0.0],
+        [170.0, 9.0],
+        [60.0, 9.0],
+        [-60.0, 9.0],
+        [-170.0, 9.0],
+        [-170.0, 0.0],
+    ];
+    let shape = MultiPolygon::new([Polygon::new(&ring(&wide), &[]).unwrap()]).unwrap();
+    let thin = shape.simplified(0.1).unwrap();
+    assert_eq!(thin.positions(), 7);
+    assert!(thin.contains(place(0.0, 5.0)) && !thin.contains(place(180.0, 5.0)));
+    assert_eq!(read(&serde_json::to_string(&thin).unwrap()).unwrap(), thin);
+}
+
 /// Rings around a middle whose corners come in the order of their bearing: they cross nothing.
 fn any_star() -> impl Strategy<Value = Vec<LonLat>> {
     let corners = prop::collection::vec((0.0..360.0_f64, 0.2..20.0_f64), 3..40);

@@ -67,8 +67,6 @@ mod station;
 mod variable;
 #[cfg(feature = "zone")]
 mod zone;
-#[cfg(feature = "zone")]
-mod zone_bundle;
 // Level 2: the rules.
 mod canonical;
 mod capability;
@@ -84,6 +82,8 @@ mod error;
 mod grid;
 mod lookback;
 mod series_filter;
+#[cfg(feature = "zone")]
+mod zone_bundle;
 // Level 3: what comes in and what is kept.
 #[cfg(feature = "feed")]
 pub mod feed;
