@@ -98,8 +98,7 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     }
     let watch = config.watch.clone().map(|folder| Watch::new(folder, config.watch_keep));
     let state = State::of_record(config, clock, record.clone(), intake)?;
-    let zones = state.zones()?;
-    tracing::info!("{} zones, geography version {}", zones.zones().len(), zones.version());
+    prepare_zones(&state).await?;
     let app = crate::app(Arc::clone(&state));
     tracing::info!("listens on http://{}", listener.local_addr()?);
 
@@ -130,6 +129,21 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     tokio::select! {
         done = server.into_future() => done?,
         () = overtime => tracing::warn!("answers under way were broken off"),
+    }
+    Ok(())
+}
+
+/// Unpacks the zones beside the first requests. Where there are files of them, it waits: what is
+/// wrong with one is said before the server listens.
+async fn prepare_zones(state: &Arc<State>) -> Result<(), ServeError> {
+    let unpacked = Arc::clone(state);
+    let zones = tokio::task::spawn_blocking(move || {
+        let zones = unpacked.zones()?;
+        tracing::info!("{} zones, geography version {}", zones.zones().len(), zones.version());
+        Ok::<_, ZonesError>(())
+    });
+    if !state.config().zones.is_empty() {
+        zones.await.map_err(io::Error::other)??;
     }
     Ok(())
 }

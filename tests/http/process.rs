@@ -189,6 +189,10 @@ fn nonsense_is_refused_at_the_start_with_what_is_allowed() {
     assert!(refusal(&["--now", "noon"]).contains("allowed are sample, live and an ISO 8601"));
     assert!(refusal(&["--date", "x"]).contains("unexpected argument '--date'"));
     assert!(!folder.path().join("mesonet-data").exists(), "nothing was made");
+    let refused = refusal(&["--listen", "127.0.0.1:0", "--zones", "zones.kml"]);
+    let reason =
+        "error: the file of zones zones.kml: its name must end with .shp, .geojson or .json\n";
+    assert!(refused.ends_with(reason), "{refused}");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let refused = refusal(&["--listen", &address]);

@@ -1,0 +1,96 @@
+"""What the server sends as GeoJSON, judged by a validator that is not ours.
+
+The server is the debug build of the workspace, or the one of MESONET_SERVER_BIN.
+"""
+
+import csv
+import gzip
+import json
+import os
+import subprocess
+import urllib.request
+from pathlib import Path
+
+import geojson_validator
+import pytest
+from geojson_validator.geometry_validation import INVALID_CRITERIA
+
+ZONES = Path(__file__).parent.parent / "data" / "zones"
+# What RFC 7946 says of polygons, and of coordinates.
+CRITERIA = ["excessive_coordinate_precision", "3d_coordinates", "outside_lat_lon_boundaries"]
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory):
+    """GET of an address below the prefix of a server of its own."""
+    target = os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[2] / "target")
+    binary = os.environ.get("MESONET_SERVER_BIN", Path(target) / "debug" / "mesonet-server")
+    folder = tmp_path_factory.mktemp("server")
+    log = (folder / "log").open("w+")
+    command = [binary, "--listen", "127.0.0.1:0", "--data", folder / "record"]
+    server = subprocess.Popen(command, stderr=log)
+    try:
+        address = listening(server, folder / "log")
+        yield lambda path: json.load(urllib.request.urlopen(f"{address}/api/v1{path}", timeout=60))
+    finally:
+        server.terminate()
+        server.wait(timeout=60)
+        log.close()
+
+
+def listening(server, log):
+    """The origin of a server, once it says that it listens."""
+    while server.poll() is None:
+        for line in log.read_text(encoding="utf-8").splitlines():
+            if "listens on " in line:
+                return line.split("listens on ")[1].strip()
+    raise AssertionError(log.read_text(encoding="utf-8"))
+
+
+def codes_by_kind():
+    """The codes of all zones, from the files that they come from."""
+    with gzip.open(ZONES / "CLC_Base_Zone.csv.gz", "rt", encoding="utf-8") as table:
+        yield "base", [row["CLC"] for row in csv.DictReader(table)]
+    for kinds, name in [(["public", "marine"], "zone"), (["fire"], "firewx"), (["county"], "county")]:
+        with gzip.open(ZONES / f"nws_ugcs_{name}_simplified.geojson.gz") as file:
+            features = json.load(file)["features"]
+        codes = list(dict.fromkeys(feature["properties"]["ugc"] for feature in features))
+        for kind in kinds:
+            yield kind, codes
+
+
+def test_zones(api):
+    geojson_validator.configure_logging(enabled=False)
+    counts = {}
+    for kind, codes in codes_by_kind():
+        for start in range(0, len(codes), 2000):
+            query = ",".join(codes[start : start + 2000])
+            zones = api(f"/alerts/zones?kind={kind}&codes={query}")
+            counts[kind] = counts.get(kind, 0) + len(zones["features"])
+            assert geojson_validator.validate_structure(zones) == {}
+            found = geojson_validator.validate_geometries(zones, INVALID_CRITERIA, CRITERIA)
+            assert found["invalid"] == {} and found["problematic"] == {}, (kind, found)
+            for feature in zones["features"]:
+                check_antimeridian(feature)
+    assert counts == {"base": 1391, "public": 4080, "marine": 699, "fire": 3603, "county": 3269}
+
+
+def check_antimeridian(feature):
+    """The validator takes 180 and -180 for a crossing, so it is asked here."""
+    geometry = feature["geometry"] or {"type": "MultiPolygon", "coordinates": []}
+    many = geometry["type"] == "MultiPolygon"
+    for polygon in geometry["coordinates"] if many else [geometry["coordinates"]]:
+        for ring in polygon:
+            steps = zip(ring, ring[1:], strict=False)
+            assert all(abs(to[0] - at[0]) <= 180 for at, to in steps), feature["id"]
+
+
+def test_the_validator_finds_what_is_wrong():
+    geojson_validator.configure_logging(enabled=False)
+    ring = [[0, 0], [0, 1], [1, 1], [1, 0], [0, 0]]
+    wrong = {"type": "Polygon", "coordinates": [ring]}
+    found = geojson_validator.validate_geometries(wrong, INVALID_CRITERIA, CRITERIA)
+    assert found["invalid"] == {"exterior_not_ccw": [0]}
+    wrong["coordinates"] = [ring[::-1][:-1]]
+    found = geojson_validator.validate_geometries(wrong, INVALID_CRITERIA, CRITERIA)
+    assert "unclosed" in found["invalid"]
