@@ -44,6 +44,9 @@ fn main() -> Result<()> {
 }
 
 /// The zones of the files of a folder.
+///
+/// # Errors
+/// A file that is not there or not as it was.
 pub fn zones(folder: &Path) -> Result<Zones> {
     let mut all = canadian(folder)?;
     all.append(&mut american(folder)?);

@@ -2,6 +2,7 @@
 
 use ::geo::{BooleanOps, BoundingRect, Coord, Intersects, LineString, MapCoords, Rect, Validation};
 
+use self::ring::{area, rounded, shift, split_long_edges, thinned, turn, unrolled};
 use crate::geo::{BBox, EARTH_RADIUS_KM, GeoError, LonLat};
 
 /// Decimals to which coordinates are rounded: 0.11 m, as RFC 7946 §11.2 suggests.
@@ -392,109 +393,11 @@ fn worlds() -> impl Iterator<Item = f64> {
     [0.0, 360.0, -360.0].into_iter()
 }
 
-fn rounded(degrees: f64) -> f64 {
-    // The zero takes the sign from −0.
-    libm::round(degrees * ROUNDING) / ROUNDING + 0.0
-}
-
-/// A ring, checked and rounded, whose longitudes run on past ±180 and start in the west from −180
-/// to below 180.
-fn unrolled(ring: &[LonLat]) -> Result<Vec<Coord<f64>>, GeometryError> {
-    let [start, .., end] = ring else { return Err(GeometryError::Length(ring.len())) };
-    if !(4..=MAX_RING_POSITIONS).contains(&ring.len()) {
-        return Err(match ring.len() {
-            3 if start != end => GeometryError::Open { start: *start, end: *end },
-            length => GeometryError::Length(length),
-        });
-    }
-    let (mut turns, mut previous) = (0.0, start.lon());
-    let mut places = Vec::with_capacity(ring.len());
-    for at in ring {
-        let step = at.lon() - previous;
-        turns += if step > 180.0 {
-            -360.0
-        } else if step < -180.0 {
-            360.0
-        } else {
-            0.0
-        };
-        previous = at.lon();
-        places.push(Coord { x: rounded(at.lon() + turns), y: rounded(at.lat()) });
-    }
-    let (first, last) = (places[0], places[places.len() - 1]);
-    if first != last {
-        let around = first.y == last.y && (last.x - first.x).abs() == 360.0;
-        let open = GeometryError::Open { start: *start, end: *end };
-        return Err(if around { GeometryError::Pole } else { open });
-    }
-    places.dedup();
-    let west = places.iter().map(|at| at.x).fold(f64::INFINITY, f64::min);
-    let east = places.iter().map(|at| at.x).fold(f64::NEG_INFINITY, f64::max);
-    if east - west >= 360.0 {
-        return Err(GeometryError::Pole);
-    }
-    let back = -360.0 * libm::floor((west + 180.0) / 360.0);
-    if back != 0.0 {
-        shift(&mut places, back);
-    }
-    Ok(places)
-}
-
-fn shift(ring: &mut [Coord<f64>], degrees: f64) {
-    for at in ring {
-        *at = Coord { x: rounded(at.x + degrees), y: rounded(at.y) };
-    }
-}
-
 /// A shape in whole units of the rounding: what touches in decimals touches there, while in degrees
 /// a corner in the middle of an edge may lie beside it.
 fn in_units(shape: &::geo::Polygon<f64>) -> ::geo::Polygon<f64> {
     let unit = |degrees| libm::round(degrees * ROUNDING);
     shape.map_coords(|at| Coord { x: unit(at.x), y: unit(at.y) })
-}
-
-/// Twice the area of a ring, positive where it goes counterclockwise: exact, in units of the
-/// rounding, so that flat is flat.
-fn area(ring: &[Coord<f64>]) -> i128 {
-    let units = |at: Coord<f64>| {
-        (libm::round(at.x * ROUNDING) as i128, libm::round(at.y * ROUNDING) as i128)
-    };
-    ring.windows(2)
-        .map(|edge| {
-            let ((x, y), (to_x, to_y)) = (units(edge[0]), units(edge[1]));
-            x * to_y - to_x * y
-        })
-        .sum()
-}
-
-/// Makes a ring go counterclockwise or clockwise.
-fn turn(ring: &mut [Coord<f64>], counterclockwise: bool) -> Result<(), GeometryError> {
-    let area = area(ring);
-    if area == 0 || ring.len() < 4 {
-        return Err(GeometryError::Flat(ring.len()));
-    }
-    if (area > 0) != counterclockwise {
-        ring.reverse();
-    }
-    Ok(())
-}
-
-/// Puts a corner into the middle of edges that span more than 180° of longitude, which putting
-/// together or simplifying can make of shorter ones: they would be taken for the other way round.
-fn split_long_edges(ring: &mut Vec<Coord<f64>>) {
-    let long = |edge: &[Coord<f64>]| (edge[1].x - edge[0].x).abs() > 180.0;
-    if ring.windows(2).any(long) {
-        let mut whole = Vec::with_capacity(ring.len() + 2);
-        for edge in ring.windows(2) {
-            whole.push(edge[0]);
-            if long(edge) {
-                let middle = (edge[0] + edge[1]) / 2.0;
-                whole.push(Coord { x: rounded(middle.x), y: rounded(middle.y) });
-            }
-        }
-        whole.extend(ring.last());
-        *ring = whole;
-    }
 }
 
 fn positions(ring: &LineString<f64>) -> impl ExactSizeIterator<Item = LonLat> + '_ {
@@ -504,51 +407,8 @@ fn positions(ring: &LineString<f64>) -> impl ExactSizeIterator<Item = LonLat> + 
     })
 }
 
-/// The positions of a ring that are needed to stay within a tolerance of all: at least three
-/// corners.
-fn thinned(ring: &[Coord<f64>], tolerance: f64) -> Vec<Coord<f64>> {
-    let last = ring.len() - 1;
-    let farthest = |from: usize, to: usize| {
-        let (a, b) = (ring[from], ring[to]);
-        (from + 1..to)
-            .map(|i| (i, distance(ring[i], a, b)))
-            .max_by(|one, other| one.1.total_cmp(&other.1))
-    };
-    let mut kept = vec![false; ring.len()];
-    (kept[0], kept[last]) = (true, true);
-    // A ring starts and ends in one position: it is split where it is farthest from there, and the
-    // longer of the two sides once more, so that three corners stay.
-    let Some((opposite, _)) = farthest(0, last) else { return ring.to_vec() };
-    kept[opposite] = true;
-    let sides = [(0, opposite), (opposite, last)];
-    let third = sides.iter().filter_map(|&(from, to)| farthest(from, to));
-    if let Some((corner, _)) = third.max_by(|one, other| one.1.total_cmp(&other.1)) {
-        kept[corner] = true;
-    }
-    // A list of what is left instead of recursion: a hostile ring splits off one position at a time.
-    let corners: Vec<usize> = (0..=last).filter(|&i| kept[i]).collect();
-    let mut left: Vec<(usize, usize)> = corners.windows(2).map(|pair| (pair[0], pair[1])).collect();
-    while let Some((from, to)) = left.pop() {
-        if let Some((split, off)) = farthest(from, to)
-            && off > tolerance
-        {
-            kept[split] = true;
-            left.extend([(from, split), (split, to)]);
-        }
-    }
-    ring.iter().zip(&kept).filter_map(|(&at, &kept)| kept.then_some(at)).collect()
-}
-
-/// Distance of a position from a line between two others, in degrees as if they were a plane's.
-fn distance(at: Coord<f64>, a: Coord<f64>, b: Coord<f64>) -> f64 {
-    let (along, to) = (b - a, at - a);
-    let length = along.x * along.x + along.y * along.y;
-    let share = if length > 0.0 { (to.x * along.x + to.y * along.y) / length } else { 0.0 };
-    let off = to - along * share.clamp(0.0, 1.0);
-    libm::hypot(off.x, off.y)
-}
-
 mod json;
+mod ring;
 
 #[cfg(feature = "zone-files")]
 pub use json::outline_of_geojson;

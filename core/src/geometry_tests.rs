@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::ring::distance;
 use super::*;
 
 fn place(lon: f64, lat: f64) -> LonLat {

@@ -299,6 +299,8 @@ pub struct Zones {
     zones: Vec<Zone>,
     places: HashMap<(ZoneCode, ZoneKind), u32>,
     by_box: RTree<GeomWithData<Rectangle<[f64; 2]>, u32>>,
+    /// The version where it is known, as of a bundle.
+    pub(crate) version: Option<String>,
 }
 
 impl Zones {
@@ -322,7 +324,7 @@ impl Zones {
             })
         });
         let by_box = RTree::bulk_load(boxes.collect());
-        Self { zones: all, places, by_box }
+        Self { zones: all, places, by_box, version: None }
     }
 
     /// The zone with a code; where a forecast zone and a fire weather zone share it, the forecast

@@ -99,7 +99,9 @@ impl Zones {
             return Err(ZoneBundleError::Rest(rest.len()));
         }
         let zones = zones.into_iter().map(unpack).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self::new(zones))
+        let mut zones = Self::new(zones);
+        zones.version = Some(version(bytes));
+        Ok(zones)
     }
 
     /// Name of what the zones say: the same zones have the same version on every server, and where
@@ -108,10 +110,18 @@ impl Zones {
     /// # Errors
     /// As [`to_bundle`](Self::to_bundle).
     pub fn version(&self) -> Result<String, ZoneBundleError> {
-        let version = Uuid::new_v5(&VERSION_NAMESPACE, &self.to_bundle()?).simple().to_string();
-        // Half of it is plenty to tell the versions that one ever meets apart.
-        Ok(version[..16].to_owned())
+        Ok(match &self.version {
+            Some(known) => known.clone(),
+            None => version(&self.to_bundle()?),
+        })
     }
+}
+
+fn version(bundle: &[u8]) -> String {
+    let mut version = Uuid::new_v5(&VERSION_NAMESPACE, bundle).simple().to_string();
+    // Half of it is plenty to tell the versions that one ever meets apart.
+    version.truncate(16);
+    version
 }
 
 fn pack(zone: &Zone) -> Packed<'_> {

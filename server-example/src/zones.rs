@@ -167,19 +167,22 @@ impl ZoneSet {
 /// Reads a file by the ending of its name. The weather service names its files of fire weather zones
 /// `fz…`; nothing in them says it.
 fn read(path: &Path) -> Result<ZoneFile, ZonesError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let hint = name.starts_with("fz").then_some(ZoneKind::Fire);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_fire = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("fz"));
+    let hint = is_fire.then_some(ZoneKind::Fire);
     let content = |error| ZonesError::Content { path: path.to_owned(), error };
-    if name.ends_with(".geojson") || name.ends_with(".json") {
-        read_zone_geojson(&bytes(path)?, hint).map_err(content)
-    } else if name.ends_with(".shp") {
-        let (dbf, prj) = (bytes(&path.with_extension("dbf"))?, text(&path.with_extension("prj"))?);
-        let cpg = path.with_extension("cpg");
-        let cpg = if cpg.exists() { Some(text(&cpg)?) } else { None };
-        let file = ZoneShapefile { shp: &bytes(path)?, dbf: &dbf, prj: &prj, cpg: cpg.as_deref() };
-        read_zone_shapefile(file, hint).map_err(content)
-    } else {
-        Err(ZonesError::Name(path.to_owned()))
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("geojson" | "json") => read_zone_geojson(&bytes(path)?, hint).map_err(content),
+        Some("shp") => {
+            let part = |ending| path.with_extension(ending);
+            let (dbf, prj) = (bytes(&part("dbf"))?, text(&part("prj"))?);
+            let cpg = part("cpg");
+            let cpg = if cpg.exists() { Some(text(&cpg)?) } else { None };
+            let shp = bytes(path)?;
+            let file = ZoneShapefile { shp: &shp, dbf: &dbf, prj: &prj, cpg: cpg.as_deref() };
+            read_zone_shapefile(file, hint).map_err(content)
+        }
+        _ => Err(ZonesError::Name(path.to_owned())),
     }
 }
 
