@@ -136,7 +136,9 @@ impl Rows {
             name_en: row.text(&["NAME", "nameEn", "COUNTYNAME"]).map(str::to_owned),
             name_fr: row.text(&["NOM", "nameFr"]).map(str::to_owned),
             centroid: place,
-            area_km2: row.number(&["AREA_KM2", "areaKm2"]).filter(|area_km2| *area_km2 > 0.0),
+            area_km2: row
+                .number(&["AREA_KM2", "areaKm2"])
+                .filter(|area_km2| *area_km2 > 0.0 && area_km2.is_finite()),
             geometry: self.outline(row.outline).map_err(|error| error.to_string())?,
         })
     }
