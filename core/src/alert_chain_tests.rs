@@ -1,0 +1,232 @@
+use proptest::prelude::*;
+
+use super::*;
+use AlertStatus::{Active, Cancelled, Ended, Superseded, Unknown};
+
+/// A message of so many minutes after the start, that is in force for an hour.
+fn message(id: &str, minute: i64, references: &[&str]) -> AlertMessage {
+    AlertMessage {
+        id: id.to_owned(),
+        sent_ms: minute,
+        message_type: AlertMessageType::Update,
+        references: references.iter().map(|&id| id.to_owned()).collect(),
+        parts: vec![part(minute + 60, &[])],
+        ..AlertMessage::default()
+    }
+}
+
+fn part(expires_ms: i64, codes: &[&str]) -> AlertPart {
+    let area = |code: &&str| MessageArea {
+        kind: AreaKind::Coverage,
+        code: Some(code.parse().unwrap()),
+        ..MessageArea::default()
+    };
+    AlertPart {
+        expires_ms: Some(expires_ms),
+        areas: codes.iter().map(area).collect(),
+        ..AlertPart::default()
+    }
+}
+
+/// A message of an event of the weather service.
+fn step(id: &str, minute: i64, action: &str, codes: &[&str]) -> AlertMessage {
+    let vtec = format!("/O.{action}.KCLE.SV.W.0063.260414T0016Z-260414T0115Z/");
+    let outcome = match action {
+        "CAN" => Outcome::Cancelled,
+        "EXP" => Outcome::Ended,
+        "UPG" => Outcome::Replaced,
+        _ => Outcome::InForce,
+    };
+    let part = AlertPart { outcome, vtec: vec![vtec.parse().unwrap()], ..part(minute + 60, codes) };
+    AlertMessage { parts: vec![part], ..message(id, minute, &[]) }
+}
+
+fn states(messages: &[AlertMessage], now_ms: i64) -> Vec<AlertState> {
+    let messages: Vec<&AlertMessage> = messages.iter().collect();
+    resolve_alerts(&messages, AlertClock::replay(now_ms))
+}
+
+fn statuses(messages: &[AlertMessage], now_ms: i64) -> Vec<AlertStatus> {
+    states(messages, now_ms).into_iter().map(|state| state.status).collect()
+}
+
+#[test]
+fn a_message_that_is_named_by_a_later_one_is_superseded_until_its_time_is_over() {
+    let chain = [message("a", 0, &[]), message("b", 10, &["a"]), message("c", 20, &["a", "b"])];
+    assert_eq!(statuses(&chain, 5), [Active, Unknown, Unknown]);
+    assert_eq!(statuses(&chain, 10), [Superseded, Active, Unknown]);
+    assert_eq!(statuses(&chain, 59), [Superseded, Superseded, Active]);
+    assert_eq!(statuses(&chain, 60), [Ended, Superseded, Active]);
+    assert_eq!(statuses(&chain, 80), [Ended; 3]);
+    assert_eq!(states(&chain, 30)[0].next_ids, ["b", "c"]);
+    // On a live clock what is on record has been heard, whatever the sender's clock says.
+    let all: Vec<&AlertMessage> = chain.iter().collect();
+    let live = resolve_alerts(&all, AlertClock::live(5));
+    assert_eq!(
+        live.iter().map(|state| state.status).collect::<Vec<_>>(),
+        [Superseded, Superseded, Active]
+    );
+}
+
+#[test]
+fn a_chain_with_a_hole_is_still_one() {
+    let chain = [message("a", 0, &[]), message("c", 20, &["a", "b"])];
+    assert_eq!(statuses(&chain, 30), [Superseded, Active]);
+    assert_eq!(statuses(&chain[1..], 30), [Active]);
+}
+
+#[test]
+fn what_is_cancelled_is_so_called_and_so_is_the_cancellation() {
+    let cancel = AlertMessage {
+        message_type: AlertMessageType::Cancel,
+        parts: vec![],
+        ..message("b", 10, &["a"])
+    };
+    let chain = [message("a", 0, &[]), cancel];
+    assert_eq!(statuses(&chain, 5), [Active, Unknown]);
+    assert_eq!(statuses(&chain, 15), [Cancelled, Cancelled]);
+}
+
+#[test]
+fn a_message_names_none_that_was_sent_after_it() {
+    let circle = [message("a", 0, &["b"]), message("b", 10, &["a"])];
+    assert_eq!(statuses(&circle, 15), [Superseded, Active]);
+}
+
+#[test]
+fn a_circle_at_one_moment_does_not_take_all_of_its_messages_away() {
+    for n in 1..6_usize {
+        let ids: Vec<String> = (0..n).map(|i| i.to_string()).collect();
+        let circle: Vec<AlertMessage> =
+            (0..n).map(|i| message(&ids[i], 0, &[ids[(i + 1) % n].as_str()])).collect();
+        let statuses = statuses(&circle, 5);
+        assert_eq!(statuses[n - 1], Active, "{statuses:?}");
+        assert!(n == 1 || statuses[0] == Superseded, "{statuses:?}");
+    }
+    // Without a circle the order of the ids does not matter.
+    let same = [message("b", 0, &[]), message("a", 0, &["b"])];
+    assert_eq!(statuses(&same, 5), [Superseded, Active]);
+}
+
+#[test]
+fn an_event_goes_on_zone_by_zone_without_references() {
+    let chain = [
+        step("new", 0, "NEW", &["TNC005", "TNC017", "TNC079"]),
+        step("can", 20, "CAN", &["TNC017", "TNC079"]),
+        step("con", 20, "CON", &["TNC005"]),
+        step("end", 29, "CAN", &["TNC005"]),
+    ];
+    let at_20 = states(&chain[..3], 25);
+    assert_eq!(at_20[0].areas, [Superseded, Cancelled, Cancelled]);
+    assert_eq!(at_20[0].status, Superseded);
+    assert_eq!(at_20[0].next_ids, ["can", "con"]);
+    assert_eq!((at_20[1].status, at_20[2].status), (Cancelled, Active));
+    let at_29 = states(&chain, 30);
+    assert_eq!((at_29[2].status, at_29[3].status), (Cancelled, Cancelled));
+    assert_eq!(at_29[2].next_ids, ["end"]);
+}
+
+#[test]
+fn what_one_zone_is_told_does_not_touch_the_others() {
+    let chain = [step("new", 0, "NEW", &["MAZ005", "MAZ006"]), step("up", 10, "UPG", &["MAZ005"])];
+    let states = states(&chain, 15);
+    assert_eq!(states[0].areas, [Superseded, Active]);
+    assert_eq!((states[0].status, states[1].status), (Active, Superseded));
+}
+
+#[test]
+fn a_number_that_is_used_again_is_another_event() {
+    let mut again = step("b", 10, "NEW", &["MAZ005"]);
+    again.parts[0].vtec[0].begin_ms = Some(7);
+    let chain = [step("a", 0, "NEW", &["MAZ005"]), again];
+    assert_eq!(statuses(&chain, 15), [Active, Active]);
+    // The same event told again takes the place of what was told before.
+    let chain = [step("a", 0, "NEW", &["MAZ005"]), step("b", 10, "NEW", &["MAZ005"])];
+    assert_eq!(statuses(&chain, 15), [Superseded, Active]);
+    let late = step("b", MAX_SILENCE_MS + 1, "CON", &["MAZ005"]);
+    let mut early = step("a", 0, "NEW", &["MAZ005"]);
+    early.parts[0].expires_ms = None;
+    assert_eq!(states(&[early, late], MAX_SILENCE_MS + 2)[0].next_ids, [""; 0]);
+}
+
+#[test]
+fn a_correction_does_what_the_message_before_it_did() {
+    let chain = [
+        step("new", 0, "NEW", &["NEZ041", "NEZ063"]),
+        step("can", 10, "CAN", &["NEZ063"]),
+        step("cor", 12, "COR", &["NEZ063"]),
+    ];
+    assert_eq!(statuses(&chain, 15), [Active, Cancelled, Cancelled]);
+    // Without the message that it corrects nothing says that the event is over.
+    assert_eq!(statuses(&[chain[0].clone(), chain[2].clone()], 15), [Active, Active]);
+}
+
+#[test]
+fn an_ended_area_leaves_the_others_in_force() {
+    let mut both = message("a", 0, &[]);
+    both.parts =
+        vec![part(60, &["041320"]), AlertPart { outcome: Outcome::Ended, ..part(60, &["041310"]) }];
+    let states = states(&[both], 5);
+    assert_eq!((states[0].status, &*states[0].areas), (Active, &[Active, Ended][..]));
+}
+
+#[test]
+fn what_is_drawn_for_zones_is_as_they_are_and_a_threat_area_is_as_it_is_said() {
+    let mut first = step("new", 0, "NEW", &["TNC005", "TNC017"]);
+    first.parts[0]
+        .areas
+        .insert(0, MessageArea { kind: AreaKind::Coverage, ..MessageArea::default() });
+    let threat = |threat_status| MessageArea {
+        kind: AreaKind::ThreatArea,
+        threat_status,
+        ..MessageArea::default()
+    };
+    first.parts[0].areas.push(threat(ThreatStatus::Ended));
+    first.parts[0].areas.push(threat(ThreatStatus::Cancelled));
+    first.parts[0].areas.push(threat(ThreatStatus::Continued));
+    let can = step("can", 10, "CAN", &["TNC005"]);
+    let states_of = states(&[first.clone(), can], 15);
+    assert_eq!(states_of[0].areas, [Active, Cancelled, Active, Ended, Cancelled, Active]);
+    let can = step("can", 10, "CAN", &["TNC005", "TNC017"]);
+    assert_eq!(states(&[first, can], 15)[0].areas[..3], [Cancelled; 3]);
+}
+
+#[test]
+fn the_next_change_is_an_end_or_a_message_that_waits_for_the_clock() {
+    let chain = [message("a", 0, &[]), message("b", 10, &["a"])];
+    let all: Vec<&AlertMessage> = chain.iter().collect();
+    let next = |clock| next_alert_change_ms(&all, clock);
+    assert_eq!(next(AlertClock::replay(5)), Some(10));
+    assert_eq!(next(AlertClock::live(5)), Some(60));
+    assert_eq!(next(AlertClock::replay(60)), Some(70));
+    assert_eq!(next(AlertClock::replay(70)), None);
+}
+
+proptest! {
+    /// Messages of two events and of chains of references, holes and circles among them.
+    #[test]
+    fn every_order_of_arrival_gives_the_same_state(
+        parts in prop::collection::vec((0_i64..6, 0..6_usize, 0..4_usize, 0..16_u8), 1..9),
+        shuffle in prop::collection::vec(any::<prop::sample::Index>(), 9),
+        now_ms in 0..100_i64,
+    ) {
+        let actions = ["NEW", "CON", "EXT", "UPG", "CAN", "COR"];
+        let messages: Vec<AlertMessage> = parts.iter().enumerate().map(|(i, &(minute, action, zone, named))| {
+            let zones = ["MAZ005", "MAZ006", "MAZ007", "MAZ014"];
+            let mut message = step(&i.to_string(), minute * 10, actions[action], &zones[..=zone]);
+            message.references = (0..8).filter(|bit| named >> bit & 1 == 1).map(|bit: u8| bit.to_string()).collect();
+            message
+        }).collect();
+        let mut shuffled = messages.clone();
+        for (i, index) in shuffle.iter().enumerate().take(shuffled.len()) {
+            let other = index.index(shuffled.len());
+            shuffled.swap(i, other);
+        }
+        let by_id = |messages: &[AlertMessage]| {
+            let states = states(messages, now_ms);
+            let ids = messages.iter().map(|message| message.id.clone());
+            ids.zip(states).collect::<std::collections::BTreeMap<_, _>>()
+        };
+        prop_assert_eq!(by_id(&messages), by_id(&shuffled));
+    }
+}
