@@ -106,6 +106,14 @@ impl serde::Serialize for LonLat {
     }
 }
 
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for LonLat {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let [lon, lat] = <[f64; 2]>::deserialize(deserializer)?;
+        Self::new(lon, lat).map_err(serde::de::Error::custom)
+    }
+}
+
 /// A box of longitudes and latitudes, its sides included. A western side greater than the eastern
 /// one means a box that crosses the antimeridian.
 ///

@@ -29,6 +29,9 @@
 //! | Readings as a snapshot or on a grid | [`readings`], [`ReadingsQuery`] |
 //! | Station details and their `qualities` | [`details`], [`StationDetail`] |
 //! | Derived values, with the worst quality of their inputs | [`derive_report`], [`derive_with_quality`], [`dew_point_c`] |
+//! | What has become of an alert and of each of its areas | `resolve_alerts`, `AlertMessage` (feature `zone`) |
+//! | An alert as callers get it | `Alert` (feature `zone`) |
+//! | Codes of events, P-VTEC and H-VTEC | [`Vtec`], [`Hvtec`] |
 //! | Zones of alerts, by code, box and place; their GeoJSON | `Zone`, `Zones`, `MultiPolygon` (feature `zone`) |
 //! | Zones from official files | `read_zone_geojson`, `read_zone_shapefile` (feature `zone-files`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
@@ -61,13 +64,20 @@ mod time;
 mod unit;
 mod wind;
 // Level 1: the domain types.
+#[cfg(feature = "zone")]
+mod alert;
 mod report;
 mod series;
 mod station;
 mod variable;
+mod vtec;
 #[cfg(feature = "zone")]
 mod zone;
 // Level 2: the rules.
+#[cfg(feature = "zone")]
+mod alert_chain;
+#[cfg(feature = "zone")]
+mod alert_view;
 mod canonical;
 mod capability;
 #[cfg(feature = "serde")]
@@ -106,6 +116,15 @@ mod query;
 #[cfg_attr(not(feature = "export"), allow(dead_code, reason = "what only the export asks for"))]
 mod station_rows;
 
+#[cfg(feature = "zone")]
+pub use alert::{
+    AlertColour, AlertConfidence, AlertImpact, AlertMessage, AlertMessageType, AlertPart,
+    AlertStatus, AlertText, AlertType, AreaKind, MessageArea, Outcome, Storm, ThreatStatus,
+};
+#[cfg(feature = "zone")]
+pub use alert_chain::{AlertClock, AlertState, next_alert_change_ms, resolve_alerts};
+#[cfg(feature = "zone")]
+pub use alert_view::{Alert, AlertArea, AlertStorm, LatLon};
 pub use canonical::{Canonical, to_canonical};
 pub use capability::{Capabilities, Product, ProductAccess};
 #[cfg(feature = "serde")]
@@ -135,13 +154,13 @@ pub use export::{
 };
 #[cfg(feature = "feed")]
 pub use feed::{
-    ECCC_HOURLY_NETWORK, FeedError, FeedKind, FeedReport, FeedStation, FeedSummary, FileContext,
-    FilePlace, GHCNH_NETWORK, IEM_NETWORK, ISD_NETWORK, METAR_NETWORK, MetarItem, NDBC_NETWORK,
-    NWS_NETWORK, Refusal, RefusalReason,
+    ECCC_HOURLY_NETWORK, FeedError, FeedItem, FeedKind, FeedReport, FeedStation, FeedSummary,
+    FileContext, FilePlace, GHCNH_NETWORK, IEM_NETWORK, ISD_NETWORK, METAR_NETWORK, MetarItem,
+    NDBC_NETWORK, NWS_NETWORK, Refusal, RefusalReason,
     metar::{Metar, MetarError, MetarKind},
-    metar_report, metar_station, read_awc_csv, read_awc_xml, read_bulletins, read_eccc_hourly,
-    read_ghcnh, read_iem_asos, read_isd, read_ndbc_latest, read_ndbc_realtime2, read_ndbc_stations,
-    read_nws_observations, read_swob,
+    metar_report, metar_station, read_awc_csv, read_awc_xml, read_bulletins, read_cap,
+    read_eccc_hourly, read_ghcnh, read_iem_asos, read_isd, read_ndbc_latest, read_ndbc_realtime2,
+    read_ndbc_stations, read_nws_alerts, read_nws_observations, read_swob,
 };
 pub use geo::{BBox, GeoError, LonLat, StationIndex};
 #[cfg(feature = "zone")]
@@ -185,6 +204,7 @@ pub use unit::{
     statute_miles_to_km,
 };
 pub use variable::{Variable, VariableError};
+pub use vtec::{Hvtec, Vtec, VtecAction, VtecError, VtecEvent};
 pub use wind::{Rotation, RotationLengthError, rotate_field};
 #[cfg(feature = "zone")]
 pub use zone::{Zone, ZoneCode, ZoneCodeError, ZoneKind, ZoneKindError, Zones};

@@ -33,7 +33,9 @@ fn files(folder: &str) -> Vec<String> {
 fn read(kind: FeedKind, path: &str) -> (Vec<FeedReport>, FeedSummary) {
     let mut all = Vec::new();
     let file = FileContext::new(path, 0);
-    let summary = kind.read(&mut &bytes(path)[..], &file, &mut |item| all.push(item)).unwrap();
+    let summary = kind
+        .read(&mut &bytes(path)[..], &file, &mut |item| all.extend(item.into_report()))
+        .unwrap();
     assert_eq!(summary.read, all.len() as u64);
     for item in &all {
         assert_eq!(item.report.station, item.station.id());

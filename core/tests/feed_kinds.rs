@@ -10,9 +10,9 @@ use mesonet::feed::DETECT_BYTES;
 
 /// Every file of test data: how its path starts, below `tests/data`, and its kind. The first that
 /// fits counts; the number is of the files that it counts for.
-const KINDS: [(&str, usize, Option<FeedKind>); 16] = [
-    // Alerts, and an answer without an observation.
-    ("nws_observation/pynws/alerts", 2, None),
+const KINDS: [(&str, usize, Option<FeedKind>); 22] = [
+    ("nws_observation/pynws/alerts", 2, Some(FeedKind::NwsAlerts)),
+    // An answer without an observation.
     ("nws_observation/pynws/stations_observations_noprop", 1, None),
     ("nws_observation/", 21, Some(FeedKind::NwsObservation)),
     ("eccc_hourly/eccc_", 5, Some(FeedKind::EcccHourly)),
@@ -30,6 +30,13 @@ const KINDS: [(&str, usize, Option<FeedKind>); 16] = [
     ("iem_asos/nycflights13", 1, Some(FeedKind::IemAsos)),
     ("isd/", 2, Some(FeedKind::Isd)),
     ("ghcnh/", 4, Some(FeedKind::Ghcnh)),
+    ("capcp/", 9, Some(FeedKind::Cap)),
+    ("nws_cap/", 7, Some(FeedKind::Cap)),
+    ("cap_not_real/", 2, Some(FeedKind::Cap)),
+    ("nws_alerts/", 1, Some(FeedKind::NwsAlerts)),
+    // Products for people, which are read in tests of alert chains only.
+    ("nws_text_vtec/NPW", 2, None),
+    ("nws_text_vtec/", 7, None),
 ];
 
 fn files(folder: &Path, all: &mut Vec<PathBuf>) {

@@ -24,8 +24,9 @@ fn read(name: &str) -> (Vec<FeedReport>, FeedSummary) {
     let kind = FeedKind::detect(name, &text).unwrap();
     assert_eq!(kind, FeedKind::IemAsos);
     let mut all = Vec::new();
-    let summary =
-        kind.read(&mut text.as_slice(), &FileContext::new(name, 0), &mut |item| all.push(item));
+    let summary = kind.read(&mut text.as_slice(), &FileContext::new(name, 0), &mut |item| {
+        all.extend(item.into_report());
+    });
     (all, summary.unwrap())
 }
 

@@ -41,8 +41,9 @@ fn read(name: &str) -> (Vec<FeedReport>, FeedSummary) {
     let text = bytes(&format!("tests/data/ndbc/{name}.gz"));
     let kind = FeedKind::detect(name, &text).unwrap();
     let mut all = Vec::new();
-    let summary =
-        kind.read(&mut text.as_slice(), &FileContext::new(name, 0), &mut |item| all.push(item));
+    let summary = kind.read(&mut text.as_slice(), &FileContext::new(name, 0), &mut |item| {
+        all.extend(item.into_report());
+    });
     (all, summary.unwrap())
 }
 

@@ -18,8 +18,8 @@ fn read(name: &str) -> (Vec<FeedReport>, FeedSummary) {
     assert_eq!(FeedKind::detect(name, &text), Some(FeedKind::NwsObservation), "{name}");
     let mut all = Vec::new();
     let file = FileContext::new(name, 0);
-    let summary =
-        FeedKind::NwsObservation.read(&mut text.as_slice(), &file, &mut |item| all.push(item));
+    let summary = FeedKind::NwsObservation
+        .read(&mut text.as_slice(), &file, &mut |item| all.extend(item.into_report()));
     (all, summary.unwrap())
 }
 
@@ -70,9 +70,12 @@ fn edited_documents() {
 
 #[test]
 fn what_is_no_observation_is_not_taken_for_one() {
-    for name in ["alerts_active_zone", "alerts_active_zone_second", "stations_observations_noprop"]
-    {
-        assert_eq!(FeedKind::detect(name, &bytes(&format!("pynws/{name}"))), None, "{name}");
+    for (name, kind) in [
+        ("alerts_active_zone", Some(FeedKind::NwsAlerts)),
+        ("alerts_active_zone_second", Some(FeedKind::NwsAlerts)),
+        ("stations_observations_noprop", None),
+    ] {
+        assert_eq!(FeedKind::detect(name, &bytes(&format!("pynws/{name}"))), kind, "{name}");
     }
 }
 

@@ -5,16 +5,19 @@ use std::io::BufRead;
 use std::str::FromStr;
 
 use super::ndbc::{latest as ndbc_latest, realtime2 as ndbc_realtime2};
-use super::report::{FeedReport, FileContext, Read};
+use super::report::{FeedItem, FileContext, Read, ReadAlerts};
 use super::summary::{FeedError, FeedSummary};
-use super::{awc_csv, awc_xml, bulletin, eccc_hourly, ghcnh, iem_asos, isd, nws_observation, swob};
+use super::{
+    awc_csv, awc_xml, bulletin, cap, eccc_hourly, ghcnh, iem_asos, isd, nws_alerts,
+    nws_observation, swob,
+};
 
 /// Bytes from the start of a file that are enough to tell its kind.
 pub const DETECT_BYTES: usize = 4096;
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident, $name:literal, $module:ident;)*) => {
-        /// A kind of file of reports.
+    ($($(#[$doc:meta])* $kind:ident, $name:literal, $module:ident, $holds:ident;)*) => {
+        /// A kind of file of reports or alerts.
         ///
         /// ```
         /// use mesonet::feed::{FeedKind, FileContext};
@@ -23,7 +26,9 @@ macro_rules! kinds {
         /// assert_eq!(kind.to_string(), "metar-bulletin");
         /// let file = FileContext::new("sa.txt", 1_577_836_800_000);
         /// let mut stations = Vec::new();
-        /// kind.read(&mut &text[..], &file, &mut |item| stations.push(item.station.native_id))?;
+        /// kind.read(&mut &text[..], &file, &mut |item| {
+        ///     stations.extend(item.into_report().map(|report| report.station.native_id));
+        /// })?;
         /// assert_eq!(stations, ["KBUF"]);
         /// # Ok::<(), mesonet::feed::FeedError>(())
         /// ```
@@ -44,37 +49,48 @@ macro_rules! kinds {
                 match self { $(Self::$kind => $module::is_sign(name, start),)* }
             }
 
-            fn reader(self) -> Read {
-                match self { $(Self::$kind => $module::read,)* }
+            fn reader(self) -> Reader {
+                match self { $(Self::$kind => Reader::$holds($module::read),)* }
             }
         }
     };
 }
 
-// Each module has `is_sign(name, start) -> bool` and `read`, a `Read`. Certain signs first.
+/// How a kind is read, by what it holds.
+enum Reader {
+    Reports(Read),
+    Alerts(ReadAlerts),
+}
+
+// Each module has `is_sign(name, start) -> bool` and `read`, a `Read` or a `ReadAlerts`. Certain
+// signs first.
 kinds! {
     /// METAR: the Aviation Weather Center's table, and tables like it.
-    AwcCsv, "awc-csv", awc_csv;
+    AwcCsv, "awc-csv", awc_csv, Reports;
     /// METAR: the Aviation Weather Center's data server.
-    AwcXml, "awc-xml", awc_xml;
+    AwcXml, "awc-xml", awc_xml, Reports;
     /// Canada: SWOB-ML 2.0, observations of one or more stations.
-    Swob, "swob", swob;
+    Swob, "swob", swob, Reports;
     /// Canada: the provincial summaries of this hour and of yesterday.
-    EcccHourly, "eccc-hourly", eccc_hourly;
+    EcccHourly, "eccc-hourly", eccc_hourly, Reports;
     /// Iowa Environmental Mesonet: airport reports as a table.
-    IemAsos, "iem-asos", iem_asos;
+    IemAsos, "iem-asos", iem_asos, Reports;
     /// National Data Buoy Center: the latest observation of each station.
-    NdbcLatest, "ndbc-latest", ndbc_latest;
+    NdbcLatest, "ndbc-latest", ndbc_latest, Reports;
     /// National Data Buoy Center: the last 45 days of a station.
-    NdbcRealtime2, "ndbc-realtime2", ndbc_realtime2;
+    NdbcRealtime2, "ndbc-realtime2", ndbc_realtime2, Reports;
     /// United States: observations of api.weather.gov, GeoJSON.
-    NwsObservation, "nws-observation", nws_observation;
+    NwsObservation, "nws-observation", nws_observation, Reports;
+    /// Alerts: the Common Alerting Protocol, of Canada and of the United States.
+    Cap, "cap", cap, Alerts;
+    /// United States: alerts of api.weather.gov, GeoJSON.
+    NwsAlerts, "nws-alerts", nws_alerts, Alerts;
     /// NCEI: the Integrated Surface Data.
-    Isd, "isd", isd;
+    Isd, "isd", isd, Reports;
     /// NCEI: the Global Historical Climatology Network hourly.
-    Ghcnh, "ghcnh", ghcnh;
+    Ghcnh, "ghcnh", ghcnh, Reports;
     /// METAR: WMO bulletins, and files with one report to a line.
-    MetarBulletin, "metar-bulletin", bulletin;
+    MetarBulletin, "metar-bulletin", bulletin, Reports;
 }
 
 impl FeedKind {
@@ -85,22 +101,25 @@ impl FeedKind {
         Self::ALL.iter().copied().find(|kind| kind.is_sign(name, start))
     }
 
-    /// Reads a file of this kind and visits each report, in bounded memory.
+    /// Reads a file of this kind and visits each report or alert, in bounded memory.
     ///
     /// # Errors
     /// A source that fails, or a file that is none of this kind. What of it was read before has
-    /// been visited; a single report that cannot be read is counted in the summary.
+    /// been visited; a single one that cannot be read is counted in the summary.
     pub fn read(
         self,
         input: &mut dyn BufRead,
         file: &FileContext<'_>,
-        visit: &mut dyn FnMut(FeedReport),
+        visit: &mut dyn FnMut(FeedItem),
     ) -> Result<FeedSummary, FeedError> {
         let mut readings = 0;
-        let mut summary = self.reader()(input, file, &mut |item| {
-            readings += item.report.readings.len() as u64;
-            visit(item);
-        })?;
+        let mut summary = match self.reader() {
+            Reader::Reports(read) => read(input, file, &mut |item| {
+                readings += item.report.readings.len() as u64;
+                visit(FeedItem::Report(item));
+            }),
+            Reader::Alerts(read) => read(input, &mut |alert| visit(FeedItem::Alert(alert))),
+        }?;
         summary.readings = readings;
         Ok(summary)
     }

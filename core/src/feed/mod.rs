@@ -15,6 +15,8 @@
 //! | The weather service's interface of the United States (GeoJSON) | [`read_nws_observations`] |
 //! | NCEI's Integrated Surface Data | [`read_isd`] |
 //! | NCEI's Global Historical Climatology Network hourly | [`read_ghcnh`] |
+//! | Alerts of Canada and the United States, CAP (XML) | [`read_cap`] |
+//! | Alerts of the United States, api.weather.gov (GeoJSON) | [`read_nws_alerts`] |
 //! | A file of any kind, found from its content | [`FeedKind`] |
 //! | One METAR or SPECI report | [`metar::Metar::parse`] |
 //! | From a decoded report to readings, to a station | [`metar_report`], [`metar_station`] |
@@ -25,8 +27,10 @@
 mod awc_csv;
 mod awc_xml;
 mod bulletin;
+mod cap;
 mod csv_row;
 mod eccc_hourly;
+mod features;
 mod ghcnh;
 mod iem_asos;
 mod ingest;
@@ -35,6 +39,7 @@ mod kind;
 mod lines;
 pub mod metar;
 mod ndbc;
+mod nws_alerts;
 mod nws_observation;
 mod point_observation;
 mod readings;
@@ -47,6 +52,7 @@ mod xml;
 pub use awc_csv::read_awc_csv;
 pub use awc_xml::read_awc_xml;
 pub use bulletin::read_bulletins;
+pub use cap::{MAX_CAP_BYTES, read_cap};
 pub use eccc_hourly::{ECCC_HOURLY_NETWORK, read_eccc_hourly};
 pub use ghcnh::{GHCNH_NETWORK, read_ghcnh};
 pub use iem_asos::{IEM_NETWORK, read_iem_asos};
@@ -54,8 +60,9 @@ pub use ingest::{METAR_NETWORK, metar_report, metar_station};
 pub use isd::{ISD_NETWORK, read_isd};
 pub use kind::{DETECT_BYTES, FeedKind, FeedKindError};
 pub use ndbc::{NDBC_NETWORK, read_ndbc_latest, read_ndbc_realtime2, read_ndbc_stations};
+pub use nws_alerts::read_nws_alerts;
 pub use nws_observation::{NWS_NETWORK, read_nws_observations};
-pub use report::{FeedReport, FeedStation, FileContext};
+pub use report::{FeedItem, FeedReport, FeedStation, FileContext};
 pub use summary::{
     FeedError, FeedSummary, FilePlace, MAX_REFUSALS, MAX_TALLY_NAMES, MetarItem, Refusal,
     RefusalReason, Tally,

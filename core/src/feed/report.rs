@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use super::summary::{FeedError, FeedSummary};
+use crate::alert::AlertMessage;
 use crate::geo::LonLat;
 use crate::report::Report;
 use crate::station::{Station, StationId, StationType};
@@ -100,7 +101,40 @@ impl<'a> FileContext<'a> {
     }
 }
 
-/// The reader of one kind of file, as [`FeedKind`](super::FeedKind) calls it.
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FeedItem {
+    /// A report of a station.
+    Report(FeedReport),
+    /// A message of an alert.
+    Alert(AlertMessage),
+}
+
+impl FeedItem {
+    /// The report, if it is one.
+    pub fn into_report(self) -> Option<FeedReport> {
+        match self {
+            Self::Report(report) => Some(report),
+            Self::Alert(_) => None,
+        }
+    }
+
+    /// The alert, if it is one.
+    pub fn into_alert(self) -> Option<AlertMessage> {
+        match self {
+            Self::Report(_) => None,
+            Self::Alert(alert) => Some(alert),
+        }
+    }
+}
+
+/// The reader of one kind of file of alerts, as [`FeedKind`](super::FeedKind) calls it.
+pub(super) type ReadAlerts = fn(
+    input: &mut dyn BufRead,
+    visit: &mut dyn FnMut(AlertMessage),
+) -> Result<FeedSummary, FeedError>;
+
+/// The reader of one kind of file of reports, as [`FeedKind`](super::FeedKind) calls it.
 pub(super) type Read = fn(
     input: &mut dyn BufRead,
     file: &FileContext<'_>,

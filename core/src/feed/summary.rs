@@ -97,6 +97,30 @@ pub enum RefusalReason {
         /// What it is, its first characters.
         got: String,
     },
+    /// A message with more of something than any real one.
+    #[error("more than {limit} {what}")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The greatest number that is read.
+        limit: usize,
+    },
+    /// A field that comes twice, where each says something else of the same thing.
+    #[error("{what} comes twice")]
+    Twice {
+        /// The field.
+        what: &'static str,
+    },
+    /// A message that is no official alert to the public.
+    #[error("no official alert: {what} is {got:?}; allowed is {allowed}")]
+    Unofficial {
+        /// The field that says it.
+        what: &'static str,
+        /// What it says, its first characters.
+        got: String,
+        /// What it should say.
+        allowed: &'static str,
+    },
     /// A bulletin of another kind.
     #[error("a bulletin of type {got}; reports come in types SA and SP")]
     BulletinType {
@@ -233,6 +257,12 @@ pub enum FeedError {
     /// The file is none of its kind, or lacks what all of its reports need.
     #[error("{0}")]
     NotThisKind(String),
+    /// A file that is longer than any real one.
+    #[error("longer than {limit} bytes, which no such file is")]
+    TooLong {
+        /// The greatest length that is read.
+        limit: u64,
+    },
     /// Not JSON, or not of the shape that the reader needs.
     #[error("not readable JSON at byte {byte}: {message}")]
     Json {

@@ -21,12 +21,18 @@ pub(super) struct XmlEvents<R> {
     reader: Reader<Rationed<R>>,
     buffer: Vec<u8>,
     depth: usize,
+    max_event_bytes: usize,
 }
 
 impl<R: BufRead> XmlEvents<R> {
     pub fn new(input: R) -> Self {
+        Self::with_limit(input, MAX_EVENT_BYTES)
+    }
+
+    /// The events of a document that has longer runs of text.
+    pub fn with_limit(input: R, max_event_bytes: usize) -> Self {
         let reader = Reader::from_reader(Rationed { input, left: 0 });
-        Self { reader, buffer: Vec::new(), depth: 0 }
+        Self { reader, buffer: Vec::new(), depth: 0, max_event_bytes }
     }
 
     /// The next event, with the number of bytes before it. [`Event::Eof`] comes only where every
@@ -37,13 +43,16 @@ impl<R: BufRead> XmlEvents<R> {
     /// two tags.
     pub fn next(&mut self) -> Result<(u64, Event<'_>), FeedError> {
         self.buffer.clear();
-        self.reader.get_mut().left = MAX_EVENT_BYTES;
+        self.reader.get_mut().left = self.max_event_bytes;
         let byte = self.reader.buffer_position();
         let event = match self.reader.read_event_into(&mut self.buffer) {
             Ok(event) => event,
             Err(quick_xml::Error::Io(error)) => {
                 return Err(match error.get_ref() {
-                    Some(inner) if inner.is::<RationUsedUp>() => fault(byte, inner),
+                    Some(inner) if inner.is::<RationUsedUp>() => {
+                        let limit = self.max_event_bytes;
+                        fault(byte, format!("more than {limit} bytes between two tags"))
+                    }
                     _ => FeedError::Io(io::Error::new(error.kind(), error)),
                 });
             }
@@ -78,7 +87,7 @@ pub(super) fn each_attribute(
     Ok(())
 }
 
-fn fault(byte: u64, message: impl fmt::Display) -> FeedError {
+pub(super) fn fault(byte: u64, message: impl fmt::Display) -> FeedError {
     FeedError::Xml { byte, message: message.to_string() }
 }
 
@@ -90,7 +99,7 @@ struct Rationed<R> {
 
 /// The ration of an event was used up.
 #[derive(Debug, thiserror::Error)]
-#[error("more than {MAX_EVENT_BYTES} bytes between two tags")]
+#[error("more bytes between two tags than are allowed")]
 struct RationUsedUp;
 
 impl<R: BufRead> BufRead for Rationed<R> {

@@ -1,0 +1,154 @@
+//! Areas of CAP: polygons and circles, and the zones that geocodes name.
+
+use super::super::summary::{FeedSummary, RefusalReason};
+use super::document::CapArea;
+use crate::alert::{AreaKind, MessageArea, ThreatStatus};
+use crate::geo::LonLat;
+use crate::geometry::{MultiPolygon, Polygon};
+use crate::zone::ZoneCode;
+
+/// Most positions of a message; the largest real one has 25,000.
+const MAX_POSITIONS: usize = 500_000;
+
+/// A circle's edges are nowhere farther from it than this part of its radius …
+const CIRCLE_TOLERANCE: f64 = 0.01;
+/// … or than this.
+const CIRCLE_TOLERANCE_KM: f64 = 0.01;
+
+const CLC: &str = "layer:EC-MSC-SMC:1.0:CLC";
+const DLC: &str = "layer:EC-MSC-SMC:DLC:1.1";
+const UGC: &str = "UGC";
+
+/// Positions that a message may still have.
+pub(super) struct Budget {
+    left: usize,
+}
+
+impl Budget {
+    pub fn new() -> Self {
+        Self { left: MAX_POSITIONS }
+    }
+
+    fn take(&mut self, positions: usize) -> Result<(), RefusalReason> {
+        let too_many = RefusalReason::TooMany { what: "positions", limit: MAX_POSITIONS };
+        self.left = self.left.checked_sub(positions).ok_or(too_many)?;
+        Ok(())
+    }
+}
+
+/// The areas of one element: one for each zone that it names. What is drawn for several zones is
+/// an area beside them. Each comes with its description.
+pub(super) fn areas(
+    of: &CapArea,
+    budget: &mut Budget,
+    summary: &mut FeedSummary,
+) -> Result<Vec<(MessageArea, String)>, RefusalReason> {
+    let geometry = geometry(of, budget, summary)?;
+    let description = of.description.get().unwrap_or_default();
+    let threat = of.geocodes.iter().find(|pair| pair.name == DLC);
+    let mut codes: Vec<ZoneCode> = Vec::new();
+    for pair in of.geocodes.iter().filter(|pair| [CLC, UGC].contains(&&*pair.name)) {
+        match pair.value.parse() {
+            Ok(code) if codes.contains(&code) => {}
+            Ok(code) => codes.push(code),
+            Err(_) => summary.unread_values.add(&pair.name),
+        }
+    }
+    let is_named = !of.geocodes.is_empty() || geometry.is_some();
+    let whole = MessageArea {
+        kind: match threat {
+            Some(_) => AreaKind::ThreatArea,
+            None if is_named => AreaKind::Coverage,
+            None => AreaKind::Unknown,
+        },
+        threat_status: threat.map_or(ThreatStatus::Unknown, |pair| threat_status(&pair.value)),
+        code: None,
+        is_fire_zone: false,
+        geometry,
+    };
+    if let [] | [_] = *codes {
+        let area = MessageArea { code: codes.first().copied(), ..whole };
+        return Ok(vec![(area, description.to_owned())]);
+    }
+    // The weather service lists names and zones in one order.
+    let names: Vec<&str> = description.split(';').map(str::trim).collect();
+    let name = |i: usize| if names.len() == codes.len() { names[i] } else { description };
+    let zones = codes.iter().enumerate().map(|(i, &code)| {
+        let area = MessageArea { code: Some(code), geometry: None, ..whole.clone() };
+        (area, name(i).to_owned())
+    });
+    let mut areas: Vec<_> = zones.collect();
+    if whole.geometry.is_some() {
+        areas.insert(0, (whole, description.to_owned()));
+    }
+    Ok(areas)
+}
+
+fn threat_status(text: &str) -> ThreatStatus {
+    match text {
+        "issued" => ThreatStatus::Issued,
+        "continued" => ThreatStatus::Continued,
+        "ended" => ThreatStatus::Ended,
+        "cancelled" => ThreatStatus::Cancelled,
+        _ => ThreatStatus::Unknown,
+    }
+}
+
+fn geometry(
+    of: &CapArea,
+    budget: &mut Budget,
+    summary: &mut FeedSummary,
+) -> Result<Option<MultiPolygon>, RefusalReason> {
+    let mut polygons = Vec::new();
+    for text in of.polygons.iter().filter(|text| !text.is_empty()) {
+        budget.take(text.split_ascii_whitespace().count())?;
+        match ring(text).and_then(|ring| Polygon::new(&ring, &[]).ok()) {
+            Some(polygon) => polygons.push(polygon),
+            None => summary.unread_values.add("polygon"),
+        }
+    }
+    for text in of.circles.iter().filter(|text| !text.is_empty()) {
+        match circle(text) {
+            // A place, not an area.
+            Some((_, 0.0)) => {}
+            Some((center, radius_km)) => {
+                match Polygon::circle(center, radius_km, circle_tolerance_km(radius_km)) {
+                    Ok(polygon) => {
+                        budget.take(polygon.exterior().len())?;
+                        polygons.push(polygon);
+                    }
+                    Err(_) => summary.unread_values.add("circle"),
+                }
+            }
+            None => summary.unread_values.add("circle"),
+        }
+    }
+    Ok(MultiPolygon::new(polygons).ok())
+}
+
+/// How far from a circle the edges of its polygon may be.
+fn circle_tolerance_km(radius_km: f64) -> f64 {
+    (radius_km * CIRCLE_TOLERANCE).max(CIRCLE_TOLERANCE_KM)
+}
+
+/// Positions of `latitude,longitude` with blanks between them, closed if they are not.
+fn ring(text: &str) -> Option<Vec<LonLat>> {
+    let mut ring = text.split_ascii_whitespace().map(place).collect::<Option<Vec<_>>>()?;
+    if ring.first() != ring.last() {
+        ring.push(*ring.first()?);
+    }
+    Some(ring)
+}
+
+/// `latitude,longitude`.
+pub(super) fn place(text: &str) -> Option<LonLat> {
+    let (lat, lon) = text.split_once(',')?;
+    LonLat::new(lon.parse().ok()?, lat.parse().ok()?).ok()
+}
+
+/// `latitude,longitude radius`, the radius in kilometres.
+fn circle(text: &str) -> Option<(LonLat, f64)> {
+    let (center, radius_km) = text.split_once(|letter: char| letter.is_ascii_whitespace())?;
+    let radius_km = radius_km.trim().parse().ok()?;
+    Some((place(center)?, radius_km))
+}

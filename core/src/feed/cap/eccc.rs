@@ -1,0 +1,150 @@
+//! What Environment and Climate Change Canada adds to CAP: parameters of its layers 1.0 and 1.1.
+
+use chrono::NaiveDateTime;
+
+use super::super::summary::FeedSummary;
+use super::area::place;
+use super::document::CapInfo;
+use crate::alert::{
+    AlertColour, AlertConfidence, AlertImpact, AlertPart, AlertText, AlertType, Outcome, Storm,
+};
+
+const LAYERS: [&str; 2] = ["layer:EC-MSC-SMC:1.1:", "layer:EC-MSC-SMC:1.0:"];
+
+/// The value of a parameter; where the layers disagree, the newer one has it.
+pub(super) fn parameter<'a>(info: &'a CapInfo, name: &str) -> Option<&'a str> {
+    LAYERS.into_iter().find_map(|layer| {
+        let named = |full: &str| full.strip_prefix(layer) == Some(name);
+        let pair = info.parameters.iter().find(|pair| named(&pair.name))?;
+        Some(pair.value.as_str()).filter(|value| !value.is_empty())
+    })
+}
+
+/// The words of a language.
+pub(super) fn words(info: &CapInfo, text: &mut AlertText) {
+    let words = |name| parameter(info, name).map(str::to_owned);
+    text.coverage = words("Alert_Coverage");
+    text.storm_motion = words("Motion_Description");
+    text.storm_position = words("Storm_Position_Description");
+    let places = parameter(info, "List_of_Reference_Points").unwrap_or_default();
+    let places = places.split(',').map(str::trim).filter(|place| !place.is_empty());
+    text.storm_places = places.map(str::to_owned).collect();
+}
+
+/// What is the same in every language. Words of scales come in the language of the block.
+pub(super) fn facts(info: &CapInfo, part: &mut AlertPart, summary: &mut FeedSummary) {
+    let mut word = |name: &'static str, known: bool| {
+        if !known && parameter(info, name).is_some() {
+            summary.unread_values.add(name);
+        }
+    };
+    if let Some(text) = parameter(info, "Alert_Type") {
+        part.alert_type = alert_type(text);
+        word("Alert_Type", part.alert_type != AlertType::Unknown);
+    }
+    part.colour = parameter(info, "Colour").map(colour).unwrap_or_default();
+    word("Colour", part.colour != AlertColour::Unknown);
+    part.impact = parameter(info, "MSC_Impact").map(impact).unwrap_or_default();
+    word("MSC_Impact", part.impact != AlertImpact::Unknown);
+    part.confidence = parameter(info, "MSC_Confidence").map(confidence).unwrap_or_default();
+    word("MSC_Confidence", part.confidence != AlertConfidence::Unknown);
+    let ranking = parameter(info, "MSC_Risk_Tiered_Ranking");
+    part.risk_ranking = ranking.and_then(|text| text.parse().ok());
+    word("MSC_Risk_Tiered_Ranking", part.risk_ranking.is_some());
+    part.designation_code = parameter(info, "Designation_Code").map(str::to_owned);
+    if let Some(storm) = storm(info, summary) {
+        part.storm = Some(storm);
+    }
+}
+
+/// What has become of the alert in the areas of a block.
+pub(super) fn outcome(info: &CapInfo) -> Option<Outcome> {
+    match parameter(info, "Alert_Location_Status")? {
+        "ended" => Some(Outcome::Ended),
+        "cancelled" => Some(Outcome::Cancelled),
+        _ => Some(Outcome::InForce),
+    }
+}
+
+fn alert_type(text: &str) -> AlertType {
+    match text {
+        "warning" => AlertType::Warning,
+        "watch" => AlertType::Watch,
+        "advisory" => AlertType::Advisory,
+        "statement" => AlertType::Statement,
+        _ => AlertType::Unknown,
+    }
+}
+
+fn colour(text: &str) -> AlertColour {
+    match text {
+        "yellow" | "jaune" => AlertColour::Yellow,
+        "orange" => AlertColour::Orange,
+        "red" | "rouge" => AlertColour::Red,
+        _ => AlertColour::Unknown,
+    }
+}
+
+fn impact(text: &str) -> AlertImpact {
+    match text {
+        "low" | "faible" => AlertImpact::Low,
+        "moderate" | "modéré" => AlertImpact::Moderate,
+        "high" | "élevé" => AlertImpact::High,
+        "extreme" | "extrême" => AlertImpact::Extreme,
+        _ => AlertImpact::Unknown,
+    }
+}
+
+fn confidence(text: &str) -> AlertConfidence {
+    match text {
+        "low" | "faible" => AlertConfidence::Low,
+        "moderate" | "modérée" => AlertConfidence::Moderate,
+        "high" | "élevée" => AlertConfidence::High,
+        "very high" | "très élevée" => AlertConfidence::VeryHigh,
+        _ => AlertConfidence::Unknown,
+    }
+}
+
+fn storm(info: &CapInfo, summary: &mut FeedSummary) -> Option<Storm> {
+    let mut value = |name: &'static str| parameter(info, name);
+    let [speed, direction, form, time] =
+        ["Storm_Speed", "Storm_Direction", "Storm_Geometry_Type", "Storm_Time"].map(&mut value);
+    let points = value("Storm_Points").or(value("Storm_Point"));
+    speed.or(direction).or(form).or(time).or(points)?;
+    let mut read = |name: &str, text: Option<&str>, is_read: bool| {
+        if text.is_some() && !is_read {
+            summary.unread_values.add(name);
+        }
+    };
+    let speed_kmh = speed.and_then(speed_kmh);
+    read("Storm_Speed", speed, speed_kmh.is_some());
+    let direction_deg = direction.and_then(|text| text.parse().ok());
+    let direction_deg = direction_deg.filter(|degrees| (0.0..=360.0).contains(degrees));
+    read("Storm_Direction", direction, direction_deg.is_some());
+    let time_ms = time.and_then(|text| {
+        let time = NaiveDateTime::parse_from_str(text.get(..14)?, "%Y%m%d%H%M%S").ok()?;
+        Some(time.and_utc().timestamp_millis())
+    });
+    read("Storm_Time", time, time_ms.is_some());
+    let places = points
+        .and_then(|text| text.split_ascii_whitespace().map(place).collect::<Option<Vec<_>>>());
+    read("Storm_Point", points, places.is_some());
+    Some(Storm {
+        time_ms,
+        speed_kmh,
+        direction_deg,
+        geometry_type: form.map(str::to_owned),
+        points: places.unwrap_or_default(),
+    })
+}
+
+/// A number and its unit.
+fn speed_kmh(text: &str) -> Option<f64> {
+    let (number, unit) = text.split_once(' ')?;
+    let number: f64 = number.parse().ok()?;
+    let speed_kmh = match unit.trim() {
+        "km/h" => number,
+        _ => return None,
+    };
+    (0.0..=1_000.0).contains(&speed_kmh).then_some(speed_kmh)
+}

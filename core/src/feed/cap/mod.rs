@@ -1,0 +1,119 @@
+//! The Common Alerting Protocol, versions 1.1 and 1.2: alerts of Canada (CAP-CP, with ECCC's layers;
+//! Alert Ready) and of the United States (weather service, IPAWS).
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | Elements of a document as texts | `document.rs` |
+//! | From texts to an alert, whoever issues it | `message.rs` |
+//! | Polygons, circles, zones | `area.rs` |
+//! | Parameters of ECCC | `eccc.rs` |
+//! | Parameters of the weather service of the United States | `nws.rs` |
+
+mod area;
+mod document;
+mod eccc;
+mod message;
+pub(super) mod nws;
+
+use std::io::BufRead;
+
+use super::kind::holds;
+use super::summary::{FeedError, FeedSummary, FilePlace};
+use crate::alert::AlertMessage;
+
+pub use message::MAX_REFERENCES;
+
+/// Longest file. The longest real one, of 104 zones in two languages, has 250 KB; one with an image
+/// inside may have a few MB.
+pub const MAX_CAP_BYTES: u64 = 16 << 20;
+
+/// Reads the messages of a document and visits each.
+///
+/// A message is an `alert` element of CAP's namespace, wherever it stands. Read are those with
+/// `status` Actual, `scope` Public and `msgType` Alert, Update or Cancel; tests, exercises, drafts
+/// and messages between systems are refused with the reason. `info` blocks that say the same of the
+/// same areas in several languages become one part of the message.
+///
+/// | CAP | Alert |
+/// | --- | --- |
+/// | `senderName`, else `sender` | issuer |
+/// | `effective`, `expires`, `headline`, `description`, `instruction` | as named |
+/// | ECCC's `Alert_Name`, else `event` | event |
+/// | ECCC's `Alert_Type`; VTEC's significance; the last word of an event of the weather service | alert type |
+/// | ECCC's `Colour`, `MSC_Impact`, `MSC_Confidence`, `MSC_Risk_Tiered_Ranking`, `Event_End_Time`, `Alert_Coverage`, `Designation_Code`, `Storm_…` | as named |
+/// | `eventEndingTime`, else the end in VTEC | end of the event |
+/// | `eventMotionDescription` | storm |
+/// | `references` | ids of the messages before it |
+/// | ECCC's `Alert_Location_Status` (1.1 before 1.0); VTEC's action; else `responseType` AllClear | whether it has ended |
+/// | `area` with ECCC's geocode `DLC` | threat area and its status |
+/// | `area` with one geocode CLC or UGC | area of that zone |
+/// | `area` with several | an area for each zone, and one for what is drawn |
+///
+/// - A ring that is not closed is closed; one that is no ring is left out and counted. A circle
+///   becomes a polygon whose edges are nowhere farther from it than a hundredth of its radius, and
+///   at least 10 m; a circle without a radius is no area.
+/// - What an issuer does not say is Unknown or absent. No colour is made up for the United States.
+/// - Signatures are not checked, resources are not read.
+///
+/// # Errors
+/// A source that fails, a file of more than 16 MiB, and text that is not well-formed, has a document
+/// type or an entity of its own, or nests deeper than 32 levels. A message that cannot be read is
+/// counted and listed in the summary, also one with more than 64 `info` blocks, 5,000 areas,
+/// 500,000 positions or 2,000 references.
+///
+/// ```
+/// use mesonet::feed::read_cap;
+/// let document = r#"<alert xmlns="urn:oasis:names:tc:emergency:cap:1.2">
+///     <identifier>1</identifier><sender>a@example.org</sender>
+///     <sent>2026-08-12T23:07:41-00:00</sent><status>Exercise</status>
+///     <msgType>Alert</msgType><scope>Public</scope>
+/// </alert>"#;
+/// let mut alerts = Vec::new();
+/// let summary = read_cap(document.as_bytes(), |alert| alerts.push(alert))?;
+/// assert!(alerts.is_empty());
+/// assert_eq!(
+///     summary.refusals[0].reason.to_string(),
+///     "no official alert: status is \"Exercise\"; allowed is Actual",
+/// );
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
+pub fn read_cap(
+    input: impl BufRead,
+    mut visit: impl FnMut(AlertMessage),
+) -> Result<FeedSummary, FeedError> {
+    let mut summary = FeedSummary::default();
+    // One byte more, so that a file of the greatest length is told from a longer one.
+    let mut input = input.take(MAX_CAP_BYTES + 1);
+    let read = document::read(&mut input, |start, alert| {
+        let id = alert.identifier.get().unwrap_or_default().to_owned();
+        match alert.refused().map_or_else(|| message::message(alert, &mut summary), Err) {
+            Ok(message) => {
+                visit(message);
+                summary.read += 1;
+            }
+            Err(reason) => summary.refuse(FilePlace::Byte(start), id.as_bytes(), reason),
+        }
+    });
+    if input.limit() == 0 {
+        return Err(FeedError::TooLong { limit: MAX_CAP_BYTES });
+    }
+    read?;
+    Ok(summary)
+}
+
+/// Whether a file looks like one of this kind.
+pub(super) fn is_sign(_name: &str, start: &[u8]) -> bool {
+    holds(start, "urn:oasis:names:tc:emergency:cap:")
+}
+
+/// Reads a file of this kind.
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    visit: &mut dyn FnMut(AlertMessage),
+) -> Result<FeedSummary, FeedError> {
+    read_cap(input, visit)
+}
+
+#[cfg(test)]
+#[path = "cap_tests.rs"]
+mod tests;

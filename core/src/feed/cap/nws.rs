@@ -1,0 +1,95 @@
+//! What the National Weather Service adds to CAP, the same in XML and in api.weather.gov's JSON:
+//! event codes, the motion of storms.
+
+use super::super::summary::{FeedSummary, RefusalReason};
+use super::area::place;
+use crate::alert::{AlertType, Outcome, Storm};
+use crate::time::parse_instant;
+use crate::unit::knots_to_kmh;
+use crate::vtec::{Vtec, VtecAction};
+
+/// Most codes of one block; real ones have one or two.
+const MAX_CODES: usize = 32;
+
+/// Reads event codes. A text that is none is left out and counted.
+///
+/// # Errors
+/// The code of a test.
+pub(in super::super) fn vtec<'a>(
+    texts: impl Iterator<Item = &'a str>,
+    summary: &mut FeedSummary,
+) -> Result<Vec<Vtec>, RefusalReason> {
+    let mut codes = Vec::new();
+    for text in texts.take(MAX_CODES) {
+        match text.parse::<Vtec>() {
+            Ok(code) if code.is_test() => {
+                return Err(RefusalReason::Unofficial {
+                    what: "VTEC",
+                    got: code.to_string(),
+                    allowed: "no code of class T, a test",
+                });
+            }
+            Ok(code) => codes.push(code),
+            Err(_) => summary.unread_values.add("VTEC"),
+        }
+    }
+    Ok(codes)
+}
+
+/// Whether the zones of these codes are fire weather zones.
+pub(in super::super) fn is_fire(codes: &[Vtec]) -> bool {
+    codes.iter().any(|code| &code.event.phenomenon == b"FW")
+}
+
+/// What codes say has become of an alert: it is in force as long as one of its events is.
+pub(in super::super) fn outcome(codes: &[Vtec]) -> Option<Outcome> {
+    let outcomes = codes.iter().map(|code| match code.action {
+        VtecAction::Cancelled => Outcome::Cancelled,
+        VtecAction::Expired => Outcome::Ended,
+        VtecAction::Upgraded => Outcome::Replaced,
+        _ => Outcome::InForce,
+    });
+    outcomes.min()
+}
+
+/// What CAP's own words say has become of an alert, where nothing says it better.
+pub(in super::super) fn outcome_of_words(urgency: Option<&str>, response: Option<&str>) -> Outcome {
+    if urgency == Some("Past") || response == Some("AllClear") {
+        Outcome::Ended
+    } else {
+        Outcome::InForce
+    }
+}
+
+/// Kind of alert: by the significance of its event, else by the last word of its name.
+pub(in super::super) fn alert_type(codes: &[Vtec], event: &str) -> AlertType {
+    let last = event.rsplit(' ').next().unwrap_or_default();
+    match (codes.first().map(|code| code.event.significance), last) {
+        (Some(b'W'), _) | (None, "Warning") => AlertType::Warning,
+        (Some(b'A'), _) | (None, "Watch") => AlertType::Watch,
+        (Some(b'Y'), _) | (None, "Advisory") => AlertType::Advisory,
+        (Some(b'S'), _) | (None, "Statement") => AlertType::Statement,
+        _ => AlertType::Unknown,
+    }
+}
+
+/// The motion of a storm: `TIME...storm...DIRECTION...SPEED...POINTS`. The direction is the one
+/// that the storm comes from, as of winds, so it is turned round.
+pub(in super::super) fn storm(text: &str) -> Option<Storm> {
+    let mut fields = text.split("...");
+    let time_ms = parse_instant(fields.next()?).ok()?;
+    let _kind = fields.next()?;
+    let from_deg: f64 = fields.next()?.strip_suffix("DEG")?.parse().ok()?;
+    let speed_kt: f64 = fields.next()?.strip_suffix("KT")?.parse().ok()?;
+    let points = fields.next()?.split_ascii_whitespace().map(place).collect::<Option<Vec<_>>>()?;
+    if !(0.0..=360.0).contains(&from_deg) || !(0.0..=500.0).contains(&speed_kt) {
+        return None;
+    }
+    Some(Storm {
+        time_ms: Some(time_ms),
+        speed_kmh: Some(knots_to_kmh(speed_kt)),
+        direction_deg: Some((from_deg + 180.0) % 360.0),
+        geometry_type: None,
+        points,
+    })
+}
