@@ -30,6 +30,8 @@
 //! | Station details and their `qualities` | [`details`], [`StationDetail`] |
 //! | Derived values, with the worst quality of their inputs | [`derive_report`], [`derive_with_quality`], [`dew_point_c`] |
 //! | What has become of an alert and of each of its areas | `resolve_alerts`, `AlertMessage` (feature `zone`) |
+//! | Alerts on record: a message is known by its id | `AlertStore` (features `store` and `zone`) |
+//! | Alerts by time, box, place and zone | `AlertQuery` (feature `zone`) |
 //! | An alert as callers get it | `Alert` (feature `zone`) |
 //! | Codes of events, P-VTEC and H-VTEC | [`Vtec`], [`Hvtec`] |
 //! | Zones of alerts, by code, box and place; their GeoJSON | `Zone`, `Zones`, `MultiPolygon` (feature `zone`) |
@@ -102,6 +104,8 @@ mod store;
 #[cfg(feature = "zone-files")]
 mod zone_file;
 // Level 4: what an endpoint asks.
+#[cfg(feature = "zone")]
+mod alert_query;
 #[cfg(feature = "store")]
 mod detail;
 #[cfg(feature = "export")]
@@ -123,6 +127,8 @@ pub use alert::{
 };
 #[cfg(feature = "zone")]
 pub use alert_chain::{AlertClock, AlertState, next_alert_change_ms, resolve_alerts};
+#[cfg(feature = "zone")]
+pub use alert_query::{AlertQuery, alert_outlines};
 #[cfg(feature = "zone")]
 pub use alert_view::{Alert, AlertArea, AlertStorm, LatLon};
 pub use canonical::{Canonical, to_canonical};
@@ -184,6 +190,8 @@ pub use report::{Batch, Reading, Report};
 pub use series::{IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, SeriesPreference};
 pub use series_filter::SeriesFilter;
 pub use station::{Station, StationId, StationIdError, StationType};
+#[cfg(all(feature = "store", feature = "zone"))]
+pub use store::{AlertReceipt, AlertRecord, AlertStore};
 #[cfg(feature = "store")]
 pub use store::{
     Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, StationRecord,

@@ -2,12 +2,16 @@
 //!
 //! What serves from memory, from disk and from a cluster is the same query code over this trait.
 
+#[cfg(feature = "zone")]
+mod alerts;
 #[cfg(feature = "embedded")]
 mod embedded;
 mod memory;
 
 use std::sync::Arc;
 
+#[cfg(feature = "zone")]
+pub use alerts::{AlertReceipt, AlertRecord, AlertStore};
 #[cfg(feature = "embedded")]
 pub use embedded::{
     EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, StoreHealth, VerifyReport,

@@ -66,6 +66,11 @@ impl<'a> Bytes<'a> {
         self.0.is_empty()
     }
 
+    /// What is left.
+    pub fn rest(self) -> &'a [u8] {
+        self.0
+    }
+
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], Wrong> {
         let (head, rest) = self
             .0

@@ -3,6 +3,7 @@
 //! - `lock`: held while a process has the folder open.
 //! - `mesonet.sqlite`: what changes. The journal of fresh batches, the stations, the series, the
 //!   catalogue of segments. A batch is on disk when its transaction is.
+//! - `alerts.sqlite`: the alerts, see [`AlertStore`](crate::AlertStore).
 //! - `segments/`: sealed readings in Arrow files, mapped into memory, never changed.
 //! - `damaged/`: segments that were found damaged and set aside.
 //!
@@ -16,6 +17,7 @@
 //! therefore taken for a write that was not finished: the batches after it, since the last
 //! checkpoint, are lost without a word. All other damage is found and named.
 
+pub(super) mod alert_file;
 mod catalogue;
 mod codec;
 mod fault;
@@ -99,6 +101,8 @@ pub struct VerifyReport {
     pub journal_batches: usize,
     /// Readings in them.
     pub journal_readings: u64,
+    /// Alerts that were checked.
+    pub alerts: usize,
     /// What is wrong; none for a store that is whole.
     pub faults: Vec<Fault>,
 }

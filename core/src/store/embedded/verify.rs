@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::VerifyReport;
+use super::alert_file::{ALERTS, AlertFile};
 use super::catalogue::{Catalogue, journal_batch, mark_batch};
 use super::fault::{Fault, Faults};
 use super::folder::Folder;
@@ -63,6 +64,11 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
             folder.set_aside(&mut catalogue, id, &fault)?;
         }
         report.faults.push(fault);
+    }
+    if dir.join(ALERTS).exists() {
+        let (alerts, faults) = AlertFile::open(dir)?.load()?;
+        report.alerts = alerts.len();
+        report.faults.extend(faults);
     }
     Ok(report)
 }
