@@ -1,6 +1,6 @@
 //! What callers get of an alert: one language, with the state that its chain gives it.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::alert::{
     AlertColour, AlertConfidence, AlertImpact, AlertMessage, AlertMessageType, AlertPart,
@@ -153,21 +153,9 @@ pub struct AlertArea<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LatLon {
     /// Latitude.
-    #[serde(serialize_with = "degrees")]
     pub lat: f64,
     /// Longitude.
-    #[serde(serialize_with = "degrees")]
     pub lon: f64,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
-fn degrees<S: Serializer>(degrees: &f64, to: S) -> Result<S::Ok, S::Error> {
-    // As text a whole number of degrees is shorter without its fraction.
-    if degrees.fract() == 0.0 {
-        to.serialize_i64(*degrees as i64)
-    } else {
-        to.serialize_f64(*degrees)
-    }
 }
 
 impl From<LonLat> for LatLon {

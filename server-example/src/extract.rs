@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use mesonet::parse_instant;
+use mesonet::{BBox, parse_instant};
 use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
@@ -96,6 +96,33 @@ impl Query {
             })
         };
         self.one(name)?.map(number).transpose()
+    }
+
+    /// A box of four sides.
+    ///
+    /// # Errors
+    /// A side that is repeated or no number, a box without one of its sides, or one off the globe.
+    pub fn bbox(&self) -> Result<Option<BBox>, ApiError> {
+        const SIDES: [&str; 4] = ["minLat", "minLon", "maxLat", "maxLon"];
+        let mut sides = [None; 4];
+        for (side, name) in sides.iter_mut().zip(SIDES) {
+            *side = self.number(name)?;
+        }
+        match sides {
+            [None, None, None, None] => Ok(None),
+            [Some(min_lat), Some(min_lon), Some(max_lat), Some(max_lon)] => {
+                BBox::new(min_lon, min_lat, max_lon, max_lat).map(Some).map_err(ApiError::of)
+            }
+            _ => {
+                let given = SIDES.into_iter().zip(sides).filter(|(_, side)| side.is_some());
+                let given: Vec<&str> = given.map(|(name, _)| name).collect();
+                Err(ApiError::BadRequest(format!(
+                    "a box needs all of {}; got only {}",
+                    SIDES.join(", "),
+                    given.join(", ")
+                )))
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@
 //! | The zones of alerts, bundled and of files | [`ZoneSet`] |
 //! | Files into the store: command, watched folder, push | [`ingest`] |
 //! | Store, and bodies that are encoded ahead | [`State`] |
+//! | Alerts with their state, encoded once per change | `alerts.rs` |
 //! | Endpoints, one file per resource | `routes/` |
 //! | Query parameters and JSON bodies | `extract.rs` |
 //! | Live fetchers of feeds | [`fetch`] |
@@ -23,6 +24,7 @@
 //! | Readings as JSON, piece by piece | `readings_json.rs`, `series_json.rs` |
 
 mod access;
+mod alerts;
 mod clock;
 mod config;
 mod encoding;
@@ -61,7 +63,7 @@ pub use clock::Clock;
 pub use config::{Config, ConfigError, Flags, ReplayStart, ReplayStartError};
 pub use record::{Origin, Record};
 pub use replay::Timeline;
-pub use sample::{Sample, SampleError, sample, station_tables};
+pub use sample::{Sample, SampleError, sample, sample_alerts, station_tables};
 pub use serve::{ServeError, serve};
 pub use state::{SnapshotError, State};
 pub use zones::{TOLERANCE_DEG, ZoneSet, ZonesError};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mesonet::{EmbeddedOptions, EmbeddedStore, Reader, StoreError};
+use mesonet::{AlertStore, EmbeddedOptions, EmbeddedStore, Reader, StoreError};
 
 /// Where the readings of a store came from.
 const ORIGIN: &str = "origin";
@@ -26,6 +26,7 @@ pub enum Origin {
 #[derive(Clone, Debug)]
 pub struct Record {
     store: Arc<EmbeddedStore>,
+    alerts: Arc<AlertStore>,
 }
 
 impl Record {
@@ -35,12 +36,22 @@ impl Record {
     /// Another process has it open, or it cannot be read or written.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
-        Ok(Self { store: Arc::new(store) })
+        // After it: the folder is locked.
+        let (alerts, faults) = AlertStore::open(dir)?;
+        for fault in faults {
+            tracing::error!("a damaged alert is left out: {fault}");
+        }
+        Ok(Self { store: Arc::new(store), alerts: Arc::new(alerts) })
     }
 
     /// The store.
     pub fn store(&self) -> &Arc<EmbeddedStore> {
         &self.store
+    }
+
+    /// The alerts.
+    pub fn alerts(&self) -> &Arc<AlertStore> {
+        &self.alerts
     }
 
     /// What the store holds.

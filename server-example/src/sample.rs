@@ -6,15 +6,38 @@ use std::sync::OnceLock;
 
 use flate2::read::GzDecoder;
 use mesonet::feed::{
-    FeedError, FeedSummary, IEM_NETWORK, metar_report, metar_station, read_awc_csv,
-    read_ndbc_stations,
+    FeedError, FeedSummary, IEM_NETWORK, metar_report, metar_station, read_awc_csv, read_cap,
+    read_ndbc_stations, read_nws_alerts,
 };
-use mesonet::{Batch, GeoError, LonLat, Station, StationId};
+use mesonet::{AlertMessage, Batch, GeoError, LonLat, Station, StationId};
 use serde::Deserialize;
 
 const REPORTS: &[u8] = include_bytes!("../sample/metar_us_ca.csv.gz");
 const STATIONS: &[u8] = include_bytes!("../sample/stations.csv");
 const BUOYS: &[u8] = include_bytes!("../sample/ndbc_activestations.xml.gz");
+
+/// Alerts of the United States, as api.weather.gov gives them.
+const NWS_ALERTS: &[u8] = include_bytes!("../sample/alerts_active_2026-07-15T200045Z.geojson.gz");
+/// Alerts of Canada: a tornado warning from its beginning to its end, and one of a thunderstorm.
+const CAP: [&[u8]; 4] = [
+    include_bytes!("../sample/alerts_canada_1_2026-08-12T230741Z.xml.gz"),
+    include_bytes!("../sample/alerts_canada_2_2026-08-12T231358Z.xml.gz"),
+    include_bytes!("../sample/alerts_canada_3_2026-08-12T232516Z.xml.gz"),
+    include_bytes!("../sample/alerts_canada_4_2026-04-15T205147Z.xml.gz"),
+];
+
+/// Reads the alerts of the sample.
+///
+/// # Errors
+/// The sample is damaged.
+pub fn sample_alerts() -> Result<Vec<AlertMessage>, SampleError> {
+    let mut alerts = Vec::new();
+    read_nws_alerts(BufReader::new(GzDecoder::new(NWS_ALERTS)), |alert| alerts.push(alert))?;
+    for document in CAP {
+        read_cap(BufReader::new(GzDecoder::new(document)), |alert| alerts.push(alert))?;
+    }
+    Ok(alerts)
+}
 
 /// The sample, read and converted.
 #[derive(Clone, Debug)]
@@ -121,6 +144,7 @@ mod tests {
         assert_eq!((summary.read, summary.refused), (31_677, 0));
         assert_eq!(batch.reports.len() + placeless, 31_677);
         assert_eq!((batch.stations.len(), placeless), (3_178, 274));
+        assert_eq!(sample_alerts().unwrap().len(), 400);
     }
 
     #[test]

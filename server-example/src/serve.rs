@@ -14,7 +14,7 @@ use crate::fetch;
 use crate::ingest::{Watch, WatchError};
 use crate::record::{Origin, Record};
 use crate::replay::Timeline;
-use crate::sample::{Sample, SampleError, sample};
+use crate::sample::{Sample, SampleError, sample, sample_alerts};
 use crate::state::{SnapshotError, State};
 use crate::zones::ZonesError;
 
@@ -179,6 +179,8 @@ fn start(
         (None | Some(ReplayStart::Sample), Origin::New | Origin::Sample) => None,
         (Some(ReplayStart::At(start_ms)), Origin::New | Origin::Sample) => Some(start_ms),
     };
+    // Known by their ids: what an earlier run has taken in is not taken in again.
+    record.alerts().append(sample_alerts()?)?;
     let span = record.sample_span()?;
     if let Some((newest_ms, passed_ms)) = span
         && passed_ms >= newest_ms
@@ -275,6 +277,12 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
     let done = record.store().maintain(&Maintenance { retain_from_ms, seal_all: false })?;
     for fault in &done.set_aside {
         tracing::error!("a damaged file was set aside: {fault}");
+    }
+    if let Some(retain_from_ms) = retain_from_ms {
+        let expired = record.alerts().expire(retain_from_ms)?;
+        if expired > 0 {
+            tracing::info!("{expired} alerts were too old");
+        }
     }
     if done.sealed_readings > 0 || done.merged_segments > 0 || done.expired_segments > 0 {
         let Maintained { sealed_readings, merged_segments, expired_segments, .. } = done;

@@ -6,10 +6,14 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use arc_swap::ArcSwap;
-use mesonet::{Intake, MINUTE_MS, Reader, StationMarkers, Store, StoreError, Variable, details};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use mesonet::{
+    AlertClock, AlertStore, Intake, MINUTE_MS, Reader, StationMarkers, Store, StoreError, Variable,
+    details,
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::alerts::AlertView;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
@@ -28,11 +32,15 @@ pub struct State {
     config: Config,
     clock: Clock,
     store: Arc<dyn Store>,
+    alerts: Arc<AlertStore>,
     /// The store where it is one on disk.
     record: Option<Record>,
     intake: Intake,
     /// Held while files are read into the store: one reader at a time keeps the cores busy.
     inlet: Mutex<()>,
+    alert_view: ArcSwapOption<AlertView>,
+    /// Held while that is made: who comes meanwhile waits for it.
+    alert_builder: Mutex<()>,
     markers: ArcSwap<Markers>,
     details: ArcSwap<Details>,
     units: Snapshot,
@@ -66,6 +74,9 @@ pub enum SnapshotError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The zones of alerts cannot be read.
+    #[error(transparent)]
+    Zones(#[from] ZonesError),
     /// A compressor failed.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -116,6 +127,9 @@ impl State {
             zones: OnceLock::new(),
             cores: Arc::new(Semaphore::new(cores)),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
+            alerts: record.as_ref().map(|record| Arc::clone(record.alerts())).unwrap_or_default(),
+            alert_view: ArcSwapOption::default(),
+            alert_builder: Mutex::new(()),
             config,
             clock,
             store,
@@ -145,6 +159,38 @@ impl State {
         &*self.store
     }
 
+    /// The alerts.
+    pub fn alerts(&self) -> &AlertStore {
+        &self.alerts
+    }
+
+    /// The alerts with their state as it is now.
+    ///
+    /// # Errors
+    /// The zones of alerts cannot be read.
+    pub(crate) fn alert_view(&self) -> Result<Arc<AlertView>, ZonesError> {
+        let current = |clock| {
+            let view = self.alert_view.load_full();
+            view.filter(|view| view.is_current(&self.alerts, clock))
+        };
+        if let Some(view) = current(self.alert_clock()) {
+            return Ok(view);
+        }
+        let _one_at_a_time = self.alert_builder.lock().unwrap_or_else(PoisonError::into_inner);
+        let clock = self.alert_clock();
+        if let Some(view) = current(clock) {
+            return Ok(view);
+        }
+        let view = Arc::new(AlertView::new(self.alerts.record(), self.zones()?, clock));
+        self.alert_view.store(Some(Arc::clone(&view)));
+        Ok(view)
+    }
+
+    fn alert_clock(&self) -> AlertClock {
+        let of = if self.is_live() { AlertClock::live } else { AlertClock::replay };
+        of(self.now_ms())
+    }
+
     /// The way into the store, with its checks.
     pub fn intake(&self) -> &Intake {
         &self.intake
@@ -163,7 +209,8 @@ impl State {
     ) -> Result<(T, Summary), IngestError> {
         let tables = station_tables()?;
         let _one_at_a_time = self.inlet.lock().unwrap_or_else(PoisonError::into_inner);
-        let target = Target { intake: &self.intake, store: &*self.store, tables };
+        let target =
+            Target { intake: &self.intake, store: &*self.store, alerts: &self.alerts, tables };
         let done = ingest(target, options, &AtomicU64::new(0), read)?;
         if let Some(record) = &self.record
             && done.1.total(|kind| kind.receipt.added as u64) > 0
@@ -201,12 +248,13 @@ impl State {
     }
 
     /// Makes anew what has changed: markers when a station came or moved, details when anything
-    /// came in or, as their `qualities` age, after a minute. Requests see the old until the new is
+    /// came in or, as their `qualities` age, after a minute, alerts when their state changes. Requests see the old until the new is
     /// whole. One caller at a time.
     ///
     /// # Errors
     /// A body could not be made; the old one stays.
     pub fn refresh(&self) -> Result<(), SnapshotError> {
+        self.alert_view()?.make_snapshot()?;
         let (directory, now_ms) = (self.store.directory()?, self.now_ms());
         if self.markers.load().places_generation != directory.places_generation {
             self.markers.store(Arc::new(Markers::new(&*self.store)?));

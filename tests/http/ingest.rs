@@ -65,6 +65,7 @@ fn a_file_is_in_the_record_when_the_answer_comes() {
             "replaced": 0, "overtaken": 0,
             "revised": summary(&answer)["kinds"]["metar-bulletin"]["revised"],
             "refused": {"count": 0, "first": []}, "keptAsReported": {}, "withoutVariable": {},
+            "unreadValues": {},
         }},
         "faults": {"count": 0, "first": []}, "placeUnknown": {}, "inTheFuture": {},
     });
@@ -174,4 +175,27 @@ fn a_full_store_says_so_and_nothing_else() {
     let api = Api::with(config(), Full(MemoryStore::default()));
     let answer = push(&api, "?name=sa_20240803.txt", &[], BULLETIN.as_bytes());
     answer.refuses(507, "no room is left for readings; send it again later");
+}
+
+#[test]
+fn alerts_are_pushed_like_reports_and_served_at_once() {
+    let api = api();
+    let file = "capcp/1_T_ONCN00_C_LAND_202608122307_2696623964.en.cap.gz";
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(file);
+    let bytes = std::fs::read(path).unwrap();
+    for (query, added) in [("?name=a.cap", 1), ("?name=a.cap&feed=cap", 0)] {
+        let answer = push(&api, query, &[], &bytes);
+        let of = &summary(&answer)["kinds"]["cap"];
+        assert_eq!((&of["files"], &of["reports"], &of["readings"]), (&1.into(), &1.into(), &0.into()));
+        assert_eq!(of["added"], added);
+    }
+    let alerts: serde_json::Value = serde_json::from_str(&api.get("/alerts").text()).unwrap();
+    assert_eq!(alerts["features"][0]["id"], "urn:oid:2.49.0.1.124.2696623964.2026");
+    let test = "<alert xmlns=\"urn:oasis:names:tc:emergency:cap:1.2\"><status>Test</status></alert>";
+    let answer = push(&api, "?name=b.cap", &[], test.as_bytes());
+    let refused = &summary(&answer)["kinds"]["cap"]["refused"];
+    assert_eq!(
+        refused["first"][0]["error"],
+        "byte 0: no official alert: status is \"Test\"; allowed is Actual (in \"\")"
+    );
 }

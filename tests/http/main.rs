@@ -1,6 +1,7 @@
 //! The service over HTTP, in process: the tree of the modules is that of the addresses, and each
 //! test asserts status and exact body.
 
+mod alerts;
 mod alerts_zones;
 mod capabilities;
 mod every_answer;

@@ -2,7 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use mesonet::{
-    ClosedWindow, Intake, MemoryStore, Reader, Selection, StationId, Variable, parse_instant,
+    AlertStore, ClosedWindow, Intake, MemoryStore, Reader, Selection, StationId, Variable,
+    parse_instant,
 };
 
 use super::*;
@@ -13,13 +14,15 @@ use crate::ingest::{Target, ingest};
 #[derive(Default)]
 struct Record {
     store: MemoryStore,
+    alerts: AlertStore,
     intake: Intake,
 }
 
 impl Sink for Record {
     fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable> {
         let tables = crate::sample::station_tables().unwrap();
-        let target = Target { intake: &self.intake, store: &self.store, tables };
+        let target =
+            Target { intake: &self.intake, store: &self.store, alerts: &self.alerts, tables };
         let (faults, summary) =
             ingest(target, options(delivery), &AtomicU64::new(0), |ingest| read(delivery, ingest))
                 .unwrap();
@@ -121,4 +124,69 @@ fn a_compressed_table_at_one_address_is_unpacked_and_what_is_no_feed_is_named() 
     let url = server.url("/obs");
     let round = poll(&server, config(Source::Url, url), &record, "2024-08-03T17:40:00Z");
     assert_eq!((round.taken, round.unreadable, round.stopped), (0, 1, None));
+}
+
+#[test]
+fn alerts_of_the_datamart_end_up_as_a_chain_and_each_is_fetched_once() {
+    let server = ReplayServer::start();
+    let at = |rest: &str| format!("/20260812/WXO-DD/alerts/cap/20260812/LAND/23/{rest}");
+    let files = [
+        "1_T_ONCN00_C_LAND_202608122307_2696623964.en.cap",
+        "2_T_ONCN00_C_LAND_202608122313_1455756091.en.cap",
+        "3_T_ONCN00_C_LAND_202608122325_4220810049.en.cap",
+    ];
+    for (name, changed) in files.into_iter().zip(["23:08", "23:14", "23:26"]) {
+        let changed = format!("2026-08-12T{changed}:00Z");
+        server.put_file(&at(name), &format!("capcp/{name}.gz"), &changed);
+    }
+    let record = Arc::new(Record::default());
+    let url = server.url("/{date}/WXO-DD/alerts/cap/");
+    let mut poller =
+        Poller::new(config(Source::DatamartCap, url), None, Arc::clone(&record) as _).unwrap();
+    let mut round = |now: &str| {
+        let now_ms = parse_instant(now).unwrap();
+        server.set_now(now_ms);
+        poller.poll(now_ms, &AtomicBool::new(false))
+    };
+    let first = round("2026-08-12T23:30:00Z");
+    assert_eq!((first.taken, first.reports, first.unreadable, first.failed), (3, 3, 0, 0));
+    let ids = |record: &Record| {
+        let alerts = record.alerts.record();
+        alerts.messages.iter().map(|alert| alert.id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        ids(&record),
+        [
+            "urn:oid:2.49.0.1.124.2696623964.2026",
+            "urn:oid:2.49.0.1.124.1455756091.2026",
+            "urn:oid:2.49.0.1.124.4220810049.2026"
+        ]
+    );
+    server.asked();
+    let second = round("2026-08-12T23:40:00Z");
+    assert_eq!((second.asked, second.taken), (0, 0), "{:?}", server.asked());
+}
+
+#[test]
+fn alerts_of_the_weather_service_are_asked_for_conditionally() {
+    let server = ReplayServer::start();
+    let recorded = "nws_alerts/alerts_active_2026-05-14T163524Z.geojson.gz";
+    server.put_file("/alerts/active", recorded, "2026-05-14T16:35:00Z");
+    let record = Arc::new(Record::default());
+    let config = config(Source::NwsAlerts, server.url("/alerts/active"));
+    let mut poller = Poller::new(config, None, Arc::clone(&record) as _).unwrap();
+    let mut round = |now: &str| {
+        let now_ms = parse_instant(now).unwrap();
+        server.set_now(now_ms);
+        poller.poll(now_ms, &AtomicBool::new(false))
+    };
+    let first = round("2026-05-14T16:36:00Z");
+    assert_eq!((first.taken, first.reports, first.unreadable), (1, 246, 0));
+    let second = round("2026-05-14T16:38:00Z");
+    assert_eq!((second.taken, second.unchanged), (0, 1));
+    assert_eq!(server.asked(), ["200 /alerts/active", "304 /alerts/active"]);
+    server.put("/alerts/active", Page::Status(503, vec![], "busy".to_owned()));
+    let third = round("2026-05-14T16:40:00Z");
+    assert!(third.stopped.is_some());
+    assert_eq!(record.alerts.record().messages.len(), 246);
 }

@@ -20,8 +20,12 @@ pub enum Source {
     DatamartSwob,
     /// The same files, announced by the Datamart's message broker.
     DatamartAmqp,
+    /// Alerts of Environment and Climate Change Canada: folders of the Datamart, listed.
+    DatamartCap,
     /// Observations of api.weather.gov, station by station.
     NwsObservations,
+    /// Alerts of api.weather.gov that are in force.
+    NwsAlerts,
     /// One file at one address, or one for each station.
     Url,
 }
@@ -32,7 +36,9 @@ impl Source {
         match self {
             Self::DatamartSwob => "datamart-swob",
             Self::DatamartAmqp => "datamart-amqp",
+            Self::DatamartCap => "datamart-cap",
             Self::NwsObservations => "nws-observations",
+            Self::NwsAlerts => "nws-alerts",
             Self::Url => "url",
         }
     }
@@ -43,6 +49,8 @@ impl Source {
                 Some("https://dd.weather.gc.ca/today/observations/swob-ml/latest/")
             }
             Self::DatamartAmqp => Some("amqps://anonymous:anonymous@dd.weather.gc.ca/%2f"),
+            Self::DatamartCap => Some("https://dd.weather.gc.ca/{date}/WXO-DD/alerts/cap/"),
+            Self::NwsAlerts => Some("https://api.weather.gov/alerts/active"),
             // Not `/latest`: it may come before an observation of the hour that is made later.
             Self::NwsObservations => {
                 Some("https://api.weather.gov/stations/{station}/observations?limit=10")
@@ -53,13 +61,21 @@ impl Source {
 
     /// Whether the address is that of a folder, not of a file.
     pub(super) const fn is_folder(self) -> bool {
-        matches!(self, Self::DatamartSwob)
+        matches!(self, Self::DatamartSwob | Self::DatamartCap)
+    }
+
+    /// The ending of the files of a folder.
+    const fn ending(self) -> &'static str {
+        match self {
+            Self::DatamartCap => "cap",
+            _ => "xml",
+        }
     }
 
     /// What is asked for in the request for a file.
     pub(super) const fn accept(self) -> &'static str {
         match self {
-            Self::NwsObservations => "application/geo+json",
+            Self::NwsObservations | Self::NwsAlerts => "application/geo+json",
             _ => "*/*",
         }
     }
@@ -234,8 +250,8 @@ impl FetchConfig {
             return Err(ConfigError::Value {
                 key: "fetch.source",
                 got: self.source.to_string(),
-                allowed: "datamart-swob, nws-observations and url: this server was built without \
-                          the feature amqp",
+                allowed: "datamart-swob, datamart-cap, nws-observations, nws-alerts and url: this \
+                          server was built without the feature amqp",
             });
         }
         let url = self.url();
@@ -275,7 +291,7 @@ impl FetchConfig {
 
     /// Whether a file of a folder is asked for: by its end, and by the station in its name.
     pub(super) fn wants(&self, name: &str) -> bool {
-        if Path::new(name).extension().is_none_or(|extension| extension != "xml") {
+        if Path::new(name).extension().is_none_or(|extension| extension != self.source.ending()) {
             return false;
         }
         // The address names the stations already, or all are asked for.

@@ -16,6 +16,11 @@ fn a_source_has_an_address_of_its_own_and_only_the_stations_are_to_be_said() {
     assert_eq!((swob.interval_s, swob.connections), (300, 2));
     let nws = read("source = \"nws-observations\"\nstations = [\"KBUF\"]").unwrap();
     assert_eq!(nws.url(), "https://api.weather.gov/stations/{station}/observations?limit=10");
+    let cap = read("source = \"datamart-cap\"").unwrap();
+    assert_eq!(cap.url(), "https://dd.weather.gc.ca/{date}/WXO-DD/alerts/cap/");
+    assert!(cap.wants("T_ONCN00_C_LAND_202608122307_2696623964.cap") && !cap.wants("a.xml"));
+    let alerts = read("source = \"nws-alerts\"").unwrap();
+    assert_eq!(alerts.url(), "https://api.weather.gov/alerts/active");
     let awc = "source = \"url\"\nurl = \"https://aviationweather.gov/data/cache/metars.cache.csv.gz\"\n\
                kind = \"awc-csv\"";
     assert_eq!(read(awc).unwrap().kind(), Some(FeedKind::AwcCsv));
@@ -66,7 +71,16 @@ fn tables_of_the_configuration_file_are_sources_and_without_one_nothing_is_fetch
     let example = text.split("```toml").nth(1).unwrap().split("```").next().unwrap();
     let config = read(example);
     let sources: Vec<Source> = config.fetch.iter().map(|fetch| fetch.source).collect();
-    assert_eq!(sources, [Source::DatamartSwob, Source::NwsObservations, Source::Url]);
+    assert_eq!(
+        sources,
+        [
+            Source::DatamartSwob,
+            Source::NwsObservations,
+            Source::DatamartCap,
+            Source::NwsAlerts,
+            Source::Url
+        ]
+    );
     config.check().unwrap();
     assert!(read(&example.replacen("https://", "http://", 1)).check().is_err());
 }

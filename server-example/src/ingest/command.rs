@@ -88,7 +88,8 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
     let record = Record::open(&config.data)?;
     let intake = Intake::new(config.checker()?);
     let tables = station_tables().map_err(IngestError::from)?;
-    let target = Target { intake: &intake, store: &**record.store(), tables };
+    let target =
+        Target { intake: &intake, store: &**record.store(), alerts: record.alerts(), tables };
     let options = Options { feed: *feed, received_ms: *received, ..Options::at(system_ms()) };
 
     let (progress, done) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -188,6 +189,7 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, CommandError> {
         "{} segments with {} readings in {} bytes",
         report.segments, report.sealed_readings, report.sealed_bytes
     )?;
+    writeln!(out, "{} alerts", report.alerts)?;
     writeln!(
         out,
         "{} batches with {} readings in the journal",

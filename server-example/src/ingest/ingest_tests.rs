@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use mesonet::feed::METAR_NETWORK;
-use mesonet::{MemoryStore, Reader};
+use mesonet::{AlertStore, MemoryStore, Reader};
 
 use super::*;
 
@@ -14,7 +14,8 @@ fn data(name: &str) -> PathBuf {
 
 fn read(store: &dyn Store, options: Options, paths: &[PathBuf]) -> Summary {
     let tables = crate::sample::station_tables().unwrap();
-    let target = Target { intake: &Intake::default(), store, tables };
+    let alerts = AlertStore::default();
+    let target = Target { intake: &Intake::default(), store, alerts: &alerts, tables };
     let read = |ingest: &mut Ingest<'_>| paths.iter().for_each(|path| drop(ingest.path(path)));
     ingest(target, options, &AtomicU64::new(0), read).unwrap().1
 }

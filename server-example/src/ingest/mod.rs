@@ -26,9 +26,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
-use mesonet::feed::{FeedKind, FeedReport, FeedStation, FileContext};
+use mesonet::feed::{FeedItem, FeedKind, FeedReport, FeedStation, FileContext};
 use mesonet::{
-    Batch, DAY_MS, Intake, Receipt, Station, StationId, Store, StoreError, parse_instant,
+    AlertMessage, AlertStore, Batch, DAY_MS, Intake, Receipt, Station, StationId, Store,
+    StoreError, parse_instant,
 };
 
 pub use command::{CommandError, IngestFlags, VerifyFlags, ingest_command, verify_command};
@@ -43,6 +44,9 @@ use crate::sample::SampleError;
 
 /// Readings of a batch: what is durable at once, and what is in memory three times over.
 const BATCH_READINGS: usize = 50_000;
+
+/// Alerts of a batch.
+const BATCH_ALERTS: usize = 2_000;
 
 /// A clock may be wrong by so much: reports of later than that are of no time that can be.
 const FUTURE_MS: i64 = DAY_MS;
@@ -68,13 +72,15 @@ impl Options {
     }
 }
 
-/// Where readings go.
+/// Where readings and alerts go.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     /// The way in, with its checks.
     pub intake: &'a Intake,
     /// The store.
     pub store: &'a dyn Store,
+    /// The alerts.
+    pub alerts: &'a AlertStore,
     /// Stations of which the place is known though they are not on record.
     pub tables: &'a HashMap<StationId, Station>,
 }
@@ -115,7 +121,13 @@ pub fn ingest<T>(
             options,
             progress,
             places: RefCell::new(Places::new(target.tables, directory)),
-            batches: Batches { batch: Batch::default(), readings: 0, kind: None, send },
+            batches: Batches {
+                batch: Batch::default(),
+                readings: 0,
+                alerts: Vec::new(),
+                kind: None,
+                send,
+            },
             summary: Summary::default(),
             stopped,
         };
@@ -137,17 +149,25 @@ pub fn ingest<T>(
 /// Takes batches in until none comes any more or the store fails.
 fn store(
     target: Target<'_>,
-    batches: Receiver<(FeedKind, Batch)>,
+    parcels: Receiver<(FeedKind, Parcel)>,
     stopped: &AtomicBool,
 ) -> (Vec<(FeedKind, Receipt)>, Option<StoreError>) {
     let mut receipts = Vec::new();
     // A sender that waits for room must not wait for ever: the channel is emptied to its end.
     let mut failed = None;
-    for (kind, batch) in batches {
+    for (kind, parcel) in parcels {
         if failed.is_some() {
             continue;
         }
-        match target.intake.take_in(target.store, batch) {
+        let taken = match parcel {
+            Parcel::Readings(batch) => target.intake.take_in(target.store, batch),
+            Parcel::Alerts(alerts) => target.alerts.append(alerts).map(|receipt| Receipt {
+                added: receipt.added,
+                replaced: receipt.replaced,
+                ..Receipt::default()
+            }),
+        };
+        match taken {
             Ok(receipt) => receipts.push((kind, receipt)),
             Err(error) => {
                 stopped.store(true, Ordering::Relaxed);
@@ -212,11 +232,15 @@ impl Ingest<'_> {
             known: &|id| places.borrow().get(id).cloned(),
         };
         let latest_ms = options.now_ms.saturating_add(FUTURE_MS);
-        let mut visit = |FeedReport { station, mut report }: FeedReport| {
+        let mut visit = |item: FeedItem| {
             if stopped.load(Ordering::Relaxed) {
                 return;
             }
             of_kind.reports += 1;
+            let FeedReport { station, mut report } = match item {
+                FeedItem::Report(report) => report,
+                FeedItem::Alert(alert) => return batches.push_alert(alert),
+            };
             of_kind.readings += report.readings.len() as u64;
             if report.ts_ms > latest_ms {
                 return summary.in_the_future.add(&name_of(&station));
@@ -269,12 +293,19 @@ impl OfOnePath<'_, '_> {
     }
 }
 
-/// Collects reports of one kind and sends them on by the batch.
+/// What is stored at once.
+enum Parcel {
+    Readings(Batch),
+    Alerts(Vec<AlertMessage>),
+}
+
+/// Collects reports or alerts of one kind and sends them on by the batch.
 struct Batches {
     batch: Batch,
     readings: usize,
+    alerts: Vec<AlertMessage>,
     kind: Option<FeedKind>,
-    send: SyncSender<(FeedKind, Batch)>,
+    send: SyncSender<(FeedKind, Parcel)>,
 }
 
 impl Batches {
@@ -299,14 +330,24 @@ impl Batches {
         }
     }
 
+    fn push_alert(&mut self, alert: AlertMessage) {
+        self.alerts.push(alert);
+        if self.alerts.len() >= BATCH_ALERTS {
+            self.send();
+        }
+    }
+
     fn send(&mut self) {
         let batch = std::mem::take(&mut self.batch);
+        let alerts = std::mem::take(&mut self.alerts);
         self.readings = 0;
-        if let Some(kind) = self.kind
-            && batch != Batch::default()
-        {
-            // An error is a store that panicked: its thread says so when it is joined.
-            let _ = self.send.send((kind, batch));
+        let Some(kind) = self.kind else { return };
+        // An error is a store that panicked: its thread says so when it is joined.
+        if batch != Batch::default() {
+            let _ = self.send.send((kind, Parcel::Readings(batch)));
+        }
+        if !alerts.is_empty() {
+            let _ = self.send.send((kind, Parcel::Alerts(alerts)));
         }
     }
 }

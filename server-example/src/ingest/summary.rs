@@ -44,7 +44,7 @@ pub struct Summary {
 pub struct KindSummary {
     /// Files that were read to their end.
     pub files: u64,
-    /// Reports in them, and in those that were not.
+    /// Reports and alerts in them, and in those that were not.
     pub reports: u64,
     /// Readings in these reports.
     pub readings: u64,
@@ -59,6 +59,9 @@ pub struct KindSummary {
     /// Values that the service has no variable for, by the feed's own name.
     #[serde(serialize_with = "tally")]
     pub without_variable: Tally,
+    /// Values that make no sense where they stand, by the feed's own name.
+    #[serde(serialize_with = "tally")]
+    pub unread_values: Tally,
 }
 
 /// What went wrong with a file, or with a report in it.
@@ -104,6 +107,7 @@ impl KindSummary {
         self.refused.count += of_file.refused - of_file.refusals.len() as u64;
         self.kept_as_reported.merge(&of_file.kept_as_reported);
         self.without_variable.merge(&of_file.without_variable);
+        self.unread_values.merge(&of_file.unread_values);
     }
 
     /// Adds what the store made of a batch.
@@ -187,6 +191,7 @@ impl fmt::Display for Summary {
                 &of_kind.kept_as_reported,
             )?;
             names(f, &format!("{kind}: values without a variable"), &of_kind.without_variable)?;
+            names(f, &format!("{kind}: values that make no sense"), &of_kind.unread_values)?;
             faults(f, &format!("{kind}: reports that could not be read"), &of_kind.refused)?;
         }
         names(f, "reports of stations whose place is unknown", &self.place_unknown)?;

@@ -33,6 +33,7 @@ async fn index(
 ) -> Result<Response, ApiError> {
     let prefix = &state.config().api_prefix;
     let endpoints = [
+        "GET /alerts",
         "GET /alerts/zones",
         "GET /capabilities",
         "GET /observations/explain",

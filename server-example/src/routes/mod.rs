@@ -1,5 +1,6 @@
 //! The endpoints: one file per resource, each with its `router()`.
 
+mod alerts;
 mod bulk;
 mod capabilities;
 mod explain;
@@ -23,6 +24,7 @@ use crate::state::State;
 /// The observation service, to be put below its prefix.
 pub fn api() -> Router<Arc<State>> {
     Router::new()
+        .merge(alerts::router())
         .merge(bulk::router())
         .merge(capabilities::router())
         .merge(explain::router())

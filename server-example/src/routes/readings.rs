@@ -9,7 +9,7 @@ use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::{
-    BBox, ClosedWindow, HOUR_MS, ReadingsQuery, Scope, StationId, Step, Variable, check_lookback,
+    ClosedWindow, HOUR_MS, ReadingsQuery, Scope, StationId, Step, Variable, check_lookback,
     parse_max_age, readings,
 };
 use serde::Deserialize;
@@ -36,7 +36,7 @@ async fn of_box(
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let scope = bbox(&query)?.map_or(Scope::Everywhere, Scope::Box);
+    let scope = query.bbox()?.map_or(Scope::Everywhere, Scope::Box);
     let query = readings_query(&state, caller, &query, scope)?;
     answer(state, query, accepted.fastest()).await
 }
@@ -96,29 +96,6 @@ fn names(query: &Query) -> Result<Vec<Variable>, ApiError> {
     let names = query.all("names").flat_map(|list| list.split(',')).map(str::parse);
     let names: Vec<Variable> = names.collect::<Result<_, _>>().map_err(ApiError::of)?;
     Ok(if names.is_empty() { Variable::map_variables().collect() } else { names })
-}
-
-fn bbox(query: &Query) -> Result<Option<BBox>, ApiError> {
-    const SIDES: [&str; 4] = ["minLat", "minLon", "maxLat", "maxLon"];
-    let mut sides = [None; 4];
-    for (side, name) in sides.iter_mut().zip(SIDES) {
-        *side = query.number(name)?;
-    }
-    match sides {
-        [None, None, None, None] => Ok(None),
-        [Some(min_lat), Some(min_lon), Some(max_lat), Some(max_lon)] => {
-            BBox::new(min_lon, min_lat, max_lon, max_lat).map(Some).map_err(ApiError::of)
-        }
-        _ => {
-            let given = SIDES.into_iter().zip(sides).filter(|(_, side)| side.is_some());
-            let given: Vec<&str> = given.map(|(name, _)| name).collect();
-            Err(ApiError::BadRequest(format!(
-                "a box needs all of {}; got only {}",
-                SIDES.join(", "),
-                given.join(", ")
-            )))
-        }
-    }
 }
 
 /// Answers a checked request.

@@ -87,7 +87,7 @@ impl AlertFile {
         &mut self,
         messages: impl Iterator<Item = &'a AlertMessage>,
     ) -> Result<(), StoreError> {
-        let mut write = || {
+        let write = || {
             let transaction = self.connection.transaction()?;
             {
                 let sql = "INSERT OR REPLACE INTO alert (id, message) VALUES (?, ?)";

@@ -1,0 +1,211 @@
+//! Alerts as they are answered: their state worked out and each encoded once per change, not once
+//! per request.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use axum::body::Bytes;
+use mesonet::{
+    Alert, AlertClock, AlertMessage, AlertQuery, AlertRecord, AlertState, AlertStore, MultiPolygon,
+    alert_outlines, next_alert_change_ms, resolve_alerts,
+};
+
+use crate::snapshot::Snapshot;
+use crate::state::SnapshotError;
+use crate::zones::ZoneSet;
+
+/// A language that alerts are asked for in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// French.
+    French,
+}
+
+impl Language {
+    /// The name in the query, and the primary part of the tags that mean it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::French => "fr",
+        }
+    }
+}
+
+/// The alerts on record with their state at a time.
+pub struct AlertView {
+    record: Arc<AlertRecord>,
+    zones: Arc<ZoneSet>,
+    clock: AlertClock,
+    /// The state of each is the same until then.
+    until_ms: i64,
+    states: Vec<AlertState>,
+    /// By [`Language`].
+    encoded: [OnceLock<Encoded>; 2],
+    /// The whole answer in English, compressed: made beside the answers.
+    snapshot: OnceLock<Snapshot>,
+}
+
+/// The answer of all alerts, and where each of them lies in it: the one sent last first.
+struct Encoded {
+    body: Bytes,
+    features: Vec<Range<usize>>,
+}
+
+const HEAD: &[u8] = br#"{"type":"FeatureCollection","features":["#;
+const TAIL: &[u8] = b"]}";
+
+impl AlertView {
+    /// The alerts of a record at a time.
+    pub fn new(record: Arc<AlertRecord>, zones: Arc<ZoneSet>, clock: AlertClock) -> Self {
+        let messages: Vec<&AlertMessage> =
+            record.messages.iter().map(|message| &**message).collect();
+        let states = resolve_alerts(&messages, clock);
+        let until_ms = next_alert_change_ms(&messages, clock).unwrap_or(i64::MAX);
+        let (encoded, snapshot) = <_>::default();
+        Self { record, zones, clock, until_ms, states, encoded, snapshot }
+    }
+
+    /// Whether the record is still this one and the time still between two changes.
+    pub fn is_current(&self, store: &AlertStore, clock: AlertClock) -> bool {
+        let is_same_kind =
+            (self.clock.heard_until_ms == i64::MAX) == (clock.heard_until_ms == i64::MAX);
+        is_same_kind
+            && (self.clock.now_ms..self.until_ms).contains(&clock.now_ms)
+            && self.record.generation == store.record().generation
+    }
+
+    /// The whole answer in English in every encoding, if it was made.
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.snapshot.get()
+    }
+
+    /// Makes it.
+    ///
+    /// # Errors
+    /// It could not be encoded or compressed.
+    pub fn make_snapshot(&self) -> Result<(), SnapshotError> {
+        if self.snapshot.get().is_none() {
+            let body = self.encoded(Language::English)?.body.to_vec();
+            let snapshot = Snapshot::new(body, "no-cache")?;
+            self.snapshot.get_or_init(|| snapshot);
+        }
+        Ok(())
+    }
+
+    /// The alerts that are meant, in a language, as GeoJSON.
+    ///
+    /// # Errors
+    /// They could not be encoded.
+    pub fn answer(&self, query: &AlertQuery, language: Language) -> Result<Bytes, SnapshotError> {
+        let Encoded { body, features } = self.encoded(language)?;
+        if *query == AlertQuery::default() {
+            return Ok(body.clone());
+        }
+        let zones = self.zones.zones();
+        let newest_first = self.record.messages.iter().zip(&self.states).rev();
+        let meant: Vec<&Range<usize>> = newest_first
+            .zip(features)
+            .filter(|((message, state), _)| query.is_met(message, state, zones))
+            .map(|(_, feature)| feature)
+            .collect();
+        let length: usize = meant.iter().map(|feature| feature.len() + 1).sum();
+        let mut answer = Vec::with_capacity(HEAD.len() + length + TAIL.len());
+        answer.extend_from_slice(HEAD);
+        for (i, feature) in meant.into_iter().enumerate() {
+            if i > 0 {
+                answer.push(b',');
+            }
+            answer.extend_from_slice(&body[feature.clone()]);
+        }
+        answer.extend_from_slice(TAIL);
+        Ok(answer.into())
+    }
+
+    fn encoded(&self, language: Language) -> Result<&Encoded, SnapshotError> {
+        let cell = &self.encoded[language as usize];
+        if let Some(encoded) = cell.get() {
+            return Ok(encoded);
+        }
+        let encoded = self.encode(language)?;
+        Ok(cell.get_or_init(|| encoded))
+    }
+
+    fn encode(&self, language: Language) -> Result<Encoded, SnapshotError> {
+        let mut body = HEAD.to_vec();
+        let mut features = Vec::with_capacity(self.states.len());
+        for (message, state) in self.record.messages.iter().zip(&self.states).rev() {
+            if !features.is_empty() {
+                body.push(b',');
+            }
+            let start = body.len();
+            body.extend_from_slice(br#"{"type":"Feature","id":"#);
+            serde_json::to_writer(&mut body, &message.id)?;
+            body.extend_from_slice(br#","geometry":"#);
+            geometry(&alert_outlines(message, state, self.zones.zones()), &mut body)?;
+            body.extend_from_slice(br#","properties":"#);
+            serde_json::to_writer(&mut body, &Alert::new(message, state, language.name()))?;
+            body.push(b'}');
+            features.push(start..body.len());
+        }
+        body.extend_from_slice(TAIL);
+        Ok(Encoded { body: body.into(), features })
+    }
+}
+
+/// One geometry of several outlines.
+fn geometry(outlines: &[&MultiPolygon], body: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    let polygons: usize = outlines.iter().map(|outline| outline.polygons().len()).sum();
+    match (outlines, polygons) {
+        ([], _) => body.extend_from_slice(b"null"),
+        ([outline], _) => serde_json::to_writer(body, outline)?,
+        _ => {
+            body.extend_from_slice(br#"{"type":"MultiPolygon","coordinates":["#);
+            for (i, outline) in outlines.iter().enumerate() {
+                if i > 0 {
+                    body.push(b',');
+                }
+                let text = serde_json::to_vec(outline)?;
+                // A polygon's coordinates are one member of those of several.
+                let (kind, members) = if outline.polygons().len() == 1 {
+                    (&br#"{"type":"Polygon","coordinates":"#[..], 1)
+                } else {
+                    (&br#"{"type":"MultiPolygon","coordinates":["#[..], 2)
+                };
+                body.extend_from_slice(&text[kind.len()..text.len() - members]);
+            }
+            body.extend_from_slice(b"]}");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outline(text: &str) -> MultiPolygon {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn outlines_are_put_together_as_one_geometry() {
+        let one = outline(r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}"#);
+        let two = outline(
+            r#"{"type":"MultiPolygon","coordinates":[[[[2,0],[3,0],[3,1],[2,0]]],[[[4,0],[5,0],[5,1],[4,0]]]]}"#,
+        );
+        let of = |outlines: &[&MultiPolygon]| {
+            let mut body = Vec::new();
+            geometry(outlines, &mut body).unwrap();
+            String::from_utf8(body).unwrap()
+        };
+        assert_eq!(of(&[]), "null");
+        assert_eq!(of(&[&one]), serde_json::to_string(&one).unwrap());
+        assert_eq!(of(&[&two]), serde_json::to_string(&two).unwrap());
+        let all = outline(&of(&[&one, &two, &one]));
+        assert_eq!(all.polygons().len(), 4);
+        assert_eq!(all.polygons()[1..3], *two.polygons());
+    }
+}
