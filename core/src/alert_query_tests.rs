@@ -40,7 +40,7 @@ fn alert(areas: Vec<MessageArea>) -> (AlertMessage, AlertState) {
 fn is_at(of: &(AlertMessage, AlertState), lon: f64, is_active: bool) -> bool {
     let at = Some(LonLat::new(lon, 40.5).unwrap());
     let bbox = Some(BBox::new(lon - 0.1, 40.4, lon + 0.1, 40.6).unwrap());
-    let query = |at, bbox| AlertQuery { at, bbox, is_active, ..AlertQuery::default() };
+    let query = |at, bbox| AlertQuery { bbox, at, is_active, ..AlertQuery::default() };
     let [by_place, by_box] =
         [query(at, None), query(None, bbox)].map(|query| query.is_met(&of.0, &of.1, &zones()));
     assert_eq!(by_place, by_box, "{lon}");

@@ -75,6 +75,18 @@ def test_zones(api):
     assert counts == {"base": 1391, "public": 4080, "marine": 699, "fire": 3603, "county": 3269}
 
 
+def test_alerts(api):
+    geojson_validator.configure_logging(enabled=False)
+    for query in ["", "?lang=fr", "?codes=041320", "?bbox=160,10,-120,80"]:
+        alerts = api(f"/alerts{query}")
+        assert geojson_validator.validate_structure(alerts) == {}
+        found = geojson_validator.validate_geometries(alerts, INVALID_CRITERIA, CRITERIA)
+        assert found["invalid"] == {} and found["problematic"] == {}, found
+        for feature in alerts["features"]:
+            check_antimeridian(feature)
+    assert len(api("/alerts")["features"]) == 397
+
+
 def check_antimeridian(feature):
     """The validator takes 180 and -180 for a crossing, so it is asked here."""
     geometry = feature["geometry"] or {"type": "MultiPolygon", "coordinates": []}
