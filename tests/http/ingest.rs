@@ -186,12 +186,16 @@ fn alerts_are_pushed_like_reports_and_served_at_once() {
     for (query, added) in [("?name=a.cap", 1), ("?name=a.cap&feed=cap", 0)] {
         let answer = push(&api, query, &[], &bytes);
         let of = &summary(&answer)["kinds"]["cap"];
-        assert_eq!((&of["files"], &of["reports"], &of["readings"]), (&1.into(), &1.into(), &0.into()));
+        assert_eq!(
+            (&of["files"], &of["reports"], &of["readings"]),
+            (&1.into(), &1.into(), &0.into())
+        );
         assert_eq!(of["added"], added);
     }
     let alerts: serde_json::Value = serde_json::from_str(&api.get("/alerts").text()).unwrap();
     assert_eq!(alerts["features"][0]["id"], "urn:oid:2.49.0.1.124.2696623964.2026");
-    let test = "<alert xmlns=\"urn:oasis:names:tc:emergency:cap:1.2\"><status>Test</status></alert>";
+    let test =
+        "<alert xmlns=\"urn:oasis:names:tc:emergency:cap:1.2\"><status>Test</status></alert>";
     let answer = push(&api, "?name=b.cap", &[], test.as_bytes());
     let refused = &summary(&answer)["kinds"]["cap"]["refused"];
     assert_eq!(

@@ -274,6 +274,39 @@ fn files_are_read_into_a_record_that_is_live_from_then_on() {
 }
 
 #[test]
+fn alerts_are_read_into_a_record_and_resolved_at_the_time_of_the_clock() {
+    let folder = TempDir::new().unwrap();
+    let files = std::fs::read_dir(data("capcp")).unwrap().map(|file| file.unwrap().path());
+    let files = files.map(|file| file.into_os_string().into_string().unwrap());
+    let canada: Vec<String> = files.filter(|file| !file.contains("SOURCES")).collect();
+    let canada: Vec<&str> = canada.iter().map(String::as_str).collect();
+    let united_states = data("nws_alerts/alerts_active_2026-05-14T163524Z.geojson.gz");
+    let all = [&["ingest", "--json", &united_states], &canada[..]].concat();
+    let (ok, out, error) = output(folder.path(), &all);
+    assert!(ok, "{out}{error}");
+    let summary: Value = serde_json::from_str(&out).unwrap();
+    let of = |kind: &str, count: &str| summary["kinds"][kind][count].as_u64().unwrap();
+    assert_eq!((of("cap", "files"), of("cap", "added"), of("cap", "readings")), (9, 9, 0));
+    assert_eq!((of("nws-alerts", "reports"), of("nws-alerts", "added")), (246, 246));
+    let (ok, out, _) = output(folder.path(), &["ingest", "--feed", "cap", canada[0]]);
+    assert!(ok && out.contains("cap "), "{out}");
+    let (ok, out, error) = output(folder.path(), &["verify"]);
+    assert!(ok && out.contains("255 alerts\n"), "{out}{error}");
+
+    let alerts = |server: &Server, query: &str| -> usize {
+        let (head, body) = server.get(&format!("/api/v1/alerts{query}"));
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        serde_json::from_str::<Value>(&body).unwrap()["features"].as_array().unwrap().len()
+    };
+    let server = Server::start(&folder, &["--now", "2026-05-14T16:35:24Z"]);
+    assert_eq!((alerts(&server, ""), alerts(&server, "?active=true")), (255, 245));
+    assert_eq!(server.stop().0, Some(0));
+    let server = Server::start(&folder, &["--now", "2026-09-01T00:00:00Z"]);
+    assert_eq!((alerts(&server, ""), alerts(&server, "?active=true")), (255, 0));
+    assert_eq!(server.stop().0, Some(0));
+}
+
+#[test]
 fn a_record_that_was_damaged_is_told_by_verify() {
     let folder = TempDir::new().unwrap();
     let files = data("metar/liveairdata_metars_20240803T1732Z.csv.gz");
