@@ -18,6 +18,9 @@ use crate::zone::ZoneCode;
 /// no event of the record has gone on for that long without a word.
 const MAX_SILENCE_MS: i64 = 180 * DAY_MS;
 
+/// Messages of one moment that are looked through for a circle.
+const MAX_CIRCLE: usize = 64;
+
 /// The time for which the state of alerts is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlertClock {
@@ -162,11 +165,15 @@ impl<'a> Chains<'a> {
         }
     }
 
-    /// Whether references lead from a message to an id, over messages sent at the same moment.
+    /// Whether references lead from a message to an id, over messages sent at the same moment; where
+    /// there are too many of these to tell, they are taken to, so that what is named stays in force.
     fn leads_to(&self, from: &AlertMessage, id: &str, by_id: &HashMap<&str, usize>) -> bool {
         let mut open = vec![from];
         let mut seen = HashSet::new();
         while let Some(message) = open.pop() {
+            if seen.len() > MAX_CIRCLE {
+                return true;
+            }
             for reference in &message.references {
                 if reference == id {
                     return true;
@@ -299,7 +306,9 @@ impl<'a> Chains<'a> {
         let steps = part.vtec.iter().filter_map(|vtec| {
             let steps = self.events.get(&(vtec.event, code))?;
             let sent_ms = self.messages[at].sent_ms;
-            let next = steps.iter().find(|step| self.messages[step.message].sent_ms > sent_ms)?;
+            let until =
+                steps.partition_point(|step| self.messages[step.message].sent_ms <= sent_ms);
+            let next = steps.get(until)?;
             // A new event may have the number of an old one; with its time too it is the old one,
             // told again.
             let is_told_again = vtec.begin_ms.is_some() && next.vtec.begin_ms == vtec.begin_ms;

@@ -64,11 +64,12 @@ impl Source {
         matches!(self, Self::DatamartSwob | Self::DatamartCap)
     }
 
-    /// The ending of the files of a folder.
-    const fn ending(self) -> &'static str {
+    /// The endings of the files that are asked for.
+    const fn endings(self) -> &'static [&'static str] {
         match self {
-            Self::DatamartCap => "cap",
-            _ => "xml",
+            Self::DatamartCap => &["cap"],
+            Self::DatamartAmqp => &["xml", "cap"],
+            _ => &["xml"],
         }
     }
 
@@ -291,7 +292,8 @@ impl FetchConfig {
 
     /// Whether a file of a folder is asked for: by its end, and by the station in its name.
     pub(super) fn wants(&self, name: &str) -> bool {
-        if Path::new(name).extension().is_none_or(|extension| extension != self.source.ending()) {
+        let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+        if !extension.is_some_and(|extension| self.source.endings().contains(&extension)) {
             return false;
         }
         // The address names the stations already, or all are asked for.
