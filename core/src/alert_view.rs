@@ -10,7 +10,7 @@ use crate::alert_chain::AlertState;
 use crate::geo::LonLat;
 use crate::geometry::MultiPolygon;
 use crate::time::Iso8601;
-use crate::zone::ZoneCode;
+use crate::zone::{ZoneCode, ZoneKind};
 
 /// An alert as the service answers it.
 ///
@@ -145,6 +145,10 @@ pub struct AlertArea<'a> {
     /// Code of its zone, in the United States: an addition to the interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ugc_code: Option<ZoneCode>,
+    /// `fire` where that is the code of a fire weather zone, which is not the forecast zone of the
+    /// same code: an addition to the interface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zone_kind: Option<ZoneKind>,
     /// The rings that the message itself draws; holes are rings of their own.
     pub polygons: Vec<Vec<LatLon>>,
 }
@@ -254,6 +258,7 @@ impl<'a> AlertArea<'a> {
             status,
             clc_code: area.code.filter(|code| code.is_clc()),
             ugc_code: area.code.filter(|code| !code.is_clc()),
+            zone_kind: area.is_fire_zone.then_some(ZoneKind::Fire),
             polygons: rings.collect(),
         }
     }

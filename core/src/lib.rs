@@ -42,12 +42,12 @@
 //! # Features
 //! Each combination builds. On by default are:
 //! - `serde`: the wire shapes, and the quality checks, whose limits are a text.
-//! - `feed`: readers of published feeds.
+//! - `feed`: readers of published feeds; brings `zone`, which alerts are made of.
 //! - `store`: the store trait, the memory store and the queries over them.
 //!
 //! Not on by default:
 //! - `export`: bulk export as CSV, Arrow stream and Parquet.
-//! - `zone`: polygons and the zones that alerts are issued for, `Zones`.
+//! - `zone`: polygons, the zones that alerts are issued for, `Zones`, and alerts.
 //! - `zone-files`: readers of files of zones, GeoJSON and shapefiles.
 //! - `embedded`: the store on disk, `EmbeddedStore`.
 

@@ -10,7 +10,7 @@ use mesonet::feed::DETECT_BYTES;
 
 /// Every file of test data: how its path starts, below `tests/data`, and its kind. The first that
 /// fits counts; the number is of the files that it counts for.
-const KINDS: [(&str, usize, Option<FeedKind>); 22] = [
+const KINDS: [(&str, usize, Option<FeedKind>); 23] = [
     ("nws_observation/pynws/alerts", 2, Some(FeedKind::NwsAlerts)),
     // An answer without an observation.
     ("nws_observation/pynws/stations_observations_noprop", 1, None),
@@ -37,6 +37,7 @@ const KINDS: [(&str, usize, Option<FeedKind>); 22] = [
     // Products for people, which are read in tests of alert chains only.
     ("nws_text_vtec/NPW", 2, None),
     ("nws_text_vtec/", 7, None),
+    ("zones/", 11, None),
 ];
 
 fn files(folder: &Path, all: &mut Vec<PathBuf>) {

@@ -279,6 +279,21 @@ fn codes_select_the_alerts_of_their_zones() {
 }
 
 #[test]
+fn the_area_of_a_fire_weather_zone_says_so() {
+    let api = sample("2026-07-15T20:00:45Z");
+    let (mut fire, mut others) = (0, 0);
+    for alert in features(&api, "/alerts") {
+        let event = alert["properties"]["event"].as_str().unwrap().to_owned();
+        for area in alert["properties"]["areas"].as_array().unwrap() {
+            let is_fire = area.get("zoneKind").is_some_and(|kind| kind == "fire");
+            assert_eq!(is_fire, ["Red Flag Warning", "Fire Weather Watch"].contains(&&*event));
+            *(if is_fire { &mut fire } else { &mut others }) += 1;
+        }
+    }
+    assert_eq!((fire, others), (51, 2_248));
+}
+
+#[test]
 fn active_leaves_what_is_in_force() {
     let api = sample("2026-07-15T20:00:45Z");
     // Two are cancelled; four of Canada are of another day.

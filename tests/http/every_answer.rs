@@ -145,7 +145,7 @@ fn the_root_tells_what_the_server_is() {
     let api = Api::with(config, MemoryStore::default());
     api.call(Method::GET, "/", &[], Body::empty()).is(concat!(
         r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
-        r#""GET /obs/alerts/zones","#,
+        r#""GET /obs/alerts","GET /obs/alerts/zones","#,
         r#""GET /obs/capabilities","GET /obs/observations/explain","GET /obs/observations/units","#,
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
