@@ -73,10 +73,14 @@ mod derived;
 mod error;
 mod grid;
 mod lookback;
+#[cfg(feature = "grib")]
+mod projection;
 mod series_filter;
 // Level 3: what comes in and what is kept.
 #[cfg(feature = "feed")]
 pub mod feed;
+#[cfg(feature = "grib")]
+mod grib;
 #[cfg(feature = "store")]
 mod store;
 // Level 4: what an endpoint asks.
@@ -132,6 +136,11 @@ pub use feed::{
     read_nws_observations, read_swob,
 };
 pub use geo::{BBox, GeoError, LonLat, StationIndex};
+#[cfg(feature = "grib")]
+pub use grib::{
+    Earth, GRIB_MAX_POINTS, GribError, GribField, GribFields, GribGrid, GribLevel, GribParameter,
+    GribParameterError, GribProduct, GridGeometry, LatLonAxes, grib_fields,
+};
 pub use grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, GridLengthError, GridPlan, LimitedBy,
     NO_READING, Pick, Positions, as_of, pick_series, plan_grid,
@@ -141,6 +150,8 @@ pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
 #[cfg(feature = "store")]
 pub use observation_series::{ObservationSeries, SeriesReading, observation_series};
+#[cfg(feature = "grib")]
+pub use projection::Projection;
 pub use quality::{
     BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_worst_first, worst,
     worst_code,
