@@ -5,9 +5,13 @@ use crate::check::{CheckConfigError, CheckError};
 #[cfg(feature = "export")]
 use crate::export::ExportError;
 use crate::geo::GeoError;
+#[cfg(feature = "grib")]
+use crate::grib::GribError;
 use crate::grid::GridLengthError;
 use crate::lookback::{LookbackError, PlanError};
 use crate::quality::QualityError;
+#[cfg(feature = "raster")]
+use crate::raster::{CatalogueError, DurationError, RasterError};
 use crate::series::IntervalTypeError;
 use crate::station::StationIdError;
 #[cfg(feature = "store")]
@@ -46,12 +50,18 @@ pub enum ErrorKind {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant wraps the error of the module that it names")]
 pub enum Error {
+    #[cfg(feature = "raster")]
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
     #[cfg(feature = "serde")]
     #[error(transparent)]
     Check(#[from] CheckError),
     #[cfg(feature = "serde")]
     #[error(transparent)]
     CheckConfig(#[from] CheckConfigError),
+    #[cfg(feature = "raster")]
+    #[error(transparent)]
+    Duration(#[from] DurationError),
     #[error(transparent)]
     Encoding(#[from] EncodingError),
     #[cfg(feature = "export")]
@@ -59,6 +69,9 @@ pub enum Error {
     Export(#[from] ExportError),
     #[error(transparent)]
     Geo(#[from] GeoError),
+    #[cfg(feature = "grib")]
+    #[error(transparent)]
+    Grib(#[from] GribError),
     #[error(transparent)]
     GridLength(#[from] GridLengthError),
     #[error(transparent)]
@@ -69,6 +82,9 @@ pub enum Error {
     Plan(#[from] PlanError),
     #[error(transparent)]
     Quality(#[from] QualityError),
+    #[cfg(feature = "raster")]
+    #[error(transparent)]
+    Raster(#[from] RasterError),
     #[error(transparent)]
     RotationLength(#[from] RotationLengthError),
     #[error(transparent)]

@@ -29,6 +29,8 @@
 //! | Readings as a snapshot or on a grid | [`readings`], [`ReadingsQuery`] |
 //! | Station details and their `qualities` | [`details`], [`StationDetail`] |
 //! | Derived values, with the worst quality of their inputs | [`derive_report`], [`derive_with_quality`], [`dew_point_c`] |
+//! | Fields of GRIB2 files: grid, parameter, level, times, values | `grib_fields`, `GribField` (feature `grib`) |
+//! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | `RasterCatalogue`, `Raster` (feature `raster`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`] |
 //!
@@ -41,6 +43,8 @@
 //! Not on by default:
 //! - `export`: bulk export as CSV, Arrow stream and Parquet.
 //! - `embedded`: the store on disk, `EmbeddedStore`.
+//! - `grib`: fields of GRIB edition 2.
+//! - `raster`: fields as Cloud Optimized GeoTIFFs, and the catalogue of products.
 
 /// The examples of the project's front page are tested too.
 #[cfg(all(doctest, feature = "feed", feature = "store", feature = "serde"))]
@@ -83,6 +87,8 @@ pub mod feed;
 mod grib;
 #[cfg(feature = "store")]
 mod store;
+#[cfg(feature = "raster")]
+mod raster;
 // Level 4: what an endpoint asks.
 #[cfg(feature = "store")]
 mod detail;
@@ -138,7 +144,7 @@ pub use feed::{
 pub use geo::{BBox, GeoError, LonLat, StationIndex};
 #[cfg(feature = "grib")]
 pub use grib::{
-    Earth, GRIB_MAX_POINTS, GribError, GribField, GribFields, GribGrid, GribLevel, GribParameter,
+    Earth, GRIB_MAX_POINTS, GribError, GribField, GribFields, GribGrid, GribLevel, GribLevelError, GribParameter,
     GribParameterError, GribProduct, GridGeometry, LatLonAxes, grib_fields,
 };
 pub use grid::{
@@ -158,6 +164,11 @@ pub use quality::{
 };
 #[cfg(feature = "store")]
 pub use query::{Cell, Readings, ReadingsQuery, Scope, readings};
+#[cfg(feature = "raster")]
+pub use raster::{
+    CatalogueError, DEFAULT_PRODUCTS_TOML, DurationError, FieldRule, ProductDuration, Raster,
+    RasterCatalogue, RasterError, RasterProduct, Resampling,
+};
 pub use report::{Batch, Reading, Report};
 pub use series::{IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, SeriesPreference};
 pub use series_filter::SeriesFilter;

@@ -9,8 +9,9 @@
 //! | Settings: flag, environment, file, default | [`Config`], [`Flags`] |
 //! | The store on disk, and where what is in it came from | `record.rs` |
 //! | The clock, and the reports that a replay waits for | [`Clock`], [`Timeline`] |
-//! | The bundled reports | [`sample`] |
+//! | The bundled reports and the bundled field | [`sample`], `products/sample.rs` |
 //! | Files into the store: command, watched folder, push | [`ingest`] |
+//! | Raster products: GRIB2 in, Cloud Optimized GeoTIFFs out | [`ProductFiles`] |
 //! | Store, and bodies that are encoded ahead | [`State`] |
 //! | Endpoints, one file per resource | `routes/` |
 //! | Query parameters and JSON bodies | `extract.rs` |
@@ -30,6 +31,7 @@ mod extract;
 pub mod fetch;
 pub mod ingest;
 mod readings_json;
+mod products;
 mod record;
 mod replay;
 mod routes;
@@ -57,6 +59,7 @@ use tower_http::trace::TraceLayer;
 
 pub use clock::Clock;
 pub use config::{Config, ConfigError, Flags, ReplayStart, ReplayStartError};
+pub use products::ProductFiles;
 pub use record::{Origin, Record};
 pub use replay::Timeline;
 pub use sample::{Sample, SampleError, sample, station_tables};
@@ -122,8 +125,20 @@ fn cors(origins: &[String]) -> Option<CorsLayer> {
         CorsLayer::new()
             .allow_origin(origins)
             .allow_methods([Method::GET, Method::POST])
-            .allow_headers([header::CONTENT_TYPE, header::IF_NONE_MATCH])
-            .expose_headers([&[header::ETAG, REPLAY][..], &routes::BULK_HEADERS].concat())
+            .allow_headers([
+                header::CONTENT_TYPE,
+                header::IF_NONE_MATCH,
+                // A reader of GeoTIFFs in a page asks for ranges of them.
+                header::RANGE,
+                header::IF_RANGE,
+            ])
+            .expose_headers(
+                [
+                    &[header::ETAG, REPLAY, header::CONTENT_RANGE, header::CONTENT_LOCATION][..],
+                    &routes::BULK_HEADERS,
+                ]
+                .concat(),
+            )
             .max_age(Duration::from_secs(86_400))
     })
 }

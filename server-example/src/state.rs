@@ -11,9 +11,10 @@ use mesonet::{Intake, MINUTE_MS, Reader, StationMarkers, Store, StoreError, Vari
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::error::ApiError;
 use crate::ingest::{Ingest, IngestError, Options, Summary, Target, ingest};
+use crate::products::{Inlet, ProductFiles};
 use crate::record::Record;
 use crate::sample::station_tables;
 use crate::snapshot::Snapshot;
@@ -30,6 +31,7 @@ pub struct State {
     /// The store where it is one on disk.
     record: Option<Record>,
     intake: Intake,
+    products: ProductFiles,
     /// Held while files are read into the store: one reader at a time keeps the cores busy.
     inlet: Mutex<()>,
     markers: ArcSwap<Markers>,
@@ -60,6 +62,9 @@ pub(crate) struct Details {
 /// The body of a snapshot could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
+    /// A setting makes no sense.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -112,6 +117,7 @@ impl State {
             units: units()?,
             cores: Arc::new(Semaphore::new(cores)),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
+            products: ProductFiles::new(&config.data, config.catalogue()?),
             config,
             clock,
             store,
@@ -146,6 +152,11 @@ impl State {
         &self.intake
     }
 
+    /// The files of raster products.
+    pub fn products(&self) -> &ProductFiles {
+        &self.products
+    }
+
     /// Reads files into the store, one caller after the other; see [`ingest`]. What anyone but
     /// the server itself brings in makes the record theirs: its clock is live from the next start.
     ///
@@ -159,7 +170,8 @@ impl State {
     ) -> Result<(T, Summary), IngestError> {
         let tables = station_tables()?;
         let _one_at_a_time = self.inlet.lock().unwrap_or_else(PoisonError::into_inner);
-        let target = Target { intake: &self.intake, store: &*self.store, tables };
+        let products = Some(Inlet { files: &self.products, only: None });
+        let target = Target { intake: &self.intake, store: &*self.store, tables, products };
         let done = ingest(target, options, &AtomicU64::new(0), read)?;
         if let Some(record) = &self.record
             && done.1.total(|kind| kind.receipt.added as u64) > 0

@@ -146,6 +146,7 @@ fn the_root_tells_what_the_server_is() {
     api.call(Method::GET, "/", &[], Body::empty()).is(concat!(
         r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
         r#""GET /obs/capabilities","GET /obs/observations/explain","GET /obs/observations/units","#,
+        r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","#,
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
         r#""POST /obs/stations/readings","GET /obs/stations/{id}"]}"#

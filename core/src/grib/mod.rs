@@ -28,7 +28,7 @@ mod sentinel;
 pub use error::GribError;
 pub use field::{GRIB_MAX_POINTS, GribField, GribFields, grib_fields};
 pub use grid::{Earth, GribGrid, GridGeometry, LatLonAxes};
-pub use product::{GribLevel, GribParameter, GribParameterError, GribProduct};
+pub use product::{GribLevel, GribLevelError, GribParameter, GribParameterError, GribProduct};
 
 #[cfg(test)]
 mod tests;

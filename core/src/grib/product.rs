@@ -56,7 +56,13 @@ pub struct GribProduct {
     pub interval_ms: i64,
 }
 
-/// A level (code table 4.5), in the unit of its kind: Pa for 100, m for 102 and 103.
+/// A level (code table 4.5), in the unit of its kind: Pa for 100, m for 102 and 103. Written as
+/// `kind:value`, or as `kind` alone where it has no value.
+///
+/// ```
+/// use mesonet::GribLevel;
+/// assert_eq!("103:2".parse(), Ok(GribLevel { kind: 103, value: Some(2.0) }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GribLevel {
     /// The kind of level.
@@ -88,6 +94,26 @@ impl FromStr for GribParameter {
             (numbers.next().is_none() && parameter.to_string() == text).then_some(parameter)
         };
         parse().ok_or_else(|| GribParameterError(text.to_owned()))
+    }
+}
+
+/// A text that is no level.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is no level; allowed is kind:value, for example 103:2, or kind")]
+pub struct GribLevelError(pub String);
+
+impl FromStr for GribLevel {
+    type Err = GribLevelError;
+    fn from_str(text: &str) -> Result<Self, GribLevelError> {
+        let parse = || {
+            let (kind, value) = match text.split_once(':') {
+                Some((kind, value)) => (kind, Some(value.parse::<f64>().ok()?)),
+                None => (text, None),
+            };
+            let finite = value.is_none_or(f64::is_finite);
+            finite.then_some(Self { kind: kind.parse().ok()?, value })
+        };
+        parse().ok_or_else(|| GribLevelError(text.to_owned()))
     }
 }
 
@@ -186,6 +212,15 @@ mod tests {
             "\"1:2.3.256\" is no parameter; allowed is centre:discipline.category.number, for \
              example 161:209.3.57"
         );
+    }
+
+    #[test]
+    fn a_level_has_a_kind_and_may_have_a_value() {
+        assert_eq!("200".parse(), Ok(GribLevel { kind: 200, value: None }));
+        assert_eq!("100:50000".parse(), Ok(GribLevel { kind: 100, value: Some(50_000.0) }));
+        for text in ["", "256", "1:", ":1", "1:x", "1:inf", "1:2:3"] {
+            assert_eq!(text.parse::<GribLevel>(), Err(GribLevelError(text.to_owned())));
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ struct Record {
 impl Sink for Record {
     fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable> {
         let tables = crate::sample::station_tables().unwrap();
-        let target = Target { intake: &self.intake, store: &self.store, tables };
+        let target = Target { intake: &self.intake, store: &self.store, tables, products: None };
         let (faults, summary) =
             ingest(target, options(delivery), &AtomicU64::new(0), |ingest| read(delivery, ingest))
                 .unwrap();
