@@ -12,7 +12,6 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError, ReplayStart};
 use crate::fetch;
 use crate::ingest::{Watch, WatchError};
-use crate::products;
 use crate::record::{Origin, Record};
 use crate::replay::Timeline;
 use crate::sample::{Sample, SampleError, sample};
@@ -98,9 +97,6 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     let app = crate::app(Arc::clone(&state));
     tracing::info!("listens on http://{}", listener.local_addr()?);
 
-    if record.origin()? == Origin::Sample {
-        products::take_in_sample(Arc::clone(&state));
-    }
     let mut beside = tokio::task::JoinSet::new();
     let replayed = record.clone();
     beside.spawn(again_and_again(Arc::clone(&state), timeline, move |state, timeline| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use arc_swap::ArcSwap;
 use mesonet::{Intake, MINUTE_MS, Reader, StationMarkers, Store, StoreError, Variable, details};
@@ -14,8 +14,8 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::error::ApiError;
 use crate::ingest::{Ingest, IngestError, Options, Summary, Target, ingest};
-use crate::products::{Inlet, ProductFiles};
-use crate::record::Record;
+use crate::products::{Inlet, ProductFiles, take_in_sample};
+use crate::record::{Origin, Record};
 use crate::sample::station_tables;
 use crate::snapshot::Snapshot;
 
@@ -32,6 +32,8 @@ pub struct State {
     record: Option<Record>,
     intake: Intake,
     products: ProductFiles,
+    /// Done once the product of the sample is there, if it is to be.
+    sample_product: Once,
     /// Held while files are read into the store: one reader at a time keeps the cores busy.
     inlet: Mutex<()>,
     markers: ArcSwap<Markers>,
@@ -118,6 +120,7 @@ impl State {
             cores: Arc::new(Semaphore::new(cores)),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
             products: ProductFiles::new(&config.data, config.catalogue()?),
+            sample_product: Once::new(),
             config,
             clock,
             store,
@@ -154,6 +157,23 @@ impl State {
 
     /// The files of raster products.
     pub fn products(&self) -> &ProductFiles {
+        &self.products
+    }
+
+    /// The same, with the product of the sample where the record is the sample: it is made when
+    /// products are first asked for, so that nobody who asks for none waits for it.
+    pub(crate) fn products_with_sample(&self) -> &ProductFiles {
+        self.sample_product.call_once(|| {
+            let Some(record) = &self.record else { return };
+            let made = match record.origin() {
+                Ok(Origin::Sample) => take_in_sample(&self.products).map_err(|e| e.to_string()),
+                Ok(Origin::New | Origin::Own) => Ok(()),
+                Err(error) => Err(error.to_string()),
+            };
+            if let Err(error) = made {
+                tracing::error!("the raster product of the sample: {error}");
+            }
+        });
         &self.products
     }
 

@@ -234,7 +234,10 @@ fn only_pages_of_the_sites_that_are_named_may_read_answers() {
     assert_eq!(answer.header(ALLOW), Some("https://weather.example.org"));
     assert_eq!(
         answer.header(header::ACCESS_CONTROL_EXPOSE_HEADERS),
-        Some("etag,x-mesonet-replay,x-has-more,x-next-cursor,x-series-found,x-station-id,x-name")
+        Some(
+            "etag,x-mesonet-replay,content-range,content-location,x-has-more,x-next-cursor,\
+             x-series-found,x-station-id,x-name"
+        )
     );
     assert_eq!(open.get_with("/capabilities", &[theirs]).header(ALLOW), None);
 

@@ -9,7 +9,7 @@ use mesonet::{Receipt, StoreError};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::products::{ProductSummary, Written};
+use crate::products::ProductSummary;
 
 /// Faults and refusals that are kept with their text; further ones are counted.
 const MAX_LISTED: usize = 100;
@@ -226,13 +226,7 @@ impl Summary {
             writeln!(f, "raster products written: {}", grouped(written.count))?;
         }
         for product in written.first.iter().take(MAX_SHOWN) {
-            let Written { duration, timestamp, width, height, packing_error, unit, .. } = product;
-            write!(f, "  {} ({duration}) of {timestamp}: {width} × {height}", product.product)?;
-            write!(f, ", {} bytes, packed within {packing_error:.2e} {unit}", grouped(product.bytes))?;
-            if product.clamped > 0 {
-                write!(f, ", {} values beyond it", grouped(product.clamped as u64))?;
-            }
-            writeln!(f)?;
+            writeln!(f, "  {product}")?;
         }
         if written.count > MAX_SHOWN as u64 {
             writeln!(f, "  …")?;

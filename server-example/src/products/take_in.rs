@@ -1,6 +1,6 @@
 //! From the fields of a GRIB2 file to the files of products.
 
-use std::io;
+use std::{fmt, io};
 
 use mesonet::{
     GRIB_MAX_POINTS, GribError, GribField, Iso8601, ProductDuration, Raster, RasterError,
@@ -96,6 +96,21 @@ pub struct Written {
     pub unit: String,
     /// Values that were beyond what the packing can tell, and were moved to its end.
     pub clamped: usize,
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { product, duration, timestamp, width, height, bytes, unit, .. } = self;
+        write!(f, "{product} ({duration}) of {timestamp}: {width} × {height}, {bytes} bytes, ")?;
+        match self.packing_error {
+            0.0 => f.write_str("packed exactly")?,
+            error => write!(f, "packed within {error:.2e} {unit}")?,
+        }
+        if self.clamped > 0 {
+            write!(f, ", {} values beyond what can be packed", self.clamped)?;
+        }
+        Ok(())
+    }
 }
 
 /// Whether a file begins as GRIB edition 2 does.

@@ -102,7 +102,7 @@ async fn exists(
         exists: bool,
     }
     let asked = Asked::new(state.products(), name, &query)?;
-    let found = state.work(move |state| asked.find(state.products())).await??;
+    let found = state.work(move |state| asked.find(state.products_with_sample())).await??;
     json_value(accepted, &Exists { exists: found.is_some() })
 }
 
@@ -115,7 +115,7 @@ async fn file(
     let asked = Asked::new(state.products(), name, &query)?;
     let (name, span) = (asked.name.clone(), asked.span);
     let missing = missing(&state, &asked);
-    let found = state.work(move |state| asked.find(state.products())).await??;
+    let found = state.work(move |state| asked.find(state.products_with_sample())).await??;
     let (path, ts_ms) = found.ok_or_else(|| missing.clone())?;
 
     let mut response = serve(&path, request).await?.ok_or(missing)?;
@@ -190,7 +190,7 @@ async fn list(
     Shared(state): Shared<Arc<State>>,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let list = state.work(|state| products(state.products())).await??;
+    let list = state.work(|state| products(state.products_with_sample())).await??;
     json_value(accepted, &list)
 }
 
