@@ -166,7 +166,10 @@ fn who_has_the_file_already_is_told_so() {
 fn what_is_not_there_is_a_404_that_says_what_is() {
     let service = two();
     for (path, text) in [
-        ("snow", "\"snow\" is no product; there are lightningDensity, pressure, rain, reflectivity"),
+        (
+            "snow",
+            "\"snow\" is no product; there are lightningDensity, pressure, rain, reflectivity",
+        ),
         (
             "..%2F..%2Fetc",
             "\"../../etc\" is no product; there are lightningDensity, pressure, rain, reflectivity",
@@ -198,7 +201,10 @@ fn what_is_malformed_is_a_400_that_says_what_is_allowed() {
     for (query, text) in [
         ("pressure?duration=1m", format!("\"1m\" {duration}")),
         ("snow?duration=", format!("\"\" {duration}")),
-        ("pressure?duration=1h&duration=1h", "duration is given 2 times; allowed is once".to_owned()),
+        (
+            "pressure?duration=1h&duration=1h",
+            "duration is given 2 times; allowed is once".to_owned(),
+        ),
         (
             "pressure?timestamp=noon",
             "\"noon\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to \

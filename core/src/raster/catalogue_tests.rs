@@ -40,7 +40,10 @@ fn durations_are_those_of_the_fields_shortest_first() {
     let catalogue = RasterCatalogue::default();
     let names = |name| -> Vec<String> {
         let durations = catalogue.get(name).unwrap().durations();
-        durations.iter().map(|span| span.map_or("instant".into(), |span| span.to_string())).collect()
+        durations
+            .iter()
+            .map(|span| span.map_or("instant".into(), |span| span.to_string()))
+            .collect()
     };
     assert_eq!(names("hailSize"), ["instant", "30min", "1h", "2h", "4h", "6h", "24h"]);
     assert_eq!(names("reflectivity"), ["instant"]);
@@ -98,9 +101,17 @@ fn entries_that_make_no_sense_are_refused() {
     for (from, to, expected) in [
         ("own", "\"a/b\"", "a/b of the products: a type is 1 to 64 letters, digits, - or _"),
         ("scale = 0.1", "scale = 0", "own of the products: scale must be above 0; got 0"),
-        ("scale = 0.1", "scale = inf", "own of the products: scale must be finite and not 0; got inf"),
-        ("\"K\"", "\"K\\n\"", "own of the products: unit must be up to 200 bytes without control \
-          characters"),
+        (
+            "scale = 0.1",
+            "scale = inf",
+            "own of the products: scale must be finite and not 0; got inf",
+        ),
+        (
+            "\"K\"",
+            "\"K\\n\"",
+            "own of the products: unit must be up to 200 bytes without control \
+          characters",
+        ),
         ("{ parameter = \"1:2.3.4\" }", "", "own of the products: 0 fields; allowed are 1 to 1000"),
     ] {
         assert_eq!(refusal(&good.replace(from, to)), expected);

@@ -12,8 +12,8 @@ use tiff_core::{ByteOrder, Compression, Predictor, Tag, TagValue};
 use tiff_writer::compress::{BlockEncodingOptions, compress_block};
 use tiff_writer::{ImageBuilder, encoder};
 
-use super::pyramid::Level;
 use super::packed::{Raster, RasterError};
+use super::pyramid::Level;
 
 /// Width and height of a tile.
 const TILE: usize = 512;
@@ -165,11 +165,7 @@ fn builder(level: &Level, nodata: i16) -> ImageBuilder {
 }
 
 /// Compresses the tiles of a raster, row by row of tiles.
-fn image(
-    builder: &ImageBuilder,
-    level: &Level,
-    nodata: i16,
-) -> Result<Image, tiff_writer::Error> {
+fn image(builder: &ImageBuilder, level: &Level, nodata: i16) -> Result<Image, tiff_writer::Error> {
     let (across, down) = (level.width.div_ceil(TILE), level.height.div_ceil(TILE));
     let mut tiles = Vec::with_capacity(across * down);
     let mut tile = vec![nodata; TILE * TILE];

@@ -151,9 +151,8 @@ impl Georeference {
         keys.set(geokeys::GT_CITATION, GeoKeyValue::Ascii(name.to_owned()));
         let sphere = format!("Sphere of radius {radius_m} m");
         keys.set(geokeys::GEOG_CITATION, GeoKeyValue::Ascii(sphere));
-        for (key, value) in [(SEMI_MAJOR_AXIS, radius_m), (SEMI_MINOR_AXIS, radius_m)]
-            .into_iter()
-            .chain(parameters)
+        for (key, value) in
+            [(SEMI_MAJOR_AXIS, radius_m), (SEMI_MINOR_AXIS, radius_m)].into_iter().chain(parameters)
         {
             keys.set(key, GeoKeyValue::Double(vec![value]));
         }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use mesonet::feed::FeedKind;
-use mesonet::{EmbeddedStore, Intake, MemoryStore, RasterProduct, Store, StoreError, parse_instant};
+use mesonet::{
+    EmbeddedStore, Intake, MemoryStore, RasterProduct, Store, StoreError, parse_instant,
+};
 
 use super::{IngestError, Options, Summary, Target, ingest};
 use crate::clock::system_ms;
@@ -96,7 +98,8 @@ pub enum CommandError {
 /// # Errors
 /// A setting that makes no sense, or a record that cannot be opened.
 pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
-    let IngestFlags { paths, feed, product, received, json, data, limits, products, config } = flags;
+    let IngestFlags { paths, feed, product, received, json, data, limits, products, config } =
+        flags;
     let config = Config::load(&Flags {
         config: config.clone(),
         data: data.clone(),
@@ -110,7 +113,8 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
 
     let summary = if let Some(name) = product {
         let only = files.catalogue().get(name);
-        let inlet = Inlet { files: &files, only: Some(only.ok_or_else(|| no_product(name, &files))?) };
+        let inlet =
+            Inlet { files: &files, only: Some(only.ok_or_else(|| no_product(name, &files))?) };
         // Nothing but GRIB2 is read, so nothing comes into a store, and the record may be in use.
         read(paths, &intake, &MemoryStore::default(), inlet, options)?
     } else {

@@ -262,7 +262,8 @@ fn read_products(
     if bytes.len() as u64 > MAX_GRIB_BYTES {
         return Err(format!("longer than {MAX_GRIB_BYTES} bytes, which is the limit for GRIB2"));
     }
-    products::take_in(inlet, shown, &bytes, &mut summary.products).map_err(|error| error.to_string())
+    products::take_in(inlet, shown, &bytes, &mut summary.products)
+        .map_err(|error| error.to_string())
 }
 
 /// Remembers the first fault of a path.

@@ -7,9 +7,8 @@ use flate2::read::GzDecoder;
 use super::{Inlet, ProductFiles, ProductSummary, take_in};
 
 const NAME: &str = "mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz";
-const FIELD: &[u8] = include_bytes!(
-    "../../sample/mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz"
-);
+const FIELD: &[u8] =
+    include_bytes!("../../sample/mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz");
 
 /// What the field is.
 const PRODUCT: &str = "reflectivity";

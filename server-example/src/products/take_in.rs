@@ -177,9 +177,9 @@ impl Inlet<'_> {
             [] => Ok(None),
             [(product, span)] => self.write(field, product, span).map(Some),
             _ => {
-                let names = found.iter().map(|(product, span)| {
-                    format!("{} ({})", product.name(), span_name(*span))
-                });
+                let names = found
+                    .iter()
+                    .map(|(product, span)| format!("{} ({})", product.name(), span_name(*span)));
                 Err(ProductError::Ambiguous {
                     parameter: field.parameter()?.to_string(),
                     products: names.collect::<Vec<_>>().join(", "),

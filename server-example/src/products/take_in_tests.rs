@@ -44,8 +44,11 @@ fn fields_are_told_apart_and_what_may_be_two_products_is_refused() {
     let mut summary = ProductSummary::default();
     take_in(Inlet { files: &files, only: None }, "nam", &bytes, &mut summary).unwrap();
     assert_eq!((summary.files, summary.written.count, summary.other_fields), (1, 1, 5));
-    assert_eq!(summary.refused.first[0].error, "a field of 7:0.3.1 may be of pressure (instant), \
-        pressureToo (instant); say which with --product");
+    assert_eq!(
+        summary.refused.first[0].error,
+        "a field of 7:0.3.1 may be of pressure (instant), \
+        pressureToo (instant); say which with --product"
+    );
     let jet = &summary.written.first[0];
     assert_eq!((&*jet.product, &*jet.duration), ("jet", "instant"));
     assert_eq!((&*jet.timestamp, jet.width, jet.height), ("2018-09-17T00:00:00Z", 93, 65));

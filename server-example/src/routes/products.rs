@@ -178,7 +178,8 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
     };
     let Some(response) = call(asked.clone()).await? else { return Ok(None) };
     // A date is too coarse to tell two states of a file apart, so only a tag can be met.
-    let other_state = if_range.is_some() && if_range.as_ref() != response.headers().get(header::ETAG);
+    let other_state =
+        if_range.is_some() && if_range.as_ref() != response.headers().get(header::ETAG);
     if other_state && asked.remove(header::RANGE).is_some() {
         return call(asked).await;
     }
@@ -186,10 +187,7 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
 }
 
 /// What there is: an addition to the interface.
-async fn list(
-    Shared(state): Shared<Arc<State>>,
-    accepted: Accepted,
-) -> Result<Response, ApiError> {
+async fn list(Shared(state): Shared<Arc<State>>, accepted: Accepted) -> Result<Response, ApiError> {
     let list = state.work(|state| products(state.products_with_sample())).await??;
     json_value(accepted, &list)
 }
