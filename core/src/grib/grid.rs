@@ -295,9 +295,11 @@ fn projected(
     let radius_m = earth.major_m;
     let (first_lat, first_lon) = (degrees(section, 39)?, degrees(section, 43)?);
     let scale_lat = degrees(section, 48)?;
-    let latitudes = |latitudes: &[f64]| match latitudes.iter().all(|lat| lat.abs() < 90.0) {
-        true => Ok(()),
-        false => Err(GribError::Grid("a latitude of its projection is a pole or beyond")),
+    let latitudes = |latitudes: &[f64]| {
+        let beyond = latitudes.iter().find(|lat| lat.abs() >= 90.0);
+        beyond.map_or(Ok(()), |_| {
+            Err(GribError::Grid("a latitude of its projection is a pole or beyond"))
+        })
     };
     let (projection, steps) = match template {
         10 => {

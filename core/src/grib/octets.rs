@@ -87,14 +87,13 @@ impl<'a> Bits<'a> {
             return 0;
         }
         let byte = self.at / 8;
-        let window = match self.bytes.get(byte..byte + 8).and_then(<[u8]>::first_chunk) {
-            Some(window) => u64::from_be_bytes(*window),
-            None => {
-                let mut window = [0; 8];
-                let rest = self.bytes.get(byte..).unwrap_or_default();
-                window[..rest.len()].copy_from_slice(rest);
-                u64::from_be_bytes(window)
-            }
+        let rest = self.bytes.get(byte..).unwrap_or_default();
+        let window = if let Some(window) = rest.first_chunk() {
+            u64::from_be_bytes(*window)
+        } else {
+            let mut window = [0; 8];
+            window[..rest.len()].copy_from_slice(rest);
+            u64::from_be_bytes(window)
         };
         let shift = (self.at % 8) as u32;
         self.at += bits as usize;

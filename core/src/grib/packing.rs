@@ -166,10 +166,8 @@ fn complex(
         let reference = i64::from(references.read(scale.bits));
         let width = u64::from(least_width) + u64::from(widths.read(width_bits));
         let length = u64::from(lengths.read(length_bits)) * u64::from(length_step);
-        let length = match group == groups {
-            true => u64::from(last_length),
-            false => u64::from(least_length) + length,
-        };
+        let length =
+            if group == groups { u64::from(last_length) } else { u64::from(least_length) + length };
         let left = (packed - values.len()) as u64;
         if length > left {
             let what = "the length of a group against the values that are left";
@@ -189,9 +187,10 @@ fn complex(
         for _ in 0..length {
             let above = i64::from(rest.read(width));
             let is_gone = all_missing || width > 0 && is_missing(above, width, missing);
-            values.push(match is_gone {
-                true => f32::NAN,
-                false => scale.value(differenced.next(reference + above)),
+            values.push(if is_gone {
+                f32::NAN
+            } else {
+                scale.value(differenced.next(reference + above))
             });
         }
     }
@@ -275,7 +274,7 @@ impl Differenced {
     }
 }
 
-impl<'a> Bits<'a> {
+impl Bits<'_> {
     /// Numbers of so many bits each, which fill whole octets together; what follows them is left.
     fn table(&mut self, count: usize, bits: u32) -> Result<Self, GribError> {
         let table = self.clone();

@@ -116,7 +116,7 @@ impl RasterCatalogue {
     fn with(mut self, text: &str) -> Result<Self, CatalogueError> {
         let Text { without, products } = toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
-            let line = text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            let line = text.get(..start).unwrap_or(text).matches('\n').count() + 1;
             let reason = match error.message() {
                 "" => "this is no TOML".to_owned(),
                 message => message.replace('\n', " "),

@@ -134,7 +134,9 @@ impl Raster {
                 "" => String::new(),
                 role => format!(" sample=\"0\" role=\"{role}\""),
             };
-            text += &format!("  <Item name=\"{name}\"{role}>{}</Item>\n", escaped(value));
+            for part in ["  <Item name=\"", name, "\"", &role, ">", &escaped(value), "</Item>\n"] {
+                text += part;
+            }
         };
         for (name, value) in &self.notes {
             item(name, "", value);

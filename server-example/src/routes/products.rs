@@ -42,8 +42,10 @@ pub fn router() -> Router<Arc<State>> {
 /// What a request asks for, once it is known to be well-formed.
 struct Asked {
     name: String,
-    /// `None` where the type is not in the catalogue, or never has this duration.
-    span: Option<Option<ProductDuration>>,
+    /// The length of time that is meant; `None` is an instant.
+    span: Option<ProductDuration>,
+    /// Whether the catalogue has the type, and the type that length.
+    is_offered: bool,
     ts_ms: Option<i64>,
 }
 
@@ -51,18 +53,20 @@ impl Asked {
     fn new(files: &ProductFiles, name: String, query: &Query) -> Result<Self, ApiError> {
         let duration = query.read("duration", str::parse::<ProductDuration>)?;
         let ts_ms = query.instant("timestamp")?;
-        let span = match files.catalogue().get(&name) {
-            Some(product) => span(product, duration)?,
-            None => None,
+        let (span, is_offered) = match files.catalogue().get(&name) {
+            Some(product) => {
+                let span = span(product, duration)?;
+                (span, product.durations().contains(&span))
+            }
+            None => (duration, false),
         };
-        Ok(Self { name, span, ts_ms })
+        Ok(Self { name, span, is_offered, ts_ms })
     }
 
     /// The file and its time, if it is there.
     fn find(&self, files: &ProductFiles) -> Result<Option<(PathBuf, i64)>, ApiError> {
-        let (Some(product), Some(span)) = (files.catalogue().get(&self.name), self.span) else {
-            return Ok(None);
-        };
+        let product = files.catalogue().get(&self.name).filter(|_| self.is_offered);
+        let (Some(product), span) = (product, self.span) else { return Ok(None) };
         let ts_ms = match self.ts_ms {
             Some(ts_ms) => Some(ts_ms),
             None => files.times(product, span).map_err(ApiError::internal)?.first().copied(),
@@ -77,12 +81,12 @@ impl Asked {
 fn span(
     product: &RasterProduct,
     duration: Option<ProductDuration>,
-) -> Result<Option<Option<ProductDuration>>, ApiError> {
+) -> Result<Option<ProductDuration>, ApiError> {
     let durations = product.durations();
     match (duration, &*durations) {
-        (Some(duration), _) => Ok(durations.contains(&Some(duration)).then_some(Some(duration))),
-        (None, [None, ..]) => Ok(Some(None)),
-        (None, [only]) => Ok(Some(*only)),
+        (Some(duration), _) => Ok(Some(duration)),
+        (None, [None, ..]) => Ok(None),
+        (None, [only]) => Ok(*only),
         (None, several) => {
             let names: Vec<String> = several.iter().map(|span| span_name(*span)).collect();
             let (name, names) = (product.name(), names.join(", "));
@@ -125,7 +129,7 @@ async fn file(
     }
     headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);
     // The address that stays the same file when a newer one comes.
-    let duration = span.flatten().map(|span| format!("duration={span}&")).unwrap_or_default();
+    let duration = span.map(|span| format!("duration={span}&")).unwrap_or_default();
     let prefix = &state.config().api_prefix;
     let address = format!("{prefix}/products/{name}?{duration}timestamp={}", Iso8601(ts_ms));
     let address = HeaderValue::try_from(address).map_err(ApiError::internal)?;
@@ -136,18 +140,19 @@ async fn file(
 /// Why there is no file.
 fn missing(state: &State, asked: &Asked) -> ApiError {
     let catalogue = state.products().catalogue();
-    ApiError::NotFound(match (catalogue.get(&asked.name), asked.span) {
-        (None, _) => {
+    ApiError::NotFound(match catalogue.get(&asked.name) {
+        None => {
             let names: Vec<&str> = catalogue.iter().map(RasterProduct::name).collect();
             format!("\"{}\" is no product; there are {}", asked.name, names.join(", "))
         }
-        (Some(product), None) => {
+        Some(product) if !asked.is_offered => {
             let names: Vec<String> = product.durations().into_iter().map(span_name).collect();
             format!("{} is there for {}", asked.name, names.join(", "))
         }
-        (Some(_), Some(span)) => {
+        Some(_) => {
             let at = asked.ts_ms.map(|ts_ms| format!(" of {}", Iso8601(ts_ms)));
-            format!("no file of {} ({}){}", asked.name, span_name(span), at.unwrap_or_default())
+            let span = span_name(asked.span);
+            format!("no file of {} ({span}){}", asked.name, at.unwrap_or_default())
         }
     })
 }
