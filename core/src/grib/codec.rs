@@ -15,6 +15,9 @@ use super::octets::{Bits, Octets};
 /// Most bits of a JPEG 2000 sample: those that the library keeps exactly.
 const JPEG2000_MAX_BITS: u8 = 24;
 
+/// Least sum of the exponents of a code-block's width and height, each above 2: 256 samples.
+const LEAST_BLOCK: u8 = 4;
+
 /// What the PNG library may allocate beside the image.
 const PNG_BYTES: usize = 1 << 24;
 
@@ -73,7 +76,39 @@ fn check_codestream(data: Octets<'_>) -> Result<(), GribError> {
     if tile_width? < width? || tile_height? < height? {
         return refuse("it has several tiles");
     }
-    Ok(())
+    check_coding(data)
+}
+
+/// The headers behind SIZ up to the data (A.3, A.6): blocks and precincts of usual sizes, as there
+/// is memory taken for each of them, and no tile-part behind the first one that could change them.
+fn check_coding(data: Octets<'_>) -> Result<(), GribError> {
+    const COD: u16 = 0xff52;
+    const COC: u16 = 0xff53;
+    const SOT: u16 = 0xff90;
+    const SOD: u16 = 0xff93;
+    let refuse = |reason| Err(failed("JPEG 2000", &reason));
+    // The marker SIZ.
+    let mut octet = 3;
+    loop {
+        match data.u16(octet)? {
+            SOD => return Ok(()),
+            COC => return refuse("its one component is coded unlike the others"),
+            COD if data.u8(octet + 4)? & 1 != 0 => return refuse("it has precincts of its own"),
+            COD if data.u8(octet + 10)?.saturating_add(data.u8(octet + 11)?) < LEAST_BLOCK => {
+                return refuse("its code-blocks are too small");
+            }
+            SOT => {
+                let length = data.u32(octet + 6)? as usize;
+                // Nothing but the end of the codestream may follow, and what fills up the octets.
+                let end = (octet - 1).saturating_add(length);
+                if length > 0 && data.from(end.saturating_add(1)).starts_with(b"\xff\x90") {
+                    return refuse("it has several tile-parts");
+                }
+            }
+            _ => {}
+        }
+        octet += 2 + usize::from(data.u16(octet + 2)?);
+    }
 }
 
 /// An image of one sample of 1 to 16 bits, or of three or four of 8 that are one number together.

@@ -126,6 +126,26 @@ fn no_octet_that_is_changed_makes_it_panic() {
 }
 
 #[test]
+fn an_image_that_would_take_memory_for_nothing_is_refused() {
+    let whole = file("safrica_20100308T12Z_f000_ps.grib2.gz");
+    let start = whole.windows(4).position(|bytes| bytes == b"\xff\x4f\xff\x51").unwrap();
+    let coding = start + whole[start..].windows(2).position(|bytes| bytes == b"\xff\x52").unwrap();
+    let with = |at: usize, octets: &[u8]| {
+        let mut bytes = whole.clone();
+        bytes[at..at + octets.len()].copy_from_slice(octets);
+        let field = grib_fields(&bytes).next().unwrap().unwrap();
+        field.values(GRIB_MAX_POINTS).map(drop).map_err(|error| error.to_string())
+    };
+    let refusal = |reason: &str| Err(format!("the JPEG 2000 data cannot be unpacked: {reason}"));
+    assert_eq!(with(coding, b"\xff\x52"), Ok(()));
+    assert_eq!(with(coding + 4, &[1]), refusal("it has precincts of its own"));
+    assert_eq!(with(coding + 10, &[1, 2]), refusal("its code-blocks are too small"));
+    assert_eq!(with(start + 27, &[1]), refusal("it has several tiles"));
+    assert_eq!(with(start + 11, &[209]), refusal("it is 209 × 140 for 29400 values"));
+    assert_eq!(with(start + 41, &[2]), refusal("it has not one component"));
+}
+
+#[test]
 fn a_field_of_too_many_points_is_refused_before_anything_is_unpacked() {
     let bytes = file(SIMPLE);
     assert_eq!(
