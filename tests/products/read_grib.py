@@ -22,5 +22,11 @@ scan = eccodes.codes_get(handle, "scanningMode")
 if scan & 0x10:
     # The places that ecCodes gives are of rows that all run one way, the values are not.
     values[1::2] = values[1::2, ::-1].copy()
-north_first = slice(None, None, -1 if scan & 0x40 else 1)
-np.savez(sys.argv[2], values=values[north_first], lat=lat[north_first], lon=lon[north_first])
+arrays = {"values": values, "lat": lat, "lon": lon}
+if scan & 0x40:
+    arrays = {name: array[::-1] for name, array in arrays.items()}
+if np.ptp(lon[0]) + lon[0, 1] - lon[0, 0] == 360:
+    # Around the globe: from 180° W on.
+    west = np.argmin((lon[0] + 180) % 360)
+    arrays = {name: np.roll(array, -west, axis=1) for name, array in arrays.items()}
+np.savez(sys.argv[2], **arrays)

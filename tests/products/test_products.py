@@ -49,6 +49,14 @@ CASES = [
         "pressure", "instant/20180917T000000Z.tif", "Pa", 0.5, 1e5,
     ),
     Case(
+        DATA / "nam211_prmsl_as_mercator.grib2.gz",
+        "mercator", "instant/20180917T000000Z.tif", "Pa", 0.5, 1e5,
+    ),
+    Case(
+        DATA / "gfs2p5_20110110T12Z_f120_gh10.grib2.gz",
+        "height", "instant/20110115T120000Z.tif", "m", 0.5, 3e4,
+    ),
+    Case(
         DATA / "arome_20260413T21Z_f001_tcdc_ccsds.grib2.gz",
         "cloudCover", "instant/20260413T220000Z.tif", "%", 0.01, 0.0,
     ),

@@ -52,6 +52,15 @@ fn a_field_says_what_it_is_without_its_values() {
     assert_eq!(product.level, GribLevel { kind: 103, value: Some(2.0) });
 }
 
+/// As Canada's precipitation analysis has it, whose interval lies before its reference time.
+#[test]
+fn the_length_of_an_interval_may_be_a_negative_number() {
+    let mut bytes = file("ndfd_20231102T11Z_minrh_scan80.grib2.gz");
+    let section = bytes.windows(5).position(|bytes| bytes == [0, 0, 0, 58, 4]).unwrap();
+    bytes[section + 49..section + 53].copy_from_slice(&(-24_i32).to_be_bytes());
+    assert_eq!(only(&bytes).product().unwrap().interval_ms, 24 * crate::HOUR_MS);
+}
+
 /// Longitudes and latitudes of corners as ecCodes gives them.
 #[test]
 fn the_corners_of_maps_are_where_they_are() {
