@@ -85,10 +85,10 @@ mod series_filter;
 pub mod feed;
 #[cfg(feature = "grib")]
 mod grib;
-#[cfg(feature = "store")]
-mod store;
 #[cfg(feature = "raster")]
 mod raster;
+#[cfg(feature = "store")]
+mod store;
 // Level 4: what an endpoint asks.
 #[cfg(feature = "store")]
 mod detail;
@@ -144,8 +144,8 @@ pub use feed::{
 pub use geo::{BBox, GeoError, LonLat, StationIndex};
 #[cfg(feature = "grib")]
 pub use grib::{
-    Earth, GRIB_MAX_POINTS, GribError, GribField, GribFields, GribGrid, GribLevel, GribLevelError, GribParameter,
-    GribParameterError, GribProduct, GridGeometry, LatLonAxes, grib_fields,
+    Earth, GRIB_MAX_POINTS, GribError, GribField, GribFields, GribGrid, GribLevel, GribLevelError,
+    GribParameter, GribParameterError, GribProduct, GridGeometry, LatLonAxes, grib_fields,
 };
 pub use grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, GridLengthError, GridPlan, LimitedBy,
