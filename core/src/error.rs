@@ -7,9 +7,13 @@ use crate::export::ExportError;
 use crate::geo::GeoError;
 #[cfg(feature = "zone")]
 use crate::geometry::GeometryError;
+#[cfg(feature = "grib")]
+use crate::grib::GribError;
 use crate::grid::GridLengthError;
 use crate::lookback::{LookbackError, PlanError};
 use crate::quality::QualityError;
+#[cfg(feature = "raster")]
+use crate::raster::{CatalogueError, DurationError, RasterError};
 use crate::series::IntervalTypeError;
 use crate::station::StationIdError;
 #[cfg(feature = "store")]
@@ -50,12 +54,18 @@ pub enum ErrorKind {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant wraps the error of the module that it names")]
 pub enum Error {
+    #[cfg(feature = "raster")]
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
     #[cfg(feature = "serde")]
     #[error(transparent)]
     Check(#[from] CheckError),
     #[cfg(feature = "serde")]
     #[error(transparent)]
     CheckConfig(#[from] CheckConfigError),
+    #[cfg(feature = "raster")]
+    #[error(transparent)]
+    Duration(#[from] DurationError),
     #[error(transparent)]
     Encoding(#[from] EncodingError),
     #[cfg(feature = "export")]
@@ -66,6 +76,9 @@ pub enum Error {
     #[cfg(feature = "zone")]
     #[error(transparent)]
     Geometry(#[from] GeometryError),
+    #[cfg(feature = "grib")]
+    #[error(transparent)]
+    Grib(#[from] GribError),
     #[error(transparent)]
     GridLength(#[from] GridLengthError),
     #[error(transparent)]
@@ -76,6 +89,9 @@ pub enum Error {
     Plan(#[from] PlanError),
     #[error(transparent)]
     Quality(#[from] QualityError),
+    #[cfg(feature = "raster")]
+    #[error(transparent)]
+    Raster(#[from] RasterError),
     #[error(transparent)]
     RotationLength(#[from] RotationLengthError),
     #[error(transparent)]

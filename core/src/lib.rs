@@ -36,6 +36,8 @@
 //! | Codes of events, P-VTEC and H-VTEC | [`Vtec`], [`Hvtec`] |
 //! | Zones of alerts, by code, box and place; their GeoJSON | `Zone`, `Zones`, `MultiPolygon` (feature `zone`) |
 //! | Zones from official files | `read_zone_geojson`, `read_zone_shapefile` (feature `zone-files`) |
+//! | Fields of GRIB2 files: grid, parameter, level, times, values | `grib_fields`, `GribField` (feature `grib`) |
+//! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | `RasterCatalogue`, `Raster` (feature `raster`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`] |
 //!
@@ -50,6 +52,8 @@
 //! - `zone`: polygons, the zones that alerts are issued for, `Zones`, and alerts.
 //! - `zone-files`: readers of files of zones, GeoJSON and shapefiles.
 //! - `embedded`: the store on disk, `EmbeddedStore`.
+//! - `grib`: fields of GRIB edition 2.
+//! - `raster`: fields as Cloud Optimized GeoTIFFs, and the catalogue of products.
 
 /// The examples of the project's front page are tested too.
 #[cfg(all(doctest, feature = "feed", feature = "store", feature = "serde"))]
@@ -93,12 +97,18 @@ mod derived;
 mod error;
 mod grid;
 mod lookback;
+#[cfg(feature = "grib")]
+mod projection;
 mod series_filter;
 #[cfg(feature = "zone")]
 mod zone_bundle;
 // Level 3: what comes in and what is kept.
 #[cfg(feature = "feed")]
 pub mod feed;
+#[cfg(feature = "grib")]
+mod grib;
+#[cfg(feature = "raster")]
+mod raster;
 #[cfg(feature = "store")]
 mod store;
 #[cfg(feature = "zone-files")]
@@ -171,6 +181,11 @@ pub use feed::{
 pub use geo::{BBox, GeoError, LonLat, StationIndex};
 #[cfg(feature = "zone")]
 pub use geometry::{COORDINATE_DECIMALS, GeometryError, MAX_RING_POSITIONS, MultiPolygon, Polygon};
+#[cfg(feature = "grib")]
+pub use grib::{
+    Earth, GRIB_MAX_POINTS, GribError, GribField, GribFields, GribGrid, GribLevel, GribLevelError,
+    GribParameter, GribParameterError, GribProduct, GridGeometry, LatLonAxes, grib_fields,
+};
 pub use grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, GridLengthError, GridPlan, LimitedBy,
     NO_READING, Pick, Positions, as_of, pick_series, plan_grid,
@@ -180,12 +195,19 @@ pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
 #[cfg(feature = "store")]
 pub use observation_series::{ObservationSeries, SeriesReading, observation_series};
+#[cfg(feature = "grib")]
+pub use projection::Projection;
 pub use quality::{
     BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_worst_first, worst,
     worst_code,
 };
 #[cfg(feature = "store")]
 pub use query::{Cell, Readings, ReadingsQuery, Scope, readings};
+#[cfg(feature = "raster")]
+pub use raster::{
+    CatalogueError, DEFAULT_PRODUCTS_TOML, DurationError, FieldRule, ProductDuration, Raster,
+    RasterCatalogue, RasterError, RasterProduct, Resampling,
+};
 pub use report::{Batch, Reading, Report};
 pub use series::{IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, SeriesPreference};
 pub use series_filter::SeriesFilter;

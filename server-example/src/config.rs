@@ -10,7 +10,8 @@ use clap::Args;
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use mesonet::{
-    Caps, CheckConfig, CheckConfigError, Checker, Iso8601, Plan, parse_instant, parse_window,
+    Caps, CatalogueError, CheckConfig, CheckConfigError, Checker, Iso8601, Plan, RasterCatalogue,
+    parse_instant, parse_window,
 };
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +55,9 @@ pub struct Config {
     pub limits: Option<PathBuf>,
     /// Files of zones, which go over those that come along.
     pub zones: Vec<PathBuf>,
+    /// File of raster products, which go over those that ship.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub products: Option<PathBuf>,
     /// What goes to the log: the name of a level.
     pub log: String,
     /// Most cells of a readings answer.
@@ -84,6 +88,7 @@ impl Default for Config {
             cors_origins: Vec::new(),
             limits: None,
             zones: Vec::new(),
+            products: None,
             log: "info".to_owned(),
             max_cells: cells,
             max_positions: positions,
@@ -170,6 +175,10 @@ pub struct Flags {
     #[arg(long, env = "MESONET_ZONES", value_name = "FILES", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<Vec<PathBuf>>,
+    /// Raster products (TOML), which go over those that ship [default: none]
+    #[arg(long, env = "MESONET_PRODUCTS", value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub products: Option<PathBuf>,
 
     /// What goes to the log: off, error, warn, info, debug or trace [default: info]
     #[arg(long, env = "MESONET_LOG", value_name = "LEVEL")]
@@ -216,6 +225,14 @@ pub enum ConfigError {
         /// The line and the reason.
         error: CheckConfigError,
     },
+    /// A catalogue of raster products that makes no sense.
+    #[error("{}: {error}", .path.display())]
+    Products {
+        /// The file.
+        path: PathBuf,
+        /// The place and the reason.
+        error: CatalogueError,
+    },
     /// A file that cannot be read, a key that is none, a value of the wrong type.
     #[error("{0}")]
     Read(#[from] Box<figment::Error>),
@@ -250,6 +267,7 @@ impl Config {
             figment.merge(Serialized::defaults(flags)).extract().map_err(Box::new)?;
         config.check()?;
         config.checker()?;
+        config.catalogue()?;
         Ok(config)
     }
 
@@ -264,6 +282,18 @@ impl Config {
         let config = CheckConfig::from_toml(&text)
             .map_err(|error| ConfigError::Limits { path: path.clone(), error })?;
         Ok(Checker::new(config))
+    }
+
+    /// The raster products of this deployment.
+    ///
+    /// # Errors
+    /// A file of products that cannot be read or makes no sense.
+    pub fn catalogue(&self) -> Result<RasterCatalogue, ConfigError> {
+        let Some(path) = &self.products else { return Ok(RasterCatalogue::default()) };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError::File { path: path.clone(), error })?;
+        RasterCatalogue::from_toml(&text)
+            .map_err(|error| ConfigError::Products { path: path.clone(), error })
     }
 
     /// Checks what the types of the settings cannot.

@@ -9,9 +9,10 @@
 //! | Settings: flag, environment, file, default | [`Config`], [`Flags`] |
 //! | The store on disk, and where what is in it came from | `record.rs` |
 //! | The clock, and the reports that a replay waits for | [`Clock`], [`Timeline`] |
-//! | The bundled reports | [`sample`] |
 //! | The zones of alerts, bundled and of files | [`ZoneSet`] |
+//! | The bundled reports and the bundled field | [`sample`], `products/sample.rs` |
 //! | Files into the store: command, watched folder, push | [`ingest`] |
+//! | Raster products: GRIB2 in, Cloud Optimized GeoTIFFs out | [`ProductFiles`] |
 //! | Store, and bodies that are encoded ahead | [`State`] |
 //! | Alerts with their state, encoded once per change | `alerts.rs` |
 //! | Endpoints, one file per resource | `routes/` |
@@ -32,6 +33,7 @@ mod error;
 mod extract;
 pub mod fetch;
 pub mod ingest;
+mod products;
 mod readings_json;
 mod record;
 mod replay;
@@ -61,6 +63,7 @@ use tower_http::trace::TraceLayer;
 
 pub use clock::Clock;
 pub use config::{Config, ConfigError, Flags, ReplayStart, ReplayStartError};
+pub use products::ProductFiles;
 pub use record::{Origin, Record};
 pub use replay::Timeline;
 pub use sample::{Sample, SampleError, sample, sample_alerts, station_tables};
@@ -127,9 +130,25 @@ fn cors(origins: &[String]) -> Option<CorsLayer> {
         CorsLayer::new()
             .allow_origin(origins)
             .allow_methods([Method::GET, Method::POST])
-            .allow_headers([header::CONTENT_TYPE, header::IF_NONE_MATCH])
+            .allow_headers([
+                header::CONTENT_TYPE,
+                header::IF_NONE_MATCH,
+                // A reader of GeoTIFFs in a page asks for ranges of them.
+                header::RANGE,
+                header::IF_RANGE,
+            ])
             .expose_headers(
-                [&[header::ETAG, REPLAY, routes::GEOGRAPHY][..], &routes::BULK_HEADERS].concat(),
+                [
+                    &[
+                        header::ETAG,
+                        REPLAY,
+                        routes::GEOGRAPHY,
+                        header::CONTENT_RANGE,
+                        header::CONTENT_LOCATION,
+                    ][..],
+                    &routes::BULK_HEADERS,
+                ]
+                .concat(),
             )
             .max_age(Duration::from_secs(86_400))
     })

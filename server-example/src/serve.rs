@@ -299,7 +299,7 @@ fn look(state: &State, watch: &mut Watch) -> Result<Duration, ServeError> {
     for summary in watch.look(state)? {
         tracing::info!(
             "{} files with {} readings came in, {} could not be read",
-            summary.total(|kind| kind.files),
+            summary.files(),
             summary.total(|kind| kind.readings),
             summary.faults.count,
         );

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use mesonet::{
@@ -15,10 +15,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::alerts::AlertView;
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::error::ApiError;
 use crate::ingest::{Ingest, IngestError, Options, Summary, Target, ingest};
-use crate::record::Record;
+use crate::products::{Inlet, ProductFiles, take_in_sample};
+use crate::record::{Origin, Record};
 use crate::sample::station_tables;
 use crate::snapshot::Snapshot;
 use crate::zones::{ZoneSet, ZonesError};
@@ -36,6 +37,9 @@ pub struct State {
     /// The store where it is one on disk.
     record: Option<Record>,
     intake: Intake,
+    products: ProductFiles,
+    /// Done once the product of the sample is there, if it is to be.
+    sample_product: Once,
     /// Held while files are read into the store: one reader at a time keeps the cores busy.
     inlet: Mutex<()>,
     alert_view: ArcSwapOption<AlertView>,
@@ -71,6 +75,9 @@ pub(crate) struct Details {
 /// The body of a snapshot could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
+    /// A setting makes no sense.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -130,6 +137,8 @@ impl State {
             alerts: record.as_ref().map(|record| Arc::clone(record.alerts())).unwrap_or_default(),
             alert_view: ArcSwapOption::default(),
             alert_builder: Mutex::new(()),
+            products: ProductFiles::new(&config.data, config.catalogue()?),
+            sample_product: Once::new(),
             config,
             clock,
             store,
@@ -196,6 +205,28 @@ impl State {
         &self.intake
     }
 
+    /// The files of raster products.
+    pub fn products(&self) -> &ProductFiles {
+        &self.products
+    }
+
+    /// The same, with the product of the sample where the record is the sample: it is made when
+    /// products are first asked for, so that nobody who asks for none waits for it.
+    pub(crate) fn products_with_sample(&self) -> &ProductFiles {
+        self.sample_product.call_once(|| {
+            let Some(record) = &self.record else { return };
+            let made = match record.origin() {
+                Ok(Origin::Sample) => take_in_sample(&self.products).map_err(|e| e.to_string()),
+                Ok(Origin::New | Origin::Own) => Ok(()),
+                Err(error) => Err(error.to_string()),
+            };
+            if let Err(error) = made {
+                tracing::error!("the raster product of the sample: {error}");
+            }
+        });
+        &self.products
+    }
+
     /// Reads files into the store, one caller after the other; see [`ingest`]. What anyone but
     /// the server itself brings in makes the record theirs: its clock is live from the next start.
     ///
@@ -209,8 +240,13 @@ impl State {
     ) -> Result<(T, Summary), IngestError> {
         let tables = station_tables()?;
         let _one_at_a_time = self.inlet.lock().unwrap_or_else(PoisonError::into_inner);
-        let target =
-            Target { intake: &self.intake, store: &*self.store, alerts: &self.alerts, tables };
+        let target = Target {
+            intake: &self.intake,
+            store: &*self.store,
+            alerts: &self.alerts,
+            tables,
+            products: Some(Inlet { files: &self.products, only: None }),
+        };
         let done = ingest(target, options, &AtomicU64::new(0), read)?;
         if let Some(record) = &self.record
             && done.1.total(|kind| kind.receipt.added as u64) > 0

@@ -147,6 +147,7 @@ fn the_root_tells_what_the_server_is() {
         r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
         r#""GET /obs/alerts","GET /obs/alerts/zones","#,
         r#""GET /obs/capabilities","GET /obs/observations/explain","GET /obs/observations/units","#,
+        r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","#,
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
         r#""POST /obs/stations/readings","GET /obs/stations/{id}"]}"#
@@ -235,7 +236,8 @@ fn only_pages_of_the_sites_that_are_named_may_read_answers() {
     assert_eq!(
         answer.header(header::ACCESS_CONTROL_EXPOSE_HEADERS),
         Some(
-            "etag,x-mesonet-replay,x-mesonet-geography,x-has-more,x-next-cursor,x-series-found,x-station-id,x-name"
+            "etag,x-mesonet-replay,x-mesonet-geography,content-range,content-location,x-has-more,x-next-cursor,\
+             x-series-found,x-station-id,x-name"
         )
     );
     assert_eq!(open.get_with("/capabilities", &[theirs]).header(ALLOW), None);

@@ -11,6 +11,7 @@ mod observations_explain;
 mod observations_series;
 mod observations_units;
 mod process;
+mod products;
 mod sample;
 mod stations_id;
 mod stations_map_details;

@@ -361,3 +361,59 @@ fn a_fresh_key_pushes_with_its_hash_in_the_settings() {
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     assert!(server.get(&toronto()).1.contains(r#""updateTime":"2024-08-03T20:00:00Z""#));
 }
+
+#[test]
+fn the_sample_has_a_raster_product_which_is_made_once() {
+    let folder = TempDir::new().unwrap();
+    let path = "/api/v1/products/reflectivity/exists?timestamp=2023-04-06T12:00:39Z";
+    let server = Server::start(&folder, &[]);
+    assert!(server.get(path).1.ends_with(r#"{"exists":true}"#));
+    assert_eq!(server.stop().0, Some(0));
+    let file = "mesonet-data/products/reflectivity/instant/20230406T120039Z.tif";
+    let written = || std::fs::metadata(folder.path().join(file)).unwrap().modified().unwrap();
+    let first = written();
+    let server = Server::start(&folder, &[]);
+    assert!(server.get(path).1.ends_with(r#"{"exists":true}"#));
+    assert_eq!(server.stop().0, Some(0));
+    assert_eq!(written(), first);
+}
+
+#[test]
+fn a_product_is_made_while_a_server_runs() {
+    let folder = TempDir::new().unwrap();
+    let own = "[pressure]\ntitle = \"Pressure\"\nunit = \"Pa\"\nscale = 1\noffset = 100000\n\
+               fields = [{ parameter = \"7:0.3.1\" }]\n";
+    std::fs::write(folder.path().join("own.toml"), own).unwrap();
+    let server = Server::start(&folder, &["--now", "live", "--products", "own.toml"]);
+    let path = "/api/v1/products/pressure/exists";
+    assert!(server.get(path).1.ends_with(r#"{"exists":false}"#));
+
+    let field = data("grib/nam211_20180917T00Z_f000.grib2.gz");
+    let ingest = |more: &[&str]| {
+        output(folder.path(), &[&["ingest", "--products", "own.toml", &*field], more].concat())
+    };
+    let (ok, out, error) = ingest(&["--product", "pressure"]);
+    assert!(ok && error.is_empty(), "{out}{error}");
+    assert!(
+        out.starts_with(
+            "raster products written: 1\n  pressure (instant) of 2018-09-17T00:00:00Z: 93 × 65, "
+        ),
+        "{out}"
+    );
+    assert!(out.ends_with("fields of no product: 6\n"), "{out}");
+    assert!(server.get(path).1.ends_with(r#"{"exists":true}"#));
+
+    let (ok, _, error) = ingest(&["--product", "snow"]);
+    assert!(!ok && error.starts_with("error: \"snow\" is no product; there are "), "{error}");
+    let (ok, out, _) = output(
+        folder.path(),
+        &["ingest", "--product", "reflectivity", &data("metar/ktpa_weather-reports_0.1.5.txt.gz")],
+    );
+    assert!(!ok && out.contains("no field of it is of the product reflectivity"), "{out}");
+    // Without a product a file may be of any kind, so the record is opened, which is in use.
+    let (ok, _, error) = ingest(&[]);
+    assert!(!ok && error.contains("mesonet-data"), "{error}");
+    assert_eq!(server.stop().0, Some(0));
+    let (ok, out, _) = ingest(&[]);
+    assert!(ok && out.contains("pressure (instant)"), "{out}");
+}

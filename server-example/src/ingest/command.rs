@@ -8,11 +8,14 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use mesonet::feed::FeedKind;
-use mesonet::{EmbeddedStore, Intake, StoreError, parse_instant};
+use mesonet::{
+    AlertStore, EmbeddedStore, Intake, MemoryStore, RasterProduct, Store, StoreError, parse_instant,
+};
 
-use super::{IngestError, Options, Target, ingest};
+use super::{IngestError, Options, Summary, Target, ingest};
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags};
+use crate::products::{Inlet, ProductFiles};
 use crate::record::{Origin, Record};
 use crate::sample::station_tables;
 
@@ -29,6 +32,11 @@ pub struct IngestFlags {
     /// Kind of the files [default: found from name and content]
     #[arg(long, value_name = "KIND")]
     pub feed: Option<FeedKind>,
+
+    /// Type of the raster product that the files, GRIB2, are made; a server may run meanwhile
+    /// [default: found from the catalogue, field by field]
+    #[arg(long, value_name = "TYPE", conflicts_with = "feed")]
+    pub product: Option<String>,
 
     /// When the files were received, as some feeds give only the day of the month: an ISO 8601
     /// instant [default: the date in the file's name, else when it was written]
@@ -47,6 +55,10 @@ pub struct IngestFlags {
     #[arg(long, env = "MESONET_LIMITS", value_name = "FILE")]
     pub limits: Option<PathBuf>,
 
+    /// Raster products (TOML), which go over those that ship [default: none]
+    #[arg(long, env = "MESONET_PRODUCTS", value_name = "FILE")]
+    pub products: Option<PathBuf>,
+
     /// Configuration file (TOML); its keys are the long flags of serve with _ for -
     #[arg(long, env = "MESONET_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -64,6 +76,14 @@ pub enum CommandError {
     /// The record cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A type that is not in the catalogue.
+    #[error("\"{got}\" is no product; there are {known}")]
+    NoProduct {
+        /// What was given.
+        got: String,
+        /// The types of the catalogue.
+        known: String,
+    },
     /// There is no record.
     #[error("{} is no folder of a record", .0.display())]
     NoRecord(PathBuf),
@@ -78,20 +98,64 @@ pub enum CommandError {
 /// # Errors
 /// A setting that makes no sense, or a record that cannot be opened.
 pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
-    let IngestFlags { paths, feed, received, json, data, limits, config } = flags;
+    let IngestFlags { paths, feed, product, received, json, data, limits, products, config } =
+        flags;
     let config = Config::load(&Flags {
         config: config.clone(),
         data: data.clone(),
         limits: limits.clone(),
+        products: products.clone(),
         ..Flags::default()
     })?;
-    let record = Record::open(&config.data)?;
-    let intake = Intake::new(config.checker()?);
-    let tables = station_tables().map_err(IngestError::from)?;
-    let target =
-        Target { intake: &intake, store: &**record.store(), alerts: record.alerts(), tables };
+    let files = ProductFiles::new(&config.data, config.catalogue()?);
     let options = Options { feed: *feed, received_ms: *received, ..Options::at(system_ms()) };
+    let intake = Intake::new(config.checker()?);
 
+    let summary = if let Some(name) = product {
+        let only = files.catalogue().get(name);
+        let inlet =
+            Inlet { files: &files, only: Some(only.ok_or_else(|| no_product(name, &files))?) };
+        // Nothing but GRIB2 is read, so nothing comes into a store, and the record may be in use.
+        let (store, alerts) = (MemoryStore::default(), AlertStore::default());
+        read(paths, &intake, (&store, &alerts), inlet, options)?
+    } else {
+        let record = Record::open(&config.data)?;
+        let inlet = Inlet { files: &files, only: None };
+        let stores: (&dyn Store, _) = (&**record.store(), &**record.alerts());
+        let summary = read(paths, &intake, stores, inlet, options)?;
+        if summary.total(|kind| kind.receipt.added as u64) > 0 {
+            if record.origin()? == Origin::Sample {
+                eprintln!("the record held the sample; from now on its clock is live by default");
+            }
+            record.make_own()?;
+        }
+        summary
+    };
+    let mut out = io::stdout().lock();
+    if *json {
+        serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{summary}")?;
+    }
+    Ok(summary.is_whole())
+}
+
+fn no_product(name: &str, files: &ProductFiles) -> CommandError {
+    let known: Vec<&str> = files.catalogue().iter().map(RasterProduct::name).collect();
+    CommandError::NoProduct { got: name.to_owned(), known: known.join(", ") }
+}
+
+/// Reads what paths hold, under a bar where someone looks at it.
+fn read(
+    paths: &[PathBuf],
+    intake: &Intake,
+    (store, alerts): (&dyn Store, &AlertStore),
+    products: Inlet<'_>,
+    options: Options,
+) -> Result<Summary, CommandError> {
+    let tables = station_tables().map_err(IngestError::from)?;
+    let target = Target { intake, store, alerts, tables, products: Some(products) };
     let (progress, done) = (AtomicU64::new(0), AtomicBool::new(false));
     let bar = bar(paths);
     let ((), summary) = std::thread::scope(|scope| {
@@ -110,21 +174,7 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
         summary
     })?;
     bar.finish_and_clear();
-
-    if summary.total(|kind| kind.receipt.added as u64) > 0 {
-        if record.origin()? == Origin::Sample {
-            eprintln!("the record held the sample; from now on its clock is live by default");
-        }
-        record.make_own()?;
-    }
-    let mut out = io::stdout().lock();
-    if *json {
-        serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        write!(out, "{summary}")?;
-    }
-    Ok(summary.is_whole())
+    Ok(summary)
 }
 
 /// A bar over the bytes of all files, where someone looks at it.

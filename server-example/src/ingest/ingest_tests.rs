@@ -15,7 +15,8 @@ fn data(name: &str) -> PathBuf {
 fn read(store: &dyn Store, options: Options, paths: &[PathBuf]) -> Summary {
     let tables = crate::sample::station_tables().unwrap();
     let alerts = AlertStore::default();
-    let target = Target { intake: &Intake::default(), store, alerts: &alerts, tables };
+    let intake = Intake::default();
+    let target = Target { intake: &intake, store, alerts: &alerts, tables, products: None };
     let read = |ingest: &mut Ingest<'_>| paths.iter().for_each(|path| drop(ingest.path(path)));
     ingest(target, options, &AtomicU64::new(0), read).unwrap().1
 }

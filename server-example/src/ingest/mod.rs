@@ -40,6 +40,7 @@ use source::{Source, SourceError, SourceFile, Visitor};
 pub use summary::{FileFault, KindSummary, Listed, Summary};
 pub use watch::{Watch, WatchError};
 
+use crate::products::{self, Inlet};
 use crate::sample::SampleError;
 
 /// Readings of a batch: what is durable at once, and what is in memory three times over.
@@ -47,6 +48,8 @@ const BATCH_READINGS: usize = 50_000;
 
 /// Alerts of a batch.
 const BATCH_ALERTS: usize = 2_000;
+/// Longest GRIB2 file: it is in memory as a whole.
+const MAX_GRIB_BYTES: u64 = 1 << 29;
 
 /// A clock may be wrong by so much: reports of later than that are of no time that can be.
 const FUTURE_MS: i64 = DAY_MS;
@@ -83,6 +86,8 @@ pub struct Target<'a> {
     pub alerts: &'a AlertStore,
     /// Stations of which the place is known though they are not on record.
     pub tables: &'a HashMap<StationId, Station>,
+    /// Where raster products go; without it, there are none.
+    pub products: Option<Inlet<'a>>,
 }
 
 /// Files that cannot be read into a store at all.
@@ -128,6 +133,7 @@ pub fn ingest<T>(
                 kind: None,
                 send,
             },
+            products: target.products,
             summary: Summary::default(),
             stopped,
         };
@@ -183,6 +189,7 @@ pub struct Ingest<'a> {
     options: Options,
     progress: &'a AtomicU64,
     places: RefCell<Places<'a>>,
+    products: Option<Inlet<'a>>,
     batches: Batches,
     summary: Summary,
     stopped: &'a AtomicBool,
@@ -217,6 +224,11 @@ impl Ingest<'_> {
 
     fn read(&mut self, file: SourceFile<'_>) -> Result<(), String> {
         let SourceFile { shown, name, modified_ms, start, input } = file;
+        if let Some(inlet) = self.products
+            && (inlet.only.is_some() || products::is_grib2(start))
+        {
+            return read_products(inlet, shown, input, &mut self.summary);
+        }
         let detect = || FeedKind::detect(name, start);
         let kind = self.options.feed.or_else(detect).ok_or_else(|| match start {
             [] => "it is empty".to_owned(),
@@ -259,6 +271,22 @@ impl Ingest<'_> {
         of_kind.add_file(shown, &of_file);
         Ok(())
     }
+}
+
+/// Makes raster products of a file.
+fn read_products(
+    inlet: Inlet<'_>,
+    shown: &str,
+    input: &mut dyn BufRead,
+    summary: &mut Summary,
+) -> Result<(), String> {
+    let mut bytes = Vec::new();
+    input.take(MAX_GRIB_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MAX_GRIB_BYTES {
+        return Err(format!("longer than {MAX_GRIB_BYTES} bytes, which is the limit for GRIB2"));
+    }
+    products::take_in(inlet, shown, &bytes, &mut summary.products)
+        .map_err(|error| error.to_string())
 }
 
 /// Remembers the first fault of a path.

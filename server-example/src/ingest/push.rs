@@ -84,7 +84,7 @@ async fn push(
             Err(ApiError::Refused(StatusCode::INSUFFICIENT_STORAGE, text))
         }
         (Some(error), _) => Err(ApiError::internal(error)),
-        (None, Some(fault)) if summary.total(|kind| kind.files) == 0 => {
+        (None, Some(fault)) if summary.files() == 0 => {
             Err(ApiError::BadRequest(format!("{}: {}", fault.file, fault.error)))
         }
         (None, _) => {

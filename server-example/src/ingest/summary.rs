@@ -9,6 +9,8 @@ use mesonet::{Receipt, StoreError};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use crate::products::ProductSummary;
+
 /// Faults and refusals that are kept with their text; further ones are counted.
 const MAX_LISTED: usize = 100;
 
@@ -22,6 +24,9 @@ pub struct Summary {
     /// By kind of file.
     #[serde(serialize_with = "by_name")]
     pub kinds: BTreeMap<FeedKind, KindSummary>,
+    /// Of GRIB2 files.
+    #[serde(skip_serializing_if = "ProductSummary::is_empty")]
+    pub products: ProductSummary,
     /// Files that could not be read, or not to their end: what was read before stays.
     pub faults: Listed<FileFault>,
     /// Reports of stations whose place nobody knows, by network and station: they are left out.
@@ -126,6 +131,11 @@ impl Summary {
         self.faults.count == 0 && self.store_error.is_none()
     }
 
+    /// Files of which something was read.
+    pub fn files(&self) -> u64 {
+        self.total(|kind| kind.files) + self.products.files
+    }
+
     /// All kinds together.
     pub fn total(&self, count: impl Fn(&KindSummary) -> u64) -> u64 {
         self.kinds.values().map(count).sum()
@@ -168,6 +178,23 @@ const COLUMNS: [&str; 8] =
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.kinds.is_empty() || self.products.files == 0 {
+            self.readings(f)?;
+        }
+        self.products(f)?;
+        names(f, "reports of stations whose place is unknown", &self.place_unknown)?;
+        names(f, "reports of a time that has not come yet", &self.in_the_future)?;
+        faults(f, "files that could not be read, or not to their end", &self.faults)?;
+        if let Some(error) = &self.store_error {
+            writeln!(f, "\nthe store took no more: {error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Summary {
+    /// What became of reports: a table of kinds, and what was left out.
+    fn readings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rows = vec![COLUMNS.map(str::to_owned)];
         rows.extend(self.kinds.iter().map(|(kind, of_kind)| of_kind.row(kind.name())));
         let widths: Vec<usize> = (0..COLUMNS.len())
@@ -194,13 +221,25 @@ impl fmt::Display for Summary {
             names(f, &format!("{kind}: values that make no sense"), &of_kind.unread_values)?;
             faults(f, &format!("{kind}: reports that could not be read"), &of_kind.refused)?;
         }
-        names(f, "reports of stations whose place is unknown", &self.place_unknown)?;
-        names(f, "reports of a time that has not come yet", &self.in_the_future)?;
-        faults(f, "files that could not be read, or not to their end", &self.faults)?;
-        if let Some(error) = &self.store_error {
-            writeln!(f, "\nthe store took no more: {error}")?;
-        }
         Ok(())
+    }
+
+    /// What became of the fields of GRIB2 files.
+    fn products(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ProductSummary { written, other_fields, refused, .. } = &self.products;
+        if written.count > 0 {
+            writeln!(f, "raster products written: {}", grouped(written.count))?;
+        }
+        for product in written.first.iter().take(MAX_SHOWN) {
+            writeln!(f, "  {product}")?;
+        }
+        if written.count > MAX_SHOWN as u64 {
+            writeln!(f, "  …")?;
+        }
+        if *other_fields > 0 {
+            writeln!(f, "fields of no product: {}", grouped(*other_fields))?;
+        }
+        faults(f, "fields that could not be made a product", refused)
     }
 }
 

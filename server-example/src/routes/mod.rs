@@ -5,6 +5,7 @@ mod bulk;
 mod capabilities;
 mod explain;
 mod index;
+mod products;
 mod readings;
 mod series;
 mod stations;
@@ -28,6 +29,7 @@ pub fn api() -> Router<Arc<State>> {
         .merge(bulk::router())
         .merge(capabilities::router())
         .merge(explain::router())
+        .merge(products::router())
         .merge(readings::router())
         .merge(series::router())
         .merge(stations::router())

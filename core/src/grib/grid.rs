@@ -1,0 +1,361 @@
+//! The grid of a field: section 3.
+
+use super::GribError;
+use super::octets::Octets;
+use crate::projection::Projection;
+
+/// The grid of a field: rows of columns, and where its points lie.
+///
+/// Row 0 is that of the first point of the message, so rows may run north or south; the sign of the
+/// step between them says it. Columns run in the direction of i, to the east unless the step is
+/// negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GribGrid {
+    rows: usize,
+    columns: usize,
+    earth: Earth,
+    geometry: GridGeometry,
+    grid_relative_winds: bool,
+    scan: Scan,
+}
+
+/// The shape of the Earth that a grid assumes (code table 3.2), half axes in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Earth {
+    /// To the equator.
+    pub major_m: f64,
+    /// To a pole.
+    pub minor_m: f64,
+}
+
+/// Where the points of a grid lie. Degrees, longitudes to the east.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GridGeometry {
+    /// Latitude and longitude (template 3.0).
+    LatLon(LatLonAxes),
+    /// The same on a globe whose south pole was moved (template 3.1).
+    RotatedLatLon {
+        /// Rows and columns on the turned globe.
+        axes: LatLonAxes,
+        /// Where the south pole came to lie.
+        south_pole_lat: f64,
+        /// Where the south pole came to lie.
+        south_pole_lon: f64,
+        /// Turn about the new axis.
+        angle: f64,
+    },
+    /// A map of a sphere (templates 3.10, 3.20, 3.30).
+    Projected {
+        /// The projection.
+        projection: Projection,
+        /// Longitude of the first point.
+        first_lon: f64,
+        /// Latitude of the first point.
+        first_lat: f64,
+        /// From column to column, metres.
+        dx_m: f64,
+        /// From row to row, metres.
+        dy_m: f64,
+    },
+}
+
+/// The axes of a grid in degrees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LatLonAxes {
+    /// Longitude of the first point.
+    pub first_lon: f64,
+    /// Latitude of the first point.
+    pub first_lat: f64,
+    /// From column to column.
+    pub lon_step: f64,
+    /// From row to row.
+    pub lat_step: f64,
+}
+
+/// Flag table 3.4: how the points follow one another in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Scan(u8);
+
+impl Scan {
+    /// Rows of columns in one direction each, or every other one shifted by half a step.
+    fn new(flags: u8) -> Result<Self, GribError> {
+        if flags & 0x0f != 0 {
+            let (what, allowed) = ("scanning mode", "those without an offset of points (bits 5–8)");
+            return Err(GribError::Unsupported { what, got: flags.into(), allowed });
+        }
+        Ok(Self(flags))
+    }
+
+    fn i_sign(self) -> f64 {
+        if self.0 & 0x80 == 0 { 1.0 } else { -1.0 }
+    }
+
+    fn j_sign(self) -> f64 {
+        if self.0 & 0x40 == 0 { -1.0 } else { 1.0 }
+    }
+
+    fn columns_first(self) -> bool {
+        self.0 & 0x20 != 0
+    }
+
+    fn alternates(self) -> bool {
+        self.0 & 0x10 != 0
+    }
+}
+
+impl GribGrid {
+    pub(super) fn read(section: Octets<'_>) -> Result<Self, GribError> {
+        let template = section.u16(13)?;
+        let columns = section.u32(31);
+        let rows = section.u32(35);
+        let scan_octet = match template {
+            0 | 1 => 72,
+            10 => 60,
+            20 | 30 => 65,
+            _ => {
+                return Err(GribError::Unsupported {
+                    what: "grid template 3.",
+                    got: template.into(),
+                    allowed: "0 (latitude and longitude), 1 (the same, rotated), 10 (Mercator), \
+                              20 (polar stereographic), 30 (Lambert)",
+                });
+            }
+        };
+        let (columns, rows) = (columns?, rows?);
+        if section.u8(11)? != 0 || columns == u32::MAX || rows == u32::MAX {
+            return Err(GribError::Grid("its rows are of unlike lengths, which is not supported"));
+        }
+        let points = u64::from(columns) * u64::from(rows);
+        if points == 0 {
+            return Err(GribError::Grid("it has no point"));
+        }
+        let expected = u64::from(section.u32(7)?);
+        if points != expected {
+            let what = "rows × columns against the number of points";
+            return Err(GribError::Mismatch { what, got: points, expected });
+        }
+        let scan = Scan::new(section.u8(scan_octet)?)?;
+        let earth = Earth::read(section)?;
+        let flags = section.u8(if template < 10 { 55 } else { 47 })?;
+        let geometry = match template {
+            0 => GridGeometry::LatLon(LatLonAxes::read(section, columns, rows, scan)?),
+            1 => GridGeometry::RotatedLatLon {
+                axes: LatLonAxes::read(section, columns, rows, scan)?,
+                south_pole_lat: degrees(section, 73)?,
+                south_pole_lon: degrees(section, 77)?,
+                angle: section.f32(81)?.into(),
+            },
+            _ => projected(section, template, earth, scan)?,
+        };
+        Ok(Self {
+            rows: rows as usize,
+            columns: columns as usize,
+            earth,
+            geometry,
+            grid_relative_winds: flags & 8 != 0,
+            scan,
+        })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The shape of the Earth that it assumes.
+    pub fn earth(&self) -> Earth {
+        self.earth
+    }
+
+    /// Where its points lie.
+    pub fn geometry(&self) -> GridGeometry {
+        self.geometry
+    }
+
+    /// Whether wind components on it are along its axes and not to the east and north.
+    pub fn grid_relative_winds(&self) -> bool {
+        self.grid_relative_winds
+    }
+
+    /// Puts values in the order of a message into rows that all run in the direction of i.
+    pub(super) fn in_rows(&self, mut values: Vec<f32>) -> Vec<f32> {
+        let (rows, columns) = (self.rows, self.columns);
+        let line = if self.scan.columns_first() { rows } else { columns };
+        if self.scan.alternates() {
+            for line in values.chunks_mut(line).skip(1).step_by(2) {
+                line.reverse();
+            }
+        }
+        if !self.scan.columns_first() {
+            return values;
+        }
+        let mut in_rows = Vec::with_capacity(values.len());
+        for row in 0..rows {
+            in_rows.extend(values[row..].iter().step_by(rows));
+        }
+        in_rows
+    }
+}
+
+impl Earth {
+    fn read(section: Octets<'_>) -> Result<Self, GribError> {
+        let sphere = |radius_m| Self { major_m: radius_m, minor_m: radius_m };
+        let given = |octet, what| {
+            let value = section.scaled(octet)?;
+            value.filter(|&value| value > 0.0).ok_or(GribError::Grid(what))
+        };
+        let radius = "no radius of the Earth is given";
+        let axes = |unit| {
+            let (major, minor) = (given(21, radius)?, given(26, radius)?);
+            Ok(Self { major_m: major * unit, minor_m: minor * unit })
+        };
+        Ok(match section.u8(15)? {
+            0 => sphere(6_367_470.0),
+            1 => sphere(given(16, radius)?),
+            2 => Self { major_m: 6_378_160.0, minor_m: 6_356_775.0 },
+            3 => axes(1000.0)?,
+            // GRS 80 and WGS 84 differ by a tenth of a millimetre.
+            4 => Self { major_m: 6_378_137.0, minor_m: 6_356_752.314 },
+            5 => Self { major_m: 6_378_137.0, minor_m: 6_356_752.314_245 },
+            6 => sphere(6_371_229.0),
+            7 => axes(1.0)?,
+            8 => sphere(6_371_200.0),
+            9 => Self { major_m: 6_377_563.396, minor_m: 6_356_256.909 },
+            got => {
+                let (what, allowed) = ("shape of the Earth", "0 to 9");
+                return Err(GribError::Unsupported { what, got: got.into(), allowed });
+            }
+        })
+    }
+
+    /// Whether it is a sphere.
+    pub fn is_sphere(self) -> bool {
+        self.major_m == self.minor_m
+    }
+}
+
+impl LatLonAxes {
+    fn read(section: Octets<'_>, columns: u32, rows: u32, scan: Scan) -> Result<Self, GribError> {
+        let (basic, parts) = (section.u32(39)?, section.u32(43)?);
+        // Millionths of a degree unless a basic angle is given and divided.
+        let unit = match (basic, parts) {
+            (0 | u32::MAX, _) | (_, 0 | u32::MAX) => 1e-6,
+            _ => f64::from(basic) / f64::from(parts),
+        };
+        let angle = |octet| Ok(f64::from(section.i32(octet)?) * unit);
+        let (first_lat, first_lon) = (angle(47)?, angle(51)?);
+        let (last_lat, last_lon) = (angle(56)?, angle(60)?);
+        if !(-90.0 - unit..=90.0 + unit).contains(&first_lat) || !first_lon.is_finite() {
+            return Err(GribError::Grid("its first point is not on the globe"));
+        }
+        let east = scan.i_sign();
+        // From the first to the last column, always forward.
+        let turn = libm::fmod(east * (last_lon - first_lon), 360.0);
+        let turn = if turn <= 0.0 && columns > 1 { turn + 360.0 } else { turn };
+        let lon_step = axis_step(section.u32(64)?, unit, turn, columns)? * east;
+        let span = (last_lat - first_lat).abs();
+        let lat_step = axis_step(section.u32(68)?, unit, span, rows)? * scan.j_sign();
+        Ok(Self { first_lon, first_lat, lon_step, lat_step })
+    }
+}
+
+/// The step of an axis: that of the message; or what its ends and number of points make of it, where
+/// no step is given or the given one is the same but rounded so coarsely that the ends would miss.
+fn axis_step(raw: u32, unit: f64, span: f64, points: u32) -> Result<f64, GribError> {
+    let none = GribError::Grid("the step between its points is not given");
+    let given = (raw != u32::MAX && raw != 0).then(|| f64::from(raw) * unit);
+    let spanned = (points > 1 && span > 0.0).then(|| span / f64::from(points - 1));
+    match (given, spanned) {
+        (Some(given), Some(spanned))
+            if (given - spanned).abs() <= 1.5 * unit
+                && (given * f64::from(points - 1) - span).abs() > 3.0 * unit =>
+        {
+            Ok(spanned)
+        }
+        (Some(given), _) => Ok(given),
+        (None, Some(spanned)) => Ok(spanned),
+        (None, None) => Err(none),
+    }
+}
+
+fn projected(
+    section: Octets<'_>,
+    template: u16,
+    earth: Earth,
+    scan: Scan,
+) -> Result<GridGeometry, GribError> {
+    if !earth.is_sphere() {
+        return Err(GribError::Grid("a projection of an Earth that is no sphere is not supported"));
+    }
+    let radius_m = earth.major_m;
+    let (first_lat, first_lon) = (degrees(section, 39)?, degrees(section, 43)?);
+    let scale_lat = degrees(section, 48)?;
+    let latitudes = |latitudes: &[f64]| {
+        let beyond = latitudes.iter().find(|lat| lat.abs() >= 90.0);
+        beyond.map_or(Ok(()), |_| {
+            Err(GribError::Grid("a latitude of its projection is a pole or beyond"))
+        })
+    };
+    let (projection, steps) = match template {
+        10 => {
+            latitudes(&[scale_lat, first_lat])?;
+            if section.u32(61)? != 0 {
+                return Err(GribError::Grid("a turned Mercator grid is not supported"));
+            }
+            let projection = Projection::Mercator {
+                radius_m,
+                // The map may begin anywhere; around its first point no cell lies across its edge.
+                central_lon: first_lon,
+                true_lat: scale_lat,
+            };
+            (projection, 65)
+        }
+        20 => {
+            if !(0.0..=90.0).contains(&scale_lat.abs()) {
+                return Err(GribError::Grid("a latitude of its projection is beyond the pole"));
+            }
+            let (south, central_lon) = (section.u8(64)? & 0x80 != 0, degrees(section, 52)?);
+            let true_lat = if south { -scale_lat.abs() } else { scale_lat.abs() };
+            (Projection::PolarStereographic { radius_m, south, central_lon, true_lat }, 56)
+        }
+        _ => {
+            let parallels = [degrees(section, 66)?, degrees(section, 70)?];
+            latitudes(&[scale_lat, parallels[0], parallels[1]])?;
+            if parallels[0] + parallels[1] == 0.0 {
+                return Err(GribError::Grid("the cone of its projection is a cylinder"));
+            }
+            let central_lon = degrees(section, 52)?;
+            let projection = Projection::LambertConformal {
+                radius_m,
+                origin_lat: scale_lat,
+                central_lon,
+                parallels,
+            };
+            (projection, 56)
+        }
+    };
+    let step_m = |octet| match section.u32(octet)? {
+        0 | u32::MAX => Err(GribError::Grid("the step between its points is not given")),
+        millimetres => Ok(f64::from(millimetres) / 1000.0),
+    };
+    let (dx_m, dy_m) = (step_m(steps)? * scan.i_sign(), step_m(steps + 4)? * scan.j_sign());
+    let (x, y) = projection.forward(first_lon, first_lat);
+    if !(x.is_finite() && y.is_finite()) {
+        return Err(GribError::Grid("its first point is not on its map"));
+    }
+    Ok(GridGeometry::Projected { projection, first_lon, first_lat, dx_m, dy_m })
+}
+
+/// Degrees in millionths.
+fn degrees(section: Octets<'_>, octet: usize) -> Result<f64, GribError> {
+    Ok(f64::from(section.i32(octet)?) / 1e6)
+}
+
+#[cfg(test)]
+#[path = "grid_tests.rs"]
+mod tests;

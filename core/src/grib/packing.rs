@@ -1,0 +1,332 @@
+//! From packed numbers to values: sections 5 to 7.
+//!
+//! A value is (R + X·2^E) / 10^D (regulation 92.9.4), with X the packed number.
+
+use super::octets::{Bits, Octets, signed};
+use super::{GribError, codec};
+
+/// What is common to all packings: octets 12 to 20 of section 5.
+struct Scale {
+    reference: f64,
+    binary: f64,
+    decimal: f64,
+    /// Bits of a packed number; in complex packing, of a group's reference.
+    bits: u32,
+}
+
+impl Scale {
+    fn read(section: Octets<'_>) -> Result<Self, GribError> {
+        let (binary, decimal) = (section.i16(16)?, section.i16(18)?);
+        let scale = Self {
+            reference: section.f32(12)?.into(),
+            binary: libm::ldexp(1.0, binary),
+            decimal: libm::pow(10.0, f64::from(decimal)),
+            bits: section.u8(20)?.into(),
+        };
+        let usable = scale.reference.is_finite()
+            && scale.binary.is_finite()
+            && scale.decimal.is_normal()
+            && scale.value(0).is_finite();
+        if scale.bits > 32 {
+            let (what, allowed) = ("number of bits", "0 to 32");
+            return Err(GribError::Unsupported { what, got: scale.bits, allowed });
+        }
+        if usable { Ok(scale) } else { Err(GribError::NotFinite) }
+    }
+
+    #[inline]
+    fn value(&self, packed: i64) -> f32 {
+        ((self.reference + packed as f64 * self.binary) / self.decimal) as f32
+    }
+}
+
+/// The values of a field in the order of the message; NaN where one is missing.
+pub(super) fn unpack(
+    section: Octets<'_>,
+    data: Octets<'_>,
+    bitmap: Option<&[u8]>,
+    points: usize,
+) -> Result<Vec<f32>, GribError> {
+    let packed = section.u32(6)? as usize;
+    let here = match bitmap {
+        None => points,
+        Some(bitmap) => present(bitmap, points)?,
+    };
+    if packed != here {
+        return Err(GribError::Mismatch {
+            what: "packed values against the points that have one",
+            got: packed as u64,
+            expected: here as u64,
+        });
+    }
+    let scale = Scale::read(section)?;
+    let data = data.from(6);
+    let template = section.u16(10)?;
+    let values = match template {
+        // A field of one value has no data.
+        0 | 40 | 41 | 42 if scale.bits == 0 => vec![scale.value(0); packed],
+        0 => simple(&scale, data, packed)?,
+        2 | 3 => complex(&scale, section, template == 3, data, packed)?,
+        40 => codec::jpeg2000(data, packed, |number| scale.value(number))?,
+        41 => codec::png(data, packed, |number| scale.value(number))?,
+        42 => {
+            let parameters = (section.u8(22)?, section.u8(23)?, section.u16(24)?);
+            codec::ccsds(data, packed, scale.bits, parameters, |number| scale.value(number))?
+        }
+        got => {
+            return Err(GribError::Unsupported {
+                what: "packing 5.",
+                got: got.into(),
+                allowed: "0 (simple), 2 and 3 (complex), 40 (JPEG 2000), 41 (PNG), 42 (CCSDS)",
+            });
+        }
+    };
+    if values.iter().any(|value| value.is_infinite()) {
+        return Err(GribError::NotFinite);
+    }
+    Ok(match bitmap {
+        None => values,
+        Some(bitmap) => spread(&values, bitmap, points),
+    })
+}
+
+/// Points that a bit map says have a value.
+fn present(bitmap: &[u8], points: usize) -> Result<usize, GribError> {
+    let Some(whole) = bitmap.get(..points.div_ceil(8)) else {
+        return Err(GribError::Mismatch {
+            what: "octets of the bit map against its points",
+            got: bitmap.len() as u64,
+            expected: points.div_ceil(8) as u64,
+        });
+    };
+    let ones: usize = whole.iter().map(|octet| octet.count_ones() as usize).sum();
+    let beyond = match (whole.last(), points % 8) {
+        (Some(last), used @ 1..) => (last << used).count_ones() as usize,
+        _ => 0,
+    };
+    Ok(ones - beyond)
+}
+
+fn spread(values: &[f32], bitmap: &[u8], points: usize) -> Vec<f32> {
+    let mut values = values.iter().copied();
+    let mut bits = Bits::new(bitmap);
+    let mut value = || if bits.read(1) == 1 { values.next() } else { None }.unwrap_or(f32::NAN);
+    (0..points).map(|_| value()).collect()
+}
+
+/// Template 7.0: one number after the other.
+fn simple(scale: &Scale, data: &[u8], packed: usize) -> Result<Vec<f32>, GribError> {
+    let mut bits = Bits::new(data);
+    bits.needs(packed.saturating_mul(scale.bits as usize))?;
+    Ok((0..packed).map(|_| scale.value(bits.read(scale.bits).into())).collect())
+}
+
+/// Templates 7.2 and 7.3: groups of numbers that are near each other, as what they are above the
+/// least of the group; with `differences`, numbers that are differences of their neighbours.
+fn complex(
+    scale: &Scale,
+    section: Octets<'_>,
+    differences: bool,
+    data: &[u8],
+    packed: usize,
+) -> Result<Vec<f32>, GribError> {
+    let code = |what, got: u8, allowed| GribError::Unsupported { what, got: got.into(), allowed };
+    let missing = match section.u8(23)? {
+        kinds @ 0..=2 => u32::from(kinds),
+        got => return Err(code("missing value management", got, "0, 1, 2")),
+    };
+    let groups = section.u32(32)? as usize;
+    if groups > packed {
+        return Err(GribError::Mismatch {
+            what: "groups against packed values",
+            got: groups as u64,
+            expected: packed as u64,
+        });
+    }
+    let (least_width, width_bits) = (u32::from(section.u8(36)?), u32::from(section.u8(37)?));
+    let (least_length, length_step) = (section.u32(38)?, u32::from(section.u8(42)?));
+    let (last_length, length_bits) = (section.u32(43)?, u32::from(section.u8(47)?));
+    if width_bits > 32 || length_bits > 32 {
+        let got = width_bits.max(length_bits) as u8;
+        return Err(code("number of bits of a group's width or length", got, "0 to 32"));
+    }
+    let (mut differenced, data) = if differences {
+        Differenced::read(section.u8(48)?, section.u8(49)?, data)?
+    } else {
+        (Differenced::default(), data)
+    };
+
+    let mut rest = Bits::new(data);
+    let mut references = rest.table(groups, scale.bits)?;
+    let mut widths = rest.table(groups, width_bits)?;
+    let mut lengths = rest.table(groups, length_bits)?;
+
+    let mut values = Vec::with_capacity(packed);
+    for group in 1..=groups {
+        let reference = i64::from(references.read(scale.bits));
+        let width = u64::from(least_width) + u64::from(widths.read(width_bits));
+        let length = u64::from(lengths.read(length_bits)) * u64::from(length_step);
+        let length =
+            if group == groups { u64::from(last_length) } else { u64::from(least_length) + length };
+        let left = (packed - values.len()) as u64;
+        if length > left {
+            let what = "the length of a group against the values that are left";
+            return Err(GribError::Mismatch { what, got: length, expected: left });
+        }
+        let (0..=32, length) = (width, length as usize) else {
+            return Err(GribError::Mismatch {
+                what: "bits of a number in a group",
+                got: width,
+                expected: 32,
+            });
+        };
+        let width = width as u32;
+        rest.needs(length * width as usize)?;
+        // Of a group of equal numbers only the reference is there.
+        let all_missing = width == 0 && is_missing(reference, scale.bits, missing);
+        for _ in 0..length {
+            let above = i64::from(rest.read(width));
+            let is_gone = all_missing || width > 0 && is_missing(above, width, missing);
+            values.push(if is_gone {
+                f32::NAN
+            } else {
+                scale.value(differenced.next(reference + above))
+            });
+        }
+    }
+    if values.len() != packed {
+        return Err(GribError::Mismatch {
+            what: "values of the groups against packed values",
+            got: values.len() as u64,
+            expected: packed as u64,
+        });
+    }
+    Ok(values)
+}
+
+/// Whether a number of so many bits stands for a missing value: the greatest one does, and with two
+/// kinds of missing values the one below it too (note 1 of code table 5.5).
+fn is_missing(number: i64, bits: u32, kinds: u32) -> bool {
+    let greatest = (1_i64 << bits) - 1;
+    // Of zero bits there is nothing that could tell.
+    bits > 0 && kinds > 0 && (number == greatest || kinds == 2 && number == greatest - 1)
+}
+
+/// Undoes spatial differences (notes of template 7.3).
+#[derive(Debug, Default)]
+struct Differenced {
+    /// 0 where the numbers are no differences.
+    order: usize,
+    /// The first numbers as they are, then nothing.
+    firsts: [i64; 2],
+    taken: usize,
+    /// What all differences are above.
+    least: i64,
+    /// The number before, and the one before that.
+    before: [i64; 2],
+}
+
+impl Differenced {
+    fn read(order: u8, octets: u8, data: &[u8]) -> Result<(Self, &[u8]), GribError> {
+        let (order, octets) = match (order, octets) {
+            (1 | 2, 1..=4) => (usize::from(order), usize::from(octets)),
+            (1 | 2, _) => {
+                let (what, got) = ("octets of a first value", octets.into());
+                return Err(GribError::Unsupported { what, got, allowed: "1 to 4" });
+            }
+            _ => {
+                let (what, got) = ("order of spatial differences", order.into());
+                return Err(GribError::Unsupported { what, got, allowed: "1, 2" });
+            }
+        };
+        let mut bits = Bits::new(data);
+        let width = 8 * octets as u32;
+        bits.needs((order + 1) * octets * 8)?;
+        let mut firsts = [0; 2];
+        for first in &mut firsts[..order] {
+            *first = i64::from(bits.read(width));
+        }
+        let least = i64::from(signed(bits.read(width), width));
+        let rest = &data[(order + 1) * octets..];
+        Ok((Self { order, firsts, taken: 0, least, before: [0; 2] }, rest))
+    }
+
+    /// The number that a difference leads to. A damaged message may lead beyond any number that can
+    /// be meant: then the result is as meaningless as its input, so the sums may wrap.
+    #[inline]
+    fn next(&mut self, number: i64) -> i64 {
+        if self.order == 0 {
+            return number;
+        }
+        let [last, last_but_one] = self.before;
+        let number = if self.taken < self.order {
+            self.taken += 1;
+            self.firsts[self.taken - 1]
+        } else {
+            let difference = number.wrapping_add(self.least);
+            match self.order {
+                1 => difference.wrapping_add(last),
+                _ => difference.wrapping_add(last.wrapping_mul(2)).wrapping_sub(last_but_one),
+            }
+        };
+        self.before = [number, last];
+        number
+    }
+}
+
+impl Bits<'_> {
+    /// Numbers of so many bits each, which fill whole octets together; what follows them is left.
+    fn table(&mut self, count: usize, bits: u32) -> Result<Self, GribError> {
+        let table = self.clone();
+        let all = count.saturating_mul(bits as usize);
+        self.needs(all)?;
+        self.skip(all);
+        self.align();
+        Ok(table)
+    }
+
+    /// There must be so many bits left.
+    fn needs(&self, bits: usize) -> Result<(), GribError> {
+        if bits <= self.left() {
+            return Ok(());
+        }
+        Err(GribError::Mismatch {
+            what: "bits of the data section against those that are needed",
+            got: self.left() as u64,
+            expected: bits as u64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_of_second_order_are_undone() {
+        // 3, 5, then second differences 0 (7), 4 (13), −1 (18), each 1 above the least of −1.
+        let (mut differenced, rest) = Differenced::read(2, 1, &[3, 5, 0x81, 9]).unwrap();
+        let numbers = [0, 0, 1, 5, 0].map(|number| differenced.next(number));
+        assert_eq!((numbers, rest), ([3, 5, 7, 13, 18], &[9][..]));
+        assert!(Differenced::read(2, 1, &[3, 5]).is_err());
+        assert!(Differenced::read(255, 1, &[0; 9]).is_err());
+        assert!(Differenced::read(1, 5, &[0; 9]).is_err());
+    }
+
+    #[test]
+    fn the_greatest_numbers_of_a_group_are_missing_values() {
+        assert!(is_missing(7, 3, 1) && !is_missing(6, 3, 1) && is_missing(6, 3, 2));
+        assert!(!is_missing(7, 3, 0) && !is_missing(0, 0, 2));
+    }
+
+    #[test]
+    fn a_bit_map_counts_only_its_points() {
+        assert_eq!(present(&[0b1010_0000, 0b1111_1111], 11), Ok(5));
+        assert_eq!(present(&[0xff, 0xff], 16), Ok(16));
+        assert!(present(&[0xff], 9).is_err());
+        let spread = spread(&[1.0, 2.0], &[0b0100_1000], 5);
+        let known: Vec<_> =
+            spread.iter().map(|value| (!value.is_nan()).then_some(*value)).collect();
+        assert_eq!(known, [None, Some(1.0), None, None, Some(2.0)]);
+    }
+}

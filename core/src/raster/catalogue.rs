@@ -1,0 +1,280 @@
+//! The products of a deployment, and the fields that they are read from: data.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use super::duration::ProductDuration;
+use super::pyramid::Resampling;
+use crate::grib::{GribError, GribField, GribLevel, GribParameter};
+use crate::tile::Encoding;
+
+/// The text of the catalogue that ships: a commented TOML file.
+pub const DEFAULT_PRODUCTS_TOML: &str = include_str!("products.toml");
+
+/// The integer that stands for "no value" in every file.
+const NODATA: i16 = i16::MIN;
+
+/// Longest type, title and unit in bytes.
+const MAX_TYPE: usize = 64;
+const MAX_TEXT: usize = 200;
+
+/// Most products, and most fields of one.
+const MAX_ENTRIES: usize = 1000;
+
+/// The raster products of a deployment by their types.
+///
+/// ```
+/// use mesonet::RasterCatalogue;
+/// let catalogue = RasterCatalogue::default();
+/// let hail = catalogue.get("hailSize").unwrap();
+/// assert_eq!(hail.unit(), "mm");
+/// assert!(hail.durations().contains(&Some("24h".parse()?)));
+/// # Ok::<(), mesonet::DurationError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct RasterCatalogue {
+    products: BTreeMap<String, RasterProduct>,
+}
+
+/// A product: what it is, how it is packed, and the fields that it is read from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RasterProduct {
+    name: String,
+    title: String,
+    unit: String,
+    encoding: Encoding,
+    overviews: Resampling,
+    fields: Vec<FieldRule>,
+}
+
+/// A field that a product is read from.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FieldRule {
+    /// What it is of.
+    #[serde(deserialize_with = "from_text")]
+    pub parameter: GribParameter,
+    /// Its level, where that counts.
+    #[serde(default, deserialize_with = "from_optional_text")]
+    pub level: Option<GribLevel>,
+    /// The length of time that it covers; `None` for an instant.
+    pub duration: Option<ProductDuration>,
+}
+
+/// A catalogue that is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place} of the products: {reason}")]
+pub struct CatalogueError {
+    /// The line, or the type of the product.
+    pub place: String,
+    /// What was got and what is allowed.
+    pub reason: String,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    #[serde(default)]
+    without: Vec<String>,
+    #[serde(flatten)]
+    products: BTreeMap<String, Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    title: String,
+    unit: String,
+    scale: f64,
+    #[serde(default)]
+    offset: f64,
+    #[serde(default)]
+    overviews: Resampling,
+    fields: Vec<FieldRule>,
+}
+
+impl Default for RasterCatalogue {
+    /// The catalogue that ships.
+    fn default() -> Self {
+        let none = Self { products: BTreeMap::new() };
+        none.with(DEFAULT_PRODUCTS_TOML).expect("the catalogue that ships is tested")
+    }
+}
+
+impl RasterCatalogue {
+    /// The catalogue that ships, with the entries of a TOML text in their place: a table replaces
+    /// the product of the same type whole; `without = ["type"]` removes products.
+    ///
+    /// # Errors
+    /// What is no TOML, unknown keys, and entries that make no sense: a type that is no part of a
+    /// path, a scale of 0, no field.
+    pub fn from_toml(text: &str) -> Result<Self, CatalogueError> {
+        Self::default().with(text)
+    }
+
+    fn with(mut self, text: &str) -> Result<Self, CatalogueError> {
+        let Text { without, products } = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let line = text.get(..start).unwrap_or(text).matches('\n').count() + 1;
+            let reason = match error.message() {
+                "" => "this is no TOML".to_owned(),
+                message => message.replace('\n', " "),
+            };
+            CatalogueError { place: format!("line {line}"), reason }
+        })?;
+        for name in without {
+            if self.products.remove(&name).is_none() {
+                let reason = "there is no such product to be without".to_owned();
+                return Err(CatalogueError { place: name, reason });
+            }
+        }
+        for (name, entry) in products {
+            let product = RasterProduct::new(name.clone(), entry)
+                .map_err(|reason| CatalogueError { place: name.clone(), reason })?;
+            self.products.insert(name, product);
+        }
+        if self.products.len() > MAX_ENTRIES {
+            let reason = format!("{} products; the limit is {MAX_ENTRIES}", self.products.len());
+            return Err(CatalogueError { place: "the whole".to_owned(), reason });
+        }
+        Ok(self)
+    }
+
+    /// The product of a type.
+    pub fn get(&self, name: &str) -> Option<&RasterProduct> {
+        self.products.get(name)
+    }
+
+    /// Every product, by type.
+    pub fn iter(&self) -> impl Iterator<Item = &RasterProduct> {
+        self.products.values()
+    }
+
+    /// The products that a field belongs to, each with the length of time that it covers.
+    ///
+    /// # Errors
+    /// A field whose metadata cannot be read.
+    pub fn products_of(
+        &self,
+        field: &GribField<'_>,
+    ) -> Result<Vec<(&RasterProduct, Option<ProductDuration>)>, GribError> {
+        let parameter = field.parameter()?;
+        let named = |product: &&RasterProduct| {
+            product.fields.iter().any(|rule| rule.parameter == parameter)
+        };
+        let mut found = Vec::new();
+        for product in self.products.values().filter(named) {
+            found.extend(product.durations_of(field)?.into_iter().map(|span| (product, span)));
+        }
+        Ok(found)
+    }
+}
+
+impl RasterProduct {
+    fn new(name: String, entry: Entry) -> Result<Self, String> {
+        let Entry { title, unit, scale, offset, overviews, fields } = entry;
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        if !(1..=MAX_TYPE).contains(&name.len()) || !name.bytes().all(plain) {
+            return Err(format!("a type is 1 to {MAX_TYPE} letters, digits, - or _"));
+        }
+        for (key, text) in [("title", &title), ("unit", &unit)] {
+            if text.len() > MAX_TEXT || text.chars().any(char::is_control) {
+                return Err(format!(
+                    "{key} must be up to {MAX_TEXT} bytes without control characters"
+                ));
+            }
+        }
+        if scale <= 0.0 {
+            return Err(format!("scale must be above 0; got {scale}"));
+        }
+        let encoding = Encoding::new(scale, offset, NODATA).map_err(|error| error.to_string())?;
+        if !(1..=MAX_ENTRIES).contains(&fields.len()) {
+            return Err(format!("{} fields; allowed are 1 to {MAX_ENTRIES}", fields.len()));
+        }
+        Ok(Self { name, title, unit, encoding, overviews, fields })
+    }
+
+    /// Its type: the last part of its path.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is, for people.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The unit of its values.
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+
+    /// How its values are packed.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// How the smaller copies of a file are made.
+    pub fn overviews(&self) -> Resampling {
+        self.overviews
+    }
+
+    /// The fields that it is read from.
+    pub fn fields(&self) -> &[FieldRule] {
+        &self.fields
+    }
+
+    /// The lengths of time that it is there for, shortest first; `None` is an instant.
+    pub fn durations(&self) -> Vec<Option<ProductDuration>> {
+        let mut durations: Vec<_> = self.fields.iter().map(|rule| rule.duration).collect();
+        durations.sort_unstable();
+        durations.dedup();
+        durations
+    }
+
+    /// The lengths of time that a field is one of this product for.
+    ///
+    /// A rule holds for a field of its parameter and level; where the field states an interval, of
+    /// just that length. So a field of an instant may stand for an interval by its parameter alone.
+    ///
+    /// # Errors
+    /// A field whose metadata cannot be read.
+    pub fn durations_of(
+        &self,
+        field: &GribField<'_>,
+    ) -> Result<Vec<Option<ProductDuration>>, GribError> {
+        let (parameter, product) = (field.parameter()?, field.product()?);
+        let holds = |rule: &&FieldRule| {
+            let interval_ms = rule.duration.map_or(0, ProductDuration::ms);
+            rule.parameter == parameter
+                && rule.level.is_none_or(|level| level == product.level)
+                && (product.statistic.is_none() || product.interval_ms == interval_ms)
+        };
+        let mut durations: Vec<_> =
+            self.fields.iter().filter(holds).map(|rule| rule.duration).collect();
+        durations.sort_unstable();
+        durations.dedup();
+        Ok(durations)
+    }
+}
+
+fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: FromStr<Err: std::fmt::Display>,
+{
+    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+}
+
+fn from_optional_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: FromStr<Err: std::fmt::Display>,
+{
+    from_text(deserializer).map(Some)
+}
+
+#[cfg(test)]
+#[path = "catalogue_tests.rs"]
+mod tests;

@@ -1,0 +1,133 @@
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+
+use super::*;
+use crate::grib::grib_fields;
+
+fn file(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
+    let mut bytes = Vec::new();
+    GzDecoder::new(File::open(path).unwrap()).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn entry(fields: &str) -> String {
+    format!("[own]\ntitle = \"t\"\nunit = \"K\"\nscale = 0.1\nfields = [{fields}]\n")
+}
+
+#[test]
+fn the_catalogue_that_ships_is_whole() {
+    let catalogue = RasterCatalogue::default();
+    assert_eq!(catalogue.iter().count(), 9);
+    let mut named = Vec::new();
+    for product in catalogue.iter() {
+        assert!(product.encoding().decode(32767) > 30.0, "{}", product.name());
+        for rule in product.fields() {
+            named.push((rule.parameter, rule.duration));
+        }
+    }
+    let all = named.len();
+    named.sort_unstable();
+    named.dedup();
+    assert_eq!((named.len(), all), (25, 25), "no field is of two products");
+}
+
+#[test]
+fn durations_are_those_of_the_fields_shortest_first() {
+    let catalogue = RasterCatalogue::default();
+    let names = |name| -> Vec<String> {
+        let durations = catalogue.get(name).unwrap().durations();
+        durations
+            .iter()
+            .map(|span| span.map_or("instant".into(), |span| span.to_string()))
+            .collect()
+    };
+    assert_eq!(names("hailSize"), ["instant", "30min", "1h", "2h", "4h", "6h", "24h"]);
+    assert_eq!(names("reflectivity"), ["instant"]);
+    assert_eq!(names("lightningDensity"), ["1min", "5min", "15min", "30min"]);
+}
+
+#[test]
+fn a_field_is_found_by_its_parameter() {
+    let sample = "server-example/sample/\
+                  mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz";
+    let bytes = file(sample);
+    let field = grib_fields(&bytes).next().unwrap().unwrap();
+    let catalogue = RasterCatalogue::default();
+    let found = catalogue.products_of(&field).unwrap();
+    let found: Vec<_> = found.iter().map(|(product, span)| (product.name(), *span)).collect();
+    assert_eq!(found, [("reflectivity", None)]);
+}
+
+#[test]
+fn level_and_interval_count_where_they_are_told() {
+    // The least relative humidity at 2 m over 12 hours.
+    let bytes = file("tests/data/grib/ndfd_20231102T11Z_minrh_scan80.grib2.gz");
+    let field = grib_fields(&bytes).next().unwrap().unwrap();
+    let durations = |fields: &str| -> Vec<String> {
+        let catalogue = RasterCatalogue::from_toml(&entry(fields)).unwrap();
+        let found = catalogue.products_of(&field).unwrap();
+        found.iter().map(|(_, span)| span.unwrap().to_string()).collect()
+    };
+    let parameter = "parameter = \"8:0.1.198\"";
+    assert_eq!(durations(&format!("{{ {parameter}, duration = \"12h\" }}")), ["12h"]);
+    assert_eq!(durations(&format!("{{ {parameter}, duration = \"6h\" }}")), [""; 0]);
+    assert_eq!(durations(&format!("{{ {parameter} }}")), [""; 0]);
+    let at = |level| format!("{{ {parameter}, duration = \"12h\", level = \"{level}\" }}");
+    assert_eq!(durations(&at("103:2")), ["12h"]);
+    assert_eq!(durations(&at("103:10")), [""; 0]);
+}
+
+#[test]
+fn ones_own_entries_go_over_those_that_ship() {
+    let own = "without = [\"echoTop\"]\n[hailSize]\ntitle = \"Hail\"\nunit = \"cm\"\nscale = 0.01\n\
+               fields = [{ parameter = \"161:209.3.28\" }]\n";
+    let catalogue = RasterCatalogue::from_toml(own).unwrap();
+    assert_eq!(catalogue.get("echoTop"), None);
+    let hail = catalogue.get("hailSize").unwrap();
+    assert_eq!((hail.unit(), hail.durations()), ("cm", vec![None]));
+    assert_eq!(hail.overviews(), Resampling::Average);
+    assert!(catalogue.get("reflectivity").is_some());
+}
+
+#[test]
+fn entries_that_make_no_sense_are_refused() {
+    let good = entry("{ parameter = \"1:2.3.4\" }");
+    let refusal = |text: &str| RasterCatalogue::from_toml(text).unwrap_err().to_string();
+    assert!(RasterCatalogue::from_toml(&good).is_ok());
+    for (from, to, expected) in [
+        ("own", "\"a/b\"", "a/b of the products: a type is 1 to 64 letters, digits, - or _"),
+        ("scale = 0.1", "scale = 0", "own of the products: scale must be above 0; got 0"),
+        (
+            "scale = 0.1",
+            "scale = inf",
+            "own of the products: scale must be finite and not 0; got inf",
+        ),
+        (
+            "\"K\"",
+            "\"K\\n\"",
+            "own of the products: unit must be up to 200 bytes without control \
+          characters",
+        ),
+        ("{ parameter = \"1:2.3.4\" }", "", "own of the products: 0 fields; allowed are 1 to 1000"),
+    ] {
+        assert_eq!(refusal(&good.replace(from, to)), expected);
+    }
+    assert_eq!(
+        refusal("without = [\"snow\"]"),
+        "snow of the products: there is no such product to be without"
+    );
+    for (text, part) in [
+        ("[own", "line 1 of the products"),
+        (&*good.replace("1:2.3.4", "1.2.3.4"), "is no parameter; allowed is"),
+        (&*good.replace("title", "titel"), "titel"),
+        (&*entry("{ parameter = \"1:2.3.4\", duration = \"1m\" }"), "\"1m\" is not a duration"),
+        (&*entry("{ parameter = \"1:2.3.4\", level = \"x\" }"), "\"x\" is no level"),
+    ] {
+        let refusal = refusal(text);
+        assert!(refusal.contains(part), "{refusal}");
+    }
+}

@@ -1,0 +1,201 @@
+//! The file of a raster: a Cloud Optimized GeoTIFF.
+//!
+//! All that tells where tiles lie comes first, then the tiles, the smallest copy's before the
+//! others': a reader has one request for the beginning and one for each tile that it wants. Each
+//! tile has its length before it and its last four octets once more behind it, as the first octets
+//! after the header promise (the layout that GDAL's COG driver writes and looks for).
+
+use std::io::{Seek, Write};
+
+use geotiff_core::tags::TAG_GDAL_NODATA;
+use tiff_core::{ByteOrder, Compression, Predictor, Tag, TagValue};
+use tiff_writer::compress::{BlockEncodingOptions, compress_block};
+use tiff_writer::{ImageBuilder, encoder};
+
+use super::packed::{Raster, RasterError};
+use super::pyramid::Level;
+
+/// Width and height of a tile.
+const TILE: usize = 512;
+
+/// Where tiles lie, and how long they are.
+const TILE_OFFSETS: u16 = 324;
+const TILE_BYTE_COUNTS: u16 = 325;
+/// What GDAL reads beside the TIFF tags: unit, scale, offset, notes (an XML text).
+const TAG_GDAL_METADATA: u16 = 42112;
+
+const LITTLE: ByteOrder = ByteOrder::LittleEndian;
+
+/// What the layout of the file promises. Its length is that of the text behind its first line.
+const LAYOUT: &str = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nBLOCK_LEADER=SIZE_AS_UINT4\n\
+    BLOCK_TRAILER=LAST_4_BYTES_REPEATED\nKNOWN_INCOMPATIBLE_EDITION=NO\n ";
+
+/// One of the rasters of a file with its compressed tiles.
+struct Image {
+    tags: Vec<Tag>,
+    tiles: Vec<Vec<u8>>,
+}
+
+impl Raster {
+    /// Writes it as a Cloud Optimized GeoTIFF: tiles of 512 × 512, each half of the size down to
+    /// one tile, Deflate over horizontal differences; scale, offset, unit and times as GDAL reads
+    /// them.
+    ///
+    /// # Errors
+    /// The output fails.
+    pub fn write_cog<W: Write + Seek>(&self, out: &mut W) -> Result<(), RasterError> {
+        let failed = |error: &dyn ToString| RasterError::Tiff(error.to_string());
+        self.write(out).map_err(|error| failed(&error))
+    }
+
+    fn write<W: Write + Seek>(&self, out: &mut W) -> Result<(), Box<dyn std::error::Error>> {
+        let images = self.images()?;
+        let layout = format!("GDAL_STRUCTURAL_METADATA_SIZE={:06} bytes\n{LAYOUT}", LAYOUT.len());
+        let head = encoder::CLASSIC_HEADER_LEN as usize + layout.len();
+        let padding = head % 2;
+
+        // The lengths of the tags are known, so where the tiles come to lie is too.
+        let mut end = (head + padding) as u64;
+        for image in &images {
+            end += encoder::estimate_ifd_size(LITTLE, false, &image.tags)?;
+        }
+        let mut offsets = Vec::new();
+        for image in images.iter().rev() {
+            let of_image = image.tiles.iter().map(|tile| {
+                let offset = end + 4;
+                end = offset + tile.len() as u64 + 4;
+                u32::try_from(offset)
+            });
+            offsets.push(of_image.collect::<Result<Vec<u32>, _>>()?);
+        }
+        offsets.reverse();
+
+        encoder::write_header(out, LITTLE, false)?;
+        out.write_all(layout.as_bytes())?;
+        out.write_all(&[0][..padding])?;
+        let mut directories = Vec::new();
+        for (image, offsets) in images.iter().zip(offsets) {
+            let mut tags = image.tags.clone();
+            if let Some(tag) = tags.iter_mut().find(|tag| tag.code == TILE_OFFSETS) {
+                *tag = Tag::new(TILE_OFFSETS, TagValue::Long(offsets));
+            }
+            let tiles = image.tiles.len();
+            directories.push(encoder::write_ifd(
+                out,
+                LITTLE,
+                false,
+                &tags,
+                TILE_OFFSETS,
+                TILE_BYTE_COUNTS,
+                tiles,
+            )?);
+        }
+        for tile in images.iter().rev().flat_map(|image| &image.tiles) {
+            out.write_all(&(tile.len() as u32).to_le_bytes())?;
+            out.write_all(tile)?;
+            out.write_all(tile.last_chunk::<4>().unwrap_or(&[0; 4]))?;
+        }
+        encoder::patch_first_ifd(out, 0, LITTLE, false, directories[0].ifd_offset)?;
+        for pair in directories.windows(2) {
+            let (pointer, next) = (pair[0].next_ifd_pointer_offset, pair[1].ifd_offset);
+            encoder::patch_next_ifd(out, LITTLE, false, pointer, next)?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// The raster and its copies, the greatest first.
+    fn images(&self) -> Result<Vec<Image>, Box<dyn std::error::Error>> {
+        let nodata = self.encoding.nodata();
+        let mut base = builder(&self.level, nodata);
+        for tag in self.georeference.tags()? {
+            base = base.tag(tag);
+        }
+        let metadata = TagValue::Ascii(self.metadata());
+        base = base.tag(Tag::new(TAG_GDAL_METADATA, metadata));
+        let mut images = vec![image(&base, &self.level, nodata)?];
+        let mut level = None::<Level>;
+        loop {
+            let last = level.as_ref().unwrap_or(&self.level);
+            if last.width <= TILE && last.height <= TILE {
+                return Ok(images);
+            }
+            let next = last.halved(nodata, self.overviews);
+            images.push(image(&builder(&next, nodata).overview(), &next, nodata)?);
+            level = Some(next);
+        }
+    }
+
+    /// The items of GDAL's metadata: those with a role are of the band.
+    fn metadata(&self) -> String {
+        let mut text = String::from("<GDALMetadata>\n");
+        let mut item = |name: &str, role: &str, value: &str| {
+            let role = match role {
+                "" => String::new(),
+                role => format!(" sample=\"0\" role=\"{role}\""),
+            };
+            for part in ["  <Item name=\"", name, "\"", &role, ">", &escaped(value), "</Item>\n"] {
+                text += part;
+            }
+        };
+        for (name, value) in &self.notes {
+            item(name, "", value);
+        }
+        if self.clamped() > 0 {
+            item("CLAMPED_VALUES", "", &self.clamped().to_string());
+        }
+        item("DESCRIPTION", "description", &self.title);
+        item("OFFSET", "offset", &self.encoding.offset().to_string());
+        item("SCALE", "scale", &self.encoding.scale().to_string());
+        item("UNITTYPE", "unittype", &self.unit);
+        text + "</GDALMetadata>\n"
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn builder(level: &Level, nodata: i16) -> ImageBuilder {
+    let nodata = TagValue::Ascii(nodata.to_string());
+    ImageBuilder::new(level.width as u32, level.height as u32)
+        .sample_type::<i16>()
+        .compression(Compression::Deflate)
+        .predictor(Predictor::Horizontal)
+        .tiles(TILE as u32, TILE as u32)
+        .tag(Tag::new(TAG_GDAL_NODATA, nodata))
+}
+
+/// Compresses the tiles of a raster, row by row of tiles.
+fn image(builder: &ImageBuilder, level: &Level, nodata: i16) -> Result<Image, tiff_writer::Error> {
+    let (across, down) = (level.width.div_ceil(TILE), level.height.div_ceil(TILE));
+    let mut tiles = Vec::with_capacity(across * down);
+    let mut tile = vec![nodata; TILE * TILE];
+    for index in 0..across * down {
+        let (left, top) = (index % across * TILE, index / across * TILE);
+        let width = TILE.min(level.width - left);
+        // What lies beyond the edge of the raster has no value.
+        tile.fill(nodata);
+        let rows = level.samples.chunks_exact(level.width).skip(top);
+        for (row, room) in rows.zip(tile.chunks_exact_mut(TILE)) {
+            room[..width].copy_from_slice(&row[left..left + width]);
+        }
+        let options = BlockEncodingOptions {
+            byte_order: LITTLE,
+            compression: Compression::Deflate,
+            predictor: Predictor::Horizontal,
+            samples_per_pixel: 1,
+            row_width_pixels: TILE,
+            jpeg_options: None,
+            jpeg_sampling: None,
+            deflate_level: None,
+        };
+        tiles.push(compress_block(&tile, options, index)?);
+    }
+    let lengths = tiles.iter().map(|tile| tile.len() as u32).collect();
+    let mut tags = builder.checked_build_tags(false)?;
+    if let Some(tag) = tags.iter_mut().find(|tag| tag.code == TILE_BYTE_COUNTS) {
+        *tag = Tag::new(TILE_BYTE_COUNTS, TagValue::Long(lengths));
+    }
+    Ok(Image { tags, tiles })
+}

@@ -1,0 +1,140 @@
+//! A field on a map, north up, packed.
+
+use super::catalogue::RasterProduct;
+use super::georeference::Georeference;
+use super::pyramid::{Level, Resampling};
+use crate::grib::{GribError, GribField};
+use crate::tile::Encoding;
+use crate::time::Iso8601;
+
+/// A field as a product: on a map, north up, its values packed as 16-bit integers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raster {
+    pub(super) level: Level,
+    pub(super) encoding: Encoding,
+    pub(super) overviews: Resampling,
+    pub(super) georeference: Georeference,
+    pub(super) unit: String,
+    pub(super) title: String,
+    /// What the file says of itself beside that, by name.
+    pub(super) notes: Vec<(&'static str, String)>,
+    clamped: usize,
+    max_error: f64,
+    valid_ms: i64,
+}
+
+/// A field that cannot be made a raster, or a raster that cannot be written.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RasterError {
+    /// The field cannot be read.
+    #[error(transparent)]
+    Grib(#[from] GribError),
+    /// The field is on a rotated grid of longitudes and latitudes.
+    #[error(
+        "a rotated grid of longitudes and latitudes is not supported, as no key of a GeoTIFF tells \
+         of it; allowed are longitudes and latitudes, Mercator, Lambert and polar stereographic"
+    )]
+    Rotated,
+    /// The file cannot be written.
+    #[error("the GeoTIFF cannot be written: {0}")]
+    Tiff(String),
+}
+
+impl Raster {
+    /// Unpacks a field and packs it as a product is.
+    ///
+    /// A value is off by at most half a step, half the `scale` of the encoding. Values beyond the
+    /// integers are moved to the nearest that can be told, and counted: [`clamped`](Self::clamped).
+    ///
+    /// # Errors
+    /// A field that cannot be read or has more than `max_points` points; a rotated grid.
+    pub fn new(
+        field: &GribField<'_>,
+        product: &RasterProduct,
+        max_points: usize,
+    ) -> Result<Self, RasterError> {
+        let grid = field.grid()?;
+        let georeference = Georeference::of(&grid)?;
+        let (rows, columns) = (grid.rows(), grid.columns());
+        let (valid_ms, encoding) = (field.product()?.valid_ms, product.encoding());
+        let notes = vec![
+            ("PRODUCT", product.name().to_owned()),
+            ("GRIB_PARAMETER", field.parameter()?.to_string()),
+            ("REFERENCE_TIME", Iso8601(field.reference_ms()?).to_string()),
+            ("VALID_TIME", Iso8601(valid_ms).to_string()),
+            ("PACKING_ERROR", (encoding.scale() / 2.0).to_string()),
+        ];
+        let values = field.values(max_points)?;
+
+        let (mut clamped, mut max_error) = (0, 0.0_f64);
+        let mut samples = Vec::with_capacity(values.len());
+        for row in 0..rows {
+            let from = georeference.grid_row(row, rows) * columns;
+            let row = &values[from..from + columns];
+            for column in 0..columns {
+                let value = f64::from(row[georeference.grid_column(column, columns)]);
+                let sample = encoding.encode(value);
+                let error = (encoding.decode(sample) - value).abs();
+                // The last bits of a step are rounding, not a value out of reach.
+                if error > 0.5001 * encoding.scale() {
+                    clamped += 1;
+                } else {
+                    // A missing value has an error that is not a number and counts nothing.
+                    max_error = max_error.max(error);
+                }
+                samples.push(sample);
+            }
+        }
+        Ok(Self {
+            level: Level { width: columns, height: rows, samples },
+            encoding,
+            overviews: product.overviews(),
+            georeference,
+            unit: product.unit().to_owned(),
+            title: product.title().to_owned(),
+            notes,
+            clamped,
+            max_error,
+            valid_ms,
+        })
+    }
+
+    /// Number of columns.
+    pub fn width(&self) -> usize {
+        self.level.width
+    }
+
+    /// Number of rows.
+    pub fn height(&self) -> usize {
+        self.level.height
+    }
+
+    /// The packed values, row by row from the north, each row from the west.
+    pub fn samples(&self) -> &[i16] {
+        &self.level.samples
+    }
+
+    /// How they stand for values.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Values that were beyond the integers.
+    pub fn clamped(&self) -> usize {
+        self.clamped
+    }
+
+    /// The greatest difference that the packing made to any of the others.
+    pub fn max_error(&self) -> f64 {
+        self.max_error
+    }
+
+    /// The time that it is valid at, milliseconds since 1970 (UTC).
+    pub fn valid_ms(&self) -> i64 {
+        self.valid_ms
+    }
+}
+
+#[cfg(test)]
+#[path = "packed_tests.rs"]
+mod tests;

@@ -1,0 +1,99 @@
+//! Smaller copies of a raster, each half of the one before.
+
+use serde::Deserialize;
+
+/// How one pixel is made of four. Pixels without a value do not count; four of them make one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Resampling {
+    /// Their mean.
+    #[default]
+    Average,
+    /// The greatest of them, so that what is small and strong stays in sight.
+    Max,
+    /// The north-western one, for categories.
+    Nearest,
+}
+
+/// A raster of packed values, row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Level {
+    pub width: usize,
+    pub height: usize,
+    pub samples: Vec<i16>,
+}
+
+impl Level {
+    /// The raster of half the width and height, rounded up.
+    pub fn halved(&self, nodata: i16, resampling: Resampling) -> Self {
+        let (width, height) = (self.width.div_ceil(2), self.height.div_ceil(2));
+        let mut samples = Vec::with_capacity(width * height);
+        for rows in self.samples.chunks(2 * self.width) {
+            let (first, second) = rows.split_at(self.width);
+            for column in (0..self.width).step_by(2) {
+                let pixels = [
+                    Some(&first[column]),
+                    first.get(column + 1),
+                    second.get(column),
+                    second.get(column + 1),
+                ];
+                let known = pixels.into_iter().flatten().copied().filter(|&pixel| pixel != nodata);
+                let pixel = match resampling {
+                    Resampling::Average => mean(known),
+                    Resampling::Max => known.max(),
+                    Resampling::Nearest => Some(first[column]),
+                };
+                samples.push(pixel.unwrap_or(nodata));
+            }
+        }
+        Self { width, height, samples }
+    }
+}
+
+/// The mean, halves away from zero.
+fn mean(pixels: impl Iterator<Item = i16>) -> Option<i16> {
+    let (sum, count) =
+        pixels.fold((0_i32, 0), |(sum, count), pixel| (sum + i32::from(pixel), count + 1));
+    // Of up to four numbers, a division that cuts off is put right by half a divisor.
+    (count > 0).then(|| ((sum + sum.signum() * (count / 2)) / count) as i16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: i16 = i16::MIN;
+
+    fn halved(resampling: Resampling) -> Level {
+        let samples = vec![
+            1, 2, NONE, //
+            4, 6, NONE, //
+            -5, NONE, 9,
+        ];
+        Level { width: 3, height: 3, samples }.halved(NONE, resampling)
+    }
+
+    #[test]
+    fn four_pixels_make_one() {
+        assert_eq!(halved(Resampling::Average).samples, [3, NONE, -5, 9]);
+        assert_eq!(halved(Resampling::Max).samples, [6, NONE, -5, 9]);
+        assert_eq!(halved(Resampling::Nearest).samples, [1, NONE, -5, 9]);
+        let level = halved(Resampling::Average);
+        assert_eq!((level.width, level.height), (2, 2));
+    }
+
+    #[test]
+    fn means_are_rounded_away_from_zero() {
+        for (pixels, expected) in [
+            (&[1, 2][..], 2),
+            (&[-1, -2], -2),
+            (&[1, 1, 2], 1),
+            (&[1, 2, 2, 2], 2),
+            (&[1, 1, 1, 2], 1),
+            (&[-32767, -32767], -32767),
+        ] {
+            assert_eq!(mean(pixels.iter().copied()), Some(expected), "{pixels:?}");
+        }
+        assert_eq!(mean(std::iter::empty()), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! The files of raster products: `products/TYPE/DURATION/yyyyMMddTHHmmssZ.tif` below the data
+//! folder.
+//!
+//! A file is whole or not there: it is written under a hidden name, made durable, and given its
+//! name at once. Whoever reads the one before goes on reading it.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use mesonet::{Iso8601, ProductDuration, Raster, RasterCatalogue, RasterProduct, parse_instant};
+use tempfile::NamedTempFile;
+
+/// The folder of products that are of an instant.
+const INSTANT: &str = "instant";
+
+/// What a time in a name is followed by.
+const EXTENSION: &str = ".tif";
+
+/// The files of raster products and their catalogue.
+#[derive(Clone, Debug)]
+pub struct ProductFiles {
+    folder: PathBuf,
+    catalogue: RasterCatalogue,
+}
+
+impl ProductFiles {
+    /// The files below a data folder, which need not be there.
+    pub fn new(data: &Path, catalogue: RasterCatalogue) -> Self {
+        Self { folder: data.join("products"), catalogue }
+    }
+
+    /// The products of the deployment.
+    pub fn catalogue(&self) -> &RasterCatalogue {
+        &self.catalogue
+    }
+
+    /// The file of a product at a time, if it is there.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn find(
+        &self,
+        product: &RasterProduct,
+        span: Option<ProductDuration>,
+        ts_ms: i64,
+    ) -> io::Result<Option<PathBuf>> {
+        let path = self.folder(product, span).join(name(ts_ms));
+        // A name holds whole seconds, so a time between them is that of no file.
+        let is_there = ts_ms.rem_euclid(1000) == 0 && path.try_exists()?;
+        Ok(is_there.then_some(path))
+    }
+
+    /// The times that a product is there for, newest first: milliseconds since 1970.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn times(
+        &self,
+        product: &RasterProduct,
+        span: Option<ProductDuration>,
+    ) -> io::Result<Vec<i64>> {
+        let entries = match fs::read_dir(self.folder(product, span)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut times = Vec::new();
+        for entry in entries {
+            times.extend(entry?.file_name().to_str().and_then(time));
+        }
+        times.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(times)
+    }
+
+    /// Writes the file of a product; one of the same time is replaced. Gives its length in bytes.
+    ///
+    /// # Errors
+    /// The file cannot be written: then nothing has changed.
+    pub fn put(
+        &self,
+        product: &RasterProduct,
+        span: Option<ProductDuration>,
+        raster: &Raster,
+    ) -> io::Result<u64> {
+        let folder = self.folder(product, span);
+        fs::create_dir_all(&folder)?;
+        let mut file = NamedTempFile::with_prefix_in(".", &folder)?;
+        let mut out = BufWriter::new(file.as_file_mut());
+        raster.write_cog(&mut out).map_err(io::Error::other)?;
+        out.flush()?;
+        drop(out);
+        // A temporary file is its maker's alone; this one is for whoever may read the folder.
+        readable(file.as_file())?;
+        file.as_file().sync_all()?;
+        let bytes = file.as_file().metadata()?.len();
+        file.persist(folder.join(name(raster.valid_ms())))?;
+        // The name is durable once its folder is.
+        #[cfg(unix)]
+        File::open(&folder)?.sync_all()?;
+        Ok(bytes)
+    }
+
+    fn folder(&self, product: &RasterProduct, span: Option<ProductDuration>) -> PathBuf {
+        self.folder.join(product.name()).join(span_name(span))
+    }
+}
+
+#[cfg(unix)]
+fn readable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// A duration for people and folders.
+pub fn span_name(span: Option<ProductDuration>) -> String {
+    span.map_or_else(|| INSTANT.to_owned(), |span| span.to_string())
+}
+
+/// A time as the name of a file: `20230406T120039Z.tif`.
+fn name(ts_ms: i64) -> String {
+    let text = Iso8601(ts_ms).to_string();
+    let stamp: String = text.chars().filter(|letter| !"-:".contains(*letter)).collect();
+    stamp + EXTENSION
+}
+
+/// The time that such a name tells of; `None` for any other name.
+fn time(file_name: &str) -> Option<i64> {
+    let stamp = file_name.strip_suffix(EXTENSION)?;
+    let part = |range| stamp.get(range);
+    let (date, clock) = (part(0..8)?, part(9..15)?);
+    let text = format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        &date.get(..4)?,
+        date.get(4..6)?,
+        date.get(6..)?,
+        clock.get(..2)?,
+        clock.get(2..4)?,
+        clock.get(4..)?
+    );
+    let ts_ms = parse_instant(&text).ok()?;
+    (name(ts_ms) == file_name).then_some(ts_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_its_time_and_no_other_name_does() {
+        let ts_ms = parse_instant("2023-04-06T12:00:39Z").unwrap();
+        assert_eq!(name(ts_ms), "20230406T120039Z.tif");
+        assert_eq!(time("20230406T120039Z.tif"), Some(ts_ms));
+        for other in [
+            "",
+            ".tif",
+            "20230406T120039Z",
+            "20230406T120039.tif",
+            "20230406T120039Z.tif.tmp",
+            ".20230406T120039Z.tif",
+            "20230406 120039Z.tif",
+            "20231306T120039Z.tif",
+            "2023é406T12003Z.tif",
+        ] {
+            assert_eq!(time(other), None, "{other}");
+        }
+    }
+}

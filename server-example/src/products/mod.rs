@@ -1,0 +1,15 @@
+//! Raster products: the files that are served, and how they are made from GRIB2.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | The files of the data folder, by type, duration and time | [`ProductFiles`] |
+//! | From the fields of a GRIB2 file to files | [`take_in`] |
+//! | The bundled field | [`take_in_sample`] |
+
+mod files;
+mod sample;
+mod take_in;
+
+pub use files::{ProductFiles, span_name};
+pub use sample::take_in_sample;
+pub use take_in::{Inlet, ProductSummary, is_grib2, take_in};

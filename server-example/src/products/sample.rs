@@ -1,0 +1,35 @@
+//! The real field that the server brings along; `sample/SOURCES.md` says where it is from.
+
+use std::io::{self, Read};
+
+use flate2::read::GzDecoder;
+
+use super::{Inlet, ProductFiles, ProductSummary, take_in};
+
+const NAME: &str = "mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz";
+const FIELD: &[u8] =
+    include_bytes!("../../sample/mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz");
+
+/// What the field is.
+const PRODUCT: &str = "reflectivity";
+
+/// Makes the bundled field a product where none of its type is there, which takes a second or so.
+///
+/// # Errors
+/// The files cannot be read or written.
+pub fn take_in_sample(files: &ProductFiles) -> io::Result<()> {
+    // A deployment may have left it out of its catalogue.
+    let Some(product) = files.catalogue().get(PRODUCT) else { return Ok(()) };
+    if !files.times(product, None)?.is_empty() {
+        return Ok(());
+    }
+    let mut bytes = Vec::new();
+    GzDecoder::new(FIELD).read_to_end(&mut bytes)?;
+    let inlet = Inlet { files, only: Some(product) };
+    let mut summary = ProductSummary::default();
+    take_in(inlet, NAME, &bytes, &mut summary).map_err(io::Error::other)?;
+    for product in &summary.written.first {
+        tracing::info!("the raster product of the sample was made: {product}");
+    }
+    Ok(())
+}

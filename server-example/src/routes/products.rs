@@ -1,0 +1,247 @@
+//! `/products`: raster products as files.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Request, State as Shared};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+use axum::routing::get;
+use mesonet::{Iso8601, ProductDuration, RasterProduct};
+use serde::Serialize;
+use tower_http::services::ServeFile;
+
+use crate::encoding::Accepted;
+use crate::error::ApiError;
+use crate::extract::Query;
+use crate::products::{ProductFiles, span_name};
+use crate::snapshot::json_value;
+use crate::state::State;
+
+/// The media type of OGC's Cloud Optimized GeoTIFF Standard, 21-026.
+const COG: HeaderValue =
+    HeaderValue::from_static("image/tiff; application=geotiff; profile=cloud-optimized");
+
+/// A file may be replaced by a better one of the same time: whoever keeps it asks whether it is the
+/// same still.
+const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// Times of a duration that the list shows.
+const MAX_TIMES: usize = 1000;
+
+pub fn router() -> Router<Arc<State>> {
+    Router::new()
+        .route("/products", get(list))
+        .route("/products/{type}", get(file))
+        .route("/products/{type}/exists", get(exists))
+}
+
+/// What a request asks for, once it is known to be well-formed.
+struct Asked {
+    name: String,
+    /// The length of time that is meant; `None` is an instant.
+    span: Option<ProductDuration>,
+    /// Whether the catalogue has the type, and the type that length.
+    is_offered: bool,
+    ts_ms: Option<i64>,
+}
+
+impl Asked {
+    fn new(files: &ProductFiles, name: String, query: &Query) -> Result<Self, ApiError> {
+        let duration = query.read("duration", str::parse::<ProductDuration>)?;
+        let ts_ms = query.instant("timestamp")?;
+        let (span, is_offered) = match files.catalogue().get(&name) {
+            Some(product) => {
+                let span = span(product, duration)?;
+                (span, product.durations().contains(&span))
+            }
+            None => (duration, false),
+        };
+        Ok(Self { name, span, is_offered, ts_ms })
+    }
+
+    /// The file and its time, if it is there.
+    fn find(&self, files: &ProductFiles) -> Result<Option<(PathBuf, i64)>, ApiError> {
+        let product = files.catalogue().get(&self.name).filter(|_| self.is_offered);
+        let (Some(product), span) = (product, self.span) else { return Ok(None) };
+        let ts_ms = match self.ts_ms {
+            Some(ts_ms) => Some(ts_ms),
+            None => files.times(product, span).map_err(ApiError::internal)?.first().copied(),
+        };
+        let Some(ts_ms) = ts_ms else { return Ok(None) };
+        let path = files.find(product, span, ts_ms).map_err(ApiError::internal)?;
+        Ok(path.map(|path| (path, ts_ms)))
+    }
+}
+
+/// The duration that is meant: the one that is given, else the instant, else the only one there is.
+fn span(
+    product: &RasterProduct,
+    duration: Option<ProductDuration>,
+) -> Result<Option<ProductDuration>, ApiError> {
+    let durations = product.durations();
+    match (duration, &*durations) {
+        (Some(duration), _) => Ok(Some(duration)),
+        (None, [None, ..]) => Ok(None),
+        (None, [only]) => Ok(*only),
+        (None, several) => {
+            let names: Vec<String> = several.iter().map(|span| span_name(*span)).collect();
+            let (name, names) = (product.name(), names.join(", "));
+            Err(ApiError::BadRequest(format!("duration is needed; {name} is there for {names}")))
+        }
+    }
+}
+
+async fn exists(
+    Shared(state): Shared<Arc<State>>,
+    Path(name): Path<String>,
+    query: Query,
+    accepted: Accepted,
+) -> Result<Response, ApiError> {
+    #[derive(Serialize)]
+    struct Exists {
+        exists: bool,
+    }
+    let asked = Asked::new(state.products(), name, &query)?;
+    let found = state.work(move |state| asked.find(state.products_with_sample())).await??;
+    json_value(accepted, &Exists { exists: found.is_some() })
+}
+
+async fn file(
+    Shared(state): Shared<Arc<State>>,
+    Path(name): Path<String>,
+    query: Query,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let asked = Asked::new(state.products(), name, &query)?;
+    let (name, span) = (asked.name.clone(), asked.span);
+    let missing = missing(&state, &asked);
+    let found = state.work(move |state| asked.find(state.products_with_sample())).await??;
+    let (path, ts_ms) = found.ok_or_else(|| missing.clone())?;
+
+    let mut response = serve(&path, request).await?.ok_or(missing)?;
+    let headers = response.headers_mut();
+    if headers.contains_key(header::CONTENT_TYPE) {
+        headers.insert(header::CONTENT_TYPE, COG);
+    }
+    headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);
+    // The address that stays the same file when a newer one comes.
+    let duration = span.map(|span| format!("duration={span}&")).unwrap_or_default();
+    let prefix = &state.config().api_prefix;
+    let address = format!("{prefix}/products/{name}?{duration}timestamp={}", Iso8601(ts_ms));
+    let address = HeaderValue::try_from(address).map_err(ApiError::internal)?;
+    headers.insert(header::CONTENT_LOCATION, address);
+    Ok(response)
+}
+
+/// Why there is no file.
+fn missing(state: &State, asked: &Asked) -> ApiError {
+    let catalogue = state.products().catalogue();
+    ApiError::NotFound(match catalogue.get(&asked.name) {
+        None => {
+            let names: Vec<&str> = catalogue.iter().map(RasterProduct::name).collect();
+            format!("\"{}\" is no product; there are {}", asked.name, names.join(", "))
+        }
+        Some(product) if !asked.is_offered => {
+            let names: Vec<String> = product.durations().into_iter().map(span_name).collect();
+            format!("{} is there for {}", asked.name, names.join(", "))
+        }
+        Some(_) => {
+            let at = asked.ts_ms.map(|ts_ms| format!(" of {}", Iso8601(ts_ms)));
+            let span = span_name(asked.span);
+            format!("no file of {} ({span}){}", asked.name, at.unwrap_or_default())
+        }
+    })
+}
+
+/// Answers with a file or a range of it; `None` where it is gone.
+///
+/// Several ranges at once get the whole file, as RFC 9110 allows. What the library leaves to us of
+/// it: a range counts for GET only, and where `If-Range` names another state of the file, not at
+/// all.
+async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, ApiError> {
+    let (head, _) = request.into_parts();
+    let mut asked = HeaderMap::clone(&head.headers);
+    let if_range = asked.remove(header::IF_RANGE);
+    if head.method != Method::GET {
+        asked.remove(header::RANGE);
+    }
+    let call = async |headers: HeaderMap| {
+        let mut request = Request::new(Body::empty());
+        *request.method_mut() = head.method.clone();
+        *request.headers_mut() = headers;
+        let mut service = ServeFile::new(path).ignore_multi_range_requests(true);
+        match service.try_call(request).await {
+            Ok(response) if response.status() == StatusCode::NOT_FOUND => Ok(None),
+            Ok(response) => Ok(Some(response.map(Body::new))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(ApiError::internal(error)),
+        }
+    };
+    let Some(response) = call(asked.clone()).await? else { return Ok(None) };
+    // A date is too coarse to tell two states of a file apart, so only a tag can be met.
+    let other_state =
+        if_range.is_some() && if_range.as_ref() != response.headers().get(header::ETAG);
+    if other_state && asked.remove(header::RANGE).is_some() {
+        return call(asked).await;
+    }
+    Ok(Some(response))
+}
+
+/// What there is: an addition to the interface.
+async fn list(Shared(state): Shared<Arc<State>>, accepted: Accepted) -> Result<Response, ApiError> {
+    let list = state.work(|state| products(state.products_with_sample())).await??;
+    json_value(accepted, &list)
+}
+
+#[derive(Serialize)]
+struct List {
+    products: BTreeMap<String, Listed>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    title: String,
+    unit: String,
+    scale: f64,
+    offset: f64,
+    nodata: i16,
+    durations: Vec<Times>,
+}
+
+/// The times of one duration, newest first.
+#[derive(Serialize)]
+struct Times {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<String>,
+    timestamps: Vec<String>,
+}
+
+fn products(files: &ProductFiles) -> Result<List, ApiError> {
+    let mut products = BTreeMap::new();
+    for product in files.catalogue().iter() {
+        let mut durations = Vec::new();
+        for span in product.durations() {
+            let times = files.times(product, span).map_err(ApiError::internal)?;
+            let times = times.iter().take(MAX_TIMES).map(|&ts_ms| Iso8601(ts_ms).to_string());
+            let duration = span.map(|span| span.to_string());
+            durations.push(Times { duration, timestamps: times.collect() });
+        }
+        let encoding = product.encoding();
+        products.insert(
+            product.name().to_owned(),
+            Listed {
+                title: product.title().to_owned(),
+                unit: product.unit().to_owned(),
+                scale: encoding.scale(),
+                offset: encoding.offset(),
+                nodata: encoding.nodata(),
+                durations,
+            },
+        );
+    }
+    Ok(List { products })
+}

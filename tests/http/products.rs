@@ -1,0 +1,305 @@
+//! `/products`: files of raster products, whole and in ranges.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use axum::body::Body;
+use axum::http::{HeaderName, Method, header};
+use flate2::read::GzDecoder;
+use mesonet::{GRIB_MAX_POINTS, MemoryStore, Raster, RasterCatalogue, grib_fields};
+use mesonet_server::ingest::KeyHash;
+use mesonet_server::{Config, ProductFiles};
+use tempfile::TempDir;
+
+use crate::support::{Answer, Api};
+
+const OWN: &str = "\
+    without = [\"compositeReflectivity\", \"echoTop\", \"hailSize\", \"precipitation\", \
+    \"precipitationAnalysis\", \"precipitationRate\", \"verticallyIntegratedLiquid\"]\n\
+    [pressure]\ntitle = \"Pressure\"\nunit = \"Pa\"\nscale = 0.5\noffset = 100000\n\
+    fields = [{ parameter = \"7:0.3.1\" }]\n\
+    [rain]\ntitle = \"Rain\"\nunit = \"mm\"\nscale = 0.1\n\
+    fields = [{ parameter = \"1:2.3.4\", duration = \"24h\" }]\n";
+
+const COG: &str = "image/tiff; application=geotiff; profile=cloud-optimized";
+
+/// A service over a data folder of its own.
+struct Service {
+    api: Api,
+    folder: TempDir,
+}
+
+fn service() -> Service {
+    let folder = TempDir::new().unwrap();
+    let own = folder.path().join("own.toml");
+    fs::write(&own, OWN).unwrap();
+    let config = Config {
+        data: folder.path().to_owned(),
+        products: Some(own),
+        ingest_key_hashes: vec![KeyHash::of("key").as_str().to_owned()],
+        ..Config::default()
+    };
+    Service { api: Api::with(config, MemoryStore::default()), folder }
+}
+
+impl Service {
+    /// A file that is no GeoTIFF, so that its bytes can be written down.
+    fn put(&self, name: &str, bytes: &str) -> PathBuf {
+        let path = self.folder.path().join("products").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn get(&self, path: &str, headers: &[(HeaderName, &str)]) -> Answer {
+        self.api.get_with(&format!("/products/{path}"), headers)
+    }
+}
+
+/// Two files of pressure.
+fn two() -> Service {
+    let service = service();
+    service.put("pressure/instant/20240803T110000Z.tif", "eleven");
+    service.put("pressure/instant/20240803T120000Z.tif", "twelve");
+    service
+}
+
+fn grib(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/grib").join(name)).unwrap()
+}
+
+#[test]
+fn without_a_timestamp_it_is_the_newest_and_with_one_just_that() {
+    let service = two();
+    let newest = service.get("pressure", &[]);
+    assert_eq!((newest.status.as_u16(), &*newest.body), (200, &b"twelve"[..]));
+    assert_eq!(newest.header(header::CONTENT_TYPE), Some(COG));
+    assert_eq!(newest.header(header::CONTENT_LENGTH), Some("6"));
+    assert_eq!(newest.header(header::ACCEPT_RANGES), Some("bytes"));
+    assert_eq!(newest.header(header::CACHE_CONTROL), Some("no-cache"));
+    assert!(newest.header(header::ETAG).unwrap().starts_with('"'));
+    assert!(newest.header(header::LAST_MODIFIED).unwrap().ends_with(" GMT"));
+    let address = "/api/v1/products/pressure?timestamp=2024-08-03T12:00:00Z";
+    assert_eq!(newest.header(header::CONTENT_LOCATION), Some(address));
+    let same = service.api.call(Method::GET, address, &[], Body::empty());
+    assert_eq!((same.status.as_u16(), &same.body), (200, &newest.body));
+
+    for text in ["2024-08-03T11:00:00Z", "2024-08-03T13:00:00+02:00", "2024-08-03T07:00-04:00"] {
+        let answer = service.get(&format!("pressure?timestamp={text}"), &[]);
+        assert_eq!((answer.status.as_u16(), &*answer.body), (200, &b"eleven"[..]), "{text}");
+    }
+    service.put("pressure/instant/20240803T130000Z.tif", "thirteen");
+    assert_eq!(&*service.get("pressure", &[]).body, b"thirteen");
+}
+
+#[test]
+fn ranges_are_those_of_rfc_9110() {
+    let service = two();
+    let range = |range: &str| {
+        let answer = service.get("pressure", &[(header::RANGE, range)]);
+        let content_range = answer.header(header::CONTENT_RANGE).map(str::to_owned);
+        (answer.status.as_u16(), String::from_utf8(answer.body.to_vec()).unwrap(), content_range)
+    };
+    let part = |text: &str, place: &str| (206, text.to_owned(), Some(format!("bytes {place}/6")));
+    assert_eq!(range("bytes=0-0"), part("t", "0-0"));
+    assert_eq!(range("bytes=1-3"), part("wel", "1-3"));
+    assert_eq!(range("bytes=3-"), part("lve", "3-5"));
+    assert_eq!(range("bytes=3-99"), part("lve", "3-5"));
+    assert_eq!(range("bytes=-2"), part("ve", "4-5"));
+    assert_eq!(range("bytes=0-1,3-4"), (200, "twelve".to_owned(), None));
+    for nowhere in ["bytes=6-", "bytes=99-100"] {
+        assert_eq!(range(nowhere), (416, String::new(), Some("bytes */6".to_owned())), "{nowhere}");
+    }
+    let head = |headers| {
+        let uri = "/api/v1/products/pressure";
+        service.api.call(Method::HEAD, uri, headers, Body::empty())
+    };
+    let answer = head(&[(header::RANGE, "bytes=1-3")]);
+    answer.is_empty(200);
+    assert_eq!(answer.header(header::CONTENT_LENGTH), Some("6"));
+}
+
+#[test]
+fn a_range_of_another_state_of_the_file_is_the_whole_file() {
+    let service = two();
+    let first = service.get("pressure", &[]);
+    let tag = first.header(header::ETAG).unwrap();
+    let range = |validator: &str| {
+        let headers = [(header::RANGE, "bytes=0-1"), (header::IF_RANGE, validator)];
+        service.get("pressure", &headers).status.as_u16()
+    };
+    assert_eq!(range(tag), 206);
+    assert_eq!(range(&format!("W/{tag}")), 200);
+    assert_eq!(range("\"x\""), 200);
+    assert_eq!(range(first.header(header::LAST_MODIFIED).unwrap()), 200);
+}
+
+#[test]
+fn who_has_the_file_already_is_told_so() {
+    let service = two();
+    let first = service.get("pressure", &[]);
+    let tag = first.header(header::ETAG).unwrap();
+    let date = first.header(header::LAST_MODIFIED).unwrap();
+    let status = |name: HeaderName, value: &str| {
+        let answer = service.get("pressure", &[(name, value)]);
+        if answer.status == 304 {
+            assert!(answer.body.is_empty());
+            assert_eq!(answer.header(header::ETAG), Some(tag));
+            assert_eq!(answer.header(header::CACHE_CONTROL), Some("no-cache"));
+        }
+        answer.status.as_u16()
+    };
+    assert_eq!(status(header::IF_NONE_MATCH, tag), 304);
+    assert_eq!(status(header::IF_NONE_MATCH, &format!("\"x\", W/{tag}")), 304);
+    assert_eq!(status(header::IF_NONE_MATCH, "\"x\""), 200);
+    assert_eq!(status(header::IF_MODIFIED_SINCE, date), 304);
+    assert_eq!(status(header::IF_MODIFIED_SINCE, "Thu, 01 Jan 1970 00:00:00 GMT"), 200);
+    assert_eq!(status(header::IF_MATCH, tag), 200);
+    assert_eq!(status(header::IF_MATCH, "\"x\""), 412);
+    // A better file of the same time has another tag.
+    service.put("pressure/instant/20240803T120000Z.tif", "twelve!");
+    assert_eq!(service.get("pressure", &[(header::IF_NONE_MATCH, tag)]).status, 200);
+}
+
+#[test]
+fn what_is_not_there_is_a_404_that_says_what_is() {
+    let service = two();
+    for (path, text) in [
+        (
+            "snow",
+            "\"snow\" is no product; there are lightningDensity, pressure, rain, reflectivity",
+        ),
+        (
+            "..%2F..%2Fetc",
+            "\"../../etc\" is no product; there are lightningDensity, pressure, rain, reflectivity",
+        ),
+        ("reflectivity", "no file of reflectivity (instant)"),
+        (
+            "pressure?timestamp=2024-08-03T11:00:01Z",
+            "no file of pressure (instant) of 2024-08-03T11:00:01Z",
+        ),
+        (
+            "pressure?timestamp=2024-08-03T11:00:00.5Z",
+            "no file of pressure (instant) of 2024-08-03T11:00:00.500Z",
+        ),
+        ("pressure?duration=1h", "pressure is there for instant"),
+        ("rain?duration=6h", "rain is there for 24h"),
+        ("rain", "no file of rain (24h)"),
+        ("lightningDensity?duration=5min", "no file of lightningDensity (5min)"),
+    ] {
+        service.get(path, &[]).refuses(404, text);
+    }
+    service.api.get("/products/pressure/x").is_empty(404);
+}
+
+#[test]
+fn what_is_malformed_is_a_400_that_says_what_is_allowed() {
+    let service = two();
+    let duration = "is not a duration; allowed is a positive whole number followed by min, h or d, \
+                    up to 366d, for example 24h";
+    for (query, text) in [
+        ("pressure?duration=1m", format!("\"1m\" {duration}")),
+        ("snow?duration=", format!("\"\" {duration}")),
+        (
+            "pressure?duration=1h&duration=1h",
+            "duration is given 2 times; allowed is once".to_owned(),
+        ),
+        (
+            "pressure?timestamp=noon",
+            "\"noon\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to \
+             9999, for example 2024-08-03T21:00:00Z"
+                .to_owned(),
+        ),
+        (
+            "lightningDensity",
+            "duration is needed; lightningDensity is there for 1min, 5min, 15min, 30min".to_owned(),
+        ),
+    ] {
+        service.get(query, &[]).refuses(400, &text);
+        let (name, query) = query.split_once('?').unwrap_or((query, ""));
+        service.get(&format!("{name}/exists?{query}"), &[]).refuses(400, &text);
+    }
+}
+
+#[test]
+fn exists_tells_whether_there_is_a_file() {
+    let service = two();
+    service.put("rain/24h/20240803T120000Z.tif", "rain");
+    for (path, exists) in [
+        ("pressure/exists", true),
+        ("pressure/exists?timestamp=2024-08-03T11:00:00Z", true),
+        ("pressure/exists?timestamp=2024-08-03T11:30:00Z", false),
+        ("pressure/exists?duration=1h", false),
+        ("rain/exists", true),
+        ("rain/exists?duration=1d", true),
+        ("rain/exists?duration=1440min&timestamp=2024-08-03T12:00:00Z", true),
+        ("reflectivity/exists", false),
+        ("snow/exists", false),
+    ] {
+        service.get(path, &[]).is(&format!(r#"{{"exists":{exists}}}"#));
+    }
+}
+
+#[test]
+fn the_list_has_every_product_with_its_times_newest_first() {
+    let service = two();
+    service.put("rain/24h/20240803T120000Z.tif", "rain");
+    // What has another name is no product: a file that is being written, for example.
+    service.put("rain/24h/.tmpabc", "half");
+    service.put("rain/24h/notes.txt", "");
+    service.api.get("/products").is(concat!(
+        r#"{"products":{"lightningDensity":{"title":"Density of cloud-to-ground lightning","#,
+        r#""unit":"flashes/km²/min","scale":0.001,"offset":0.0,"nodata":-32768,"durations":["#,
+        r#"{"duration":"1min","timestamps":[]},{"duration":"5min","timestamps":[]},"#,
+        r#"{"duration":"15min","timestamps":[]},{"duration":"30min","timestamps":[]}]},"#,
+        r#""pressure":{"title":"Pressure","unit":"Pa","scale":0.5,"offset":100000.0,"#,
+        r#""nodata":-32768,"durations":[{"timestamps":["2024-08-03T12:00:00Z","#,
+        r#""2024-08-03T11:00:00Z"]}]},"rain":{"title":"Rain","unit":"mm","scale":0.1,"#,
+        r#""offset":0.0,"nodata":-32768,"durations":[{"duration":"24h","timestamps":["#,
+        r#""2024-08-03T12:00:00Z"]}]},"reflectivity":{"title":"Radar reflectivity at the lowest "#,
+        r#"altitude","unit":"dBZ","scale":0.1,"offset":0.0,"nodata":-32768,"durations":["#,
+        r#"{"timestamps":[]}]}}}"#
+    ));
+}
+
+#[test]
+fn the_file_that_is_served_is_the_one_that_was_made_of_the_field() {
+    let service = service();
+    let mut bytes = Vec::new();
+    let packed = grib("nam211_prmsl_simple.grib2.gz");
+    GzDecoder::new(&*packed).read_to_end(&mut bytes).unwrap();
+    let field = grib_fields(&bytes).next().unwrap().unwrap();
+    let catalogue = RasterCatalogue::from_toml(OWN).unwrap();
+    let files = ProductFiles::new(service.folder.path(), catalogue);
+    let product = files.catalogue().get("pressure").unwrap();
+    let raster = Raster::new(&field, product, GRIB_MAX_POINTS).unwrap();
+    let length = files.put(product, None, &raster).unwrap();
+    let answer = service.get("pressure?timestamp=2018-09-17T00:00:00Z", &[]);
+    assert_eq!((answer.status.as_u16(), answer.body.len() as u64), (200, length));
+    assert!(answer.body.starts_with(b"II*\0"));
+}
+
+#[test]
+fn a_field_that_is_pushed_is_a_product() {
+    let service = service();
+    let push = |bytes: Vec<u8>| {
+        let bearer = [(header::AUTHORIZATION, "Bearer key")];
+        service.api.call(Method::POST, "/api/v1/ingest?name=x", &bearer, Body::from(bytes))
+    };
+    let answer = push(grib("nam211_20180917T00Z_f000.grib2.gz"));
+    let summary: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    assert_eq!(answer.status, 200, "{summary}");
+    let products = &summary["products"];
+    assert_eq!((&products["files"], &products["otherFields"]), (&1.into(), &6.into()));
+    let written = &products["written"]["first"][0];
+    assert_eq!(written["product"], "pressure");
+    assert_eq!(written["timestamp"], "2018-09-17T00:00:00Z");
+    service.get("pressure/exists", &[]).is(r#"{"exists":true}"#);
+
+    let refused = push(grib("safrica_20100308T12Z_f000_ps.grib2.gz"));
+    refused.refuses(
+        400,
+        "x: no field of it is of a product of the catalogue; it holds 7:0.1.3, 7:0.4.4, 7:0.1.7",
+    );
+}
