@@ -9,6 +9,7 @@ use crate::geo::GeoError;
 use crate::grib::GribError;
 use crate::grid::GridLengthError;
 use crate::lookback::{LookbackError, PlanError};
+use crate::projection::{GridDefinitionError, NativeGridError};
 use crate::quality::QualityError;
 #[cfg(feature = "raster")]
 use crate::raster::{CatalogueError, DurationError, RasterError};
@@ -73,11 +74,15 @@ pub enum Error {
     #[error(transparent)]
     Grib(#[from] GribError),
     #[error(transparent)]
+    GridDefinition(#[from] GridDefinitionError),
+    #[error(transparent)]
     GridLength(#[from] GridLengthError),
     #[error(transparent)]
     IntervalType(#[from] IntervalTypeError),
     #[error(transparent)]
     Lookback(#[from] LookbackError),
+    #[error(transparent)]
+    NativeGrid(#[from] NativeGridError),
     #[error(transparent)]
     Plan(#[from] PlanError),
     #[error(transparent)]

@@ -32,7 +32,8 @@
 //! | Fields of GRIB2 files: grid, parameter, level, times, values | `grib_fields`, `GribField` (feature `grib`) |
 //! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | `RasterCatalogue`, `Raster` (feature `raster`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
-//! | Grid-relative winds | [`Rotation`], [`rotate_field`] |
+//! | The native grid of a model: row and column to latitude and longitude and back | [`NativeGrid`], [`Projection`] |
+//! | Grid-relative winds | [`Rotation`], [`rotate_field`], [`NativeGrid::wind_rotation`] |
 //!
 //! # Features
 //! Each combination builds. On by default are:
@@ -77,7 +78,6 @@ mod derived;
 mod error;
 mod grid;
 mod lookback;
-#[cfg(feature = "grib")]
 mod projection;
 mod series_filter;
 // Level 3: what comes in and what is kept.
@@ -87,6 +87,8 @@ pub mod feed;
 mod grib;
 #[cfg(feature = "raster")]
 mod raster;
+#[cfg(feature = "grib")]
+mod grib_native_grid;
 #[cfg(feature = "store")]
 mod store;
 // Level 4: what an endpoint asks.
@@ -156,8 +158,10 @@ pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
 #[cfg(feature = "store")]
 pub use observation_series::{ObservationSeries, SeriesReading, observation_series};
-#[cfg(feature = "grib")]
-pub use projection::Projection;
+pub use projection::{
+    GridDefinition, GridDefinitionError, GridProjection, LatLonGlobe, MAX_GRID_CELLS, NativeGrid,
+    NativeGridError, Projection,
+};
 pub use quality::{
     BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_worst_first, worst,
     worst_code,
