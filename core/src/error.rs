@@ -8,11 +8,14 @@ use crate::geo::GeoError;
 #[cfg(feature = "grib")]
 use crate::grib::GribError;
 use crate::grid::GridLengthError;
+#[cfg(feature = "grid-store")]
+use crate::grid_store::GridStoreError;
 use crate::lookback::{LookbackError, PlanError};
 use crate::projection::{GridDefinitionError, NativeGridError};
 use crate::quality::QualityError;
 #[cfg(feature = "raster")]
 use crate::raster::{CatalogueError, DurationError, RasterError};
+use crate::run_stamp::RunStampError;
 use crate::series::IntervalTypeError;
 use crate::station::StationIdError;
 #[cfg(feature = "store")]
@@ -77,6 +80,9 @@ pub enum Error {
     GridDefinition(#[from] GridDefinitionError),
     #[error(transparent)]
     GridLength(#[from] GridLengthError),
+    #[cfg(feature = "grid-store")]
+    #[error(transparent)]
+    GridStore(#[from] GridStoreError),
     #[error(transparent)]
     IntervalType(#[from] IntervalTypeError),
     #[error(transparent)]
@@ -92,6 +98,8 @@ pub enum Error {
     Raster(#[from] RasterError),
     #[error(transparent)]
     RotationLength(#[from] RotationLengthError),
+    #[error(transparent)]
+    RunStamp(#[from] RunStampError),
     #[error(transparent)]
     StationId(#[from] StationIdError),
     #[cfg(feature = "store")]
@@ -112,6 +120,12 @@ impl Error {
             Self::Lookback(_) => ErrorKind::Limit,
             #[cfg(feature = "store")]
             Self::Store(_) => ErrorKind::Store,
+            #[cfg(feature = "grid-store")]
+            Self::GridStore(
+                GridStoreError::Damaged { .. }
+                | GridStoreError::Storage { .. }
+                | GridStoreError::Busy(_),
+            ) => ErrorKind::Store,
             #[cfg(feature = "export")]
             Self::Export(ExportError::Store(_) | ExportError::Encoding(_)) => ErrorKind::Store,
             _ => ErrorKind::Invalid,

@@ -33,6 +33,7 @@
 //! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | `RasterCatalogue`, `Raster` (feature `raster`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
 //! | The native grid of a model: row and column to latitude and longitude and back | [`NativeGrid`], [`Projection`] |
+//! | Model runs: their stamps, values, columns and series on disk | [`RunStamp`], `GridStore`, `GridRun` (feature `grid-store`) |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`], [`NativeGrid::wind_rotation`] |
 //!
 //! # Features
@@ -46,6 +47,7 @@
 //! - `embedded`: the store on disk, `EmbeddedStore`.
 //! - `grib`: fields of GRIB edition 2.
 //! - `raster`: fields as Cloud Optimized GeoTIFFs, and the catalogue of products.
+//! - `grid-store`: model grids on disk, `GridStore`.
 
 /// The examples of the project's front page are tested too.
 #[cfg(all(doctest, feature = "feed", feature = "store", feature = "serde"))]
@@ -61,6 +63,7 @@ mod unit;
 mod wind;
 // Level 1: the domain types.
 mod report;
+mod run_stamp;
 mod series;
 mod station;
 mod variable;
@@ -89,6 +92,8 @@ mod grib;
 mod raster;
 #[cfg(feature = "grib")]
 mod grib_native_grid;
+#[cfg(feature = "grid-store")]
+mod grid_store;
 #[cfg(feature = "store")]
 mod store;
 // Level 4: what an endpoint asks.
@@ -153,6 +158,11 @@ pub use grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, GridLengthError, GridPlan, LimitedBy,
     NO_READING, Pick, Positions, as_of, pick_series, plan_grid,
 };
+#[cfg(feature = "grid-store")]
+pub use grid_store::{
+    GridProduct, GridRun, GridStore, GridStoreError, ProductDefinition, PublishedHour,
+    RunDefinition, RunWriter,
+};
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
@@ -174,6 +184,7 @@ pub use raster::{
     RasterCatalogue, RasterError, RasterProduct, Resampling,
 };
 pub use report::{Batch, Reading, Report};
+pub use run_stamp::{RunStamp, RunStampError};
 pub use series::{IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, SeriesPreference};
 pub use series_filter::SeriesFilter;
 pub use station::{Station, StationId, StationIdError, StationType};
