@@ -11,6 +11,7 @@ use crate::grid::GridLengthError;
 #[cfg(feature = "grid-store")]
 use crate::grid_store::GridStoreError;
 use crate::lookback::{LookbackError, PlanError};
+use crate::model_tile::TileError;
 use crate::projection::{GridDefinitionError, NativeGridError};
 use crate::quality::QualityError;
 #[cfg(feature = "raster")]
@@ -105,6 +106,8 @@ pub enum Error {
     #[cfg(feature = "store")]
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Tile(#[from] TileError),
     #[error(transparent)]
     Time(#[from] TimeError),
     #[error(transparent)]

@@ -33,6 +33,7 @@
 //! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | `RasterCatalogue`, `Raster` (feature `raster`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
 //! | The native grid of a model: row and column to latitude and longitude and back | [`NativeGrid`], [`Projection`] |
+//! | Web-Mercator tiles of a native grid, winds turned before they are interpolated | [`TilePlan`], [`TileAddress`] |
 //! | Model runs: their stamps, values, columns and series on disk | [`RunStamp`], `GridStore`, `GridRun` (feature `grid-store`) |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`], [`NativeGrid::wind_rotation`] |
 //!
@@ -81,6 +82,7 @@ mod derived;
 mod error;
 mod grid;
 mod lookback;
+mod model_tile;
 mod projection;
 mod series_filter;
 // Level 3: what comes in and what is kept.
@@ -166,6 +168,9 @@ pub use grid_store::{
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
+pub use model_tile::{
+    MAX_TILE_ZOOM, TILE_SIDE, TileAddress, TileError, TilePlan, TileSampling, WindComponent,
+};
 #[cfg(feature = "store")]
 pub use observation_series::{ObservationSeries, SeriesReading, observation_series};
 pub use projection::{

@@ -21,13 +21,14 @@ mod native_grid;
 mod polar_stereographic;
 mod rotated_lat_lon;
 
-use map::{Map, Meridian, Parallel};
+pub(crate) use native_grid::WindTurns;
 pub use native_grid::{
     GridDefinition, GridDefinitionError, GridProjection, LatLonGlobe, MAX_GRID_CELLS, NativeGrid,
     NativeGridError,
 };
 
 use crate::wind::Rotation;
+use map::Map;
 
 /// A projection of a sphere whose x axis points east and y axis north at its central meridian.
 ///

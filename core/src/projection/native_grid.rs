@@ -1,7 +1,8 @@
 //! The native grid of a model: rows and columns, where their cells lie, and how their winds are
 //! turned.
 
-use super::{Map, Meridian, Parallel, Projection};
+use super::Projection;
+use super::map::{Map, Meridian, Parallel};
 use crate::geo::{GeoError, LonLat};
 use crate::wind::Rotation;
 
@@ -262,7 +263,7 @@ impl NativeGrid {
     /// position. On axes that go round the globe the column is the nearest one to the grid's
     /// middle.
     pub fn locate(&self, at: LonLat) -> (f64, f64) {
-        self.meet(self.map.parallel(at.lat()), self.map.meridian(at.lon()))
+        self.meet(self.parallel(at.lat()), self.meridian(at.lon()))
     }
 
     /// The row and column of the cell that a position lies in: that whose centre is nearest along
@@ -331,9 +332,17 @@ impl NativeGrid {
         Ok(())
     }
 
+    pub(crate) fn parallel(&self, lat: f64) -> Parallel {
+        self.map.parallel(lat)
+    }
+
+    pub(crate) fn meridian(&self, lon: f64) -> Meridian {
+        self.map.meridian(lon)
+    }
+
     /// Row and column where a parallel and a meridian of the grid's map meet.
     #[inline]
-    fn meet(&self, parallel: Parallel, meridian: Meridian) -> (f64, f64) {
+    pub(crate) fn meet(&self, parallel: Parallel, meridian: Meridian) -> (f64, f64) {
         let (x, y) = self.map.meet(parallel, meridian);
         let row = (y - self.first_y) / self.definition.row_step;
         let mut column = (x - self.first_x) / self.definition.column_step;
@@ -347,11 +356,11 @@ impl NativeGrid {
     /// The cell that has a fractional row and column, half a cell beyond the outermost centres
     /// included.
     #[inline]
-    fn cell_of(&self, row: f64, column: f64) -> Option<(usize, usize)> {
-        let (row, column) = (libm::floor(row + 0.5), libm::floor(column + 0.5));
+    pub(crate) fn cell_of(&self, row: f64, column: f64) -> Option<(usize, usize)> {
+        let (row, column) = (row + 0.5, column + 0.5);
         let (rows, columns) = (self.rows() as f64, self.columns() as f64);
         // The far edge of the last column of a grid around the globe is that of the first.
-        let column = if column == columns && self.goes_round() { 0.0 } else { column };
+        let column = if column >= columns && self.goes_round() { column - columns } else { column };
         let within = row >= 0.0 && row < rows && column >= 0.0 && column < columns;
         within.then_some((row as usize, column as usize))
     }
@@ -389,7 +398,7 @@ impl NativeGrid {
 }
 
 /// The rotations of a part of a grid, with what depends on a row or a column alone worked out.
-struct WindTurns<'a> {
+pub(crate) struct WindTurns<'a> {
     grid: &'a NativeGrid,
     first_row: usize,
     first_column: usize,
@@ -398,7 +407,7 @@ struct WindTurns<'a> {
 }
 
 impl<'a> WindTurns<'a> {
-    fn new(
+    pub fn new(
         grid: &'a NativeGrid,
         rows: std::ops::Range<usize>,
         columns: std::ops::Range<usize>,
@@ -411,7 +420,7 @@ impl<'a> WindTurns<'a> {
 
     /// The rotation of a cell of the part.
     #[inline]
-    fn at(&self, row: usize, column: usize) -> Rotation {
+    pub fn at(&self, row: usize, column: usize) -> Rotation {
         if !self.grid.definition.grid_relative_winds {
             return Rotation::IDENTITY;
         }
