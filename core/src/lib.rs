@@ -33,6 +33,7 @@
 //! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | `RasterCatalogue`, `Raster` (feature `raster`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
 //! | The native grid of a model: row and column to latitude and longitude and back | [`NativeGrid`], [`Projection`] |
+//! | Points and series of a model run | `model_point`, `model_series` (feature `grid-store`) |
 //! | Web-Mercator tiles of a native grid, winds turned before they are interpolated | [`TilePlan`], [`TileAddress`] |
 //! | Model runs: their stamps, values, columns and series on disk | [`RunStamp`], `GridStore`, `GridRun` (feature `grid-store`) |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`], [`NativeGrid::wind_rotation`] |
@@ -105,6 +106,8 @@ mod detail;
 mod export;
 #[cfg(all(feature = "store", feature = "serde"))]
 mod intake;
+#[cfg(feature = "grid-store")]
+mod model;
 #[cfg(feature = "store")]
 mod observation_series;
 #[cfg(feature = "store")]
@@ -168,6 +171,12 @@ pub use grid_store::{
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
+#[cfg(feature = "grid-store")]
+pub use model::{
+    GridEncoding, ModelFields, ModelPoint, ModelPointQuery, ModelProduct, ModelSeries,
+    ModelSeriesQuery, PointEntry, SeriesEntry, SeriesItem, SeriesValue, model_point,
+    model_products, model_series,
+};
 pub use model_tile::{
     MAX_TILE_ZOOM, TILE_SIDE, TileAddress, TileError, TilePlan, TileSampling, WindComponent,
 };

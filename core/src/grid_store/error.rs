@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::projection::{GridDefinitionError, NativeGridError};
+use crate::time::Iso8601;
 
 /// A question that a run has no answer to, or a store that is damaged or refuses.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -62,6 +63,14 @@ pub enum GridStoreError {
         end: usize,
         /// How many there are.
         length: usize,
+    },
+    /// A window of valid times whose end is before its start.
+    #[error("from must not be after to; got {} and {}", Iso8601(*.from_ms), Iso8601(*.to_ms))]
+    Window {
+        /// The start that was given.
+        from_ms: i64,
+        /// The end that was given.
+        to_ms: i64,
     },
     /// An hour that is not published yet.
     #[error("hour {hour} of run {run} is not published yet; published are {published}")]

@@ -19,7 +19,7 @@ pub struct GridRun {
     grid: NativeGrid,
     published: Vec<PublishedHour>,
     /// Of each product in turn the shards of all hours.
-    shards: Vec<OnceLock<Shard>>,
+    shards: Vec<OnceLock<Box<Shard>>>,
     /// Likewise whether there is one.
     present: Vec<bool>,
 }
@@ -271,7 +271,7 @@ impl<'a> GridProduct<'a> {
         let path = shard_path(&run.folder, definition, hour);
         let shard =
             Shard::open(&path, layout(&run.definition, definition), definition.encoding.nodata())?;
-        Ok(place.get_or_init(|| shard))
+        Ok(place.get_or_init(|| Box::new(shard)))
     }
 
     fn check_level(&self, level: usize) -> Result<(), GridStoreError> {
