@@ -250,17 +250,35 @@ impl TilePlan {
                 WindComponent::V => v,
             }
         };
-        // What has no value is NaN, and stays so through the arithmetic to become nodata.
+        // Where neighbouring pixels share cells, each cell is turned once.
+        let cells = self.rows.len() * self.columns.len();
+        let turns_of_pixels = match self.sampling {
+            TileSampling::Nearest => PIXELS,
+            TileSampling::Bilinear => 4 * PIXELS,
+        };
+        if cells < turns_of_pixels {
+            let places =
+                self.rows().flat_map(|row| self.columns().map(move |column| (row, column)));
+            let part: Vec<f64> = places.map(turned).collect();
+            self.blend(encoding, tile, |(row, column)| part[self.at(row, column)]);
+        } else {
+            self.blend(encoding, tile, turned);
+        }
+        Ok(())
+    }
+
+    /// Fills a tile from the values of cells. What has no value is NaN, and stays so through the
+    /// arithmetic to become nodata.
+    fn blend(&self, encoding: Encoding, tile: &mut [i16], value: impl Fn((usize, usize)) -> f64) {
         match self.sampling {
             TileSampling::Nearest => self.fill(tile, encoding.nodata(), |(row, column)| {
-                Some(encoding.encode(turned(self.grid.cell_of(row, column)?)))
+                Some(encoding.encode(value(self.grid.cell_of(row, column)?)))
             }),
             TileSampling::Bilinear => self.fill(tile, encoding.nodata(), |place| {
                 let around = self.around(place)?;
-                Some(encoding.encode(around.between(around.cells().map(turned))))
+                Some(encoding.encode(around.between(around.cells().map(&value))))
             }),
         }
-        Ok(())
     }
 
     fn fill(&self, tile: &mut [i16], nodata: i16, pixel: impl Fn((f64, f64)) -> Option<i16>) {

@@ -70,6 +70,7 @@ impl Cone {
         if radius == 0.0 {
             return Rotation::IDENTITY;
         }
-        Rotation { cos: along / radius, sin: across / radius }
+        let inverse = 1.0 / radius;
+        Rotation { cos: along * inverse, sin: across * inverse }
     }
 }

@@ -67,7 +67,8 @@ impl RotatedPole {
         if length == 0.0 {
             return Rotation::IDENTITY;
         }
-        Rotation { cos: cos / length, sin: sin / length }
+        let inverse = 1.0 / length;
+        Rotation { cos: cos * inverse, sin: sin * inverse }
     }
 }
 
