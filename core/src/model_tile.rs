@@ -257,9 +257,10 @@ impl TilePlan {
             TileSampling::Bilinear => 4 * PIXELS,
         };
         if cells < turns_of_pixels {
-            let places =
-                self.rows().flat_map(|row| self.columns().map(move |column| (row, column)));
-            let part: Vec<f64> = places.map(turned).collect();
+            let mut part = Vec::with_capacity(cells);
+            for row in self.rows() {
+                part.extend(self.columns().map(|column| turned((row, column))));
+            }
             self.blend(encoding, tile, |(row, column)| part[self.at(row, column)]);
         } else {
             self.blend(encoding, tile, turned);
