@@ -91,12 +91,12 @@ mod series_filter;
 pub mod feed;
 #[cfg(feature = "grib")]
 mod grib;
-#[cfg(feature = "raster")]
-mod raster;
 #[cfg(feature = "grib")]
 mod grib_native_grid;
 #[cfg(feature = "grid-store")]
 mod grid_store;
+#[cfg(feature = "raster")]
+mod raster;
 #[cfg(feature = "store")]
 mod store;
 // Level 4: what an endpoint asks.
