@@ -131,5 +131,7 @@ fn a_definition_that_is_damaged_is_said_to_be() {
         assert!(message.contains("zarr.json is damaged: ") && message.contains(cause), "{message}");
     }
     assert!(opened(&whole[..whole.len() / 2]).is_err());
-    assert!(store.runs(MODEL).is_err());
+    // It is listed, and keeps no other run from being read.
+    assert_eq!(store.runs(MODEL).unwrap().len(), 1);
+    assert!(store.newest_run(MODEL).is_err());
 }

@@ -113,10 +113,11 @@ impl GridStore {
         Ok(models)
     }
 
-    /// The runs of a model of which at least one hour is published, latest first.
+    /// The runs of a model of which at least one hour is published, latest first; also those whose
+    /// definition is damaged.
     ///
     /// # Errors
-    /// A model's name that cannot be one, a folder that cannot be read, a damaged run.
+    /// A model's name that cannot be one, a folder that cannot be read.
     pub fn runs(&self, model: &str) -> Result<Vec<RunStamp>, GridStoreError> {
         let mut runs = Vec::new();
         for name in names(&self.model_folder(model)?)? {
@@ -125,7 +126,8 @@ impl GridStore {
                 Ok(opened) if opened.published().is_empty() => {}
                 // It went away meanwhile.
                 Err(GridStoreError::UnknownRun { .. }) => {}
-                Ok(_) => runs.push(run),
+                // One that is damaged says so when it is opened, and keeps no other from being.
+                Ok(_) | Err(GridStoreError::Damaged { .. }) => runs.push(run),
                 Err(error) => return Err(error),
             }
         }
