@@ -10,10 +10,15 @@ use crate::geometry::GeometryError;
 #[cfg(feature = "grib")]
 use crate::grib::GribError;
 use crate::grid::GridLengthError;
+#[cfg(feature = "grid-store")]
+use crate::grid_store::GridStoreError;
 use crate::lookback::{LookbackError, PlanError};
+use crate::model_tile::TileError;
+use crate::projection::{GridDefinitionError, NativeGridError};
 use crate::quality::QualityError;
 #[cfg(feature = "raster")]
 use crate::raster::{CatalogueError, DurationError, RasterError};
+use crate::run_stamp::RunStampError;
 use crate::series::IntervalTypeError;
 use crate::station::StationIdError;
 #[cfg(feature = "store")]
@@ -80,11 +85,18 @@ pub enum Error {
     #[error(transparent)]
     Grib(#[from] GribError),
     #[error(transparent)]
+    GridDefinition(#[from] GridDefinitionError),
+    #[error(transparent)]
     GridLength(#[from] GridLengthError),
+    #[cfg(feature = "grid-store")]
+    #[error(transparent)]
+    GridStore(#[from] GridStoreError),
     #[error(transparent)]
     IntervalType(#[from] IntervalTypeError),
     #[error(transparent)]
     Lookback(#[from] LookbackError),
+    #[error(transparent)]
+    NativeGrid(#[from] NativeGridError),
     #[error(transparent)]
     Plan(#[from] PlanError),
     #[error(transparent)]
@@ -95,10 +107,14 @@ pub enum Error {
     #[error(transparent)]
     RotationLength(#[from] RotationLengthError),
     #[error(transparent)]
+    RunStamp(#[from] RunStampError),
+    #[error(transparent)]
     StationId(#[from] StationIdError),
     #[cfg(feature = "store")]
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Tile(#[from] TileError),
     #[error(transparent)]
     Time(#[from] TimeError),
     #[error(transparent)]
@@ -120,6 +136,12 @@ impl Error {
             Self::Lookback(_) => ErrorKind::Limit,
             #[cfg(feature = "store")]
             Self::Store(_) => ErrorKind::Store,
+            #[cfg(feature = "grid-store")]
+            Self::GridStore(
+                GridStoreError::Damaged { .. }
+                | GridStoreError::Storage { .. }
+                | GridStoreError::Busy(_),
+            ) => ErrorKind::Store,
             #[cfg(feature = "export")]
             Self::Export(ExportError::Store(_) | ExportError::Encoding(_)) => ErrorKind::Store,
             _ => ErrorKind::Invalid,

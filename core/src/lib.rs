@@ -39,7 +39,11 @@
 //! | Fields of GRIB2 files: grid, parameter, level, times, values | `grib_fields`, `GribField` (feature `grib`) |
 //! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | `RasterCatalogue`, `Raster` (feature `raster`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
-//! | Grid-relative winds | [`Rotation`], [`rotate_field`] |
+//! | The native grid of a model: row and column to latitude and longitude and back | [`NativeGrid`], [`Projection`] |
+//! | Points and series of a model run | `model_point`, `model_series` (feature `grid-store`) |
+//! | Web-Mercator tiles of a native grid, winds turned before they are interpolated | [`TilePlan`], [`TileAddress`] |
+//! | Model runs: their stamps, values, columns and series on disk | [`RunStamp`], `GridStore`, `GridRun` (feature `grid-store`) |
+//! | Grid-relative winds | [`Rotation`], [`rotate_field`], [`NativeGrid::wind_rotation`] |
 //!
 //! # Features
 //! Each combination builds. On by default are:
@@ -54,6 +58,7 @@
 //! - `embedded`: the store on disk, `EmbeddedStore`.
 //! - `grib`: fields of GRIB edition 2.
 //! - `raster`: fields as Cloud Optimized GeoTIFFs, and the catalogue of products.
+//! - `grid-store`: model grids on disk, `GridStore`.
 
 /// The examples of the project's front page are tested too.
 #[cfg(all(doctest, feature = "feed", feature = "store", feature = "serde"))]
@@ -73,6 +78,7 @@ mod wind;
 #[cfg(feature = "zone")]
 mod alert;
 mod report;
+mod run_stamp;
 mod series;
 mod station;
 mod variable;
@@ -97,7 +103,7 @@ mod derived;
 mod error;
 mod grid;
 mod lookback;
-#[cfg(feature = "grib")]
+mod model_tile;
 mod projection;
 mod series_filter;
 #[cfg(feature = "zone")]
@@ -107,6 +113,10 @@ mod zone_bundle;
 pub mod feed;
 #[cfg(feature = "grib")]
 mod grib;
+#[cfg(feature = "grib")]
+mod grib_native_grid;
+#[cfg(feature = "grid-store")]
+mod grid_store;
 #[cfg(feature = "raster")]
 mod raster;
 #[cfg(feature = "store")]
@@ -122,6 +132,8 @@ mod detail;
 mod export;
 #[cfg(all(feature = "store", feature = "serde"))]
 mod intake;
+#[cfg(feature = "grid-store")]
+mod model;
 #[cfg(feature = "store")]
 mod observation_series;
 #[cfg(feature = "store")]
@@ -190,13 +202,29 @@ pub use grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, GridLengthError, GridPlan, LimitedBy,
     NO_READING, Pick, Positions, as_of, pick_series, plan_grid,
 };
+#[cfg(feature = "grid-store")]
+pub use grid_store::{
+    GridProduct, GridRun, GridStore, GridStoreError, ProductDefinition, PublishedHour,
+    RunDefinition, RunWriter,
+};
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
+#[cfg(feature = "grid-store")]
+pub use model::{
+    GridEncoding, ModelFields, ModelPoint, ModelPointQuery, ModelProduct, ModelSeries,
+    ModelSeriesQuery, PointEntry, SeriesEntry, SeriesItem, SeriesValue, model_point,
+    model_products, model_series,
+};
+pub use model_tile::{
+    MAX_TILE_ZOOM, TILE_SIDE, TileAddress, TileError, TilePlan, TileSampling, WindComponent,
+};
 #[cfg(feature = "store")]
 pub use observation_series::{ObservationSeries, SeriesReading, observation_series};
-#[cfg(feature = "grib")]
-pub use projection::Projection;
+pub use projection::{
+    GridDefinition, GridDefinitionError, GridProjection, LatLonGlobe, MAX_GRID_CELLS, NativeGrid,
+    NativeGridError, Projection,
+};
 pub use quality::{
     BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_worst_first, worst,
     worst_code,
@@ -209,6 +237,7 @@ pub use raster::{
     RasterCatalogue, RasterError, RasterProduct, Resampling,
 };
 pub use report::{Batch, Reading, Report};
+pub use run_stamp::{RunStamp, RunStampError};
 pub use series::{IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, SeriesPreference};
 pub use series_filter::SeriesFilter;
 pub use station::{Station, StationId, StationIdError, StationType};

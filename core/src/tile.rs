@@ -14,11 +14,30 @@
 /// # Ok::<(), mesonet::EncodingError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Parts"))]
 pub struct Encoding {
     scale: f64,
     offset: f64,
     nodata: i16,
+}
+
+/// An encoding as it is read, not yet checked.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Parts {
+    scale: f64,
+    offset: f64,
+    nodata: i16,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Parts> for Encoding {
+    type Error = EncodingError;
+
+    fn try_from(Parts { scale, offset, nodata }: Parts) -> Result<Self, EncodingError> {
+        Self::new(scale, offset, nodata)
+    }
 }
 
 /// An encoding that is none, or buffers that do not fit each other.

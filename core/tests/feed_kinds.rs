@@ -38,6 +38,9 @@ const KINDS: [(&str, usize, Option<FeedKind>); 23] = [
     ("nws_text_vtec/NPW", 2, None),
     ("nws_text_vtec/", 7, None),
     ("zones/", 11, None),
+    // Fields of models and radars are no feed of reports or alerts.
+    ("grib/", 10, None),
+    ("model_grids/", 13, None),
 ];
 
 fn files(folder: &Path, all: &mut Vec<PathBuf>) {

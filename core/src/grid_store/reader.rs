@@ -1,0 +1,328 @@
+//! Reading a run: values, columns, series, parts of levels.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::GridStoreError;
+use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
+use super::error::damaged;
+use super::shard::{Layout, Shard};
+use super::zarr::{DOCUMENT, Manifest};
+use crate::projection::{NativeGrid, NativeGridError};
+
+/// A run as it was when it was opened. Its shards are mapped when they are first read and stay so.
+#[derive(Debug)]
+pub struct GridRun {
+    folder: PathBuf,
+    definition: RunDefinition,
+    grid: NativeGrid,
+    published: Vec<PublishedHour>,
+    /// Of each product in turn the shards of all hours.
+    shards: Vec<OnceLock<Box<Shard>>>,
+    /// Likewise whether there is one.
+    present: Vec<bool>,
+}
+
+/// A product of a run that is open.
+#[derive(Clone, Copy, Debug)]
+pub struct GridProduct<'a> {
+    run: &'a GridRun,
+    index: usize,
+}
+
+impl GridRun {
+    pub(super) fn open(folder: &Path) -> Result<Self, GridStoreError> {
+        let Some(manifest) = Manifest::read(folder)? else {
+            let name = |path: Option<&Path>| {
+                let name = path.and_then(Path::file_name).unwrap_or_default();
+                name.to_string_lossy().into_owned()
+            };
+            let (model, run) = (name(folder.parent()), name(Some(folder)));
+            return Err(GridStoreError::UnknownRun { model, run });
+        };
+        let Manifest { definition, published, .. } = manifest;
+        let document = folder.join(DOCUMENT);
+        let grid = NativeGrid::new(definition.grid).map_err(|error| damaged(&document, &error))?;
+        let hours = definition.valid_ms.len();
+        let mut present = vec![false; hours * definition.products.len()];
+        for hour in &published {
+            for (index, product) in definition.products.iter().enumerate() {
+                present[index * hours + hour.hour] = !hour.absent.contains(&product.name);
+            }
+        }
+        let shards = present.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { folder: folder.to_owned(), definition, grid, published, shards, present })
+    }
+
+    /// What the run is of.
+    pub fn definition(&self) -> &RunDefinition {
+        &self.definition
+    }
+
+    /// Its native grid.
+    pub fn grid(&self) -> &NativeGrid {
+        &self.grid
+    }
+
+    /// The hours that were published when it was opened, ascending.
+    pub fn published(&self) -> &[PublishedHour] {
+        &self.published
+    }
+
+    /// Whether an hour was published when it was opened.
+    pub fn is_published(&self, hour: usize) -> bool {
+        self.published.binary_search_by_key(&hour, |published| published.hour).is_ok()
+    }
+
+    /// Whether all its hours are published.
+    pub fn is_complete(&self) -> bool {
+        self.published.len() == self.definition.valid_ms.len()
+    }
+
+    /// A product by its name.
+    ///
+    /// # Errors
+    /// A name that none of its products has.
+    pub fn product(&self, name: &str) -> Result<GridProduct<'_>, GridStoreError> {
+        let products = &self.definition.products;
+        match products.iter().position(|product| product.name == name) {
+            Some(index) => Ok(GridProduct { run: self, index }),
+            None => Err(GridStoreError::UnknownProduct {
+                model: self.definition.model.clone(),
+                got: name.chars().take(80).collect(),
+                allowed: join(products.iter().map(|product| product.name.as_str())),
+            }),
+        }
+    }
+
+    /// Reads all that is published and holds it against its checksums; gives what is damaged.
+    pub fn verify(&self) -> Vec<GridStoreError> {
+        let hours = self.definition.valid_ms.len();
+        let mut faults = Vec::new();
+        for (at, _) in self.present.iter().enumerate().filter(|(_, present)| **present) {
+            let product = GridProduct { run: self, index: at / hours };
+            let shard = product.open(at % hours);
+            if let Err(fault) = shard.and_then(Shard::check) {
+                faults.push(fault);
+            }
+        }
+        faults
+    }
+}
+
+impl<'a> GridProduct<'a> {
+    /// What the product is.
+    pub fn definition(&self) -> &'a ProductDefinition {
+        &self.run.definition.products[self.index]
+    }
+
+    /// The value of a cell; `None` where there is none. Level 0 is the only one of a field of a
+    /// single level.
+    ///
+    /// # Errors
+    /// An hour, level, row or column out of range; an hour that is not published; a damaged shard.
+    pub fn value(
+        &self,
+        hour: usize,
+        level: usize,
+        row: usize,
+        column: usize,
+    ) -> Result<Option<f64>, GridStoreError> {
+        let mut value = [f64::NAN];
+        self.check_level(level)?;
+        self.check_cell(row, column)?;
+        self.read(hour, level, row, column, &mut value)?;
+        Ok((!value[0].is_nan()).then_some(value[0]))
+    }
+
+    /// The values of a cell at all levels, NaN where there is none.
+    ///
+    /// # Errors
+    /// As [`Self::value`]; a buffer that has not one place for each level.
+    pub fn column_into(
+        &self,
+        hour: usize,
+        row: usize,
+        column: usize,
+        values: &mut [f64],
+    ) -> Result<(), GridStoreError> {
+        check_length("a column", self.definition().levels(), values.len())?;
+        self.check_cell(row, column)?;
+        self.read(hour, 0, row, column, values)
+    }
+
+    /// The values of a cell at one level over a range of hours, NaN where there is none and where
+    /// the hour is not published.
+    ///
+    /// # Errors
+    /// As [`Self::value`], but for hours that are not published; a buffer that has not one place
+    /// for each hour.
+    ///
+    pub fn series_into(
+        &self,
+        hours: Range<usize>,
+        level: usize,
+        row: usize,
+        column: usize,
+        values: &mut [f64],
+    ) -> Result<(), GridStoreError> {
+        self.check_level(level)?;
+        self.check_cell(row, column)?;
+        check_part("hours", &hours, self.run.definition.valid_ms.len())?;
+        check_length("a series", hours.len(), values.len())?;
+        for (hour, value) in hours.zip(values) {
+            if self.present(hour) {
+                self.read(hour, level, row, column, std::slice::from_mut(value))?;
+            } else {
+                *value = f64::NAN;
+            }
+        }
+        Ok(())
+    }
+
+    /// The integers of a part of a level, row by row: what a tile is made from.
+    ///
+    /// # Errors
+    /// As [`Self::value`]; rows or columns that are no part of the grid; a buffer that has not one
+    /// place for each cell.
+    pub fn part_into(
+        &self,
+        hour: usize,
+        level: usize,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        raw: &mut [i16],
+    ) -> Result<(), GridStoreError> {
+        self.check_level(level)?;
+        let grid = self.run.definition.grid;
+        check_part("rows", &rows, grid.rows)?;
+        check_part("columns", &columns, grid.columns)?;
+        check_length("the part", rows.len() * columns.len(), raw.len())?;
+        if let Some(shard) = self.shard(hour)? {
+            return shard.part(level, rows, columns, raw);
+        }
+        raw.fill(self.definition().encoding.nodata());
+        Ok(())
+    }
+
+    /// Levels of a cell from one on, as many as there are places.
+    #[inline]
+    fn read(
+        &self,
+        hour: usize,
+        first_level: usize,
+        row: usize,
+        column: usize,
+        values: &mut [f64],
+    ) -> Result<(), GridStoreError> {
+        let Some(shard) = self.shard(hour)? else {
+            values.fill(f64::NAN);
+            return Ok(());
+        };
+        let encoding = self.definition().encoding;
+        // Through a block on the stack.
+        let mut block = [0_i16; 64];
+        for (number, values) in values.chunks_mut(64).enumerate() {
+            let raw = &mut block[..values.len()];
+            shard.column(row, column, first_level + number * 64, raw)?;
+            for (value, &raw) in values.iter_mut().zip(&*raw) {
+                *value = encoding.decode(raw);
+            }
+        }
+        Ok(())
+    }
+
+    /// The shard of an hour that is published; `None` where the hour does not have the product.
+    #[inline]
+    fn shard(&self, hour: usize) -> Result<Option<&'a Shard>, GridStoreError> {
+        let hours = self.run.definition.valid_ms.len();
+        if hour >= hours {
+            return Err(GridStoreError::Index { what: "hour", got: hour, last: hours - 1 });
+        }
+        if self.present(hour) {
+            return self.open(hour).map(Some);
+        }
+        if self.run.is_published(hour) {
+            return Ok(None);
+        }
+        let published = self.run.published.iter().map(|hour| hour.hour.to_string());
+        Err(GridStoreError::Unpublished {
+            run: self.run.definition.run.to_string(),
+            hour,
+            published: if published.len() == 0 { "none".to_owned() } else { join(published) },
+        })
+    }
+
+    #[inline]
+    fn present(&self, hour: usize) -> bool {
+        self.run.present[self.index * self.run.definition.valid_ms.len() + hour]
+    }
+
+    /// The shard of an hour that has one, mapped now if it was not before.
+    #[inline]
+    fn open(&self, hour: usize) -> Result<&'a Shard, GridStoreError> {
+        let run = self.run;
+        let place = &run.shards[self.index * run.definition.valid_ms.len() + hour];
+        if let Some(shard) = place.get() {
+            return Ok(shard);
+        }
+        let definition = self.definition();
+        let path = shard_path(&run.folder, definition, hour);
+        let shard =
+            Shard::open(&path, layout(&run.definition, definition), definition.encoding.nodata())?;
+        Ok(place.get_or_init(|| Box::new(shard)))
+    }
+
+    fn check_level(&self, level: usize) -> Result<(), GridStoreError> {
+        let levels = self.definition().levels();
+        if level < levels {
+            return Ok(());
+        }
+        Err(GridStoreError::Index { what: "level", got: level, last: levels - 1 })
+    }
+
+    fn check_cell(&self, row: usize, column: usize) -> Result<(), GridStoreError> {
+        let (last_row, last_column) = (self.run.grid.rows() - 1, self.run.grid.columns() - 1);
+        if row <= last_row && column <= last_column {
+            return Ok(());
+        }
+        Err(NativeGridError::Cell { row, column, last_row, last_column }.into())
+    }
+}
+
+pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition) -> Layout {
+    Layout { levels: product.levels(), rows: run.grid.rows, columns: run.grid.columns }
+}
+
+/// Where Zarr has the shard of an hour, which is the only one along the other axes.
+pub(super) fn shard_path(folder: &Path, product: &ProductDefinition, hour: usize) -> PathBuf {
+    let key = if product.levels_hpa.is_some() { "0/0/0" } else { "0/0" };
+    folder.join(&product.name).join("c").join(hour.to_string()).join(key)
+}
+
+fn check_length(what: &'static str, needed: usize, got: usize) -> Result<(), GridStoreError> {
+    if needed == got { Ok(()) } else { Err(GridStoreError::Length { what, needed, got }) }
+}
+
+fn check_part(
+    what: &'static str,
+    part: &Range<usize>,
+    length: usize,
+) -> Result<(), GridStoreError> {
+    if part.start <= part.end && part.end <= length {
+        return Ok(());
+    }
+    Err(GridStoreError::Part { what, start: part.start, end: part.end, length })
+}
+
+fn join(names: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let mut joined = String::new();
+    for name in names {
+        if !joined.is_empty() {
+            joined.push_str(", ");
+        }
+        joined.push_str(name.as_ref());
+    }
+    joined
+}

@@ -1,0 +1,279 @@
+//! One file of a product and hour: chunks of 16 × 16 cells with all their levels, and their index.
+//!
+//! The only unsafe code of the model store.
+#![allow(unsafe_code, reason = "mapping a file; the reason stands below")]
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::Mmap;
+
+use super::error::{GridStoreError, damaged, storage};
+
+/// Rows and columns of a chunk.
+pub(super) const SIDE: usize = 16;
+/// Cells of a level of a chunk.
+const CELLS: usize = SIDE * SIDE;
+/// Bytes of a CRC-32C.
+const CHECKSUM: usize = 4;
+/// Bytes of an entry of the index: offset and length.
+const ENTRY: usize = 16;
+/// Offset and length of a chunk that is not there, for it holds nothing (Zarr v3, codec
+/// `sharding_indexed`).
+const EMPTY: u64 = u64::MAX;
+
+/// Sizes of a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub levels: usize,
+    pub rows: usize,
+    pub columns: usize,
+}
+
+impl Layout {
+    pub fn values(self) -> usize {
+        self.levels * self.rows * self.columns
+    }
+
+    pub fn chunk_rows(self) -> usize {
+        self.rows.div_ceil(SIDE)
+    }
+
+    pub fn chunk_columns(self) -> usize {
+        self.columns.div_ceil(SIDE)
+    }
+
+    fn chunks(self) -> usize {
+        self.chunk_rows() * self.chunk_columns()
+    }
+
+    /// The integers of a chunk, in bytes.
+    fn chunk_bytes(self) -> usize {
+        self.levels * CELLS * 2
+    }
+
+    fn index_bytes(self) -> usize {
+        self.chunks() * ENTRY + CHECKSUM
+    }
+}
+
+/// Writes a shard of values in the order levels, rows, columns, and makes sure that it is on disk.
+pub(super) fn write(
+    path: &Path,
+    layout: Layout,
+    values: &[i16],
+    nodata: i16,
+) -> Result<(), GridStoreError> {
+    let written = write_file(path, layout, values, nodata);
+    written.map_err(|error| storage(path, &error))
+}
+
+fn write_file(path: &Path, layout: Layout, values: &[i16], nodata: i16) -> io::Result<()> {
+    let mut file = BufWriter::with_capacity(1 << 18, File::create(path)?);
+    let mut index = Vec::with_capacity(layout.index_bytes());
+    let mut chunk = vec![nodata; layout.levels * CELLS];
+    let mut bytes = Vec::with_capacity(layout.chunk_bytes());
+    let mut offset = 0_u64;
+    for first_row in (0..layout.rows).step_by(SIDE) {
+        for first_column in (0..layout.columns).step_by(SIDE) {
+            let empty = gather(layout, values, (first_row, first_column), nodata, &mut chunk);
+            let mut entry = [EMPTY; 2];
+            if !empty {
+                bytes.clear();
+                bytes.extend(chunk.iter().flat_map(|value| value.to_le_bytes()));
+                file.write_all(&bytes)?;
+                file.write_all(&crc32c::crc32c(&bytes).to_le_bytes())?;
+                let length = (bytes.len() + CHECKSUM) as u64;
+                entry = [offset, length];
+                offset += length;
+            }
+            index.extend(entry.into_iter().flat_map(u64::to_le_bytes));
+        }
+    }
+    file.write_all(&index)?;
+    file.write_all(&crc32c::crc32c(&index).to_le_bytes())?;
+    file.into_inner()?.sync_all()
+}
+
+/// Fills a chunk, and tells whether it holds no value.
+fn gather(
+    layout: Layout,
+    values: &[i16],
+    (first_row, first_column): (usize, usize),
+    nodata: i16,
+    chunk: &mut [i16],
+) -> bool {
+    chunk.fill(nodata);
+    let columns = SIDE.min(layout.columns - first_column);
+    let rows = SIDE.min(layout.rows - first_row);
+    let mut empty = true;
+    for (level, chunk) in chunk.chunks_mut(CELLS).enumerate() {
+        for (row, chunk) in chunk.chunks_mut(SIDE).take(rows).enumerate() {
+            let start = (level * layout.rows + first_row + row) * layout.columns + first_column;
+            let values = &values[start..start + columns];
+            chunk[..columns].copy_from_slice(values);
+            empty &= values.iter().all(|&value| value == nodata);
+        }
+    }
+    empty
+}
+
+/// A mapped shard.
+#[derive(Debug)]
+pub(super) struct Shard {
+    path: PathBuf,
+    layout: Layout,
+    nodata: i16,
+    bytes: Mmap,
+    /// Where the index begins.
+    index: usize,
+    /// One bit for each chunk that was found whole.
+    whole: Vec<AtomicU64>,
+}
+
+impl Shard {
+    /// Maps a shard and holds its index against its checksum and its length.
+    pub fn open(path: &Path, layout: Layout, nodata: i16) -> Result<Self, GridStoreError> {
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => damaged(path, &"it is not there"),
+            _ => storage(path, &error),
+        };
+        let file = File::open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let (least, chunk) = (layout.index_bytes(), layout.chunk_bytes() + CHECKSUM);
+        let most = least as u64 + layout.chunks() as u64 * chunk as u64;
+        if length < least as u64 || length > most {
+            let cause = format!("{length} bytes long; allowed are {least} to {most}");
+            return Err(damaged(path, &cause));
+        }
+        // SAFETY: bytes that are mapped must not change while they are borrowed. A shard is written
+        // under another name, renamed when it is whole, and never written again. That something
+        // else writes or truncates it meanwhile cannot be ruled out from here, as with every mapped
+        // file.
+        let bytes = unsafe { Mmap::map(&file) }.map_err(failed)?;
+        let Some(index) = bytes.len().checked_sub(least) else {
+            return Err(damaged(path, &"it became shorter"));
+        };
+        let (entries, checksum) = bytes[index..].split_at(least - CHECKSUM);
+        if checksum != crc32c::crc32c(entries).to_le_bytes() {
+            return Err(damaged(path, &"its index is not the one that was written"));
+        }
+        for entry in entries.as_chunks::<ENTRY>().0 {
+            let (start, size) = split(entry);
+            let empty = start == EMPTY && size == EMPTY;
+            let within = start.checked_add(size).is_some_and(|end| end <= index as u64);
+            if !(empty || within && size == chunk as u64) {
+                let cause = format!("its index has a chunk of {size} bytes at {start}");
+                return Err(damaged(path, &cause));
+            }
+        }
+        let whole = (0..layout.chunks().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Ok(Self { path: path.to_owned(), layout, nodata, bytes, index, whole })
+    }
+
+    /// The levels of a cell, from the first on, as many as there is room for.
+    #[inline]
+    pub fn column(
+        &self,
+        row: usize,
+        column: usize,
+        first_level: usize,
+        raw: &mut [i16],
+    ) -> Result<(), GridStoreError> {
+        let Some(chunk) = self.chunk(row / SIDE, column / SIDE)? else {
+            raw.fill(self.nodata);
+            return Ok(());
+        };
+        let start = first_level * CELLS + (row % SIDE) * SIDE + column % SIDE;
+        for (raw, &value) in raw.iter_mut().zip(chunk[start..].iter().step_by(CELLS)) {
+            *raw = i16::from_le_bytes(value);
+        }
+        Ok(())
+    }
+
+    /// A part of a level, row by row.
+    pub fn part(
+        &self,
+        level: usize,
+        rows: std::ops::Range<usize>,
+        columns: std::ops::Range<usize>,
+        raw: &mut [i16],
+    ) -> Result<(), GridStoreError> {
+        let width = columns.len();
+        for chunk_row in rows.start / SIDE..rows.end.div_ceil(SIDE) {
+            let top = chunk_row * SIDE;
+            let inside_rows = rows.start.max(top)..rows.end.min(top + SIDE);
+            for chunk_column in columns.start / SIDE..columns.end.div_ceil(SIDE) {
+                let left = chunk_column * SIDE;
+                let inside = columns.start.max(left)..columns.end.min(left + SIDE);
+                let chunk = self.chunk(chunk_row, chunk_column)?;
+                for row in inside_rows.clone() {
+                    let to = (row - rows.start) * width + (inside.start - columns.start);
+                    let raw = &mut raw[to..to + inside.len()];
+                    let Some(chunk) = chunk else {
+                        raw.fill(self.nodata);
+                        continue;
+                    };
+                    let from = level * CELLS + (row - top) * SIDE + (inside.start - left);
+                    for (raw, &value) in raw.iter_mut().zip(&chunk[from..from + inside.len()]) {
+                        *raw = i16::from_le_bytes(value);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds every chunk against its checksum anew.
+    pub fn check(&self) -> Result<(), GridStoreError> {
+        (0..self.layout.chunks()).try_for_each(|chunk| {
+            let Some(start) = self.start(chunk) else { return Ok(()) };
+            self.check_chunk(chunk, start)
+        })
+    }
+
+    /// The integers of a chunk; `None` where it is empty.
+    #[inline]
+    fn chunk(&self, row: usize, column: usize) -> Result<Option<&[[u8; 2]]>, GridStoreError> {
+        let chunk = row * self.layout.chunk_columns() + column;
+        let Some(start) = self.start(chunk) else { return Ok(None) };
+        let (word, bit) = (&self.whole[chunk / 64], 1_u64 << (chunk % 64));
+        // Nothing else is published with the bit: the bytes were there all along.
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            self.check_chunk(chunk, start)?;
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+        Ok(Some(self.bytes[start..start + self.layout.chunk_bytes()].as_chunks().0))
+    }
+
+    /// Where a chunk begins. The index was checked when the shard was opened.
+    #[inline]
+    fn start(&self, chunk: usize) -> Option<usize> {
+        let entries = self.bytes[self.index..].as_chunks::<ENTRY>().0;
+        let (start, _) = split(&entries[chunk]);
+        (start != EMPTY).then_some(start as usize)
+    }
+
+    fn check_chunk(&self, chunk: usize, start: usize) -> Result<(), GridStoreError> {
+        let end = start + self.layout.chunk_bytes();
+        let checksum = &self.bytes[end..end + CHECKSUM];
+        if checksum == crc32c::crc32c(&self.bytes[start..end]).to_le_bytes() {
+            return Ok(());
+        }
+        let cause = format!("chunk {chunk}, bytes {start} to {end}, is not as it was written");
+        Err(damaged(&self.path, &cause))
+    }
+}
+
+/// Offset and length of an entry of the index.
+#[inline]
+fn split(entry: &[u8; ENTRY]) -> (u64, u64) {
+    let half = |from: usize| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&entry[from..from + 8]);
+        u64::from_le_bytes(bytes)
+    };
+    (half(0), half(8))
+}

@@ -1,0 +1,189 @@
+//! Writing a run, hour by hour.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::GridStoreError;
+use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
+use super::error::{damaged, storage};
+use super::reader::{layout, shard_path};
+use super::shard;
+use super::zarr::{DOCUMENT, Manifest, create, sync_folder, write_arrays};
+use crate::projection::NativeGrid;
+
+/// Writes the hours of a run. What is written is seen by nobody until it is published.
+///
+/// A run that was left half-written is gone on with: what was published stays, what was not is
+/// written anew.
+#[derive(Debug)]
+pub struct RunWriter {
+    folder: PathBuf,
+    manifest: Manifest,
+    /// Hour and index of the product of the shards that lie ready.
+    ready: BTreeSet<(usize, usize)>,
+    /// Locked as long as it is open: also a process that is killed leaves no lock behind.
+    _lock: File,
+}
+
+impl RunWriter {
+    pub(super) fn begin(folder: &Path, definition: RunDefinition) -> Result<Self, GridStoreError> {
+        definition.check()?;
+        NativeGrid::new(definition.grid)?;
+        let model = folder.parent().unwrap_or(folder);
+        create(model)?;
+        let lock = lock(&model.join(format!(".{}.lock", definition.run)), &definition)?;
+        let manifest = match Manifest::read(folder)? {
+            Some(manifest) if manifest.definition == definition => manifest,
+            Some(_) => return Err(GridStoreError::Differs(definition.run.to_string())),
+            None => found(folder, definition)?,
+        };
+        Ok(Self { folder: folder.to_owned(), manifest, ready: BTreeSet::new(), _lock: lock })
+    }
+
+    /// What the run is of.
+    pub fn definition(&self) -> &RunDefinition {
+        &self.manifest.definition
+    }
+
+    /// The hours that are published, ascending.
+    pub fn published(&self) -> &[PublishedHour] {
+        &self.manifest.published
+    }
+
+    /// Writes the integers of a product at an hour, in the order levels, rows, columns.
+    ///
+    /// Written again before it is published, it is replaced.
+    ///
+    /// # Errors
+    /// An hour or product that the run does not have, an hour that is published, a number of values
+    /// that is not levels × rows × columns, a disk that refuses.
+    pub fn write(&mut self, hour: usize, product: &str, raw: &[i16]) -> Result<(), GridStoreError> {
+        self.check_hour(hour)?;
+        let run = &self.manifest.definition;
+        let Some(index) = run.products.iter().position(|known| known.name == product) else {
+            let names: Vec<&str> = run.products.iter().map(|known| known.name.as_str()).collect();
+            return Err(GridStoreError::UnknownProduct {
+                model: run.model.clone(),
+                got: product.chars().take(80).collect(),
+                allowed: names.join(", "),
+            });
+        };
+        let product = &run.products[index];
+        let layout = layout(run, product);
+        if raw.len() != layout.values() {
+            let what = "a field of all its levels";
+            let (needed, got) = (layout.values(), raw.len());
+            return Err(GridStoreError::Length { what, needed, got });
+        }
+        let path = self.ready_path(product, hour);
+        if let Some(folder) = path.parent() {
+            create(folder)?;
+        }
+        shard::write(&path, layout, raw, product.encoding.nodata())?;
+        self.ready.insert((hour, index));
+        Ok(())
+    }
+
+    /// Publishes hours, all of them at once. A product that was not written of an hour has no
+    /// values there.
+    ///
+    /// `published_ms` is the time now, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// An hour out of range, that is published or of which nothing was written: none is published.
+    /// A disk that refuses: those who read see all of the hours or none.
+    pub fn publish(&mut self, hours: &[usize], published_ms: i64) -> Result<(), GridStoreError> {
+        let hours: BTreeSet<usize> = hours.iter().copied().collect();
+        for &hour in &hours {
+            self.check_hour(hour)?;
+            if self.ready.range((hour, 0)..(hour + 1, 0)).next().is_none() {
+                return Err(GridStoreError::NothingWritten(hour));
+            }
+        }
+        let mut manifest = self.manifest.clone();
+        for &hour in &hours {
+            let mut absent = Vec::new();
+            for (index, product) in self.manifest.definition.products.iter().enumerate() {
+                if self.ready.contains(&(hour, index)) {
+                    self.place(product, hour)?;
+                } else {
+                    absent.push(product.name.clone());
+                }
+            }
+            manifest.published.push(PublishedHour { hour, published_ms, absent });
+        }
+        manifest.published.sort_unstable_by_key(|published| published.hour);
+        manifest.write(&self.folder)?;
+        self.manifest = manifest;
+        self.ready.retain(|(hour, _)| !hours.contains(hour));
+        Ok(())
+    }
+
+    /// Gives a shard the name that Zarr reads it by. Until the group's document says that its hour
+    /// is published, this is undone by whoever writes it again.
+    fn place(&self, product: &ProductDefinition, hour: usize) -> Result<(), GridStoreError> {
+        let (from, to) = (self.ready_path(product, hour), shard_path(&self.folder, product, hour));
+        match fs::rename(&from, &to) {
+            // An attempt before this one went so far and then failed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && to.exists() => {}
+            Err(error) => return Err(storage(&from, &error)),
+            Ok(()) => {}
+        }
+        // The folders of the axes may be new, up to that of the product.
+        let folders = to.ancestors().skip(1);
+        for folder in folders.take_while(|folder| *folder != self.folder) {
+            sync_folder(folder)?;
+        }
+        Ok(())
+    }
+
+    fn ready_path(&self, product: &ProductDefinition, hour: usize) -> PathBuf {
+        shard_path(&self.folder, product, hour).with_extension("new")
+    }
+
+    fn check_hour(&self, hour: usize) -> Result<(), GridStoreError> {
+        let hours = self.manifest.definition.valid_ms.len();
+        if hour >= hours {
+            return Err(GridStoreError::Index { what: "hour", got: hour, last: hours - 1 });
+        }
+        let published = &self.manifest.published;
+        match published.binary_search_by_key(&hour, |published| published.hour) {
+            Ok(_) => Err(GridStoreError::Published(hour)),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Makes the folder of a run, under another name until it is whole.
+fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, GridStoreError> {
+    // A folder without a document is none that was made here.
+    if folder.exists() {
+        return Err(damaged(folder, &format!("it has no {DOCUMENT}")));
+    }
+    let fresh = folder.with_file_name(format!(".{}.new", definition.run));
+    match fs::remove_dir_all(&fresh) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(storage(&fresh, &error));
+        }
+        _ => {}
+    }
+    create(&fresh)?;
+    write_arrays(&fresh, &definition)?;
+    let manifest = Manifest::new(definition);
+    manifest.write(&fresh)?;
+    fs::rename(&fresh, folder).map_err(|error| storage(folder, &error))?;
+    sync_folder(folder.parent().unwrap_or(folder))?;
+    Ok(manifest)
+}
+
+fn lock(path: &Path, definition: &RunDefinition) -> Result<File, GridStoreError> {
+    let lock = File::options().create(true).truncate(false).write(true).open(path);
+    let lock = lock.map_err(|error| storage(path, &error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(GridStoreError::Busy(definition.run.to_string())),
+        Err(TryLockError::Error(error)) => Err(storage(path, &error)),
+    }
+}

@@ -1,0 +1,230 @@
+//! The documents of Zarr v3, and the arrays of coordinates.
+//!
+//! Sources: the Zarr core specification, version 3.0, its codecs `bytes`, `crc32c` and
+//! `sharding_indexed`; for the attributes the CF conventions 1.12, section 8.1.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::GridStoreError;
+use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
+use super::error::{damaged, storage};
+use super::shard::SIDE;
+
+/// The document of a group or an array.
+pub(super) const DOCUMENT: &str = "zarr.json";
+
+/// Longest document that is read: definitions at their limits stay far below.
+const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
+
+/// The document of a run's group.
+#[derive(Serialize, Deserialize)]
+struct Group {
+    zarr_format: u8,
+    node_type: String,
+    attributes: Attributes,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Attributes {
+    mesonet: Manifest,
+}
+
+/// What a run is of, and what is published of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// Of this layout.
+    format: u8,
+    pub definition: RunDefinition,
+    pub published: Vec<PublishedHour>,
+}
+
+impl Manifest {
+    pub fn new(definition: RunDefinition) -> Self {
+        Self { format: 1, definition, published: Vec::new() }
+    }
+
+    /// Reads the group in a folder; `None` if there is none.
+    pub fn read(folder: &Path) -> Result<Option<Self>, GridStoreError> {
+        let path = folder.join(DOCUMENT);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(storage(&path, &error)),
+        };
+        let mut text = Vec::new();
+        let read = file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut text);
+        read.map_err(|error| storage(&path, &error))?;
+        if text.len() as u64 > MAX_DOCUMENT_BYTES {
+            return Err(damaged(&path, &format!("longer than {MAX_DOCUMENT_BYTES} bytes")));
+        }
+        let group: Group = serde_json::from_slice(&text).map_err(|error| damaged(&path, &error))?;
+        let manifest = group.attributes.mesonet;
+        if manifest.format != 1 {
+            let cause = format!("its layout is number {}; allowed is 1", manifest.format);
+            return Err(damaged(&path, &cause));
+        }
+        manifest.definition.check().map_err(|error| damaged(&path, &error))?;
+        let hours = manifest.definition.valid_ms.len();
+        let published: Vec<usize> = manifest.published.iter().map(|hour| hour.hour).collect();
+        if !published.is_sorted_by(|one, next| one < next)
+            || published.last().is_some_and(|&last| last >= hours)
+        {
+            return Err(damaged(&path, &"its published hours are not in order"));
+        }
+        Ok(Some(manifest))
+    }
+
+    /// Writes the group by one rename, and makes sure that it is on disk.
+    pub fn write(&self, folder: &Path) -> Result<(), GridStoreError> {
+        let group = Group {
+            zarr_format: 3,
+            node_type: "group".to_owned(),
+            attributes: Attributes { mesonet: self.clone() },
+        };
+        let path = folder.join(DOCUMENT);
+        let text = serde_json::to_vec_pretty(&group).map_err(|error| damaged(&path, &error))?;
+        let fresh = folder.join("zarr.json.new");
+        write_file(&fresh, &text)?;
+        fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
+        sync_folder(folder)
+    }
+}
+
+/// Writes the arrays of a run, as yet without shards, and their coordinates.
+pub(super) fn write_arrays(folder: &Path, run: &RunDefinition) -> Result<(), GridStoreError> {
+    let valid = run.valid_ms.iter().flat_map(|ms| ms.to_le_bytes()).collect::<Vec<u8>>();
+    let attributes = json!({
+        "standard_name": "time",
+        "units": "milliseconds since 1970-01-01T00:00:00Z",
+        "calendar": "standard",
+    });
+    coordinate(&folder.join("valid_time"), ("int64", &valid), run.valid_ms.len(), &attributes)?;
+    let axes = level_axes(&run.products);
+    for (number, levels_hpa) in axes.iter().enumerate() {
+        let bytes = levels_hpa.iter().flat_map(|hpa| hpa.to_le_bytes()).collect::<Vec<u8>>();
+        let attributes =
+            json!({"standard_name": "air_pressure", "units": "hPa", "positive": "down"});
+        let folder = folder.join(level_axis_name(number));
+        coordinate(&folder, ("float64", &bytes), levels_hpa.len(), &attributes)?;
+    }
+    for product in &run.products {
+        let levels_hpa = product.levels_hpa.as_deref();
+        let axis = levels_hpa.and_then(|levels| axes.iter().position(|axis| *axis == levels));
+        let folder = folder.join(&product.name);
+        create(&folder)?;
+        let document = product_array(run, product, axis.map(level_axis_name).as_deref());
+        write_file(&folder.join(DOCUMENT), document.to_string().as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The different sets of levels: each is a dimension.
+fn level_axes(products: &[ProductDefinition]) -> Vec<&[f64]> {
+    let mut axes: Vec<&[f64]> = Vec::new();
+    for levels_hpa in products.iter().filter_map(|product| product.levels_hpa.as_deref()) {
+        if !axes.contains(&levels_hpa) {
+            axes.push(levels_hpa);
+        }
+    }
+    axes
+}
+
+fn level_axis_name(number: usize) -> String {
+    if number == 0 { "level_hpa".to_owned() } else { format!("level_hpa_{}", number + 1) }
+}
+
+/// The document of a product's array; its shards have whole chunks, so they may reach beyond it.
+fn product_array(run: &RunDefinition, product: &ProductDefinition, level: Option<&str>) -> Value {
+    let levels = product.levels();
+    let whole = |length: usize| length.next_multiple_of(SIDE);
+    let of_level = |length: usize| level.map(|_| length);
+    let axes = |hours: usize, levels: usize, rows: usize, columns: usize| -> Vec<usize> {
+        [Some(hours), of_level(levels), Some(rows), Some(columns)].into_iter().flatten().collect()
+    };
+    let (rows, columns) = (run.grid.rows, run.grid.columns);
+    let encoding = product.encoding;
+    let little = json!({"name": "bytes", "configuration": {"endian": "little"}});
+    let checked = json!([little, {"name": "crc32c"}]);
+    let names = [Some("valid_time"), level, Some("row"), Some("column")];
+    json!({
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": axes(run.valid_ms.len(), levels, rows, columns),
+        "data_type": "int16",
+        "chunk_grid": {
+            "name": "regular",
+            "configuration": {"chunk_shape": axes(1, levels, whole(rows), whole(columns))},
+        },
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": encoding.nodata(),
+        "codecs": [{
+            "name": "sharding_indexed",
+            "configuration": {
+                "chunk_shape": axes(1, levels, SIDE, SIDE),
+                "codecs": checked,
+                "index_codecs": checked,
+                "index_location": "end",
+            },
+        }],
+        "attributes": {
+            "units": product.unit,
+            "scale_factor": encoding.scale(),
+            "add_offset": encoding.offset(),
+            "_FillValue": encoding.nodata(),
+        },
+        "dimension_names": names.into_iter().flatten().collect::<Vec<_>>(),
+    })
+}
+
+/// An array of one dimension in one chunk, named for the dimension.
+fn coordinate(
+    folder: &Path,
+    (data_type, bytes): (&str, &[u8]),
+    length: usize,
+    attributes: &Value,
+) -> Result<(), GridStoreError> {
+    let document = json!({
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [length],
+        "data_type": data_type,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [length]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": 0,
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "attributes": attributes,
+        "dimension_names": [folder.file_name().and_then(|name| name.to_str())],
+    });
+    let chunks = folder.join("c");
+    create(&chunks)?;
+    write_file(&folder.join(DOCUMENT), document.to_string().as_bytes())?;
+    write_file(&chunks.join("0"), bytes)
+}
+
+pub(super) fn create(folder: &Path) -> Result<(), GridStoreError> {
+    fs::create_dir_all(folder).map_err(|error| storage(folder, &error))
+}
+
+/// Writes a file and makes sure that it is on disk.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), GridStoreError> {
+    let written = File::create(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.map_err(|error| storage(path, &error))
+}
+
+/// Makes sure that the names in a folder are on disk.
+pub(super) fn sync_folder(folder: &Path) -> Result<(), GridStoreError> {
+    // Only Unix can open a folder; elsewhere renames are on disk when the file system says so.
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| storage(folder, &error))
+}

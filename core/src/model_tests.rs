@@ -1,0 +1,155 @@
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::grid_store::GridStore;
+
+/// NAM on grid 211, the first of two hours published: see `tests/data/model_grids`.
+fn run() -> GridRun {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/model_grids/store");
+    GridStore::new(folder).newest_run("nam211").unwrap()
+}
+
+fn point(fields: &[&str], level: Option<usize>) -> Result<Value, String> {
+    let query = ModelPointQuery { hour: 0, row: 40, column: 20, fields, level };
+    let point = model_point(&run(), &query).map_err(|error| error.to_string())?;
+    Ok(serde_json::to_value(point).unwrap())
+}
+
+fn series(
+    fields: &[&str],
+    level: Option<usize>,
+    from_ms: Option<i64>,
+    to_ms: Option<i64>,
+) -> Result<Value, String> {
+    let query = ModelSeriesQuery { row: 40, column: 20, fields, level, from_ms, to_ms };
+    let series = model_series(&run(), &query).map_err(|error| error.to_string())?;
+    Ok(serde_json::to_value(series).unwrap())
+}
+
+const VALID_MS: i64 = 1_537_142_400_000;
+
+/// The values of the file at this cell as ecCodes reads them: 101828.76 Pa; 21.3187 and 18.2033 m/s
+/// to the east of the grid at 150 and 100 hPa. The rotation is that of NCEPLIBS-ip.
+#[test]
+fn a_point_has_values_columns_and_the_rotation() {
+    let point = point(&["u", "prmsl", "u"], None).unwrap();
+    let rotation = &point["wind_rotation"];
+    assert!((rotation["cos"].as_f64().unwrap() - 0.974283138718).abs() < 1e-9);
+    assert!((rotation["sin"].as_f64().unwrap() + 0.225327241164).abs() < 1e-9);
+    assert_eq!(
+        point,
+        json!({
+            "run": "20180917T000000Z",
+            "hour": 0,
+            "valid_time": "2018-09-17T00:00:00Z",
+            "forecast_hours": 2,
+            "row": 40,
+            "col": 20,
+            "fields": {
+                "u": {"unit": "m/s", "levels_hpa": [150.0, 100.0], "values": [21.32, 18.2]},
+                "prmsl": {"unit": "Pa", "value": 101_828.8},
+            },
+            "wind_rotation": rotation,
+        })
+    );
+}
+
+#[test]
+fn a_level_is_that_of_products_that_have_levels() {
+    let point = point(&["prmsl", "u"], Some(1)).unwrap();
+    assert_eq!(point["fields"]["prmsl"], json!({"unit": "Pa", "value": 101_828.8}));
+    assert_eq!(
+        point["fields"]["u"],
+        json!({"unit": "m/s", "levels_hpa": [100.0], "values": [18.2]})
+    );
+}
+
+#[test]
+fn a_series_has_what_is_published_and_spans_the_run() {
+    let whole = series(&["prmsl", "u"], None, None, None).unwrap();
+    assert_eq!(whole["valid_from"], "2018-09-17T00:00:00Z");
+    assert_eq!(whole["valid_to"], "2018-09-17T03:00:00Z");
+    assert_eq!(whole["forecast_hours"], 2);
+    assert_eq!(
+        whole["fields"],
+        json!({
+            "prmsl": {"unit": "Pa", "levels_hpa": null, "series": [
+                {"hour": 0, "valid_time": "2018-09-17T00:00:00Z", "value": 101_828.8},
+            ]},
+            "u": {"unit": "m/s", "levels_hpa": [150.0, 100.0], "series": [
+                {"hour": 0, "valid_time": "2018-09-17T00:00:00Z", "values": [21.32, 18.2]},
+            ]},
+        })
+    );
+    let level = series(&["u"], Some(1), Some(VALID_MS), Some(VALID_MS)).unwrap();
+    assert_eq!(
+        level["fields"]["u"],
+        json!({"unit": "m/s", "levels_hpa": [100.0], "series": [
+            {"hour": 0, "valid_time": "2018-09-17T00:00:00Z", "value": 18.2},
+        ]})
+    );
+    let later = series(&["u"], None, Some(VALID_MS + 1), None).unwrap();
+    assert_eq!(later["fields"]["u"]["series"], json!([]));
+    assert_eq!(later["valid_from"], whole["valid_from"]);
+}
+
+#[test]
+fn what_the_run_does_not_have_is_refused() {
+    assert_eq!(
+        point(&["wind"], None).unwrap_err(),
+        "\"wind\" is no product of model \"nam211\"; allowed are prmsl, u, v"
+    );
+    let level = "level 2 is out of range; allowed is 0 to 1";
+    assert_eq!(point(&["u"], Some(2)).unwrap_err(), level);
+    assert_eq!(series(&["u"], Some(2), None, None).unwrap_err(), level);
+    // Also where there is no hour to look at.
+    assert_eq!(series(&["u"], Some(2), Some(i64::MAX), None).unwrap_err(), level);
+    assert_eq!(
+        series(&["u"], None, Some(VALID_MS), Some(VALID_MS - 1000)).unwrap_err(),
+        "from must not be after to; got 2018-09-17T00:00:00Z and 2018-09-16T23:59:59Z"
+    );
+    let at = |hour, row, column| {
+        let query = ModelPointQuery { hour, row, column, fields: &["u"], level: None };
+        model_point(&run(), &query).unwrap_err().to_string()
+    };
+    assert_eq!(at(2, 40, 20), "hour 2 is out of range; allowed is 0 to 1");
+    assert_eq!(
+        at(1, 40, 20),
+        "hour 1 of run 20180917T000000Z is not published yet; published are 0"
+    );
+    assert_eq!(
+        at(0, 65, 93),
+        "row 65, column 93 is not on the grid; allowed are rows 0 to 64 and columns 0 to 92"
+    );
+}
+
+#[test]
+fn products_are_listed_with_their_packing() {
+    let products = serde_json::to_value(model_products(run().definition())).unwrap();
+    assert_eq!(
+        products[0],
+        json!({
+            "name": "prmsl",
+            "unit": "Pa",
+            "levels_hpa": null,
+            "encoding":
+                {"height": 65, "width": 93, "scale": 0.1, "offset": 101_000.0, "nodata": -32768},
+        })
+    );
+    assert_eq!(products[1]["levels_hpa"], json!([150.0, 100.0]));
+}
+
+#[test]
+fn what_is_missing_is_null() {
+    let unit = "K".to_owned();
+    let single = PointEntry::Single { unit: unit.clone(), value: None };
+    assert_eq!(serde_json::to_value(single).unwrap(), json!({"unit": "K", "value": null}));
+    let levels_hpa = vec![850.0, 500.0];
+    let levels = PointEntry::Levels { unit, levels_hpa, values: vec![None, Some(1.5)] };
+    assert_eq!(
+        serde_json::to_value(levels).unwrap(),
+        json!({"unit": "K", "levels_hpa": [850.0, 500.0], "values": [null, 1.5]})
+    );
+}

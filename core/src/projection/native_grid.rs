@@ -1,0 +1,503 @@
+//! The native grid of a model: rows and columns, where their cells lie, and how their winds are
+//! turned.
+
+use super::Projection;
+use super::map::{Map, Meridian, Parallel};
+use crate::geo::{GeoError, LonLat};
+use crate::wind::Rotation;
+
+/// Most cells of a grid: 2^26, a grid of 0.05° around the globe twice over.
+pub const MAX_GRID_CELLS: usize = 1 << 26;
+
+/// What makes a grid: its size, its projection, its first cell and its steps.
+///
+/// Row 0 and column 0 are those of the first cell; rows may run north or south, columns east or
+/// west, as the signs of the steps say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct GridDefinition {
+    /// Number of rows, ny.
+    pub rows: usize,
+    /// Number of columns, nx.
+    pub columns: usize,
+    /// What its axes are straight on.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub projection: GridProjection,
+    /// Longitude of the cell at row 0, column 0. On a globe whose poles were moved, that which the
+    /// cell has there.
+    pub first_lon: f64,
+    /// Latitude of that cell, likewise.
+    pub first_lat: f64,
+    /// From column to column: metres on a map, degrees on a globe.
+    pub column_step: f64,
+    /// From row to row, likewise.
+    pub row_step: f64,
+    /// Whether wind components on it are along its axes and not to the east and north.
+    pub grid_relative_winds: bool,
+}
+
+/// What the axes of a grid are straight on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(untagged))]
+pub enum GridProjection {
+    /// A map, in metres.
+    Map(Projection),
+    /// A globe, in degrees.
+    Globe(LatLonGlobe),
+}
+
+/// Latitudes and longitudes as axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "projection", rename_all = "snake_case"))]
+pub enum LatLonGlobe {
+    /// Those of the Earth.
+    LatLon,
+    /// Those of a globe whose poles were moved (GRIB2 template 3.1, Snyder's page 31).
+    RotatedLatLon {
+        /// Latitude to which the south pole was moved.
+        south_pole_lat: f64,
+        /// Longitude to which the south pole was moved.
+        south_pole_lon: f64,
+    },
+}
+
+/// The native grid of a model, with the constants of its projection worked out.
+///
+/// ```
+/// use mesonet::{GridDefinition, GridProjection, LonLat, NativeGrid, Projection};
+/// // The grid of NOAA's High-Resolution Rapid Refresh.
+/// let grid = NativeGrid::new(GridDefinition {
+///     rows: 1059,
+///     columns: 1799,
+///     projection: GridProjection::Map(Projection::LambertConformal {
+///         radius_m: 6_371_229.0,
+///         origin_lat: 38.5,
+///         central_lon: 262.5,
+///         parallels: [38.5, 38.5],
+///     }),
+///     first_lon: 237.280472,
+///     first_lat: 21.138123,
+///     column_step: 3000.0,
+///     row_step: 3000.0,
+///     grid_relative_winds: true,
+/// })?;
+/// let boulder = LonLat::new(-105.2705, 40.015)?;
+/// assert_eq!(grid.nearest(boulder)?, (595, 679));
+/// let cell = grid.position(595, 679)?;
+/// assert!(cell.distance_km(boulder) < 2.2);
+/// // West of the central meridian the columns lean to the west of north.
+/// assert!(grid.wind_rotation(595, 679)?.sin < 0.0);
+///
+/// let paris = grid.nearest(LonLat::new(2.35, 48.85)?).unwrap_err();
+/// assert_eq!(
+///     paris.to_string(),
+///     "latitude 48.85, longitude 2.35 is not on the grid: it would be row 2132.27, column \
+///      2918.85; allowed are rows 0 to 1058 and columns 0 to 1798",
+/// );
+/// # Ok::<(), mesonet::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct NativeGrid {
+    definition: GridDefinition,
+    map: Map,
+    first_x: f64,
+    first_y: f64,
+    /// Columns around the globe, where they go round.
+    turn_columns: Option<f64>,
+}
+
+/// A definition that makes no grid.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum GridDefinitionError {
+    /// No cells, or too many.
+    #[error("a grid has 1 to {MAX_GRID_CELLS} cells; got {rows} rows of {columns}")]
+    Size {
+        /// Rows that were given.
+        rows: usize,
+        /// Columns that were given.
+        columns: usize,
+    },
+    /// A number that cannot be what it is given for.
+    #[error("{what} must be {allowed}; got {got}")]
+    Number {
+        /// What the number is of.
+        what: &'static str,
+        /// What is allowed.
+        allowed: &'static str,
+        /// The number.
+        got: f64,
+    },
+    /// Parallels of a cone that is a cylinder.
+    #[error("the parallels {0} and {1} make no cone; allowed are two whose sum is not 0")]
+    Parallels(f64, f64),
+    /// A first cell that the projection cannot show.
+    #[error("the first cell, latitude {lat}, longitude {lon}, is not on its map")]
+    FirstCell {
+        /// Its latitude.
+        lat: f64,
+        /// Its longitude.
+        lon: f64,
+    },
+}
+
+/// A cell or a position that the grid does not have, or arrays that do not fit it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NativeGridError {
+    /// Indices beyond the grid.
+    #[error(
+        "row {row}, column {column} is not on the grid; allowed are rows 0 to {last_row} and \
+         columns 0 to {last_column}"
+    )]
+    Cell {
+        /// The row that was asked for.
+        row: usize,
+        /// The column that was asked for.
+        column: usize,
+        /// The last row.
+        last_row: usize,
+        /// The last column.
+        last_column: usize,
+    },
+    /// A position more than half a cell beyond the outermost cells.
+    #[error(
+        "latitude {lat}, longitude {lon} is not on the grid: it would be row {row:.2}, column \
+         {column:.2}; allowed are rows 0 to {last_row} and columns 0 to {last_column}"
+    )]
+    Position {
+        /// Its latitude.
+        lat: f64,
+        /// Its longitude.
+        lon: f64,
+        /// Where it would lie.
+        row: f64,
+        /// Where it would lie.
+        column: f64,
+        /// The last row.
+        last_row: usize,
+        /// The last column.
+        last_column: usize,
+    },
+    /// A cell whose position is none, for its definition runs over a pole.
+    #[error("row {row}, column {column} is not on the globe: {cause}")]
+    OffGlobe {
+        /// The row that was asked for.
+        row: usize,
+        /// The column that was asked for.
+        column: usize,
+        /// What is wrong with its position.
+        cause: GeoError,
+    },
+    /// Arrays of another length than the grid has cells.
+    #[error("arrays of {cells} values are needed, one for each cell; got {first} and {second}")]
+    Length {
+        /// Cells of the grid.
+        cells: usize,
+        /// Length of the first array.
+        first: usize,
+        /// Length of the second array.
+        second: usize,
+    },
+}
+
+impl NativeGrid {
+    /// The grid of a definition.
+    ///
+    /// # Errors
+    /// A size of none or of more than [`MAX_GRID_CELLS`] cells, numbers that are not finite or out
+    /// of range, a first cell that the projection cannot show.
+    pub fn new(definition: GridDefinition) -> Result<Self, GridDefinitionError> {
+        definition.check()?;
+        let GridDefinition { first_lon, first_lat, column_step, .. } = definition;
+        let map = Map::from(definition.projection);
+        let (first_x, first_y) = match definition.projection {
+            GridProjection::Map(_) => map.forward(first_lon, first_lat),
+            GridProjection::Globe(_) => (first_lon, first_lat),
+        };
+        if !(first_x.is_finite() && first_y.is_finite()) {
+            return Err(GridDefinitionError::FirstCell { lat: first_lat, lon: first_lon });
+        }
+        let turn_columns = map.turn().map(|turn| turn / column_step.abs());
+        Ok(Self { definition, map, first_x, first_y, turn_columns })
+    }
+
+    /// What the grid was made from.
+    pub fn definition(&self) -> &GridDefinition {
+        &self.definition
+    }
+
+    /// Number of rows, ny.
+    pub fn rows(&self) -> usize {
+        self.definition.rows
+    }
+
+    /// Number of columns, nx.
+    pub fn columns(&self) -> usize {
+        self.definition.columns
+    }
+
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.rows() * self.columns()
+    }
+
+    /// Whether the column behind the last one is the first again, as on a grid around the globe.
+    pub fn goes_round(&self) -> bool {
+        self.turn_columns.is_some_and(|turn| (turn - self.columns() as f64).abs() < 1e-3)
+    }
+
+    /// Where the centre of a cell lies; the longitude is from −180 to just below 180.
+    ///
+    /// # Errors
+    /// A row or column that the grid does not have.
+    pub fn position(&self, row: usize, column: usize) -> Result<LonLat, NativeGridError> {
+        self.check_cell(row, column)?;
+        let (lon, lat) = self.lon_lat(row, column);
+        LonLat::new(lon, lat).map_err(|cause| NativeGridError::OffGlobe { row, column, cause })
+    }
+
+    /// The row and column of a position, with their fractions: a cell's centre has none.
+    ///
+    /// They may lie beyond the grid, and are infinite where the projection has no place for the
+    /// position. On axes that go round the globe the column is the nearest one to the grid's
+    /// middle.
+    pub fn locate(&self, at: LonLat) -> (f64, f64) {
+        self.meet(self.parallel(at.lat()), self.meridian(at.lon()))
+    }
+
+    /// The row and column of the cell that a position lies in: that whose centre is nearest along
+    /// the axes.
+    ///
+    /// # Errors
+    /// A position more than half a cell beyond the outermost centres.
+    pub fn nearest(&self, at: LonLat) -> Result<(usize, usize), NativeGridError> {
+        let (row, column) = self.locate(at);
+        self.cell_of(row, column).ok_or(NativeGridError::Position {
+            lat: at.lat(),
+            lon: at.lon(),
+            row,
+            column,
+            last_row: self.rows() - 1,
+            last_column: self.columns() - 1,
+        })
+    }
+
+    /// The factors that turn a cell's winds towards true north. They are 1 and 0 on a grid whose
+    /// winds are earth-relative already.
+    ///
+    /// # Errors
+    /// A row or column that the grid does not have.
+    pub fn wind_rotation(&self, row: usize, column: usize) -> Result<Rotation, NativeGridError> {
+        self.check_cell(row, column)?;
+        if !self.definition.grid_relative_winds {
+            return Ok(Rotation::IDENTITY);
+        }
+        Ok(self.map.rotation_at(self.map.angle(self.x(column)), self.map.angle(self.y(row))))
+    }
+
+    /// The factors of all cells, row by row, as [`rotate_field`](crate::rotate_field) takes them.
+    ///
+    /// # Errors
+    /// Arrays of another length than the grid has cells: nothing is written.
+    pub fn wind_rotations_into(
+        &self,
+        cos: &mut [f64],
+        sin: &mut [f64],
+    ) -> Result<(), NativeGridError> {
+        self.check_lengths(cos.len(), sin.len())?;
+        let turns = WindTurns::new(self, 0..self.rows(), 0..self.columns());
+        let columns = self.columns();
+        for (row, (cos, sin)) in cos.chunks_mut(columns).zip(sin.chunks_mut(columns)).enumerate() {
+            for (column, (cos, sin)) in cos.iter_mut().zip(sin).enumerate() {
+                let rotation = turns.at(row, column);
+                (*cos, *sin) = (rotation.cos, rotation.sin);
+            }
+        }
+        Ok(())
+    }
+
+    /// Longitudes (−180 to just below 180) and latitudes of all cells, row by row.
+    ///
+    /// # Errors
+    /// Arrays of another length than the grid has cells: nothing is written.
+    pub fn positions_into(&self, lon: &mut [f64], lat: &mut [f64]) -> Result<(), NativeGridError> {
+        self.check_lengths(lon.len(), lat.len())?;
+        let columns = self.columns();
+        for (row, (lon, lat)) in lon.chunks_mut(columns).zip(lat.chunks_mut(columns)).enumerate() {
+            for (column, (lon, lat)) in lon.iter_mut().zip(lat).enumerate() {
+                (*lon, *lat) = self.lon_lat(row, column);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn parallel(&self, lat: f64) -> Parallel {
+        self.map.parallel(lat)
+    }
+
+    pub(crate) fn meridian(&self, lon: f64) -> Meridian {
+        self.map.meridian(lon)
+    }
+
+    /// Row and column where a parallel and a meridian of the grid's map meet.
+    #[inline]
+    pub(crate) fn meet(&self, parallel: Parallel, meridian: Meridian) -> (f64, f64) {
+        let (x, y) = self.map.meet(parallel, meridian);
+        let row = (y - self.first_y) / self.definition.row_step;
+        let mut column = (x - self.first_x) / self.definition.column_step;
+        if let Some(turn) = self.turn_columns {
+            let middle = (self.columns() - 1) as f64 / 2.0;
+            column -= turn * libm::floor((column - middle) / turn + 0.5);
+        }
+        (row, column)
+    }
+
+    /// The cell that has a fractional row and column, half a cell beyond the outermost centres
+    /// included.
+    #[inline]
+    pub(crate) fn cell_of(&self, row: f64, column: f64) -> Option<(usize, usize)> {
+        let (row, column) = (row + 0.5, column + 0.5);
+        let (rows, columns) = (self.rows() as f64, self.columns() as f64);
+        // The far edge of the last column of a grid around the globe is that of the first.
+        let column = if column >= columns && self.goes_round() { column - columns } else { column };
+        let within = row >= 0.0 && row < rows && column >= 0.0 && column < columns;
+        within.then_some((row as usize, column as usize))
+    }
+
+    fn x(&self, column: usize) -> f64 {
+        self.first_x + column as f64 * self.definition.column_step
+    }
+
+    fn y(&self, row: usize) -> f64 {
+        self.first_y + row as f64 * self.definition.row_step
+    }
+
+    fn lon_lat(&self, row: usize, column: usize) -> (f64, f64) {
+        let (lon, lat) = self.map.inverse(self.x(column), self.y(row));
+        // Steps that are rounded may lead over the pole by as much.
+        let lat = if (90.0..90.0 + 1e-4).contains(&lat.abs()) { 90.0 * lat.signum() } else { lat };
+        (lon, lat)
+    }
+
+    fn check_cell(&self, row: usize, column: usize) -> Result<(), NativeGridError> {
+        if row < self.rows() && column < self.columns() {
+            return Ok(());
+        }
+        let (last_row, last_column) = (self.rows() - 1, self.columns() - 1);
+        Err(NativeGridError::Cell { row, column, last_row, last_column })
+    }
+
+    fn check_lengths(&self, first: usize, second: usize) -> Result<(), NativeGridError> {
+        let cells = self.cells();
+        if first == cells && second == cells {
+            return Ok(());
+        }
+        Err(NativeGridError::Length { cells, first, second })
+    }
+}
+
+/// The rotations of a part of a grid, with what depends on a row or a column alone worked out.
+pub(crate) struct WindTurns<'a> {
+    grid: &'a NativeGrid,
+    first_row: usize,
+    first_column: usize,
+    by_row: Vec<(f64, f64)>,
+    by_column: Vec<(f64, f64)>,
+}
+
+impl<'a> WindTurns<'a> {
+    pub fn new(
+        grid: &'a NativeGrid,
+        rows: std::ops::Range<usize>,
+        columns: std::ops::Range<usize>,
+    ) -> Self {
+        let (first_row, first_column) = (rows.start, columns.start);
+        let by_row = rows.map(|row| grid.map.angle(grid.y(row))).collect();
+        let by_column = columns.map(|column| grid.map.angle(grid.x(column))).collect();
+        Self { grid, first_row, first_column, by_row, by_column }
+    }
+
+    /// The rotation of a cell of the part.
+    #[inline]
+    pub fn at(&self, row: usize, column: usize) -> Rotation {
+        if !self.grid.definition.grid_relative_winds {
+            return Rotation::IDENTITY;
+        }
+        let (y, x) =
+            (self.by_row[row - self.first_row], self.by_column[column - self.first_column]);
+        self.grid.map.rotation_at(x, y)
+    }
+}
+
+impl GridDefinition {
+    fn check(&self) -> Result<(), GridDefinitionError> {
+        let Self { rows, columns, .. } = *self;
+        let cells = rows.checked_mul(columns);
+        if cells.is_none_or(|cells| cells == 0 || cells > MAX_GRID_CELLS) {
+            return Err(GridDefinitionError::Size { rows, columns });
+        }
+        within("latitude of the first cell", self.first_lat, LATITUDES)?;
+        within("longitude of the first cell", self.first_lon, LONGITUDES)?;
+        within("step from column to column", self.column_step, STEPS)?;
+        within("step from row to row", self.row_step, STEPS)?;
+        self.projection.check()
+    }
+}
+
+impl GridProjection {
+    fn check(&self) -> Result<(), GridDefinitionError> {
+        match *self {
+            Self::Globe(LatLonGlobe::LatLon) => Ok(()),
+            Self::Globe(LatLonGlobe::RotatedLatLon { south_pole_lat, south_pole_lon }) => {
+                within("latitude of the moved south pole", south_pole_lat, LATITUDES)?;
+                within("longitude of the moved south pole", south_pole_lon, LONGITUDES)
+            }
+            Self::Map(Projection::LambertConformal {
+                radius_m,
+                origin_lat,
+                central_lon,
+                parallels,
+            }) => {
+                within("radius", radius_m, RADII)?;
+                within("latitude of the origin", origin_lat, BELOW_POLES)?;
+                within("central longitude", central_lon, LONGITUDES)?;
+                within("first parallel", parallels[0], BELOW_POLES)?;
+                within("second parallel", parallels[1], BELOW_POLES)?;
+                if parallels[0] + parallels[1] == 0.0 {
+                    return Err(GridDefinitionError::Parallels(parallels[0], parallels[1]));
+                }
+                Ok(())
+            }
+            Self::Map(Projection::PolarStereographic {
+                radius_m, central_lon, true_lat, ..
+            }) => {
+                within("radius", radius_m, RADII)?;
+                within("central longitude", central_lon, LONGITUDES)?;
+                within("true parallel", true_lat, LATITUDES)
+            }
+            Self::Map(Projection::Mercator { radius_m, central_lon, true_lat }) => {
+                within("radius", radius_m, RADII)?;
+                within("central longitude", central_lon, LONGITUDES)?;
+                within("true parallel", true_lat, BELOW_POLES)
+            }
+        }
+    }
+}
+
+/// What a number may be, in words, and the test of it.
+type Allowed = (&'static str, fn(f64) -> bool);
+const LATITUDES: Allowed = ("from -90 to 90", |number| number.abs() <= 90.0);
+const BELOW_POLES: Allowed = ("above -90 and below 90", |number| number.abs() < 90.0);
+const LONGITUDES: Allowed = ("from -360 to 720", |number| (-360.0..=720.0).contains(&number));
+const STEPS: Allowed = ("finite and not 0", |number| number.is_finite() && number != 0.0);
+const RADII: Allowed = ("finite and above 0", |number| number.is_finite() && number > 0.0);
+
+fn within(what: &'static str, got: f64, allowed: Allowed) -> Result<(), GridDefinitionError> {
+    let (allowed, test) = allowed;
+    if test(got) { Ok(()) } else { Err(GridDefinitionError::Number { what, allowed, got }) }
+}
+
+#[cfg(test)]
+#[path = "native_grid_tests.rs"]
+mod tests;

@@ -1,0 +1,212 @@
+use super::super::{normalised, turned};
+use super::*;
+
+fn lambert() -> GridDefinition {
+    GridDefinition {
+        rows: 65,
+        columns: 93,
+        projection: GridProjection::Map(Projection::LambertConformal {
+            radius_m: 6_371_229.0,
+            origin_lat: 25.0,
+            central_lon: 265.0,
+            parallels: [25.0, 25.0],
+        }),
+        first_lon: 226.541,
+        first_lat: 12.19,
+        column_step: 81_271.0,
+        row_step: 81_271.0,
+        grid_relative_winds: true,
+    }
+}
+
+fn lat_lon(columns: usize, first_lon: f64, column_step: f64) -> NativeGrid {
+    NativeGrid::new(GridDefinition {
+        rows: 73,
+        columns,
+        projection: GridProjection::Globe(LatLonGlobe::LatLon),
+        first_lon,
+        first_lat: 90.0,
+        column_step,
+        row_step: -2.5,
+        grid_relative_winds: false,
+    })
+    .unwrap()
+}
+
+fn at(lon: f64, lat: f64) -> LonLat {
+    LonLat::new(lon, lat).unwrap()
+}
+
+#[test]
+fn definitions_that_make_no_grid_are_refused() {
+    let refused = |change: fn(&mut GridDefinition)| {
+        let mut definition = lambert();
+        change(&mut definition);
+        NativeGrid::new(definition).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(|definition| definition.rows = 0),
+        "a grid has 1 to 67108864 cells; got 0 rows of 93"
+    );
+    assert_eq!(
+        refused(|definition| definition.rows = usize::MAX),
+        "a grid has 1 to 67108864 cells; got 18446744073709551615 rows of 93"
+    );
+    assert_eq!(
+        refused(|definition| definition.row_step = 0.0),
+        "step from row to row must be finite and not 0; got 0"
+    );
+    assert_eq!(
+        refused(|definition| definition.first_lat = f64::NAN),
+        "latitude of the first cell must be from -90 to 90; got NaN"
+    );
+    assert_eq!(
+        refused(|definition| definition.first_lat = -90.0),
+        "the first cell, latitude -90, longitude 226.541, is not on its map"
+    );
+    assert_eq!(
+        refused(|definition| {
+            definition.projection = GridProjection::Map(Projection::LambertConformal {
+                radius_m: 6_371_229.0,
+                origin_lat: 0.0,
+                central_lon: 0.0,
+                parallels: [-30.0, 30.0],
+            });
+        }),
+        "the parallels -30 and 30 make no cone; allowed are two whose sum is not 0"
+    );
+}
+
+#[test]
+fn cells_and_arrays_that_do_not_fit_are_refused() {
+    let grid = NativeGrid::new(lambert()).unwrap();
+    for error in [grid.position(65, 0).unwrap_err(), grid.wind_rotation(65, 0).unwrap_err()] {
+        assert_eq!(
+            error.to_string(),
+            "row 65, column 0 is not on the grid; allowed are rows 0 to 64 and columns 0 to 92"
+        );
+    }
+    let mut short = vec![0.5; 3];
+    let error = grid.wind_rotations_into(&mut short, &mut [0.5]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "arrays of 6045 values are needed, one for each cell; got 3 and 1"
+    );
+    assert_eq!(short, [0.5; 3]);
+}
+
+#[test]
+fn half_a_cell_beyond_the_outermost_centres_is_on_the_grid() {
+    let grid = lat_lon(21, 170.0, 1.0);
+    assert_eq!(grid.nearest(at(169.51, 89.0)), Ok((0, 0)));
+    assert_eq!(grid.nearest(at(-169.51, -89.0)), Ok((72, 20)));
+    assert_eq!(grid.nearest(at(180.0, 0.0)), Ok((36, 10)));
+    assert_eq!(grid.nearest(at(-180.0, 0.0)), Ok((36, 10)));
+    assert_eq!(
+        grid.nearest(at(169.4, 0.0)).unwrap_err().to_string(),
+        "latitude 0, longitude 169.4 is not on the grid: it would be row 36.00, column -0.60; \
+         allowed are rows 0 to 72 and columns 0 to 20"
+    );
+    assert!(grid.nearest(at(-169.4, 0.0)).is_err());
+}
+
+#[test]
+fn a_grid_around_the_globe_has_no_edge() {
+    let grid = lat_lon(144, 0.0, 2.5);
+    assert!(grid.goes_round());
+    assert!(!lat_lon(145, 0.0, 2.5).goes_round());
+    for (lon, column) in [(0.0, 0), (-1.2, 0), (-1.3, 143), (178.7, 71), (178.8, 72), (-180.0, 72)]
+    {
+        assert_eq!(grid.nearest(at(lon, 0.0)), Ok((36, column)), "{lon}");
+    }
+    // Of the two columns on the same meridian either is right.
+    assert!([0, 144].contains(&lat_lon(145, 0.0, 2.5).nearest(at(0.0, 0.0)).unwrap().1));
+    // Columns to the west.
+    assert_eq!(lat_lon(144, 0.0, -2.5).nearest(at(-5.0, 0.0)), Ok((36, 2)));
+}
+
+#[test]
+fn poles_are_cells_of_a_grid_that_has_them() {
+    let grid = lat_lon(144, 0.0, 2.5);
+    assert_eq!(grid.position(0, 5).unwrap(), at(12.5, 90.0));
+    assert_eq!(grid.position(72, 143).unwrap(), at(-2.5, -90.0));
+    assert_eq!(grid.nearest(at(12.4, 90.0)), Ok((0, 5)));
+    // The first row beyond a pole.
+    let mut definition = *grid.definition();
+    definition.rows = 74;
+    let over = NativeGrid::new(definition).unwrap();
+    assert_eq!(
+        over.position(73, 0).unwrap_err().to_string(),
+        "row 73, column 0 is not on the globe: latitude must be from -90 to 90; got -92.5"
+    );
+}
+
+#[test]
+fn the_pole_inside_a_polar_grid_is_a_place_like_any_other() {
+    let grid = NativeGrid::new(GridDefinition {
+        rows: 201,
+        columns: 201,
+        projection: GridProjection::Map(Projection::PolarStereographic {
+            radius_m: 6_371_229.0,
+            south: false,
+            central_lon: 249.0,
+            true_lat: 60.0,
+        }),
+        first_lon: 249.0 - 45.0,
+        first_lat: 75.0,
+        column_step: 20_000.0,
+        row_step: 20_000.0,
+        grid_relative_winds: true,
+    })
+    .unwrap();
+    let (row, column) = grid.nearest(at(0.0, 90.0)).unwrap();
+    assert_eq!(grid.nearest(at(123.0, 90.0)), Ok((row, column)));
+    let cell = grid.position(row, column).unwrap();
+    assert!(cell.distance_km(at(0.0, 90.0)) < 15.0);
+    // Opposite each other across the pole, the winds are turned by half a turn.
+    let (row, column) = (row as f64, column as f64);
+    let pole = grid.locate(at(0.0, 90.0));
+    assert!((pole.0 - row).abs() <= 0.5 && (pole.1 - column).abs() <= 0.5);
+    for lon in [-180.0, -111.0, 0.0, 69.0, 100.0] {
+        let (across_row, across_column) = grid.locate(at(normalised(lon + 180.0), 88.0));
+        let (row, column) = grid.locate(at(lon, 88.0));
+        assert!((row + across_row - 2.0 * pole.0).abs() < 1e-9);
+        assert!((column + across_column - 2.0 * pole.1).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn earth_relative_winds_are_not_turned() {
+    let mut definition = lambert();
+    definition.grid_relative_winds = false;
+    let grid = NativeGrid::new(definition).unwrap();
+    assert_eq!(grid.wind_rotation(40, 20), Ok(Rotation::IDENTITY));
+    let (mut cos, mut sin) = (vec![0.0; grid.cells()], vec![0.5; grid.cells()]);
+    grid.wind_rotations_into(&mut cos, &mut sin).unwrap();
+    assert!(cos.iter().all(|&cos| cos == 1.0) && sin.iter().all(|&sin| sin == 0.0));
+}
+
+#[test]
+fn arrays_hold_what_each_cell_has() {
+    let grid = NativeGrid::new(lambert()).unwrap();
+    let cells = grid.cells();
+    let (mut cos, mut sin) = (vec![0.0; cells], vec![0.0; cells]);
+    let (mut lon, mut lat) = (vec![0.0; cells], vec![0.0; cells]);
+    grid.wind_rotations_into(&mut cos, &mut sin).unwrap();
+    grid.positions_into(&mut lon, &mut lat).unwrap();
+    for row in 0..grid.rows() {
+        for column in 0..grid.columns() {
+            let cell = row * grid.columns() + column;
+            let rotation = Rotation { cos: cos[cell], sin: sin[cell] };
+            assert_eq!(grid.wind_rotation(row, column), Ok(rotation));
+            assert_eq!(grid.position(row, column), Ok(at(lon[cell], lat[cell])));
+            assert_eq!(grid.nearest(at(lon[cell], lat[cell])), Ok((row, column)));
+            // Two ways: from the map, and from the longitude.
+            let GridProjection::Map(projection) = grid.definition().projection else { panic!() };
+            let by_lon = projection.rotation(lon[cell]);
+            assert!((by_lon.cos - rotation.cos).abs() < 1e-12);
+            assert!((by_lon.sin - rotation.sin).abs() < 1e-12);
+            assert!(turned(lon[cell]) == lon[cell]);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+"""A store of model grids as xarray and zarr open it: the numbers that ecCodes reads."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+import zarr
+
+DATA = Path(__file__).parent.parent / "data"
+RUN = DATA / "model_grids" / "store" / "nam211" / "20180917T000000Z"
+
+# Product, level in hPa, and the place of its field in the file.
+FIELDS = [("prmsl", None, 0), ("u", 150, 5), ("v", 150, 6), ("u", 100, 3), ("v", 100, 4)]
+
+
+@pytest.fixture
+def golden():
+    fields = json.loads((DATA / "grib" / "eccodes.json").read_text(encoding="utf-8"))
+    return fields["nam211_20180917T00Z_f000.grib2"]
+
+
+@pytest.fixture
+def run():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return xarray.open_zarr(RUN, consolidated=False)
+
+
+def test_the_axes_are_those_of_the_run(run):
+    assert dict(run.sizes) == {"valid_time": 2, "level_hpa": 2, "row": 65, "column": 93}
+    np.testing.assert_array_equal(run.level_hpa, [150.0, 100.0])
+    assert [str(time)[:16] for time in run.valid_time.values] == [
+        "2018-09-17T00:00",
+        "2018-09-17T03:00",
+    ]
+    assert run.u.dims == ("valid_time", "level_hpa", "row", "column")
+    assert (run.prmsl.units, run.u.units) == ("Pa", "m/s")
+
+
+def test_values_are_those_that_eccodes_reads(run, golden):
+    compared = 0
+    for name, level_hpa, number in FIELDS:
+        field = run[name].isel(valid_time=0)
+        if level_hpa is not None:
+            field = field.sel(level_hpa=level_hpa)
+        half = field.encoding["scale_factor"] / 2
+        wanted = golden[number]
+        for row, column, value in wanted["points"]:
+            # xarray computes in the width that it thinks enough for the scale.
+            assert abs(float(field[row, column]) - value) <= half * 1.1
+            compared += 1
+        values = field.values
+        assert values.size == wanted["rows"] * wanted["columns"]
+        assert abs(values.min() - wanted["min"]) <= half * 1.1
+        assert abs(values.max() - wanted["max"]) <= half * 1.1
+        assert abs(values.mean(dtype=np.float64) - wanted["mean"]) <= half
+    assert compared == 30
+
+
+def test_an_hour_that_is_not_published_has_no_values(run):
+    assert bool(run.isel(valid_time=1).u.isnull().all())
+    manifest = run.attrs["mesonet"]
+    assert [hour["hour"] for hour in manifest["published"]] == [0]
+    assert manifest["definition"]["grid"]["projection"] == "lambert_conformal"
+
+
+def test_the_integers_are_checked_as_they_are_read(tmp_path):
+    array = zarr.open_array(RUN / "u", mode="r")
+    assert (array.shape, array.dtype) == ((2, 2, 65, 93), np.dtype("int16"))
+    assert array.attrs["_FillValue"] == -32768
+    for file in (RUN / "prmsl").rglob("*"):
+        if file.is_file():
+            copy = tmp_path / file.relative_to(RUN / "prmsl")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(file.read_bytes())
+    shard = tmp_path / "c" / "0" / "0" / "0"
+    broken = bytearray(shard.read_bytes())
+    broken[100] ^= 1
+    shard.write_bytes(broken)
+    with pytest.raises(ValueError, match="[Cc]hecksum"):
+        zarr.open_array(tmp_path, mode="r")[0]
