@@ -10,7 +10,7 @@ use mesonet::feed::DETECT_BYTES;
 
 /// Every file of test data: how its path starts, below `tests/data`, and its kind. The first that
 /// fits counts; the number is of the files that it counts for.
-const KINDS: [(&str, usize, Option<FeedKind>); 23] = [
+const KINDS: [(&str, usize, Option<FeedKind>); 25] = [
     ("nws_observation/pynws/alerts", 2, Some(FeedKind::NwsAlerts)),
     // An answer without an observation.
     ("nws_observation/pynws/stations_observations_noprop", 1, None),
