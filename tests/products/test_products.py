@@ -4,6 +4,7 @@ were made of, and GDAL over HTTP a running server.
 The server is the program of `MESONET_SERVER_BIN`.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -145,6 +146,21 @@ def test_gdal_reads_how_it_is_packed(case, tif):
         assert float(tags["PACKING_ERROR"]) == case.scale / 2
         stamp = tags["VALID_TIME"].replace("-", "").replace(":", "")
         assert case.path.endswith(f"{stamp}.tif")
+
+
+def test_the_distributions_gdal_reads_it_too(case, tif):
+    """Another version than the wheel's, as a GIS on a server has it."""
+    command = ["gdalinfo", "-json", "-checksum", tif]
+    said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    (band,) = said["bands"]
+    packing = (band["scale"], band["offset"], band["noDataValue"], band["unit"])
+    assert packing == (case.scale, case.offset, -32768, case.unit)
+    assert said["metadata"]["IMAGE_STRUCTURE"]["LAYOUT"] == "COG"
+    # Every tile and every overview can be decoded.
+    assert band["checksum"] > 0
+    sizes = [overview["size"] for overview in band.get("overviews", [])]
+    assert all(overview["checksum"] >= 0 for overview in band.get("overviews", []))
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_values_are_within_half_a_step_of_those_that_eccodes_reads(case, tif, fields):
