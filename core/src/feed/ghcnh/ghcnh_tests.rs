@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 
 use super::*;
+use crate::quality::BaseQuality;
 
 const COLUMNS: [&str; 5] =
     ["Measurement_Code", "Quality_Code", "Report_Type", "Source_Code", "Source_Station_ID"];
