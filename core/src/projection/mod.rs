@@ -7,13 +7,14 @@
 //! | The polar stereographic one, north and south | `polar_stereographic.rs`, on the same cone |
 //! | Mercator's | `mercator.rs` |
 //! | Latitudes and longitudes of a globe whose poles were moved | `rotated_lat_lon.rs` |
-//! | Rows and columns on any of them, or on plain latitudes and longitudes | `native_grid.rs` |
+//! | Rows and columns on any of them, or on plain latitudes and longitudes | `native_grid.rs`, as `grid_definition.rs` says |
 //!
 //! The formulas are those of J. P. Snyder, Map Projections: A Working Manual, US Geological Survey
 //! Professional Paper 1395 (1987), for the sphere. We do not project ellipsoids: the producers of
 //! model grids compute on spheres.
 
 mod cone;
+mod grid_definition;
 mod lambert;
 mod map;
 mod mercator;
@@ -21,11 +22,11 @@ mod native_grid;
 mod polar_stereographic;
 mod rotated_lat_lon;
 
-pub(crate) use native_grid::WindTurns;
-pub use native_grid::{
-    GridDefinition, GridDefinitionError, GridProjection, LatLonGlobe, MAX_GRID_CELLS, NativeGrid,
-    NativeGridError,
+pub use grid_definition::{
+    GridDefinition, GridDefinitionError, GridProjection, LatLonGlobe, MAX_GRID_CELLS,
 };
+pub(crate) use native_grid::WindTurns;
+pub use native_grid::{NativeGrid, NativeGridError};
 
 use crate::wind::Rotation;
 use map::Map;

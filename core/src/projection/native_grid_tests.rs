@@ -1,4 +1,4 @@
-use super::super::{normalised, turned};
+use super::super::{LatLonGlobe, Projection, normalised, turned};
 use super::*;
 
 fn lambert() -> GridDefinition {
