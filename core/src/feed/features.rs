@@ -10,18 +10,47 @@ use serde::de::{
 };
 use serde_json::{Map, Value};
 
-use super::summary::FeedError;
+use super::summary::{FeedError, FeedSummary, FilePlace, RefusalReason};
 
-/// Visits the features of a `FeatureCollection`, or a single `Feature`, each with the number of
-/// bytes before it. What is no object comes as an empty one.
+/// A feature of a document.
+pub(super) type Feature = Map<String, Value>;
+
+/// Reads the features of a `FeatureCollection`, or a single `Feature`, and visits what is made of
+/// each. One that cannot be read is counted and listed in the summary, with the bytes before it.
 ///
 /// # Errors
 /// A source that fails; text that is no JSON, or a feature that is longer than `max_feature_bytes`:
 /// there is no telling where the next would start; a document that holds no features.
-pub(super) fn each_feature(
+pub(super) fn read_features<T>(
     input: impl BufRead,
     max_feature_bytes: usize,
-    each: &mut dyn FnMut(u64, &Map<String, Value>),
+    read: impl Fn(&Feature, &mut FeedSummary) -> Result<T, RefusalReason>,
+    mut visit: impl FnMut(T),
+) -> Result<FeedSummary, FeedError> {
+    let mut summary = FeedSummary::default();
+    each_feature(
+        input,
+        max_feature_bytes,
+        &mut |byte, feature| match read(feature, &mut summary) {
+            Ok(item) => {
+                visit(item);
+                summary.read += 1;
+            }
+            Err(reason) => {
+                let id = feature.get("id").and_then(Value::as_str).unwrap_or("");
+                summary.refuse(FilePlace::Byte(byte), id.as_bytes(), reason);
+            }
+        },
+    )?;
+    Ok(summary)
+}
+
+/// Visits the features of a document, each with the number of bytes before it. What is no object
+/// comes as an empty one.
+fn each_feature(
+    input: impl BufRead,
+    max_feature_bytes: usize,
+    each: &mut dyn FnMut(u64, &Feature),
 ) -> Result<(), FeedError> {
     let ration = Rc::new(Ration {
         each: max_feature_bytes,
@@ -46,7 +75,7 @@ pub(super) fn each_feature(
 /// A document of features; each is handed out with the number of bytes before it.
 struct Document<'d> {
     ration: &'d Ration,
-    each: &'d mut dyn FnMut(u64, &Map<String, Value>),
+    each: &'d mut dyn FnMut(u64, &Feature),
 }
 
 impl<'de> DeserializeSeed<'de> for Document<'_> {

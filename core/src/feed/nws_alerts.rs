@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::cap::{MAX_REFERENCES, nws};
-use super::features::each_feature;
+use super::features::read_features;
 use super::kind::holds;
-use super::summary::{FeedError, FeedSummary, FilePlace, RefusalReason, excerpt};
+use super::summary::{FeedError, FeedSummary, RefusalReason, excerpt};
 use crate::alert::{AlertMessage, AlertMessageType, AlertPart, AlertText, AreaKind, MessageArea};
 use crate::geometry::MultiPolygon;
 use crate::time::parse_instant;
@@ -65,24 +65,9 @@ const MAX_ZONES: usize = 2_000;
 /// ```
 pub fn read_nws_alerts(
     input: impl BufRead,
-    mut visit: impl FnMut(AlertMessage),
+    visit: impl FnMut(AlertMessage),
 ) -> Result<FeedSummary, FeedError> {
-    let mut summary = FeedSummary::default();
-    each_feature(
-        input,
-        MAX_FEATURE_BYTES,
-        &mut |byte, feature| match message(feature, &mut summary) {
-            Ok(message) => {
-                visit(message);
-                summary.read += 1;
-            }
-            Err(reason) => {
-                let id = feature.get("id").and_then(Value::as_str).unwrap_or("");
-                summary.refuse(FilePlace::Byte(byte), id.as_bytes(), reason);
-            }
-        },
-    )?;
-    Ok(summary)
+    read_features(input, MAX_FEATURE_BYTES, message, visit)
 }
 
 /// The properties of an alert.

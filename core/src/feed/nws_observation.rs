@@ -4,12 +4,12 @@ use std::io::BufRead;
 
 use serde_json::{Map, Value};
 
-use super::features::each_feature;
+use super::features::read_features;
 use super::kind::holds;
 use super::metar::Weather;
 use super::readings::{Measured, Readings};
 use super::report::{FeedReport, FeedStation, FileContext};
-use super::summary::{FeedError, FeedSummary, FilePlace, RefusalReason, excerpt};
+use super::summary::{FeedError, FeedSummary, RefusalReason, excerpt};
 use crate::canonical::Canonical;
 use crate::crosswalk::MADIS;
 use crate::geo::LonLat;
@@ -91,24 +91,9 @@ const AERODROME_SENSOR_HEIGHT_M: f64 = 10.0;
 /// ```
 pub fn read_nws_observations(
     input: impl BufRead,
-    mut visit: impl FnMut(FeedReport),
+    visit: impl FnMut(FeedReport),
 ) -> Result<FeedSummary, FeedError> {
-    let mut summary = FeedSummary::default();
-    each_feature(
-        input,
-        MAX_FEATURE_BYTES,
-        &mut |byte, feature| match report(feature, &mut summary) {
-            Ok(report) => {
-                visit(report);
-                summary.read += 1;
-            }
-            Err(reason) => {
-                let id = feature.get("id").and_then(Value::as_str).unwrap_or("");
-                summary.refuse(FilePlace::Byte(byte), id.as_bytes(), reason);
-            }
-        },
-    )?;
-    Ok(summary)
+    read_features(input, MAX_FEATURE_BYTES, report, visit)
 }
 
 /// The elements that are read with their series, as aerodromes measure them.

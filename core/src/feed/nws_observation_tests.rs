@@ -1,5 +1,6 @@
 use std::io::{self, Read};
 
+use super::super::summary::FilePlace;
 use super::*;
 
 fn document(features: &[String]) -> String {
