@@ -284,8 +284,8 @@ impl State {
     }
 
     /// Makes anew what has changed: markers when a station came or moved, details when anything
-    /// came in or, as their `qualities` age, after a minute, alerts when their state changes. Requests see the old until the new is
-    /// whole. One caller at a time.
+    /// came in or, as their `qualities` age, after a minute, alerts when their state changes.
+    /// Requests see the old until the new is whole. One caller at a time.
     ///
     /// # Errors
     /// A body could not be made; the old one stays.
