@@ -114,8 +114,8 @@ impl NativeGrid {
     /// The grid of a definition.
     ///
     /// # Errors
-    /// A size of none or of more than [`MAX_GRID_CELLS`] cells, numbers that are not finite or out
-    /// of range, a first cell that the projection cannot show.
+    /// A size of none or of more than [`MAX_GRID_CELLS`](super::MAX_GRID_CELLS) cells, numbers that
+    /// are not finite or out of range, a first cell that the projection cannot show.
     pub fn new(definition: GridDefinition) -> Result<Self, GridDefinitionError> {
         definition.check()?;
         let GridDefinition { first_lon, first_lat, column_step, .. } = definition;
