@@ -13,6 +13,8 @@ use crate::grid::GridLengthError;
 #[cfg(feature = "grid-store")]
 use crate::grid_store::GridStoreError;
 use crate::lookback::{LookbackError, PlanError};
+#[cfg(feature = "models")]
+use crate::model_catalogue::ModelCatalogueError;
 use crate::model_tile::TileError;
 use crate::projection::{GridDefinitionError, NativeGridError};
 use crate::quality::QualityError;
@@ -95,6 +97,9 @@ pub enum Error {
     IntervalType(#[from] IntervalTypeError),
     #[error(transparent)]
     Lookback(#[from] LookbackError),
+    #[cfg(feature = "models")]
+    #[error(transparent)]
+    ModelCatalogue(#[from] ModelCatalogueError),
     #[error(transparent)]
     NativeGrid(#[from] NativeGridError),
     #[error(transparent)]

@@ -43,6 +43,7 @@
 //! | Points and series of a model run | `model_point`, `model_series` (feature `grid-store`) |
 //! | Web-Mercator tiles of a native grid, winds turned before they are interpolated | [`TilePlan`], [`TileAddress`] |
 //! | Model runs: their stamps, values, columns and series on disk | [`RunStamp`], `GridStore`, `GridRun` (feature `grid-store`) |
+//! | Sources of model output: their products, hours and access | `ModelCatalogue` (feature `models`) |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`], [`NativeGrid::wind_rotation`] |
 //!
 //! # Features
@@ -59,6 +60,7 @@
 //! - `grib`: fields of GRIB edition 2.
 //! - `raster`: fields as Cloud Optimized GeoTIFFs, and the catalogue of products.
 //! - `grid-store`: model grids on disk, `GridStore`.
+//! - `models`: the sources of model output, `ModelCatalogue`, and their GRIB2 files.
 
 /// The examples of the project's front page are tested too.
 #[cfg(all(doctest, feature = "feed", feature = "store", feature = "serde"))]
@@ -103,6 +105,8 @@ mod derived;
 mod error;
 mod grid;
 mod lookback;
+#[cfg(feature = "models")]
+mod model_access;
 mod model_tile;
 mod projection;
 mod series_filter;
@@ -117,6 +121,8 @@ mod grib;
 mod grib_native_grid;
 #[cfg(feature = "grid-store")]
 mod grid_store;
+#[cfg(feature = "models")]
+mod model_catalogue;
 #[cfg(feature = "raster")]
 mod raster;
 #[cfg(feature = "store")]
@@ -215,6 +221,12 @@ pub use model::{
     GridEncoding, ModelFields, ModelPoint, ModelPointQuery, ModelProduct, ModelSeries,
     ModelSeriesQuery, PointEntry, SeriesEntry, SeriesItem, SeriesValue, model_point,
     model_products, model_series,
+};
+#[cfg(feature = "models")]
+pub use model_access::{AccessRefusal, AccessRule, ModelCaller, ModelCapabilities, ModelUse};
+#[cfg(feature = "models")]
+pub use model_catalogue::{
+    DEFAULT_MODELS_TOML, ModelCatalogue, ModelCatalogueError, ModelSource, SourceProduct,
 };
 pub use model_tile::{
     MAX_TILE_ZOOM, TILE_SIDE, TileAddress, TileError, TilePlan, TileSampling, WindComponent,

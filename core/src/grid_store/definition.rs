@@ -11,7 +11,7 @@ use crate::tile::Encoding;
 
 /// Most hours of a run, products of a model and levels of a product.
 const MAX_HOURS: usize = 1024;
-const MAX_PRODUCTS: usize = 1024;
+pub(crate) const MAX_PRODUCTS: usize = 1024;
 const MAX_LEVELS: usize = 256;
 /// Longest text of a unit in bytes.
 const MAX_UNIT_BYTES: usize = 64;
@@ -91,7 +91,8 @@ impl RunDefinition {
 }
 
 impl ProductDefinition {
-    fn check(&self) -> Result<(), GridStoreError> {
+    /// What every product of a run must be.
+    pub(crate) fn check(&self) -> Result<(), GridStoreError> {
         let Self { name, unit, levels_hpa, .. } = self;
         check_name("product", name)?;
         let none = |cause: String| Err(GridStoreError::Definition(cause));
@@ -117,7 +118,7 @@ impl ProductDefinition {
 }
 
 /// Names become folders, so they are of a form that no folder above can be reached with.
-pub(super) fn check_name(what: &'static str, name: &str) -> Result<(), GridStoreError> {
+pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), GridStoreError> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
     if first && name.len() <= 64 && name.bytes().all(allowed) {

@@ -25,6 +25,9 @@ mod shard;
 mod writer;
 mod zarr;
 
+#[cfg(feature = "models")]
+pub(crate) use definition::MAX_PRODUCTS;
+pub(crate) use definition::check_name;
 pub use definition::{ProductDefinition, PublishedHour, RunDefinition};
 pub use error::GridStoreError;
 pub use reader::{GridProduct, GridRun};
@@ -35,7 +38,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::run_stamp::RunStamp;
-use definition::check_name;
 use error::storage;
 
 /// A folder of model runs.
