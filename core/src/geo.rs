@@ -134,6 +134,9 @@ pub struct BBox {
 }
 
 impl BBox {
+    /// The whole globe.
+    pub const GLOBE: Self = Self { min_lon: -180.0, min_lat: -90.0, max_lon: 180.0, max_lat: 90.0 };
+
     /// A box from its west, south, east and north.
     ///
     /// # Errors
@@ -154,15 +157,23 @@ impl BBox {
             && [west, east].into_iter().flatten().any(|(from, to)| (from..=to).contains(&at.lon))
     }
 
+    /// The western side; greater than the eastern one where the box crosses the antimeridian.
+    pub const fn min_lon(self) -> f64 {
+        self.min_lon
+    }
+
     /// The southern side.
-    #[cfg(feature = "zone")]
-    pub(crate) const fn min_lat(self) -> f64 {
+    pub const fn min_lat(self) -> f64 {
         self.min_lat
     }
 
+    /// The eastern side.
+    pub const fn max_lon(self) -> f64 {
+        self.max_lon
+    }
+
     /// The northern side.
-    #[cfg(feature = "zone")]
-    pub(crate) const fn max_lat(self) -> f64 {
+    pub const fn max_lat(self) -> f64 {
         self.max_lat
     }
 

@@ -40,7 +40,7 @@
 //! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | `RasterCatalogue`, `Raster` (feature `raster`) |
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
 //! | The native grid of a model: row and column to latitude and longitude and back | [`NativeGrid`], [`Projection`] |
-//! | Points and series of a model run | `model_point`, `model_series` (feature `grid-store`) |
+//! | Points, series and tiles of a model run | `model_point`, `model_series`, `model_tile` (feature `grid-store`) |
 //! | Web-Mercator tiles of a native grid, winds turned before they are interpolated | [`TilePlan`], [`TileAddress`] |
 //! | Model runs: their stamps, values, columns and series on disk | [`RunStamp`], `GridStore`, `GridRun` (feature `grid-store`) |
 //! | Sources of model output: their products, hours and access | `ModelCatalogue` (feature `models`) |
@@ -140,6 +140,8 @@ mod export;
 mod intake;
 #[cfg(feature = "grid-store")]
 mod model;
+#[cfg(feature = "grid-store")]
+mod model_map;
 #[cfg(feature = "store")]
 mod observation_series;
 #[cfg(feature = "store")]
@@ -218,7 +220,7 @@ pub use intake::{InputVerdict, Intake, ReadingExplanation};
 pub use lookback::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
 #[cfg(feature = "grid-store")]
 pub use model::{
-    GridEncoding, ModelFields, ModelPoint, ModelPointQuery, ModelProduct, ModelSeries,
+    CellCentre, GridEncoding, ModelFields, ModelPoint, ModelPointQuery, ModelProduct, ModelSeries,
     ModelSeriesQuery, PointEntry, SeriesEntry, SeriesItem, SeriesValue, model_point,
     model_products, model_series,
 };
@@ -228,6 +230,8 @@ pub use model_access::{AccessRefusal, AccessRule, ModelCaller, ModelCapabilities
 pub use model_catalogue::{
     DEFAULT_MODELS_TOML, ModelCatalogue, ModelCatalogueError, ModelSource, SourceProduct,
 };
+#[cfg(feature = "grid-store")]
+pub use model_map::{ModelTileQuery, model_tile};
 pub use model_tile::{
     MAX_TILE_ZOOM, TILE_SIDE, TileAddress, TileError, TilePlan, TileSampling, WindComponent,
 };

@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::geo::LonLat;
 use crate::grid_store::{GridProduct, GridRun, GridStoreError, ProductDefinition, RunDefinition};
 use crate::run_stamp::RunStamp;
 use crate::tile::Encoding;
@@ -56,6 +57,9 @@ pub struct ModelPoint {
     pub row: usize,
     /// Column of the native grid.
     pub col: usize,
+    /// Where the centre of the cell lies; null where the definition of the grid runs over a pole.
+    #[serde(flatten)]
+    pub centre: CellCentre,
     /// What each field has there, in the order that was asked for.
     pub fields: ModelFields<PointEntry>,
     /// The turn of the cell's winds towards true north.
@@ -71,6 +75,9 @@ pub struct ModelSeries {
     pub row: usize,
     /// Column of the native grid.
     pub col: usize,
+    /// Where the centre of the cell lies; null where the definition of the grid runs over a pole.
+    #[serde(flatten)]
+    pub centre: CellCentre,
     /// How many hours the run has.
     pub forecast_hours: usize,
     /// First valid time of the whole run.
@@ -81,6 +88,15 @@ pub struct ModelSeries {
     pub wind_rotation: Rotation,
     /// What each field has there, in the order that was asked for.
     pub fields: ModelFields<SeriesEntry>,
+}
+
+/// Latitude and longitude of the centre of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CellCentre {
+    /// The latitude.
+    pub lat: Option<f64>,
+    /// The longitude, −180 to just below 180.
+    pub lon: Option<f64>,
 }
 
 /// Fields by name; on the wire an object.
@@ -171,6 +187,23 @@ pub struct GridEncoding {
     pub encoding: Encoding,
 }
 
+impl ModelSeriesQuery<'_> {
+    /// How many values the answer has at most: those of all hours of the run.
+    ///
+    /// # Errors
+    /// A field that the run does not have.
+    pub fn values(&self, run: &GridRun) -> Result<usize, GridStoreError> {
+        let mut levels = 0;
+        for (index, name) in self.fields.iter().enumerate() {
+            let product = run.product(name)?;
+            if !self.fields[..index].contains(name) {
+                levels += if self.level.is_some() { 1 } else { product.definition().levels() };
+            }
+        }
+        Ok(levels * run.definition().valid_ms.len())
+    }
+}
+
 impl<T: Serialize> Serialize for ModelFields<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, entry)| (name, entry)))
@@ -227,6 +260,7 @@ pub fn model_point(
         forecast_hours: definition.valid_ms.len(),
         row,
         col: column,
+        centre: centre(run, row, column),
         fields,
         wind_rotation,
     })
@@ -275,6 +309,7 @@ pub fn model_series(
         run: definition.run,
         row,
         col: column,
+        centre: centre(run, row, column),
         forecast_hours: definition.valid_ms.len(),
         valid_from: Iso8601(first),
         valid_to: Iso8601(last),
@@ -293,6 +328,11 @@ pub fn model_products(run: &RunDefinition) -> Vec<ModelProduct> {
         encoding: GridEncoding { height, width, encoding: product.encoding },
     };
     run.products.iter().map(listed).collect()
+}
+
+fn centre(run: &GridRun, row: usize, column: usize) -> CellCentre {
+    let at = run.grid().position(row, column).ok();
+    CellCentre { lat: at.map(LonLat::lat), lon: at.map(LonLat::lon) }
 }
 
 /// The entries of fields, each once, in the order of their first mention.

@@ -38,6 +38,9 @@ fn a_point_has_values_columns_and_the_rotation() {
     let rotation = &point["wind_rotation"];
     assert!((rotation["cos"].as_f64().unwrap() - 0.974283138718).abs() < 1e-9);
     assert!((rotation["sin"].as_f64().unwrap() + 0.225327241164).abs() < 1e-9);
+    // As NCEPLIBS-ip has it.
+    assert!((point["lat"].as_f64().unwrap() - 43.719480441965).abs() < 1e-9);
+    assert!((point["lon"].as_f64().unwrap() + 125.81296536150296).abs() < 1e-9);
     assert_eq!(
         point,
         json!({
@@ -47,6 +50,8 @@ fn a_point_has_values_columns_and_the_rotation() {
             "forecast_hours": 2,
             "row": 40,
             "col": 20,
+            "lat": point["lat"],
+            "lon": point["lon"],
             "fields": {
                 "u": {"unit": "m/s", "levels_hpa": [150.0, 100.0], "values": [21.32, 18.2]},
                 "prmsl": {"unit": "Pa", "value": 101_828.8},

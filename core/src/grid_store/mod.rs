@@ -122,8 +122,7 @@ impl GridStore {
     /// A model's name that cannot be one, a folder that cannot be read.
     pub fn runs(&self, model: &str) -> Result<Vec<RunStamp>, GridStoreError> {
         let mut runs = Vec::new();
-        for name in names(&self.model_folder(model)?)? {
-            let Ok(run) = name.parse() else { continue };
+        for run in self.begun(model)? {
             match GridRun::open(&self.run_folder(model, run)?) {
                 Ok(opened) if opened.published().is_empty() => {}
                 // It went away meanwhile.
@@ -133,6 +132,16 @@ impl GridStore {
                 Err(error) => return Err(error),
             }
         }
+        Ok(runs)
+    }
+
+    /// The runs of a model that somebody has begun to write, latest first.
+    ///
+    /// # Errors
+    /// As [`Self::runs`].
+    pub fn begun(&self, model: &str) -> Result<Vec<RunStamp>, GridStoreError> {
+        let names = names(&self.model_folder(model)?)?;
+        let mut runs: Vec<RunStamp> = names.iter().filter_map(|name| name.parse().ok()).collect();
         runs.sort_unstable_by(|one, other| other.cmp(one));
         Ok(runs)
     }

@@ -8,13 +8,15 @@ use super::GridStoreError;
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::damaged;
 use super::shard::{Layout, Shard};
-use super::zarr::{DOCUMENT, Manifest};
+use super::zarr::{DOCUMENT, DocumentState, Manifest};
 use crate::projection::{NativeGrid, NativeGridError};
 
 /// A run as it was when it was opened. Its shards are mapped when they are first read and stay so.
 #[derive(Debug)]
 pub struct GridRun {
     folder: PathBuf,
+    /// Of the document that it was opened by.
+    state: DocumentState,
     definition: RunDefinition,
     grid: NativeGrid,
     published: Vec<PublishedHour>,
@@ -33,7 +35,7 @@ pub struct GridProduct<'a> {
 
 impl GridRun {
     pub(super) fn open(folder: &Path) -> Result<Self, GridStoreError> {
-        let Some(manifest) = Manifest::read(folder)? else {
+        let Some((manifest, state)) = Manifest::read_state(folder)? else {
             let name = |path: Option<&Path>| {
                 let name = path.and_then(Path::file_name).unwrap_or_default();
                 name.to_string_lossy().into_owned()
@@ -52,7 +54,7 @@ impl GridRun {
             }
         }
         let shards = present.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { folder: folder.to_owned(), definition, grid, published, shards, present })
+        Ok(Self { folder: folder.to_owned(), state, definition, grid, published, shards, present })
     }
 
     /// What the run is of.
@@ -78,6 +80,23 @@ impl GridRun {
     /// Whether all its hours are published.
     pub fn is_complete(&self) -> bool {
         self.published.len() == self.definition.valid_ms.len()
+    }
+
+    /// Whether nothing was published since it was opened, and the run is still there. It takes a
+    /// look at one file.
+    ///
+    /// # Errors
+    /// A disk that refuses.
+    pub fn is_current(&self) -> Result<bool, GridStoreError> {
+        Ok(DocumentState::now(&self.folder)? == Some(self.state))
+    }
+
+    /// Whether a product has values of its own at an hour, be they all missing. An hour without may
+    /// get them later.
+    pub fn has(&self, product: &str, hour: usize) -> bool {
+        let hours = self.definition.valid_ms.len();
+        let index = self.definition.products.iter().position(|known| known.name == product);
+        index.is_some_and(|index| hour < hours && self.present[index * hours + hour])
     }
 
     /// A product by its name.

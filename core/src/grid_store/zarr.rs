@@ -3,9 +3,10 @@
 //! Sources: the Zarr core specification, version 3.0, its codecs `bytes`, `crc32c` and
 //! `sharding_indexed`; for the attributes the CF conventions 1.12, section 8.1.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{Read, Write};
 use std::path::Path;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -43,6 +44,36 @@ pub(super) struct Manifest {
     pub published: Vec<PublishedHour>,
 }
 
+/// What tells one state of a document from the next, which is a file of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DocumentState {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    inode: u64,
+}
+
+impl DocumentState {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            inode: std::os::unix::fs::MetadataExt::ino(metadata),
+        }
+    }
+
+    /// The state of the document in a folder now; `None` if there is none.
+    pub fn now(folder: &Path) -> Result<Option<Self>, GridStoreError> {
+        let path = folder.join(DOCUMENT);
+        match fs::metadata(&path) {
+            Ok(metadata) => Ok(Some(Self::of(&metadata))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(storage(&path, &error)),
+        }
+    }
+}
+
 impl Manifest {
     pub fn new(definition: RunDefinition) -> Self {
         Self { format: 1, definition, published: Vec::new() }
@@ -50,12 +81,19 @@ impl Manifest {
 
     /// Reads the group in a folder; `None` if there is none.
     pub fn read(folder: &Path) -> Result<Option<Self>, GridStoreError> {
+        Ok(Self::read_state(folder)?.map(|(manifest, _)| manifest))
+    }
+
+    /// The same, with the state of the document.
+    pub fn read_state(folder: &Path) -> Result<Option<(Self, DocumentState)>, GridStoreError> {
         let path = folder.join(DOCUMENT);
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(storage(&path, &error)),
         };
+        let state = file.metadata().map_err(|error| storage(&path, &error))?;
+        let state = DocumentState::of(&state);
         let mut text = Vec::new();
         let read = file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut text);
         read.map_err(|error| storage(&path, &error))?;
@@ -76,7 +114,7 @@ impl Manifest {
         {
             return Err(damaged(&path, &"its published hours are not in order"));
         }
-        Ok(Some(manifest))
+        Ok(Some((manifest, state)))
     }
 
     /// Writes the group by one rename, and makes sure that it is on disk.

@@ -8,11 +8,13 @@
 //! | Mercator's | `mercator.rs` |
 //! | Latitudes and longitudes of a globe whose poles were moved | `rotated_lat_lon.rs` |
 //! | Rows and columns on any of them, or on plain latitudes and longitudes | `native_grid.rs`, as `grid_definition.rs` says |
+//! | The box that a grid lies in | `bounds.rs` |
 //!
 //! The formulas are those of J. P. Snyder, Map Projections: A Working Manual, US Geological Survey
 //! Professional Paper 1395 (1987), for the sphere. We do not project ellipsoids: the producers of
 //! model grids compute on spheres.
 
+mod bounds;
 mod cone;
 mod grid_definition;
 mod lambert;

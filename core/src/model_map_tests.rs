@@ -1,0 +1,144 @@
+use std::path::Path;
+
+use super::*;
+use crate::grid_store::{GridStore, RunDefinition};
+use crate::projection::{GridDefinition, GridProjection, Projection};
+use crate::{Encoding, ProductDefinition};
+
+/// NAM on grid 211, the first of two hours published: see `tests/data/model_grids`.
+fn nam() -> GridRun {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/model_grids/store");
+    GridStore::new(folder).newest_run("nam211").unwrap()
+}
+
+fn query(product: &str, level: usize, z: u32, x: u32, y: u32) -> ModelTileQuery<'_> {
+    ModelTileQuery {
+        hour: 0,
+        product,
+        level,
+        address: TileAddress::new(z, x, y).unwrap(),
+        sampling: TileSampling::Nearest,
+        wind: None,
+    }
+}
+
+#[test]
+fn a_pixel_is_the_value_of_the_cell_that_it_lies_in() {
+    let run = nam();
+    let query = query("prmsl", 0, 3, 1, 3);
+    let tile = model_tile(&run, &query).unwrap();
+    let product = run.product("prmsl").unwrap();
+    let mut compared = 0;
+    for (pixel, &raw) in tile.iter().enumerate() {
+        let (lon, lat) = (query.address.lon(pixel % 256), query.address.lat(pixel / 256));
+        let Ok((row, column)) = run.grid().nearest(crate::LonLat::new(lon, lat).unwrap()) else {
+            assert_eq!(raw, i16::MIN);
+            continue;
+        };
+        let value = product.value(0, 0, row, column).unwrap().unwrap();
+        assert_eq!(product.definition().encoding.decode(raw), value, "{pixel}");
+        compared += 1;
+    }
+    assert!(compared > 10_000, "{compared}");
+}
+
+#[test]
+fn a_component_of_the_wind_is_turned_and_any_other_field_is_not() {
+    let run = nam();
+    let plain = query("u", 1, 3, 1, 3);
+    let wind = |component| {
+        let wind = Some((component, ["u", "v"]));
+        let product = if component == WindComponent::U { "u" } else { "v" };
+        model_tile(&run, &ModelTileQuery { wind, product, ..plain }).unwrap()
+    };
+    let (u_true, v_true) = (wind(WindComponent::U), wind(WindComponent::V));
+    let [u, v] =
+        ["u", "v"].map(|product| model_tile(&run, &ModelTileQuery { product, ..plain }).unwrap());
+    let mut turned = 0;
+    for pixel in (0..256 * 256).step_by(97) {
+        let (lon, lat) = (plain.address.lon(pixel % 256), plain.address.lat(pixel / 256));
+        let Ok((row, column)) = run.grid().nearest(crate::LonLat::new(lon, lat).unwrap()) else {
+            continue;
+        };
+        let rotation = run.grid().wind_rotation(row, column).unwrap();
+        let decode = |raw: i16| f64::from(raw) * 0.01;
+        let (east, north) = rotation.apply(decode(u[pixel]), decode(v[pixel]));
+        assert!((decode(u_true[pixel]) - east).abs() < 0.005_001, "{pixel}");
+        assert!((decode(v_true[pixel]) - north).abs() < 0.005_001, "{pixel}");
+        turned += usize::from(u_true[pixel] != u[pixel]);
+    }
+    assert!(turned > 100, "{turned}");
+}
+
+#[test]
+fn what_the_run_does_not_have_is_refused_also_where_the_tile_is_empty() {
+    let run = nam();
+    // Over Africa.
+    let outside = query("u", 0, 3, 4, 4);
+    assert!(model_tile(&run, &outside).unwrap().iter().all(|&raw| raw == i16::MIN));
+    let refused = |query: ModelTileQuery<'_>| model_tile(&run, &query).unwrap_err().to_string();
+    assert_eq!(
+        refused(ModelTileQuery { level: 2, ..outside }),
+        "level 2 is out of range; allowed is 0 to 1"
+    );
+    assert_eq!(
+        refused(ModelTileQuery { hour: 2, ..outside }),
+        "hour 2 is out of range; allowed is 0 to 1"
+    );
+    assert_eq!(
+        refused(ModelTileQuery { hour: 1, ..outside }),
+        "hour 1 of run 20180917T000000Z is not published yet; published are 0"
+    );
+    assert_eq!(
+        refused(ModelTileQuery { product: "w", ..outside }),
+        "\"w\" is no product of model \"nam211\"; allowed are prmsl, u, v"
+    );
+}
+
+#[test]
+fn a_component_without_the_other_has_no_true_direction_and_so_no_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = GridStore::new(folder.path());
+    let definition = RunDefinition {
+        model: "half".to_owned(),
+        run: "20240101T000000Z".parse().unwrap(),
+        grid: GridDefinition {
+            rows: 20,
+            columns: 20,
+            projection: GridProjection::Map(Projection::PolarStereographic {
+                radius_m: 6_371_229.0,
+                south: false,
+                central_lon: -100.0,
+                true_lat: 60.0,
+            }),
+            first_lon: -120.0,
+            first_lat: 40.0,
+            column_step: 200_000.0,
+            row_step: 200_000.0,
+            grid_relative_winds: true,
+        },
+        valid_ms: vec![1_704_067_200_000],
+        products: ["u", "v"]
+            .map(|name| ProductDefinition {
+                name: name.to_owned(),
+                unit: "m/s".to_owned(),
+                levels_hpa: None,
+                encoding: Encoding::new(0.01, 0.0, i16::MIN).unwrap(),
+            })
+            .to_vec(),
+    };
+    let mut writer = store.write_run(definition).unwrap();
+    writer.write(0, "u", &[1000; 400]).unwrap();
+    writer.publish(&[0], 0).unwrap();
+    let run = store.newest_run("half").unwrap();
+    assert!(run.has("u", 0) && !run.has("v", 0) && !run.has("w", 0));
+    let query = query("u", 0, 1, 0, 0);
+    let filled = |query: &ModelTileQuery<'_>| {
+        model_tile(&run, query).unwrap().iter().filter(|&&raw| raw != i16::MIN).count()
+    };
+    assert!(filled(&query) > 1000);
+    for other in ["v", "gone"] {
+        let wind = Some((WindComponent::U, ["u", other]));
+        assert_eq!(filled(&ModelTileQuery { wind, ..query }), 0);
+    }
+}
