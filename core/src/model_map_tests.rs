@@ -49,7 +49,7 @@ fn a_component_of_the_wind_is_turned_and_any_other_field_is_not() {
     let wind = |component| {
         let wind = Some((component, ["u", "v"]));
         let product = if component == WindComponent::U { "u" } else { "v" };
-        model_tile(&run, &ModelTileQuery { wind, product, ..plain }).unwrap()
+        model_tile(&run, &ModelTileQuery { product, wind, ..plain }).unwrap()
     };
     let (u_true, v_true) = (wind(WindComponent::U), wind(WindComponent::V));
     let [u, v] =

@@ -33,12 +33,13 @@ pub struct TileAddress {
 }
 
 /// How a pixel gets its value from the cells of the grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TileSampling {
     /// The cell that its centre lies in: for categories, directions and what is patchy.
     Nearest,
     /// Between the four cells around its centre, by rows and columns; no value where one of them
     /// has none.
+    #[default]
     Bilinear,
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use mesonet::{Plan, Product};
+use mesonet::{AccessRefusal, ModelCaller, ModelSource, ModelUse, Plan, Product};
 
 use crate::error::ApiError;
 use crate::state::State;
@@ -21,6 +21,11 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// The same as a caller of the model service.
+    pub fn of_models(self) -> ModelCaller {
+        ModelCaller { plan: self.plan, organisations: Vec::new() }
+    }
+
     /// Refuses a caller who may not use a product: 401 where a credential could help, 403 where
     /// there is one whose plan is too low.
     fn check(self, product: Product) -> Result<(), ApiError> {
@@ -31,6 +36,41 @@ impl Caller {
         } else {
             Err(ApiError::Forbidden)
         }
+    }
+}
+
+/// Leave to use a source of model output. Without one no run is opened, and here is the only place
+/// that gives it.
+#[derive(Clone, Copy, Debug)]
+pub struct Granted<'a>(&'a ModelSource);
+
+impl<'a> Granted<'a> {
+    /// Leave for a caller to use some products of a source in a way.
+    ///
+    /// # Errors
+    /// 404 for a source that there is not, 401 or 403 where the caller may not use it.
+    pub fn new<'p>(
+        state: &'a State,
+        caller: Caller,
+        model: &str,
+        use_: ModelUse,
+        products: impl IntoIterator<Item = &'p str>,
+    ) -> Result<Self, ApiError> {
+        let catalogue = state.models().catalogue();
+        let source = catalogue.get(model).ok_or_else(|| {
+            let models: Vec<&str> = catalogue.iter().map(ModelSource::name).collect();
+            ApiError::NotFound(format!("\"{model}\" is no model; there are {}", models.join(", ")))
+        })?;
+        source.allows(&caller.of_models(), use_, products).map_err(|refusal| match refusal {
+            AccessRefusal::Anonymous => ApiError::Unauthorized,
+            AccessRefusal::Lacking => ApiError::Forbidden,
+        })?;
+        Ok(Self(source))
+    }
+
+    /// The source.
+    pub fn source(self) -> &'a ModelSource {
+        self.0
     }
 }
 

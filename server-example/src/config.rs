@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::{fmt, io};
 
 use axum::http::{HeaderValue, Uri};
@@ -10,13 +9,14 @@ use clap::Args;
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use mesonet::{
-    Caps, CatalogueError, CheckConfig, CheckConfigError, Checker, Iso8601, Plan, RasterCatalogue,
-    parse_instant, parse_window,
+    Caps, CatalogueError, CheckConfig, CheckConfigError, Checker, ModelCatalogue,
+    ModelCatalogueError, Plan, RasterCatalogue, parse_window,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::fetch::FetchConfig;
 use crate::ingest::KeyHash;
+use crate::replay_start::ReplayStart;
 
 /// The settings of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,8 @@ pub struct Config {
     pub assume_plan: Plan,
     /// Path below which the observation service lies.
     pub api_prefix: String,
+    /// Path below which the model service lies, `/models/…` and `/capabilities`; empty is the root.
+    pub model_prefix: String,
     /// Sites whose pages may call the service from a browser.
     pub cors_origins: Vec<String>,
     /// File of limits for the quality checks, which go over those that ship.
@@ -58,6 +60,9 @@ pub struct Config {
     /// File of raster products, which go over those that ship.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub products: Option<PathBuf>,
+    /// File of sources of model output, which go over those that ship.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<PathBuf>,
     /// What goes to the log: the name of a level.
     pub log: String,
     /// Most cells of a readings answer.
@@ -66,6 +71,8 @@ pub struct Config {
     pub max_positions: u64,
     /// Most station ids of a request.
     pub max_station_ids: usize,
+    /// Most values of a series of the model service.
+    pub max_model_values: usize,
     /// Longest body of a request.
     pub max_body_bytes: usize,
 }
@@ -85,14 +92,17 @@ impl Default for Config {
             fetch: Vec::new(),
             assume_plan: Plan::None,
             api_prefix: "/api/v1".to_owned(),
+            model_prefix: String::new(),
             cors_origins: Vec::new(),
             limits: None,
             zones: Vec::new(),
             products: None,
+            models: None,
             log: "info".to_owned(),
             max_cells: cells,
             max_positions: positions,
             max_station_ids: 5_000,
+            max_model_values: 1_000_000,
             max_body_bytes: 1 << 20,
         }
     }
@@ -160,6 +170,11 @@ pub struct Flags {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_prefix: Option<String>,
 
+    /// Path below which the model service lies [default: none, it lies at the root]
+    #[arg(long, env = "MESONET_MODEL_PREFIX", value_name = "PATH")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_prefix: Option<String>,
+
     /// Sites whose pages may call the service, comma-separated [default: none]
     #[arg(long, env = "MESONET_CORS_ORIGINS", value_name = "ORIGINS", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,6 +195,11 @@ pub struct Flags {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub products: Option<PathBuf>,
 
+    /// Sources of model output (TOML), which go over those that ship [default: none]
+    #[arg(long, env = "MESONET_MODELS", value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<PathBuf>,
+
     /// What goes to the log: off, error, warn, info, debug or trace [default: info]
     #[arg(long, env = "MESONET_LOG", value_name = "LEVEL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -199,6 +219,11 @@ pub struct Flags {
     #[arg(long, env = "MESONET_MAX_STATION_IDS", value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_station_ids: Option<usize>,
+
+    /// Most values of a series of the model service [default: 1000000]
+    #[arg(long, env = "MESONET_MAX_MODEL_VALUES", value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_model_values: Option<usize>,
 
     /// Longest body of a request [default: 1048576]
     #[arg(long, env = "MESONET_MAX_BODY_BYTES", value_name = "BYTES")]
@@ -232,6 +257,14 @@ pub enum ConfigError {
         path: PathBuf,
         /// The place and the reason.
         error: CatalogueError,
+    },
+    /// A catalogue of sources of model output that makes no sense.
+    #[error("{}: {error}", .path.display())]
+    Models {
+        /// The file.
+        path: PathBuf,
+        /// The place and the reason.
+        error: ModelCatalogueError,
     },
     /// A file that cannot be read, a key that is none, a value of the wrong type.
     #[error("{0}")]
@@ -268,6 +301,7 @@ impl Config {
         config.check()?;
         config.checker()?;
         config.catalogue()?;
+        config.model_catalogue()?;
         Ok(config)
     }
 
@@ -296,6 +330,18 @@ impl Config {
             .map_err(|error| ConfigError::Products { path: path.clone(), error })
     }
 
+    /// The sources of model output of this deployment.
+    ///
+    /// # Errors
+    /// A file of sources that cannot be read or makes no sense.
+    pub fn model_catalogue(&self) -> Result<ModelCatalogue, ConfigError> {
+        let Some(path) = &self.models else { return Ok(ModelCatalogue::default()) };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError::File { path: path.clone(), error })?;
+        ModelCatalogue::from_toml(&text)
+            .map_err(|error| ConfigError::Models { path: path.clone(), error })
+    }
+
     /// Checks what the types of the settings cannot.
     ///
     /// # Errors
@@ -311,6 +357,18 @@ impl Config {
         if !is_prefix(&self.api_prefix) {
             let allowed = "a path of letters, digits, - . _ ~ that starts with / and does not \
                            end with it, for example /api/v1";
+            return refuse("api_prefix", &format!("\"{}\"", self.api_prefix), allowed);
+        }
+        if !(self.model_prefix.is_empty() || is_prefix(&self.model_prefix)) {
+            let allowed = "empty, or a path as for api_prefix";
+            return refuse("model_prefix", &format!("\"{}\"", self.model_prefix), allowed);
+        }
+        // Both have an endpoint /capabilities, and one has all below /models.
+        let models = format!("{}/models", self.model_prefix);
+        if self.api_prefix == self.model_prefix
+            || format!("{}/", self.api_prefix).starts_with(&format!("{models}/"))
+        {
+            let allowed = "a path that is not that of the model service";
             return refuse("api_prefix", &format!("\"{}\"", self.api_prefix), allowed);
         }
         if let Some(origin) = self.cors_origins.iter().find(|origin| !is_origin(origin)) {
@@ -329,6 +387,9 @@ impl Config {
         }
         if self.max_station_ids < 1 {
             return refuse("max_station_ids", &self.max_station_ids, "1 or more");
+        }
+        if self.max_model_values < 1 {
+            return refuse("max_model_values", &self.max_model_values, "1 or more");
         }
         if self.data.as_os_str().is_empty() {
             return refuse("data", &"empty", "a folder");
@@ -385,54 +446,6 @@ fn is_origin(text: &str) -> bool {
     // A browser sends scheme, host and port and nothing else, so nothing else can ever match.
     text.parse().ok().and_then(|uri| shown(&uri)).is_some_and(|origin| origin == text)
         && HeaderValue::from_str(text).is_ok()
-}
-
-/// Where the clock starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub enum ReplayStart {
-    /// At the newest reading of the sample.
-    Sample,
-    /// At real time.
-    Live,
-    /// At an instant, milliseconds since 1970 (UTC).
-    At(i64),
-}
-
-/// A text that is no start of a clock.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "\"{0}\" is no start of the clock; allowed are sample, live and an ISO 8601 instant, for \
-     example 2024-08-03T18:00:00Z"
-)]
-pub struct ReplayStartError(pub String);
-
-impl FromStr for ReplayStart {
-    type Err = ReplayStartError;
-    fn from_str(text: &str) -> Result<Self, ReplayStartError> {
-        match text {
-            "sample" => Ok(Self::Sample),
-            "live" => Ok(Self::Live),
-            _ => parse_instant(text).map(Self::At).map_err(|_| ReplayStartError(text.to_owned())),
-        }
-    }
-}
-
-impl TryFrom<String> for ReplayStart {
-    type Error = ReplayStartError;
-    fn try_from(text: String) -> Result<Self, ReplayStartError> {
-        text.parse()
-    }
-}
-
-impl From<ReplayStart> for String {
-    fn from(start: ReplayStart) -> Self {
-        match start {
-            ReplayStart::Sample => "sample".to_owned(),
-            ReplayStart::Live => "live".to_owned(),
-            ReplayStart::At(ts_ms) => Iso8601(ts_ms).to_string(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use mesonet::{BBox, parse_instant};
+use mesonet::{BBox, LonLat, parse_instant};
 use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
@@ -96,6 +96,35 @@ impl Query {
             })
         };
         self.one(name)?.map(number).transpose()
+    }
+
+    /// A parameter that is a place in a list, counted from 0.
+    ///
+    /// # Errors
+    /// It is repeated, or no whole number from 0 on.
+    pub fn index(&self, name: &str) -> Result<Option<usize>, ApiError> {
+        let index = |text: &str| {
+            // A sign would be read too.
+            let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse().ok().filter(|_| is_plain).ok_or_else(|| {
+                ApiError::BadRequest(format!(
+                    "{name} must be a whole number from 0 on; got \"{text}\""
+                ))
+            })
+        };
+        self.one(name)?.map(index).transpose()
+    }
+
+    /// A place, by `lat` and `lon`.
+    ///
+    /// # Errors
+    /// One of them without the other, repeated, no number, or off the globe.
+    pub fn place(&self) -> Result<Option<LonLat>, ApiError> {
+        match (self.number("lat")?, self.number("lon")?) {
+            (None, None) => Ok(None),
+            (Some(lat), Some(lon)) => LonLat::new(lon, lat).map(Some).map_err(ApiError::of),
+            _ => Err(ApiError::BadRequest("a place needs both lat and lon, or neither".to_owned())),
+        }
     }
 
     /// A box of four sides.

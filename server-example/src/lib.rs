@@ -13,6 +13,7 @@
 //! | The bundled reports and the bundled field | [`sample`], `products/sample.rs` |
 //! | Files into the store: command, watched folder, push | [`ingest`] |
 //! | Raster products: GRIB2 in, Cloud Optimized GeoTIFFs out | [`ProductFiles`] |
+//! | Runs of models that are open | [`ModelRuns`] |
 //! | Store, and bodies that are encoded ahead | [`State`] |
 //! | Alerts with their state, encoded once per change | `alerts.rs` |
 //! | Endpoints, one file per resource | `routes/` |
@@ -33,10 +34,12 @@ mod error;
 mod extract;
 pub mod fetch;
 pub mod ingest;
+mod model_runs;
 mod products;
 mod readings_json;
 mod record;
 mod replay;
+mod replay_start;
 mod routes;
 mod sample;
 mod series_json;
@@ -62,10 +65,12 @@ use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::TraceLayer;
 
 pub use clock::Clock;
-pub use config::{Config, ConfigError, Flags, ReplayStart, ReplayStartError};
+pub use config::{Config, ConfigError, Flags};
+pub use model_runs::ModelRuns;
 pub use products::ProductFiles;
 pub use record::{Origin, Record};
 pub use replay::Timeline;
+pub use replay_start::{ReplayStart, ReplayStartError};
 pub use sample::{Sample, SampleError, sample, sample_alerts, station_tables};
 pub use serve::{ServeError, serve};
 pub use state::{SnapshotError, State};
@@ -84,6 +89,7 @@ pub fn app(state: Arc<State>) -> Router {
     let router = Router::new()
         .merge(routes::index())
         .nest(&state.config().api_prefix, routes::api())
+        .merge(routes::models(&state.config().model_prefix))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, PATIENCE))
         // A long file on a slow line takes its time; it is the pieces of it that must keep coming.
         .merge(ingest::push::router(&state.config().api_prefix))

@@ -9,11 +9,12 @@ use mesonet::{Intake, Iso8601, Maintained, Maintenance, Plan, StoreError};
 use tokio::net::TcpListener;
 
 use crate::clock::Clock;
-use crate::config::{Config, ConfigError, ReplayStart};
+use crate::config::{Config, ConfigError};
 use crate::fetch;
 use crate::ingest::{Watch, WatchError};
 use crate::record::{Origin, Record};
 use crate::replay::Timeline;
+use crate::replay_start::ReplayStart;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
 use crate::state::{SnapshotError, State};
 use crate::zones::ZonesError;

@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::error::ApiError;
 use crate::ingest::{Ingest, IngestError, Options, Summary, Target, ingest};
+use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles, take_in_sample};
 use crate::record::{Origin, Record};
 use crate::sample::station_tables;
@@ -38,6 +39,7 @@ pub struct State {
     record: Option<Record>,
     intake: Intake,
     products: ProductFiles,
+    models: ModelRuns,
     /// Done once the product of the sample is there, if it is to be.
     sample_product: Once,
     /// Held while files are read into the store: one reader at a time keeps the cores busy.
@@ -138,6 +140,7 @@ impl State {
             alert_view: ArcSwapOption::default(),
             alert_builder: Mutex::new(()),
             products: ProductFiles::new(&config.data, config.catalogue()?),
+            models: ModelRuns::new(&config.data, config.model_catalogue()?),
             sample_product: Once::new(),
             config,
             clock,
@@ -225,6 +228,11 @@ impl State {
             }
         });
         &self.products
+    }
+
+    /// The runs of models.
+    pub fn models(&self) -> &ModelRuns {
+        &self.models
     }
 
     /// Reads files into the store, one caller after the other; see [`ingest`]. What anyone but
@@ -331,6 +339,20 @@ impl State {
             drop(core);
             done
         });
+        task.await.map_err(ApiError::internal)
+    }
+
+    /// Does what reads a little of a file and is done at once: off the threads that serve
+    /// connections, but without waiting behind heavy work.
+    ///
+    /// # Errors
+    /// A panic in it, as an internal error.
+    pub(crate) async fn look_up<T: Send + 'static>(
+        self: &Arc<Self>,
+        look_up: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let state = Arc::clone(self);
+        let task = tokio::task::spawn_blocking(move || look_up(&state));
         task.await.map_err(ApiError::internal)
     }
 }

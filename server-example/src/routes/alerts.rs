@@ -7,7 +7,7 @@ use axum::extract::State as Shared;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{AlertQuery, BBox, LonLat, TimeError, ZoneCode};
+use mesonet::{AlertQuery, BBox, TimeError, ZoneCode};
 
 use crate::alerts::Language;
 use crate::encoding::{Accepted, Compressor, Effort};
@@ -55,7 +55,7 @@ fn alert_query(query: &Query) -> Result<AlertQuery, ApiError> {
         start_ms,
         end_ms,
         bbox: bbox(query)?,
-        at: place(query)?,
+        at: query.place()?,
         codes: codes(query)?,
         is_active: is_active(query)?,
     })
@@ -78,14 +78,6 @@ fn bbox(query: &Query) -> Result<Option<BBox>, ApiError> {
         _ => Err(ApiError::BadRequest(format!(
             "bbox must be four numbers, west,south,east,north; got \"{text}\""
         ))),
-    }
-}
-
-fn place(query: &Query) -> Result<Option<LonLat>, ApiError> {
-    match (query.number("lat")?, query.number("lon")?) {
-        (None, None) => Ok(None),
-        (Some(lat), Some(lon)) => LonLat::new(lon, lat).map(Some).map_err(ApiError::of),
-        _ => Err(ApiError::BadRequest("a place needs both lat and lon, or neither".to_owned())),
     }
 }
 

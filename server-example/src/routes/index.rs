@@ -47,13 +47,26 @@ async fn index(
         "POST /stations/readings",
         "GET /stations/{id}",
     ];
+    let model_prefix = &state.config().model_prefix;
+    let model_endpoints = [
+        "GET /capabilities",
+        "GET /models/coverage",
+        "GET /models/{model}/grid",
+        "GET /models/{model}/locate",
+        "GET /models/{model}/point",
+        "GET /models/{model}/products",
+        "GET /models/{model}/products/{name}/data/{z}/{x}/{y}",
+        "GET /models/{model}/runs",
+        "GET /models/{model}/series",
+    ];
+    let below = |prefix: &str, endpoint: &str| endpoint.replacen('/', &format!("{prefix}/"), 1);
+    let endpoints = endpoints.iter().map(|endpoint| below(prefix, endpoint));
+    let model_endpoints = model_endpoints.iter().map(|endpoint| below(model_prefix, endpoint));
     let index = Index {
         service: "mesonet",
         version: env!("CARGO_PKG_VERSION"),
         replay: Iso8601(state.now_ms().div_euclid(1000) * 1000),
-        endpoints: endpoints
-            .map(|endpoint| endpoint.replacen('/', &format!("{prefix}/"), 1))
-            .into(),
+        endpoints: endpoints.chain(model_endpoints).collect(),
     };
     json_value(accepted, &index)
 }

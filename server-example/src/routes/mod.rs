@@ -5,6 +5,7 @@ mod bulk;
 mod capabilities;
 mod explain;
 mod index;
+mod models;
 mod products;
 mod readings;
 mod series;
@@ -18,6 +19,7 @@ use axum::Router;
 
 pub use bulk::HEADERS as BULK_HEADERS;
 pub use index::router as index;
+pub use models::router as models;
 pub use zones::GEOGRAPHY;
 
 use crate::state::State;

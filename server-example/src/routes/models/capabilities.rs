@@ -1,0 +1,30 @@
+//! `/capabilities` of the model service: what the caller may do.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State as Shared;
+use axum::response::Response;
+use axum::routing::get;
+
+use super::not_stored;
+use crate::access::Caller;
+use crate::encoding::Accepted;
+use crate::error::ApiError;
+use crate::snapshot::json_value;
+use crate::state::State;
+
+pub fn router() -> Router<Arc<State>> {
+    Router::new().route("/capabilities", get(capabilities))
+}
+
+async fn capabilities(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    accepted: Accepted,
+) -> Result<Response, ApiError> {
+    let limits = BTreeMap::from([("maxValues", Some(state.config().max_model_values as u64))]);
+    let view = state.models().catalogue().capabilities(&caller.of_models(), limits);
+    json_value(accepted, &view).map(not_stored)
+}

@@ -1,0 +1,106 @@
+//! `/models/coverage`: which models there are, on which grids, of which parts of the globe.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State as Shared;
+use axum::response::Response;
+use axum::routing::get;
+use mesonet::{GridRun, MAX_TILE_ZOOM, ModelUse, NativeGrid, RunStamp, TILE_SIDE};
+use serde::Serialize;
+
+use super::not_stored;
+use super::runs::forecast_hour_axis;
+use crate::access::{Caller, Granted};
+use crate::encoding::Accepted;
+use crate::error::ApiError;
+use crate::snapshot::json_value;
+use crate::state::State;
+
+pub fn router() -> Router<Arc<State>> {
+    Router::new().route("/models/coverage", get(coverage))
+}
+
+/// The models that the caller may use and of which there is a run.
+#[derive(Serialize)]
+struct Coverage {
+    models: BTreeMap<String, ModelCoverage>,
+}
+
+#[derive(Serialize)]
+struct ModelCoverage {
+    title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    attribution: String,
+    /// Rows and columns of the native grid of the latest run.
+    ny: usize,
+    nx: usize,
+    bounds: Bounds,
+    latest_run: RunStamp,
+    /// The hours of the latest run, counted from its start.
+    forecast_hour_axis: Vec<f64>,
+    products: usize,
+    tile_size: usize,
+    max_zoom: u32,
+}
+
+/// The box that the cells of a grid lie in; west is greater than east across the antimeridian.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bounds {
+    min_lat: f64,
+    min_lon: f64,
+    max_lat: f64,
+    max_lon: f64,
+}
+
+impl Bounds {
+    pub fn of(grid: &NativeGrid) -> Self {
+        let bounds = grid.bounds();
+        Self {
+            min_lat: bounds.min_lat(),
+            min_lon: bounds.min_lon(),
+            max_lat: bounds.max_lat(),
+            max_lon: bounds.max_lon(),
+        }
+    }
+}
+
+impl ModelCoverage {
+    fn new(granted: Granted<'_>, run: &GridRun) -> Self {
+        let source = granted.source();
+        Self {
+            title: source.title().to_owned(),
+            attribution: source.attribution().to_owned(),
+            ny: run.grid().rows(),
+            nx: run.grid().columns(),
+            bounds: Bounds::of(run.grid()),
+            latest_run: run.definition().run,
+            forecast_hour_axis: forecast_hour_axis(run),
+            products: run.definition().products.len(),
+            tile_size: TILE_SIDE,
+            max_zoom: MAX_TILE_ZOOM,
+        }
+    }
+}
+
+async fn coverage(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    accepted: Accepted,
+) -> Result<Response, ApiError> {
+    let answer = move |state: &State| {
+        let mut models = BTreeMap::new();
+        for source in state.models().catalogue().iter() {
+            let granted = Granted::new(state, caller, source.name(), ModelUse::Listing, []);
+            // The capabilities tell of those that the caller may not use.
+            let Ok(granted) = granted else { continue };
+            if let Some(run) = state.models().newest(granted)? {
+                models.insert(source.name().to_owned(), ModelCoverage::new(granted, &run));
+            }
+        }
+        json_value(accepted, &Coverage { models }).map(not_stored)
+    };
+    state.look_up(answer).await?
+}

@@ -1,0 +1,127 @@
+//! `/models/{model}/grid` and `/models/{model}/locate`: the native grid, and the way from latitude
+//! and longitude to a cell of it. Both are additions to the interface.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, State as Shared};
+use axum::response::Response;
+use axum::routing::get;
+use mesonet::{GridDefinition, GridRun, LonLat, ModelUse, Rotation, RunStamp};
+use serde::Serialize;
+
+use super::coverage::Bounds;
+use super::lasting::Lasting;
+use super::{Asked, nearest, not_stored, run_or_newest, run_stamp};
+use crate::access::{Caller, Granted};
+use crate::encoding::Accepted;
+use crate::error::ApiError;
+use crate::extract::Query;
+use crate::snapshot::json_value;
+use crate::state::State;
+
+pub fn router() -> Router<Arc<State>> {
+    Router::new()
+        .route("/models/{model}/grid", get(grid))
+        .route("/models/{model}/locate", get(locate))
+}
+
+/// A grid as anyone needs it to convert between cells and positions.
+#[derive(Serialize)]
+struct Grid<'a> {
+    run: RunStamp,
+    ny: usize,
+    nx: usize,
+    #[serde(flatten)]
+    definition: &'a GridDefinition,
+    /// Longitude and latitude of the cells at the corners: the first and last of the first row, the
+    /// last and first of the last row.
+    corners: [Option<LonLat>; 4],
+    bounds: Bounds,
+}
+
+impl<'a> Grid<'a> {
+    fn new(run: &'a GridRun) -> Self {
+        let grid = run.grid();
+        let (bottom, right) = (grid.rows() - 1, grid.columns() - 1);
+        let corners = [(0, 0), (0, right), (bottom, right), (bottom, 0)];
+        Self {
+            run: run.definition().run,
+            ny: grid.rows(),
+            nx: grid.columns(),
+            definition: grid.definition(),
+            corners: corners.map(|(row, column)| grid.position(row, column).ok()),
+            bounds: Bounds::of(grid),
+        }
+    }
+}
+
+async fn grid(
+    Shared(state): Shared<Arc<State>>,
+    Path(model): Path<String>,
+    caller: Caller,
+    query: Query,
+    asked_for: Asked,
+) -> Result<Response, ApiError> {
+    let answer = move |state: &State| {
+        let granted = Granted::new(state, caller, &model, ModelUse::Listing, [])?;
+        let run = run_or_newest(state, granted, &query)?;
+        let grid = Grid::new(&run);
+        if run_stamp(&query)?.is_none() {
+            // The next run may have another grid.
+            return json_value(Accepted::of(&asked_for.headers), &grid).map(not_stored);
+        }
+        asked_for.json(&Lasting::of_definition(granted), &grid)
+    };
+    state.look_up(answer).await?
+}
+
+/// The cell that a position lies in.
+#[derive(Serialize)]
+struct Located {
+    run: RunStamp,
+    row: usize,
+    col: usize,
+    /// Where the centre of the cell lies.
+    lat: f64,
+    lon: f64,
+    /// From the position that was asked for to that centre.
+    distance_km: f64,
+    /// The position in rows and columns with their fractions.
+    fractional_row: f64,
+    fractional_col: f64,
+    wind_rotation: Rotation,
+}
+
+async fn locate(
+    Shared(state): Shared<Arc<State>>,
+    Path(model): Path<String>,
+    caller: Caller,
+    query: Query,
+    accepted: Accepted,
+) -> Result<Response, ApiError> {
+    let answer = move |state: &State| {
+        let granted = Granted::new(state, caller, &model, ModelUse::Listing, [])?;
+        let run = run_or_newest(state, granted, &query)?;
+        let at = query
+            .place()?
+            .ok_or_else(|| ApiError::BadRequest("lat and lon are needed".to_owned()))?;
+        let grid = run.grid();
+        let (row, col) = nearest(&run, at)?;
+        let centre = grid.position(row, col).map_err(ApiError::of)?;
+        let (fractional_row, fractional_col) = grid.locate(at);
+        let located = Located {
+            run: run.definition().run,
+            row,
+            col,
+            lat: centre.lat(),
+            lon: centre.lon(),
+            distance_km: at.distance_km(centre),
+            fractional_row,
+            fractional_col,
+            wind_rotation: grid.wind_rotation(row, col).map_err(ApiError::of)?,
+        };
+        json_value(accepted, &located).map(not_stored)
+    };
+    state.look_up(answer).await?
+}

@@ -1,0 +1,138 @@
+//! The model service: one file per endpoint, and what they share.
+
+mod capabilities;
+mod coverage;
+mod grid;
+mod lasting;
+mod point;
+mod products;
+mod runs;
+mod series;
+mod tiles;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use axum::response::Response;
+use mesonet::{GridRun, GridStoreError, LonLat, RunStamp};
+use serde::Serialize;
+
+use crate::access::Granted;
+use crate::encoding::{Accepted, Compressor, Effort};
+use crate::error::ApiError;
+use crate::extract::Query;
+use crate::snapshot::json;
+use crate::state::State;
+use lasting::Lasting;
+
+/// The model service, below its prefix.
+pub fn router(prefix: &str) -> Router<Arc<State>> {
+    let router = Router::new()
+        .merge(capabilities::router())
+        .merge(coverage::router())
+        .merge(grid::router())
+        .merge(point::router())
+        .merge(products::router())
+        .merge(runs::router())
+        .merge(series::router())
+        .merge(tiles::router());
+    if prefix.is_empty() { router } else { Router::new().nest(prefix, router) }
+}
+
+/// The names in `fields`, comma-separated.
+fn fields(query: &Query) -> Result<Vec<&str>, ApiError> {
+    let fields: Vec<&str> = named_fields(query).collect();
+    if fields.is_empty() {
+        let text = "fields is needed: names of products, comma-separated";
+        return Err(ApiError::BadRequest(text.to_owned()));
+    }
+    query.one("fields")?;
+    Ok(fields)
+}
+
+/// The same for those who decide on access, before anything is refused for its form.
+fn named_fields(query: &Query) -> impl Iterator<Item = &str> {
+    let names = query.all("fields").flat_map(|list| list.split(',')).map(str::trim);
+    names.filter(|name| !name.is_empty())
+}
+
+/// The run that is asked for, which must be.
+fn run(state: &State, granted: Granted<'_>, query: &Query) -> Result<Arc<GridRun>, ApiError> {
+    let stamp = run_stamp(query)?.ok_or_else(|| {
+        let text = "run is needed: a run of /runs, for example 20180917T000000Z";
+        ApiError::BadRequest(text.to_owned())
+    })?;
+    Ok(state.models().run(granted, stamp)?)
+}
+
+/// The run that is asked for, else the latest.
+fn run_or_newest(
+    state: &State,
+    granted: Granted<'_>,
+    query: &Query,
+) -> Result<Arc<GridRun>, ApiError> {
+    if let Some(stamp) = run_stamp(query)? {
+        return Ok(state.models().run(granted, stamp)?);
+    }
+    state.models().newest(granted)?.ok_or_else(|| {
+        ApiError::from(GridStoreError::UnknownModel(granted.source().name().to_owned()))
+    })
+}
+
+fn run_stamp(query: &Query) -> Result<Option<RunStamp>, ApiError> {
+    query.read("run", str::parse::<RunStamp>)
+}
+
+fn needed_index(query: &Query, name: &str) -> Result<usize, ApiError> {
+    query.index(name)?.ok_or_else(|| ApiError::BadRequest(format!("{name} is needed")))
+}
+
+/// The cell that is asked for, by row and column or by latitude and longitude.
+fn cell(run: &GridRun, query: &Query) -> Result<(usize, usize), ApiError> {
+    match (query.index("row")?, query.index("col")?, query.place()?) {
+        (Some(row), Some(column), None) => Ok((row, column)),
+        (None, None, Some(at)) => nearest(run, at),
+        _ => Err(ApiError::BadRequest(
+            "a cell is needed: row and col, or lat and lon, and not both".to_owned(),
+        )),
+    }
+}
+
+fn nearest(run: &GridRun, at: LonLat) -> Result<(usize, usize), ApiError> {
+    run.grid().nearest(at).map_err(ApiError::of)
+}
+
+/// A request as far as caches are concerned.
+struct Asked {
+    uri: Uri,
+    headers: HeaderMap,
+}
+
+impl<S: Sync> FromRequestParts<S> for Asked {
+    type Rejection = Infallible;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self { uri: parts.uri.clone(), headers: parts.headers.clone() })
+    }
+}
+
+impl Asked {
+    /// Answers with a value, or with nothing to who has it already.
+    fn json(&self, lasting: &Lasting, value: &impl Serialize) -> Result<Response, ApiError> {
+        let encoding = Accepted::of(&self.headers).fastest();
+        lasting.answer(self, encoding, || {
+            let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
+            let body = Compressor::encode(encoding, Effort::Fastest, &body);
+            Ok(json(encoding, body.map_err(ApiError::internal)?))
+        })
+    }
+}
+
+/// An answer that is the caller's own.
+fn not_stored(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,89 @@
+//! `/models/{model}/runs`: which runs there are.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, State as Shared};
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use axum::routing::get;
+use mesonet::{GridRun, HOUR_MS, Iso8601, ModelUse, RunStamp};
+use serde::Serialize;
+
+use crate::access::{Caller, Granted};
+use crate::encoding::Accepted;
+use crate::error::ApiError;
+use crate::snapshot::json_value;
+use crate::state::State;
+
+pub fn router() -> Router<Arc<State>> {
+    Router::new().route("/models/{model}/runs", get(runs))
+}
+
+/// The runs, latest first.
+#[derive(Serialize)]
+struct Runs {
+    runs: Vec<RunStamp>,
+    /// What is known of each, in the same order: an addition to the interface.
+    details: Vec<RunDetail>,
+}
+
+#[derive(Serialize)]
+struct RunDetail {
+    run: RunStamp,
+    /// When the newest part of it was published.
+    #[serde(rename = "availableAt")]
+    available_at: Option<Iso8601>,
+    forecast_hours: usize,
+    /// The hours of the run, counted from its start.
+    forecast_hour_axis: Vec<f64>,
+    /// Those that are published, as indices into the axis.
+    published_hours: Vec<usize>,
+    valid_from: Option<Iso8601>,
+    valid_to: Option<Iso8601>,
+}
+
+impl RunDetail {
+    fn new(run: &GridRun) -> Self {
+        let definition = run.definition();
+        let available_ms = run.published().iter().map(|hour| hour.published_ms).max();
+        Self {
+            run: definition.run,
+            available_at: available_ms.map(Iso8601),
+            forecast_hours: definition.valid_ms.len(),
+            forecast_hour_axis: forecast_hour_axis(run),
+            published_hours: run.published().iter().map(|hour| hour.hour).collect(),
+            valid_from: definition.valid_ms.first().copied().map(Iso8601),
+            valid_to: definition.valid_ms.last().copied().map(Iso8601),
+        }
+    }
+}
+
+/// The hours of a run, counted from its start.
+pub fn forecast_hour_axis(run: &GridRun) -> Vec<f64> {
+    let start_ms = run.definition().run.start_ms();
+    let hours = run.definition().valid_ms.iter();
+    hours.map(|valid_ms| (valid_ms - start_ms) as f64 / HOUR_MS as f64).collect()
+}
+
+async fn runs(
+    Shared(state): Shared<Arc<State>>,
+    Path(model): Path<String>,
+    caller: Caller,
+    accepted: Accepted,
+) -> Result<Response, ApiError> {
+    let answer = move |state: &State| {
+        let granted = Granted::new(state, caller, &model, ModelUse::Listing, [])?;
+        let runs = state.models().runs(granted)?;
+        let details: Vec<RunDetail> = runs.iter().map(|run| RunDetail::new(run)).collect();
+        let runs = details.iter().map(|detail| detail.run).collect();
+        let mut response = json_value(accepted, &Runs { runs, details })?;
+        // The next run may be there at any time.
+        let cache_control =
+            if granted.source().access().is_open() { "no-cache" } else { "private, no-cache" };
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
+        Ok(response)
+    };
+    state.look_up(answer).await?
+}
