@@ -150,7 +150,12 @@ fn the_root_tells_what_the_server_is() {
         r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","#,
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
-        r#""POST /obs/stations/readings","GET /obs/stations/{id}"]}"#
+        r#""POST /obs/stations/readings","GET /obs/stations/{id}","#,
+        r#""GET /capabilities","GET /models/coverage","GET /models/{model}/grid","#,
+        r#""GET /models/{model}/locate","GET /models/{model}/point","#,
+        r#""GET /models/{model}/products","#,
+        r#""GET /models/{model}/products/{name}/data/{z}/{x}/{y}","#,
+        r#""GET /models/{model}/runs","GET /models/{model}/series"]}"#
     ));
     assert_eq!(api.call(Method::GET, "/obs/capabilities", &[], Body::empty()).status, 200);
     api.get("/capabilities").is_empty(404);

@@ -96,23 +96,23 @@ impl Api {
 
 impl Answer {
     /// The body as it is, without its encoding.
-    pub fn text(&self) -> String {
+    pub fn bytes(&self) -> Vec<u8> {
         let body = &*self.body;
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         match self.header(header::CONTENT_ENCODING) {
-            None => text.push_str(std::str::from_utf8(body).unwrap()),
-            Some("gzip") => {
-                flate2::read::GzDecoder::new(body).read_to_string(&mut text).unwrap();
-            }
-            Some("br") => {
-                brotli::Decompressor::new(body, 4096).read_to_string(&mut text).unwrap();
-            }
-            Some("zstd") => {
-                zstd::Decoder::new(body).unwrap().read_to_string(&mut text).unwrap();
-            }
+            None => return body.to_vec(),
+            Some("gzip") => flate2::read::GzDecoder::new(body).read_to_end(&mut bytes).map(drop),
+            Some("br") => brotli::Decompressor::new(body, 4096).read_to_end(&mut bytes).map(drop),
+            Some("zstd") => zstd::Decoder::new(body).unwrap().read_to_end(&mut bytes).map(drop),
             Some(other) => panic!("an encoding that was not asked for: {other}"),
         }
-        text
+        .unwrap();
+        bytes
+    }
+
+    /// The same, which must be text.
+    pub fn text(&self) -> String {
+        String::from_utf8(self.bytes()).unwrap()
     }
 
     /// A header that must be text.

@@ -1,0 +1,68 @@
+//! How long answers last, and their encodings.
+
+use axum::http::header;
+
+use super::{RUN, point, series, service, tile};
+
+#[test]
+fn what_is_published_lasts_for_ever_and_what_may_still_come_is_asked_for_again() {
+    let service = service();
+    let lasting = "public, max-age=31536000, immutable";
+    let cache_control = |path: &str| {
+        let answer = service.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(answer.header(header::ETAG).unwrap().starts_with('"'));
+        answer.header(header::CACHE_CONTROL).unwrap().to_owned()
+    };
+    let of_point = point("hour=0&row=40&col=20&fields=u,prmsl");
+    let of_tile = tile("u/data/3/1/3?hour=0&level=0");
+    let of_series = series("row=40&col=20&fields=prmsl");
+    assert_eq!(cache_control(&of_point), lasting);
+    assert_eq!(cache_control(&of_tile), lasting);
+    assert_eq!(cache_control(&format!("/models/nam211/grid?run={RUN}")), lasting);
+    // The second hour is to come.
+    assert_eq!(cache_control(&of_series), "no-cache");
+    let tags = [&of_point, &of_tile, &of_series]
+        .map(|path| service.get(path).header(header::ETAG).unwrap().to_owned());
+    for (path, tag) in [&of_point, &of_tile, &of_series].into_iter().zip(&tags) {
+        let known = service.get_with(path, &[(header::IF_NONE_MATCH, tag)]);
+        assert_eq!((known.status.as_u16(), known.body.len()), (304, 0));
+        assert_eq!(known.header(header::ETAG), Some(&**tag));
+    }
+
+    service.publish_second_hour();
+    // Of pressure all is there, of the winds the second hour is not.
+    assert_eq!(cache_control(&of_series), lasting);
+    assert_eq!(cache_control(&series("row=40&col=20&fields=prmsl,u")), "no-cache");
+    assert_eq!(cache_control(&point("hour=1&row=40&col=20&fields=prmsl")), lasting);
+    assert_eq!(cache_control(&point("hour=1&row=40&col=20&fields=prmsl,u")), "no-cache");
+    // A component is made of both.
+    assert_eq!(cache_control(&tile("u/data/3/1/3?hour=1&level=0")), "no-cache");
+    let now = [&of_point, &of_tile, &of_series]
+        .map(|path| service.get(path).header(header::ETAG).unwrap().to_owned());
+    assert_eq!((&tags[0], &tags[1]), (&now[0], &now[1]));
+    assert_ne!(tags[2], now[2]);
+    // A refusal is nobody's to keep.
+    let refused =
+        service.get_with(&point("hour=9&row=0&col=0&fields=u"), &[(header::IF_NONE_MATCH, "*")]);
+    assert_eq!((refused.status.as_u16(), refused.header(header::CACHE_CONTROL)), (400, None));
+}
+
+#[test]
+fn tiles_and_answers_come_in_the_encoding_that_the_caller_takes() {
+    let service = service();
+    for path in [tile("prmsl/data/3/1/3?hour=0"), point("hour=0&row=4&col=2&fields=u")] {
+        let plain = service.get(&path);
+        let mut tags = vec![plain.header(header::ETAG).unwrap().to_owned()];
+        for encoding in ["gzip", "br", "zstd"] {
+            let encoded = service.get_with(&path, &[(header::ACCEPT_ENCODING, encoding)]);
+            assert_eq!(encoded.header(header::CONTENT_ENCODING), Some(encoding));
+            assert_eq!(encoded.header(header::VARY), Some("accept-encoding"));
+            assert_eq!(encoded.bytes(), plain.body);
+            tags.push(encoded.header(header::ETAG).unwrap().to_owned());
+        }
+        tags.sort_unstable();
+        tags.dedup();
+        assert_eq!(tags.len(), 4);
+    }
+}

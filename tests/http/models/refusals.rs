@@ -1,0 +1,103 @@
+//! What the model service refuses, and how.
+
+use std::fs;
+
+use super::{RUN, point, service, tile};
+
+#[test]
+fn what_is_not_there_is_a_404_and_what_is_out_of_range_a_400() {
+    let service = service();
+    for (path, status, text) in [
+        ("/models/x/runs", 404, "\"x\" is no model; there are later, nam211"),
+        ("/models/x/point?run=1", 404, "\"x\" is no model; there are later, nam211"),
+        (
+            "/models/nam211/point?run=20200101T000000Z&hour=0&row=0&col=0&fields=u",
+            404,
+            "there is no run 20200101T000000Z of model \"nam211\"",
+        ),
+        ("/models/later/products", 404, "there is no run of model \"later\""),
+        (
+            "/models/nam211/point?run=2018&hour=0&row=0&col=0&fields=u",
+            400,
+            "\"2018\" is not a run; allowed is yyyyMMddTHHmmssZ, for example 20180917T000000Z",
+        ),
+        (
+            "/models/nam211/point?hour=0&row=0&col=0&fields=u",
+            400,
+            "run is needed: a run of /runs, for example 20180917T000000Z",
+        ),
+        (&point("row=0&col=0&fields=u"), 400, "hour is needed"),
+        (
+            &point("hour=0&row=0&col=0&fields=,"),
+            400,
+            "fields is needed: names of products, comma-separated",
+        ),
+        (
+            &point("hour=0&row=0&col=0&fields=u&fields=v"),
+            400,
+            "fields is given 2 times; allowed is once",
+        ),
+        (&point("hour=2&row=0&col=0&fields=u"), 400, "hour 2 is out of range; allowed is 0 to 1"),
+        (
+            &point("hour=-1&row=0&col=0&fields=u"),
+            400,
+            "hour must be a whole number from 0 on; got \"-1\"",
+        ),
+        (
+            &point("hour=1&row=0&col=0&fields=u"),
+            404,
+            "hour 1 of run 20180917T000000Z is not published yet; published are 0",
+        ),
+        (
+            &point("hour=0&row=65&col=0&fields=u"),
+            400,
+            "row 65, column 0 is not on the grid; allowed are rows 0 to 64 and columns 0 to 92",
+        ),
+        (
+            &point("hour=0&row=0&col=0&fields=u,w"),
+            400,
+            "\"w\" is no product of model \"nam211\"; allowed are prmsl, u, v",
+        ),
+        (
+            &point("hour=0&row=0&col=0&fields=u&level=2"),
+            400,
+            "level 2 is out of range; allowed is 0 to 1",
+        ),
+        (
+            &tile("w/data/0/0/0?hour=0"),
+            404,
+            "\"w\" is no product of model \"nam211\"; allowed are prmsl, u, v",
+        ),
+        (&tile("u/data/0/0/0?hour=0"), 400, "level is needed: an index into levels_hpa, 0 to 1"),
+        (&tile("u/data/0/0/0?hour=0&level=2"), 400, "level 2 is out of range; allowed is 0 to 1"),
+        (
+            &tile("prmsl/data/2/4/0?hour=0"),
+            400,
+            "tile 2/4/0 is none; allowed are z from 0 to 22, x and y from 0 to 2^z - 1",
+        ),
+        (
+            &tile("prmsl/data/a/4/0?hour=0"),
+            400,
+            "a tile is data/z/x/y of whole numbers from 0 on; got \"a\"",
+        ),
+        ("/models/nam211/locate?lat=91&lon=0", 400, "latitude must be from -90 to 90; got 91"),
+        ("/models/nam211/locate", 400, "lat and lon are needed"),
+    ] {
+        service.get(path).refuses(status, text);
+    }
+    service.get("/models/nam211/points").is_empty(404);
+    service.get("/models").is_empty(404);
+}
+
+#[test]
+fn a_damaged_shard_is_a_500_that_tells_nothing() {
+    let service = service();
+    let shard = service.folder.path().join("models/nam211").join(RUN).join("u/c/0/0/0/0");
+    let mut bytes = fs::read(&shard).unwrap();
+    bytes[17] ^= 1;
+    fs::write(&shard, bytes).unwrap();
+    service.get(&point("hour=0&row=0&col=0&fields=u")).is_empty(500);
+    service.get(&tile("u/data/2/0/1?hour=0&level=0")).is_empty(500);
+    // What is whole is served.
+    assert_eq!(service.get(&point("hour=0&row=0&col=0&fields=v")).status, 200);
+}
