@@ -44,6 +44,7 @@
 //! | Web-Mercator tiles of a native grid, winds turned before they are interpolated | [`TilePlan`], [`TileAddress`] |
 //! | Model runs: their stamps, values, columns and series on disk | [`RunStamp`], `GridStore`, `GridRun` (feature `grid-store`) |
 //! | Sources of model output: their products, hours and access | `ModelCatalogue` (feature `models`) |
+//! | GRIB2 files of a model become runs: hours together, products that come later, retention | `ModelDelivery` (feature `models`) |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`], [`NativeGrid::wind_rotation`] |
 //!
 //! # Features
@@ -123,6 +124,8 @@ mod grib_native_grid;
 mod grid_store;
 #[cfg(feature = "models")]
 mod model_catalogue;
+#[cfg(feature = "models")]
+mod model_intake;
 #[cfg(feature = "raster")]
 mod raster;
 #[cfg(feature = "store")]
@@ -229,6 +232,11 @@ pub use model_access::{AccessRefusal, AccessRule, ModelCaller, ModelCapabilities
 #[cfg(feature = "models")]
 pub use model_catalogue::{
     DEFAULT_MODELS_TOML, ModelCatalogue, ModelCatalogueError, ModelSource, SourceProduct,
+};
+#[cfg(feature = "models")]
+pub use model_intake::{
+    DeliveryLimits, ModelDelivery, ModelIntakeError, ModelRefusal, ModelReport,
+    WrittenModelProduct, WrittenRun,
 };
 #[cfg(feature = "grid-store")]
 pub use model_map::{ModelTileQuery, model_tile};

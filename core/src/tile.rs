@@ -184,6 +184,34 @@ impl Encoding {
     }
 }
 
+/// What packing did to values.
+#[cfg(any(feature = "raster", feature = "models"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct PackingLoss {
+    /// Values that were beyond the integers.
+    pub clamped: usize,
+    /// The greatest difference that it made to any of the others.
+    pub max_error: f64,
+}
+
+#[cfg(any(feature = "raster", feature = "models"))]
+impl PackingLoss {
+    /// Packs a value.
+    #[inline]
+    pub fn pack(&mut self, encoding: Encoding, value: f64) -> i16 {
+        let raw = encoding.encode(value);
+        let error = (encoding.decode(raw) - value).abs();
+        // The last bits of a step are rounding, not a value out of reach.
+        if error > 0.5001 * encoding.scale().abs() {
+            self.clamped += 1;
+        } else {
+            // A missing value has an error that is not a number and counts nothing.
+            self.max_error = self.max_error.max(error);
+        }
+        raw
+    }
+}
+
 // Compiled into each of its callers, so that each gets the instructions that it may use.
 #[inline(always)]
 #[allow(clippy::inline_always)]

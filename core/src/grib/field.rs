@@ -200,6 +200,30 @@ impl<'a> GribField<'a> {
         GribGrid::read(self.section(3))
     }
 
+    /// The field as a message of its own, be it one of several in its message or not. Local
+    /// information (section 2) is left out.
+    pub fn to_message(&self) -> Vec<u8> {
+        const INDICATOR: usize = 16;
+        let refers_back = matches!(self.section(6).u8(6), Ok(254));
+        let bitmap_header = ((self.bitmap.len() + 6) as u32).to_be_bytes();
+        let mut message = vec![0; INDICATOR];
+        for number in [1, 3, 4, 5, 6, 7_u8] {
+            if number == 6 && refers_back {
+                message.extend(bitmap_header);
+                message.extend([6, 0]);
+                message.extend(self.bitmap);
+            } else {
+                message.extend(self.section(number).bytes);
+            }
+        }
+        message.extend(END);
+        message[..4].copy_from_slice(START);
+        (message[6], message[7]) = (self.discipline, 2);
+        let octets = (message.len() as u64).to_be_bytes();
+        message[8..INDICATOR].copy_from_slice(&octets);
+        message
+    }
+
     /// Unpacks the values, row by row in the order of [`GribGrid`]: row 0 is that of the first
     /// point of the message, and every row runs in the direction of i.
     ///

@@ -138,9 +138,11 @@ impl GribGrid {
         let earth = Earth::read(section)?;
         let flags = section.u8(if template < 10 { 55 } else { 47 })?;
         let geometry = match template {
-            0 => GridGeometry::LatLon(LatLonAxes::read(section, columns, rows, scan)?),
+            0 => {
+                GridGeometry::LatLon(LatLonAxes::read(section, columns, rows, scan, Step::Stated)?)
+            }
             1 => GridGeometry::RotatedLatLon {
-                axes: LatLonAxes::read(section, columns, rows, scan)?,
+                axes: LatLonAxes::read(section, columns, rows, scan, Step::OfEnds)?,
                 south_pole_lat: degrees(section, 73)?,
                 south_pole_lon: degrees(section, 77)?,
                 angle: section.f32(81)?.into(),
@@ -240,7 +242,13 @@ impl Earth {
 }
 
 impl LatLonAxes {
-    fn read(section: Octets<'_>, columns: u32, rows: u32, scan: Scan) -> Result<Self, GribError> {
+    fn read(
+        section: Octets<'_>,
+        columns: u32,
+        rows: u32,
+        scan: Scan,
+        step: Step,
+    ) -> Result<Self, GribError> {
         let (basic, parts) = (section.u32(39)?, section.u32(43)?);
         // Millionths of a degree unless a basic angle is given and divided.
         let unit = match (basic, parts) {
@@ -257,29 +265,37 @@ impl LatLonAxes {
         // From the first to the last column, always forward.
         let turn = libm::fmod(east * (last_lon - first_lon), 360.0);
         let turn = if turn <= 0.0 && columns > 1 { turn + 360.0 } else { turn };
-        let lon_step = axis_step(section.u32(64)?, unit, turn, columns)? * east;
+        let lon_step = step.of_axis(section.u32(64)?, unit, turn, columns)? * east;
         let span = (last_lat - first_lat).abs();
-        let lat_step = axis_step(section.u32(68)?, unit, span, rows)? * scan.j_sign();
+        let lat_step = step.of_axis(section.u32(68)?, unit, span, rows)? * scan.j_sign();
         Ok(Self { first_lon, first_lat, lon_step, lat_step })
     }
 }
 
-/// The step of an axis: that of the message; or what its ends and number of points make of it, where
-/// no step is given or the given one is the same but rounded so coarsely that the ends would miss.
-fn axis_step(raw: u32, unit: f64, span: f64, points: u32) -> Result<f64, GribError> {
-    let none = GribError::Grid("the step between its points is not given");
-    let given = (raw != u32::MAX && raw != 0).then(|| f64::from(raw) * unit);
-    let spanned = (points > 1 && span > 0.0).then(|| span / f64::from(points - 1));
-    match (given, spanned) {
-        (Some(given), Some(spanned))
-            if (given - spanned).abs() <= 1.5 * unit
-                && (given * f64::from(points - 1) - span).abs() > 3.0 * unit =>
-        {
-            Ok(spanned)
+/// Which step counts where the message states one and its ends make another of it, as both are
+/// rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// That of the message, unless it is rounded so coarsely that the ends would miss.
+    Stated,
+    /// That of the ends, as NCEP's library ip has it on rotated globes (`ip_rot_equid_cylind_grid`).
+    OfEnds,
+}
+
+impl Step {
+    /// The step of an axis of so many points; that of its ends where no step is stated.
+    fn of_axis(self, raw: u32, unit: f64, span: f64, points: u32) -> Result<f64, GribError> {
+        let stated = (raw != u32::MAX && raw != 0).then(|| f64::from(raw) * unit);
+        let spanned = (points > 1 && span > 0.0).then(|| span / f64::from(points - 1));
+        match (stated, spanned) {
+            (Some(stated), Some(spanned)) if (stated - spanned).abs() <= 1.5 * unit => {
+                let misses = (stated * f64::from(points - 1) - span).abs() > 3.0 * unit;
+                Ok(if misses || self == Self::OfEnds { spanned } else { stated })
+            }
+            (Some(stated), _) => Ok(stated),
+            (None, Some(spanned)) => Ok(spanned),
+            (None, None) => Err(GribError::Grid("the step between its points is not given")),
         }
-        (Some(given), _) => Ok(given),
-        (None, Some(spanned)) => Ok(spanned),
-        (None, None) => Err(none),
     }
 }
 

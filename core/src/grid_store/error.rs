@@ -82,9 +82,14 @@ pub enum GridStoreError {
         /// The hours that are.
         published: String,
     },
-    /// An hour that cannot be written again.
-    #[error("hour {0} is published and does not change any more")]
-    Published(usize),
+    /// A product of an hour that cannot be written again.
+    #[error("product \"{product}\" of hour {hour} is published and does not change any more")]
+    Published {
+        /// The hour.
+        hour: usize,
+        /// The product.
+        product: String,
+    },
     /// An hour of which nothing was written.
     #[error("nothing was written of hour {0}")]
     NothingWritten(usize),

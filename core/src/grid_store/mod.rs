@@ -16,7 +16,7 @@
 //!
 //! An hour is published by one rename of the group's document, once all its shards are on disk. Who
 //! has opened a run sees the hours that were published then, each of them whole. What was published
-//! does not change.
+//! does not change; an hour may get products later that it lacked (`absent`).
 
 mod definition;
 mod error;

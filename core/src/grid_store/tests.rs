@@ -174,12 +174,9 @@ fn what_is_published_does_not_change() {
     let refused = |result: Result<(), GridStoreError>| result.unwrap_err().to_string();
     assert_eq!(
         refused(writer.write(0, "t2", &values(0, 1))),
-        "hour 0 is published and does not change any more"
+        "product \"t2\" of hour 0 is published and does not change any more"
     );
-    assert_eq!(
-        refused(writer.publish(&[0], 1)),
-        "hour 0 is published and does not change any more"
-    );
+    assert_eq!(refused(writer.publish(&[0], 1)), "nothing was written of hour 0");
     assert_eq!(refused(writer.publish(&[1], 1)), "nothing was written of hour 1");
     assert_eq!(refused(writer.write(4, "t2", &[])), "hour 4 is out of range; allowed is 0 to 3");
     assert_eq!(
@@ -201,6 +198,54 @@ fn what_is_published_does_not_change() {
         store.write_run(other).unwrap_err().to_string(),
         "run 20180917T000000Z is there already, with another grid, other hours or other products"
     );
+}
+
+#[test]
+fn a_published_hour_gets_the_products_that_it_lacks_and_no_other() {
+    let (_folder, store) = filled();
+    let before = store.newest_run(MODEL).unwrap();
+    let mut writer = store.write_run(definition()).unwrap();
+    assert!(writer.is_published(0, "t") && !writer.is_published(0, "rain"));
+    writer.write(0, "rain", &values(0, 1)).unwrap();
+    writer.write(1, "t2", &values(1, 1)).unwrap();
+    writer.publish(&[0, 1], 77).unwrap();
+    let after = store.newest_run(MODEL).unwrap();
+    let published = |hour, published_ms, absent: &[&str]| {
+        let absent = absent.iter().map(ToString::to_string).collect();
+        PublishedHour { hour, published_ms, absent }
+    };
+    assert_eq!(
+        after.published(),
+        [published(0, 77, &[]), published(1, 77, &["t", "rain"]), published(2, 42, &[])]
+    );
+    // Who had it open sees it as it was.
+    assert_eq!(before.product("rain").unwrap().value(0, 0, 0, 1), Ok(None));
+    assert_eq!(after.product("rain").unwrap().value(0, 0, 0, 1), Ok(decoded(1)));
+    assert_eq!(after.product("t2").unwrap().value(0, 0, 0, 1), Ok(decoded(1)));
+    assert!(matches!(
+        writer.write(0, "rain", &values(0, 1)),
+        Err(GridStoreError::Published { hour: 0, .. })
+    ));
+}
+
+#[test]
+fn a_run_of_which_nobody_has_seen_anything_may_become_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = GridStore::new(folder.path());
+    let mut writer = store.write_run(definition()).unwrap();
+    writer.write(0, "t2", &values(3, 1)).unwrap();
+    drop(writer);
+    let mut other = definition();
+    other.valid_ms.pop();
+    let mut writer = store.write_run(other.clone()).unwrap();
+    writer.write(0, "t2", &values(0, 1)).unwrap();
+    writer.publish(&[0], 1).unwrap();
+    drop(writer);
+    let run = store.newest_run(MODEL).unwrap();
+    assert_eq!(*run.definition(), other);
+    assert_eq!(run.product("t2").unwrap().value(0, 0, 0, 1), Ok(decoded(1)));
+    // Now somebody has.
+    assert!(matches!(store.write_run(definition()), Err(GridStoreError::Differs(_))));
 }
 
 #[test]

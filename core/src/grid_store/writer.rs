@@ -16,7 +16,7 @@ use crate::projection::NativeGrid;
 /// Writes the hours of a run. What is written is seen by nobody until it is published.
 ///
 /// A run that was left half-written is gone on with: what was published stays, what was not is
-/// written anew.
+/// written anew. One of which nothing was published may also become another.
 #[derive(Debug)]
 pub struct RunWriter {
     folder: PathBuf,
@@ -36,6 +36,11 @@ impl RunWriter {
         let lock = lock(&model.join(format!(".{}.lock", definition.run)), &definition)?;
         let manifest = match Manifest::read(folder)? {
             Some(manifest) if manifest.definition == definition => manifest,
+            // Nobody has seen anything of it.
+            Some(manifest) if manifest.published.is_empty() => {
+                fs::remove_dir_all(folder).map_err(|error| storage(folder, &error))?;
+                found(folder, definition)?
+            }
             Some(_) => return Err(GridStoreError::Differs(definition.run.to_string())),
             None => found(folder, definition)?,
         };
@@ -52,13 +57,20 @@ impl RunWriter {
         &self.manifest.published
     }
 
+    /// Whether a product of an hour is published, so that it does not change any more.
+    pub fn is_published(&self, hour: usize, product: &str) -> bool {
+        self.published_hour(hour)
+            .is_some_and(|index| !self.published()[index].absent.iter().any(|one| one == product))
+    }
+
     /// Writes the integers of a product at an hour, in the order levels, rows, columns.
     ///
-    /// Written again before it is published, it is replaced.
+    /// Written again before it is published, it is replaced. An hour that is published may get the
+    /// products that it does not have yet.
     ///
     /// # Errors
-    /// An hour or product that the run does not have, an hour that is published, a number of values
-    /// that is not levels × rows × columns, a disk that refuses.
+    /// An hour or product that the run does not have, one that is published, a number of values that
+    /// is not levels × rows × columns, a disk that refuses.
     pub fn write(&mut self, hour: usize, product: &str, raw: &[i16]) -> Result<(), GridStoreError> {
         self.check_hour(hour)?;
         let run = &self.manifest.definition;
@@ -71,6 +83,9 @@ impl RunWriter {
             });
         };
         let product = &run.products[index];
+        if self.is_published(hour, &product.name) {
+            return Err(GridStoreError::Published { hour, product: product.name.clone() });
+        }
         let layout = layout(run, product);
         if raw.len() != layout.values() {
             let what = "a field of all its levels";
@@ -86,14 +101,15 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Publishes hours, all of them at once. A product that was not written of an hour has no
-    /// values there.
+    /// Publishes what was written of hours, all of them at once. A product that was not written of an
+    /// hour has no values there, until it is written and published later.
     ///
-    /// `published_ms` is the time now, in milliseconds since 1970.
+    /// `published_ms` is the time now, in milliseconds since 1970; that of an hour is the time of the
+    /// newest part of it.
     ///
     /// # Errors
-    /// An hour out of range, that is published or of which nothing was written: none is published.
-    /// A disk that refuses: those who read see all of the hours or none.
+    /// An hour out of range or of which nothing was written: none is published. A disk that refuses:
+    /// those who read see all of the hours as they are now, or as they were.
     pub fn publish(&mut self, hours: &[usize], published_ms: i64) -> Result<(), GridStoreError> {
         let hours: BTreeSet<usize> = hours.iter().copied().collect();
         for &hour in &hours {
@@ -112,7 +128,14 @@ impl RunWriter {
                     absent.push(product.name.clone());
                 }
             }
-            manifest.published.push(PublishedHour { hour, published_ms, absent });
+            match self.published_hour(hour) {
+                Some(index) => {
+                    let published = &mut manifest.published[index];
+                    published.absent.retain(|product| absent.contains(product));
+                    published.published_ms = published_ms;
+                }
+                None => manifest.published.push(PublishedHour { hour, published_ms, absent }),
+            }
         }
         manifest.published.sort_unstable_by_key(|published| published.hour);
         manifest.write(&self.folder)?;
@@ -148,11 +171,12 @@ impl RunWriter {
         if hour >= hours {
             return Err(GridStoreError::Index { what: "hour", got: hour, last: hours - 1 });
         }
-        let published = &self.manifest.published;
-        match published.binary_search_by_key(&hour, |published| published.hour) {
-            Ok(_) => Err(GridStoreError::Published(hour)),
-            Err(_) => Ok(()),
-        }
+        Ok(())
+    }
+
+    /// Where an hour is among those that are published.
+    fn published_hour(&self, hour: usize) -> Option<usize> {
+        self.published().binary_search_by_key(&hour, |published| published.hour).ok()
     }
 }
 

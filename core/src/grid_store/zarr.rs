@@ -214,6 +214,8 @@ fn product_array(run: &RunDefinition, product: &ProductDefinition, level: Option
             "scale_factor": encoding.scale(),
             "add_offset": encoding.offset(),
             "_FillValue": encoding.nodata(),
+            // The most that packing moves a value by, in its unit.
+            "packing_error": encoding.scale().abs() / 2.0,
         },
         "dimension_names": names.into_iter().flatten().collect::<Vec<_>>(),
     })

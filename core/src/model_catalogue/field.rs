@@ -202,6 +202,11 @@ impl SourceProduct {
         self.tiles_and_series.as_ref()
     }
 
+    /// The parameter of its fields.
+    pub fn parameter(&self) -> GribParameter {
+        self.parameter
+    }
+
     /// Whether a field is one of the product. Of a product with levels, it is that of one level.
     pub fn is_of(
         &self,

@@ -4,7 +4,7 @@ use super::catalogue::RasterProduct;
 use super::georeference::Georeference;
 use super::pyramid::{Level, Resampling};
 use crate::grib::{GribError, GribField};
-use crate::tile::Encoding;
+use crate::tile::{Encoding, PackingLoss};
 use crate::time::Iso8601;
 
 /// A field as a product: on a map, north up, its values packed as 16-bit integers.
@@ -18,8 +18,7 @@ pub struct Raster {
     pub(super) title: String,
     /// What the file says of itself beside that, by name.
     pub(super) notes: Vec<(&'static str, String)>,
-    clamped: usize,
-    max_error: f64,
+    loss: PackingLoss,
     valid_ms: i64,
 }
 
@@ -66,23 +65,14 @@ impl Raster {
         ];
         let values = field.values(max_points)?;
 
-        let (mut clamped, mut max_error) = (0, 0.0_f64);
+        let mut loss = PackingLoss::default();
         let mut samples = Vec::with_capacity(values.len());
         for row in 0..rows {
             let from = georeference.grid_row(row, rows) * columns;
             let row = &values[from..from + columns];
             for column in 0..columns {
                 let value = f64::from(row[georeference.grid_column(column, columns)]);
-                let sample = encoding.encode(value);
-                let error = (encoding.decode(sample) - value).abs();
-                // The last bits of a step are rounding, not a value out of reach.
-                if error > 0.5001 * encoding.scale() {
-                    clamped += 1;
-                } else {
-                    // A missing value has an error that is not a number and counts nothing.
-                    max_error = max_error.max(error);
-                }
-                samples.push(sample);
+                samples.push(loss.pack(encoding, value));
             }
         }
         Ok(Self {
@@ -93,8 +83,7 @@ impl Raster {
             unit: product.unit().to_owned(),
             title: product.title().to_owned(),
             notes,
-            clamped,
-            max_error,
+            loss,
             valid_ms,
         })
     }
@@ -121,12 +110,12 @@ impl Raster {
 
     /// Values that were beyond the integers.
     pub fn clamped(&self) -> usize {
-        self.clamped
+        self.loss.clamped
     }
 
     /// The greatest difference that the packing made to any of the others.
     pub fn max_error(&self) -> f64 {
-        self.max_error
+        self.loss.max_error
     }
 
     /// The time that it is valid at, milliseconds since 1970 (UTC).

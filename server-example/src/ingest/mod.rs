@@ -6,11 +6,13 @@
 //! | Where stations are and what they are called | `places.rs` |
 //! | From reports to batches, beside the store at work | [`ingest`] |
 //! | What became of it | [`Summary`] |
+//! | The bundled model runs | [`take_in_model_sample`] |
 //! | The command `ingest` | `command.rs` |
 //! | A folder that is watched | [`Watch`] |
 //! | Files that are pushed, and their keys | `push.rs`, [`KeyHash`] |
 
 mod command;
+mod model_sample;
 mod places;
 pub(crate) mod push;
 mod push_key;
@@ -33,6 +35,7 @@ use mesonet::{
 };
 
 pub use command::{CommandError, IngestFlags, VerifyFlags, ingest_command, verify_command};
+pub use model_sample::take_in_model_sample;
 use places::{PlaceUnknown, Places};
 pub use push_key::KeyHash;
 pub use source::{Bounds, Input, Label};

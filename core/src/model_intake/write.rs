@@ -1,0 +1,218 @@
+//! From fields that wait to shards, and their publication.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Seek, Write};
+
+use super::report::{ModelReport, WrittenModelProduct, WrittenRun};
+use super::{DeliveredRun, Kept, ModelDelivery, ModelIntakeError, Slot};
+use crate::grib::grib_fields;
+use crate::grid_store::{ProductDefinition, RunDefinition, RunWriter};
+use crate::run_stamp::RunStamp;
+use crate::tile::PackingLoss;
+
+/// Most values of a product at an hour, all its levels together: they are in memory at once, and
+/// take 512 MiB.
+const MAX_VALUES: usize = 1 << 28;
+
+impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
+    /// Writes what the files hold into the store and publishes it, run by run; then removes the runs
+    /// that are too many by the catalogue. Calls `on_field` before each field that is unpacked.
+    ///
+    /// `published_ms` is the time now, milliseconds since 1970 (UTC). Of a run either all hours that
+    /// the delivery has something of are published, or none. A product of an hour is written once:
+    /// levels of it that did not come have no values.
+    pub fn write(mut self, published_ms: i64, mut on_field: impl FnMut()) -> ModelReport {
+        let mut runs = Vec::new();
+        for (run, delivered) in std::mem::take(&mut self.runs) {
+            // The fields of a run that takes none were refused as they came.
+            let Ok(DeliveredRun { plan, fields }) = delivered else { continue };
+            if !fields.is_empty() {
+                runs.push((run, plan, fields.into_iter().collect::<Vec<_>>()));
+            }
+        }
+        let stays = self.runs_that_stay(runs.iter().map(|(run, ..)| *run));
+        for (run, plan, fields) in runs {
+            let written = stays.clone().and_then(|stays| match stays.first() {
+                Some(&oldest) if run < oldest => {
+                    let keep = self.source.keep_runs();
+                    Err(ModelIntakeError::Old { run, keep, oldest })
+                }
+                _ => {
+                    let slots: Vec<Slot> = fields.iter().map(|(slot, _)| *slot).collect();
+                    let definition = plan.definition(self.source, &slots);
+                    self.write_run(definition, &fields, published_ms, &mut on_field)
+                }
+            });
+            match written {
+                Ok(Some(written)) => self.report.runs.push(written),
+                Ok(None) => {}
+                Err(error) => self.refuse_run(run, &fields, &error),
+            }
+        }
+        self.finish()
+    }
+
+    /// The runs that there are to be, the oldest first.
+    fn runs_that_stay(
+        &self,
+        delivered: impl Iterator<Item = RunStamp>,
+    ) -> Result<BTreeSet<RunStamp>, ModelIntakeError> {
+        let mut runs: BTreeSet<RunStamp> = delivered.collect();
+        runs.extend(self.store.runs(self.source.name())?);
+        while runs.len() > self.source.keep_runs() {
+            runs.pop_first();
+        }
+        Ok(runs)
+    }
+
+    /// Writes and publishes a run; `None` where none of its fields could be used.
+    fn write_run(
+        &mut self,
+        definition: RunDefinition,
+        fields: &[(Slot, Kept)],
+        published_ms: i64,
+        on_field: &mut dyn FnMut(),
+    ) -> Result<Option<WrittenRun>, ModelIntakeError> {
+        let source = self.source;
+        let mut writer = self.store.write_run(definition)?;
+        let of_hours = writer.definition().valid_ms.len();
+        let mut hours = BTreeSet::new();
+        let mut products = BTreeMap::new();
+        let mut used = Vec::new();
+        let mut raw = Vec::new();
+        let one_product = |one: &(Slot, Kept), other: &(Slot, Kept)| {
+            (one.0.valid_ms, one.0.product) == (other.0.valid_ms, other.0.product)
+        };
+        for fields in fields.chunk_by(one_product) {
+            let Slot { valid_ms, product: index, .. } = fields[0].0;
+            let name = source.products()[index].name();
+            let Some((hour, product)) = place(&writer, valid_ms, name) else { continue };
+            if writer.is_published(hour, name) {
+                // By another delivery since this one was planned.
+                self.report.there_already += fields.len() as u64;
+                used.extend(fields.iter().map(|(_, kept)| kept.origin.file));
+                continue;
+            }
+            let written: &mut WrittenModelProduct =
+                products.entry(index).or_insert_with(|| nothing_of(&product));
+            let grid = writer.definition().grid;
+            let values = product.levels() * grid.rows * grid.columns;
+            if values > MAX_VALUES {
+                let (product, got, limit) = (product.name, values, MAX_VALUES);
+                let error = ModelIntakeError::Values { product, got, limit };
+                for (_, kept) in fields {
+                    self.refuse(kept.origin, error.clone());
+                }
+                continue;
+            }
+            raw.clear();
+            raw.resize(values, product.encoding.nodata());
+            let unpacked = self.unpack(&product, fields, &mut raw, written, on_field);
+            if unpacked.is_empty() {
+                continue;
+            }
+            writer.write(hour, &product.name, &raw)?;
+            written.hours += 1;
+            written.fields += unpacked.len() as u64;
+            written.missing_levels += (product.levels() - unpacked.len()) as u64;
+            used.extend(unpacked);
+            hours.insert(hour);
+        }
+        let hours: Vec<usize> = hours.into_iter().collect();
+        if !hours.is_empty() {
+            writer.publish(&hours, published_ms)?;
+        }
+        for file in used {
+            self.files[file].is_used = true;
+        }
+        let mut products: Vec<_> = products.into_values().collect();
+        products.retain(|product| product.hours > 0);
+        self.report.used += products.iter().map(|product| product.fields).sum::<u64>();
+        let run = writer.definition().run;
+        Ok((!hours.is_empty()).then_some(WrittenRun { run, hours, of_hours, products }))
+    }
+
+    /// Unpacks fields of a product at an hour, each into the place of its level. Gives the files of
+    /// those that could be.
+    fn unpack(
+        &mut self,
+        product: &ProductDefinition,
+        fields: &[(Slot, Kept)],
+        raw: &mut [i16],
+        written: &mut WrittenModelProduct,
+        on_field: &mut dyn FnMut(),
+    ) -> Vec<usize> {
+        let cells = raw.len() / product.levels();
+        let mut unpacked = Vec::with_capacity(fields.len());
+        for (slot, kept) in fields {
+            on_field();
+            let hpa = f64::from_bits(slot.level);
+            let levels = product.levels_hpa.as_deref();
+            let level = levels.map_or(Some(0), |levels| levels.iter().position(|one| *one == hpa));
+            let values = self.values(*kept);
+            let (Some(level), Ok(values)) = (level, &values) else {
+                if let Err(error) = values {
+                    self.refuse(kept.origin, error);
+                }
+                continue;
+            };
+            let mut loss = PackingLoss::default();
+            for (raw, &value) in raw[level * cells..].iter_mut().zip(values) {
+                *raw = loss.pack(product.encoding, value.into());
+            }
+            written.packing_error = written.packing_error.max(loss.max_error);
+            written.clamped += loss.clamped;
+            unpacked.push(kept.origin.file);
+        }
+        unpacked
+    }
+
+    fn values(&mut self, kept: Kept) -> Result<Vec<f32>, ModelIntakeError> {
+        let message = self.spool.get(kept.place)?;
+        match grib_fields(&message).next() {
+            Some(field) => Ok(field?.values(self.limits.points)?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Removes runs and puts together what is to be said of the files.
+    fn finish(mut self) -> ModelReport {
+        let (model, keep) = (self.source.name(), self.source.keep_runs());
+        if !self.report.runs.is_empty() {
+            match self.store.keep_newest(model, keep) {
+                Ok(removed) => self.report.removed = removed,
+                Err(error) => self.report.retention_error = Some(error.to_string()),
+            }
+        }
+        for file in self.files {
+            if file.is_used {
+                self.report.files += 1;
+            } else {
+                let name = file.name.clone();
+                self.report.unused_files.push((name, file.problem_of(model)));
+            }
+        }
+        self.report
+    }
+}
+
+/// The hour and the product of a run that fields are of.
+fn place(writer: &RunWriter, valid_ms: i64, name: &str) -> Option<(usize, ProductDefinition)> {
+    let RunDefinition { valid_ms: hours, products, .. } = writer.definition();
+    let hour = hours.binary_search(&valid_ms).ok()?;
+    let product = products.iter().find(|product| product.name == name)?;
+    Some((hour, product.clone()))
+}
+
+fn nothing_of(product: &ProductDefinition) -> WrittenModelProduct {
+    WrittenModelProduct {
+        name: product.name.clone(),
+        unit: product.unit.clone(),
+        hours: 0,
+        fields: 0,
+        missing_levels: 0,
+        half_step: product.encoding.scale() / 2.0,
+        packing_error: 0.0,
+        clamped: 0,
+    }
+}

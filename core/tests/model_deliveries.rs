@@ -1,0 +1,557 @@
+//! GRIB2 files of models become runs: real files, held against what ecCodes and NCEP's library read
+//! from them, and deliveries made of their messages.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use mesonet::{
+    DeliveryLimits, GRIB_MAX_POINTS, GridRun, GridStore, HOUR_MS, ModelCatalogue, ModelDelivery,
+    ModelReport, ModelSource, RunStamp, WrittenModelProduct, grib_fields,
+};
+use serde::Deserialize;
+use tempfile::TempDir;
+
+const NAM: &str = "nam211_20180917T00Z_f000_181msg.grib2";
+const SAFRICA: &str = "safrica_ps_20100308T12Z_25hours.grib2";
+const START_MS: i64 = 1_537_142_400_000;
+
+#[derive(Deserialize)]
+struct Golden {
+    nam211_point: BTreeMap<String, serde_json::Value>,
+    safrica_series: GoldenSeries,
+}
+
+#[derive(Deserialize)]
+struct GoldenSeries {
+    run: RunStamp,
+    row: usize,
+    col: usize,
+    hours: Vec<i64>,
+    values: Vec<f64>,
+}
+
+fn golden() -> Golden {
+    serde_json::from_str(include_str!("../../tests/data/model_grids/golden_runs.json")).unwrap()
+}
+
+fn sample(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server-example/sample");
+    fs::read(folder.join(name)).unwrap()
+}
+
+/// A file of `tests/data/grib`.
+fn grib(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/grib");
+    let packed = fs::File::open(folder.join(format!("{name}.grib2.gz"))).unwrap();
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn deliver(source: &ModelSource, store: &GridStore, files: &[&[u8]], now_ms: i64) -> ModelReport {
+    let spool = Cursor::new(Vec::new());
+    let mut delivery = ModelDelivery::new(source, store, spool, DeliveryLimits::default());
+    for (number, file) in files.iter().enumerate() {
+        delivery.add(&format!("file{number}"), file);
+    }
+    let (waiting, mut unpacked) = (delivery.fields(), 0);
+    let report = delivery.write(now_ms, || unpacked += 1);
+    assert!(unpacked <= waiting);
+    report
+}
+
+fn new_store() -> (TempDir, GridStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = GridStore::new(folder.path());
+    (folder, store)
+}
+
+/// A run of the catalogue that ships, made of one file.
+fn run_of(model: &str, file: &[u8]) -> (TempDir, GridRun, ModelReport) {
+    let (folder, store) = new_store();
+    let catalogue = ModelCatalogue::default();
+    let report = deliver(catalogue.get(model).unwrap(), &store, &[file], START_MS);
+    let run = store.newest_run(model).unwrap();
+    (folder, run, report)
+}
+
+#[track_caller]
+fn near(got: f64, wanted: f64, tolerance: f64) {
+    assert!((got - wanted).abs() <= tolerance, "{got}, not {wanted}");
+}
+
+#[test]
+fn the_column_and_the_surface_of_a_cell_are_those_that_eccodes_reads() {
+    let (_folder, run, report) = run_of("nam211", &sample(NAM));
+    assert_eq!((report.fields, report.used, report.other_fields), (181, 138, 43));
+    assert_eq!((report.refused, report.replaced, report.there_already), (0, 0, 0));
+    assert_eq!((report.files, report.unused_files.len()), (1, 0));
+    let [written] = &*report.runs else { panic!("{report:?}") };
+    assert_eq!((written.run.to_string().as_str(), &*written.hours), ("20180917T000000Z", &[0][..]));
+    assert!(run.is_complete() && run.published()[0].published_ms == START_MS);
+
+    let golden = golden().nam211_point;
+    let index = |name: &str| golden[name].as_u64().unwrap() as usize;
+    let (row, column) = (index("row"), index("col"));
+    let levels: Vec<f64> = serde_json::from_value(golden["levels_hpa"].clone()).unwrap();
+    let wanted = |name: &str| -> Vec<f64> { serde_json::from_value(golden[name].clone()).unwrap() };
+    let column_of = |name: &str| {
+        let product = run.product(name).unwrap();
+        assert_eq!(product.definition().levels_hpa.as_deref(), Some(&*levels));
+        let mut values = vec![0.0; levels.len()];
+        product.column_into(0, row, column, &mut values).unwrap();
+        (values, product.definition().encoding.scale() / 2.0 * 1.001)
+    };
+    for (name, of_golden) in [
+        ("temperature", "t"),
+        ("u_wind", "u"),
+        ("v_wind", "v"),
+        ("geopotential_height", "gh"),
+        ("relative_humidity", "r"),
+    ] {
+        let (values, half) = column_of(name);
+        assert_eq!(values.len(), 19);
+        for (got, wanted) in values.into_iter().zip(wanted(of_golden)) {
+            near(got, wanted, half);
+        }
+    }
+    for (name, of_golden) in [
+        ("temperature_2m", "t2"),
+        ("u_wind_10m", "u10"),
+        ("v_wind_10m", "v10"),
+        ("pressure_msl", "prmsl"),
+    ] {
+        let product = run.product(name).unwrap();
+        let half = product.definition().encoding.scale() / 2.0 * 1.001;
+        let got = product.value(0, 0, row, column).unwrap().unwrap();
+        near(got, golden[of_golden].as_f64().unwrap(), half);
+    }
+    // Earth-relative winds: half a step of each component, turned.
+    let rotation = run.grid().wind_rotation(row, column).unwrap();
+    near(rotation.cos, golden["wind_rotation"]["cos"].as_f64().unwrap(), 1e-9);
+    near(rotation.sin, golden["wind_rotation"]["sin"].as_f64().unwrap(), 1e-9);
+    let ((u, half), (v, _)) = (column_of("u_wind"), column_of("v_wind"));
+    let (u_true, v_true) = (wanted("u_true"), wanted("v_true"));
+    for level in 0..19 {
+        let (east, north) = rotation.apply(u[level], v[level]);
+        near(east, u_true[level], 1.5 * half);
+        near(north, v_true[level], 1.5 * half);
+    }
+}
+
+#[test]
+fn the_series_of_a_cell_is_the_one_that_eccodes_reads() {
+    let (_folder, run, report) = run_of("safrica", &sample(SAFRICA));
+    assert_eq!((report.fields, report.used, report.other_fields), (75, 50, 25));
+    assert_eq!(report.runs[0].hours, (0..25).collect::<Vec<_>>());
+    let GoldenSeries { run: stamp, row, col, hours, values } = golden().safrica_series;
+    assert_eq!(run.definition().run, stamp);
+    let valid: Vec<i64> = hours.iter().map(|hour| stamp.start_ms() + hour * HOUR_MS).collect();
+    assert_eq!(run.definition().valid_ms, valid);
+    let product = run.product("precipitable_water").unwrap();
+    let mut series = vec![0.0; 25];
+    product.series_into(0..25, 0, row, col, &mut series).unwrap();
+    for (got, wanted) in series.into_iter().zip(values) {
+        near(got, wanted, 0.005 * 1.001);
+    }
+    // Values of the cell that the factors of the southern pole are known for.
+    for (row, column, cos, sin) in [
+        (0, 0, 0.633_237_697_557_895_5, 0.773_957_375_048_248_6),
+        (70, 105, 0.999_994_825_239_950_8, -0.003_217_062_840_582_203),
+    ] {
+        let rotation = run.grid().wind_rotation(row, column).unwrap();
+        near(rotation.cos, cos, 1e-9);
+        near(rotation.sin, sin, 1e-9);
+    }
+}
+
+/// Every value of every field that is of a product is within half a step of the value that was
+/// unpacked, and missing where that is.
+#[test]
+fn packing_moves_no_value_by_more_than_half_a_step() {
+    let catalogue = ModelCatalogue::default();
+    let mut compared = 0;
+    for (model, name) in [("nam211", NAM), ("safrica", SAFRICA)] {
+        let bytes = sample(name);
+        let (_folder, run, report) = run_of(model, &bytes);
+        let definition = run.definition();
+        let (rows, columns) = (definition.grid.rows, definition.grid.columns);
+        for field in grib_fields(&bytes).map(Result::unwrap) {
+            let (parameter, of) = (field.parameter().unwrap(), field.product().unwrap());
+            let products = catalogue.get(model).unwrap().products().iter();
+            let reference_ms = field.reference_ms().unwrap();
+            for source in products.filter(|one| one.is_of(parameter, &of, reference_ms)) {
+                let product = run.product(source.name()).unwrap();
+                let hour = definition.valid_ms.binary_search(&of.valid_ms).unwrap();
+                let hpa = of.level.value.map(|pa| pa / 100.0);
+                let level = product.definition().levels_hpa.as_ref().map_or(0, |levels| {
+                    levels.iter().position(|level| Some(*level) == hpa).unwrap()
+                });
+                let mut raw = vec![0; rows * columns];
+                product.part_into(hour, level, 0..rows, 0..columns, &mut raw).unwrap();
+                let encoding = product.definition().encoding;
+                for (raw, value) in raw.into_iter().zip(field.values(GRIB_MAX_POINTS).unwrap()) {
+                    let got = encoding.decode(raw);
+                    assert_eq!(got.is_nan(), value.is_nan(), "{}", source.name());
+                    if !value.is_nan() {
+                        near(got, value.into(), encoding.scale() / 2.0 * 1.0001);
+                    }
+                }
+                compared += 1;
+            }
+        }
+        for product in &report.runs[0].products {
+            assert_eq!((product.clamped, product.missing_levels), (0, 0), "{product:?}");
+            assert!(product.packing_error <= product.half_step * 1.0001, "{product:?}");
+        }
+        let moved = |product: &&WrittenModelProduct| product.packing_error > 0.0;
+        assert!(report.runs[0].products.iter().filter(moved).count() >= 2);
+        assert_eq!(run.verify(), []);
+    }
+    assert_eq!(compared, 138 + 50);
+}
+
+/// The steps that a message states of a rotated grid are rounded; its ends are what counts.
+#[test]
+fn a_rotated_grid_ends_where_its_message_says() {
+    let bytes = grib("hrdps_20260219T00Z_f000_cape");
+    let field = grib_fields(&bytes).next().unwrap().unwrap();
+    let grid = mesonet::NativeGrid::try_from(&field.grid().unwrap()).unwrap();
+    for (row, column, lat, lon, cos, sin) in [
+        (0, 0, 39.626_033_829_665, -133.629_519_519_369, 0.963_311_498_455, -0.268_385_835_959),
+        (1289, 0, 66.568_540_881_139, -152.730_666_071_147, 0.854_260_878_715, -0.519_844_545_126),
+        (
+            1000,
+            500,
+            63.907_061_653_001,
+            -122.707_083_128_856,
+            0.993_429_529_706,
+            -0.114_445_487_056,
+        ),
+    ] {
+        let position = grid.position(row, column).unwrap();
+        near(position.lat(), lat, 1e-9);
+        near(position.lon(), lon, 1e-9);
+        let rotation = grid.wind_rotation(row, column).unwrap();
+        near(rotation.cos, cos, 1e-9);
+        near(rotation.sin, sin, 1e-9);
+    }
+}
+
+#[test]
+fn each_field_is_the_same_as_a_message_of_its_own() {
+    let files = [
+        sample(NAM),
+        grib("arome_20260413T21Z_f001_tcdc_ccsds"),
+        grib("safrica_20100308T12Z_f000_ps"),
+    ];
+    let mut fields = 0;
+    for field in files.iter().flat_map(|bytes| grib_fields(bytes)).map(Result::unwrap) {
+        let message = field.to_message();
+        let mut alone = grib_fields(&message);
+        let own = alone.next().unwrap().unwrap();
+        assert_eq!(alone.next(), None);
+        assert_eq!(own.parameter(), field.parameter());
+        assert_eq!(own.product(), field.product());
+        assert_eq!(own.grid(), field.grid());
+        let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+        let values = own.values(GRIB_MAX_POINTS).map(bits);
+        assert_eq!(values, field.values(GRIB_MAX_POINTS).map(bits));
+        fields += 1;
+    }
+    assert_eq!(fields, 181 + 1 + 3);
+}
+
+/// A model whose runs have four hours, laid out at once, and one whose runs are as they come.
+fn own() -> ModelCatalogue {
+    let product = |name: &str, parameter: &str, level: &str, more: &str| {
+        format!(
+            "{{ name = \"{name}\", unit = \"1\", scale = 0.5, offset = 100000, parameter = \
+             \"{parameter}\", level = \"{level}\"{more} }},"
+        )
+    };
+    let products = |levels: &str| {
+        format!(
+            "products = [{}{}{}]\n",
+            product("pressure", "7:0.3.1", "101", ""),
+            product("gust", "7:0.2.22", "1", ""),
+            product("wind", "7:0.2.2", "100", levels),
+        )
+    };
+    let text = format!(
+        "[stated]\ntitle = \"s\"\nhours = \"0-3\"\nkeep_runs = 2\n{}[open]\ntitle = \"o\"\n{}",
+        products(", levels_hpa = [150, 125, 100]"),
+        products(""),
+    );
+    ModelCatalogue::from_toml(&text).unwrap()
+}
+
+/// The octet with a number of a section of a message.
+fn octet(message: &mut [u8], section: u8, number: usize) -> &mut u8 {
+    let mut at = 16;
+    while message[at + 4] != section {
+        at += u32::from_be_bytes(message[at..at + 4].try_into().unwrap()) as usize;
+    }
+    &mut message[at + number - 1]
+}
+
+/// Messages of the NAM file of the tests by number: 0 pressure, 1 gust, 3 and 5 wind at 100 and
+/// 150 hPa; so many hours after the start of the run, on so many days after the first.
+fn message(number: usize, hour: u8, days: u8) -> Vec<u8> {
+    let bytes = grib("nam211_20180917T00Z_f000");
+    let mut message = grib_fields(&bytes).nth(number).unwrap().unwrap().to_message();
+    *octet(&mut message, 4, 22) = hour;
+    *octet(&mut message, 1, 16) += days;
+    message
+}
+
+fn published(run: &GridRun) -> Vec<(usize, i64, Vec<&str>)> {
+    run.published()
+        .iter()
+        .map(|hour| {
+            let absent = hour.absent.iter().map(String::as_str).collect();
+            (hour.hour, hour.published_ms, absent)
+        })
+        .collect()
+}
+
+#[test]
+fn a_later_delivery_adds_hours_and_the_products_that_an_hour_lacks() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    let source = catalogue.get("stated").unwrap();
+    let first = deliver(source, &store, &[&message(0, 0, 0), &message(5, 0, 0)], 10);
+    assert_eq!((first.used, first.runs[0].of_hours), (2, 4));
+    // Of three levels one came.
+    assert_eq!(first.runs[0].products[1].missing_levels, 2);
+    let before = store.newest_run("stated").unwrap();
+    assert_eq!(published(&before), [(0, 10, vec!["gust"])]);
+    assert_eq!(before.definition().products[2].levels_hpa, Some(vec![150.0, 125.0, 100.0]));
+    let wind = before.product("wind").unwrap();
+    assert!(wind.value(0, 0, 3, 3).unwrap().is_some());
+    assert_eq!(wind.value(0, 2, 3, 3), Ok(None));
+
+    let files = [message(1, 0, 0), message(0, 0, 0), message(0, 2, 0), message(3, 0, 0)].concat();
+    let second = deliver(source, &store, &[&files], 20);
+    // Pressure and wind of the first hour do not change, the other level of the wind included.
+    assert_eq!((second.used, second.there_already, second.refused), (2, 2, 0));
+    assert_eq!(second.runs[0].hours, [0, 2]);
+    let after = store.newest_run("stated").unwrap();
+    assert_eq!(published(&after), [(0, 20, vec![]), (2, 20, vec!["gust", "wind"])]);
+    assert_eq!(after.product("wind").unwrap().value(0, 2, 3, 3), Ok(None));
+
+    let third = deliver(source, &store, &[&files], 30);
+    assert_eq!((third.used, third.there_already, third.files), (0, 4, 1));
+    assert!(third.runs.is_empty() && third.unused_files.is_empty());
+    assert_eq!(published(&store.newest_run("stated").unwrap()), published(&after));
+}
+
+#[test]
+fn what_has_no_place_in_its_run_is_refused_with_what_is_allowed() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    let source = catalogue.get("stated").unwrap();
+    let mut other_grid = message(1, 0, 0);
+    *octet(&mut other_grid, 3, 46) ^= 1;
+    let mut template = message(1, 0, 0);
+    (*octet(&mut template, 3, 13), *octet(&mut template, 3, 14)) = (0x80, 0x01);
+    let mut packing = message(1, 0, 0);
+    *octet(&mut packing, 5, 11) = 61;
+    let mut level = message(5, 0, 0);
+    // 150 hPa are 15000 Pa.
+    *octet(&mut level, 4, 27) += 1;
+    let files = [message(0, 0, 0), other_grid, template, packing, level, message(0, 9, 0)].concat();
+    let report = deliver(source, &store, &[&files, b"GRIB", &message(2, 0, 0)], 1);
+    let refusals: Vec<String> = report.refusals.iter().map(ToString::to_string).collect();
+    assert_eq!((report.used, report.refused, report.other_fields), (1, 6, 1));
+    let (hpa, start) = (&refusals[2], &refusals[0]);
+    assert!(
+        start.starts_with(
+            "field 2 (7:0.2.22): its grid is not that of run 20180917T000000Z: 65 rows of 93 from "
+        ),
+        "{start}"
+    );
+    assert_eq!(
+        refusals[1],
+        "field 3 (7:0.2.22): grid template 3. 32769 is not supported; allowed are 0 (latitude and \
+         longitude), 1 (the same, rotated), 10 (Mercator), 20 (polar stereographic), 30 (Lambert)"
+    );
+    assert!(
+        hpa.starts_with("field 5 (7:0.2.2): ")
+            && hpa.ends_with(" hPa is no level of product wind; allowed are 150, 125, 100"),
+        "{hpa}"
+    );
+    assert_eq!(
+        refusals[3],
+        "field 6 (7:0.3.1): 2018-09-17T09:00:00Z is no hour of run 20180917T000000Z; allowed are \
+         the 4 from 2018-09-17T00:00:00Z to 2018-09-17T03:00:00Z"
+    );
+    assert_eq!(refusals[4], "field 1: section 0 is cut short: it has 4 octets");
+    // What cannot be unpacked is known only then.
+    assert_eq!(
+        refusals[5],
+        "field 4 (7:0.2.22): packing 5. 61 is not supported; allowed are 0 (simple), 2 and 3 \
+         (complex), 40 (JPEG 2000), 41 (PNG), 42 (CCSDS)"
+    );
+    let unused: Vec<&str> = report.unused_files.iter().map(|(_, error)| &**error).collect();
+    assert_eq!(
+        unused,
+        [&*refusals[4], "no field of it is of a product of model stated; it holds 7:0.3.5"]
+    );
+    assert_eq!(published(&store.newest_run("stated").unwrap())[0].2, ["gust", "wind"]);
+}
+
+#[test]
+fn without_stated_hours_a_run_is_what_it_was_first_made_from() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    let source = catalogue.get("open").unwrap();
+    // From above to below, as the messages come.
+    let files = [message(3, 0, 0), message(5, 0, 0), message(3, 3, 0)];
+    let report = deliver(source, &store, &[&files[0], &files[1], &files[2]], 1);
+    assert_eq!((report.used, report.files, &*report.runs[0].hours), (3, 3, &[0, 1][..]));
+    assert_eq!(report.runs[0].products[0].missing_levels, 1);
+    let run = store.newest_run("open").unwrap();
+    let definition = run.definition();
+    assert_eq!(definition.valid_ms, [START_MS, START_MS + 3 * HOUR_MS]);
+    assert_eq!(definition.products.len(), 1);
+    assert_eq!(definition.products[0].levels_hpa, Some(vec![150.0, 100.0]));
+
+    let report = deliver(source, &store, &[&message(3, 6, 0), &message(0, 0, 0)], 2);
+    let refusals: Vec<String> = report.refusals.iter().map(ToString::to_string).collect();
+    let advice = "; runs of this model have the hours, products and levels of the files that they \
+                  are first made from: state its hours in the catalogue for runs that grow";
+    assert_eq!(
+        refusals,
+        [
+            format!(
+                "field 1 (7:0.2.2): 2018-09-17T06:00:00Z is no hour of run 20180917T000000Z; \
+                 allowed are the 2 from 2018-09-17T00:00:00Z to 2018-09-17T03:00:00Z{advice}"
+            ),
+            format!("field 1 (7:0.3.1): run 20180917T000000Z has no product pressure{advice}"),
+        ]
+    );
+    assert_eq!((report.unused_files.len(), report.runs.len()), (2, 0));
+}
+
+#[test]
+fn a_run_that_the_catalogue_has_otherwise_now_takes_nothing() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    deliver(catalogue.get("stated").unwrap(), &store, &[&message(0, 0, 0)], 1);
+    let text = "[stated]\ntitle = \"s\"\nhours = \"0-9\"\nproducts = [{ name = \"pressure\", unit \
+                = \"1\", scale = 0.5, parameter = \"7:0.3.1\", level = \"101\" }]";
+    let other = ModelCatalogue::from_toml(text).unwrap();
+    let source = other.get("stated").unwrap();
+    let report = deliver(source, &store, &[&message(0, 1, 0), &message(0, 1, 1)], 2);
+    assert_eq!(
+        report.refusals[0].to_string(),
+        "field 1 (7:0.3.1): run 20180917T000000Z is there already, with other hours, products or \
+         packing than the catalogue has now; it takes more only as it was"
+    );
+    // The next run is as the catalogue has it.
+    assert_eq!((report.used, report.refused), (1, 1));
+    assert_eq!(store.newest_run("stated").unwrap().definition().valid_ms.len(), 10);
+}
+
+#[test]
+fn of_two_of_the_same_field_the_later_one_counts() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    let source = catalogue.get("stated").unwrap();
+    let mut other = message(0, 0, 0);
+    // The sign of the reference value.
+    *octet(&mut other, 5, 12) ^= 0x80;
+    let report = deliver(source, &store, &[&other, &message(0, 0, 0)], 1);
+    assert_eq!((report.used, report.replaced, report.files), (1, 1, 2));
+    let value = store.newest_run("stated").unwrap().product("pressure").unwrap().value(0, 0, 3, 3);
+    assert!(value.unwrap().unwrap() > 90_000.0);
+}
+
+#[test]
+fn the_newest_runs_are_kept_and_an_older_one_is_not_written() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    let source = catalogue.get("stated").unwrap();
+    let stamps = |runs: &[RunStamp]| runs.iter().map(RunStamp::to_string).collect::<Vec<_>>();
+    let two = deliver(source, &store, &[&message(0, 0, 3), &message(0, 0, 1)], 1);
+    assert_eq!((two.used, two.runs.len(), two.removed.len()), (2, 2, 0));
+    let newer = deliver(source, &store, &[&message(0, 1, 3), &message(0, 0, 2)], 2);
+    assert_eq!(stamps(&newer.removed), ["20180918T000000Z"]);
+    let older = deliver(source, &store, &[&message(0, 0, 0)], 3);
+    assert_eq!(
+        older.refusals[0].to_string(),
+        "all 1 fields of run 20180917T000000Z: run 20180917T000000Z is older than the 2 that are \
+         kept; the oldest of them is 20180919T000000Z"
+    );
+    assert_eq!((older.used, older.refused, older.unused_files.len()), (0, 1, 1));
+    let runs = store.runs("stated").unwrap();
+    assert_eq!(stamps(&runs), ["20180920T000000Z", "20180919T000000Z"]);
+    assert_eq!(published(&store.newest_run("stated").unwrap()).len(), 2);
+}
+
+#[test]
+fn a_run_that_someone_else_writes_is_refused_and_the_others_are_not() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    let source = catalogue.get("stated").unwrap();
+    deliver(source, &store, &[&message(0, 0, 0)], 1);
+    let definition = store.newest_run("stated").unwrap().definition().clone();
+    let writer = store.write_run(definition).unwrap();
+    let report = deliver(source, &store, &[&message(0, 1, 0), &message(0, 1, 1)], 2);
+    assert_eq!((report.used, report.refused), (1, 1));
+    assert_eq!(
+        report.refusals[0].to_string(),
+        "all 1 fields of run 20180917T000000Z: run 20180917T000000Z is being written by someone \
+         else"
+    );
+    drop(writer);
+}
+
+#[test]
+fn limits_are_held() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    let source = catalogue.get("stated").unwrap();
+    let delivery = |limits| ModelDelivery::new(source, &store, Cursor::new(Vec::new()), limits);
+    let mut small = delivery(DeliveryLimits { points: 6044, ..DeliveryLimits::default() });
+    small.add("file", &message(0, 0, 0));
+    let report = small.write(1, || ());
+    assert_eq!(
+        report.unused_files[0].1,
+        "field 1 (7:0.3.1): a field of 6045 points; the limit is 6044"
+    );
+    let first = message(0, 0, 0);
+    let packed_bytes = first.len() as u64;
+    let mut few = delivery(DeliveryLimits { packed_bytes, ..DeliveryLimits::default() });
+    few.add("first", &first);
+    few.add("second", &message(0, 1, 0));
+    let report = few.write(1, || ());
+    assert_eq!((report.used, report.refused), (1, 1));
+    assert_eq!(
+        report.unused_files[0].1,
+        format!(
+            "field 1 (7:0.3.1): the fields of the delivery are more than {packed_bytes} bytes, \
+             which is the limit"
+        )
+    );
+    let empty = delivery(DeliveryLimits::default()).write(1, || ());
+    assert_eq!((empty.fields, empty.files, empty.runs.len()), (0, 0, 0));
+}
+
+/// A file that is cut or changed anywhere is refused in part, and what is written of it is whole.
+#[test]
+fn damaged_files_leave_whole_runs() {
+    let catalogue = own();
+    let source = catalogue.get("stated").unwrap();
+    let whole = grib("nam211_20180917T00Z_f000");
+    let mut refused = 0;
+    for at in (10..whole.len()).step_by(1999) {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 0x55;
+        for bytes in [&whole[..at], &flipped] {
+            let (_folder, store) = new_store();
+            let report = deliver(source, &store, &[bytes], 1);
+            refused += report.refused;
+            for run in store.runs("stated").unwrap() {
+                assert_eq!(store.run("stated", run).unwrap().verify(), []);
+            }
+        }
+    }
+    assert!(refused > 10, "{refused}");
+}

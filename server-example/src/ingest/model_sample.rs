@@ -1,0 +1,51 @@
+//! The real model runs that the server brings along; `sample/SOURCES.md` says where they are from.
+
+use std::io::{self, Cursor};
+
+use mesonet::{DeliveryLimits, GridStore, ModelCatalogue, ModelDelivery};
+
+/// Name of the model, of the file, and the file.
+const RUNS: [(&str, &str, &[u8]); 2] = [
+    (
+        "nam211",
+        "nam211_20180917T00Z_f000_181msg.grib2",
+        include_bytes!("../../sample/nam211_20180917T00Z_f000_181msg.grib2"),
+    ),
+    (
+        "safrica",
+        "safrica_ps_20100308T12Z_25hours.grib2",
+        include_bytes!("../../sample/safrica_ps_20100308T12Z_25hours.grib2"),
+    ),
+];
+
+/// Makes the bundled runs of models of which none is there, which takes less than a second.
+///
+/// `published_ms` is the time now, milliseconds since 1970.
+///
+/// # Errors
+/// The store cannot be read or written.
+pub fn take_in_model_sample(
+    store: &GridStore,
+    catalogue: &ModelCatalogue,
+    published_ms: i64,
+) -> io::Result<()> {
+    for (model, name, bytes) in RUNS {
+        // A deployment may have left it out of its catalogue.
+        let Some(source) = catalogue.get(model) else { continue };
+        if !store.runs(model).map_err(io::Error::other)?.is_empty() {
+            continue;
+        }
+        let spool = Cursor::new(Vec::new());
+        let mut delivery = ModelDelivery::new(source, store, spool, DeliveryLimits::default());
+        delivery.add(name, bytes);
+        let report = delivery.write(published_ms, || ());
+        // One of a deployment's own may have other products under the same name.
+        if let Some((_, error)) = report.unused_files.first() {
+            tracing::warn!("the run of model {model} of the sample was not made: {error}");
+        }
+        for run in &report.runs {
+            tracing::info!("run {} of model {model} of the sample was made", run.run);
+        }
+    }
+    Ok(())
+}
