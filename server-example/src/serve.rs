@@ -101,6 +101,11 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     let state = State::of_record(config, clock, record.clone(), intake)?;
     prepare_zones(&state).await?;
     let app = crate::app(Arc::clone(&state));
+    // Beside the first requests; those for models wait.
+    let sampled = Arc::clone(&state);
+    drop(tokio::task::spawn_blocking(move || {
+        sampled.models_with_sample();
+    }));
     tracing::info!("listens on http://{}", listener.local_addr()?);
 
     let mut beside = tokio::task::JoinSet::new();

@@ -14,10 +14,10 @@ use mesonet::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::alerts::AlertView;
-use crate::clock::Clock;
+use crate::clock::{Clock, system_ms};
 use crate::config::{Config, ConfigError};
 use crate::error::ApiError;
-use crate::ingest::{Ingest, IngestError, Options, Summary, Target, ingest};
+use crate::ingest::{Ingest, IngestError, Options, Summary, Target, ingest, take_in_model_sample};
 use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles, take_in_sample};
 use crate::record::{Origin, Record};
@@ -42,6 +42,8 @@ pub struct State {
     models: ModelRuns,
     /// Done once the product of the sample is there, if it is to be.
     sample_product: Once,
+    /// Likewise its model runs.
+    sample_models: Once,
     /// Held while files are read into the store: one reader at a time keeps the cores busy.
     inlet: Mutex<()>,
     alert_view: ArcSwapOption<AlertView>,
@@ -142,6 +144,7 @@ impl State {
             products: ProductFiles::new(&config.data, config.catalogue()?),
             models: ModelRuns::new(&config.data, config.model_catalogue()?),
             sample_product: Once::new(),
+            sample_models: Once::new(),
             config,
             clock,
             store,
@@ -217,15 +220,7 @@ impl State {
     /// products are first asked for, so that nobody who asks for none waits for it.
     pub(crate) fn products_with_sample(&self) -> &ProductFiles {
         self.sample_product.call_once(|| {
-            let Some(record) = &self.record else { return };
-            let made = match record.origin() {
-                Ok(Origin::Sample) => take_in_sample(&self.products).map_err(|e| e.to_string()),
-                Ok(Origin::New | Origin::Own) => Ok(()),
-                Err(error) => Err(error.to_string()),
-            };
-            if let Err(error) = made {
-                tracing::error!("the raster product of the sample: {error}");
-            }
+            self.make_of_sample("the raster product", || take_in_sample(&self.products));
         });
         &self.products
     }
@@ -233,6 +228,31 @@ impl State {
     /// The runs of models.
     pub fn models(&self) -> &ModelRuns {
         &self.models
+    }
+
+    /// The same, with the runs of the sample where the record is the sample: they are made once,
+    /// and who asks meanwhile waits.
+    pub fn models_with_sample(&self) -> &ModelRuns {
+        self.sample_models.call_once(|| {
+            self.make_of_sample("the model runs", || {
+                let (store, catalogue) = (self.models.store(), self.models.catalogue());
+                take_in_model_sample(store, catalogue, system_ms())
+            });
+        });
+        &self.models
+    }
+
+    /// Makes what belongs to the sample, where the record is the sample.
+    fn make_of_sample(&self, what: &str, make: impl FnOnce() -> io::Result<()>) {
+        let Some(record) = &self.record else { return };
+        let made = match record.origin() {
+            Ok(Origin::Sample) => make().map_err(|error| error.to_string()),
+            Ok(Origin::New | Origin::Own) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = made {
+            tracing::error!("{what} of the sample: {error}");
+        }
     }
 
     /// Reads files into the store, one caller after the other; see [`ingest`]. What anyone but

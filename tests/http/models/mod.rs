@@ -2,6 +2,7 @@
 //! at sea level and winds at two levels of the first of two hours (tests/data/model_grids/store).
 
 mod access;
+mod golden;
 mod lasting;
 mod listing;
 mod point;

@@ -96,7 +96,7 @@ async fn coverage(
             let granted = Granted::new(state, caller, source.name(), ModelUse::Listing, []);
             // The capabilities tell of those that the caller may not use.
             let Ok(granted) = granted else { continue };
-            if let Some(run) = state.models().newest(granted)? {
+            if let Some(run) = state.models_with_sample().newest(granted)? {
                 models.insert(source.name().to_owned(), ModelCoverage::new(granted, &run));
             }
         }

@@ -66,7 +66,7 @@ fn run(state: &State, granted: Granted<'_>, query: &Query) -> Result<Arc<GridRun
         let text = "run is needed: a run of /runs, for example 20180917T000000Z";
         ApiError::BadRequest(text.to_owned())
     })?;
-    Ok(state.models().run(granted, stamp)?)
+    Ok(state.models_with_sample().run(granted, stamp)?)
 }
 
 /// The run that is asked for, else the latest.
@@ -76,9 +76,9 @@ fn run_or_newest(
     query: &Query,
 ) -> Result<Arc<GridRun>, ApiError> {
     if let Some(stamp) = run_stamp(query)? {
-        return Ok(state.models().run(granted, stamp)?);
+        return Ok(state.models_with_sample().run(granted, stamp)?);
     }
-    state.models().newest(granted)?.ok_or_else(|| {
+    state.models_with_sample().newest(granted)?.ok_or_else(|| {
         ApiError::from(GridStoreError::UnknownModel(granted.source().name().to_owned()))
     })
 }

@@ -74,7 +74,7 @@ async fn runs(
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
         let granted = Granted::new(state, caller, &model, ModelUse::Listing, [])?;
-        let runs = state.models().runs(granted)?;
+        let runs = state.models_with_sample().runs(granted)?;
         let details: Vec<RunDetail> = runs.iter().map(|run| RunDetail::new(run)).collect();
         let runs = details.iter().map(|detail| detail.run).collect();
         let mut response = json_value(accepted, &Runs { runs, details })?;
