@@ -17,7 +17,10 @@ use crate::alerts::AlertView;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::error::ApiError;
-use crate::ingest::{Ingest, IngestError, Options, Summary, Target, ingest};
+use crate::ingest::{
+    FileFault, Ingest, IngestError, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
+    Summary, Target, ingest, ingest_model, model_named,
+};
 use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles, take_in_sample};
 use crate::record::{Origin, Record};
@@ -44,6 +47,8 @@ pub struct State {
     sample_product: Once,
     /// Held while files are read into the store: one reader at a time keeps the cores busy.
     inlet: Mutex<()>,
+    /// Likewise for the runs of models, which take long.
+    model_inlet: Mutex<()>,
     alert_view: ArcSwapOption<AlertView>,
     /// Held while that is made: who comes meanwhile waits for it.
     alert_builder: Mutex<()>,
@@ -148,6 +153,7 @@ impl State {
             record,
             intake,
             inlet: Mutex::new(()),
+            model_inlet: Mutex::new(()),
         }))
     }
 
@@ -233,6 +239,22 @@ impl State {
     /// The runs of models.
     pub fn models(&self) -> &ModelRuns {
         &self.models
+    }
+
+    /// Reads files of a model into its runs, one caller after the other; see [`ingest_model`].
+    ///
+    /// # Errors
+    /// A name that no model has.
+    pub fn ingest_model(
+        &self,
+        model: &str,
+        options: Options,
+        read: impl FnOnce(&mut ModelFiles<'_>),
+    ) -> Result<(Vec<FileFault>, Summary), NoModel> {
+        let source = model_named(self.models.catalogue(), model)?;
+        let inlet = ModelInlet { store: self.models.store(), source };
+        let _one_at_a_time = self.model_inlet.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(ingest_model(inlet, options, &ModelProgress::default(), read))
     }
 
     /// Reads files into the store, one caller after the other; see [`ingest`]. What anyone but
