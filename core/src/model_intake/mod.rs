@@ -298,7 +298,7 @@ impl<S> ModelDelivery<'_, S> {
         }
         let Some((_, first)) = fields.first() else { return };
         let file = self.files[first.origin.file].name.clone();
-        let field = format!("all {} fields of run {run}", fields.len());
+        let field = format!("fields of run {run} ({})", fields.len());
         let refusal = ModelRefusal { file, field, error: error.clone() };
         self.report.refuse(fields.len() as u64, refusal);
     }

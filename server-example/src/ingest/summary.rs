@@ -294,7 +294,8 @@ struct WrittenProduct<'a>(&'a WrittenModelProduct);
 impl fmt::Display for WrittenProduct<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let WrittenModelProduct { name, unit, fields, packing_error, .. } = self.0;
-        write!(f, "{name}: {} fields, ", grouped(*fields))?;
+        let fields = if *fields == 1 { "1 field".into() } else { grouped(*fields) + " fields" };
+        write!(f, "{name}: {fields}, ")?;
         match packing_error {
             0.0 => f.write_str("packed exactly")?,
             error => write!(f, "packed within {error:.2e} {unit}")?,
