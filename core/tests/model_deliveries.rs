@@ -478,7 +478,7 @@ fn the_newest_runs_are_kept_and_an_older_one_is_not_written() {
     let older = deliver(source, &store, &[&message(0, 0, 0)], 3);
     assert_eq!(
         older.refusals[0].to_string(),
-        "all 1 fields of run 20180917T000000Z: run 20180917T000000Z is older than the 2 that are \
+        "fields of run 20180917T000000Z (1): run 20180917T000000Z is older than the 2 that are \
          kept; the oldest of them is 20180919T000000Z"
     );
     assert_eq!((older.used, older.refused, older.unused_files.len()), (0, 1, 1));
@@ -498,7 +498,7 @@ fn a_run_that_someone_else_writes_is_refused_and_the_others_are_not() {
     assert_eq!((report.used, report.refused), (1, 1));
     assert_eq!(
         report.refusals[0].to_string(),
-        "all 1 fields of run 20180917T000000Z: run 20180917T000000Z is being written by someone \
+        "fields of run 20180917T000000Z (1): run 20180917T000000Z is being written by someone \
          else"
     );
     drop(writer);

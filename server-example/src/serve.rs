@@ -303,6 +303,16 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
 /// Looks at the watched folder.
 fn look(state: &State, watch: &mut Watch) -> Result<Duration, ServeError> {
     for summary in watch.look(state)? {
+        if let Some(models) = &summary.models {
+            tracing::info!(
+                "{} fields of {} files became part of runs of model {}, {} were refused",
+                models.used,
+                models.files,
+                models.model,
+                models.refused,
+            );
+            continue;
+        }
         tracing::info!(
             "{} files with {} readings came in, {} could not be read",
             summary.files(),

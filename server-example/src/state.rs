@@ -17,7 +17,10 @@ use crate::alerts::AlertView;
 use crate::clock::{Clock, system_ms};
 use crate::config::{Config, ConfigError};
 use crate::error::ApiError;
-use crate::ingest::{Ingest, IngestError, Options, Summary, Target, ingest, take_in_model_sample};
+use crate::ingest::{
+    FileFault, Ingest, IngestError, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
+    Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
+};
 use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles, take_in_sample};
 use crate::record::{Origin, Record};
@@ -46,6 +49,8 @@ pub struct State {
     sample_models: Once,
     /// Held while files are read into the store: one reader at a time keeps the cores busy.
     inlet: Mutex<()>,
+    /// Likewise for the runs of models, which take long.
+    model_inlet: Mutex<()>,
     alert_view: ArcSwapOption<AlertView>,
     /// Held while that is made: who comes meanwhile waits for it.
     alert_builder: Mutex<()>,
@@ -151,6 +156,7 @@ impl State {
             record,
             intake,
             inlet: Mutex::new(()),
+            model_inlet: Mutex::new(()),
         }))
     }
 
@@ -253,6 +259,22 @@ impl State {
         if let Err(error) = made {
             tracing::error!("{what} of the sample: {error}");
         }
+    }
+
+    /// Reads files of a model into its runs, one caller after the other; see [`ingest_model`].
+    ///
+    /// # Errors
+    /// A name that no model has.
+    pub fn ingest_model(
+        &self,
+        model: &str,
+        options: Options,
+        read: impl FnOnce(&mut ModelFiles<'_>),
+    ) -> Result<(Vec<FileFault>, Summary), NoModel> {
+        let source = model_named(self.models.catalogue(), model)?;
+        let inlet = ModelInlet { store: self.models.store(), source };
+        let _one_at_a_time = self.model_inlet.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(ingest_model(inlet, options, &ModelProgress::default(), read))
     }
 
     /// Reads files into the store, one caller after the other; see [`ingest`]. What anyone but

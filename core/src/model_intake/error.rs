@@ -102,6 +102,21 @@ pub enum ModelIntakeError {
     Store(#[from] GridStoreError),
 }
 
+impl ModelIntakeError {
+    /// Whether nothing is wrong with the field, so that it may be delivered again: the disk refuses,
+    /// or the run is being written by someone else.
+    pub fn is_temporary(&self) -> bool {
+        let passes = |error: &GridStoreError| {
+            matches!(error, GridStoreError::Busy(_) | GridStoreError::Storage { .. })
+        };
+        match self {
+            Self::Spool(_) => true,
+            Self::Store(error) => passes(error),
+            _ => false,
+        }
+    }
+}
+
 /// A grid in words.
 struct Grid<'a>(&'a GridDefinition);
 

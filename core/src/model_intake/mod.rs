@@ -287,7 +287,7 @@ impl<S> ModelDelivery<'_, S> {
         if file.problem.is_none() {
             file.problem = Some(refusal.to_string());
         }
-        self.report.refuse(1, || refusal);
+        self.report.refuse(1, refusal);
     }
 
     /// Refuses all fields of a run for one reason.
@@ -298,8 +298,8 @@ impl<S> ModelDelivery<'_, S> {
         }
         let Some((_, first)) = fields.first() else { return };
         let file = self.files[first.origin.file].name.clone();
-        let field = format!("all {} fields of run {run}", fields.len());
-        let refusal = || ModelRefusal { file, field, error: error.clone() };
+        let field = format!("fields of run {run} ({})", fields.len());
+        let refusal = ModelRefusal { file, field, error: error.clone() };
         self.report.refuse(fields.len() as u64, refusal);
     }
 }

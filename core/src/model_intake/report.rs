@@ -37,6 +37,10 @@ pub struct ModelReport {
     pub runs: Vec<WrittenRun>,
     /// Runs that were removed, as there are newer ones.
     pub removed: Vec<RunStamp>,
+    /// Why the disk took no more, or the first run that someone else was writing: what was refused
+    /// for that may be delivered again.
+    #[serde(serialize_with = "optional_text", skip_serializing_if = "Option::is_none")]
+    pub failure: Option<ModelIntakeError>,
     /// Why runs that are too many could not be removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention_error: Option<String>,
@@ -95,11 +99,19 @@ pub struct WrittenModelProduct {
 }
 
 impl ModelReport {
-    pub(super) fn refuse(&mut self, count: u64, refusal: impl FnOnce() -> ModelRefusal) {
+    pub(super) fn refuse(&mut self, count: u64, refusal: ModelRefusal) {
         self.refused += count;
-        if self.refusals.len() < MAX_REFUSALS {
-            self.refusals.push(refusal());
+        if refusal.error.is_temporary() && self.failure.is_none() {
+            self.failure = Some(refusal.error.clone());
         }
+        if self.refusals.len() < MAX_REFUSALS {
+            self.refusals.push(refusal);
+        }
+    }
+
+    /// Whether every file was used and the disk took all that had a place.
+    pub fn is_whole(&self) -> bool {
+        self.unused_files.is_empty() && self.failure.is_none() && self.retention_error.is_none()
     }
 }
 
@@ -111,4 +123,12 @@ impl fmt::Display for ModelRefusal {
 
 fn text<S: Serializer>(error: &ModelIntakeError, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(error)
+}
+
+#[allow(clippy::ref_option, reason = "the signature is serde's")]
+fn optional_text<S: Serializer>(
+    error: &Option<ModelIntakeError>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.serialize_some(&error.as_ref().map(ToString::to_string))
 }

@@ -1,26 +1,26 @@
 //! The commands `ingest` and `verify`.
 
-use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use mesonet::feed::FeedKind;
 use mesonet::{
-    AlertStore, EmbeddedStore, Intake, MemoryStore, RasterProduct, Store, StoreError, parse_instant,
+    AlertStore, EmbeddedStore, GridStore, GridStoreError, Intake, MemoryStore, RasterProduct,
+    Store, StoreError, parse_instant,
 };
 
+use super::bar::{show_fields, under_bar};
+use super::model_files::{ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 use super::{IngestError, Options, Summary, Target, ingest};
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags};
+use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles};
 use crate::record::{Origin, Record};
 use crate::sample::station_tables;
-
-/// How often the progress is shown.
-const TICK: Duration = Duration::from_millis(100);
 
 /// The flags of `ingest`.
 #[derive(Clone, Debug, Args)]
@@ -37,6 +37,11 @@ pub struct IngestFlags {
     /// [default: found from the catalogue, field by field]
     #[arg(long, value_name = "TYPE", conflicts_with = "feed")]
     pub product: Option<String>,
+
+    /// Name of the model that the files, GRIB2, are of; what they hold is published together, and a
+    /// server may run meanwhile
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["feed", "product", "received"])]
+    pub model: Option<String>,
 
     /// When the files were received, as some feeds give only the day of the month: an ISO 8601
     /// instant [default: the date in the file's name, else when it was written]
@@ -58,6 +63,10 @@ pub struct IngestFlags {
     /// Raster products (TOML), which go over those that ship [default: none]
     #[arg(long, env = "MESONET_PRODUCTS", value_name = "FILE")]
     pub products: Option<PathBuf>,
+
+    /// Sources of model output (TOML), which go over those that ship [default: none]
+    #[arg(long, env = "MESONET_MODELS", value_name = "FILE")]
+    pub models: Option<PathBuf>,
 
     /// Configuration file (TOML); its keys are the long flags of serve with _ for -
     #[arg(long, env = "MESONET_CONFIG", value_name = "FILE")]
@@ -84,6 +93,12 @@ pub enum CommandError {
         /// The types of the catalogue.
         known: String,
     },
+    /// A name that is not in the catalogue.
+    #[error(transparent)]
+    NoModel(#[from] NoModel),
+    /// The folder of the model runs cannot be read.
+    #[error(transparent)]
+    Models(#[from] GridStoreError),
     /// There is no record.
     #[error("{} is no folder of a record", .0.display())]
     NoRecord(PathBuf),
@@ -98,20 +113,23 @@ pub enum CommandError {
 /// # Errors
 /// A setting that makes no sense, or a record that cannot be opened.
 pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
-    let IngestFlags { paths, feed, product, received, json, data, limits, products, config } =
-        flags;
+    let IngestFlags { paths, feed, product, model, received, json, .. } = flags;
+    let IngestFlags { data, limits, products, models, config, .. } = flags;
     let config = Config::load(&Flags {
         config: config.clone(),
         data: data.clone(),
         limits: limits.clone(),
         products: products.clone(),
+        models: models.clone(),
         ..Flags::default()
     })?;
-    let files = ProductFiles::new(&config.data, config.catalogue()?);
     let options = Options { feed: *feed, received_ms: *received, ..Options::at(system_ms()) };
+    let files = ProductFiles::new(&config.data, config.catalogue()?);
     let intake = Intake::new(config.checker()?);
 
-    let summary = if let Some(name) = product {
+    let summary = if let Some(name) = model {
+        read_models(paths, &config, name, options)?
+    } else if let Some(name) = product {
         let only = files.catalogue().get(name);
         let inlet =
             Inlet { files: &files, only: Some(only.ok_or_else(|| no_product(name, &files))?) };
@@ -156,52 +174,41 @@ fn read(
 ) -> Result<Summary, CommandError> {
     let tables = station_tables().map_err(IngestError::from)?;
     let target = Target { intake, store, alerts, tables, products: Some(products) };
-    let (progress, done) = (AtomicU64::new(0), AtomicBool::new(false));
-    let bar = bar(paths);
-    let ((), summary) = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) && !bar.is_hidden() {
-                bar.set_position(progress.load(Ordering::Relaxed));
-                std::thread::sleep(TICK);
-            }
-        });
-        let summary = ingest(target, options, &progress, |ingest| {
+    let progress = AtomicU64::new(0);
+    let show = |bar: &ProgressBar| bar.set_position(progress.load(Ordering::Relaxed));
+    let ((), summary) = under_bar(paths, show, || {
+        ingest(target, options, &progress, |ingest| {
             for path in paths {
                 ingest.path(path);
             }
-        });
-        done.store(true, Ordering::Relaxed);
-        summary
+        })
     })?;
-    bar.finish_and_clear();
     Ok(summary)
 }
 
-/// A bar over the bytes of all files, where someone looks at it.
-fn bar(paths: &[PathBuf]) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(paths.iter().map(|path| length(path)).sum());
-    let template = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} to go";
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
-}
-
-/// Bytes of a file, or of the files of a folder; what cannot be read counts nothing here.
-fn length(path: &Path) -> u64 {
-    let Ok(metadata) = std::fs::metadata(path) else { return 0 };
-    if !metadata.is_dir() {
-        return metadata.len();
-    }
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    let lengths = entries.map(|entry| match entry.file_type() {
-        Ok(kind) if kind.is_symlink() => entry.metadata().map_or(0, |metadata| metadata.len()),
-        _ => length(&entry.path()),
+/// Makes what paths hold runs of a model.
+fn read_models(
+    paths: &[PathBuf],
+    config: &Config,
+    name: &str,
+    options: Options,
+) -> Result<Summary, CommandError> {
+    let models = ModelRuns::new(&config.data, config.model_catalogue()?);
+    let inlet =
+        ModelInlet { store: models.store(), source: model_named(models.catalogue(), name)? };
+    let progress = ModelProgress::default();
+    let show = |bar: &ProgressBar| match progress.fields.load(Ordering::Relaxed) {
+        0 => bar.set_position(progress.bytes.load(Ordering::Relaxed)),
+        fields => show_fields(bar, fields, progress.unpacked.load(Ordering::Relaxed)),
+    };
+    let (_, summary) = under_bar(paths, show, || {
+        ingest_model(inlet, options, &progress, |files| {
+            for path in paths {
+                files.path(path);
+            }
+        })
     });
-    lengths.sum()
+    Ok(summary)
 }
 
 /// The flags of `verify`.
@@ -220,7 +227,7 @@ pub struct VerifyFlags {
     pub config: Option<PathBuf>,
 }
 
-/// Checks every file of a record and prints what it found. Gives whether the record is whole.
+/// Checks every file of a record and of the model runs beside it and prints what it found. Gives whether the record is whole.
 ///
 /// # Errors
 /// A setting that makes no sense, no record, or one that is open elsewhere.
@@ -228,6 +235,7 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, CommandError> {
     let VerifyFlags { set_aside, data, config } = flags;
     let flags = Flags { config: config.clone(), data: data.clone(), ..Flags::default() };
     let config = Config::load(&flags)?;
+    let models = ModelRuns::new(&config.data, config.model_catalogue()?);
     if !config.data.is_dir() {
         return Err(CommandError::NoRecord(config.data));
     }
@@ -245,11 +253,32 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, CommandError> {
         "{} batches with {} readings in the journal",
         report.journal_batches, report.journal_readings
     )?;
+    let (runs, damaged) = verify_runs(models.store())?;
+    writeln!(out, "{runs} model runs")?;
     for fault in &report.faults {
         writeln!(out, "fault: {fault}")?;
     }
-    if report.faults.is_empty() {
+    for fault in &damaged {
+        writeln!(out, "fault: {fault}")?;
+    }
+    let is_whole = report.faults.is_empty() && damaged.is_empty();
+    if is_whole {
         writeln!(out, "no fault")?;
     }
-    Ok(report.faults.is_empty())
+    Ok(is_whole)
+}
+
+/// Checks every run of every model: how many there are, and what is damaged.
+fn verify_runs(store: &GridStore) -> Result<(u64, Vec<GridStoreError>), GridStoreError> {
+    let (mut runs, mut faults) = (0, Vec::new());
+    for model in store.models()? {
+        for run in store.runs(&model)? {
+            runs += 1;
+            match store.run(&model, run) {
+                Ok(run) => faults.extend(run.verify()),
+                Err(fault) => faults.push(fault),
+            }
+        }
+    }
+    Ok((runs, faults))
 }

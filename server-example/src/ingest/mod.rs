@@ -6,12 +6,15 @@
 //! | Where stations are and what they are called | `places.rs` |
 //! | From reports to batches, beside the store at work | [`ingest`] |
 //! | What became of it | [`Summary`] |
+//! | Files of a model, into its runs | `model_files.rs` |
 //! | The bundled model runs | [`take_in_model_sample`] |
 //! | The command `ingest` | `command.rs` |
 //! | A folder that is watched | [`Watch`] |
 //! | Files that are pushed, and their keys | `push.rs`, [`KeyHash`] |
 
+mod bar;
 mod command;
+mod model_files;
 mod model_sample;
 mod places;
 pub(crate) mod push;
@@ -35,6 +38,7 @@ use mesonet::{
 };
 
 pub use command::{CommandError, IngestFlags, VerifyFlags, ingest_command, verify_command};
+pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 pub use model_sample::take_in_model_sample;
 use places::{PlaceUnknown, Places};
 pub use push_key::KeyHash;
@@ -283,13 +287,19 @@ fn read_products(
     input: &mut dyn BufRead,
     summary: &mut Summary,
 ) -> Result<(), String> {
+    let bytes = read_grib(input)?;
+    products::take_in(inlet, shown, &bytes, &mut summary.products)
+        .map_err(|error| error.to_string())
+}
+
+/// The bytes of a GRIB2 file.
+fn read_grib(input: &mut dyn BufRead) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     input.take(MAX_GRIB_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > MAX_GRIB_BYTES {
         return Err(format!("longer than {MAX_GRIB_BYTES} bytes, which is the limit for GRIB2"));
     }
-    products::take_in(inlet, shown, &bytes, &mut summary.products)
-        .map_err(|error| error.to_string())
+    Ok(bytes)
 }
 
 /// Remembers the first fault of a path.

@@ -16,7 +16,7 @@ use mesonet::feed::FeedKind;
 use tempfile::SpooledTempFile;
 use tokio::sync::mpsc;
 
-use super::{Bounds, Input, KeyHash, Label, Options};
+use super::{Bounds, Input, KeyHash, Label, ModelFiles, Options};
 use crate::clock::system_ms;
 use crate::error::ApiError;
 use crate::extract::Query;
@@ -59,6 +59,11 @@ async fn push(
              \"{name}\""
         )));
     }
+    let model = query.one("model")?.map(str::to_owned);
+    if model.is_some() && feed.is_some() {
+        let text = "model must not be given with feed, as the files of models are GRIB2".to_owned();
+        return Err(ApiError::BadRequest(text));
+    }
     let options = Options {
         feed,
         received_ms: query.instant("received")?,
@@ -73,10 +78,25 @@ async fn push(
     let mut spool = spool(request.into_body(), state.config().max_ingest_bytes).await?;
 
     let task = tokio::task::spawn_blocking(move || {
-        state.ingest(options, |ingest| ingest.input(&label, Input::File(&mut spool)))
+        if let Some(model) = model {
+            let read = |files: &mut ModelFiles<'_>| {
+                files.input(&label, Input::File(&mut spool));
+            };
+            let (faults, summary) = state
+                .ingest_model(&model, options, read)
+                .map_err(|error| ApiError::BadRequest(format!("model: {error}")))?;
+            return Ok((faults.into_iter().next(), summary));
+        }
+        state
+            .ingest(options, |ingest| ingest.input(&label, Input::File(&mut spool)))
+            .map_err(ApiError::internal)
     });
-    let done = task.await.map_err(ApiError::internal)?;
-    let (fault, summary) = done.map_err(ApiError::internal)?;
+    let (fault, summary) = task.await.map_err(ApiError::internal)??;
+    if let Some(failure) = summary.models.as_ref().and_then(|models| models.failure.as_ref()) {
+        tracing::error!("files of a model were not all taken: {failure}");
+        let text = "no room is left, or the run is being written; send it again later".to_owned();
+        return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
+    }
     match (&summary.store_error, fault) {
         (Some(StoreError::Full { .. }), _) => {
             tracing::error!("a push was refused: the store is full");

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use mesonet::feed::{FeedKind, FeedSummary, Tally};
-use mesonet::{Receipt, StoreError};
+use mesonet::{ModelReport, Receipt, StoreError, WrittenModelProduct, WrittenRun};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -27,6 +27,9 @@ pub struct Summary {
     /// Of GRIB2 files.
     #[serde(skip_serializing_if = "ProductSummary::is_empty")]
     pub products: ProductSummary,
+    /// Of GRIB2 files of a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<ModelReport>,
     /// Files that could not be read, or not to their end: what was read before stays.
     pub faults: Listed<FileFault>,
     /// Reports of stations whose place nobody knows, by network and station: they are left out.
@@ -128,12 +131,15 @@ impl KindSummary {
 impl Summary {
     /// Whether every file was read to its end and all that was read is in the store.
     pub fn is_whole(&self) -> bool {
-        self.faults.count == 0 && self.store_error.is_none()
+        self.faults.count == 0
+            && self.store_error.is_none()
+            && self.models.as_ref().is_none_or(ModelReport::is_whole)
     }
 
     /// Files of which something was read.
     pub fn files(&self) -> u64 {
-        self.total(|kind| kind.files) + self.products.files
+        let of_models = self.models.as_ref().map_or(0, |models| models.files);
+        self.total(|kind| kind.files) + self.products.files + of_models
     }
 
     /// All kinds together.
@@ -178,7 +184,9 @@ const COLUMNS: [&str; 8] =
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.kinds.is_empty() || self.products.files == 0 {
+        if let Some(report) = &self.models {
+            models(f, report)?;
+        } else if !self.kinds.is_empty() || self.products.files == 0 {
             self.readings(f)?;
         }
         self.products(f)?;
@@ -240,6 +248,66 @@ impl Summary {
             writeln!(f, "fields of no product: {}", grouped(*other_fields))?;
         }
         faults(f, "fields that could not be made a product", refused)
+    }
+}
+
+/// What became of the fields of a model: a table of products for each run, and what was left out.
+fn models(f: &mut fmt::Formatter<'_>, report: &ModelReport) -> fmt::Result {
+    for WrittenRun { run, hours, of_hours, products } in &report.runs {
+        let hours = hours.len();
+        writeln!(f, "{} {run}: {hours} of {of_hours} hours", report.model)?;
+        for product in products {
+            writeln!(f, "  {}", WrittenProduct(product))?;
+        }
+    }
+    for run in &report.removed {
+        writeln!(f, "removed, as newer runs are kept: {run}")?;
+    }
+    if let Some(error) = &report.retention_error {
+        writeln!(f, "runs that are too many could not be removed: {error}")?;
+    }
+    let ModelReport { fields, used, other_fields, replaced, there_already, refused, .. } = *report;
+    write!(f, "fields: {} used of {}", grouped(used), grouped(fields))?;
+    for (count, what) in [
+        (other_fields, "of no product"),
+        (replaced, "replaced by later ones"),
+        (there_already, "there already"),
+        (refused, "refused"),
+    ] {
+        if count > 0 {
+            write!(f, ", {} {what}", grouped(count))?;
+        }
+    }
+    writeln!(f)?;
+    for refusal in report.refusals.iter().take(MAX_SHOWN) {
+        writeln!(f, "  {}, {refusal}", refusal.file)?;
+    }
+    if report.refusals.len() > MAX_SHOWN {
+        writeln!(f, "  …")?;
+    }
+    Ok(())
+}
+
+/// A product of a run in a line.
+struct WrittenProduct<'a>(&'a WrittenModelProduct);
+
+impl fmt::Display for WrittenProduct<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WrittenModelProduct { name, unit, fields, packing_error, .. } = self.0;
+        let fields = if *fields == 1 { "1 field".into() } else { grouped(*fields) + " fields" };
+        write!(f, "{name}: {fields}, ")?;
+        match packing_error {
+            0.0 => f.write_str("packed exactly")?,
+            error => write!(f, "packed within {error:.2e} {unit}")?,
+        }
+        if self.0.clamped > 0 {
+            let clamped = grouped(self.0.clamped as u64);
+            write!(f, ", {clamped} values beyond what can be packed")?;
+        }
+        if self.0.missing_levels > 0 {
+            write!(f, ", {} levels did not come", grouped(self.0.missing_levels))?;
+        }
+        Ok(())
     }
 }
 

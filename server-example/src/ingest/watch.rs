@@ -1,12 +1,12 @@
 //! A folder from which files are read as they come.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use mesonet::StoreError;
+use mesonet::{ModelIntakeError, StoreError};
 
 use super::{FileFault, IngestError, Options, Summary};
 use crate::clock::system_ms;
@@ -19,15 +19,23 @@ const MAX_FILES: usize = 1_000;
 const DONE: &str = "done";
 const FAILED: &str = "failed";
 
+/// The folder with a folder for each model.
+const MODELS: &str = "models";
+
 /// A folder that is looked at again and again.
 ///
 /// A file is read once its length and its time of change have not changed from one look to the
 /// next, so that one that is still being written is left alone; names that start with a dot or end
 /// in `.tmp` or `.part` are too. It is moved only once its readings are durable: after a crash it
-/// is read again, which changes nothing.
+/// is read again, which changes nothing. In a folder `models/NAME` in it are files of the model
+/// NAME, with its own `done` and `failed`.
 #[derive(Debug)]
 pub struct Watch {
     folder: PathBuf,
+    /// The model that all files are of.
+    model: Option<String>,
+    /// The folders of models in it.
+    models: HashMap<String, Watch>,
     /// Whether files stay where they are once they are read.
     keep: bool,
     /// Files of the last look.
@@ -57,6 +65,9 @@ pub enum WatchError {
     /// The store takes nothing.
     #[error(transparent)]
     Ingest(#[from] IngestError),
+    /// The runs of models take nothing.
+    #[error(transparent)]
+    Models(#[from] ModelIntakeError),
 }
 
 impl From<StoreError> for WatchError {
@@ -69,7 +80,8 @@ impl Watch {
     /// A folder that nobody has looked at yet. With `keep` files stay where they are once they are
     /// read, and are read again when they change or after a restart.
     pub fn new(folder: PathBuf, keep: bool) -> Self {
-        Self { folder, keep, seen: HashMap::new(), read: HashMap::new() }
+        let (model, models) = (None, HashMap::new());
+        Self { folder, model, models, keep, seen: HashMap::new(), read: HashMap::new() }
     }
 
     /// Looks at the folder and reads the files that have come whole, at most 1,000 of them: the
@@ -82,10 +94,81 @@ impl Watch {
             .whole_files()
             .map_err(|error| WatchError::Folder { folder: self.folder.clone(), error })?;
         let mut summaries = Vec::new();
-        if !files.is_empty() {
-            self.read(state, &files, &mut summaries)?;
+        match &self.model {
+            _ if files.is_empty() => {}
+            None => self.read(state, &files, &mut summaries)?,
+            Some(model) => summaries.extend(self.read_model(state, &model.clone(), &files)?),
+        }
+        if self.model.is_none() {
+            for folder in self.model_folders()? {
+                summaries.extend(folder.look(state)?);
+            }
         }
         Ok(summaries)
+    }
+
+    /// The folders of models that are there now.
+    fn model_folders(&mut self) -> Result<Vec<&mut Self>, WatchError> {
+        let folder = self.folder.join(MODELS);
+        let failed = |error| WatchError::Folder { folder: folder.clone(), error };
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.models.clear();
+                return Ok(Vec::new());
+            }
+            entries => entries.map_err(failed)?,
+        };
+        let mut names = HashSet::new();
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            if entry.path().is_dir() {
+                names.extend(entry.file_name().into_string());
+            }
+        }
+        self.models.retain(|name, _| names.contains(name));
+        for name in names {
+            let new =
+                || Self { model: Some(name.clone()), ..Self::new(folder.join(&name), self.keep) };
+            self.models.entry(name.clone()).or_insert_with(new);
+        }
+        Ok(self.models.values_mut().collect())
+    }
+
+    /// Reads files of a model together; without a summary where there is no such model.
+    fn read_model(
+        &mut self,
+        state: &State,
+        model: &str,
+        files: &[PathBuf],
+    ) -> Result<Option<Summary>, WatchError> {
+        let read = state.ingest_model(model, Options::at(system_ms()), |delivery| {
+            for file in files {
+                delivery.path(file);
+            }
+        });
+        let (faults, summary) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                for file in files {
+                    self.put_away(file, Some(&format!("{}: {error}", file.display())));
+                }
+                return Ok(None);
+            }
+        };
+        if let Some(failure) = summary.models.as_ref().and_then(|models| models.failure.clone()) {
+            return Err(failure.into());
+        }
+        for file in files {
+            let shown = file.display().to_string();
+            let of_file = |fault: &&FileFault| {
+                let inside = fault.file.strip_prefix(&shown);
+                inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('/'))
+            };
+            let fault = faults.iter().find(of_file);
+            let fault = fault.map(|fault| format!("{}: {}", fault.file, fault.error));
+            self.put_away(file, fault.as_deref());
+        }
+        Ok(Some(summary))
     }
 
     fn whole_files(&mut self) -> io::Result<Vec<PathBuf>> {

@@ -76,10 +76,8 @@ fn the_column_of_nam_is_the_one_that_eccodes_reads() {
     ];
     let names: Vec<&str> = levels.iter().chain(&single).map(|(name, _)| *name).collect();
     let run = golden["run"].as_str().unwrap();
-    let path = format!(
-        "/models/nam211/point?run={run}&hour=0&row=40&col=20&fields={}",
-        names.join(",")
-    );
+    let path =
+        format!("/models/nam211/point?run={run}&hour=0&row=40&col=20&fields={}", names.join(","));
     let point = json(&api, &path);
     assert_eq!((&point["run"], &point["forecast_hours"]), (&golden["run"], &Value::from(1)));
     near(&point["lat"], &golden["lat"], 1e-9);

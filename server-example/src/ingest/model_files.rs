@@ -1,0 +1,129 @@
+//! GRIB2 files of a model on their way into its runs.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use mesonet::{DeliveryLimits, GridStore, ModelCatalogue, ModelDelivery, ModelSource};
+use tempfile::SpooledTempFile;
+
+use super::source::{Input, Label, Source, SourceError, SourceFile, Visitor};
+use super::{FileFault, Options, Summary, read_grib};
+
+/// Fields that wait to be written stay in memory up to this length; more of them go to a file
+/// without a name in the system's folder for such.
+const IN_MEMORY_BYTES: usize = 64 << 20;
+
+/// Where the fields of files go.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelInlet<'a> {
+    /// The runs of all models.
+    pub store: &'a GridStore,
+    /// The model.
+    pub source: &'a ModelSource,
+}
+
+/// A name that no model has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{got}\" is no model; there are {known}")]
+pub struct NoModel {
+    /// What was given.
+    pub got: String,
+    /// The models of the catalogue.
+    pub known: String,
+}
+
+/// How far files of a model are.
+#[derive(Debug, Default)]
+pub struct ModelProgress {
+    /// Bytes of the files that were read.
+    pub bytes: AtomicU64,
+    /// Fields that are to be unpacked; 0 as long as files are read.
+    pub fields: AtomicU64,
+    /// Fields that were unpacked.
+    pub unpacked: AtomicU64,
+}
+
+/// The model of a name.
+///
+/// # Errors
+/// There is none.
+pub fn model_named<'a>(
+    catalogue: &'a ModelCatalogue,
+    name: &str,
+) -> Result<&'a ModelSource, NoModel> {
+    catalogue.get(name).ok_or_else(|| {
+        let known: Vec<&str> = catalogue.iter().map(ModelSource::name).collect();
+        NoModel { got: name.chars().take(80).collect(), known: known.join(", ") }
+    })
+}
+
+/// Reads files into runs of a model: `read` names them, one after the other; then what they hold is
+/// written and published together. Gives the fault of each file of which nothing was used.
+pub fn ingest_model(
+    inlet: ModelInlet<'_>,
+    options: Options,
+    progress: &ModelProgress,
+    read: impl FnOnce(&mut ModelFiles<'_>),
+) -> (Vec<FileFault>, Summary) {
+    let started = Instant::now();
+    let limits =
+        DeliveryLimits { packed_bytes: options.bounds.unpacked_bytes, ..DeliveryLimits::default() };
+    let spool = SpooledTempFile::new(IN_MEMORY_BYTES);
+    let delivery = ModelDelivery::new(inlet.source, inlet.store, spool, limits);
+    let mut files = ModelFiles { options, progress, delivery, faults: Vec::new() };
+    read(&mut files);
+    let ModelFiles { delivery, mut faults, .. } = files;
+    progress.fields.store(delivery.fields(), Ordering::Relaxed);
+    let mut report = delivery.write(options.now_ms, || {
+        progress.unpacked.fetch_add(1, Ordering::Relaxed);
+    });
+    let unused = std::mem::take(&mut report.unused_files);
+    faults.extend(unused.into_iter().map(|(file, error)| FileFault { file, error }));
+    let mut summary =
+        Summary { models: Some(report), took: started.elapsed(), ..Summary::default() };
+    for fault in &faults {
+        summary.faults.add(|| fault.clone());
+    }
+    (faults, summary)
+}
+
+/// Reads files of a model, one after the other.
+pub struct ModelFiles<'a> {
+    options: Options,
+    progress: &'a ModelProgress,
+    delivery: ModelDelivery<'a, SpooledTempFile>,
+    faults: Vec<FileFault>,
+}
+
+impl ModelFiles<'_> {
+    /// Reads what a path holds: a file, a folder with all in it, an archive, `-` for standard
+    /// input.
+    pub fn path(&mut self, path: &Path) {
+        let (bounds, bytes) = (self.options.bounds, &self.progress.bytes);
+        Source::new(self, bounds, bytes).path(path);
+    }
+
+    /// Reads what bytes hold.
+    pub fn input(&mut self, label: &Label, input: Input<'_>) {
+        let (bounds, bytes) = (self.options.bounds, &self.progress.bytes);
+        Source::new(self, bounds, bytes).input(label, input);
+    }
+}
+
+impl Visitor for ModelFiles<'_> {
+    fn file(&mut self, file: SourceFile<'_>) {
+        match read_grib(file.input) {
+            Ok(bytes) => self.delivery.add(file.shown, &bytes),
+            Err(error) => self.faults.push(FileFault { file: file.shown.to_owned(), error }),
+        }
+    }
+
+    fn fault(&mut self, shown: &str, error: SourceError) {
+        self.faults.push(FileFault { file: shown.to_owned(), error: error.to_string() });
+    }
+
+    fn is_done(&self) -> bool {
+        false
+    }
+}
