@@ -210,7 +210,8 @@ impl<T: Serialize> Serialize for ModelFields<T> {
     }
 }
 
-/// Exact values of one cell of the native grid at one hour.
+/// Exact values of one cell of the native grid at one hour, with the decimals that their packing
+/// has.
 ///
 /// # Errors
 /// A field that the run does not have; an hour, level, row or column out of range; an hour that is
@@ -241,12 +242,12 @@ pub fn model_point(
     let fields = fields(run, query.fields, |product| {
         let ProductDefinition { unit, levels_hpa, .. } = product.definition();
         let Some(levels_hpa) = levels_hpa else {
-            let value = product.value(hour, 0, row, column)?;
+            let value = value_of(product, hour, 0, row, column)?;
             return Ok(PointEntry::Single { unit: unit.clone(), value });
         };
         let (levels_hpa, values) = match level {
             Some(level) => {
-                let value = product.value(hour, level, row, column)?;
+                let value = value_of(product, hour, level, row, column)?;
                 (vec![levels_hpa[level]], vec![value])
             }
             None => (levels_hpa.clone(), column_of(product, hour, row, column)?),
@@ -287,7 +288,7 @@ pub fn model_series(
         let mut series = Vec::with_capacity(hours.len());
         for &hour in &hours {
             let value = if one {
-                SeriesValue::One(product.value(hour, level, row, column)?)
+                SeriesValue::One(value_of(product, hour, level, row, column)?)
             } else {
                 SeriesValue::Levels(column_of(product, hour, row, column)?)
             };
@@ -351,15 +352,33 @@ fn fields<T>(
     Ok(ModelFields(fields))
 }
 
+fn value_of(
+    product: GridProduct<'_>,
+    hour: usize,
+    level: usize,
+    row: usize,
+    column: usize,
+) -> Result<Option<f64>, GridStoreError> {
+    let rounded = rounded(product);
+    Ok(product.value(hour, level, row, column)?.map(rounded))
+}
+
 fn column_of(
     product: GridProduct<'_>,
     hour: usize,
     row: usize,
     column: usize,
 ) -> Result<Vec<Option<f64>>, GridStoreError> {
+    let rounded = rounded(product);
     let mut values = vec![f64::NAN; product.definition().levels()];
     product.column_into(hour, row, column, &mut values)?;
-    Ok(values.into_iter().map(|value| (!value.is_nan()).then_some(value)).collect())
+    Ok(values.into_iter().map(|value| (!value.is_nan()).then(|| rounded(value))).collect())
+}
+
+/// Rounds a value to the decimals that its packing has: 272.1 and not 272.09999999999997.
+fn rounded(product: GridProduct<'_>) -> impl Fn(f64) -> f64 {
+    let factor = product.definition().encoding.decimal_factor();
+    move |value| factor.map_or(value, |factor| libm::round(value * factor) / factor)
 }
 
 /// The published hours whose valid time is in a closed window, either side of which may be open.

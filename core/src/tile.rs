@@ -99,6 +99,29 @@ impl Encoding {
         if raw == self.nodata { f64::NAN } else { value }
     }
 
+    /// 10 to the power of the decimals that its values have: 100 for a scale of 0.01 and an offset of
+    /// 273.15. `None` where that is no power up to 10^12.
+    ///
+    /// `raw · scale + offset` is rounded twice and off in its last bits; a value that is rounded to
+    /// so many decimals is the number nearest to the one that is meant.
+    ///
+    /// ```
+    /// use mesonet::Encoding;
+    /// let kelvin = Encoding::new(0.01, 273.15, i16::MIN)?;
+    /// assert_eq!(kelvin.decimal_factor(), Some(100.0));
+    /// assert_eq!(kelvin.decode(-105), 272.09999999999997);
+    /// assert_eq!((kelvin.decode(-105) * 100.0).round() / 100.0, 272.1);
+    /// # Ok::<(), mesonet::EncodingError>(())
+    /// ```
+    pub fn decimal_factor(self) -> Option<f64> {
+        let is_whole = |value: f64| {
+            // Beyond that, a double has no place for the decimals.
+            value.abs() < 1e15 && (value - libm::round(value)).abs() <= 1e-9 * value.abs().max(1e-3)
+        };
+        let mut powers = std::iter::successors(Some(1.0_f64), |power| Some(power * 10.0)).take(13);
+        powers.find(|power| is_whole(self.scale * power) && is_whole(self.offset * power))
+    }
+
     /// The raw integer nearest to a value, halves away from zero; nodata for NaN.
     ///
     /// A value that would land on the nodata integer is moved to the neighbour nearer to zero, so
