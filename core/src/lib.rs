@@ -144,6 +144,8 @@ mod intake;
 #[cfg(feature = "grid-store")]
 mod model;
 #[cfg(feature = "grid-store")]
+mod model_cell;
+#[cfg(feature = "grid-store")]
 mod model_map;
 #[cfg(feature = "store")]
 mod observation_series;
@@ -233,6 +235,8 @@ pub use model_access::{AccessRefusal, AccessRule, ModelCaller, ModelCapabilities
 pub use model_catalogue::{
     DEFAULT_MODELS_TOML, ModelCatalogue, ModelCatalogueError, ModelSource, SourceProduct,
 };
+#[cfg(feature = "grid-store")]
+pub use model_cell::ModelWinds;
 #[cfg(feature = "models")]
 pub use model_intake::{
     DeliveryLimits, ModelDelivery, ModelIntakeError, ModelRefusal, ModelReport,

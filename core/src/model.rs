@@ -2,8 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::geo::LonLat;
 use crate::grid_store::{GridProduct, GridRun, GridStoreError, ProductDefinition, RunDefinition};
+use crate::model_cell::{Cell, ModelWinds};
 use crate::run_stamp::RunStamp;
 use crate::tile::Encoding;
 use crate::time::Iso8601;
@@ -23,6 +23,8 @@ pub struct ModelPointQuery<'a> {
     /// Index into the levels of pressure-level products; `None` for whole columns. It has no effect
     /// on products of a single level.
     pub level: Option<usize>,
+    /// What the components of winds are along.
+    pub winds: ModelWinds<'a>,
 }
 
 /// A question about one cell over the hours of a run.
@@ -40,6 +42,8 @@ pub struct ModelSeriesQuery<'a> {
     pub from_ms: Option<i64>,
     /// Last valid time, included.
     pub to_ms: Option<i64>,
+    /// What the components of winds are along.
+    pub winds: ModelWinds<'a>,
 }
 
 /// The answer to a [`ModelPointQuery`].
@@ -62,7 +66,7 @@ pub struct ModelPoint {
     pub centre: CellCentre,
     /// What each field has there, in the order that was asked for.
     pub fields: ModelFields<PointEntry>,
-    /// The turn of the cell's winds towards true north.
+    /// What turns the winds of the answer towards true north.
     pub wind_rotation: Rotation,
 }
 
@@ -84,7 +88,7 @@ pub struct ModelSeries {
     pub valid_from: Iso8601,
     /// Last valid time of the whole run.
     pub valid_to: Iso8601,
-    /// The turn of the cell's winds towards true north.
+    /// What turns the winds of the answer towards true north.
     pub wind_rotation: Rotation,
     /// What each field has there, in the order that was asked for.
     pub fields: ModelFields<SeriesEntry>,
@@ -218,11 +222,12 @@ impl<T: Serialize> Serialize for ModelFields<T> {
 /// not published; a damaged store.
 ///
 /// ```
-/// use mesonet::{GridStore, ModelPointQuery, PointEntry, model_point};
+/// use mesonet::{GridStore, ModelPointQuery, ModelWinds, PointEntry, model_point};
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
 /// let run = GridStore::new(folder).newest_run("nam211")?;
 /// let fields = &["prmsl", "u"];
-/// let query = ModelPointQuery { hour: 0, row: 40, column: 20, fields, level: Some(1) };
+/// let winds = ModelWinds::AsTheyAre;
+/// let query = ModelPointQuery { hour: 0, row: 40, column: 20, fields, level: Some(1), winds };
 /// let point = model_point(&run, &query)?;
 /// let (name, prmsl) = &point.fields.0[0];
 /// assert_eq!(name, "prmsl");
@@ -234,23 +239,23 @@ pub fn model_point(
     run: &GridRun,
     query: &ModelPointQuery<'_>,
 ) -> Result<ModelPoint, GridStoreError> {
-    let ModelPointQuery { hour, row, column, level, .. } = *query;
+    let ModelPointQuery { hour, row, column, level, winds, .. } = *query;
     let definition = run.definition();
-    let wind_rotation = run.grid().wind_rotation(row, column)?;
+    let cell = Cell::new(run, row, column, winds)?;
     let valid_ms = definition.valid_ms.get(hour).copied();
     let valid_ms = valid_ms.ok_or_else(|| out_of_range("hour", hour, definition.valid_ms.len()))?;
     let fields = fields(run, query.fields, |product| {
         let ProductDefinition { unit, levels_hpa, .. } = product.definition();
         let Some(levels_hpa) = levels_hpa else {
-            let value = value_of(product, hour, 0, row, column)?;
+            let value = cell.value(product, hour, 0)?;
             return Ok(PointEntry::Single { unit: unit.clone(), value });
         };
         let (levels_hpa, values) = match level {
             Some(level) => {
-                let value = value_of(product, hour, level, row, column)?;
+                let value = cell.value(product, hour, level)?;
                 (vec![levels_hpa[level]], vec![value])
             }
-            None => (levels_hpa.clone(), column_of(product, hour, row, column)?),
+            None => (levels_hpa.clone(), cell.column(product, hour)?),
         };
         Ok(PointEntry::Levels { unit: unit.clone(), levels_hpa, values })
     })?;
@@ -261,9 +266,9 @@ pub fn model_point(
         forecast_hours: definition.valid_ms.len(),
         row,
         col: column,
-        centre: centre(run, row, column),
+        centre: cell.centre(),
         fields,
-        wind_rotation,
+        wind_rotation: cell.rotation(),
     })
 }
 
@@ -276,9 +281,9 @@ pub fn model_series(
     run: &GridRun,
     query: &ModelSeriesQuery<'_>,
 ) -> Result<ModelSeries, GridStoreError> {
-    let ModelSeriesQuery { row, column, level, .. } = *query;
+    let ModelSeriesQuery { row, column, level, winds, .. } = *query;
     let definition = run.definition();
-    let wind_rotation = run.grid().wind_rotation(row, column)?;
+    let cell = Cell::new(run, row, column, winds)?;
     let hours = hours_between(run, query.from_ms, query.to_ms)?;
     let fields = fields(run, query.fields, |product| {
         let ProductDefinition { unit, levels_hpa, .. } = product.definition();
@@ -288,9 +293,9 @@ pub fn model_series(
         let mut series = Vec::with_capacity(hours.len());
         for &hour in &hours {
             let value = if one {
-                SeriesValue::One(value_of(product, hour, level, row, column)?)
+                SeriesValue::One(cell.value(product, hour, level)?)
             } else {
-                SeriesValue::Levels(column_of(product, hour, row, column)?)
+                SeriesValue::Levels(cell.column(product, hour)?)
             };
             let valid_time = Iso8601(definition.valid_ms[hour]);
             series.push(SeriesItem { hour, valid_time, value });
@@ -310,11 +315,11 @@ pub fn model_series(
         run: definition.run,
         row,
         col: column,
-        centre: centre(run, row, column),
+        centre: cell.centre(),
         forecast_hours: definition.valid_ms.len(),
         valid_from: Iso8601(first),
         valid_to: Iso8601(last),
-        wind_rotation,
+        wind_rotation: cell.rotation(),
         fields,
     })
 }
@@ -331,11 +336,6 @@ pub fn model_products(run: &RunDefinition) -> Vec<ModelProduct> {
     run.products.iter().map(listed).collect()
 }
 
-fn centre(run: &GridRun, row: usize, column: usize) -> CellCentre {
-    let at = run.grid().position(row, column).ok();
-    CellCentre { lat: at.map(LonLat::lat), lon: at.map(LonLat::lon) }
-}
-
 /// The entries of fields, each once, in the order of their first mention.
 fn fields<T>(
     run: &GridRun,
@@ -350,35 +350,6 @@ fn fields<T>(
         }
     }
     Ok(ModelFields(fields))
-}
-
-fn value_of(
-    product: GridProduct<'_>,
-    hour: usize,
-    level: usize,
-    row: usize,
-    column: usize,
-) -> Result<Option<f64>, GridStoreError> {
-    let rounded = rounded(product);
-    Ok(product.value(hour, level, row, column)?.map(rounded))
-}
-
-fn column_of(
-    product: GridProduct<'_>,
-    hour: usize,
-    row: usize,
-    column: usize,
-) -> Result<Vec<Option<f64>>, GridStoreError> {
-    let rounded = rounded(product);
-    let mut values = vec![f64::NAN; product.definition().levels()];
-    product.column_into(hour, row, column, &mut values)?;
-    Ok(values.into_iter().map(|value| (!value.is_nan()).then(|| rounded(value))).collect())
-}
-
-/// Rounds a value to the decimals that its packing has: 272.1 and not 272.09999999999997.
-fn rounded(product: GridProduct<'_>) -> impl Fn(f64) -> f64 {
-    let factor = product.definition().encoding.decimal_factor();
-    move |value| factor.map_or(value, |factor| libm::round(value * factor) / factor)
 }
 
 /// The published hours whose valid time is in a closed window, either side of which may be open.

@@ -12,7 +12,14 @@ fn run() -> GridRun {
 }
 
 fn point(fields: &[&str], level: Option<usize>) -> Result<Value, String> {
-    let query = ModelPointQuery { hour: 0, row: 40, column: 20, fields, level };
+    let query = ModelPointQuery {
+        hour: 0,
+        row: 40,
+        column: 20,
+        fields,
+        level,
+        winds: ModelWinds::AsTheyAre,
+    };
     let point = model_point(&run(), &query).map_err(|error| error.to_string())?;
     Ok(serde_json::to_value(point).unwrap())
 }
@@ -23,7 +30,15 @@ fn series(
     from_ms: Option<i64>,
     to_ms: Option<i64>,
 ) -> Result<Value, String> {
-    let query = ModelSeriesQuery { row: 40, column: 20, fields, level, from_ms, to_ms };
+    let query = ModelSeriesQuery {
+        row: 40,
+        column: 20,
+        fields,
+        level,
+        from_ms,
+        to_ms,
+        winds: ModelWinds::AsTheyAre,
+    };
     let series = model_series(&run(), &query).map_err(|error| error.to_string())?;
     Ok(serde_json::to_value(series).unwrap())
 }
@@ -116,7 +131,14 @@ fn what_the_run_does_not_have_is_refused() {
         "from must not be after to; got 2018-09-17T00:00:00Z and 2018-09-16T23:59:59Z"
     );
     let at = |hour, row, column| {
-        let query = ModelPointQuery { hour, row, column, fields: &["u"], level: None };
+        let query = ModelPointQuery {
+            hour,
+            row,
+            column,
+            fields: &["u"],
+            level: None,
+            winds: ModelWinds::AsTheyAre,
+        };
         model_point(&run(), &query).unwrap_err().to_string()
     };
     assert_eq!(at(2, 40, 20), "hour 2 is out of range; allowed is 0 to 1");
@@ -157,4 +179,35 @@ fn what_is_missing_is_null() {
         serde_json::to_value(levels).unwrap(),
         json!({"unit": "K", "levels_hpa": [850.0, 500.0], "values": [null, 1.5]})
     );
+}
+
+#[test]
+fn winds_are_turned_to_true_north_where_that_is_asked_for() {
+    let run = run();
+    let pairs = [["u".to_owned(), "v".to_owned()]];
+    let of = |fields, level, winds| {
+        let query = ModelPointQuery { hour: 0, row: 40, column: 20, fields, level, winds };
+        serde_json::to_value(model_point(&run, &query).unwrap()).unwrap()
+    };
+    let turned = of(&["u", "v", "prmsl"], None, ModelWinds::Earth(&pairs));
+    // As they are turned elsewhere, from components of 150 and 100 hPa that are rounded to 0.01 m/s:
+    // golden_runs.json.
+    for (name, golden) in [
+        ("u", [20.220285145641625, 16.89870509916168]),
+        ("v", [7.182523897520931, 7.7182291815711555]),
+    ] {
+        for (level, golden) in golden.into_iter().enumerate() {
+            let value = turned["fields"][name]["values"][level].as_f64().unwrap();
+            assert!((value - golden).abs() < 0.0075, "{name} {level}: {value}");
+        }
+    }
+    // Nothing is left to be turned, and what is no wind is as it was.
+    assert_eq!(turned["wind_rotation"], json!({"cos": 1.0, "sin": 0.0}));
+    assert_eq!(turned["fields"]["prmsl"]["value"], 101_828.8);
+    let level = of(&["v"], Some(1), ModelWinds::Earth(&pairs));
+    assert_eq!(level["fields"]["v"]["values"][0], turned["fields"]["v"]["values"][1]);
+    // Without the other component there is no direction.
+    let alone = [["u".to_owned(), "gone".to_owned()]];
+    let alone = of(&["u"], None, ModelWinds::Earth(&alone));
+    assert_eq!(alone["fields"]["u"]["values"], json!([null, null]));
 }

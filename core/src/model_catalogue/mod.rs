@@ -258,6 +258,11 @@ impl ModelSource {
         self.products.iter().find(|product| product.name() == name)
     }
 
+    /// The products that are the components of a wind, that towards the east first.
+    pub fn winds(&self) -> &[[String; 2]] {
+        &self.winds
+    }
+
     /// The wind that a product is a component of: the component, and the names of both, that
     /// towards the east first.
     pub fn wind_of(&self, product: &str) -> Option<(WindComponent, [&str; 2])> {

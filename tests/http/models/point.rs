@@ -54,3 +54,26 @@ fn a_place_stands_for_the_cell_that_it_lies_in() {
     let pair = "a place needs both lat and lon, or neither";
     service.get(&point("hour=0&fields=u&lat=43")).refuses(400, pair);
 }
+
+#[test]
+fn winds_are_turned_to_true_north_where_that_is_asked_for() {
+    let service = service();
+    let as_they_are = service.json(&point("hour=0&row=40&col=20&fields=u,v&winds=grid"));
+    assert_eq!(as_they_are, service.json(&point("hour=0&row=40&col=20&fields=u,v")));
+    let turned = service.json(&point("hour=0&row=40&col=20&fields=u,v&winds=earth"));
+    assert_eq!(turned["wind_rotation"], json!({"cos": 1.0, "sin": 0.0}));
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let rotation = &as_they_are["wind_rotation"];
+    let (cos, sin) = (number(&rotation["cos"]), number(&rotation["sin"]));
+    for level in 0..2 {
+        let of = |answer: &serde_json::Value, name: &str| {
+            number(&answer["fields"][name]["values"][level])
+        };
+        let (u, v) = (of(&as_they_are, "u"), of(&as_they_are, "v"));
+        // Rounded to two decimals more than the components have.
+        assert!((of(&turned, "u") - (cos * u + sin * v)).abs() < 0.000_051);
+        assert!((of(&turned, "v") - (-sin * u + cos * v)).abs() < 0.000_051);
+    }
+    let text = "winds must be grid or earth; got \"true\"";
+    service.get(&point("hour=0&row=40&col=20&fields=u&winds=true")).refuses(400, text);
+}

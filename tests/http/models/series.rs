@@ -3,7 +3,7 @@
 use mesonet_server::Config;
 use serde_json::json;
 
-use super::{MODELS, series, service, with};
+use super::{MODELS, point, series, service, with};
 
 #[test]
 fn a_series_has_what_is_published_and_spans_the_whole_run() {
@@ -58,4 +58,19 @@ fn a_series_has_a_most_of_values() {
         "the fields have 8 values over the run; allowed are up to 4 (maxValues): ask for fewer \
          fields or for one level",
     );
+}
+
+#[test]
+fn winds_of_a_series_are_turned_where_that_is_asked_for() {
+    let service = service();
+    let at = "row=40&col=20&fields=u,prmsl";
+    let turned = service.json(&series(&format!("{at}&winds=earth")));
+    let by_point = service.json(&point(&format!("hour=0&{at}&winds=earth")));
+    let first = &turned["fields"]["u"]["series"][0];
+    assert_eq!(first["values"], by_point["fields"]["u"]["values"]);
+    assert_eq!(turned["wind_rotation"], by_point["wind_rotation"]);
+    // The hour that is to come has no pressure yet; that of the winds stays without.
+    service.publish_second_hour();
+    let turned = service.json(&series(&format!("{at}&winds=earth")));
+    assert_eq!(turned["fields"]["u"]["series"][1]["values"], json!([null, null]));
 }

@@ -18,7 +18,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::Response;
-use mesonet::{GridRun, GridStoreError, LonLat, RunStamp};
+use mesonet::{GridRun, GridStoreError, LonLat, ModelWinds, RunStamp};
 use serde::Serialize;
 
 use crate::access::Granted;
@@ -100,6 +100,31 @@ fn cell(run: &GridRun, query: &Query) -> Result<(usize, usize), ApiError> {
             "a cell is needed: row and col, or lat and lon, and not both".to_owned(),
         )),
     }
+}
+
+/// What the components of winds are to be along: those of the grid, or `winds=earth`.
+fn winds<'a>(granted: Granted<'a>, query: &Query) -> Result<ModelWinds<'a>, ApiError> {
+    match query.one("winds")? {
+        None | Some("grid") => Ok(ModelWinds::AsTheyAre),
+        Some("earth") => Ok(ModelWinds::Earth(granted.source().winds())),
+        Some(got) => {
+            Err(ApiError::BadRequest(format!("winds must be grid or earth; got \"{got}\"")))
+        }
+    }
+}
+
+/// The products that an answer is made of: of a wind that is turned, both components.
+fn used_products<'a>(
+    granted: Granted<'a>,
+    winds: ModelWinds<'_>,
+    fields: &[&'a str],
+) -> Vec<&'a str> {
+    let mut used = fields.to_vec();
+    if winds != ModelWinds::AsTheyAre {
+        let both = fields.iter().filter_map(|field| granted.source().wind_of(field));
+        used.extend(both.flat_map(|(_, both)| both));
+    }
+    used
 }
 
 fn nearest(run: &GridRun, at: LonLat) -> Result<(usize, usize), ApiError> {

@@ -9,7 +9,7 @@ use axum::routing::get;
 use mesonet::{ModelPointQuery, ModelUse, model_point};
 
 use super::lasting::Lasting;
-use super::{Asked, cell, fields, named_fields, needed_index, run};
+use super::{Asked, cell, fields, named_fields, needed_index, run, used_products, winds};
 use crate::access::{Caller, Granted};
 use crate::error::ApiError;
 use crate::extract::Query;
@@ -34,9 +34,11 @@ async fn point(
         let hour = needed_index(&query, "hour")?;
         let (row, column) = cell(&run, &query)?;
         let level = query.index("level")?;
-        let asked = ModelPointQuery { hour, row, column, fields: &fields, level };
+        let winds = winds(granted, &query)?;
+        let asked = ModelPointQuery { hour, row, column, fields: &fields, level, winds };
         let point = model_point(&run, &asked)?;
-        let lasting = Lasting::at_hour(granted, &run, hour, &fields);
+        let used = used_products(granted, winds, &fields);
+        let lasting = Lasting::at_hour(granted, &run, hour, &used);
         asked_for.json(&lasting, &point)
     };
     state.look_up(answer).await?

@@ -9,7 +9,7 @@ use axum::routing::get;
 use mesonet::{ModelSeriesQuery, ModelUse, model_series};
 
 use super::lasting::Lasting;
-use super::{Asked, cell, fields, named_fields, run};
+use super::{Asked, cell, fields, named_fields, run, used_products, winds};
 use crate::access::{Caller, Granted};
 use crate::error::ApiError;
 use crate::extract::Query;
@@ -39,6 +39,7 @@ async fn series(
             level: query.index("level")?,
             from_ms: query.instant("from")?,
             to_ms: query.instant("to")?,
+            winds: winds(granted, &query)?,
         };
         let (values, limit) = (asked.values(&run)?, state.config().max_model_values);
         if values > limit {
@@ -48,7 +49,8 @@ async fn series(
             )));
         }
         let series = model_series(&run, &asked)?;
-        let lasting = Lasting::at_all_hours(granted, &run, &fields);
+        let used = used_products(granted, asked.winds, &fields);
+        let lasting = Lasting::at_all_hours(granted, &run, &used);
         asked_for.json(&lasting, &series)
     };
     state.look_up(answer).await?
