@@ -90,6 +90,19 @@ fn what_is_not_there_is_a_404_and_what_is_out_of_range_a_400() {
 }
 
 #[test]
+fn fields_are_a_bounded_number_of_names() {
+    let service = service();
+    let many = |count: usize| (0..count).map(|n| format!("p{n},")).collect::<String>();
+    service
+        .get(&point(&format!("hour=0&row=0&col=0&fields={}", many(1025))))
+        .refuses(400, "fields names 1025 products; allowed are up to 1024");
+    // A name that is repeated counts once.
+    let repeated = "u,".repeat(5_000);
+    let answer = service.json(&point(&format!("hour=0&row=0&col=0&fields={repeated}")));
+    assert_eq!(answer["fields"].as_object().unwrap().len(), 1);
+}
+
+#[test]
 fn a_damaged_shard_is_a_500_that_tells_nothing() {
     let service = service();
     let shard = service.folder.path().join("models/nam211").join(RUN).join("u/c/0/0/0/0");

@@ -10,6 +10,7 @@ mod runs;
 mod series;
 mod tiles;
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -29,6 +30,9 @@ use crate::snapshot::json;
 use crate::state::State;
 use lasting::Lasting;
 
+/// Most names in `fields`: no model has more products.
+const MAX_FIELDS: usize = 1024;
+
 /// The model service, below its prefix.
 pub fn router(prefix: &str) -> Router<Arc<State>> {
     let router = Router::new()
@@ -43,15 +47,21 @@ pub fn router(prefix: &str) -> Router<Arc<State>> {
     if prefix.is_empty() { router } else { Router::new().nest(prefix, router) }
 }
 
-/// The names in `fields`, comma-separated.
+/// The names in `fields`, comma-separated, each once.
 fn fields(query: &Query) -> Result<Vec<&str>, ApiError> {
-    let fields: Vec<&str> = named_fields(query).collect();
-    if fields.is_empty() {
-        let text = "fields is needed: names of products, comma-separated";
-        return Err(ApiError::BadRequest(text.to_owned()));
-    }
     query.one("fields")?;
-    Ok(fields)
+    let mut seen = HashSet::new();
+    let fields: Vec<&str> = named_fields(query).filter(|name| seen.insert(*name)).collect();
+    match fields.len() {
+        0 => {
+            let text = "fields is needed: names of products, comma-separated";
+            Err(ApiError::BadRequest(text.to_owned()))
+        }
+        1..=MAX_FIELDS => Ok(fields),
+        more => Err(ApiError::BadRequest(format!(
+            "fields names {more} products; allowed are up to {MAX_FIELDS}"
+        ))),
+    }
 }
 
 /// The same for those who decide on access, before anything is refused for its form.
