@@ -181,22 +181,18 @@ impl GridStore {
         let folder = self.run_folder(model, run)?;
         // Out of sight at once, then away.
         let removed = folder.with_file_name(format!(".{run}.removed"));
-        match fs::remove_dir_all(&removed) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(storage(&removed, &error));
-            }
-            _ => {}
-        }
+        clear(&removed)?;
         fs::rename(&folder, &removed).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 GridStoreError::UnknownRun { model: model.to_owned(), run: run.to_string() }
             }
             _ => storage(&folder, &error),
         })?;
-        fs::remove_dir_all(&removed).map_err(|error| storage(&removed, &error))
+        clear(&removed)
     }
 
-    /// Removes all runs of a model but the latest, and says which.
+    /// Removes all runs of a model but the latest, and says which. What a removal that was
+    /// interrupted left behind goes too.
     ///
     /// # Errors
     /// As [`Self::runs`] and [`Self::remove_run`].
@@ -205,6 +201,13 @@ impl GridStore {
         let removed = runs.get(keep..).unwrap_or_default().to_vec();
         for &run in &removed {
             self.remove_run(model, run)?;
+        }
+        let folder = self.model_folder(model)?;
+        for name in names(&folder)? {
+            let run = name.strip_prefix('.').and_then(|name| name.strip_suffix(".removed"));
+            if run.is_some_and(|run| run.parse::<RunStamp>().is_ok()) {
+                clear(&folder.join(name))?;
+            }
         }
         Ok(removed)
     }
@@ -216,6 +219,14 @@ impl GridStore {
 
     fn run_folder(&self, model: &str, run: RunStamp) -> Result<PathBuf, GridStoreError> {
         Ok(self.model_folder(model)?.join(run.to_string()))
+    }
+}
+
+/// Removes a folder, if there is one.
+fn clear(folder: &Path) -> Result<(), GridStoreError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(storage(folder, &error)),
+        _ => Ok(()),
     }
 }
 
