@@ -6,7 +6,7 @@
 //! that was to be written; what was said to be published is there; of a pair there are both hours or
 //! none. The next process goes on with the run where it stood.
 //!
-//! `MESONET_KILLS` sets how often; the default is 120.
+//! `MESONET_KILLS` sets how often; the default is 100.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -203,7 +203,7 @@ fn leftovers(folder: &Path) -> Vec<String> {
 
 #[test]
 fn what_is_published_is_whole_and_survives_a_kill_at_any_moment() {
-    let kills = std::env::var("MESONET_KILLS").map_or(120, |text| text.parse().unwrap());
+    let kills = std::env::var("MESONET_KILLS").map_or(100, |text| text.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let store = GridStore::new(folder.path());
     let (mut first, mut hours, mut unsaid, mut gone_on, mut swept) = (0, 0, 0, 0, 0);

@@ -3,7 +3,8 @@
 //! ```text
 //! <model>/<run>/zarr.json             the group; its attributes hold the definition of the run and
 //!                                     the hours that are published
-//! <model>/<run>/valid_time, level_hpa …  coordinates of the arrays
+//! <model>/<run>/valid_time, level_hpa, y, x …  coordinates of the arrays
+//! <model>/<run>/crs                   the grid mapping, as attributes
 //! <model>/<run>/<product>/zarr.json   an array of hours × (levels ×) rows × columns, int16
 //! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour
 //! <model>/.<run>.lock                 held by the one who writes the run
@@ -12,12 +13,16 @@
 //! A shard (`sharding_indexed`) is made of chunks of all levels × 16 × 16 cells, each with its
 //! CRC-32C and not compressed, so that a column of the atmosphere lies in one chunk and is read with
 //! no more than an offset. The integers are the truth; `scale_factor`, `add_offset` and `_FillValue`
-//! are attributes as the CF conventions have them, so xarray gives the same values.
+//! are attributes as the CF conventions have them, so xarray gives the same values; so are the
+//! coordinates along rows and columns (`y` and `x` in metres, `lat` and `lon`, or `rlat` and `rlon` on a
+//! globe whose poles were moved) and the grid mapping, which `xarray.open_zarr` takes along with
+//! `decode_coords="all"`. Here a run is read without them.
 //!
 //! An hour is published by one rename of the group's document, once all its shards are on disk. Who
 //! has opened a run sees the hours that were published then, each of them whole. What was published
 //! does not change; an hour may get products later that it lacked (`absent`).
 
+mod cf;
 mod definition;
 mod error;
 mod reader;

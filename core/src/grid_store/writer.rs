@@ -5,6 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::cf::check_names;
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::reader::{layout, shard_path};
@@ -186,6 +187,7 @@ fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, GridStore
     if folder.exists() {
         return Err(damaged(folder, &format!("it has no {DOCUMENT}")));
     }
+    check_names(&definition)?;
     let fresh = folder.with_file_name(format!(".{}.new", definition.run));
     clear(&fresh)?;
     create(&fresh)?;

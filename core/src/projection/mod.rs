@@ -34,6 +34,8 @@ pub use grid_definition::{
 pub use grid_members::GridMember;
 pub(crate) use native_grid::WindTurns;
 pub use native_grid::{NativeGrid, NativeGridError};
+#[cfg(feature = "grid-store")]
+pub(crate) use proj_string::GLOBE_RADIUS_M;
 
 use crate::wind::Rotation;
 use map::Map;

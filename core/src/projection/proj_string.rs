@@ -3,7 +3,7 @@
 use super::{GridDefinition, GridProjection, LatLonGlobe, NativeGrid, Projection, turned};
 
 /// Radius of the sphere that a globe is written with: that of GRIB2's shape 6 (code table 3.2).
-const GLOBE_RADIUS_M: f64 = 6_371_229.0;
+pub(crate) const GLOBE_RADIUS_M: f64 = 6_371_229.0;
 
 impl GridDefinition {
     /// The PROJ string of the grid's projection, which pyproj, rasterio and GDAL take too.
