@@ -7,6 +7,7 @@ mod check;
 mod crosswalk;
 mod derived;
 mod error;
+mod grid;
 mod quality;
 mod tile;
 mod ufunc;
@@ -25,6 +26,7 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     check::register(module)?;
     crosswalk::register(module)?;
     derived::register(module)?;
+    grid::register(module)?;
     quality::register(module)?;
     tile::register(module)?;
     unit::register(module)?;

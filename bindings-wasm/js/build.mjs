@@ -1,4 +1,4 @@
-// Builds the package into dist/: the Rust crate to WebAssembly, once for each of the two modules, their
+// Builds the package into dist/: the Rust crate to WebAssembly, once for each of the three modules, their
 // glue by wasm-bindgen, what is generated from the result, and the TypeScript facade.
 //
 // Needs the target once: `rustup target add wasm32-unknown-unknown`, and wasm-bindgen of the version
@@ -17,6 +17,7 @@ import { brotliCompressSync } from "node:zlib";
 const MODULES = [
   { name: "mesonet", features: "values", optLevel: "3", budget: 60 * 1024 },
   { name: "checks", features: "checks", optLevel: "s", budget: 160 * 1024 },
+  { name: "grids", features: "grids", optLevel: "3", budget: 40 * 1024 },
 ];
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -56,6 +57,9 @@ async function build({ name, features, optLevel }) {
     ...["--out-name", name, "--out-dir", generated],
     join(target, "wasm32-unknown-unknown/release/mesonet_wasm.wasm"),
   ]);
+  // The compilers of users need not know of Symbol.dispose.
+  const types = join(generated, `${name}.d.ts`);
+  writeFileSync(types, readFileSync(types, "utf8").replace(/^ *\[Symbol\.dispose\].*\n/gm, ""));
   const wasm = readFileSync(join(generated, `${name}_bg.wasm`));
   const raw = await import(join(generated, `${name}.js`));
   raw.initSync({ module: wasm });

@@ -1,5 +1,5 @@
 //! The WebAssembly modules behind the npm package `mesonet`: one with the quality checks, which are
-//! three times as large as the rest, and one with the rest.
+//! three times as large as the rest, one with the native grids of models, and one with the rest.
 //!
 //! Flat on purpose: numbers and typed arrays, one file per module of the core. JavaScript's
 //! numbers are coerced silently at this boundary (70000 becomes 4464), so it is not for users: the
@@ -12,6 +12,9 @@ mod check;
 mod crosswalk;
 #[cfg(feature = "values")]
 mod derived;
+#[cfg(feature = "grids")]
+mod grid;
+#[cfg(any(feature = "checks", feature = "values"))]
 mod quality;
 #[cfg(feature = "values")]
 mod tile;

@@ -1,41 +1,18 @@
 //! Model grids: columns, series and parts of a store on disk, positions and rotations of a grid, and
 //! tiles, all on the grid of NOAA's HRRR. The values are generated.
 //!
-//! `MESONET_BENCH_STORE=FOLDER` writes the store there and leaves it, for
-//! `benches/peers/model_store.py`.
+//! `benches/peers/model_store` has the readers of others on the same store.
+
+mod model_store;
 
 use std::hint::black_box;
-use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mesonet::{
-    Encoding, GridDefinition, GridProjection, GridStore, HOUR_MS, LatLonGlobe, LonLat, NativeGrid,
-    ProductDefinition, Projection, RunDefinition, TileAddress, TilePlan, TileSampling,
-    WindComponent,
+    GridDefinition, GridProjection, LatLonGlobe, LonLat, NativeGrid, TileAddress, TilePlan,
+    TileSampling, WindComponent,
 };
-
-const ROWS: usize = 1059;
-const COLUMNS: usize = 1799;
-const LEVELS: usize = 19;
-const HOURS: usize = 25;
-
-fn hrrr() -> GridDefinition {
-    GridDefinition {
-        rows: ROWS,
-        columns: COLUMNS,
-        projection: GridProjection::Map(Projection::LambertConformal {
-            radius_m: 6_371_229.0,
-            origin_lat: 38.5,
-            central_lon: 262.5,
-            parallels: [38.5, 38.5],
-        }),
-        first_lon: 237.280472,
-        first_lat: 21.138123,
-        column_step: 3000.0,
-        row_step: 3000.0,
-        grid_relative_winds: true,
-    }
-}
+use model_store::{COLUMNS, Cells, HOURS, LEVELS, ROWS, encoding, hrrr};
 
 fn hrdps() -> GridDefinition {
     GridDefinition {
@@ -53,75 +30,14 @@ fn hrdps() -> GridDefinition {
     }
 }
 
-fn encoding() -> Encoding {
-    Encoding::new(0.01, 273.15, i16::MIN).unwrap()
-}
-
-/// A small xorshift generator: the same cells in every run.
-struct Cells(u64);
-
-impl Cells {
-    fn next(&mut self) -> (usize, usize) {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 as usize % ROWS, (self.0 >> 32) as usize % COLUMNS)
-    }
-}
-
-fn plane(seed: usize) -> Vec<i16> {
-    (0..ROWS * COLUMNS).map(|cell| ((cell / 7 + seed * 31) % 6000) as i16 - 3000).collect()
-}
-
-/// Temperature at 19 levels of one hour, and near the ground over 25 hours.
-fn fill(folder: &Path) -> GridStore {
-    let store = GridStore::new(folder);
-    let product = |name: &str, levels_hpa| ProductDefinition {
-        name: name.to_owned(),
-        unit: "K".to_owned(),
-        levels_hpa,
-        encoding: encoding(),
-    };
-    let levels_hpa = (0..LEVELS).map(|level| 1000.0 - 50.0 * level as f64).collect();
-    let mut writer = store
-        .write_run(RunDefinition {
-            model: "bench".to_owned(),
-            run: "20230722T060000Z".parse().unwrap(),
-            grid: hrrr(),
-            valid_ms: (0..HOURS).map(|hour| hour as i64 * HOUR_MS).collect(),
-            products: vec![product("t", Some(levels_hpa)), product("t2", None)],
-        })
-        .unwrap();
-    let all: Vec<usize> = (writer.published().len()..HOURS).collect();
-    for &hour in &all {
-        if hour == 0 {
-            let levels: Vec<i16> = (0..LEVELS).flat_map(plane).collect();
-            writer.write(0, "t", &levels).unwrap();
-        }
-        writer.write(hour, "t2", &plane(hour)).unwrap();
-    }
-    if !all.is_empty() {
-        writer.publish(&all, 0).unwrap();
-    }
-    store
-}
-
 fn store(c: &mut Criterion) {
     let temporary = tempfile::tempdir().unwrap();
-    let kept = std::env::var_os("MESONET_BENCH_STORE");
-    let store = fill(kept.as_ref().map_or(temporary.path(), Path::new));
-    let run = store.newest_run("bench").unwrap();
-    // Every page and every chunk is read once before anything is timed.
-    assert_eq!(run.verify(), []);
+    let (store, run) = model_store::run(temporary.path());
     let (t, t2) = (run.product("t").unwrap(), run.product("t2").unwrap());
     let mut whole = vec![0; ROWS * COLUMNS];
-    for hour in 0..HOURS {
-        t2.part_into(hour, 0, 0..ROWS, 0..COLUMNS, &mut whole).unwrap();
-    }
-    t.part_into(0, 0, 0..ROWS, 0..COLUMNS, &mut whole).unwrap();
 
     let mut group = c.benchmark_group("grid store");
-    let mut cells = Cells(0x9e37_79b9_7f4a_7c15);
+    let mut cells = Cells::new();
     let mut column_values = [0.0; LEVELS];
     group.bench_function("column of 19 levels", |b| {
         b.iter(|| {

@@ -41,6 +41,7 @@
 //! | Tiles: value = raw × scale + offset | [`Encoding`] |
 //! | The native grid of a model: row and column to latitude and longitude and back | [`NativeGrid`], [`Projection`] |
 //! | Points, series and tiles of a model run | `model_point`, `model_series`, `model_tile` (feature `grid-store`) |
+//! | Its definition from a JSON object, its projection in the words of PROJ | [`GridDefinition`], [`GridMember`] |
 //! | Web-Mercator tiles of a native grid, winds turned before they are interpolated | [`TilePlan`], [`TileAddress`] |
 //! | Model runs: their stamps, values, columns and series on disk | [`RunStamp`], `GridStore`, `GridRun` (feature `grid-store`) |
 //! | Sources of model output: their products, hours and access | `ModelCatalogue` (feature `models`) |
@@ -250,8 +251,8 @@ pub use model_tile::{
 #[cfg(feature = "store")]
 pub use observation_series::{ObservationSeries, SeriesReading, observation_series};
 pub use projection::{
-    GridDefinition, GridDefinitionError, GridProjection, LatLonGlobe, MAX_GRID_CELLS, NativeGrid,
-    NativeGridError, Projection,
+    GridDefinition, GridDefinitionError, GridMember, GridProjection, LatLonGlobe, MAX_GRID_CELLS,
+    NativeGrid, NativeGridError, Projection,
 };
 pub use quality::{
     BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_worst_first, worst,

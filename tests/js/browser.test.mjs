@@ -105,15 +105,15 @@ test("the page runs without an error, and loads nothing that fails", async () =>
   assert.deepEqual(requests.filter((request) => !request.startsWith("200 ")), []);
 });
 
-test("the entries slim and checks load their WebAssembly from the files beside them", () => {
-  for (const file of ["/mesonet/mesonet.wasm", "/mesonet/checks.wasm"]) {
+test("the entries slim, checks and grids load their WebAssembly from the files beside them", () => {
+  for (const file of ["/mesonet/mesonet.wasm", "/mesonet/checks.wasm", "/mesonet/grids.wasm"]) {
     assert.equal(requests.filter((request) => request.endsWith(file)).length, 1, file);
   }
 });
 
 test("all entries run every case of the vectors", async () => {
   const { ran } = await page.evaluate(() => window.results);
-  assert.equal(Object.keys(ran).length, 13);
+  assert.equal(Object.keys(ran).length, 14);
   for (const [name, count] of Object.entries(ran)) {
     assert.equal(count.ran, count.cases, name);
     assert.ok(count.ran > 0, name);

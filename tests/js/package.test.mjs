@@ -13,8 +13,8 @@ test("it holds what is needed and no more", () => {
     execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, stdio: ["ignore", "pipe", "ignore"] }),
   );
   const files = packed.files.map(({ path }) => path);
-  const entries = ["index", "slim", "checks"].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
-  for (const file of [...entries, "dist/mesonet.wasm", "dist/checks.wasm", "LICENSE-MIT"]) {
+  const entries = ["index", "slim", "checks", "grids"].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
+  for (const file of [...entries, "dist/mesonet.wasm", "dist/checks.wasm", "dist/grids.wasm", "LICENSE-MIT"]) {
     assert.ok(files.includes(file), `${file} is missing of ${files}`);
   }
   const others = files.filter((file) => !/^(dist\/.*|README\.md|package\.json|LICENSE.*)$/.test(file));
@@ -26,7 +26,7 @@ test("code that uses it type-checks, and misuse does not", () => {
   execFileSync("node", [tsc, "-p", `${here}types`], { stdio: "inherit" });
 });
 
-const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 2 };
+const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 3 };
 for (const [readme, examples] of Object.entries(EXAMPLES)) {
   test(`the examples of ${readme} print what they say`, () => {
     const text = readFileSync(new URL(`../../${readme}`, import.meta.url), "utf8");

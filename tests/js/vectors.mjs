@@ -201,6 +201,74 @@ export function derived(mesonet, file) {
   return ran;
 }
 
+/** Through the entry that has them: every number by its bits; what others published within the tolerance. */
+export function nativeGrid(mesonet, file) {
+  const same = (got, of, keys) => {
+    for (const key of keys) {
+      if (!Object.is(got[key], number(of[key]))) {
+        throw new Error(`${JSON.stringify(of)}: got ${key} ${got[key]}`);
+      }
+    }
+  };
+  const near = (got, { published }, keys, name) => {
+    if (published !== undefined && keys[0] in published) {
+      assertClose(keys.map((key) => got[key]), keys.map((key) => published[key]), file.tolerance, name);
+    }
+  };
+  const many = (of) => Object.fromEntries(Object.entries(of).map(([key, value]) => [key, value[0]]));
+  const grids = {};
+  for (const { name, definition, proj, x, y } of file.grids) {
+    const grid = mesonet.nativeGrid(definition);
+    assertEqual([grid.rows, grid.columns], [definition.rows, definition.columns], name);
+    assertEqual(grid.projString, proj, name);
+    same(grid.firstXy, [x, y], [0, 1]);
+    grids[name] = grid;
+  }
+  for (const one of file.cells) {
+    const [grid, name] = [grids[one.grid], JSON.stringify(one)];
+    const cells = { row: Uint32Array.of(one.row), column: Uint32Array.of(one.column) };
+    for (const got of [grid.position(one), many(grid.position(cells))]) {
+      same(got, one, ["lat", "lon"]);
+      near(got, one, ["lat", "lon"], name);
+    }
+    for (const got of [grid.windRotation(one), many(grid.windRotation(cells))]) {
+      same(got, one, ["cos", "sin"]);
+      near(got, one, ["cos", "sin"], name);
+    }
+  }
+  for (const one of file.places) {
+    const [grid, name] = [grids[one.grid], JSON.stringify(one)];
+    const at = { lat: numbers([one.lat]), lon: numbers([one.lon]) };
+    for (const got of [grid.locate(one), many(grid.locate(at))]) {
+      same(got, one, ["row", "column"]);
+      near(got, one, ["row", "column"], name);
+    }
+    for (const nearest of [() => grid.nearest(one), () => many(grid.nearest(at))]) {
+      if (one.message === undefined) {
+        const { row, column } = nearest();
+        assertEqual([row, column], one.nearest, name);
+      } else {
+        assertRefuses(mesonet, nearest, one.message, name);
+      }
+    }
+  }
+  for (const { definition, message } of file.refused) {
+    assertRefuses(mesonet, () => mesonet.nativeGrid(definition), message, message);
+  }
+  for (const one of file.refused_cells) {
+    const grid = grids[one.grid];
+    assertRefuses(mesonet, () => grid.position(one), one.message, one.message);
+    assertRefuses(mesonet, () => grid.windRotation(one), one.message, one.message);
+  }
+  for (const one of file.refused_places) {
+    const grid = grids[one.grid];
+    assertRefuses(mesonet, () => grid.locate(one), one.message, one.message);
+    assertRefuses(mesonet, () => grid.nearest(one), one.message, one.message);
+  }
+  const sections = ["grids", "cells", "places", "refused", "refused_cells", "refused_places"];
+  return sections.reduce((ran, section) => ran + file[section].length, 0);
+}
+
 /** Of the quality checks the flags of other schemes, which are in the entries without the checks. */
 export function crosswalks(mesonet, file) {
   let ran = 0;

@@ -5,9 +5,10 @@ import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 
 import * as checksEntry from "mesonet/checks";
+import * as gridsEntry from "mesonet/grids";
 import * as slim from "mesonet/slim";
 
-import { RUNNERS, casesOf, checks, checksOf } from "./vectors.mjs";
+import { RUNNERS, casesOf, checks, checksOf, nativeGrid } from "./vectors.mjs";
 
 const wasmOf = (name) => readFile(fileURLToPath(import.meta.resolve(`mesonet/${name}.wasm`)));
 const wasm = await wasmOf("mesonet");
@@ -33,4 +34,11 @@ test("checks.json, checks", async () => {
   assert.equal(wanted, file.stations.length + file.refused.length);
   assert.ok(file.stations.length > 0 && file.refused.length > 0);
   assert.equal(checks(loaded, file), wanted);
+});
+
+test("native_grid.json, grids", async () => {
+  const loaded = { ...gridsEntry, ...(await gridsEntry.load(await wasmOf("grids"))) };
+  const file = await vectors("native_grid.json");
+  assert.ok(file.cases > 0);
+  assert.equal(nativeGrid(loaded, file), file.cases);
 });

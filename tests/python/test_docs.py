@@ -12,6 +12,7 @@ MODULES = [
     mesonet.check,
     mesonet.crosswalk,
     mesonet.derived,
+    mesonet.grid,
     mesonet.quality,
     mesonet.tile,
     mesonet.unit,

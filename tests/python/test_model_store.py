@@ -4,7 +4,9 @@ import json
 import warnings
 from pathlib import Path
 
+import mesonet
 import numpy as np
+import pyproj
 import pytest
 import xarray
 import zarr
@@ -26,18 +28,35 @@ def golden():
 def run():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return xarray.open_zarr(RUN, consolidated=False)
+        return xarray.open_zarr(RUN, consolidated=False, decode_coords="all")
 
 
 def test_the_axes_are_those_of_the_run(run):
-    assert dict(run.sizes) == {"valid_time": 2, "level_hpa": 2, "row": 65, "column": 93}
+    assert dict(run.sizes) == {"valid_time": 2, "level_hpa": 2, "y": 65, "x": 93}
     np.testing.assert_array_equal(run.level_hpa, [150.0, 100.0])
     assert [str(time)[:16] for time in run.valid_time.values] == [
         "2018-09-17T00:00",
         "2018-09-17T03:00",
     ]
-    assert run.u.dims == ("valid_time", "level_hpa", "row", "column")
+    assert run.u.dims == ("valid_time", "level_hpa", "y", "x")
     assert (run.prmsl.units, run.u.units) == ("Pa", "m/s")
+
+
+def test_cells_lie_where_the_grid_has_them(run):
+    """By the coordinates and the grid mapping alone, as the CF conventions have them."""
+    grid = mesonet.NativeGrid(run.attrs["mesonet"]["definition"]["grid"])
+    assert run.u.encoding["grid_mapping"] == "crs"
+    crs = pyproj.CRS.from_cf(run.crs.attrs)
+    assert crs == pyproj.CRS(grid.proj_string)
+    x, y = np.meshgrid(run.x, run.y)
+    lon, lat = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True).transform(x, y)
+    wanted = grid.positions()
+    np.testing.assert_allclose(lat, wanted.lat, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(lon, wanted.lon, rtol=0, atol=1e-12)
+    assert [(run[of].standard_name, run[of].units) for of in ("y", "x")] == [
+        ("projection_y_coordinate", "m"),
+        ("projection_x_coordinate", "m"),
+    ]
 
 
 def test_values_are_those_that_eccodes_reads(run, golden):

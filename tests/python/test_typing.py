@@ -51,6 +51,9 @@ def test_code_that_uses_the_package_type_checks(tmp_path):
         "letter: str | None = mesonet.MADIS.flag('Good')\n"
         "air = mesonet.SeriesReadings('airTemperature', 'Instantaneous', 0, [0], [1.0])\n"
         "codes: np.ndarray = mesonet.check_station(0.0, 50.0, None, [air])[0].base\n"
+        "grid = mesonet.NativeGrid({'rows': 1, 'projection': 'lat_lon'})\n"
+        "row, column = grid.nearest(np.zeros(2), 0.0)\n"
+        "lat: np.ndarray = grid.positions().lat\n"
         "same: bool = mesonet.worst(np.zeros(2, np.uint8)) is BaseQuality('Good')\n"
     )
     cache = ["--cache-dir", str(tmp_path / "cache")]

@@ -207,6 +207,70 @@ def test_derived(vectors):
     assert ran == file["cases"]
 
 
+def assert_bits(got, case, *keys):
+    """Equal to the bit, as numbers and as an array."""
+    wanted = [np.float64(number(case[key])) for key in keys]
+    for value, expected in zip(got, wanted, strict=True):
+        assert np.array(value).tobytes() == expected.tobytes(), (case, got)
+
+
+def assert_published(got, case, tolerance, *keys):
+    """Near to what others published, where they did."""
+    published = case.get("published", {})
+    if keys[0] in published:
+        assert_close(got, [published[key] for key in keys], tolerance, str(case))
+
+
+def test_native_grid(vectors):
+    file = vectors("native_grid.json")
+    tolerance = file["tolerance"]
+    grids = {}
+    for case in file["grids"]:
+        grid = mesonet.NativeGrid(case["definition"])
+        assert grid.definition == case["definition"]
+        assert grid.proj_string == case["proj"]
+        assert_bits(grid.first_xy, case, "x", "y")
+        grids[case["name"]] = grid
+    ran = len(grids)
+    for case in file["cells"]:
+        grid, cell = grids[case["grid"]], (case["row"], case["column"])
+        for of, keys in ((grid.position, ("lat", "lon")), (grid.wind_rotation, ("cos", "sin"))):
+            for got in (of(*cell), [column[0] for column in of([cell[0]], [cell[1]])]):
+                assert_bits(got, case, *keys)
+                assert_published(got, case, tolerance, *keys)
+        ran += 1
+    for case in file["places"]:
+        grid, at = grids[case["grid"]], (case["lat"], case["lon"])
+        for got in (grid.locate(*at), [column[0] for column in grid.locate([at[0]], [at[1]])]):
+            assert_bits(got, case, "row", "column")
+            assert_published(got, case, tolerance, "row", "column")
+        if "message" in case:
+            with pytest.raises(MesonetError) as error:
+                grid.nearest(*at)
+            assert str(error.value) == case["message"]
+        else:
+            assert list(grid.nearest(*at)) == case["nearest"], case
+        ran += 1
+    for case in file["refused"]:
+        with pytest.raises(MesonetError) as error:
+            mesonet.NativeGrid(case["definition"])
+        assert str(error.value) == case["message"]
+        ran += 1
+    for case in file["refused_cells"]:
+        for of in (grids[case["grid"]].position, grids[case["grid"]].wind_rotation):
+            with pytest.raises(MesonetError) as error:
+                of(case["row"], case["column"])
+            assert str(error.value) == case["message"]
+        ran += 1
+    for case in file["refused_places"]:
+        for of in (grids[case["grid"]].locate, grids[case["grid"]].nearest):
+            with pytest.raises(MesonetError) as error:
+                of(case["lat"], case["lon"])
+            assert str(error.value) == case["message"]
+        ran += 1
+    assert ran == file["cases"]
+
+
 def readings(of):
     """A series of the vectors; what the source said is Unknown/None where it said nothing."""
     start = np.datetime64(of["start"].removesuffix("Z"), "ms")

@@ -5,6 +5,8 @@
 
 #[path = "checks.rs"]
 mod checks;
+#[path = "native_grid.rs"]
+mod native_grid;
 #[path = "units.rs"]
 mod units;
 

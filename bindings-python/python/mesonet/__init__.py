@@ -1,4 +1,4 @@
-"""Surface weather observations: quality codes and checks, units, derived values, tiles, winds.
+"""Surface weather observations: quality codes and checks, units, derived values, tiles, model grids, winds.
 
 The work is done by the Rust library of the same name; the functions over arrays are NumPy ufuncs
 or release the GIL. A value that the library refuses raises :class:`MesonetError`, a ``ValueError``
@@ -22,6 +22,8 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`decode`              packed int16 to values (ufunc)
 :func:`encode`              values to packed int16 (ufunc)
 :func:`decode_bytes`        a tile as it comes over the wire to values
+:class:`NativeGrid`         the grid of a model: rows and columns to latitudes and longitudes and
+                            back, and how its winds are turned
 :func:`rotate`              grid-relative to earth-relative winds (ufunc)
 ==========================  ====================================================
 """
@@ -44,6 +46,7 @@ from .derived import (
     wind_chill_c,
     wind_chill_f,
 )
+from .grid import Cell, NativeGrid, Position, Rotation
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
 from .tile import decode, decode_bytes, encode
 from .unit import UnitResolution, convert, resolve_unit, to_canonical
@@ -52,12 +55,16 @@ from .wind import rotate
 __all__ = [
     "BUFR_033020",
     "BaseQuality",
+    "Cell",
     "Crosswalk",
     "DEFAULT_LIMITS_TOML",
     "MADIS",
     "MesonetError",
+    "NativeGrid",
+    "Position",
     "QARTOD",
     "ReasonQuality",
+    "Rotation",
     "SWOB_QA_SUMMARY",
     "SeriesReadings",
     "UnitResolution",

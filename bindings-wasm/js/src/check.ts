@@ -8,6 +8,7 @@ interface Classes {
   Float64Array: Float64Array;
   Int16Array: Int16Array;
   Uint8Array: Uint8Array;
+  Uint32Array: Uint32Array;
 }
 
 // Getters that answer for arrays and buffers of every frame, and for nothing that only looks so.
@@ -51,6 +52,14 @@ export function float64Array(value: unknown, what: string): Float64Array {
 export function uint8Array(value: unknown, what: string): Uint8Array {
   if (!isClass(value, "Uint8Array")) {
     throw new TypeError(`${what} must be a Uint8Array; got ${className(value)}`);
+  }
+  return value;
+}
+
+/** A Uint32Array, or a TypeError. */
+export function uint32Array(value: unknown, what: string): Uint32Array {
+  if (!isClass(value, "Uint32Array")) {
+    throw new TypeError(`${what} must be a Uint32Array; got ${className(value)}`);
   }
   return value;
 }

@@ -1,12 +1,11 @@
-"""Columns and series of the bench's model store through zarr and xarray.
+"""Columns and series of the bench's model store through zarr and xarray, beside what criterion has
+of the readers in Rust.
 
-    pip install numpy xarray zarr
-    MESONET_BENCH_STORE=FOLDER cargo bench -p mesonet --features grid-store --bench model_grids
-    python core/benches/peers/model_store.py FOLDER
-
-Prints the median of reads at random cells, files cached.
+`core/benches/peers/model_store` calls it with the folder of the store and that of criterion. Prints
+the median of reads at random cells, files cached, and how often this library's fits into it.
 """
 
+import json
 import statistics
 import sys
 import time
@@ -16,23 +15,57 @@ import numpy as np
 import xarray
 import zarr
 
-run = Path(sys.argv[1]) / "bench" / "20230722T060000Z"
+ROWS, COLUMNS, LEVELS, HOURS = 1059, 1799, 19, 25
+READS = ("column of 19 levels", "series of 25 hours")
+
+store, criterion = map(Path, sys.argv[1:])
+run = store / "bench" / "20230722T060000Z"
 rng = np.random.default_rng(1)
-CELLS = list(zip(rng.integers(0, 1059, 200), rng.integers(0, 1799, 200)))
+CELLS = [(int(row), int(column)) for row, column in rng.integers(0, (ROWS, COLUMNS), (200, 2))]
 
 
-def timed(name, read):
+def generated(seeds, row, column):
+    """What `benches/model_store` writes."""
+    return ((row * COLUMNS + column) // 7 + seeds * 31) % 6000 - 3000
+
+
+def in_rust(reader):
+    """Medians of criterion in microseconds."""
+    medians = []
+    for read in READS:
+        estimates = json.loads((criterion / read / reader / "new" / "estimates.json").read_text())
+        medians.append(estimates["median"]["point_estimate"] / 1e3)
+    return medians
+
+
+def timed(read):
     spent = []
     for row, column in CELLS:
         start = time.perf_counter()
-        read(int(row), int(column))
+        read(row, column)
         spent.append(time.perf_counter() - start)
-    print(f"{name}: {statistics.median(spent) * 1e6:.0f} µs")
+    return statistics.median(spent) * 1e6
 
 
 t, t2 = (zarr.open_array(run / name, mode="r") for name in ("t", "t2"))
-timed("zarr, column of 19 levels", lambda row, column: t[0, :, row, column])
-timed("zarr, series of 25 hours", lambda row, column: t2[:, row, column])
 dataset = xarray.open_zarr(run, consolidated=False, chunks=None)
-timed("xarray, column", lambda row, column: dataset.t[0, :, row, column].values)
-timed("xarray, series", lambda row, column: dataset.t2[:, row, column].values)
+PEERS = {
+    "zarr": (lambda row, column: t[0, :, row, column], lambda row, column: t2[:, row, column]),
+    "xarray": (
+        lambda row, column: dataset.t[0, :, row, column].values,
+        lambda row, column: dataset.t2[:, row, column].values,
+    ),
+}
+
+for cell in CELLS[:50]:
+    for at, seeds in enumerate((np.arange(LEVELS), np.arange(HOURS))):
+        wanted = generated(seeds, *cell)
+        np.testing.assert_array_equal(PEERS["zarr"][at](*cell), wanted)
+        np.testing.assert_allclose(PEERS["xarray"][at](*cell), wanted * 0.01 + 273.15, rtol=1e-6)
+
+rows = {reader: in_rust(reader) for reader in ("mesonet", "zarrs tuned", "zarrs")}
+rows |= {name: [timed(read) for read in reads] for name, reads in PEERS.items()}
+print(f"{'reader':12}" + "".join(f"{read:>24}{'ratio':>8}" for read in READS))
+for reader, medians in rows.items():
+    cells = (f"{of:21.2f} µs{of / ours:8.0f}" for of, ours in zip(medians, rows["mesonet"]))
+    print(f"{reader:12}" + "".join(cells))

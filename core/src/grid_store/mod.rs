@@ -3,7 +3,8 @@
 //! ```text
 //! <model>/<run>/zarr.json             the group; its attributes hold the definition of the run and
 //!                                     the hours that are published
-//! <model>/<run>/valid_time, level_hpa …  coordinates of the arrays
+//! <model>/<run>/valid_time, level_hpa, y, x …  coordinates of the arrays
+//! <model>/<run>/crs                   the grid mapping, as attributes
 //! <model>/<run>/<product>/zarr.json   an array of hours × (levels ×) rows × columns, int16
 //! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour
 //! <model>/.<run>.lock                 held by the one who writes the run
@@ -12,12 +13,16 @@
 //! A shard (`sharding_indexed`) is made of chunks of all levels × 16 × 16 cells, each with its
 //! CRC-32C and not compressed, so that a column of the atmosphere lies in one chunk and is read with
 //! no more than an offset. The integers are the truth; `scale_factor`, `add_offset` and `_FillValue`
-//! are attributes as the CF conventions have them, so xarray gives the same values.
+//! are attributes as the CF conventions have them, so xarray gives the same values; so are the
+//! coordinates along rows and columns (`y` and `x` in metres, `lat` and `lon`, or `rlat` and `rlon` on a
+//! globe whose poles were moved) and the grid mapping, which `xarray.open_zarr` takes along with
+//! `decode_coords="all"`. Here a run is read without them.
 //!
 //! An hour is published by one rename of the group's document, once all its shards are on disk. Who
 //! has opened a run sees the hours that were published then, each of them whole. What was published
 //! does not change; an hour may get products later that it lacked (`absent`).
 
+mod cf;
 mod definition;
 mod error;
 mod reader;
@@ -181,22 +186,18 @@ impl GridStore {
         let folder = self.run_folder(model, run)?;
         // Out of sight at once, then away.
         let removed = folder.with_file_name(format!(".{run}.removed"));
-        match fs::remove_dir_all(&removed) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(storage(&removed, &error));
-            }
-            _ => {}
-        }
+        clear(&removed)?;
         fs::rename(&folder, &removed).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 GridStoreError::UnknownRun { model: model.to_owned(), run: run.to_string() }
             }
             _ => storage(&folder, &error),
         })?;
-        fs::remove_dir_all(&removed).map_err(|error| storage(&removed, &error))
+        clear(&removed)
     }
 
-    /// Removes all runs of a model but the latest, and says which.
+    /// Removes all runs of a model but the latest, and says which. What a removal that was
+    /// interrupted left behind goes too.
     ///
     /// # Errors
     /// As [`Self::runs`] and [`Self::remove_run`].
@@ -205,6 +206,13 @@ impl GridStore {
         let removed = runs.get(keep..).unwrap_or_default().to_vec();
         for &run in &removed {
             self.remove_run(model, run)?;
+        }
+        let folder = self.model_folder(model)?;
+        for name in names(&folder)? {
+            let run = name.strip_prefix('.').and_then(|name| name.strip_suffix(".removed"));
+            if run.is_some_and(|run| run.parse::<RunStamp>().is_ok()) {
+                clear(&folder.join(name))?;
+            }
         }
         Ok(removed)
     }
@@ -216,6 +224,14 @@ impl GridStore {
 
     fn run_folder(&self, model: &str, run: RunStamp) -> Result<PathBuf, GridStoreError> {
         Ok(self.model_folder(model)?.join(run.to_string()))
+    }
+}
+
+/// Removes a folder, if there is one.
+fn clear(folder: &Path) -> Result<(), GridStoreError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(storage(folder, &error)),
+        _ => Ok(()),
     }
 }
 

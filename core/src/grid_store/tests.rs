@@ -101,6 +101,43 @@ fn what_is_written_is_read() {
     assert_eq!(run.verify(), []);
 }
 
+/// As those are that were written before there were coordinates of rows and columns.
+#[test]
+fn a_run_is_read_and_gone_on_with_without_its_coordinates() {
+    let (folder, store) = filled();
+    for name in ["lat", "lon", "crs"] {
+        fs::remove_dir_all(folder.path().join(MODEL).join("20180917T000000Z").join(name)).unwrap();
+    }
+    let mut writer = store.write_run(definition()).unwrap();
+    writer.write(1, "t2", &values(1, 1)).unwrap();
+    writer.publish(&[1], 43).unwrap();
+    let run = store.newest_run(MODEL).unwrap();
+    assert_eq!(run.verify(), []);
+    let t2 = run.product("t2").unwrap();
+    assert_eq!(t2.value(1, 0, 36, 49), Ok(decoded(values(1, 1)[36 * COLUMNS + 49])));
+}
+
+#[test]
+fn products_do_not_take_the_names_of_coordinates() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = GridStore::new(folder.path());
+    for name in ["crs", "lat", "lon", "valid_time", "level_hpa"] {
+        let mut definition = definition();
+        definition.products[0].name = name.to_owned();
+        assert_eq!(
+            store.write_run(definition).unwrap_err().to_string(),
+            format!(
+                "the run is none: \"{name}\" is the name of a coordinate and of no \
+                 product"
+            )
+        );
+    }
+    // On this grid there is no array of the name.
+    let mut definition = definition();
+    definition.products[0].name = "x".to_owned();
+    assert!(store.write_run(definition).is_ok());
+}
+
 #[test]
 fn a_series_has_a_place_for_every_hour() {
     let (_folder, store) = filled();

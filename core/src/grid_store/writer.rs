@@ -5,12 +5,13 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::GridStoreError;
+use super::cf::check_names;
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::reader::{layout, shard_path};
 use super::shard;
 use super::zarr::{DOCUMENT, Manifest, create, sync_folder, write_arrays};
+use super::{GridStoreError, clear};
 use crate::projection::NativeGrid;
 
 /// Writes the hours of a run. What is written is seen by nobody until it is published.
@@ -186,13 +187,9 @@ fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, GridStore
     if folder.exists() {
         return Err(damaged(folder, &format!("it has no {DOCUMENT}")));
     }
+    check_names(&definition)?;
     let fresh = folder.with_file_name(format!(".{}.new", definition.run));
-    match fs::remove_dir_all(&fresh) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(storage(&fresh, &error));
-        }
-        _ => {}
-    }
+    clear(&fresh)?;
     create(&fresh)?;
     write_arrays(&fresh, &definition)?;
     let manifest = Manifest::new(definition);

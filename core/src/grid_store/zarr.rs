@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::GridStoreError;
+use super::cf::{GRID_MAPPING, axis_names, write_location};
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::shard::SIDE;
@@ -153,12 +154,10 @@ pub(super) fn write_arrays(folder: &Path, run: &RunDefinition) -> Result<(), Gri
     for product in &run.products {
         let levels_hpa = product.levels_hpa.as_deref();
         let axis = levels_hpa.and_then(|levels| axes.iter().position(|axis| *axis == levels));
-        let folder = folder.join(&product.name);
-        create(&folder)?;
         let document = product_array(run, product, axis.map(level_axis_name).as_deref());
-        write_file(&folder.join(DOCUMENT), document.to_string().as_bytes())?;
+        write_document(&folder.join(&product.name), &document)?;
     }
-    Ok(())
+    write_location(folder, &run.grid)
 }
 
 /// The different sets of levels: each is a dimension.
@@ -188,7 +187,8 @@ fn product_array(run: &RunDefinition, product: &ProductDefinition, level: Option
     let encoding = product.encoding;
     let little = json!({"name": "bytes", "configuration": {"endian": "little"}});
     let checked = json!([little, {"name": "crc32c"}]);
-    let names = [Some("valid_time"), level, Some("row"), Some("column")];
+    let [row_axis, column_axis] = axis_names(&run.grid);
+    let names = [Some("valid_time"), level, Some(row_axis), Some(column_axis)];
     json!({
         "zarr_format": 3,
         "node_type": "array",
@@ -216,13 +216,14 @@ fn product_array(run: &RunDefinition, product: &ProductDefinition, level: Option
             "_FillValue": encoding.nodata(),
             // The most that packing moves a value by, in its unit.
             "packing_error": encoding.scale().abs() / 2.0,
+            "grid_mapping": GRID_MAPPING,
         },
         "dimension_names": names.into_iter().flatten().collect::<Vec<_>>(),
     })
 }
 
 /// An array of one dimension in one chunk, named for the dimension.
-fn coordinate(
+pub(super) fn coordinate(
     folder: &Path,
     (data_type, bytes): (&str, &[u8]),
     length: usize,
@@ -240,10 +241,16 @@ fn coordinate(
         "attributes": attributes,
         "dimension_names": [folder.file_name().and_then(|name| name.to_str())],
     });
+    write_document(folder, &document)?;
     let chunks = folder.join("c");
     create(&chunks)?;
-    write_file(&folder.join(DOCUMENT), document.to_string().as_bytes())?;
     write_file(&chunks.join("0"), bytes)
+}
+
+/// The document of an array in a folder, which is made.
+pub(super) fn write_document(folder: &Path, document: &Value) -> Result<(), GridStoreError> {
+    create(folder)?;
+    write_file(&folder.join(DOCUMENT), document.to_string().as_bytes())
 }
 
 pub(super) fn create(folder: &Path) -> Result<(), GridStoreError> {

@@ -1,6 +1,7 @@
 //! What makes a native grid, and what makes none.
 
 use super::Projection;
+use super::grid_members::GridMember;
 
 /// Most cells of a grid: 2^26, a grid of 0.05° around the globe twice over.
 pub const MAX_GRID_CELLS: usize = 1 << 26;
@@ -83,6 +84,16 @@ pub enum GridDefinitionError {
     /// Parallels of a cone that is a cylinder.
     #[error("the parallels {0} and {1} make no cone; allowed are two whose sum is not 0")]
     Parallels(f64, f64),
+    /// A member that is missing or of another type.
+    #[error("{name} of a grid must be {allowed}; got {got}")]
+    Member {
+        /// Its name.
+        name: &'static str,
+        /// What is allowed.
+        allowed: &'static str,
+        /// What was got.
+        got: GridMember,
+    },
     /// A first cell that the projection cannot show.
     #[error("the first cell, latitude {lat}, longitude {lon}, is not on its map")]
     FirstCell {

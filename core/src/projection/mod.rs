@@ -7,8 +7,10 @@
 //! | The polar stereographic one, north and south | `polar_stereographic.rs`, on the same cone |
 //! | Mercator's | `mercator.rs` |
 //! | Latitudes and longitudes of a globe whose poles were moved | `rotated_lat_lon.rs` |
+//! | Their names in PROJ | `proj_string.rs` |
 //! | Rows and columns on any of them, or on plain latitudes and longitudes | `native_grid.rs`, as `grid_definition.rs` says |
 //! | The box that a grid lies in | `bounds.rs` |
+//! | Definitions as other languages hold them | `grid_members.rs` |
 //!
 //! The formulas are those of J. P. Snyder, Map Projections: A Working Manual, US Geological Survey
 //! Professional Paper 1395 (1987), for the sphere. We do not project ellipsoids: the producers of
@@ -17,18 +19,23 @@
 mod bounds;
 mod cone;
 mod grid_definition;
+mod grid_members;
 mod lambert;
 mod map;
 mod mercator;
 mod native_grid;
 mod polar_stereographic;
+mod proj_string;
 mod rotated_lat_lon;
 
 pub use grid_definition::{
     GridDefinition, GridDefinitionError, GridProjection, LatLonGlobe, MAX_GRID_CELLS,
 };
+pub use grid_members::GridMember;
 pub(crate) use native_grid::WindTurns;
 pub use native_grid::{NativeGrid, NativeGridError};
+#[cfg(feature = "grid-store")]
+pub(crate) use proj_string::GLOBE_RADIUS_M;
 
 use crate::wind::Rotation;
 use map::Map;

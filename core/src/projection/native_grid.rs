@@ -108,6 +108,15 @@ pub enum NativeGridError {
         /// Length of the second array.
         second: usize,
     },
+    /// Arrays of different lengths: latitudes, longitudes, rows, columns.
+    #[error(
+        "arrays of one length are needed; got {} for lat, {} for lon, {} for row, {} for column",
+        .0[0], .0[1], .0[2], .0[3]
+    )]
+    Lengths([usize; 4]),
+    /// A latitude or longitude out of range.
+    #[error(transparent)]
+    Geo(#[from] GeoError),
 }
 
 impl NativeGrid {
@@ -173,6 +182,56 @@ impl NativeGrid {
     /// middle.
     pub fn locate(&self, at: LonLat) -> (f64, f64) {
         self.meet(self.parallel(at.lat()), self.meridian(at.lon()))
+    }
+
+    /// Rows and columns of many positions, with their fractions, as [`Self::locate`] has them; NaN
+    /// for a position beyond the grid, that is more than half a cell beyond the outermost centres,
+    /// and where the latitude or the longitude is NaN.
+    ///
+    /// # Errors
+    /// Arrays of different lengths, and a latitude or longitude out of range: what was written until
+    /// then stays.
+    ///
+    /// ```
+    /// use mesonet::{GridDefinition, GridProjection, LatLonGlobe, NativeGrid};
+    /// let grid = NativeGrid::new(GridDefinition {
+    ///     rows: 73,
+    ///     columns: 144,
+    ///     projection: GridProjection::Globe(LatLonGlobe::LatLon),
+    ///     first_lon: 0.0,
+    ///     first_lat: 90.0,
+    ///     column_step: 2.5,
+    ///     row_step: -2.5,
+    ///     grid_relative_winds: false,
+    /// })?;
+    /// let (mut row, mut column) = ([0.0; 2], [0.0; 2]);
+    /// grid.locate_into(&[45.0, f64::NAN], &[-75.0, 0.0], &mut row, &mut column)?;
+    /// assert_eq!((row[0], column[0]), (18.0, 114.0));
+    /// assert!(row[1].is_nan() && column[1].is_nan());
+    /// # Ok::<(), mesonet::Error>(())
+    /// ```
+    pub fn locate_into(
+        &self,
+        lat: &[f64],
+        lon: &[f64],
+        row: &mut [f64],
+        column: &mut [f64],
+    ) -> Result<(), NativeGridError> {
+        let lengths = [lat.len(), lon.len(), row.len(), column.len()];
+        if lengths.iter().any(|&length| length != lengths[0]) {
+            return Err(NativeGridError::Lengths(lengths));
+        }
+        for (((&lat, &lon), row), column) in lat.iter().zip(lon).zip(row).zip(column) {
+            (*row, *column) = (f64::NAN, f64::NAN);
+            if lat.is_nan() || lon.is_nan() {
+                continue;
+            }
+            let located = self.locate(LonLat::new(lon, lat)?);
+            if self.cell_of(located.0, located.1).is_some() {
+                (*row, *column) = located;
+            }
+        }
+        Ok(())
     }
 
     /// The row and column of the cell that a position lies in: that whose centre is nearest along
@@ -274,11 +333,11 @@ impl NativeGrid {
         within.then_some((row as usize, column as usize))
     }
 
-    fn x(&self, column: usize) -> f64 {
+    pub(super) fn x(&self, column: usize) -> f64 {
         self.first_x + column as f64 * self.definition.column_step
     }
 
-    fn y(&self, row: usize) -> f64 {
+    pub(super) fn y(&self, row: usize) -> f64 {
         self.first_y + row as f64 * self.definition.row_step
     }
 

@@ -96,6 +96,77 @@ fn cells_and_arrays_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn positions_beyond_the_grid_and_missing_ones_are_nan() {
+    let grid = NativeGrid::new(lambert()).unwrap();
+    let (lat, lon) = ([43.7, 48.9, f64::NAN, 43.7], [-79.4, 2.4, 0.0, f64::NAN]);
+    let (mut row, mut column) = ([0.0; 4], [0.0; 4]);
+    grid.locate_into(&lat, &lon, &mut row, &mut column).unwrap();
+    assert_eq!((row[0], column[0]), grid.locate(at(-79.4, 43.7)));
+    assert!(row[1..].iter().chain(&column[1..]).all(|number| number.is_nan()));
+    // West of the first column of a grid around the globe is the last one.
+    let round = lat_lon(144, 0.0, 2.5);
+    round.locate_into(&[0.0], &[-2.0], &mut row[..1], &mut column[..1]).unwrap();
+    assert_eq!(column[0], 143.2);
+    let refused = |lat: &[f64], lon: &[f64]| {
+        let (mut row, mut column) = ([0.0], [0.0]);
+        grid.locate_into(lat, lon, &mut row, &mut column).unwrap_err().to_string()
+    };
+    assert_eq!(refused(&[91.0], &[0.0]), "latitude must be from -90 to 90; got 91");
+    assert_eq!(
+        refused(&[91.0], &[0.0, 1.0]),
+        "arrays of one length are needed; got 1 for lat, 2 for lon, 1 for row, 1 for column"
+    );
+}
+
+#[test]
+fn projections_have_names_in_proj() {
+    let proj = |projection| GridDefinition { projection, ..lambert() }.proj_string();
+    assert_eq!(
+        lambert().proj_string(),
+        "+proj=lcc +lat_0=25 +lon_0=265 +lat_1=25 +lat_2=25 +R=6371229 +no_defs"
+    );
+    // The parallel is on the side of the pole, whatever its sign; the meridian within a turn.
+    let polar = |south, central_lon, true_lat| {
+        let radius_m = 6_371_200.0;
+        proj(GridProjection::Map(Projection::PolarStereographic {
+            radius_m,
+            south,
+            central_lon,
+            true_lat,
+        }))
+    };
+    assert_eq!(
+        polar(true, 28.0, 60.0),
+        "+proj=stere +lat_0=-90 +lat_ts=-60 +lon_0=28 +R=6371200 +no_defs"
+    );
+    assert_eq!(
+        polar(false, 609.0, 60.0),
+        "+proj=stere +lat_0=90 +lat_ts=60 +lon_0=-111 +R=6371200 +no_defs"
+    );
+    assert_eq!(
+        proj(GridProjection::Map(Projection::Mercator {
+            radius_m: 6_371_229.5,
+            central_lon: -160.0,
+            true_lat: 20.0,
+        })),
+        "+proj=merc +lat_ts=20 +lon_0=-160 +R=6371229.5 +no_defs"
+    );
+    assert_eq!(
+        proj(GridProjection::Globe(LatLonGlobe::LatLon)),
+        "+proj=longlat +R=6371229 +no_defs"
+    );
+    assert_eq!(
+        proj(GridProjection::Globe(LatLonGlobe::RotatedLatLon {
+            south_pole_lat: 0.0,
+            south_pole_lon: 0.0,
+        })),
+        "+proj=ob_tran +o_proj=longlat +o_lon_p=0 +o_lat_p=0 +lon_0=0 +R=6371229 +no_defs"
+    );
+    let (x, y) = NativeGrid::new(lambert()).unwrap().first_xy();
+    assert!((x + 4_226_106.997).abs() < 1e-3 && (y + 832_698.261).abs() < 1e-3);
+}
+
+#[test]
 fn half_a_cell_beyond_the_outermost_centres_is_on_the_grid() {
     let grid = lat_lon(21, 170.0, 1.0);
     assert_eq!(grid.nearest(at(169.51, 89.0)), Ok((0, 0)));

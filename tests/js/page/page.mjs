@@ -1,9 +1,10 @@
 // Runs the vectors through all entries, then decodes a tile from the wire and draws it. What came
 // out is left in window.results for the test that opened the page.
 import * as checksEntry from "mesonet/checks";
+import * as gridsEntry from "mesonet/grids";
 import * as slim from "mesonet/slim";
 
-import { RUNNERS, casesOf, checks, checksOf } from "/js/vectors.mjs";
+import { RUNNERS, casesOf, checks, checksOf, nativeGrid } from "/js/vectors.mjs";
 
 const get = async (path) => {
   const response = await fetch(path);
@@ -27,6 +28,12 @@ try {
   ran.checks = {
     ran: checks({ ...checksEntry, ...(await checksEntry.load()) }, checksFile),
     cases: checksOf(checksFile),
+  };
+
+  const gridsFile = await (await get("/vectors/native_grid.json")).json();
+  ran.grids = {
+    ran: nativeGrid({ ...gridsEntry, ...(await gridsEntry.load()) }, gridsFile),
+    cases: gridsFile.cases,
   };
 
   const { encoding } = await (await get("/tile.json")).json();

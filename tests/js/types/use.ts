@@ -15,6 +15,7 @@ import {
   worst,
 } from "mesonet";
 import { type Checks, type Explanation, load as loadChecks } from "mesonet/checks";
+import { type GridDefinition, type GridFunctions, load as loadGrids } from "mesonet/grids";
 import { type Mesonet, load } from "mesonet/slim";
 
 const name: BaseQualityName = worst(["Good", 3]);
@@ -45,6 +46,24 @@ const air = {
 const bases: Uint8Array[] = checks.checkStation({ lon: 0, lat: 0 }, [air]).map(({ base }) => base);
 const why: Explanation = checks.explain({ lon: 0, lat: 0, altitudeM: null }, [air], 0, 0, "");
 const decided: BaseQualityName = why.verdict.baseQuality;
+declare const grids: GridFunctions;
+const loadingGrids: Promise<GridFunctions> = loadGrids("/grids.wasm");
+const definition: GridDefinition = {
+  rows: 73,
+  columns: 144,
+  projection: "lat_lon",
+  first_lon: 0,
+  first_lat: 90,
+  column_step: 2.5,
+  row_step: -2.5,
+  grid_relative_winds: false,
+};
+const grid = grids.nativeGrid(definition);
+const { row }: { row: number } = grid.nearest({ lat: 45, lon: -75 });
+const rows: Uint32Array = grid.nearest({ lat: values, lon: values }).row;
+const there: Float64Array = grid.position({ row: rows, column: rows }).lat;
+const turned: number = rotateWind(grid.windRotation({ row, column: 0 }), 1, 2).u;
+export { loadingGrids, there, turned };
 export { bases, decided, loading };
 export { dew, dews, knots, letter, singles, stored, symbol };
 export { error, many, raw, slim, u };
@@ -75,4 +94,10 @@ checks.checkStation({ lon: 0, lat: 0 }, [{ ...air, intervalType: "average" }]);
 checks.checkStation({ lon: 0 }, [air]);
 // @ts-expect-error: times are numbers
 checks.checkStation({ lon: 0, lat: 0 }, [{ ...air, tsMs: new BigInt64Array(1) }]);
+// @ts-expect-error: a cone without its parallels
+grids.nativeGrid({ ...definition, projection: "lambert_conformal", radius_m: 1, origin_lat: 0 });
+// @ts-expect-error: no place
+grid.locate({ lat: 45 });
+// @ts-expect-error: cells are whole
+grid.position({ row: values, column: values });
 export { one };

@@ -1,0 +1,206 @@
+"""The native grid of a model: rows and columns, where their cells lie, how their winds are turned.
+
+>>> from mesonet import NativeGrid
+>>> hrrr = NativeGrid({
+...     "rows": 1059, "columns": 1799,
+...     "projection": "lambert_conformal", "radius_m": 6371229.0,
+...     "origin_lat": 38.5, "central_lon": 262.5, "parallels": [38.5, 38.5],
+...     "first_lon": 237.280472, "first_lat": 21.138123,
+...     "column_step": 3000.0, "row_step": 3000.0, "grid_relative_winds": True,
+... })
+>>> hrrr.nearest(40.015, -105.2705)
+Cell(row=595, column=679)
+>>> lat, lon = hrrr.position(595, 679)
+>>> round(lat, 4), round(lon, 4)
+(40.027, -105.2636)
+"""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from . import _mesonet
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Cell", "NativeGrid", "Position", "Rotation"]
+
+
+class Cell(NamedTuple):
+    """Rows and columns, from 0."""
+
+    row: Any
+    column: Any
+
+
+class Position(NamedTuple):
+    """Latitudes and longitudes in degrees, longitudes from -180 to just below 180."""
+
+    lat: Any
+    lon: Any
+
+
+class Rotation(NamedTuple):
+    """Cosine and sine of the turn of a grid's axes, as :func:`mesonet.rotate` takes them."""
+
+    cos: Any
+    sin: Any
+
+
+class NativeGrid:
+    """The native grid of a model, made from its definition as the service gives it.
+
+    ``definition`` has the members ``rows``, ``columns``, ``first_lon``, ``first_lat`` (those of the
+    cell at row 0, column 0; on a globe whose poles were moved as it counts them), ``column_step``,
+    ``row_step`` (metres on a map, degrees on a globe), ``grid_relative_winds``, and ``projection``
+    with what it needs:
+
+    =======================  ======================================================
+    ``lambert_conformal``    ``radius_m``, ``origin_lat``, ``central_lon``, ``parallels``
+    ``polar_stereographic``  ``radius_m``, ``south``, ``central_lon``, ``true_lat``
+    ``mercator``             ``radius_m``, ``central_lon``, ``true_lat``
+    ``lat_lon``
+    ``rotated_lat_lon``      ``south_pole_lat``, ``south_pole_lon``
+    =======================  ======================================================
+
+    Other members are ignored. What is missing, or makes no grid, raises
+    :class:`mesonet.MesonetError`.
+
+    Arguments of the methods are numbers or arrays, which broadcast; numbers give numbers. The
+    latitude goes before the longitude as the row goes before the column. Rows and columns are
+    integers, and negative ones do not count from the end. A latitude beyond ±90 or longitude beyond
+    ±180 raises :class:`mesonet.MesonetError`, an array of a wrong type ``TypeError``.
+
+    >>> from mesonet import NativeGrid, rotate
+    >>> gfs = NativeGrid({
+    ...     "rows": 73, "columns": 144, "projection": "lat_lon", "first_lon": 0.0, "first_lat": 90.0,
+    ...     "column_step": 2.5, "row_step": -2.5, "grid_relative_winds": False,
+    ... })
+    >>> gfs
+    <mesonet.NativeGrid: lat_lon, 73 rows of 144>
+    >>> gfs.nearest([43.7, 51.5], [-79.4, -0.1])
+    Cell(row=array([19, 15]), column=array([112,   0]))
+    >>> NativeGrid({"rows": 73})
+    Traceback (most recent call last):
+    mesonet.MesonetError: columns of a grid must be a whole number that is not negative; got nothing
+    """
+
+    __slots__ = ("_grid",)
+
+    def __init__(self, definition: Mapping[str, Any]) -> None:
+        if not isinstance(definition, Mapping):
+            raise TypeError(f"a definition is a mapping; got {type(definition).__name__}")
+        self._grid = _mesonet.NativeGrid(dict(definition))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, ny."""
+        return self._grid.rows()
+
+    @property
+    def columns(self) -> int:
+        """Number of columns, nx."""
+        return self._grid.columns()
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """What the grid was made from, without the members that were ignored."""
+        definition: dict[str, Any] = json.loads(self._grid.definition())
+        return definition
+
+    @property
+    def proj_string(self) -> str:
+        """The projection in the words of PROJ, for pyproj, cartopy, rasterio.
+
+        With x, y from :attr:`first_xy` the cell at a row and column lies at
+        ``x + column * column_step``, ``y + row * row_step``: metres on a map, degrees on a globe.
+        """
+        return self._grid.proj_string()
+
+    @property
+    def first_xy(self) -> tuple[float, float]:
+        """x and y of the cell at row 0, column 0 in the coordinates of :attr:`proj_string`."""
+        return self._grid.first_xy()
+
+    def locate(self, lat: "ArrayLike", lon: "ArrayLike") -> Cell:
+        """Rows and columns of positions with their fractions, as float64.
+
+        NaN for what is NaN and for a position beyond the grid, that is more than half a cell beyond
+        the outermost centres.
+        """
+        return Cell(*_each(self._grid.locate, _numbers(lat, "lat"), _numbers(lon, "lon")))
+
+    def nearest(self, lat: "ArrayLike", lon: "ArrayLike") -> Cell:
+        """Rows and columns, as integers, of the cells whose centres are nearest along the axes.
+
+        They index a field: ``field[grid.nearest(lat, lon)]``. A position beyond the grid raises
+        :class:`mesonet.MesonetError`, which says where it would lie; :meth:`locate` gives NaN there.
+        """
+        return Cell(*_each(self._grid.nearest, _numbers(lat, "lat"), _numbers(lon, "lon")))
+
+    def position(self, row: "ArrayLike", column: "ArrayLike") -> Position:
+        """Where the centres of cells lie. A cell that is not on the grid raises
+        :class:`mesonet.MesonetError`.
+        """
+        return Position(
+            *_each(self._grid.position, _integers(row, "row"), _integers(column, "column"))
+        )
+
+    def wind_rotation(self, row: "ArrayLike", column: "ArrayLike") -> Rotation:
+        """What turns the winds of cells to true north, for :func:`mesonet.rotate`.
+
+        1 and 0 where the winds are earth-relative already. A cell that is not on the grid raises
+        :class:`mesonet.MesonetError`.
+        """
+        return Rotation(
+            *_each(self._grid.wind_rotation, _integers(row, "row"), _integers(column, "column"))
+        )
+
+    def positions(self) -> Position:
+        """Where the centres of all cells lie: two arrays of rows × columns."""
+        return Position(*self._grid.positions())
+
+    def wind_rotations(self) -> Rotation:
+        """What turns the winds of all cells: two arrays of rows × columns."""
+        return Rotation(*self._grid.wind_rotations())
+
+    def __repr__(self) -> str:
+        projection = self.definition["projection"]
+        return f"<mesonet.NativeGrid: {projection}, {self.rows} rows of {self.columns}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NativeGrid):
+            return NotImplemented
+        return self._grid.definition() == other._grid.definition()
+
+    def __hash__(self) -> int:
+        return hash(self._grid.definition())
+
+    def __reduce__(self) -> tuple[type["NativeGrid"], tuple[dict[str, Any]]]:
+        return NativeGrid, (self.definition,)
+
+
+def _each(run: Any, first: "NDArray[Any]", second: "NDArray[Any]") -> tuple[Any, Any]:
+    """Runs over two arrays that broadcast; arrays without dimensions become numbers."""
+    first, second = np.broadcast_arrays(first, second)
+    one, other = run(np.ravel(first), np.ravel(second))
+    if first.ndim == 0:
+        return one.item(), other.item()
+    return one.reshape(first.shape), other.reshape(first.shape)
+
+
+def _numbers(given: "ArrayLike", what: str) -> "NDArray[np.float64]":
+    array = np.asarray(given)
+    if array.dtype.kind not in "iuf" or not np.can_cast(array.dtype, np.float64):
+        raise TypeError(f"{what} must be numbers; got {array.dtype}")
+    return array.astype(np.float64, copy=False)
+
+
+def _integers(given: "ArrayLike", what: str) -> "NDArray[np.int64]":
+    array = np.asarray(given)
+    if not np.can_cast(array.dtype, np.int64) or array.dtype.kind not in "iu":
+        raise TypeError(f"{what} must be integers; got {array.dtype}")
+    return array.astype(np.int64, copy=False)

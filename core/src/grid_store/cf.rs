@@ -1,0 +1,153 @@
+//! Where the cells of a run lie, as the CF conventions have it: coordinates along the rows and
+//! columns, and the grid mapping that they are of.
+//!
+//! Source: CF conventions 1.12, sections 4.1, 4.2 and 5.6, appendix F.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::GridStoreError;
+use super::definition::RunDefinition;
+use super::zarr::{coordinate, write_document};
+use crate::projection::{
+    GLOBE_RADIUS_M, GridDefinition, GridProjection, LatLonGlobe, NativeGrid, Projection,
+};
+
+/// Name of the array that has the grid mapping as its attributes.
+pub(super) const GRID_MAPPING: &str = "crs";
+
+/// Names of the axes of rows and of columns, which are those of their coordinates.
+pub(super) fn axis_names(grid: &GridDefinition) -> [&'static str; 2] {
+    match grid.projection {
+        GridProjection::Map(_) => ["y", "x"],
+        GridProjection::Globe(LatLonGlobe::LatLon) => ["lat", "lon"],
+        GridProjection::Globe(LatLonGlobe::RotatedLatLon { .. }) => ["rlat", "rlon"],
+    }
+}
+
+/// Refuses products that are named as one of the arrays that are written here.
+pub(super) fn check_names(run: &RunDefinition) -> Result<(), GridStoreError> {
+    let taken = axis_names(&run.grid);
+    for product in &run.products {
+        let name = product.name.as_str();
+        if name == GRID_MAPPING || taken.contains(&name) {
+            let cause = format!("\"{name}\" is the name of a coordinate and of no product");
+            return Err(GridStoreError::Definition(cause));
+        }
+    }
+    Ok(())
+}
+
+/// Writes the coordinates and the grid mapping.
+pub(super) fn write_location(
+    folder: &Path,
+    definition: &GridDefinition,
+) -> Result<(), GridStoreError> {
+    let (first_x, first_y) = NativeGrid::new(*definition)?.first_xy();
+    let [rows, columns] = axis_names(definition);
+    let [of_rows, of_columns] = axis_attributes(definition);
+    for (name, attributes, first, step, length) in [
+        (rows, of_rows, first_y, definition.row_step, definition.rows),
+        (columns, of_columns, first_x, definition.column_step, definition.columns),
+    ] {
+        let along = (0..length).flat_map(|at| (first + at as f64 * step).to_le_bytes());
+        let bytes: Vec<u8> = along.collect();
+        coordinate(&folder.join(name), ("float64", &bytes), length, &attributes)?;
+    }
+    // An array of one number, of which only the attributes count: it is never written.
+    let document = json!({
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [],
+        "data_type": "int8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": []}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": 0,
+        "codecs": [{"name": "bytes"}],
+        "attributes": grid_mapping(definition.projection),
+        "dimension_names": [],
+    });
+    write_document(&folder.join(GRID_MAPPING), &document)
+}
+
+/// Of rows and of columns.
+fn axis_attributes(grid: &GridDefinition) -> [Value; 2] {
+    let [y, x] = match grid.projection {
+        GridProjection::Map(_) => {
+            [("projection_y_coordinate", "m"), ("projection_x_coordinate", "m")]
+        }
+        GridProjection::Globe(LatLonGlobe::LatLon) => {
+            [("latitude", "degrees_north"), ("longitude", "degrees_east")]
+        }
+        GridProjection::Globe(LatLonGlobe::RotatedLatLon { .. }) => {
+            [("grid_latitude", "degrees"), ("grid_longitude", "degrees")]
+        }
+    };
+    [("Y", y), ("X", x)]
+        .map(|(axis, (name, unit))| json!({"standard_name": name, "units": unit, "axis": axis}))
+}
+
+fn grid_mapping(projection: GridProjection) -> Value {
+    match projection {
+        GridProjection::Map(Projection::LambertConformal {
+            radius_m,
+            origin_lat,
+            central_lon,
+            parallels: [first, second],
+        }) => json!({
+            "grid_mapping_name": "lambert_conformal_conic",
+            "standard_parallel": if first == second { json!(first) } else { json!([first, second]) },
+            "longitude_of_central_meridian": central_lon,
+            "latitude_of_projection_origin": origin_lat,
+            "false_easting": 0.0,
+            "false_northing": 0.0,
+            "earth_radius": radius_m,
+        }),
+        GridProjection::Map(Projection::PolarStereographic {
+            radius_m,
+            south,
+            central_lon,
+            true_lat,
+        }) => {
+            let side = if south { -1.0 } else { 1.0 };
+            json!({
+                "grid_mapping_name": "polar_stereographic",
+                "straight_vertical_longitude_from_pole": central_lon,
+                "latitude_of_projection_origin": side * 90.0,
+                "standard_parallel": side * true_lat.abs(),
+                "false_easting": 0.0,
+                "false_northing": 0.0,
+                "earth_radius": radius_m,
+            })
+        }
+        GridProjection::Map(Projection::Mercator { radius_m, central_lon, true_lat }) => json!({
+            "grid_mapping_name": "mercator",
+            "longitude_of_projection_origin": central_lon,
+            "standard_parallel": true_lat,
+            "false_easting": 0.0,
+            "false_northing": 0.0,
+            "earth_radius": radius_m,
+        }),
+        GridProjection::Globe(LatLonGlobe::LatLon) => json!({
+            "grid_mapping_name": "latitude_longitude",
+            "earth_radius": GLOBE_RADIUS_M,
+        }),
+        GridProjection::Globe(LatLonGlobe::RotatedLatLon { south_pole_lat, south_pole_lon }) => {
+            // The moved North Pole, which is on the other side of the globe.
+            let pole_lon =
+                if south_pole_lon > 0.0 { south_pole_lon - 180.0 } else { south_pole_lon + 180.0 };
+            json!({
+                "grid_mapping_name": "rotated_latitude_longitude",
+                "grid_north_pole_latitude": 0.0 - south_pole_lat,
+                "grid_north_pole_longitude": pole_lon,
+                "north_pole_grid_longitude": 0.0,
+                "earth_radius": GLOBE_RADIUS_M,
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "cf_tests.rs"]
+mod tests;
