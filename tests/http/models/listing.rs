@@ -81,6 +81,10 @@ fn the_grid_says_all_that_is_needed_to_convert() {
     let service = service();
     let got = service.json("/models/nam211/grid");
     assert_eq!((&got["ny"], &got["nx"]), (&json!(65), &json!(93)));
+    // With PROJ the cells are at x0 + column · column_step, y0 + row · row_step.
+    let (x0, y0) = service.run().grid().first_xy();
+    assert_eq!((&got["x0"], &got["y0"]), (&json!(x0), &json!(y0)));
+    assert_eq!(got["proj"], json!(service.run().grid().definition().proj_string()));
     // A grid made of the answer has the same cells.
     let definition = serde_json::from_value(got.clone()).unwrap();
     let grid = mesonet::NativeGrid::new(definition).unwrap();

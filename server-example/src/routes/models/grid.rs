@@ -34,6 +34,11 @@ struct Grid<'a> {
     nx: usize,
     #[serde(flatten)]
     definition: &'a GridDefinition,
+    /// The projection as PROJ takes it; x and y of row 0 and column 0 in it, from which the steps go
+    /// on.
+    proj: String,
+    x0: f64,
+    y0: f64,
     /// Longitude and latitude of the cells at the corners: the first and last of the first row, the
     /// last and first of the last row.
     corners: [Option<LonLat>; 4],
@@ -44,12 +49,16 @@ impl<'a> Grid<'a> {
     fn new(run: &'a GridRun) -> Self {
         let grid = run.grid();
         let (bottom, right) = (grid.rows() - 1, grid.columns() - 1);
+        let (x0, y0) = grid.first_xy();
         let corners = [(0, 0), (0, right), (bottom, right), (bottom, 0)];
         Self {
             run: run.definition().run,
             ny: grid.rows(),
             nx: grid.columns(),
             definition: grid.definition(),
+            proj: grid.definition().proj_string(),
+            x0,
+            y0,
             corners: corners.map(|(row, column)| grid.position(row, column).ok()),
             bounds: Bounds::of(grid),
         }
