@@ -218,7 +218,7 @@ pub use grid::{
 };
 #[cfg(feature = "grid-store")]
 pub use grid_store::{
-    GridProduct, GridRun, GridStore, GridStoreError, ProductDefinition, PublishedHour,
+    GridLevel, GridProduct, GridRun, GridStore, GridStoreError, ProductDefinition, PublishedHour,
     RunDefinition, RunWriter,
 };
 #[cfg(all(feature = "store", feature = "serde"))]

@@ -1,8 +1,14 @@
 //! What the model service draws: a product at an hour and level as a tile.
 
+use std::cell::RefCell;
+
 use crate::error::Error;
-use crate::grid_store::{GridProduct, GridRun};
+use crate::grid_store::{GridLevel, GridProduct, GridRun, GridStoreError};
 use crate::model_tile::{TILE_SIDE, TileAddress, TilePlan, TileSampling, WindComponent};
+
+/// Most cells of a part of a grid that is copied, 8 MB of them; of a larger one only the cells that
+/// pixels need are read, which takes longer for each but there are few.
+const MAX_PART: usize = 1 << 22;
 
 /// A question about a tile of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,28 +59,65 @@ pub fn model_tile(run: &GridRun, query: &ModelTileQuery<'_>) -> Result<Vec<i16>,
     let ModelTileQuery { hour, product, level, address, sampling, wind } = *query;
     let product = run.product(product)?;
     let encoding = product.definition().encoding;
-    let plan = TilePlan::new(run.grid(), address, sampling);
     // Also for a tile outside the grid: what is asked for must be there.
-    let part = |product: GridProduct<'_>| -> Result<Vec<i16>, Error> {
-        let mut raw = vec![encoding.nodata(); plan.rows().len() * plan.columns().len()];
-        product.part_into(hour, level, plan.rows(), plan.columns(), &mut raw)?;
-        Ok(raw)
-    };
+    let own = product.level(hour, level)?;
+    let plan = TilePlan::new(run.grid(), address, sampling);
     let mut tile = vec![encoding.nodata(); TILE_SIDE * TILE_SIDE];
-    match wind {
-        Some((component, names)) if run.definition().grid.grid_relative_winds => {
-            // A run may have been laid out without the other one.
-            let [Ok(u), Ok(v)] = names.map(|name| run.product(name)) else {
-                part(product)?;
-                return Ok(tile);
-            };
-            let packed = [u, v].map(|product| product.definition().encoding);
-            let (u, v) = (part(u)?, part(v)?);
-            plan.sample_wind((&u, packed[0]), (&v, packed[1]), component, &mut tile)?;
+    let Some((component, names)) = wind.filter(|_| run.definition().grid.grid_relative_winds)
+    else {
+        if plan.cells() <= MAX_PART {
+            plan.sample(&part(&plan, product, hour, level)?, encoding, &mut tile)?;
+        } else {
+            let cells = OneByOne::default();
+            plan.sample_from(|row, column| cells.raw(own, row, column), encoding, &mut tile)?;
+            cells.finish()?;
         }
-        _ => plan.sample(&part(product)?, encoding, &mut tile)?,
+        return Ok(tile);
+    };
+    // A run may have been laid out without the other one.
+    let [Ok(u), Ok(v)] = names.map(|name| run.product(name)) else { return Ok(tile) };
+    let packed = [u, v].map(|product| product.definition().encoding);
+    if plan.cells() <= MAX_PART {
+        let (u, v) = (part(&plan, u, hour, level)?, part(&plan, v, hour, level)?);
+        plan.sample_wind((&u, packed[0]), (&v, packed[1]), component, &mut tile)?;
+    } else {
+        let (both, cells) = ([u.level(hour, level)?, v.level(hour, level)?], OneByOne::default());
+        let raw = |row, column| both.map(|level| cells.raw(level, row, column));
+        plan.sample_wind_from(raw, packed, component, &mut tile)?;
+        cells.finish()?;
     }
     Ok(tile)
+}
+
+/// The part of a level that a tile is made from.
+fn part(
+    plan: &TilePlan,
+    product: GridProduct<'_>,
+    hour: usize,
+    level: usize,
+) -> Result<Vec<i16>, GridStoreError> {
+    let mut raw = vec![0; plan.cells()];
+    product.part_into(hour, level, plan.rows(), plan.columns(), &mut raw)?;
+    Ok(raw)
+}
+
+/// Reads cells one by one and remembers the first failure.
+#[derive(Default)]
+struct OneByOne {
+    failure: RefCell<Option<GridStoreError>>,
+}
+
+impl OneByOne {
+    fn raw(&self, level: GridLevel<'_>, row: usize, column: usize) -> i16 {
+        level.raw(row, column).unwrap_or_else(|error| {
+            self.failure.borrow_mut().get_or_insert(error);
+            0
+        })
+    }
+
+    fn finish(self) -> Result<(), GridStoreError> {
+        self.failure.into_inner().map_or(Ok(()), Err)
+    }
 }
 
 #[cfg(test)]

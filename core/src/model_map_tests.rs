@@ -142,3 +142,84 @@ fn a_component_without_the_other_has_no_true_direction_and_so_no_value() {
         assert_eq!(filled(&ModelTileQuery { wind, ..query }), 0);
     }
 }
+
+/// A tile of a whole large grid is read cell by cell; it is the same as from a copy.
+#[test]
+fn a_tile_of_a_large_grid_is_the_one_that_a_copy_of_it_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = GridStore::new(folder.path());
+    let (rows, columns) = (2_100, 2_100);
+    let packing = Encoding::new(0.01, 0.0, i16::MIN).unwrap();
+    let definition = RunDefinition {
+        model: "large".to_owned(),
+        run: "20240101T000000Z".parse().unwrap(),
+        grid: GridDefinition {
+            rows,
+            columns,
+            projection: GridProjection::Map(Projection::PolarStereographic {
+                radius_m: 6_371_229.0,
+                south: false,
+                central_lon: -100.0,
+                true_lat: 60.0,
+            }),
+            first_lon: -120.0,
+            first_lat: 40.0,
+            column_step: 2_000.0,
+            row_step: 2_000.0,
+            grid_relative_winds: true,
+        },
+        valid_ms: vec![1_704_067_200_000],
+        products: ["u", "v"]
+            .map(|name| ProductDefinition {
+                name: name.to_owned(),
+                unit: "m/s".to_owned(),
+                levels_hpa: None,
+                encoding: packing,
+            })
+            .to_vec(),
+    };
+    let field = |seed: usize| -> Vec<i16> {
+        (0..rows * columns).map(|cell| ((cell / 11 + seed * cell / 7) % 4000) as i16).collect()
+    };
+    let (u, v) = (field(1), field(3));
+    let mut writer = store.write_run(definition).unwrap();
+    writer.write(0, "u", &u).unwrap();
+    writer.write(0, "v", &v).unwrap();
+    writer.publish(&[0], 0).unwrap();
+    let run = store.newest_run("large").unwrap();
+    let address = TileAddress::new(1, 0, 0).unwrap();
+    for sampling in [TileSampling::Nearest, TileSampling::Bilinear] {
+        let plan = TilePlan::new(run.grid(), address, sampling);
+        assert!(plan.cells() > MAX_PART, "{}", plan.cells());
+        let within = |cells: &[i16]| -> Vec<i16> {
+            let rows = plan.rows().map(|row| row * columns);
+            rows.flat_map(|from| &cells[from..][plan.columns()]).copied().collect()
+        };
+        let wind = Some((WindComponent::V, ["u", "v"]));
+        for wind in [None, wind] {
+            let query = ModelTileQuery { address, sampling, wind, ..query("v", 0, 0, 0, 0) };
+            let mut copied = vec![0; 256 * 256];
+            match wind {
+                None => plan.sample(&within(&v), packing, &mut copied).unwrap(),
+                Some((component, _)) => {
+                    let (u, v) = (within(&u), within(&v));
+                    plan.sample_wind((&u, packing), (&v, packing), component, &mut copied).unwrap();
+                }
+            }
+            assert!(model_tile(&run, &query).unwrap() == copied, "{sampling:?} {wind:?}");
+        }
+    }
+    // What is damaged is said to be: here every chunk.
+    let shard = folder.path().join("large/20240101T000000Z/v/c/0/0/0");
+    let mut bytes = std::fs::read(&shard).unwrap();
+    for chunk in 0..132 * 132 {
+        bytes[chunk * (16 * 16 * 2 + 4) + 100] ^= 1;
+    }
+    std::fs::write(&shard, bytes).unwrap();
+    let run = store.newest_run("large").unwrap();
+    for wind in [None, Some((WindComponent::U, ["u", "v"]))] {
+        let query = ModelTileQuery { address, wind, ..query("v", 0, 0, 0, 0) };
+        let error = model_tile(&run, &query).unwrap_err().to_string();
+        assert!(error.contains("is damaged"), "{error}");
+    }
+}

@@ -184,6 +184,11 @@ impl TilePlan {
         self.columns.clone()
     }
 
+    /// How many cells the part of the grid has.
+    pub fn cells(&self) -> usize {
+        self.rows.len() * self.columns.len()
+    }
+
     /// Fills a tile, row by row from the north, from the integers of the part of the grid that is
     /// given by [`Self::rows`] and [`Self::columns`].
     ///
@@ -197,16 +202,31 @@ impl TilePlan {
         encoding: Encoding,
         tile: &mut [i16],
     ) -> Result<(), TileError> {
-        self.check(cells.len(), tile.len())?;
+        self.check_cells(cells.len())?;
+        self.sample_from(|row, column| cells[self.at(row, column)], encoding, tile)
+    }
+
+    /// The same from whatever gives the integer of a row and column of the grid: for tiles of so
+    /// large a part that it is not worth to be held. It is asked for each pixel anew.
+    ///
+    /// # Errors
+    /// Another number of pixels than a tile has: nothing is written.
+    pub fn sample_from(
+        &self,
+        cell: impl Fn(usize, usize) -> i16,
+        encoding: Encoding,
+        tile: &mut [i16],
+    ) -> Result<(), TileError> {
+        check_room(tile)?;
         let nodata = encoding.nodata();
         match self.sampling {
             TileSampling::Nearest => self.fill(tile, nodata, |(row, column)| {
                 let (row, column) = self.grid.cell_of(row, column)?;
-                Some(cells[self.at(row, column)])
+                Some(cell(row, column))
             }),
             TileSampling::Bilinear => self.fill(tile, nodata, |place| {
                 let around = self.around(place)?;
-                let raw = around.cells().map(|(row, column)| cells[self.at(row, column)]);
+                let raw = around.cells().map(|(row, column)| cell(row, column));
                 if raw.contains(&nodata) {
                     return None;
                 }
@@ -232,27 +252,49 @@ impl TilePlan {
         component: WindComponent,
         tile: &mut [i16],
     ) -> Result<(), TileError> {
-        self.check(u.len(), tile.len())?;
-        self.check(v.len(), tile.len())?;
+        self.check_cells(u.len())?;
+        self.check_cells(v.len())?;
+        self.sample_wind_from(
+            |row, column| {
+                let at = self.at(row, column);
+                [u[at], v[at]]
+            },
+            [u_encoding, v_encoding],
+            component,
+            tile,
+        )
+    }
+
+    /// The same from whatever gives the integers of both components, as in [`Self::sample_from`].
+    ///
+    /// # Errors
+    /// As [`Self::sample_from`].
+    pub fn sample_wind_from(
+        &self,
+        cell: impl Fn(usize, usize) -> [i16; 2],
+        [u_encoding, v_encoding]: [Encoding; 2],
+        component: WindComponent,
+        tile: &mut [i16],
+    ) -> Result<(), TileError> {
+        check_room(tile)?;
         let (own, encoding) = match component {
-            WindComponent::U => (u, u_encoding),
-            WindComponent::V => (v, v_encoding),
+            WindComponent::U => (0, u_encoding),
+            WindComponent::V => (1, v_encoding),
         };
         if !self.grid.definition().grid_relative_winds {
-            return self.sample(own, encoding, tile);
+            return self.sample_from(|row, column| cell(row, column)[own], encoding, tile);
         }
         let turns = WindTurns::new(&self.grid, self.rows(), self.columns());
         let turned = |(row, column): (usize, usize)| {
-            let at = self.at(row, column);
-            let (u, v) = (u_encoding.decode(u[at]), v_encoding.decode(v[at]));
-            let (u, v) = turns.at(row, column).apply(u, v);
+            let [u, v] = cell(row, column);
+            let (u, v) = turns.at(row, column).apply(u_encoding.decode(u), v_encoding.decode(v));
             match component {
                 WindComponent::U => u,
                 WindComponent::V => v,
             }
         };
         // Where neighbouring pixels share cells, each cell is turned once.
-        let cells = self.rows.len() * self.columns.len();
+        let cells = self.cells();
         let turns_of_pixels = match self.sampling {
             TileSampling::Nearest => PIXELS,
             TileSampling::Bilinear => 4 * PIXELS,
@@ -337,16 +379,14 @@ impl TilePlan {
         (row - self.rows.start) * self.columns.len() + (column - self.columns.start)
     }
 
-    fn check(&self, cells: usize, room: usize) -> Result<(), TileError> {
-        let needed = self.rows.len() * self.columns.len();
-        if cells != needed {
-            return Err(TileError::Cells { needed, got: cells });
-        }
-        if room != PIXELS {
-            return Err(TileError::Room(room));
-        }
-        Ok(())
+    fn check_cells(&self, got: usize) -> Result<(), TileError> {
+        let needed = self.cells();
+        if got == needed { Ok(()) } else { Err(TileError::Cells { needed, got }) }
     }
+}
+
+fn check_room(tile: &[i16]) -> Result<(), TileError> {
+    if tile.len() == PIXELS { Ok(()) } else { Err(TileError::Room(tile.len())) }
 }
 
 /// The two places that another lies between, out of so many, and its distance from the first.

@@ -35,7 +35,7 @@ pub(crate) use definition::MAX_PRODUCTS;
 pub(crate) use definition::check_name;
 pub use definition::{ProductDefinition, PublishedHour, RunDefinition};
 pub use error::GridStoreError;
-pub use reader::{GridProduct, GridRun};
+pub use reader::{GridLevel, GridProduct, GridRun};
 pub use writer::RunWriter;
 
 use std::fs;

@@ -33,6 +33,15 @@ pub struct GridProduct<'a> {
     index: usize,
 }
 
+/// A level of a product at an hour.
+#[derive(Clone, Copy, Debug)]
+pub struct GridLevel<'a> {
+    product: GridProduct<'a>,
+    /// `None` where the hour does not have the product.
+    shard: Option<&'a Shard>,
+    level: usize,
+}
+
 impl GridRun {
     pub(super) fn open(folder: &Path) -> Result<Self, GridStoreError> {
         let Some((manifest, state)) = Manifest::read_state(folder)? else {
@@ -225,6 +234,15 @@ impl<'a> GridProduct<'a> {
         Ok(())
     }
 
+    /// A level of an hour whose cells are read one by one: where few of many are needed.
+    ///
+    /// # Errors
+    /// As [`Self::value`].
+    pub fn level(&self, hour: usize, level: usize) -> Result<GridLevel<'a>, GridStoreError> {
+        self.check_level(level)?;
+        Ok(GridLevel { product: *self, shard: self.shard(hour)?, level })
+    }
+
     /// Levels of a cell from one on, as many as there are places.
     #[inline]
     fn read(
@@ -307,6 +325,22 @@ impl<'a> GridProduct<'a> {
             return Ok(());
         }
         Err(NativeGridError::Cell { row, column, last_row, last_column }.into())
+    }
+}
+
+impl GridLevel<'_> {
+    /// The integer of a cell.
+    ///
+    /// # Errors
+    /// A row or column out of range; a damaged shard.
+    #[inline]
+    pub fn raw(&self, row: usize, column: usize) -> Result<i16, GridStoreError> {
+        self.product.check_cell(row, column)?;
+        let mut raw = [self.product.definition().encoding.nodata()];
+        if let Some(shard) = self.shard {
+            shard.column(row, column, self.level, &mut raw)?;
+        }
+        Ok(raw[0])
     }
 }
 
