@@ -530,6 +530,21 @@ fn limits_are_held() {
              which is the limit"
         )
     );
+    // A field that is refused for the size of all levels together, before memory is taken for them.
+    let mut large = message(5, 0, 0);
+    for (first, number) in [(7, 1_u32 << 26), (31, 1 << 13), (35, 1 << 13)] {
+        for (at, byte) in (first..).zip(number.to_be_bytes()) {
+            *octet(&mut large, 3, at) = byte;
+        }
+    }
+    let five = "[five]\ntitle = \"f\"\nproducts = [{ name = \"wind\", unit = \"1\", scale = 0.5, \
+                parameter = \"7:0.2.2\", level = \"100\", levels_hpa = [1000, 850, 150, 125, 100] }]";
+    let five = ModelCatalogue::from_toml(five).unwrap();
+    let report = deliver(five.get("five").unwrap(), &store, &[&large], 1);
+    assert_eq!(
+        report.refusals[0].to_string(),
+        "field 1 (7:0.2.2): an hour of product wind has 335544320 values; the limit is 268435456"
+    );
     let empty = delivery(DeliveryLimits::default()).write(1, || ());
     assert_eq!((empty.fields, empty.files, empty.runs.len()), (0, 0, 0));
 }

@@ -86,6 +86,7 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         for fields in fields.chunk_by(one_product) {
             let Slot { valid_ms, product: index, .. } = fields[0].0;
             let name = source.products()[index].name();
+            // The plan has seen to it that both are there.
             let Some((hour, product)) = place(&writer, valid_ms, name) else { continue };
             if writer.is_published(hour, name) {
                 // By another delivery since this one was planned.
@@ -107,7 +108,7 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
             }
             raw.clear();
             raw.resize(values, product.encoding.nodata());
-            let unpacked = self.unpack(&product, fields, &mut raw, written, on_field);
+            let unpacked = self.unpack(&product, fields, &mut raw, written, on_field)?;
             if unpacked.is_empty() {
                 continue;
             }
@@ -134,6 +135,9 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
 
     /// Unpacks fields of a product at an hour, each into the place of its level. Gives the files of
     /// those that could be.
+    ///
+    /// # Errors
+    /// What was set aside cannot be read.
     fn unpack(
         &mut self,
         product: &ProductDefinition,
@@ -141,38 +145,42 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         raw: &mut [i16],
         written: &mut WrittenModelProduct,
         on_field: &mut dyn FnMut(),
-    ) -> Vec<usize> {
+    ) -> Result<Vec<usize>, ModelIntakeError> {
         let cells = raw.len() / product.levels();
         let mut unpacked = Vec::with_capacity(fields.len());
         for (slot, kept) in fields {
             on_field();
-            let hpa = f64::from_bits(slot.level);
-            let levels = product.levels_hpa.as_deref();
-            let level = levels.map_or(Some(0), |levels| levels.iter().position(|one| *one == hpa));
-            let values = self.values(*kept);
-            let (Some(level), Ok(values)) = (level, &values) else {
-                if let Err(error) = values {
+            let values = match self.values(*kept) {
+                Ok(values) => values,
+                // It may be there another time, and what is published then does not change.
+                Err(error) if error.is_temporary() => return Err(error),
+                Err(error) => {
                     self.refuse(kept.origin, error);
+                    continue;
                 }
-                continue;
             };
+            // The plan has seen to it that the level is there.
+            let hpa = f64::from_bits(slot.level);
+            let levels = product.levels_hpa.as_deref().unwrap_or_default();
+            let level = levels.iter().position(|level| *level == hpa).unwrap_or(0);
             let mut loss = PackingLoss::default();
-            for (raw, &value) in raw[level * cells..].iter_mut().zip(values) {
+            for (raw, &value) in raw[level * cells..].iter_mut().zip(&values) {
                 *raw = loss.pack(product.encoding, value.into());
             }
             written.packing_error = written.packing_error.max(loss.max_error);
             written.clamped += loss.clamped;
             unpacked.push(kept.origin.file);
         }
-        unpacked
+        Ok(unpacked)
     }
 
     fn values(&mut self, kept: Kept) -> Result<Vec<f32>, ModelIntakeError> {
         let message = self.spool.get(kept.place)?;
-        match grib_fields(&message).next() {
-            Some(field) => Ok(field?.values(self.limits.points)?),
-            None => Ok(Vec::new()),
-        }
+        let field = grib_fields(&message).next();
+        let field = field.ok_or_else(|| {
+            ModelIntakeError::Spool("what was set aside is not there any more".to_owned())
+        })?;
+        Ok(field?.values(self.limits.points)?)
     }
 
     /// Removes runs and puts together what is to be said of the files.
