@@ -1,6 +1,8 @@
 //! Deliveries made of real messages, some of them patched: other hours, other runs, other grids.
 
-use std::io::Cursor;
+use std::cell::Cell;
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::rc::Rc;
 
 use mesonet::{
     DeliveryLimits, GridRun, HOUR_MS, ModelCatalogue, ModelDelivery, RunStamp, grib_fields,
@@ -312,4 +314,58 @@ fn damaged_files_leave_whole_runs() {
         }
     }
     assert!(refused > 10, "{refused}");
+}
+
+/// A spool that counts what goes through it.
+#[derive(Default)]
+struct Counted {
+    inner: Cursor<Vec<u8>>,
+    read: Rc<Cell<usize>>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.read.set(self.read.get() + read);
+        Ok(read)
+    }
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        assert_eq!(self.read.get(), 0);
+        self.inner.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Counted {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
+/// What waits is the messages of the fields that are used, as they came; each is read when it is
+/// unpacked, one at a time.
+#[test]
+fn fields_wait_packed_and_are_read_one_by_one() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    let source = catalogue.get("stated").unwrap();
+    let spool = Counted::default();
+    let read = Rc::clone(&spool.read);
+    let mut delivery = ModelDelivery::new(source, &store, spool, DeliveryLimits::default());
+    let lengths: Vec<usize> = (0..4).map(|hour| message(0, hour, 0).len()).collect();
+    for hour in 0..4 {
+        // The second field is of no product.
+        delivery.add("file", &[message(0, hour, 0), message(2, hour, 0)].concat());
+    }
+    let mut at_each = Vec::new();
+    let report = delivery.write(1, || at_each.push(read.get()));
+    assert_eq!((report.used, report.other_fields), (4, 4));
+    let before = |hour: usize| lengths[..hour].iter().sum::<usize>();
+    assert_eq!(at_each, (0..4).map(before).collect::<Vec<_>>());
+    assert_eq!(read.get(), before(4));
 }
