@@ -78,7 +78,8 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         let of_hours = writer.definition().valid_ms.len();
         let mut hours = BTreeSet::new();
         let mut products = BTreeMap::new();
-        let mut used = Vec::new();
+        // A field may be of several products.
+        let mut used = BTreeSet::new();
         let mut raw = Vec::new();
         let one_product = |one: &(Slot, Kept), other: &(Slot, Kept)| {
             (one.0.valid_ms, one.0.product) == (other.0.valid_ms, other.0.product)
@@ -91,7 +92,9 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
             if writer.is_published(hour, name) {
                 // By another delivery since this one was planned.
                 self.report.there_already += fields.len() as u64;
-                used.extend(fields.iter().map(|(_, kept)| kept.origin.file));
+                for (_, kept) in fields {
+                    self.files[kept.origin.file].is_used = true;
+                }
                 continue;
             }
             let written: &mut WrittenModelProduct =
@@ -123,18 +126,18 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         if !hours.is_empty() {
             writer.publish(&hours, published_ms)?;
         }
-        for file in used {
+        for &(file, _) in &used {
             self.files[file].is_used = true;
         }
+        self.report.used += used.len() as u64;
         let mut products: Vec<_> = products.into_values().collect();
         products.retain(|product| product.hours > 0);
-        self.report.used += products.iter().map(|product| product.fields).sum::<u64>();
         let run = writer.definition().run;
         Ok((!hours.is_empty()).then_some(WrittenRun { run, hours, of_hours, products }))
     }
 
-    /// Unpacks fields of a product at an hour, each into the place of its level. Gives the files of
-    /// those that could be.
+    /// Unpacks fields of a product at an hour, each into the place of its level. Gives those that
+    /// could be, by file and number.
     ///
     /// # Errors
     /// What was set aside cannot be read.
@@ -145,7 +148,7 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         raw: &mut [i16],
         written: &mut WrittenModelProduct,
         on_field: &mut dyn FnMut(),
-    ) -> Result<Vec<usize>, ModelIntakeError> {
+    ) -> Result<Vec<(usize, u64)>, ModelIntakeError> {
         let cells = raw.len() / product.levels();
         let mut unpacked = Vec::with_capacity(fields.len());
         for (slot, kept) in fields {
@@ -169,7 +172,7 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
             }
             written.packing_error = written.packing_error.max(loss.max_error);
             written.clamped += loss.clamped;
-            unpacked.push(kept.origin.file);
+            unpacked.push((kept.origin.file, kept.origin.number));
         }
         Ok(unpacked)
     }

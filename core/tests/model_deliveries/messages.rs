@@ -211,6 +211,26 @@ fn of_two_of_the_same_field_the_later_one_counts() {
     assert!(value.unwrap().unwrap() > 90_000.0);
 }
 
+/// As the rain of the first hour is that since the start of the run, too.
+#[test]
+fn a_field_may_be_of_two_products() {
+    let (_folder, store) = new_store();
+    let product = |name: &str, scale: f64| {
+        format!(
+            "{{ name = \"{name}\", unit = \"Pa\", scale = {scale}, offset = 100000, parameter = \
+             \"7:0.3.1\", level = \"101\" }},"
+        )
+    };
+    let products = product("fine", 0.5) + &product("coarse", 10.0);
+    let catalogue = format!("[two]\ntitle = \"t\"\nproducts = [{products}]");
+    let catalogue = ModelCatalogue::from_toml(&catalogue).unwrap();
+    let report = deliver(catalogue.get("two").unwrap(), &store, &[&message(0, 0, 0)], 1);
+    assert_eq!((report.fields, report.used, report.runs[0].products.len()), (1, 1, 2));
+    let run = store.newest_run("two").unwrap();
+    let value = |name: &str| run.product(name).unwrap().value(0, 0, 3, 3).unwrap().unwrap();
+    assert!((value("fine") - value("coarse")).abs() <= 5.25);
+}
+
 #[test]
 fn the_newest_runs_are_kept_and_an_older_one_is_not_written() {
     let ((_folder, store), catalogue) = (new_store(), own());
