@@ -7,6 +7,7 @@ mod capabilities;
 mod every_answer;
 mod historical_bulk;
 mod ingest;
+mod ingest_models;
 mod models;
 mod observations_explain;
 mod observations_series;

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server on a port of its own, ended with the test.
-struct Server {
+pub struct Server {
     child: Child,
     stderr: BufReader<ChildStderr>,
     /// What it has said until it listened.
@@ -49,7 +49,7 @@ fn command(folder: &Path, args: &[&str]) -> Command {
 }
 
 impl Server {
-    fn start(folder: &TempDir, args: &[&str]) -> Self {
+    pub fn start(folder: &TempDir, args: &[&str]) -> Self {
         Self::spawn(command(folder.path(), &[&["--listen", "127.0.0.1:0"], args].concat()))
     }
 
@@ -68,7 +68,7 @@ impl Server {
     }
 
     /// Head and body of the answer to a GET.
-    fn get(&self, path: &str) -> (String, String) {
+    pub fn get(&self, path: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").unwrap();
@@ -79,7 +79,7 @@ impl Server {
     }
 
     /// Sends SIGTERM and gives the exit status and what was said since it listened.
-    fn stop(mut self) -> (Option<i32>, String) {
+    pub fn stop(mut self) -> (Option<i32>, String) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
         let mut rest = String::new();
@@ -200,13 +200,13 @@ fn nonsense_is_refused_at_the_start_with_what_is_allowed() {
 }
 
 /// Standard output of a command that ends by itself, and whether it says that all went well.
-fn output(folder: &Path, args: &[&str]) -> (bool, String, String) {
+pub fn output(folder: &Path, args: &[&str]) -> (bool, String, String) {
     let Output { status, stdout, stderr } = command(folder, args).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (status.success(), text(stdout), text(stderr))
 }
 
-fn data(name: &str) -> String {
+pub fn data(name: &str) -> String {
     format!("{}/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 

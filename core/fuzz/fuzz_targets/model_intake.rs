@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use mesonet::{DeliveryLimits, GridStore, ModelCatalogue, ModelDelivery};
 
-/// A field of this size takes 64 KiB, one of 256 levels 8 MiB.
-const LIMITS: DeliveryLimits = DeliveryLimits { points: 1 << 14, packed_bytes: 1 << 20 };
+/// A field of this size takes 128 KiB, a product of 256 levels 16 MiB.
+const LIMITS: DeliveryLimits = DeliveryLimits { points: 1 << 15, packed_bytes: 1 << 20 };
 
 static CATALOGUE: LazyLock<ModelCatalogue> = LazyLock::new(ModelCatalogue::default);
 

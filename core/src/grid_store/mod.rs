@@ -196,14 +196,17 @@ impl GridStore {
         clear(&removed)
     }
 
-    /// Removes all runs of a model but the latest, and says which. What a removal that was
-    /// interrupted left behind goes too.
+    /// Removes all runs of a model but the latest, and says which; also those that were begun before
+    /// these and never published. What a removal that was interrupted left behind goes too.
     ///
     /// # Errors
     /// As [`Self::runs`] and [`Self::remove_run`].
     pub fn keep_newest(&self, model: &str, keep: usize) -> Result<Vec<RunStamp>, GridStoreError> {
         let runs = self.runs(model)?;
-        let removed = runs.get(keep..).unwrap_or_default().to_vec();
+        let kept = &runs[..keep.min(runs.len())];
+        let is_full = kept.len() == keep;
+        let goes = |run: &RunStamp| is_full && kept.last().is_none_or(|oldest| run < oldest);
+        let removed: Vec<RunStamp> = self.begun(model)?.into_iter().filter(goes).collect();
         for &run in &removed {
             self.remove_run(model, run)?;
         }

@@ -346,6 +346,14 @@ fn runs_are_listed_latest_first_and_the_oldest_go() {
     assert_eq!(removed, ["20180917T000000Z", "20180916T180000Z"]);
     assert_eq!(stamps(store.runs(MODEL).unwrap()), ["20180917T060000Z"]);
     assert_eq!(stamps(store.keep_newest(MODEL, 5).unwrap()), [""; 0]);
+    // What was begun and never published goes too, once it is older than all that stay.
+    for stamp in ["20180916T000000Z", "20180918T000000Z"] {
+        let run = RunDefinition { run: stamp.parse().unwrap(), ..definition() };
+        store.write_run(run).unwrap().write(0, "t2", &values(0, 1)).unwrap();
+    }
+    assert_eq!(stamps(store.keep_newest(MODEL, 2).unwrap()), [""; 0]);
+    assert_eq!(stamps(store.keep_newest(MODEL, 1).unwrap()), ["20180916T000000Z"]);
+    assert_eq!(stamps(store.begun(MODEL).unwrap()), ["20180918T000000Z", "20180917T060000Z"]);
     // What was read already is still there.
     assert_eq!(open.product("t2").unwrap().value(0, 0, 0, 2), Ok(decoded(2)));
     assert_eq!(

@@ -120,11 +120,15 @@ impl RunWriter {
             }
         }
         let mut manifest = self.manifest.clone();
+        let mut folders = BTreeSet::new();
         for &hour in &hours {
             let mut absent = Vec::new();
             for (index, product) in self.manifest.definition.products.iter().enumerate() {
                 if self.ready.contains(&(hour, index)) {
-                    self.place(product, hour)?;
+                    let shard = self.place(product, hour)?;
+                    // The folders of the axes may be new, up to that of the product.
+                    let above = shard.ancestors().skip(1).map(Path::to_owned);
+                    folders.extend(above.take_while(|folder| *folder != self.folder));
                 } else {
                     absent.push(product.name.clone());
                 }
@@ -138,6 +142,9 @@ impl RunWriter {
                 None => manifest.published.push(PublishedHour { hour, published_ms, absent }),
             }
         }
+        for folder in &folders {
+            sync_folder(folder)?;
+        }
         manifest.published.sort_unstable_by_key(|published| published.hour);
         manifest.write(&self.folder)?;
         self.manifest = manifest;
@@ -147,7 +154,7 @@ impl RunWriter {
 
     /// Gives a shard the name that Zarr reads it by. Until the group's document says that its hour
     /// is published, this is undone by whoever writes it again.
-    fn place(&self, product: &ProductDefinition, hour: usize) -> Result<(), GridStoreError> {
+    fn place(&self, product: &ProductDefinition, hour: usize) -> Result<PathBuf, GridStoreError> {
         let (from, to) = (self.ready_path(product, hour), shard_path(&self.folder, product, hour));
         match fs::rename(&from, &to) {
             // An attempt before this one went so far and then failed.
@@ -155,12 +162,7 @@ impl RunWriter {
             Err(error) => return Err(storage(&from, &error)),
             Ok(()) => {}
         }
-        // The folders of the axes may be new, up to that of the product.
-        let folders = to.ancestors().skip(1);
-        for folder in folders.take_while(|folder| *folder != self.folder) {
-            sync_folder(folder)?;
-        }
-        Ok(())
+        Ok(to)
     }
 
     fn ready_path(&self, product: &ProductDefinition, hour: usize) -> PathBuf {

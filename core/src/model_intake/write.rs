@@ -78,7 +78,8 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         let of_hours = writer.definition().valid_ms.len();
         let mut hours = BTreeSet::new();
         let mut products = BTreeMap::new();
-        let mut used = Vec::new();
+        // A field may be of several products.
+        let mut used = BTreeSet::new();
         let mut raw = Vec::new();
         let one_product = |one: &(Slot, Kept), other: &(Slot, Kept)| {
             (one.0.valid_ms, one.0.product) == (other.0.valid_ms, other.0.product)
@@ -86,11 +87,14 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         for fields in fields.chunk_by(one_product) {
             let Slot { valid_ms, product: index, .. } = fields[0].0;
             let name = source.products()[index].name();
+            // The plan has seen to it that both are there.
             let Some((hour, product)) = place(&writer, valid_ms, name) else { continue };
             if writer.is_published(hour, name) {
                 // By another delivery since this one was planned.
                 self.report.there_already += fields.len() as u64;
-                used.extend(fields.iter().map(|(_, kept)| kept.origin.file));
+                for (_, kept) in fields {
+                    self.files[kept.origin.file].is_used = true;
+                }
                 continue;
             }
             let written: &mut WrittenModelProduct =
@@ -107,7 +111,7 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
             }
             raw.clear();
             raw.resize(values, product.encoding.nodata());
-            let unpacked = self.unpack(&product, fields, &mut raw, written, on_field);
+            let unpacked = self.unpack(&product, fields, &mut raw, written, on_field)?;
             if unpacked.is_empty() {
                 continue;
             }
@@ -122,18 +126,21 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         if !hours.is_empty() {
             writer.publish(&hours, published_ms)?;
         }
-        for file in used {
+        for &(file, _) in &used {
             self.files[file].is_used = true;
         }
+        self.report.used += used.len() as u64;
         let mut products: Vec<_> = products.into_values().collect();
         products.retain(|product| product.hours > 0);
-        self.report.used += products.iter().map(|product| product.fields).sum::<u64>();
         let run = writer.definition().run;
         Ok((!hours.is_empty()).then_some(WrittenRun { run, hours, of_hours, products }))
     }
 
-    /// Unpacks fields of a product at an hour, each into the place of its level. Gives the files of
-    /// those that could be.
+    /// Unpacks fields of a product at an hour, each into the place of its level. Gives those that
+    /// could be, by file and number.
+    ///
+    /// # Errors
+    /// What was set aside cannot be read.
     fn unpack(
         &mut self,
         product: &ProductDefinition,
@@ -141,38 +148,42 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         raw: &mut [i16],
         written: &mut WrittenModelProduct,
         on_field: &mut dyn FnMut(),
-    ) -> Vec<usize> {
+    ) -> Result<Vec<(usize, u64)>, ModelIntakeError> {
         let cells = raw.len() / product.levels();
         let mut unpacked = Vec::with_capacity(fields.len());
         for (slot, kept) in fields {
             on_field();
-            let hpa = f64::from_bits(slot.level);
-            let levels = product.levels_hpa.as_deref();
-            let level = levels.map_or(Some(0), |levels| levels.iter().position(|one| *one == hpa));
-            let values = self.values(*kept);
-            let (Some(level), Ok(values)) = (level, &values) else {
-                if let Err(error) = values {
+            let values = match self.values(*kept) {
+                Ok(values) => values,
+                // It may be there another time, and what is published then does not change.
+                Err(error) if error.is_temporary() => return Err(error),
+                Err(error) => {
                     self.refuse(kept.origin, error);
+                    continue;
                 }
-                continue;
             };
+            // The plan has seen to it that the level is there.
+            let hpa = f64::from_bits(slot.level);
+            let levels = product.levels_hpa.as_deref().unwrap_or_default();
+            let level = levels.iter().position(|level| *level == hpa).unwrap_or(0);
             let mut loss = PackingLoss::default();
-            for (raw, &value) in raw[level * cells..].iter_mut().zip(values) {
+            for (raw, &value) in raw[level * cells..].iter_mut().zip(&values) {
                 *raw = loss.pack(product.encoding, value.into());
             }
             written.packing_error = written.packing_error.max(loss.max_error);
             written.clamped += loss.clamped;
-            unpacked.push(kept.origin.file);
+            unpacked.push((kept.origin.file, kept.origin.number));
         }
-        unpacked
+        Ok(unpacked)
     }
 
     fn values(&mut self, kept: Kept) -> Result<Vec<f32>, ModelIntakeError> {
         let message = self.spool.get(kept.place)?;
-        match grib_fields(&message).next() {
-            Some(field) => Ok(field?.values(self.limits.points)?),
-            None => Ok(Vec::new()),
-        }
+        let field = grib_fields(&message).next();
+        let field = field.ok_or_else(|| {
+            ModelIntakeError::Spool("what was set aside is not there any more".to_owned())
+        })?;
+        Ok(field?.values(self.limits.points)?)
     }
 
     /// Removes runs and puts together what is to be said of the files.

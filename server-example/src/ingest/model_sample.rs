@@ -49,3 +49,33 @@ pub fn take_in_model_sample(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_has_two_runs_which_are_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = GridStore::new(folder.path());
+        let catalogue = ModelCatalogue::default();
+        take_in_model_sample(&store, &catalogue, 7).unwrap();
+        take_in_model_sample(&store, &catalogue, 8).unwrap();
+        for (model, run, hours, products) in
+            [("nam211", "20180917T000000Z", 1, 26), ("safrica", "20100308T120000Z", 25, 2)]
+        {
+            let [stamp] = &*store.runs(model).unwrap() else { panic!("{model}") };
+            let open = store.run(model, *stamp).unwrap();
+            assert_eq!(stamp.to_string(), run);
+            assert!(open.is_complete());
+            assert_eq!(open.published().len(), hours);
+            assert!(open.published().iter().all(|hour| hour.published_ms == 7));
+            assert_eq!(open.definition().products.len(), products);
+        }
+        let none = ModelCatalogue::from_toml("without = [\"nam211\"]").unwrap();
+        let other = tempfile::tempdir().unwrap();
+        let store = GridStore::new(other.path());
+        take_in_model_sample(&store, &none, 7).unwrap();
+        assert_eq!(store.models().unwrap(), ["safrica"]);
+    }
+}

@@ -128,3 +128,62 @@ fn a_folder_that_is_not_there_is_named() {
     let error = Watch::new(PathBuf::from("/nowhere"), false).look(&state).unwrap_err();
     assert!(error.to_string().starts_with("the watched folder /nowhere: "), "{error}");
 }
+
+#[test]
+fn files_in_the_folder_of_a_model_become_its_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let config = Config { data: data.clone(), ..Config::default() };
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    let state = State::new(config, Clock::live(), store, Intake::default()).unwrap();
+    let path = folder.path().join("in");
+    let (model, none) = (path.join("models/nam211"), path.join("models/nam"));
+    for folder in [&model, &none] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    let grib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/grib");
+    for name in ["nam211_prmsl_simple.grib2.gz", "hrdps_20260219T00Z_f000_cape.grib2.gz"] {
+        fs::copy(grib.join(name), model.join(name)).unwrap();
+    }
+    fs::write(none.join("a.grib2"), "GRIB").unwrap();
+    let mut watch = Watch::new(path, false);
+    assert!(watch.look(&state).unwrap().is_empty());
+    let summaries = watch.look(&state).unwrap();
+    let [summary] = &*summaries else { panic!("{summaries:?}") };
+    let models = summary.models.as_ref().unwrap();
+    assert_eq!((&*models.model, models.used, models.files), ("nam211", 1, 1));
+    assert_eq!(state.models().store().runs("nam211").unwrap().len(), 1);
+    assert_eq!(names(&model.join("done")), ["nam211_prmsl_simple.grib2.gz"]);
+    let failed = "hrdps_20260219T00Z_f000_cape.grib2.gz";
+    assert_eq!(names(&model.join("failed")), [failed.to_owned(), format!("{failed}.error.txt")]);
+    let reason = fs::read_to_string(none.join("failed/a.grib2.error.txt")).unwrap();
+    assert!(reason.contains(": \"nam\" is no model; there are arome, "), "{reason}");
+    assert!(watch.look(&state).unwrap().is_empty());
+}
+
+#[test]
+fn files_of_a_run_that_someone_else_writes_stay_for_the_next_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { data: folder.path().join("data"), ..Config::default() };
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    let state = State::new(config, Clock::live(), store, Intake::default()).unwrap();
+    let model = folder.path().join("in/models/nam211");
+    fs::create_dir_all(&model).unwrap();
+    let name = "nam211_prmsl_simple.grib2.gz";
+    let grib = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/grib");
+    fs::copy(grib.join(name), model.join(name)).unwrap();
+    let mut watch = Watch::new(folder.path().join("in"), false);
+    watch.look(&state).unwrap();
+    let runs = state.models().store();
+    fs::create_dir_all(runs.folder().join("nam211")).unwrap();
+    let lock = fs::File::create(runs.folder().join("nam211/.20180917T000000Z.lock")).unwrap();
+    lock.lock().unwrap();
+    assert_eq!(
+        watch.look(&state).unwrap_err().to_string(),
+        "run 20180917T000000Z is being written by someone else"
+    );
+    assert_eq!(names(&model), [name]);
+    drop(lock);
+    assert_eq!(watch.look(&state).unwrap().len(), 1);
+    assert_eq!(names(&model), ["done"]);
+}

@@ -1,0 +1,52 @@
+//! Files, stores, and deliveries of the one into the other.
+
+use std::fs;
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use mesonet::{DeliveryLimits, GridStore, ModelDelivery, ModelReport, ModelSource};
+use tempfile::TempDir;
+
+/// The start of NAM's run.
+pub const START_MS: i64 = 1_537_142_400_000;
+
+/// A file of the sample.
+pub fn sample(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server-example/sample");
+    fs::read(folder.join(name)).unwrap()
+}
+
+/// A file of `tests/data/grib`.
+pub fn grib(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/grib");
+    let packed = fs::File::open(folder.join(format!("{name}.grib2.gz"))).unwrap();
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// One delivery of files.
+pub fn deliver(
+    source: &ModelSource,
+    store: &GridStore,
+    files: &[&[u8]],
+    now_ms: i64,
+) -> ModelReport {
+    let spool = Cursor::new(Vec::new());
+    let mut delivery = ModelDelivery::new(source, store, spool, DeliveryLimits::default());
+    for (number, file) in files.iter().enumerate() {
+        delivery.add(&format!("file{number}"), file);
+    }
+    let (waiting, mut unpacked) = (delivery.fields(), 0);
+    let report = delivery.write(now_ms, || unpacked += 1);
+    assert!(unpacked <= waiting);
+    report
+}
+
+/// A store in a folder of its own.
+pub fn new_store() -> (TempDir, GridStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = GridStore::new(folder.path());
+    (folder, store)
+}
