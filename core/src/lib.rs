@@ -76,6 +76,8 @@ mod geometry;
 mod quality;
 mod tile;
 mod time;
+#[cfg(feature = "serde")]
+mod toml_text;
 mod unit;
 mod wind;
 // Level 1: the domain types.

@@ -9,6 +9,7 @@ use super::limits::{
     AccumulationLimits, NeighbourLimits, PersistenceLimits, PrecisionLimits, RangeLimits,
     RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits,
 };
+use crate::toml_text::{TomlFault, line_of, read_toml};
 use crate::variable::Variable;
 
 /// The text of the limits that ship: a commented TOML file.
@@ -131,14 +132,8 @@ impl CheckConfig {
     }
 
     fn with(mut self, text: &str) -> Result<Self, CheckConfigError> {
-        let over: Text = toml::from_str(text).map_err(|error| CheckConfigError {
-            line: line_of(text, error.span().map_or(0, |span| span.start)),
-            reason: match error.message() {
-                // The parser has no word for some, a lone carriage return among them.
-                "" => "this is no TOML".to_owned(),
-                message => message.replace('\n', " "),
-            },
-        })?;
+        let over: Text = read_toml(text)
+            .map_err(|TomlFault { line, reason }| CheckConfigError { line, reason })?;
         for name in &over.without {
             if !self.remove(name.get_ref()) {
                 return Err(CheckConfigError {
@@ -208,10 +203,6 @@ impl CheckConfig {
 
 fn put<T>(known: &mut ByVariable<T>, over: BTreeMap<VariableKey, T>) {
     known.extend(over.into_iter().map(|(VariableKey(variable), limits)| (variable, limits)));
-}
-
-fn line_of(text: &str, at: usize) -> usize {
-    1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count()
 }
 
 #[cfg(test)]

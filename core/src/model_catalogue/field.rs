@@ -1,7 +1,5 @@
 //! The products of a source, and the fields of messages that they are made of.
 
-use std::str::FromStr;
-
 use serde::Deserialize;
 
 use super::MAX_TEXT_BYTES;
@@ -11,6 +9,7 @@ use crate::model_access::AccessRule;
 use crate::model_tile::TileSampling;
 use crate::tile::Encoding;
 use crate::time::HOUR_MS;
+use crate::toml_text::{from_optional_text, from_text};
 
 /// The integer that stands for "no value" everywhere.
 const NODATA: i16 = i16::MIN;
@@ -235,20 +234,4 @@ impl SourceProduct {
             && !(self.has_levels() && (second_level.is_some() || level.value.is_none()))
             && is_interval
     }
-}
-
-fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: FromStr<Err: std::fmt::Display>,
-{
-    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-}
-
-fn from_optional_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: FromStr<Err: std::fmt::Display>,
-{
-    from_text(deserializer).map(Some)
 }

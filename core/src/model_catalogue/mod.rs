@@ -13,6 +13,7 @@ use crate::grid_store::{MAX_PRODUCTS, check_name};
 use crate::model_access::{AccessRefusal, AccessRule, ModelCaller, ModelCapabilities, ModelUse};
 use crate::model_tile::WindComponent;
 use crate::run_stamp::RunStamp;
+use crate::toml_text::{TomlFault, read_toml};
 use hours::Hours;
 
 /// The text of the catalogue that ships: a commented TOML file.
@@ -117,13 +118,7 @@ impl ModelCatalogue {
     }
 
     fn with(mut self, text: &str) -> Result<Self, ModelCatalogueError> {
-        let Text { without, sources } = toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            let line = text.get(..start).unwrap_or(text).matches('\n').count() + 1;
-            let reason = match error.message() {
-                "" => "this is no TOML".to_owned(),
-                message => message.replace('\n', " "),
-            };
+        let Text { without, sources } = read_toml(text).map_err(|TomlFault { line, reason }| {
             ModelCatalogueError { place: format!("line {line}"), reason }
         })?;
         for name in without {

@@ -1,7 +1,6 @@
 //! The products of a deployment, and the fields that they are read from: data.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
 use serde::Deserialize;
 
@@ -9,6 +8,7 @@ use super::duration::ProductDuration;
 use super::pyramid::Resampling;
 use crate::grib::{GribError, GribField, GribLevel, GribParameter};
 use crate::tile::Encoding;
+use crate::toml_text::{TomlFault, from_optional_text, from_text, read_toml};
 
 /// The text of the catalogue that ships: a commented TOML file.
 pub const DEFAULT_PRODUCTS_TOML: &str = include_str!("products.toml");
@@ -114,15 +114,11 @@ impl RasterCatalogue {
     }
 
     fn with(mut self, text: &str) -> Result<Self, CatalogueError> {
-        let Text { without, products } = toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            let line = text.get(..start).unwrap_or(text).matches('\n').count() + 1;
-            let reason = match error.message() {
-                "" => "this is no TOML".to_owned(),
-                message => message.replace('\n', " "),
-            };
-            CatalogueError { place: format!("line {line}"), reason }
-        })?;
+        let Text { without, products } =
+            read_toml(text).map_err(|TomlFault { line, reason }| CatalogueError {
+                place: format!("line {line}"),
+                reason,
+            })?;
         for name in without {
             if self.products.remove(&name).is_none() {
                 let reason = "there is no such product to be without".to_owned();
@@ -257,22 +253,6 @@ impl RasterProduct {
         durations.dedup();
         Ok(durations)
     }
-}
-
-fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: FromStr<Err: std::fmt::Display>,
-{
-    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-}
-
-fn from_optional_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: FromStr<Err: std::fmt::Display>,
-{
-    from_text(deserializer).map(Some)
 }
 
 #[cfg(test)]
