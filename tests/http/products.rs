@@ -303,3 +303,14 @@ fn a_field_that_is_pushed_is_a_product() {
         "x: no field of it is of a product of the catalogue; it holds 7:0.1.3, 7:0.4.4, 7:0.1.7",
     );
 }
+
+#[test]
+fn a_disk_that_refuses_a_product_is_not_the_callers_fault() {
+    let service = service();
+    // Where the folder of the products should be there is a file.
+    fs::write(service.folder.path().join("products"), "").unwrap();
+    let bearer = [(header::AUTHORIZATION, "Bearer key")];
+    let bytes = grib("nam211_20180917T00Z_f000.grib2.gz");
+    let answer = service.api.call(Method::POST, "/api/v1/ingest", &bearer, Body::from(bytes));
+    answer.refuses(503, "raster products cannot be written now; send it again later");
+}

@@ -97,6 +97,10 @@ async fn push(
         let text = "no room is left, or the run is being written; send it again later".to_owned();
         return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
     }
+    if let Some(failure) = &summary.products.failure {
+        tracing::error!("a push was refused: {failure}");
+        return Err(no_disk(failure.kind));
+    }
     match (&summary.store_error, fault) {
         (Some(StoreError::Full { .. }), _) => {
             tracing::error!("a push was refused: the store is full");
@@ -112,6 +116,18 @@ async fn push(
             Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
         }
     }
+}
+
+/// The disk did not take a raster product.
+fn no_disk(kind: io::ErrorKind) -> ApiError {
+    let status = match kind {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            StatusCode::INSUFFICIENT_STORAGE
+        }
+        _ => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    let text = "raster products cannot be written now; send it again later".to_owned();
+    ApiError::Refused(status, text)
 }
 
 /// Lets pass who names a key whose hash is in the settings.
@@ -179,4 +195,19 @@ async fn spool(body: Body, limit: u64) -> Result<SpooledTempFile, ApiError> {
     }
     drop(send);
     writer.await.map_err(ApiError::internal)?.map_err(ApiError::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_one_that_fails() {
+        let status = |kind| match no_disk(kind) {
+            ApiError::Refused(status, _) => status.as_u16(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(status(io::ErrorKind::StorageFull), 507);
+        assert_eq!(status(io::ErrorKind::PermissionDenied), 503);
+    }
 }

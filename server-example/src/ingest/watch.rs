@@ -10,6 +10,7 @@ use mesonet::{ModelIntakeError, StoreError};
 
 use super::{FileFault, IngestError, Options, Summary};
 use crate::clock::system_ms;
+use crate::products::DiskFailure;
 use crate::state::State;
 
 /// Files that are read together.
@@ -68,6 +69,9 @@ pub enum WatchError {
     /// The runs of models take nothing.
     #[error(transparent)]
     Models(#[from] ModelIntakeError),
+    /// The raster products take nothing.
+    #[error(transparent)]
+    Products(#[from] DiskFailure),
 }
 
 impl From<StoreError> for WatchError {
@@ -197,6 +201,9 @@ impl Watch {
         let (faults, summary) = state.ingest(options, |ingest| -> Vec<Option<FileFault>> {
             files.iter().map(|file| ingest.path(file)).collect()
         })?;
+        if let Some(failure) = &summary.products.failure {
+            return Err(failure.clone().into());
+        }
         match &summary.store_error {
             None => {
                 for (file, fault) in files.iter().zip(faults) {

@@ -12,4 +12,4 @@ mod take_in;
 
 pub use files::{ProductFiles, span_name};
 pub use sample::take_in_sample;
-pub use take_in::{Inlet, ProductSummary, is_grib2, take_in};
+pub use take_in::{DiskFailure, Inlet, ProductSummary, is_grib2, take_in};

@@ -53,6 +53,15 @@ pub enum ProductError {
     Io(#[from] io::Error),
 }
 
+/// The disk did not take a file: it may another time.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("raster products cannot be written: {cause}")]
+pub struct DiskFailure {
+    /// Of what kind it was: whether there is no room, for example.
+    pub kind: io::ErrorKind,
+    cause: String,
+}
+
 /// What became of GRIB2 files.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -65,6 +74,9 @@ pub struct ProductSummary {
     pub other_fields: u64,
     /// Fields that could not be read or written.
     pub refused: Listed<FileFault>,
+    /// The first time that the disk did not take one.
+    #[serde(skip)]
+    pub failure: Option<DiskFailure>,
 }
 
 impl ProductSummary {
@@ -149,6 +161,10 @@ pub fn take_in(
             Err(error) => {
                 let fault = || FileFault { file: file.to_owned(), error: error.to_string() };
                 summary.refused.add(fault);
+                if let ProductError::Io(error) = &error {
+                    let failure = DiskFailure { kind: error.kind(), cause: error.to_string() };
+                    summary.failure.get_or_insert(failure);
+                }
                 first_error.get_or_insert(error);
             }
         }
