@@ -1,31 +1,8 @@
-// The package in a real browser: Chromium opens a page on localhost, under a content policy that
-// allows WebAssembly and no other evaluation of code.
+// The package in a real browser: Chromium runs the vectors through all entries and draws a tile.
 import assert from "node:assert/strict";
-import { mkdir, readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { extname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
 
-import { chromium } from "playwright-core";
-
-const here = fileURLToPath(new URL(".", import.meta.url));
-const FOLDERS = {
-  "/js/": here,
-  "/page/": join(here, "page"),
-  "/vectors/": join(here, "../vectors"),
-  "/mesonet/": join(here, "../../bindings-wasm/js/dist"),
-};
-const TYPES = {
-  ".html": "text/html",
-  ".js": "text/javascript",
-  ".json": "application/json",
-  ".mjs": "text/javascript",
-  ".wasm": "application/wasm",
-};
-const POLICY =
-  "default-src 'none'; connect-src 'self'; img-src data:; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'";
-const SCREENSHOT = join(here, "../../target/tests-js/browser.png");
+import { openPage, screenshot, servePages } from "./browser.mjs";
 
 // A tile of 256 × 256: raw rises by 2 a column and 1 a row; a disc in the middle has no value.
 const encoding = { scale: 0.01, offset: 273.15, nodata: -32768 };
@@ -41,73 +18,31 @@ for (let row = 0; row < SIZE; row += 1) {
   }
 }
 
-async function answer(path) {
-  if (path === "/tile.bin") {
-    return { type: "application/octet-stream", body: tile };
-  }
-  if (path === "/tile.json") {
-    return { type: TYPES[".json"], body: JSON.stringify({ encoding }) };
-  }
-  const file = normalize(path === "/" ? "/page/index.html" : path);
-  const folder = Object.keys(FOLDERS).find((prefix) => file.startsWith(prefix));
-  const body = await readFile(join(FOLDERS[folder], file.slice(folder.length)));
-  return { type: TYPES[extname(file)], body };
-}
-
-const server = createServer(async (request, response) => {
-  try {
-    const { type, body } = await answer(new URL(request.url, "http://localhost").pathname);
-    response.writeHead(200, { "content-type": type, "content-security-policy": POLICY });
-    response.end(body);
-  } catch {
-    response.writeHead(404).end();
-  }
-});
-
-let browser;
+let pages;
+let opened;
 let page;
-const problems = [];
-const requests = [];
 
 before(async () => {
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
-  page = await browser.newPage();
-  page.on("console", (message) => problems.push(`${message.type()}: ${message.text()}`));
-  page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("response", (response) => requests.push(`${response.status()} ${response.url()}`));
-  await page.goto(`http://127.0.0.1:${server.address().port}/`);
-  await page.waitForFunction(() => window.results !== undefined);
-  await mkdir(join(SCREENSHOT, ".."), { recursive: true });
-  await page.screenshot({ path: SCREENSHOT });
+  pages = await servePages({ "/tile.bin": tile, "/tile.json": JSON.stringify({ encoding }) });
+  opened = await openPage(`${pages.origin}/page/index.html`);
+  page = opened.page;
+  await screenshot(page, "browser");
 });
 
 after(async () => {
-  await browser?.close();
-  server.close();
+  await opened?.browser.close();
+  pages.close();
 });
 
 test("the page runs without an error, and loads nothing that fails", async () => {
   assert.equal((await page.evaluate(() => window.results)).error, undefined);
-  assert.deepEqual(problems, []);
-  assert.deepEqual(requests.filter((request) => !request.startsWith("200 ")), []);
+  assert.deepEqual(opened.problems, []);
+  assert.deepEqual(opened.requests.filter((request) => !request.startsWith("200 ")), []);
 });
 
 test("the entries slim, checks and grids load their WebAssembly from the files beside them", () => {
   for (const file of ["/mesonet/mesonet.wasm", "/mesonet/checks.wasm", "/mesonet/grids.wasm"]) {
-    assert.equal(requests.filter((request) => request.endsWith(file)).length, 1, file);
+    assert.equal(opened.requests.filter((request) => request.endsWith(file)).length, 1, file);
   }
 });
 

@@ -1,6 +1,10 @@
-"""The golden vectors, shared with the Rust and JavaScript runners."""
+"""What several tests share: the golden vectors, and a server that runs."""
 
 import json
+import os
+import subprocess
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,5 +14,42 @@ VECTORS = Path(__file__).parent.parent / "vectors"
 
 @pytest.fixture
 def vectors():
-    """Reads one file of vectors."""
+    """Reads one file of vectors, shared with the Rust and JavaScript runners."""
     return lambda name: json.loads((VECTORS / name).read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server on the bundled sample."""
+
+    binary: Path
+    data: Path
+    origin: str
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """The debug build of the workspace, or the one of MESONET_SERVER_BIN, on a fresh folder."""
+    target = os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[2] / "target")
+    default = Path(target) / "debug" / "mesonet-server"
+    binary = Path(os.environ.get("MESONET_SERVER_BIN", default))
+    folder = tmp_path_factory.mktemp("server")
+    log, data = folder / "log", folder / "record"
+    command = [binary, "--listen", "127.0.0.1:0", "--data", data]
+    with log.open("w") as stderr:
+        process = subprocess.Popen(command, stderr=stderr)
+        try:
+            yield Server(binary, data, listening(process, log))
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def listening(process, log):
+    """The origin of a server, once it says that it listens."""
+    while process.poll() is None:
+        for line in log.read_text(encoding="utf-8").splitlines():
+            if "listens on " in line:
+                return line.split("listens on ")[1].strip()
+        time.sleep(0.01)
+    raise AssertionError(log.read_text(encoding="utf-8"))

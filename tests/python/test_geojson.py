@@ -1,13 +1,8 @@
-"""What the server sends as GeoJSON, judged by a validator that is not ours.
-
-The server is the debug build of the workspace, or the one of MESONET_SERVER_BIN.
-"""
+"""What the server sends as GeoJSON, judged by a validator that is not ours."""
 
 import csv
 import gzip
 import json
-import os
-import subprocess
 import urllib.request
 from pathlib import Path
 
@@ -21,30 +16,9 @@ CRITERIA = ["excessive_coordinate_precision", "3d_coordinates", "outside_lat_lon
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory):
-    """GET of an address below the prefix of a server of its own."""
-    target = os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[2] / "target")
-    binary = os.environ.get("MESONET_SERVER_BIN", Path(target) / "debug" / "mesonet-server")
-    folder = tmp_path_factory.mktemp("server")
-    log = (folder / "log").open("w+")
-    command = [binary, "--listen", "127.0.0.1:0", "--data", folder / "record"]
-    server = subprocess.Popen(command, stderr=log)
-    try:
-        address = listening(server, folder / "log")
-        yield lambda path: json.load(urllib.request.urlopen(f"{address}/api/v1{path}", timeout=60))
-    finally:
-        server.terminate()
-        server.wait(timeout=60)
-        log.close()
-
-
-def listening(server, log):
-    """The origin of a server, once it says that it listens."""
-    while server.poll() is None:
-        for line in log.read_text(encoding="utf-8").splitlines():
-            if "listens on " in line:
-                return line.split("listens on ")[1].strip()
-    raise AssertionError(log.read_text(encoding="utf-8"))
+def api(server):
+    """GET of an address below the prefix of the service."""
+    return lambda path: json.load(urllib.request.urlopen(f"{server.origin}/api/v1{path}", timeout=60))
 
 
 def codes_by_kind():

@@ -10,7 +10,7 @@ fn the_tests_that_the_service_document_names_exist() {
     let rows: Vec<&str> = document.lines().filter(|line| line.starts_with("| ")).collect();
     let (mut named, mut missing) = (0, 0);
     for row in rows.iter().filter(|row| !row.starts_with("| Rule ") && !row.starts_with("| ---")) {
-        let tests: Vec<&str> = row.split('`').filter(|code| code.contains(".rs::")).collect();
+        let tests: Vec<&str> = row.split('`').filter(|code| is_test(code)).collect();
         if tests.is_empty() {
             assert!(row.contains("| missing"), "neither a test nor \"missing\": {row}");
             missing += 1;
@@ -19,9 +19,19 @@ fn the_tests_that_the_service_document_names_exist() {
             let (file, function) = test.split_once("::").expect("file::test");
             let source = fs::read_to_string(root.join(file));
             let source = source.unwrap_or_else(|error| panic!("{file}: {error}"));
-            assert!(source.contains(&format!("fn {function}")), "{test} does not exist");
+            let declared = match file.rsplit_once('.').map(|(_, extension)| extension) {
+                Some("py") => format!("def {function}("),
+                Some("mjs") => format!("test(\"{function}\""),
+                _ => format!("fn {function}"),
+            };
+            assert!(source.contains(&declared), "{test} does not exist");
             named += 1;
         }
     }
     assert!(named >= 100 && missing >= 1, "read {named} tests and {missing} missing rules");
+}
+
+/// `file::test`, where items of the core are `Type::function`.
+fn is_test(code: &str) -> bool {
+    [".rs::", ".py::", ".mjs::"].iter().any(|file| code.contains(file))
 }

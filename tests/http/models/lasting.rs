@@ -1,8 +1,9 @@
 //! How long answers last, and their encodings.
 
 use axum::http::header;
+use mesonet::Plan;
 
-use super::{RUN, point, series, service, tile};
+use super::{MODELS, RUN, of_models, point, series, service, tile};
 
 #[test]
 fn what_is_published_lasts_for_ever_and_what_may_still_come_is_asked_for_again() {
@@ -46,6 +47,29 @@ fn what_is_published_lasts_for_ever_and_what_may_still_come_is_asked_for_again()
     let refused =
         service.get_with(&point("hour=9&row=0&col=0&fields=u"), &[(header::IF_NONE_MATCH, "*")]);
     assert_eq!((refused.status.as_u16(), refused.header(header::CACHE_CONTROL)), (400, None));
+}
+
+#[test]
+fn a_catalogue_that_makes_another_tile_gives_it_another_tag() {
+    let prmsl = tile("prmsl/data/3/1/3?hour=0");
+    let u = tile("u/data/3/1/3?hour=0&level=0");
+    let of = |models: &str, path: &str| {
+        let got = of_models(models, Plan::None).get(path);
+        assert_eq!(got.status, 200);
+        (got.header(header::ETAG).unwrap().to_owned(), got.body)
+    };
+    let nearest = MODELS.replace("level = \"101\" }", "level = \"101\", sampling = \"nearest\" }");
+    let no_wind = MODELS.replace("winds = [[\"u\", \"v\"]]", "");
+    for (models, path, changes) in [
+        (&nearest, &prmsl, true),
+        (&nearest, &u, false),
+        (&no_wind, &prmsl, false),
+        (&no_wind, &u, true),
+    ] {
+        assert_ne!(models, MODELS);
+        let (before, after) = (of(MODELS, path), of(models, path));
+        assert_eq!((before.0 != after.0, before.1 != after.1), (changes, changes), "{path}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use mesonet::{GridRun, PublishedHour};
+use mesonet::{GridRun, PublishedHour, SourceProduct, TileSampling};
 use sha2::{Digest, Sha256};
 
 use super::Asked;
@@ -18,7 +18,7 @@ use crate::snapshot::{VARY, has_already};
 /// have is for no cache that several callers share.
 pub struct Lasting {
     cache_control: HeaderValue,
-    /// What of the run the answer depends on, beside its address.
+    /// What of the run and of the catalogue the answer depends on, beside its address.
     state: Vec<u8>,
 }
 
@@ -62,7 +62,16 @@ impl Lasting {
         });
         let of_hour =
             |hour: &PublishedHour| [hour.hour.to_le_bytes(), hour.published_ms.to_le_bytes()];
-        Self { cache_control, state: hours.flat_map(of_hour).flatten().collect() }
+        let mut state: Vec<u8> = hours.flat_map(of_hour).flatten().collect();
+        // A catalogue that was changed makes other answers of the same run.
+        for name in products {
+            let sampling = source.product(name).map(SourceProduct::sampling).unwrap_or_default();
+            state.push(u8::from(sampling == TileSampling::Nearest));
+            if let Some((_, both)) = source.wind_of(name) {
+                state.extend(both.join(",").bytes());
+            }
+        }
+        Self { cache_control, state }
     }
 
     /// An answer, or nothing for who has it: then it is not made.
@@ -85,7 +94,7 @@ impl Lasting {
         Ok(response)
     }
 
-    /// The answer is a function of its address, the state of the run and the program.
+    /// The answer is a function of its address, the state of the run, the catalogue and the program.
     fn etag(&self, asked: &Asked, encoding: Encoding) -> Result<HeaderValue, ApiError> {
         let address = asked.uri.path_and_query().map_or("", |address| address.as_str());
         let digest = Sha256::new()

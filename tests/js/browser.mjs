@@ -1,0 +1,93 @@
+// Pages on localhost, under a content policy that allows WebAssembly and no other evaluation of code,
+// and a Chromium that opens them.
+import { mkdir, readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { chromium } from "playwright-core";
+
+import { TARGET } from "./server.mjs";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const FOLDERS = {
+  "/js/": here,
+  "/page/": join(here, "page"),
+  "/vectors/": join(here, "../vectors"),
+  "/mesonet/": join(here, "../../bindings-wasm/js/dist"),
+};
+const TYPES = {
+  ".bin": "application/octet-stream",
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".json": "application/json",
+  ".mjs": "text/javascript",
+  ".wasm": "application/wasm",
+};
+
+/**
+ * Serves the pages, and beside them what `made` holds by path. `sources` of the answer are other
+ * origins that the pages may ask.
+ */
+export async function servePages(made = {}) {
+  const pages = { sources: [] };
+  const server = createServer(async (request, response) => {
+    try {
+      const path = normalize(new URL(request.url, "http://localhost").pathname);
+      const folder = Object.keys(FOLDERS).find((prefix) => path.startsWith(prefix));
+      const body = made[path] ?? (await readFile(join(FOLDERS[folder], path.slice(folder.length))));
+      response.writeHead(200, {
+        "content-type": TYPES[extname(path)],
+        "content-security-policy":
+          `default-src 'none'; connect-src 'self' ${pages.sources.join(" ")}; img-src data:; ` +
+          "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'",
+      });
+      response.end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  pages.origin = `http://127.0.0.1:${server.address().port}`;
+  pages.close = () => server.close();
+  return pages;
+}
+
+/** Opens a page, and waits until it has left its results. */
+export async function openPage(url) {
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  const [problems, requests] = [[], []];
+  try {
+    const page = await browser.newPage();
+    page.on("console", (message) => problems.push(`${message.type()}: ${message.text()}`));
+    page.on("pageerror", (error) => problems.push(String(error)));
+    page.on("response", (response) => requests.push(`${response.status()} ${response.url()}`));
+    await page.goto(url);
+    await page.waitForFunction(() => window.results !== undefined);
+    return { browser, page, problems, requests };
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
+}
+
+/** Keeps a picture of a page under the target directory, where MESONET_SCREENSHOTS asks for it. */
+export async function screenshot(page, name) {
+  if (process.env.MESONET_SCREENSHOTS) {
+    const folder = join(TARGET, "tests-js");
+    await mkdir(folder, { recursive: true });
+    await page.screenshot({ path: join(folder, `${name}.png`) });
+  }
+}
