@@ -40,7 +40,7 @@ const KINDS: [(&str, usize, Option<FeedKind>); 25] = [
     ("zones/", 11, None),
     // Fields of models and radars are no feed of reports or alerts.
     ("grib/", 10, None),
-    ("model_grids/", 13, None),
+    ("model_grids/", 19, None),
 ];
 
 fn files(folder: &Path, all: &mut Vec<PathBuf>) {
