@@ -55,6 +55,9 @@ pub struct ModelPoint {
     pub hour: usize,
     /// The time that the hour is valid at.
     pub valid_time: Iso8601,
+    /// When the newest part of the hour was published.
+    #[serde(rename = "availableAt")]
+    pub available_at: Option<Iso8601>,
     /// How many hours the run has.
     pub forecast_hours: usize,
     /// Row of the native grid.
@@ -88,6 +91,9 @@ pub struct ModelSeries {
     pub valid_from: Iso8601,
     /// Last valid time of the whole run.
     pub valid_to: Iso8601,
+    /// When the newest part of the run was published.
+    #[serde(rename = "availableAt")]
+    pub available_at: Option<Iso8601>,
     /// What turns the winds of the answer towards true north.
     pub wind_rotation: Rotation,
     /// What each field has there, in the order that was asked for.
@@ -263,6 +269,7 @@ pub fn model_point(
         run: definition.run,
         hour,
         valid_time: Iso8601(valid_ms),
+        available_at: available_at(run, |published| published == hour),
         forecast_hours: definition.valid_ms.len(),
         row,
         col: column,
@@ -319,6 +326,7 @@ pub fn model_series(
         forecast_hours: definition.valid_ms.len(),
         valid_from: Iso8601(first),
         valid_to: Iso8601(last),
+        available_at: available_at(run, |_| true),
         wind_rotation: cell.rotation(),
         fields,
     })
@@ -365,6 +373,12 @@ fn hours_between(
     let valid_ms = &run.definition().valid_ms;
     let published = run.published().iter().map(|published| published.hour);
     Ok(published.filter(|&hour| (from..=to).contains(&valid_ms[hour])).collect())
+}
+
+/// When the newest of some hours was published.
+fn available_at(run: &GridRun, hours: impl Fn(usize) -> bool) -> Option<Iso8601> {
+    let published = run.published().iter().filter(|published| hours(published.hour));
+    published.map(|published| published.published_ms).max().map(Iso8601)
 }
 
 /// First and last valid time. A run has at least one hour.

@@ -62,6 +62,7 @@ fn a_point_has_values_columns_and_the_rotation() {
             "run": "20180917T000000Z",
             "hour": 0,
             "valid_time": "2018-09-17T00:00:00Z",
+            "availableAt": "2018-09-17T02:00:00Z",
             "forecast_hours": 2,
             "row": 40,
             "col": 20,
@@ -92,6 +93,7 @@ fn a_series_has_what_is_published_and_spans_the_run() {
     assert_eq!(whole["valid_from"], "2018-09-17T00:00:00Z");
     assert_eq!(whole["valid_to"], "2018-09-17T03:00:00Z");
     assert_eq!(whole["forecast_hours"], 2);
+    assert_eq!(whole["availableAt"], "2018-09-17T02:00:00Z");
     assert_eq!(
         whole["fields"],
         json!({

@@ -20,7 +20,8 @@ fn a_point_has_values_and_columns_and_the_turn_of_the_wind() {
     assert_eq!(
         got,
         json!({
-            "run": RUN, "hour": 0, "valid_time": "2018-09-17T00:00:00Z", "forecast_hours": 2,
+            "run": RUN, "hour": 0, "valid_time": "2018-09-17T00:00:00Z",
+            "availableAt": "2018-09-17T02:00:00Z", "forecast_hours": 2,
             "row": 40, "col": 20, "lat": got["lat"], "lon": got["lon"],
             "fields": {
                 "u": {"unit": "m/s", "levels_hpa": [150.0, 100.0], "values": [21.32, 18.2]},
