@@ -3,7 +3,6 @@
 use crate::geo::LonLat;
 use crate::grid_store::{GridProduct, GridRun, GridStoreError};
 use crate::model::CellCentre;
-use crate::model_tile::WindComponent;
 use crate::wind::Rotation;
 
 /// What the components of a wind are along.
@@ -85,14 +84,12 @@ impl<'a> Cell<'a> {
         values: &mut [f64],
     ) -> Result<(), GridStoreError> {
         self.read(product, hour, level, values)?;
-        let Some(mut factor) = product.definition().encoding.decimal_factor() else {
-            return Ok(());
-        };
-        if self.turn(product, hour, level, values)? {
-            factor *= 100.0;
-        }
-        for value in values {
-            *value = libm::round(*value * factor) / factor;
+        let is_turned = self.turn(product, hour, level, values)?;
+        if let Some(factor) = product.definition().encoding.decimal_factor() {
+            let factor = if is_turned { factor * 100.0 } else { factor };
+            for value in values {
+                *value = libm::round(*value * factor) / factor;
+            }
         }
         Ok(())
     }
@@ -108,27 +105,20 @@ impl<'a> Cell<'a> {
     ) -> Result<bool, GridStoreError> {
         let ModelWinds::Earth(pairs) = self.winds else { return Ok(false) };
         let name = &product.definition().name;
-        let component = |[u, v]: &'a [String; 2]| match name {
-            _ if name == u => Some((WindComponent::U, v)),
-            _ if name == v => Some((WindComponent::V, u)),
-            _ => None,
-        };
-        let Some((component, other)) = pairs.iter().find_map(component) else { return Ok(false) };
+        let Some(pair) = pairs.iter().find(|pair| pair.contains(name)) else { return Ok(false) };
         if self.rotation == Rotation::IDENTITY {
             return Ok(false);
         }
+        let is_u = *name == pair[0];
         let mut others = vec![f64::NAN; values.len()];
-        match self.run.product(other) {
-            Ok(other) if other.definition().levels_hpa == product.definition().levels_hpa => {
-                self.read(other, hour, level, &mut others)?;
-            }
-            // A run may have been laid out without it.
-            _ => {}
+        if let Some([u, v]) = components(self.run, pair.each_ref().map(String::as_str)) {
+            self.read(if is_u { v } else { u }, hour, level, &mut others)?;
         }
         for (value, other) in values.iter_mut().zip(others) {
-            *value = match component {
-                WindComponent::U => self.rotation.apply(*value, other).0,
-                WindComponent::V => self.rotation.apply(other, *value).1,
+            *value = if is_u {
+                self.rotation.apply(*value, other).0
+            } else {
+                self.rotation.apply(other, *value).1
             };
         }
         Ok(true)
@@ -148,4 +138,11 @@ impl<'a> Cell<'a> {
         values.fill(value.unwrap_or(f64::NAN));
         Ok(())
     }
+}
+
+/// Both components of a wind, by their names. A run may have been laid out without one of them, or
+/// with other levels: then there is no wind to be turned.
+pub(crate) fn components<'a>(run: &'a GridRun, names: [&str; 2]) -> Option<[GridProduct<'a>; 2]> {
+    let [Ok(u), Ok(v)] = names.map(|name| run.product(name)) else { return None };
+    (u.definition().levels_hpa == v.definition().levels_hpa).then_some([u, v])
 }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use crate::error::Error;
 use crate::grid_store::{GridLevel, GridProduct, GridRun, GridStoreError};
+use crate::model_cell::components;
 use crate::model_tile::{TILE_SIDE, TileAddress, TilePlan, TileSampling, WindComponent};
 
 /// Most cells of a part of a grid that is copied, 8 MB of them; of a larger one only the cells that
@@ -74,8 +75,7 @@ pub fn model_tile(run: &GridRun, query: &ModelTileQuery<'_>) -> Result<Vec<i16>,
         }
         return Ok(tile);
     };
-    // A run may have been laid out without the other one.
-    let [Ok(u), Ok(v)] = names.map(|name| run.product(name)) else { return Ok(tile) };
+    let Some([u, v]) = components(run, names) else { return Ok(tile) };
     let packed = [u, v].map(|product| product.definition().encoding);
     if plan.cells() <= MAX_PART {
         let (u, v) = (part(&plan, u, hour, level)?, part(&plan, v, hour, level)?);

@@ -22,6 +22,37 @@ fn query(product: &str, level: usize, z: u32, x: u32, y: u32) -> ModelTileQuery<
     }
 }
 
+/// A run of one hour with both components of a wind along the axes of a polar grid.
+fn winds(model: &str, side: usize, step_m: f64) -> RunDefinition {
+    let component = |name: &str| ProductDefinition {
+        name: name.to_owned(),
+        unit: "m/s".to_owned(),
+        levels_hpa: None,
+        encoding: Encoding::new(0.01, 0.0, i16::MIN).unwrap(),
+    };
+    RunDefinition {
+        model: model.to_owned(),
+        run: "20240101T000000Z".parse().unwrap(),
+        grid: GridDefinition {
+            rows: side,
+            columns: side,
+            projection: GridProjection::Map(Projection::PolarStereographic {
+                radius_m: 6_371_229.0,
+                south: false,
+                central_lon: -100.0,
+                true_lat: 60.0,
+            }),
+            first_lon: -120.0,
+            first_lat: 40.0,
+            column_step: step_m,
+            row_step: step_m,
+            grid_relative_winds: true,
+        },
+        valid_ms: vec![1_704_067_200_000],
+        products: ["u", "v"].map(component).to_vec(),
+    }
+}
+
 #[test]
 fn a_pixel_is_the_value_of_the_cell_that_it_lies_in() {
     let run = nam();
@@ -99,34 +130,7 @@ fn what_the_run_does_not_have_is_refused_also_where_the_tile_is_empty() {
 fn a_component_without_the_other_has_no_true_direction_and_so_no_value() {
     let folder = tempfile::tempdir().unwrap();
     let store = GridStore::new(folder.path());
-    let definition = RunDefinition {
-        model: "half".to_owned(),
-        run: "20240101T000000Z".parse().unwrap(),
-        grid: GridDefinition {
-            rows: 20,
-            columns: 20,
-            projection: GridProjection::Map(Projection::PolarStereographic {
-                radius_m: 6_371_229.0,
-                south: false,
-                central_lon: -100.0,
-                true_lat: 60.0,
-            }),
-            first_lon: -120.0,
-            first_lat: 40.0,
-            column_step: 200_000.0,
-            row_step: 200_000.0,
-            grid_relative_winds: true,
-        },
-        valid_ms: vec![1_704_067_200_000],
-        products: ["u", "v"]
-            .map(|name| ProductDefinition {
-                name: name.to_owned(),
-                unit: "m/s".to_owned(),
-                levels_hpa: None,
-                encoding: Encoding::new(0.01, 0.0, i16::MIN).unwrap(),
-            })
-            .to_vec(),
-    };
+    let definition = winds("half", 20, 200_000.0);
     let mut writer = store.write_run(definition).unwrap();
     writer.write(0, "u", &[1000; 400]).unwrap();
     writer.publish(&[0], 0).unwrap();
@@ -148,36 +152,9 @@ fn a_component_without_the_other_has_no_true_direction_and_so_no_value() {
 fn a_tile_of_a_large_grid_is_the_one_that_a_copy_of_it_gives() {
     let folder = tempfile::tempdir().unwrap();
     let store = GridStore::new(folder.path());
-    let (rows, columns) = (2_100, 2_100);
-    let packing = Encoding::new(0.01, 0.0, i16::MIN).unwrap();
-    let definition = RunDefinition {
-        model: "large".to_owned(),
-        run: "20240101T000000Z".parse().unwrap(),
-        grid: GridDefinition {
-            rows,
-            columns,
-            projection: GridProjection::Map(Projection::PolarStereographic {
-                radius_m: 6_371_229.0,
-                south: false,
-                central_lon: -100.0,
-                true_lat: 60.0,
-            }),
-            first_lon: -120.0,
-            first_lat: 40.0,
-            column_step: 2_000.0,
-            row_step: 2_000.0,
-            grid_relative_winds: true,
-        },
-        valid_ms: vec![1_704_067_200_000],
-        products: ["u", "v"]
-            .map(|name| ProductDefinition {
-                name: name.to_owned(),
-                unit: "m/s".to_owned(),
-                levels_hpa: None,
-                encoding: packing,
-            })
-            .to_vec(),
-    };
+    let definition = winds("large", 2_100, 2_000.0);
+    let (rows, columns) = (definition.grid.rows, definition.grid.columns);
+    let packing = definition.products[0].encoding;
     let field = |seed: usize| -> Vec<i16> {
         (0..rows * columns).map(|cell| ((cell / 11 + seed * cell / 7) % 4000) as i16).collect()
     };
@@ -222,4 +199,22 @@ fn a_tile_of_a_large_grid_is_the_one_that_a_copy_of_it_gives() {
         let error = model_tile(&run, &query).unwrap_err().to_string();
         assert!(error.contains("is damaged"), "{error}");
     }
+}
+
+/// Level 0 of one may be 850 hPa and that of the other 500 hPa.
+#[test]
+fn components_on_other_levels_are_those_of_no_wind() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = GridStore::new(folder.path());
+    let mut definition = winds("levels", 20, 200_000.0);
+    definition.products[0].levels_hpa = Some(vec![850.0, 500.0]);
+    definition.products[1].levels_hpa = Some(vec![500.0, 250.0]);
+    let mut writer = store.write_run(definition).unwrap();
+    writer.write(0, "u", &[1000; 800]).unwrap();
+    writer.write(0, "v", &[500; 800]).unwrap();
+    writer.publish(&[0], 0).unwrap();
+    let run = store.newest_run("levels").unwrap();
+    let wind = Some((WindComponent::U, ["u", "v"]));
+    let tile = model_tile(&run, &ModelTileQuery { wind, ..query("u", 0, 1, 0, 0) }).unwrap();
+    assert!(tile.iter().all(|&raw| raw == i16::MIN));
 }

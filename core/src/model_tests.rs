@@ -213,3 +213,32 @@ fn winds_are_turned_to_true_north_where_that_is_asked_for() {
     let alone = of(&["u"], None, ModelWinds::Earth(&alone));
     assert_eq!(alone["fields"]["u"]["values"], json!([null, null]));
 }
+
+/// Of a packing without decimals nothing is rounded, but winds are turned all the same.
+#[test]
+fn winds_whose_packing_has_no_decimals_are_turned_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = GridStore::new(folder.path());
+    let mut definition = run().definition().clone();
+    definition.products.remove(0);
+    for product in &mut definition.products {
+        product.levels_hpa = None;
+        product.encoding = Encoding::new(1.0 / 3.0, 0.0, i16::MIN).unwrap();
+        assert_eq!(product.encoding.decimal_factor(), None);
+    }
+    let pairs = [["u".to_owned(), "v".to_owned()]];
+    let mut writer = store.write_run(definition).unwrap();
+    writer.write(0, "u", &[30; 65 * 93]).unwrap();
+    writer.write(0, "v", &[-60; 65 * 93]).unwrap();
+    writer.publish(&[0], 0).unwrap();
+    let run = store.newest_run("nam211").unwrap();
+    let winds = ModelWinds::Earth(&pairs);
+    let fields = &["u", "v"];
+    let query = ModelPointQuery { hour: 0, row: 40, column: 20, fields, level: None, winds };
+    let point = serde_json::to_value(model_point(&run, &query).unwrap()).unwrap();
+    let (u, v) = run.grid().wind_rotation(40, 20).unwrap().apply(10.0, -20.0);
+    for (name, turned) in [("u", u), ("v", v)] {
+        let value = point["fields"][name]["value"].as_f64().unwrap();
+        assert!((value - turned).abs() < 1e-12, "{name}: {value}, not {turned}");
+    }
+}

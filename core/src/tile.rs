@@ -115,8 +115,8 @@ impl Encoding {
     /// ```
     pub fn decimal_factor(self) -> Option<f64> {
         let is_whole = |value: f64| {
-            // Beyond that, a double has no place for the decimals.
-            value.abs() < 1e15 && (value - libm::round(value)).abs() <= 1e-9 * value.abs().max(1e-3)
+            // Off by the rounding of the product alone, not by a part of a step.
+            (value - libm::round(value)).abs() <= 1e-14 * value.abs()
         };
         let mut powers = std::iter::successors(Some(1.0_f64), |power| Some(power * 10.0)).take(13);
         powers.find(|power| is_whole(self.scale * power) && is_whole(self.offset * power))

@@ -73,3 +73,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn decimals_are_those_that_scale_and_offset_have() {
+    let factor = |scale, offset| Encoding::new(scale, offset, i16::MIN).unwrap().decimal_factor();
+    for (scale, offset, expected) in [
+        (0.01, 273.15, 100.0),
+        (1.0, 0.0, 1.0),
+        (5.0, 100_000.0, 1.0),
+        (0.2, 2500.0, 10.0),
+        (1e-7, 0.0, 1e7),
+        (0.5, 0.125, 1000.0),
+        (-0.1, 0.0, 10.0),
+    ] {
+        assert_eq!(factor(scale, offset), Some(expected), "{scale} {offset}");
+    }
+    for (scale, offset) in [(1.0 / 3.0, 0.0), (0.01, 1.0 / 7.0), (1e-15, 0.0), (1e-300, 0.0)] {
+        assert_eq!(factor(scale, offset), None, "{scale} {offset}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 #[cfg(any(feature = "raster", feature = "models"))]
-pub(crate) use values::{from_optional_text, from_text};
+pub(crate) use values::{Fault, from_optional_text, from_text, put_over};
 
 /// A text that is no TOML, or not of the form that is asked for.
 pub(crate) struct TomlFault {
@@ -28,13 +28,48 @@ pub(crate) fn line_of(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count()
 }
 
-/// Values that are written as texts of their own form.
+/// Catalogues: tables by name, with values that are written as texts of their own form.
 #[cfg(any(feature = "raster", feature = "models"))]
 mod values {
+    use std::collections::BTreeMap;
     use std::fmt::Display;
     use std::str::FromStr;
 
     use serde::de::{Deserialize, Deserializer, Error};
+
+    /// What is wrong with a catalogue: the place and the reason.
+    pub(crate) struct Fault {
+        pub place: String,
+        pub reason: String,
+    }
+
+    /// Puts tables over those that are there, each in place of that of its name; those named in
+    /// `without` go. `what` is what a table is of.
+    pub(crate) fn put_over<T, E>(
+        known: &mut BTreeMap<String, T>,
+        what: &str,
+        without: Vec<String>,
+        tables: BTreeMap<String, E>,
+        limit: usize,
+        make: impl Fn(String, E) -> Result<T, String>,
+    ) -> Result<(), Fault> {
+        for place in without {
+            if known.remove(&place).is_none() {
+                let reason = format!("there is no such {what} to be without");
+                return Err(Fault { place, reason });
+            }
+        }
+        for (name, table) in tables {
+            let one = make(name.clone(), table);
+            let one = one.map_err(|reason| Fault { place: name.clone(), reason })?;
+            known.insert(name, one);
+        }
+        if known.len() > limit {
+            let reason = format!("{} {what}s; the limit is {limit}", known.len());
+            return Err(Fault { place: "the whole".to_owned(), reason });
+        }
+        Ok(())
+    }
 
     pub(crate) fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
     where

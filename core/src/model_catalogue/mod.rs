@@ -13,7 +13,7 @@ use crate::grid_store::{MAX_PRODUCTS, check_name};
 use crate::model_access::{AccessRefusal, AccessRule, ModelCaller, ModelCapabilities, ModelUse};
 use crate::model_tile::WindComponent;
 use crate::run_stamp::RunStamp;
-use crate::toml_text::{TomlFault, read_toml};
+use crate::toml_text::{Fault, TomlFault, put_over, read_toml};
 use hours::Hours;
 
 /// The text of the catalogue that ships: a commented TOML file.
@@ -121,21 +121,8 @@ impl ModelCatalogue {
         let Text { without, sources } = read_toml(text).map_err(|TomlFault { line, reason }| {
             ModelCatalogueError { place: format!("line {line}"), reason }
         })?;
-        for name in without {
-            if self.sources.remove(&name).is_none() {
-                let reason = "there is no such source to be without".to_owned();
-                return Err(ModelCatalogueError { place: name, reason });
-            }
-        }
-        for (name, entry) in sources {
-            let source = ModelSource::new(name.clone(), entry)
-                .map_err(|reason| ModelCatalogueError { place: name.clone(), reason })?;
-            self.sources.insert(name, source);
-        }
-        if self.sources.len() > MAX_SOURCES {
-            let reason = format!("{} sources; the limit is {MAX_SOURCES}", self.sources.len());
-            return Err(ModelCatalogueError { place: "the whole".to_owned(), reason });
-        }
+        put_over(&mut self.sources, "source", without, sources, MAX_SOURCES, ModelSource::new)
+            .map_err(|Fault { place, reason }| ModelCatalogueError { place, reason })?;
         Ok(self)
     }
 

@@ -8,7 +8,7 @@ use super::duration::ProductDuration;
 use super::pyramid::Resampling;
 use crate::grib::{GribError, GribField, GribLevel, GribParameter};
 use crate::tile::Encoding;
-use crate::toml_text::{TomlFault, from_optional_text, from_text, read_toml};
+use crate::toml_text::{Fault, TomlFault, from_optional_text, from_text, put_over, read_toml};
 
 /// The text of the catalogue that ships: a commented TOML file.
 pub const DEFAULT_PRODUCTS_TOML: &str = include_str!("products.toml");
@@ -119,21 +119,8 @@ impl RasterCatalogue {
                 place: format!("line {line}"),
                 reason,
             })?;
-        for name in without {
-            if self.products.remove(&name).is_none() {
-                let reason = "there is no such product to be without".to_owned();
-                return Err(CatalogueError { place: name, reason });
-            }
-        }
-        for (name, entry) in products {
-            let product = RasterProduct::new(name.clone(), entry)
-                .map_err(|reason| CatalogueError { place: name.clone(), reason })?;
-            self.products.insert(name, product);
-        }
-        if self.products.len() > MAX_ENTRIES {
-            let reason = format!("{} products; the limit is {MAX_ENTRIES}", self.products.len());
-            return Err(CatalogueError { place: "the whole".to_owned(), reason });
-        }
+        put_over(&mut self.products, "product", without, products, MAX_ENTRIES, RasterProduct::new)
+            .map_err(|Fault { place, reason }| CatalogueError { place, reason })?;
         Ok(self)
     }
 

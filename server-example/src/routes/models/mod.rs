@@ -171,3 +171,11 @@ fn not_stored(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
+
+/// An answer that changes when a run comes: it is asked for again.
+fn asked_again(granted: Granted<'_>, mut response: Response) -> Response {
+    let is_open = granted.source().access().is_open();
+    let cache_control = if is_open { "no-cache" } else { "private, no-cache" };
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
+    response
+}

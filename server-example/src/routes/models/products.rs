@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, State as Shared};
-use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::{
@@ -12,7 +11,7 @@ use mesonet::{
 };
 use serde::Serialize;
 
-use super::run_or_newest;
+use super::{asked_again, run_or_newest};
 use crate::access::{Caller, Granted};
 use crate::encoding::Accepted;
 use crate::error::ApiError;
@@ -76,12 +75,8 @@ async fn products(
         let source = granted.source();
         let products = model_products(run.definition());
         let products = products.into_iter().map(|product| Listed::new(source, product)).collect();
-        let mut response = json_value(accepted, &Products { run: run.definition().run, products })?;
-        let cache_control =
-            if source.access().is_open() { "no-cache" } else { "private, no-cache" };
-        let headers = response.headers_mut();
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
-        Ok(response)
+        let products = Products { run: run.definition().run, products };
+        json_value(accepted, &products).map(|response| asked_again(granted, response))
     };
     state.look_up(answer).await?
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, State as Shared};
-use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::{GridRun, HOUR_MS, Iso8601, ModelUse, RunStamp};
 use serde::Serialize;
 
+use super::asked_again;
 use crate::access::{Caller, Granted};
 use crate::encoding::Accepted;
 use crate::error::ApiError;
@@ -77,13 +77,7 @@ async fn runs(
         let runs = state.models_with_sample().runs(granted)?;
         let details: Vec<RunDetail> = runs.iter().map(|run| RunDetail::new(run)).collect();
         let runs = details.iter().map(|detail| detail.run).collect();
-        let mut response = json_value(accepted, &Runs { runs, details })?;
-        // The next run may be there at any time.
-        let cache_control =
-            if granted.source().access().is_open() { "no-cache" } else { "private, no-cache" };
-        let headers = response.headers_mut();
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
-        Ok(response)
+        json_value(accepted, &Runs { runs, details }).map(|response| asked_again(granted, response))
     };
     state.look_up(answer).await?
 }
