@@ -34,8 +34,8 @@ impl Record {
     ///
     /// # Errors
     /// Another process has it open, or it cannot be read or written.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+    pub fn open(dir: &Path, options: EmbeddedOptions) -> Result<Self, StoreError> {
+        let store = EmbeddedStore::open(dir, options)?;
         // After it: the folder is locked.
         let (alerts, faults) = AlertStore::open(dir)?;
         for fault in faults {

@@ -91,7 +91,7 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     let listener =
         TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })?;
 
-    let record = Record::open(&config.data)?;
+    let record = Record::open(&config.data, config.store_options())?;
     let intake = Intake::new(config.checker()?);
     let (clock, timeline) = start(config.now, &record, &intake)?;
     if config.assume_plan > Plan::None {

@@ -137,7 +137,7 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
         let (store, alerts) = (MemoryStore::default(), AlertStore::default());
         read(paths, &intake, (&store, &alerts), inlet, options)?
     } else {
-        let record = Record::open(&config.data)?;
+        let record = Record::open(&config.data, config.store_options())?;
         let inlet = Inlet { files: &files, only: None };
         let stores: (&dyn Store, _) = (&**record.store(), &**record.alerts());
         let summary = read(paths, &intake, stores, inlet, options)?;
