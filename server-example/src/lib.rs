@@ -19,6 +19,7 @@
 //! | Endpoints, one file per resource | `routes/` |
 //! | Query parameters and JSON bodies | `extract.rs` |
 //! | Live fetchers of feeds | [`fetch`] |
+//! | The command `verify` | `verify.rs` |
 //! | Error answers | `error.rs` |
 //! | Compression, ETags | `encoding.rs`, `snapshot.rs` |
 //! | Who calls, and what the caller may use | `access.rs` |
@@ -47,6 +48,7 @@ mod serve;
 mod snapshot;
 mod state;
 mod stream;
+mod verify;
 mod zones;
 
 use std::any::Any;
@@ -74,6 +76,7 @@ pub use replay_start::{ReplayStart, ReplayStartError};
 pub use sample::{Sample, SampleError, sample, sample_alerts, station_tables};
 pub use serve::{ServeError, serve};
 pub use state::{SnapshotError, State};
+pub use verify::{VerifyError, VerifyFlags, verify_command};
 pub use zones::{TOLERANCE_DEG, ZoneSet, ZonesError};
 
 use error::ApiError;

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mesonet_server::ingest::{IngestFlags, KeyHash, VerifyFlags, ingest_command, verify_command};
-use mesonet_server::{Config, Flags, serve};
+use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
+use mesonet_server::{Config, Flags, VerifyFlags, serve, verify_command};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;

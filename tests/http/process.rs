@@ -255,7 +255,7 @@ fn files_are_read_into_a_record_that_is_live_from_then_on() {
     assert!(!ok && out.contains("\n  /nowhere: cannot be read: "), "{out}");
     assert!(out.starts_with("kind     files  reports  readings"), "{out}");
     let (ok, _, error) = output(folder.path(), &["verify", "--data", "nowhere"]);
-    assert!(!ok && error == "error: nowhere is no folder of a record\n", "{error}");
+    assert!(!ok && error == "error: nowhere is not the folder of a record\n", "{error}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ use mesonet::{
     StoreError, parse_instant,
 };
 
-pub use command::{CommandError, IngestFlags, VerifyFlags, ingest_command, verify_command};
+pub use command::{CommandError, IngestFlags, ingest_command};
 pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 pub use model_sample::take_in_model_sample;
 use places::{PlaceUnknown, Places};
