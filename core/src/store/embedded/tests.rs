@@ -90,6 +90,8 @@ fn held(store: &dyn Reader) -> Held {
 #[derive(Clone, Debug)]
 enum Act {
     Append(Vec<Report>, Vec<Verdicts>),
+    /// What came in last comes again.
+    Again,
     Seal,
     SealAll,
     Reopen,
@@ -111,6 +113,7 @@ fn any_act() -> impl Strategy<Value = Act> {
     let appended = (prop::collection::vec(reports, 0..12), prop::collection::vec(verdicts, 0..4));
     prop_oneof![
         6 => appended.prop_map(|(reports, verdicts)| Act::Append(reports, verdicts)),
+        2 => Just(Act::Again),
         1 => Just(Act::Seal),
         2 => Just(Act::SealAll),
         1 => Just(Act::Reopen),
@@ -124,6 +127,7 @@ fn the_store_on_disk_is_as_the_store_in_memory() {
     let acts = prop::collection::vec(any_act(), 1..25);
     proptest!(ProptestConfig::with_cases(48), |(acts in acts)| {
         let (mut disk, memory) = (Temporary::new(SMALL), MemoryStore::default());
+        let mut last = Batch::default();
         for act in acts {
             match act {
                 Act::Append(reports, verdicts) => {
@@ -138,6 +142,18 @@ fn the_store_on_disk_is_as_the_store_in_memory() {
                     prop_assert_eq!(one, other);
                     prop_assert_eq!(&seen[0].0, &seen[1].0);
                     prop_assert_eq!(&seen[0].1.stations, &seen[1].1.stations);
+                    prop_assert_eq!(seen[0].1.generation, seen[1].1.generation);
+                    last = batch;
+                }
+                Act::Again => {
+                    let rows = |disk: &Temporary| disk.journal_rows();
+                    let (before, generation) = (rows(&disk), disk.directory().unwrap().generation);
+                    let one = disk.append(&last, &mut unjudged).unwrap();
+                    let other = memory.append(&last, &mut unjudged).unwrap();
+                    prop_assert_eq!(one, other);
+                    prop_assert_eq!(Receipt { unchanged: 0, overtaken: 0, ..one }, Receipt::default());
+                    prop_assert_eq!(rows(&disk), before);
+                    prop_assert_eq!(disk.directory().unwrap().generation, generation);
                 }
                 Act::Seal => _ = disk.maintain(&Maintenance::default()).unwrap(),
                 Act::SealAll => seal(&mut disk),
@@ -241,7 +257,9 @@ fn readings_are_given_up_for_good() {
     store.reopen();
     assert_eq!(held(&store)[0].2, 15);
     let late = batch(vec![report("A", 14, 0, &[1.0], Quality::UNCHECKED)]);
-    store.append(&late, &mut unjudged).unwrap();
+    let expired = Receipt { expired: 1, ..Receipt::default() };
+    assert_eq!(store.append(&late, &mut unjudged).unwrap(), expired);
+    assert_eq!(store.health().fresh_readings, 0);
     assert_eq!(held(&store)[0].2, 15);
     assert_eq!(store.directory().unwrap().stations.len(), 3);
     assert_eq!(fs::read_dir(store.dir.path().join("segments")).unwrap().count(), 2);
@@ -414,10 +432,12 @@ fn readers_go_on_while_segments_are_merged() {
     let expected = held(&store);
     std::thread::scope(|scope| {
         let maintained = scope.spawn(|| {
-            for ts_ms in 0..40 {
-                // The same readings again: nothing that is held changes.
-                store.append(&ten(), &mut unjudged).unwrap();
-                let all = Maintenance { seal_all: ts_ms % 2 == 0, ..Maintenance::default() };
+            for revision in 1..41 {
+                // The same values in newer reports: nothing that is held changes.
+                let mut ten = ten();
+                ten.reports.iter_mut().for_each(|report| report.revision = revision);
+                assert_eq!(store.append(&ten, &mut unjudged).unwrap().replaced, 90);
+                let all = Maintenance { seal_all: revision % 2 == 0, ..Maintenance::default() };
                 store.maintain(&all).unwrap();
             }
         });
