@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OpenFlags, params};
 
 use super::codec::{Bytes, Writer};
 use super::fault::{Fault, database};
@@ -115,6 +115,19 @@ impl AlertFile {
         };
         delete().map_err(|error| database(&self.path, &error))
     }
+}
+
+/// Whether a folder holds alerts, or a file of them that cannot be read.
+pub(in super::super) fn holds_alerts(dir: &Path) -> bool {
+    let path = dir.join(ALERTS);
+    if !path.exists() {
+        return false;
+    }
+    let count = || {
+        let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.query_row("SELECT count(*) FROM alert", [], |row| row.get::<_, u64>(0))
+    };
+    count().map_or(true, |count| count > 0)
 }
 
 fn encode(message: &AlertMessage) -> rusqlite::Result<Vec<u8>> {

@@ -16,7 +16,7 @@ use crate::store::StoreError;
 
 pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
     let folder = Folder::lock(dir)?;
-    let mut catalogue = Catalogue::open(dir)?;
+    let mut catalogue = Catalogue::open(dir, false)?;
     let mut report = VerifyReport { faults: catalogue.integrity()?, ..VerifyReport::default() };
     let (series, faults) = catalogue.series()?;
     report.faults.extend(faults);
@@ -65,6 +65,7 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
         }
         report.faults.push(fault);
     }
+    report.faults.extend(folder.orphaned()?);
     if dir.join(ALERTS).exists() {
         let (alerts, faults) = AlertFile::open(dir)?.load()?;
         report.alerts = alerts.len();
