@@ -44,10 +44,23 @@ impl Record {
             tracing::info!("{} files of unfinished work were deleted", health.swept_files);
         }
         // After it: the folder is locked.
-        let (alerts, faults) = AlertStore::open(dir)?;
-        for fault in faults {
-            tracing::error!("a damaged alert is left out: {fault}");
-        }
+        let alerts = match AlertStore::open(dir) {
+            Ok((alerts, faults)) => {
+                for fault in faults {
+                    tracing::error!("the alerts are damaged: {fault}");
+                }
+                alerts
+            }
+            Err(error @ StoreError::SchemaVersion { .. }) => return Err(error),
+            Err(error) => {
+                tracing::error!(
+                    "alerts are neither served nor taken in: {error}; what can be read of them is \
+                     kept by: mesonet-server verify --set-aside --data {}",
+                    dir.display()
+                );
+                AlertStore::unavailable(error)
+            }
+        };
         Ok(Self { store: Arc::new(store), alerts: Arc::new(alerts) })
     }
 

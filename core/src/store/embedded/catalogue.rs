@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
 use super::codec::{Bytes, Writer, Wrong};
+use super::count::{Count, JOURNAL_COUNT, read_count};
 use super::fault::{Fault, database};
 use super::folder::no_catalogue;
 use super::series_table::SeriesTable;
@@ -84,12 +85,18 @@ const SCHEMA_2: &str = "
 pub(super) const GENERATION: &str = "store.generation";
 pub(super) const PLACES_GENERATION: &str = "store.places_generation";
 pub(super) const RETAIN_FROM: &str = "store.retain_from_ms";
+/// Spans of acknowledged batches that are missing, each on a line; kept until somebody takes note.
+const MISSING: &str = "store.missing_batches";
+/// Whether there is a count of acknowledged batches beside the database.
+const COUNTED: &str = "store.counted";
 
 /// The database.
 #[derive(Debug)]
 pub(super) struct Catalogue {
     pub connection: Connection,
     pub path: PathBuf,
+    /// How many batches were acknowledged; kept while the store is open.
+    count: Option<Count>,
 }
 
 /// What the catalogue says of a segment.
@@ -170,7 +177,7 @@ impl Catalogue {
         set("synchronous", &"FULL")?;
         set("wal_autocheckpoint", &2048)?;
         set("cell_size_check", &true)?;
-        let mut catalogue = Self { connection, path };
+        let mut catalogue = Self { connection, path, count: None };
         catalogue.check_version(is_new)?;
         Ok(catalogue)
     }
@@ -351,6 +358,94 @@ impl Catalogue {
         Ok((entries, faults))
     }
 
+    /// Id of the last batch that the journal ever had.
+    fn last_batch(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT coalesce(max(seq), 0) FROM \
+                   (SELECT seq FROM sqlite_sequence WHERE name = 'journal' \
+                    UNION ALL SELECT max(id) FROM journal)";
+        let last = self.connection.query_row(sql, [], |row| row.get(0));
+        last.map_err(|error| self.failed(&error))
+    }
+
+    /// The acknowledged batches that are missing: those that were noted before, and those that the
+    /// count beside the database tells of. Nothing is written.
+    pub fn missing_batches(&self) -> Result<Vec<Fault>, StoreError> {
+        let mut faults: Vec<Fault> = self
+            .meta(MISSING)?
+            .iter()
+            .flat_map(|text| text.lines())
+            .map(|line| Fault::new(JOURNAL, line))
+            .collect();
+        match self.counted() {
+            Ok(Some(count)) => faults.extend(missing(self.last_batch()?, count)),
+            Ok(None) if self.meta(COUNTED)?.is_some() => {
+                let cause = "it is missing, so whether acknowledged batches are missing cannot be \
+                             told";
+                faults.push(Fault::new(JOURNAL_COUNT, cause));
+            }
+            Ok(None) => {}
+            Err(cause) => faults.push(Fault::new(JOURNAL_COUNT, cause)),
+        }
+        Ok(faults)
+    }
+
+    fn counted(&self) -> Result<Option<u64>, Wrong> {
+        read_count(&self.path.with_file_name(JOURNAL_COUNT))
+    }
+
+    /// Notes which acknowledged batches are missing, goes on above them, and counts from now on.
+    pub fn count_batches(&mut self) -> Result<(), StoreError> {
+        let last = self.last_batch()?;
+        let count = self.counted().ok().flatten().unwrap_or(0);
+        let noted = self.meta(MISSING)?;
+        if let Some(fault) = missing(last, count) {
+            let text = noted.map_or_else(String::new, |noted| noted + "\n") + &fault.cause;
+            self.transaction(|transaction| {
+                set_meta(transaction, MISSING, &text)?;
+                transaction.execute("DELETE FROM sqlite_sequence WHERE name = 'journal'", [])?;
+                let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES ('journal', ?)";
+                transaction.execute(sql, [count])
+            })?;
+        }
+        // First the file: a note of it without it would be a fault.
+        let path = self.path.with_file_name(JOURNAL_COUNT);
+        self.count = Some(Count::open(path, last.max(count))?);
+        if self.meta(COUNTED)?.is_none() {
+            self.transaction(|transaction| set_meta(transaction, COUNTED, "yes"))?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of the acknowledged batches that are missing: they are no fault any more.
+    pub fn forget_missing_batches(&mut self) -> Result<(), StoreError> {
+        self.count_batches()?;
+        self.transaction(|transaction| {
+            transaction.execute("DELETE FROM meta WHERE name = ?", [MISSING])
+        })?;
+        Ok(())
+    }
+
+    /// Notes that a batch is on disk.
+    pub fn acknowledge(&mut self, batch: i64) {
+        if let Some(count) = &mut self.count {
+            count.note(batch as u64);
+        }
+    }
+
+    /// Moves what is in the write-ahead log into the database, so that it does not depend on it.
+    pub fn checkpoint(&mut self) -> Result<(), StoreError> {
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let busy = self.connection.query_row(sql, [], |row| row.get::<_, bool>(0));
+        match busy {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(StoreError::Storage {
+                path: self.path.display().to_string(),
+                cause: "another program reads the database".to_owned(),
+            }),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
     /// An id that no segment of the catalogue ever had.
     pub fn next_segment(&self) -> Result<i64, StoreError> {
         let sql = "SELECT coalesce(max(id), 0) + 1 FROM \
@@ -412,6 +507,22 @@ pub(super) struct Retired {
     pub replaced_by: Option<i64>,
     /// Whether parts of it could not be read: its file is kept.
     pub damaged: bool,
+}
+
+/// How the journal is named in a fault.
+const JOURNAL: &str = "mesonet.sqlite, journal";
+
+/// The batches that were acknowledged after the last one that is there.
+fn missing(last: u64, count: u64) -> Option<Fault> {
+    let cause = |count: u64| {
+        format!(
+            "{} acknowledged batches, {} to {count}, are missing: its write-ahead log was lost or \
+             cut, or an older file was put in its place",
+            count - last,
+            last + 1
+        )
+    };
+    (count > last).then(|| Fault::new(JOURNAL, cause(count)))
 }
 
 /// How a batch of the journal is named in a fault.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::alert_file::{ALERTS, holds_alerts};
 use super::catalogue::{Catalogue, DATABASE, mark_segment, segment_file};
+use super::count::{JOURNAL_COUNT, read_count};
 use super::fault::{Fault, storage};
 use crate::store::StoreError;
 
@@ -155,6 +156,10 @@ pub(super) fn data_in(path: &Path) -> Result<Vec<String>, StoreError> {
     }
     if holds_alerts(path) {
         found.push(ALERTS.to_owned());
+    }
+    // One that cannot be read was written, too.
+    if !matches!(read_count(&path.join(JOURNAL_COUNT)), Ok(None | Some(0))) {
+        found.push(format!("a count of acknowledged batches, {JOURNAL_COUNT}"));
     }
     let wal = format!("{DATABASE}-wal");
     if length(&path.join(&wal)) > 0 && length(&path.join(DATABASE)) == 0 {

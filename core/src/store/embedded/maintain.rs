@@ -99,7 +99,7 @@ impl EmbeddedStore {
             state.segments.push(self.segment(entry));
         }
         self.publish(state);
-        Ok(())
+        state.catalogue.checkpoint()
     }
 
     fn segment(&self, entry: SegmentEntry) -> Arc<Segment> {
@@ -148,6 +148,9 @@ impl EmbeddedStore {
             state.segments.insert(at, self.segment(entry));
         }
         self.publish(state);
+        // Only then: a write-ahead log that is lost must not bring segments back whose files are
+        // gone. Otherwise the files go when the store is opened next.
+        state.catalogue.checkpoint()?;
         for segment in old {
             segment.retire();
         }

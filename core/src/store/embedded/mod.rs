@@ -4,6 +4,7 @@
 //! - `mesonet.sqlite`: what changes. The journal of fresh batches, the stations, the series, the
 //!   catalogue of segments. A batch is on disk when its transaction is.
 //! - `alerts.sqlite`: the alerts, see [`AlertStore`](crate::AlertStore).
+//! - `mesonet.count`, `alerts.count`: how many changes the databases have acknowledged.
 //! - `segments/`: sealed readings in Arrow files, mapped into memory, never changed.
 //! - `damaged/`: segments that were found damaged and set aside.
 //! - `orphaned/`: segments that were found beside those of the catalogue.
@@ -16,11 +17,12 @@
 //!
 //! SQLite's write-ahead log ends where a checksum of its own is wrong. Damage to that file is
 //! therefore taken for a write that was not finished: the batches after it, since the last
-//! checkpoint, are lost without a word. All other damage is found and named.
+//! checkpoint, are lost. The [`count`](count) beside the database tells that they are.
 
 pub(super) mod alert_file;
 mod catalogue;
 mod codec;
+mod count;
 mod fault;
 mod folder;
 mod maintain;
@@ -264,6 +266,8 @@ impl Store for EmbeddedStore {
     }
 }
 
+#[cfg(test)]
+mod count_tests;
 #[cfg(test)]
 mod start_tests;
 #[cfg(test)]

@@ -27,6 +27,10 @@ pub(super) fn load(
 ) -> Result<(State, usize), StoreError> {
     let mut catalogue = Catalogue::open(&folder.path, is_new)?;
     faults.note_all(catalogue.set_aside()?);
+    let missing = catalogue.missing_batches()?;
+    let lacks_batches = !missing.is_empty();
+    faults.note_all(missing);
+    catalogue.count_batches()?;
     let (series, damaged) = catalogue.series()?;
     faults.note_all(damaged);
     let (states, damaged) = catalogue.stations(&series)?;
@@ -44,7 +48,7 @@ pub(super) fn load(
         folder.set_aside(&mut catalogue, id, &fault)?;
         faults.note(fault);
     }
-    let swept = sweep(folder, &mut catalogue, &entries, false, faults)?;
+    let swept = sweep(folder, &mut catalogue, &entries, lacks_batches, faults)?;
     let segment = |entry| Arc::new(Segment::new(&folder.path, entry, faults));
     let series = Arc::new(series);
     let retain_from_ms = catalogue.number(RETAIN_FROM)?.unwrap_or(i64::MIN);
