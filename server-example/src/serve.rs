@@ -186,7 +186,9 @@ fn start(
         (Some(ReplayStart::At(start_ms)), Origin::New | Origin::Sample) => Some(start_ms),
     };
     // Known by their ids: what an earlier run has taken in is not taken in again.
-    record.alerts().append(sample_alerts()?)?;
+    if record.alerts().failure().is_none() {
+        record.alerts().append(sample_alerts()?)?;
+    }
     let span = record.sample_span()?;
     if let Some((newest_ms, passed_ms)) = span
         && passed_ms >= newest_ms
@@ -284,7 +286,7 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
     for fault in &done.set_aside {
         tracing::error!("a damaged file was set aside: {fault}");
     }
-    if let Some(retain_from_ms) = retain_from_ms {
+    if let Some(retain_from_ms) = retain_from_ms.filter(|_| record.alerts().failure().is_none()) {
         let expired = record.alerts().expire(retain_from_ms)?;
         if expired > 0 {
             tracing::info!("{expired} alerts were too old");

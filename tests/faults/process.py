@@ -112,9 +112,13 @@ class Server:
         return self.child.poll() is None
 
     def peak_bytes(self):
-        """The most memory it has had."""
+        """The most memory it has had since it started, or since its peak was forgotten."""
         status = pathlib.Path(f"/proc/{self.child.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
+
+    def forget_peak(self):
+        """From now on the peak is counted anew."""
+        pathlib.Path(f"/proc/{self.child.pid}/clear_refs").write_text("5")
 
     def ask(self, path, body=None, headers=(), timeout_s=PATIENCE_S, source=None):
         """(status, headers in lower case, body); a body makes it a POST."""

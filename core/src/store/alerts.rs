@@ -52,6 +52,8 @@ pub struct AlertStore {
     record: RwLock<Arc<AlertRecord>>,
     /// Held while the record is changed; the file, where there is one.
     writer: Mutex<Writer>,
+    /// Why the alerts cannot be read.
+    failure: Option<StoreError>,
 }
 
 #[derive(Debug, Default)]
@@ -77,7 +79,22 @@ impl AlertStore {
         let messages = messages.into_iter().map(|message| (message.id.clone(), Arc::new(message)));
         let writer = Writer { messages: messages.collect(), file: Some(file) };
         let record = RwLock::new(Arc::new(writer.record(0)));
-        Ok((Self { record, writer: Mutex::new(writer) }, faults))
+        Ok((Self { record, writer: Mutex::new(writer), failure: None }, faults))
+    }
+
+    /// The alerts of a file that cannot be read: there is none to be had, and what comes in is
+    /// refused with this error, so that readings can be served meanwhile.
+    pub fn unavailable(failure: StoreError) -> Self {
+        Self { failure: Some(failure), ..Self::default() }
+    }
+
+    /// Why the alerts cannot be read; `None` where they can.
+    pub fn failure(&self) -> Option<&StoreError> {
+        self.failure.as_ref()
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.failure.clone().map_or(Ok(()), Err)
     }
 
     /// The alerts as they are now.
@@ -90,6 +107,7 @@ impl AlertStore {
     /// # Errors
     /// A store that cannot write.
     pub fn append(&self, messages: Vec<AlertMessage>) -> Result<AlertReceipt, StoreError> {
+        self.check()?;
         let mut writer = self.writer();
         let mut receipt = AlertReceipt::default();
         let mut changed: BTreeMap<String, Arc<AlertMessage>> = BTreeMap::new();
@@ -123,6 +141,7 @@ impl AlertStore {
     /// # Errors
     /// A store that cannot write; nothing is given up then.
     pub fn expire(&self, before_ms: i64) -> Result<usize, StoreError> {
+        self.check()?;
         let mut writer = self.writer();
         let is_past = |message: &AlertMessage| {
             let end_ms = message.interval_ms().1;

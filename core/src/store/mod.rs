@@ -217,6 +217,19 @@ pub enum StoreError {
         /// The folder.
         path: String,
     },
+    /// A folder that holds data while its catalogue is not there: nothing was changed.
+    #[error(
+        "{path}: {catalogue}, but the folder holds {found}. Nothing was changed: put the file \
+         back, or make it anew from the segments with: mesonet-server verify --rebuild --data {path}"
+    )]
+    NoCatalogue {
+        /// The folder.
+        path: String,
+        /// What is wrong with the catalogue.
+        catalogue: String,
+        /// What the folder holds.
+        found: String,
+    },
     /// A folder that was written by another version.
     #[error("{path} has schema version {got}; this version reads {allowed}")]
     SchemaVersion {

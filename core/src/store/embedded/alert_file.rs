@@ -1,11 +1,14 @@
 //! The database of alerts: one row for each message, as JSON with a checksum.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OpenFlags, Transaction, params};
 
 use super::codec::{Bytes, Writer};
-use super::fault::{Fault, database};
+use super::count::{ALERT_COUNT, Count, read_count};
+use super::fault::{Fault, database, storage};
+use super::folder::{DAMAGED, Folder, sync_folder};
 use crate::alert::AlertMessage;
 use crate::store::StoreError;
 
@@ -13,22 +16,34 @@ use crate::store::StoreError;
 pub(in super::super) const ALERTS: &str = "alerts.sqlite";
 
 /// Grows with every change of what the file holds.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 
 const SCHEMA: &str =
     "CREATE TABLE alert (id TEXT PRIMARY KEY, message BLOB NOT NULL) WITHOUT ROWID";
+
+/// What version 2 has beside version 1: how many changes there were, and how many of those that
+/// were acknowledged are missing.
+const SCHEMA_2: &str = "CREATE TABLE change (count INTEGER NOT NULL, missing INTEGER NOT NULL); \
+                        INSERT INTO change VALUES (0, 0)";
 
 /// The database.
 #[derive(Debug)]
 pub(in super::super) struct AlertFile {
     connection: Connection,
     path: PathBuf,
+    /// How many changes were acknowledged.
+    count: Count,
+    /// How many of them are missing.
+    missing: u64,
 }
 
 impl AlertFile {
     /// Opens the database of a folder, or makes it.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let path = dir.join(ALERTS);
+        Self::open_as(dir.join(ALERTS), &dir.join(ALERT_COUNT))
+    }
+
+    fn open_as(path: PathBuf, count_path: &Path) -> Result<Self, StoreError> {
         let failed = |error: rusqlite::Error| database(&path, &error);
         let connection = Connection::open(&path).map_err(failed)?;
         connection
@@ -42,20 +57,39 @@ impl AlertFile {
         let tables: u32 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .map_err(failed)?;
-        if version == 0 && tables == 0 {
+        let missing_tables = match (version, tables) {
+            (SCHEMA_VERSION, _) => String::new(),
+            (0, 0) => format!("{SCHEMA}; {SCHEMA_2};"),
+            (1, _) => format!("{SCHEMA_2};"),
+            _ => {
+                return Err(StoreError::SchemaVersion {
+                    path: path.display().to_string(),
+                    got: version.to_string(),
+                    allowed: SCHEMA_VERSION,
+                });
+            }
+        };
+        if !missing_tables.is_empty() {
             connection
                 .execute_batch(&format!(
-                    "BEGIN; {SCHEMA}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
+                    "BEGIN; {missing_tables} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
                 ))
                 .map_err(failed)?;
-        } else if version != SCHEMA_VERSION {
-            return Err(StoreError::SchemaVersion {
-                path: path.display().to_string(),
-                got: version.to_string(),
-                allowed: SCHEMA_VERSION,
-            });
         }
-        Ok(Self { connection, path })
+        let (changes, mut missing): (u64, u64) = connection
+            .query_row("SELECT count, missing FROM change", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .map_err(failed)?;
+        let acknowledged = read_count(count_path).ok().flatten().unwrap_or(0);
+        if acknowledged > changes {
+            missing += acknowledged - changes;
+            connection
+                .execute("UPDATE change SET count = ?, missing = ?", [acknowledged, missing])
+                .map_err(failed)?;
+        }
+        let count = Count::open(count_path.to_owned(), changes.max(acknowledged))?;
+        Ok(Self { connection, path, count, missing })
     }
 
     /// Every message; those that are not as they were written are named and left where they are.
@@ -79,6 +113,14 @@ impl AlertFile {
             rusqlite::Result::Ok(())
         };
         read().map_err(|error| database(&self.path, &error))?;
+        if self.missing > 0 {
+            let cause = format!(
+                "{} acknowledged changes are missing: the file was lost, cut or emptied, or an older \
+                 one was put in its place",
+                self.missing
+            );
+            faults.push(Fault::new(ALERTS, cause));
+        }
         Ok((messages, faults))
     }
 
@@ -87,34 +129,102 @@ impl AlertFile {
         &mut self,
         messages: impl Iterator<Item = &'a AlertMessage>,
     ) -> Result<(), StoreError> {
-        let write = || {
-            let transaction = self.connection.transaction()?;
-            {
-                let sql = "INSERT OR REPLACE INTO alert (id, message) VALUES (?, ?)";
-                let mut insert = transaction.prepare(sql)?;
-                for message in messages {
-                    insert.execute(params![message.id, encode(message)?])?;
-                }
+        self.change(|transaction| {
+            let sql = "INSERT OR REPLACE INTO alert (id, message) VALUES (?, ?)";
+            let mut insert = transaction.prepare(sql)?;
+            for message in messages {
+                insert.execute(params![message.id, encode(message)?])?;
             }
-            transaction.commit()
-        };
-        write().map_err(|error| database(&self.path, &error))
+            Ok(())
+        })
     }
 
     /// Deletes messages, all or none.
     pub fn delete(&mut self, ids: &[String]) -> Result<(), StoreError> {
-        let mut delete = || {
-            let transaction = self.connection.transaction()?;
-            {
-                let mut statement = transaction.prepare("DELETE FROM alert WHERE id = ?")?;
-                for id in ids {
-                    statement.execute([id])?;
-                }
+        self.change(|transaction| {
+            let mut statement = transaction.prepare("DELETE FROM alert WHERE id = ?")?;
+            for id in ids {
+                statement.execute([id])?;
             }
-            transaction.commit()
-        };
-        delete().map_err(|error| database(&self.path, &error))
+            Ok(())
+        })
     }
+
+    fn change(
+        &mut self,
+        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        let write = || {
+            let transaction = self.connection.transaction()?;
+            change(&transaction)?;
+            let sql = "UPDATE change SET count = count + 1 RETURNING count";
+            let count = transaction.query_row(sql, [], |row| row.get(0))?;
+            transaction.commit()?;
+            rusqlite::Result::Ok(count)
+        };
+        self.count.note(write().map_err(|error| database(&self.path, &error))?);
+        Ok(())
+    }
+}
+
+/// Writes the alerts that can be read into a new database and moves the old one into `damaged/`;
+/// how many there are. What is missing is no fault any more.
+pub(super) fn salvage_alerts(folder: &Folder) -> Result<usize, StoreError> {
+    let dir = &folder.path;
+    let (path, fresh) = (dir.join(ALERTS), dir.join("alerts.tmp"));
+    let mut messages = BTreeMap::new();
+    if path.exists() {
+        // From both ends: what lies before the damage and what lies behind it.
+        for order in ["ASC", "DESC"] {
+            let mut read = || {
+                let connection = Connection::open(&path)?;
+                // Otherwise nothing is read of a file that is shorter than it was.
+                connection.pragma_update(None, "writable_schema", true)?;
+                let sql = format!("SELECT message FROM alert ORDER BY id {order}");
+                let mut statement = connection.prepare(&sql)?;
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    let message = decode(row.get_ref(0)?.as_bytes().unwrap_or_default());
+                    messages.extend(message.map(|message| (message.id.clone(), message)));
+                }
+                rusqlite::Result::Ok(())
+            };
+            // It ends where the damage begins.
+            let _: rusqlite::Result<()> = read();
+        }
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        // What a salvage left behind that was broken off; the old database is still there.
+        let _ = std::fs::remove_file(dir.join(format!("alerts.tmp{suffix}")));
+    }
+    let mut file = AlertFile::open_as(fresh.clone(), &dir.join(ALERT_COUNT))?;
+    file.put(messages.values())?;
+    let forgotten = file.connection.execute("UPDATE change SET missing = 0", []);
+    forgotten.map_err(|error| database(&fresh, &error))?;
+    // Its write-ahead log goes with it.
+    drop(file);
+    for suffix in ["", "-wal", "-shm"] {
+        let old = dir.join(format!("{ALERTS}{suffix}"));
+        if old.exists() {
+            folder.move_to(DAMAGED, &old)?;
+        }
+    }
+    std::fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
+    sync_folder(dir)?;
+    Ok(messages.len())
+}
+
+/// Whether a folder holds alerts, or a file of them that cannot be read.
+pub(in super::super) fn holds_alerts(dir: &Path) -> bool {
+    let path = dir.join(ALERTS);
+    if !path.exists() {
+        return false;
+    }
+    let count = || {
+        let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.query_row("SELECT count(*) FROM alert", [], |row| row.get::<_, u64>(0))
+    };
+    count().map_or(true, |count| count > 0)
 }
 
 fn encode(message: &AlertMessage) -> rusqlite::Result<Vec<u8>> {

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::VerifyReport;
-use super::alert_file::{ALERTS, AlertFile};
+use super::alert_file::{ALERTS, AlertFile, salvage_alerts};
 use super::catalogue::{Catalogue, journal_batch, mark_batch};
+use super::count::ALERT_COUNT;
 use super::fault::{Fault, Faults};
 use super::folder::Folder;
 use super::open::decode_batch;
@@ -16,8 +17,12 @@ use crate::store::StoreError;
 
 pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
     let folder = Folder::lock(dir)?;
-    let mut catalogue = Catalogue::open(dir)?;
+    let mut catalogue = Catalogue::open(dir, false)?;
     let mut report = VerifyReport { faults: catalogue.integrity()?, ..VerifyReport::default() };
+    report.faults.extend(catalogue.missing_batches()?);
+    if set_aside {
+        catalogue.forget_missing_batches()?;
+    }
     let (series, faults) = catalogue.series()?;
     report.faults.extend(faults);
     let (stations, faults) = catalogue.stations(&series)?;
@@ -65,9 +70,20 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
         }
         report.faults.push(fault);
     }
-    if dir.join(ALERTS).exists() {
-        let (alerts, faults) = AlertFile::open(dir)?.load()?;
-        report.alerts = alerts.len();
+    report.faults.extend(folder.orphaned()?);
+    if dir.join(ALERTS).exists() || dir.join(ALERT_COUNT).exists() {
+        let mut faults = Vec::new();
+        match AlertFile::open(dir).and_then(|mut file| file.load()) {
+            Ok((alerts, found)) => {
+                report.alerts = alerts.len();
+                faults = found;
+            }
+            Err(error @ StoreError::Full { .. }) => return Err(error),
+            Err(error) => faults.push(Fault::new(ALERTS, error)),
+        }
+        if set_aside && !faults.is_empty() {
+            report.alerts = salvage_alerts(&folder)?;
+        }
         report.faults.extend(faults);
     }
     Ok(report)

@@ -138,6 +138,7 @@ impl State {
                 add_batch(transaction, generation, places, &blob)
             })?;
             // On disk: from here on nothing can fail.
+            self.catalogue.acknowledge(id);
             self.series = series;
             self.add_fresh(run, id);
             self.publish();
