@@ -155,7 +155,8 @@ pub struct Receipt {
 /// The stations that a batch describes, each as it does last.
 fn described(batch: &Batch) -> impl Iterator<Item = &Station> {
     let stations = || batch.stations.iter().enumerate();
-    let last: HashMap<StationId, usize> = stations().map(|(at, station)| (station.id, at)).collect();
+    let last: HashMap<StationId, usize> =
+        stations().map(|(at, station)| (station.id, at)).collect();
     stations().filter(move |(at, station)| last[&station.id] == *at).map(|(_, station)| station)
 }
 

@@ -202,7 +202,9 @@ impl Stations {
         };
         Delta {
             description: delta.description,
-            update_time_ms: delta.update_time_ms.filter(|_| delta.update_time_ms > state.record.update_time_ms),
+            update_time_ms: delta
+                .update_time_ms
+                .filter(|_| delta.update_time_ms > state.record.update_time_ms),
             weather: delta.weather.filter(|weather| !is_known(weather)),
         }
     }

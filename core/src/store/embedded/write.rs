@@ -193,9 +193,8 @@ impl State {
                 }
                 let stored = newest_ms.filter(|&newest_ms| ts_ms <= newest_ms);
                 let stored = stored.and_then(|_| lookup.find(id, series, ts_ms));
-                let stored = stored.map(|stored| {
-                    (stored.revision, stored.value.to_bits(), stored.source)
-                });
+                let stored =
+                    stored.map(|stored| (stored.revision, stored.value.to_bits(), stored.source));
                 let (mut first, mut held, mut replaced) = (stored, stored, 0);
                 for reading in same {
                     let came = (reading.revision, reading.value.to_bits(), reading.quality);
