@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 
 use super::codec::{Bytes, Writer};
 use super::fault::{Fault, database};
+use super::unwritten;
 use crate::alert::AlertMessage;
 use crate::store::StoreError;
 
@@ -56,6 +57,35 @@ impl AlertFile {
             });
         }
         Ok(Self { connection, path })
+    }
+
+    /// Opens the database of a folder that nobody writes to, without writing a byte.
+    pub fn unwritten(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(ALERTS);
+        let connection = unwritten::open(&path)?;
+        let version: u32 = connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(|error| database(&path, &error))?;
+        if !(1..=SCHEMA_VERSION).contains(&version) {
+            return Err(StoreError::SchemaVersion {
+                path: path.display().to_string(),
+                got: version.to_string(),
+                allowed: SCHEMA_VERSION,
+            });
+        }
+        Ok(Self { connection, path })
+    }
+
+    /// Every fault that the database finds in itself.
+    pub fn integrity(&self) -> Result<Vec<Fault>, StoreError> {
+        let told = || {
+            let mut statement = self.connection.prepare("PRAGMA integrity_check")?;
+            let told = statement.query_map([], |row| row.get::<_, String>(0))?;
+            told.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        let told = told().map_err(|error| database(&self.path, &error))?;
+        let wrong = told.into_iter().filter(|told| told != "ok");
+        Ok(wrong.map(|cause| Fault::new(ALERTS, cause)).collect())
     }
 
     /// Every message; those that are not as they were written are named and left where they are.

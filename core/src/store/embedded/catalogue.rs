@@ -9,6 +9,7 @@ use super::codec::{Bytes, Writer, Wrong};
 use super::fault::{Fault, database};
 use super::series_table::SeriesTable;
 use super::stations::StationState;
+use super::unwritten;
 use crate::series::{IntervalType, SeriesKey};
 use crate::store::StoreError;
 use crate::variable::Variable;
@@ -142,6 +143,23 @@ impl Catalogue {
         let mut catalogue = Self { connection, path };
         catalogue.check_version()?;
         Ok(catalogue)
+    }
+
+    /// Opens the database of a folder that nobody writes to, without writing a byte.
+    pub fn unwritten(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(DATABASE);
+        let connection = unwritten::open(&path)?;
+        let version: u32 = connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(|error| database(&path, &error))?;
+        if !(1..=SCHEMA_VERSION).contains(&version) {
+            return Err(StoreError::SchemaVersion {
+                path: path.display().to_string(),
+                got: version.to_string(),
+                allowed: SCHEMA_VERSION,
+            });
+        }
+        Ok(Self { connection, path })
     }
 
     fn check_version(&mut self) -> Result<(), StoreError> {

@@ -7,9 +7,9 @@ use super::catalogue::{Catalogue, mark_segment, segment_file};
 use super::fault::{Fault, storage};
 use crate::store::StoreError;
 
-const LOCK: &str = "lock";
-const SEGMENTS: &str = "segments";
-const DAMAGED: &str = "damaged";
+pub(super) const LOCK: &str = "lock";
+pub(super) const SEGMENTS: &str = "segments";
+pub(super) const DAMAGED: &str = "damaged";
 
 /// A folder that this store alone has open.
 #[derive(Debug)]

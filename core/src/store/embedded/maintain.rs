@@ -119,6 +119,8 @@ impl EmbeddedStore {
         }
         self.replace(&mut state, &expired, None)?;
         maintained.expired_segments += expired.len();
+        maintained.expired_readings +=
+            expired.iter().map(|segment| segment.entry.readings).sum::<u64>();
         Ok(())
     }
 
