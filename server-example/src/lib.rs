@@ -20,6 +20,7 @@
 //! | Endpoints, one file per resource | `routes/` |
 //! | Query parameters and JSON bodies | `extract.rs` |
 //! | Live fetchers of feeds | [`fetch`] |
+//! | How far back the record is kept; the command `retention` | `retention.rs` |
 //! | The command `verify` | `verify.rs` |
 //! | Error answers | `error.rs` |
 //! | Compression, ETags | `encoding.rs`, `snapshot.rs` |
@@ -43,6 +44,7 @@ mod readings_json;
 mod record;
 mod replay;
 mod replay_start;
+mod retention;
 mod routes;
 mod sample;
 mod series_json;
@@ -78,6 +80,7 @@ pub use products::ProductFiles;
 pub use record::{Origin, Record};
 pub use replay::Timeline;
 pub use replay_start::{ReplayStart, ReplayStartError};
+pub use retention::{RetentionError, RetentionFlags, retention_command};
 pub use sample::{Sample, SampleError, sample, sample_alerts, station_tables};
 pub use serve::{ServeError, serve};
 pub use state::{SnapshotError, State};

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
-use mesonet_server::{Config, Flags, VerifyFlags, serve, verify_command};
+use mesonet_server::{
+    Config, Flags, RetentionFlags, VerifyFlags, retention_command, serve, verify_command,
+};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -42,6 +44,11 @@ enum Command {
         #[command(flatten)]
         flags: VerifyFlags,
     },
+    /// Gives up readings and alerts that are too old, or says what would go
+    Retention {
+        #[command(flatten)]
+        flags: RetentionFlags,
+    },
     /// Prints a fresh key with which feed files may be pushed, and its hash for the settings
     PushKey,
 }
@@ -53,6 +60,9 @@ fn main() -> ExitCode {
         Some(Command::Serve { flags }) => run(&flags).map(|()| true),
         Some(Command::Ingest { flags }) => ingest_command(&flags).map_err(Into::into),
         Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
+        Some(Command::Retention { flags }) => {
+            retention_command(&flags).map(|()| true).map_err(Into::into)
+        }
         Some(Command::PushKey) => push_key(),
     };
     match outcome {

@@ -16,6 +16,7 @@ use crate::ingest::{Watch, WatchError};
 use crate::record::{Origin, Record};
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
+use crate::retention;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
 use crate::signals::Signals;
 use crate::state::{SnapshotError, State};
@@ -103,6 +104,7 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     let watch = config.watch.clone().map(|folder| Watch::new(folder, config.watch_keep));
     let state = State::of_record(config, clock, record.clone(), intake)?;
     prepare_zones(&state).await?;
+    retention::announce(&state, &record);
     let app = crate::app(Arc::clone(&state));
     // Beside the first requests; those for models wait.
     let sampled = Arc::clone(&state);
@@ -282,24 +284,21 @@ fn advance(
 
 /// Seals, merges and gives up what is due.
 fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> {
-    let retain_from_ms =
-        state.config().retention_ms().map(|kept_ms| state.now_ms().saturating_sub(kept_ms));
+    let retain_from_ms = retention::cutoff_of(state, record);
     let done = record.store().maintain(&Maintenance { retain_from_ms, seal_all: false })?;
     for fault in &done.set_aside {
         tracing::error!("a damaged file was set aside: {fault}");
     }
-    if let Some(retain_from_ms) = retain_from_ms.filter(|_| record.alerts().failure().is_none()) {
-        let expired = record.alerts().expire(retain_from_ms)?;
-        if expired > 0 {
-            tracing::info!("{expired} alerts were too old");
-        }
+    if let Some(retain_from_ms) = retain_from_ms {
+        let alerts = match record.alerts().failure() {
+            Some(_) => 0,
+            None => record.alerts().expire(retain_from_ms)?,
+        };
+        retention::report(retain_from_ms, &done, alerts);
     }
-    if done.sealed_readings > 0 || done.merged_segments > 0 || done.expired_segments > 0 {
-        let Maintained { sealed_readings, merged_segments, expired_segments, .. } = done;
-        tracing::info!(
-            "{sealed_readings} readings were sealed, {merged_segments} segments merged, \
-             {expired_segments} were too old"
-        );
+    if done.sealed_readings > 0 || done.merged_segments > 0 {
+        let Maintained { sealed_readings, merged_segments, .. } = done;
+        tracing::info!("{sealed_readings} readings were sealed, {merged_segments} segments merged");
     }
     Ok(MAINTENANCE)
 }

@@ -15,7 +15,8 @@ use std::sync::Arc;
 pub use alerts::{AlertReceipt, AlertRecord, AlertStore};
 #[cfg(feature = "embedded")]
 pub use embedded::{
-    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, StoreHealth, VerifyReport,
+    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, StoreHealth, Survey,
+    VerifyReport, WouldGo,
 };
 pub use memory::MemoryStore;
 

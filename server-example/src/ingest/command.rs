@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 use indicatif::ProgressBar;
 use mesonet::feed::FeedKind;
-use mesonet::{AlertStore, Intake, MemoryStore, RasterProduct, Store, StoreError, parse_instant};
+use mesonet::{
+    AlertStore, EmbeddedOptions, Intake, MemoryStore, RasterProduct, Store, StoreError,
+    parse_instant,
+};
 
 use super::bar::{show_fields, under_bar};
 use super::model_files::{ModelInlet, ModelProgress, NoModel, ingest_model, model_named};

@@ -11,6 +11,7 @@ use super::fault::{Fault, database};
 use super::folder::no_catalogue;
 use super::series_table::SeriesTable;
 use super::stations::StationState;
+use super::unwritten;
 use crate::series::{IntervalType, SeriesKey};
 use crate::store::StoreError;
 use crate::variable::Variable;
@@ -180,6 +181,23 @@ impl Catalogue {
         let mut catalogue = Self { connection, path, count: None };
         catalogue.check_version(is_new)?;
         Ok(catalogue)
+    }
+
+    /// Opens the database of a folder that nobody writes to, without writing a byte.
+    pub fn unwritten(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(DATABASE);
+        let connection = unwritten::open(&path)?;
+        let version: u32 = connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(|error| database(&path, &error))?;
+        if !(1..=SCHEMA_VERSION).contains(&version) {
+            return Err(StoreError::SchemaVersion {
+                path: path.display().to_string(),
+                got: version.to_string(),
+                allowed: SCHEMA_VERSION,
+            });
+        }
+        Ok(Self { connection, path, count: None })
     }
 
     fn check_version(&mut self, is_new: bool) -> Result<(), StoreError> {

@@ -121,6 +121,8 @@ impl EmbeddedStore {
         }
         self.replace(&mut state, &expired, None, None)?;
         maintained.expired_segments += expired.len();
+        maintained.expired_readings +=
+            expired.iter().map(|segment| segment.entry.readings).sum::<u64>();
         Ok(())
     }
 

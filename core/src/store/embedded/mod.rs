@@ -34,7 +34,9 @@ mod segment;
 mod segment_file;
 mod series_table;
 mod stations;
+mod survey;
 mod sweep;
+mod unwritten;
 mod verify;
 mod view;
 mod write;
@@ -49,6 +51,7 @@ use crate::report::Batch;
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
 use folder::Folder;
+pub use survey::{Survey, WouldGo};
 use view::View;
 use write::State;
 
@@ -86,6 +89,8 @@ pub struct Maintained {
     pub merged_segments: usize,
     /// Segments that were deleted as too old.
     pub expired_segments: usize,
+    /// Readings in them.
+    pub expired_readings: u64,
     /// Damaged files that were set aside.
     pub set_aside: Vec<Fault>,
 }
@@ -107,8 +112,10 @@ pub struct VerifyReport {
     pub journal_readings: u64,
     /// Alerts that were checked.
     pub alerts: usize,
-    /// What is wrong; none for a store that is whole.
+    /// What is wrong and still in its place; none for a store that is whole.
     pub faults: Vec<Fault>,
+    /// What was wrong and was set aside, where that was asked for.
+    pub set_aside: Vec<Fault>,
 }
 
 /// A store in a folder: readings that are on disk when [`append`](Store::append) returns.
@@ -181,12 +188,23 @@ impl EmbeddedStore {
 
     /// Checks every file of the store in a folder that no process has open.
     ///
-    /// Nothing is changed, except that damaged files are set aside if `set_aside` says so.
+    /// Nothing is written: the folder may be on a disk that is full or mounted read-only. Only if
+    /// `set_aside` says so, what is damaged is set aside afterwards, where it can be: segments and
+    /// batches of the journal.
     ///
     /// # Errors
     /// As [`open`](Self::open).
     pub fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
         verify::verify(dir, set_aside)
+    }
+
+    /// Looks at the store in a folder that no process has open, to tell what giving up readings
+    /// would take from it. Nothing is written.
+    ///
+    /// # Errors
+    /// A folder that a process has open, that a different version wrote, or that cannot be read.
+    pub fn survey(dir: &Path) -> Result<Survey, StoreError> {
+        Survey::open(dir)
     }
 
     /// How the store is.
@@ -195,6 +213,7 @@ impl EmbeddedStore {
         let entries = || view.segments.iter().map(|segment| &segment.entry);
         StoreHealth {
             faults: self.faults.list(),
+            newest_ms: view.newest_ms(),
             segments: view.segments.len(),
             sealed_readings: entries().map(|entry| entry.readings).sum(),
             fresh_readings: view.fresh.iter().map(|run| run.readings).sum(),
@@ -274,3 +293,5 @@ mod start_tests;
 pub(in crate::store) mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unwritten_tests;

@@ -70,7 +70,8 @@ fn a_segment_that_the_catalogue_does_not_know_is_moved_aside_and_named() {
     store.reopen();
     let kept = ["00000008.arrow", "00000008.arrow.2", "elsewhere.arrow"];
     assert_eq!(names(&store, "orphaned"), kept);
-    store.append(&ten(), &mut unjudged).unwrap();
+    let later = batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)]);
+    store.append(&later, &mut unjudged).unwrap();
     seal(&mut store);
     assert!(names(&store, "segments").contains(&"00000009.arrow".to_owned()));
     store.store = None;
