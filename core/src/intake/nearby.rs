@@ -111,7 +111,9 @@ mod tests {
         {
             let directory = directory(stations);
             let place = |i: usize| directory.stations[i].station.coordinates;
-            for radius_km in [0.0, 50.0, 20_000.0] {
+            // One is just as far as a station.
+            let exact_km = place(0).distance_km(place(stations / 2));
+            for radius_km in [0.0, 50.0, exact_km, 20_000.0] {
                 let nearby = Nearby::new(&directory, radius_km);
                 for from in [0, stations / 2, stations - 1] {
                     let mut expected: Vec<(usize, f64)> = (0..stations)
