@@ -4,6 +4,7 @@
 mod alerts;
 mod alerts_zones;
 mod capabilities;
+mod door;
 mod every_answer;
 mod historical_bulk;
 mod ingest;

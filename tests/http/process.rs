@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::thread::sleep;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// More than the server takes anywhere; a bound, not a measurement.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server on a port of its own, ended with the test.
 pub struct Server {
@@ -26,8 +26,8 @@ pub struct Server {
     address: String,
 }
 
-/// A command that works in a folder of its own: its record is `mesonet-data` there.
-fn command(folder: &Path, args: &[&str]) -> Command {
+/// The server's program.
+pub fn binary() -> PathBuf {
     let binary = std::env::var_os("MESONET_SERVER_BIN").map_or_else(
         || {
             let test = std::env::current_exe().unwrap();
@@ -43,7 +43,12 @@ fn command(folder: &Path, args: &[&str]) -> Command {
          MESONET_SERVER_BIN",
         binary.display()
     );
-    let mut command = Command::new(binary);
+    binary
+}
+
+/// A command that works in a folder of its own: its record is `mesonet-data` there.
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(binary());
     command.args(args).env_clear().current_dir(folder).stdin(Stdio::null()).stderr(Stdio::piped());
     command
 }
@@ -53,7 +58,8 @@ impl Server {
         Self::spawn(command(folder.path(), &[&["--listen", "127.0.0.1:0"], args].concat()))
     }
 
-    fn spawn(mut command: Command) -> Self {
+    /// Starts a server by a command of the caller's, and waits until it listens.
+    pub fn spawn(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut log = String::new();
@@ -65,6 +71,17 @@ impl Server {
             }
         };
         Self { child, stderr, log, address }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address.parse().unwrap()
+    }
+
+    /// Sends a signal: `TERM`, `HUP`.
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
     /// Head and body of the answer to a GET.
@@ -80,8 +97,7 @@ impl Server {
 
     /// Sends SIGTERM and gives the exit status and what was said since it listened.
     pub fn stop(mut self) -> (Option<i32>, String) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.signal("TERM");
         let mut rest = String::new();
         self.stderr.read_to_string(&mut rest).unwrap();
         (self.child.wait().unwrap().code(), rest)
