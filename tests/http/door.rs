@@ -84,7 +84,7 @@ fn with_files(folder: &TempDir, files: u32, args: &[&str]) -> Server {
 #[test]
 fn silent_connections_up_to_the_file_limit_shut_nobody_out() {
     let folder = TempDir::new().unwrap();
-    let server = with_files(&folder, 256, &[]);
+    let server = with_files(&folder, 256, &["--now", "live"]);
     let mut silent = Vec::new();
     for round in 0..5 {
         for _ in 0..20 {
@@ -104,7 +104,7 @@ fn silent_connections_up_to_the_file_limit_shut_nobody_out() {
 #[test]
 fn a_kept_connection_outlives_a_flood_of_others_that_ask_for_nothing() {
     let folder = TempDir::new().unwrap();
-    let args = ["--max-connections", "32", "--max-address-connections", "32"];
+    let args = ["--now", "live", "--max-connections", "32", "--max-address-connections", "32"];
     let server = Server::start(&folder, &args);
     let mut kept = connect(server.address(), POLITE).unwrap();
     let mut silent = Vec::new();
@@ -125,7 +125,7 @@ fn a_kept_connection_outlives_a_flood_of_others_that_ask_for_nothing() {
 #[test]
 fn when_all_are_busy_a_stranger_is_told_to_come_later() {
     let folder = TempDir::new().unwrap();
-    let args = ["--max-connections", "4", "--max-address-connections", "4"];
+    let args = ["--now", "live", "--max-connections", "4", "--max-address-connections", "4"];
     let server = Server::start(&folder, &args);
     let busy: Vec<TcpStream> = (0..4)
         .map(|_| {
@@ -157,7 +157,7 @@ fn when_all_are_busy_a_stranger_is_told_to_come_later() {
 #[test]
 fn a_head_that_does_not_end_and_a_connection_that_rests_are_given_up() {
     let folder = TempDir::new().unwrap();
-    let server = Server::start(&folder, &["--head-timeout-s", "1", "--idle-timeout-s", "2"]);
+    let server = Server::start(&folder, &["--now", "live", "--head-timeout-s", "1", "--idle-timeout-s", "2"]);
     assert_eq!(read_to_end(&mut connect(server.address(), 2).unwrap()), b"");
     let mut drop_by_drop = connect(server.address(), 2).unwrap();
     let started = Instant::now();
@@ -175,7 +175,7 @@ fn a_head_that_does_not_end_and_a_connection_that_rests_are_given_up() {
 #[test]
 fn two_hosts_none_or_a_malformed_one_are_a_400_and_the_end() {
     let folder = TempDir::new().unwrap();
-    let server = Server::start(&folder, &[]);
+    let server = Server::start(&folder, &["--now", "live"]);
     let ask = |version: &str, hosts: &str| {
         answer_to(server.address(), &format!("GET / HTTP/{version}\r\n{hosts}\r\n"))
     };
@@ -196,7 +196,7 @@ fn two_hosts_none_or_a_malformed_one_are_a_400_and_the_end() {
 #[test]
 fn a_body_that_comes_too_slowly_is_a_408() {
     let folder = TempDir::new().unwrap();
-    let server = Server::start(&folder, &[]);
+    let server = Server::start(&folder, &["--now", "live"]);
     let mut slow = connect(server.address(), 2).unwrap();
     let head = "POST /api/v1/stations/readings HTTP/1.1\r\nhost: a\r\ncontent-type: \
                 application/json\r\ncontent-length: 100\r\n\r\n{";
@@ -284,7 +284,7 @@ fn two_hundred_who_do_not_read_and_come_again_keep_nobody_waiting() {
 #[test]
 fn sighup_ends_nothing() {
     let folder = TempDir::new().unwrap();
-    let server = Server::start(&folder, &[]);
+    let server = Server::start(&folder, &["--now", "live"]);
     server.signal("HUP");
     for _ in 0..5 {
         get(server.address(), "/api/v1/observations/units");
