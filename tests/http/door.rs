@@ -157,7 +157,10 @@ fn when_all_are_busy_a_stranger_is_told_to_come_later() {
 #[test]
 fn a_head_that_does_not_end_and_a_connection_that_rests_are_given_up() {
     let folder = TempDir::new().unwrap();
-    let server = Server::start(&folder, &["--now", "live", "--head-timeout-s", "1", "--idle-timeout-s", "2"]);
+    let server = Server::start(
+        &folder,
+        &["--now", "live", "--head-timeout-s", "1", "--idle-timeout-s", "2"],
+    );
     assert_eq!(read_to_end(&mut connect(server.address(), 2).unwrap()), b"");
     let mut drop_by_drop = connect(server.address(), 2).unwrap();
     let started = Instant::now();
