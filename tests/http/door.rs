@@ -36,7 +36,7 @@ fn connect(server: SocketAddr, from: u8) -> std::io::Result<TcpStream> {
 
 /// All that comes until the end; a connection that is reset has ended too.
 fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
-    let (mut bytes, mut piece) = (Vec::new(), [0; 65_536]);
+    let (mut bytes, mut piece) = (Vec::new(), vec![0; 65_536]);
     loop {
         match stream.read(&mut piece) {
             Ok(0) => return bytes,
@@ -216,7 +216,7 @@ fn an_answer_that_is_not_taken_is_broken_off_and_one_that_is_taken_slowly_is_who
     stuck.write_all(BIG.as_bytes()).unwrap();
     let mut slow = connect(server.address(), 3).unwrap();
     slow.write_all(BIG.replace("host: a", "host: a\r\nconnection: close").as_bytes()).unwrap();
-    let (started, mut taken, mut piece) = (Instant::now(), Vec::new(), [0; 65_536]);
+    let (started, mut taken, mut piece) = (Instant::now(), Vec::new(), vec![0; 65_536]);
     loop {
         let count = slow.read(&mut piece).unwrap();
         if count == 0 {

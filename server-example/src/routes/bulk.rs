@@ -32,8 +32,7 @@ const NAME: HeaderName = HeaderName::from_static("x-name");
 /// Those that a page of another site must be able to read.
 pub const HEADERS: [HeaderName; 5] = [HAS_MORE, NEXT_CURSOR, SERIES_FOUND, STATION_ID, NAME];
 
-/// Memory of a page that is being written: a group of rows with its columns. Measured: see
-/// docs/operations.md.
+/// Memory of a page that is being written: a group of 65,536 rows with its columns, and as much again.
 const PAGE_BYTES: usize = 8 << 20;
 
 pub fn router() -> Router<Arc<State>> {
