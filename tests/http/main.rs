@@ -7,6 +7,7 @@ mod capabilities;
 #[path = "../../core/tests/process/mod.rs"]
 mod child;
 mod child_deadlines;
+mod door;
 mod every_answer;
 mod historical_bulk;
 mod ingest;

@@ -14,11 +14,13 @@ use mesonet::{
 use serde::Deserialize;
 
 use crate::access::{Allowed, Gate};
+use crate::door::Party;
 use crate::encoding::{Accepted, Encoding};
 use crate::error::ApiError;
 use crate::extract::{JsonBody, Query, accepted_media_type};
 use crate::state::State;
 use crate::stream::{self, Pieces, Writer};
+use crate::work::Cost;
 
 /// Headers that tell of a page.
 const HAS_MORE: HeaderName = HeaderName::from_static("x-has-more");
@@ -29,6 +31,9 @@ const NAME: HeaderName = HeaderName::from_static("x-name");
 
 /// Those that a page of another site must be able to read.
 pub const HEADERS: [HeaderName; 5] = [HAS_MORE, NEXT_CURSOR, SERIES_FOUND, STATION_ID, NAME];
+
+/// Memory of a page that is being written: a group of 65,536 rows with its columns, and as much again.
+const PAGE_BYTES: usize = 8 << 20;
 
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/historical/bulk", post(bulk))
@@ -50,6 +55,7 @@ struct BulkRequest {
 async fn bulk(
     _: Allowed<HistoricalBulk>,
     Shared(state): Shared<Arc<State>>,
+    party: Party,
     query: Query,
     accepted: Accepted,
     headers: HeaderMap,
@@ -78,7 +84,8 @@ async fn bulk(
         let writer = page.writer(format).map_err(ApiError::of)?;
         Ok((found, Pieces::new(writer, encoding)?))
     };
-    let ((series_found, names, next_cursor), body) = stream::body(state, begin).await?;
+    let ((series_found, names, next_cursor), body) =
+        stream::body(state, party, Cost::heavy(PAGE_BYTES), begin).await?;
 
     let mut response = Response::new(body);
     let headers = response.headers_mut();
@@ -119,6 +126,10 @@ fn page_rows(text: &str) -> Result<usize, ExportError> {
 }
 
 impl Writer for ExportWriter {
+    fn held_bytes(&self) -> usize {
+        PAGE_BYTES
+    }
+
     fn write(
         &mut self,
         state: &State,

@@ -8,11 +8,13 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::{Iso8601, SeriesId, StationId};
 
+use crate::door::Party;
 use crate::encoding::Accepted;
 use crate::error::ApiError;
 use crate::extract::Query;
 use crate::snapshot::json_value;
 use crate::state::State;
+use crate::work::Load;
 
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/observations/explain", get(explain))
@@ -21,6 +23,7 @@ pub fn router() -> Router<Arc<State>> {
 /// Worked out when it is asked for; nothing of it is stored.
 async fn explain(
     Shared(state): Shared<Arc<State>>,
+    party: Party,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
@@ -33,7 +36,9 @@ async fn explain(
     })?;
     let ts_ms = query.instant("timestamp")?.ok_or_else(needed("timestamp"))?;
     let found = state
-        .work(move |state| state.intake().explain(state.store(), station, series, ts_ms))
+        .work(party, Load::Light, move |state| {
+            state.intake().explain(state.store(), station, series, ts_ms)
+        })
         .await?
         .map_err(ApiError::of)?;
     let missing = || {
