@@ -3,6 +3,7 @@
 
 mod alerts;
 mod alerts_zones;
+mod bombs;
 mod capabilities;
 mod every_answer;
 mod historical_bulk;
@@ -14,6 +15,7 @@ mod observations_series;
 mod observations_units;
 mod process;
 mod products;
+mod pushes;
 mod sample;
 mod stations_id;
 mod stations_map_details;

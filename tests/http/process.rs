@@ -27,7 +27,7 @@ pub struct Server {
 }
 
 /// A command that works in a folder of its own: its record is `mesonet-data` there.
-fn command(folder: &Path, args: &[&str]) -> Command {
+pub fn command(folder: &Path, args: &[&str]) -> Command {
     let binary = std::env::var_os("MESONET_SERVER_BIN").map_or_else(
         || {
             let test = std::env::current_exe().unwrap();
@@ -65,6 +65,11 @@ impl Server {
             }
         };
         Self { child, stderr, log, address }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> &str {
+        &self.address
     }
 
     /// Head and body of the answer to a GET.
