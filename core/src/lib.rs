@@ -220,8 +220,8 @@ pub use grid::{
 };
 #[cfg(feature = "grid-store")]
 pub use grid_store::{
-    GridLevel, GridProduct, GridRun, GridStore, GridStoreError, ProductDefinition, PublishedHour,
-    RunDefinition, RunWriter,
+    GridLevel, GridProduct, GridRun, GridStore, GridStoreError, LevelValues, ProductDefinition,
+    PublishedHour, RunDefinition, RunWriter,
 };
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use intake::{InputVerdict, Intake, ReadingExplanation};

@@ -19,8 +19,8 @@ use crate::config::{Config, ConfigError};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::ingest::{
-    FileFault, Ingest, IngestError, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
-    Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
+    FileFault, Ingest, IngestError, Lanes, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
+    Reception, Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
 };
 use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles, take_in_sample};
@@ -46,10 +46,8 @@ pub struct State {
     sample_product: Once,
     /// Likewise its model runs.
     sample_models: Once,
-    /// Held while files are read into the store: one reader at a time keeps the cores busy.
-    inlet: Mutex<()>,
-    /// Likewise for the runs of models, which take long.
-    model_inlet: Mutex<()>,
+    lanes: Lanes,
+    reception: Reception,
     alert_view: ArcSwapOption<AlertView>,
     /// Held while that is made: who comes meanwhile waits for it.
     alert_builder: Mutex<()>,
@@ -154,8 +152,8 @@ impl State {
             store,
             record,
             intake,
-            inlet: Mutex::new(()),
-            model_inlet: Mutex::new(()),
+            lanes: Lanes::default(),
+            reception: Reception::default(),
         }))
     }
 
@@ -270,7 +268,18 @@ impl State {
         }
     }
 
-    /// Reads files of a model into its runs, one caller after the other; see [`ingest_model`].
+    /// Who reads files in beside whom.
+    pub(crate) fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// Takes the bodies of pushes in.
+    pub(crate) fn reception(&self) -> &Reception {
+        &self.reception
+    }
+
+    /// Reads files of a model into its runs; see [`ingest_model`]. One caller at a time for each
+    /// model, as its lane sees to: another one is told that the run is being written.
     ///
     /// # Errors
     /// A name that no model has.
@@ -282,11 +291,10 @@ impl State {
     ) -> Result<(Vec<FileFault>, Summary), NoModel> {
         let source = model_named(self.models.catalogue(), model)?;
         let inlet = ModelInlet { store: self.models.store(), source };
-        let _one_at_a_time = self.model_inlet.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(ingest_model(inlet, options, &ModelProgress::default(), read))
     }
 
-    /// Reads files into the store, one caller after the other; see [`ingest`]. What anyone but
+    /// Reads files into the store; see [`ingest`]. Each caller is on its lane. What anyone but
     /// the server itself brings in makes the record theirs: its clock is live from the next start.
     ///
     /// # Errors
@@ -298,7 +306,6 @@ impl State {
         read: impl FnOnce(&mut Ingest<'_>) -> T,
     ) -> Result<(T, Summary), IngestError> {
         let tables = station_tables()?;
-        let _one_at_a_time = self.inlet.lock().unwrap_or_else(PoisonError::into_inner);
         let target = Target {
             intake: &self.intake,
             store: &UntilTold { store: &*self.store, told: &self.is_stopping },

@@ -3,6 +3,7 @@
 
 mod alerts;
 mod alerts_zones;
+mod bombs;
 mod capabilities;
 #[path = "../../core/tests/process/mod.rs"]
 mod child;
@@ -19,6 +20,7 @@ mod observations_units;
 mod process;
 mod products;
 mod retention;
+mod pushes;
 mod sample;
 mod stations_id;
 mod stations_map_details;

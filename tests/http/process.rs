@@ -48,7 +48,7 @@ pub fn binary() -> PathBuf {
 }
 
 /// A command that works in a folder of its own: its record is `mesonet-data` there.
-fn command(folder: &Path, args: &[&str]) -> Command {
+pub fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.args(args).env_clear().current_dir(folder);
     command

@@ -36,6 +36,7 @@ pub(crate) use definition::check_name;
 pub use definition::{ProductDefinition, PublishedHour, RunDefinition};
 pub use error::GridStoreError;
 pub use reader::{GridLevel, GridProduct, GridRun};
+pub use shard::LevelValues;
 pub use writer::RunWriter;
 
 use std::fs;
