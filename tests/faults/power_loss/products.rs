@@ -9,7 +9,8 @@ use mesonet_server::ProductFiles;
 use crate::Work;
 
 /// The product that each step writes, and how finely.
-const STEPS: [(&str, f64); 4] = [("pressure", 1.0), ("other", 1.0), ("pressure", 2.0), ("other", 0.5)];
+const STEPS: [(&str, f64); 4] =
+    [("pressure", 1.0), ("other", 1.0), ("pressure", 2.0), ("other", 0.5)];
 
 pub struct Products {
     dir: std::path::PathBuf,
@@ -33,8 +34,8 @@ impl Work for Products {
     type Seen = Vec<(String, i64, Vec<u8>)>;
 
     fn open(dir: &Path) -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("data/grib/nam211_prmsl_simple.grib2.gz");
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("data/grib/nam211_prmsl_simple.grib2.gz");
         let mut grib = Vec::new();
         let file = std::fs::File::open(path).unwrap();
         flate2::read::GzDecoder::new(file).read_to_end(&mut grib).unwrap();

@@ -102,10 +102,8 @@ impl Work for Readings {
     const NAME: &'static str = "readings";
     const STEPS: usize = 30;
     /// Stations, and of each reading its station, series, time, value, verdict and source's word.
-    type Seen = (
-        Vec<Arc<StationRecord>>,
-        Vec<(StationId, SeriesId, i64, u64, QualityCode, QualityCode)>,
-    );
+    type Seen =
+        (Vec<Arc<StationRecord>>, Vec<(StationId, SeriesId, i64, u64, QualityCode, QualityCode)>);
 
     fn open(dir: &Path) -> Self {
         let store = EmbeddedStore::open(dir, OPTIONS).unwrap();

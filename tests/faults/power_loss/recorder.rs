@@ -11,16 +11,40 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// One change, or what was made durable.
 #[derive(Clone, Debug)]
 pub enum Record {
-    Made { inode: u64, path: PathBuf },
-    FolderMade { path: PathBuf },
-    Renamed { from: PathBuf, to: PathBuf },
-    Linked { from: PathBuf, to: PathBuf },
+    Made {
+        inode: u64,
+        path: PathBuf,
+    },
+    FolderMade {
+        path: PathBuf,
+    },
+    Renamed {
+        from: PathBuf,
+        to: PathBuf,
+    },
+    Linked {
+        from: PathBuf,
+        to: PathBuf,
+    },
     /// The name of a file or a folder.
-    Removed { path: PathBuf },
-    Written { inode: u64, offset: usize, bytes: Arc<[u8]> },
-    Length { inode: u64, length: usize },
-    Synced { inode: u64 },
-    FolderSynced { path: PathBuf },
+    Removed {
+        path: PathBuf,
+    },
+    Written {
+        inode: u64,
+        offset: usize,
+        bytes: Arc<[u8]>,
+    },
+    Length {
+        inode: u64,
+        length: usize,
+    },
+    Synced {
+        inode: u64,
+    },
+    FolderSynced {
+        path: PathBuf,
+    },
     /// What the program said.
     Mark(#[allow(dead_code, reason = "is shown where a check fails")] String),
 }

@@ -1,6 +1,8 @@
 //! Model runs: hours, products that come later, and old runs that are removed.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use mesonet::{
     Encoding, GridDefinition, GridProjection, GridStore, HOUR_MS, LatLonGlobe, ProductDefinition,
@@ -80,6 +82,36 @@ fn values(run: usize, hour: usize, product: usize) -> Vec<i16> {
     (0..levels * ROWS * COLUMNS).map(|cell| (field * 1000 + cell) as i16).collect()
 }
 
+/// The documents and coordinates of a run: all files but shards and the document of the group.
+fn documents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut documents = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(of) = folders.pop() {
+        for entry in std::fs::read_dir(of).unwrap() {
+            let path = entry.unwrap().path();
+            let inside = path.strip_prefix(folder).unwrap().to_owned();
+            let is_shards = PRODUCTS.iter().any(|(name, _)| inside == Path::new(name).join("c"));
+            if path.is_file() && inside.components().count() > 1 {
+                documents.insert(inside, std::fs::read(path).unwrap());
+            } else if path.is_dir() && !is_shards {
+                folders.push(path);
+            }
+        }
+    }
+    documents
+}
+
+/// Those of each run.
+static DOCUMENTS: LazyLock<Vec<BTreeMap<PathBuf, Vec<u8>>>> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().unwrap();
+    let store = GridStore::new(dir.path());
+    let of_run = |run| {
+        store.write_run(definition(run)).unwrap();
+        documents(&dir.path().join(MODEL).join(stamp(run).to_string()))
+    };
+    (0..3).map(of_run).collect()
+});
+
 impl Work for Runs {
     const NAME: &'static str = "model runs";
     const STEPS: usize = ACTS.len();
@@ -143,10 +175,12 @@ impl Work for Runs {
             let run = store.run(MODEL, stamp).unwrap();
             assert_eq!(run.verify(), []);
             assert_eq!(*run.definition(), definition(number));
+            assert_eq!(documents(&dir.join(MODEL).join(stamp.to_string())), DOCUMENTS[number]);
             for published in run.published() {
-                let there = PRODUCTS.iter().enumerate().filter(|(_, (name, _))| {
-                    published.absent.iter().all(|absent| absent != name)
-                });
+                let there = PRODUCTS
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, (name, _))| published.absent.iter().all(|absent| absent != name));
                 for (product, &(name, levels)) in there {
                     let mut values = vec![0; levels * ROWS * COLUMNS];
                     for (level, plane) in values.chunks_mut(ROWS * COLUMNS).enumerate() {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::catalogue::{Catalogue, mark_segment, segment_file};
 use super::fault::{Fault, storage};
+use crate::durable::create_folder;
 use crate::store::StoreError;
 
 const LOCK: &str = "lock";
@@ -23,7 +24,7 @@ impl Folder {
     /// Makes the folder if there is none, and locks it.
     pub fn create(path: &Path) -> Result<Self, StoreError> {
         for folder in [path.to_owned(), path.join(SEGMENTS), path.join(DAMAGED)] {
-            fs::create_dir_all(&folder).map_err(|error| storage(&folder, &error))?;
+            create_folder(&folder).map_err(|error| storage(&folder, &error))?;
         }
         Self::lock(path)
     }
