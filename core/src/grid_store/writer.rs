@@ -10,8 +10,9 @@ use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::reader::{layout, shard_path};
 use super::shard::{self, LevelValues};
-use super::zarr::{DOCUMENT, Manifest, create, sync_folder, write_arrays};
-use super::{GridStoreError, clear};
+use super::zarr::{DOCUMENT, Manifest, create, write_arrays};
+use super::{GridStoreError, clear, take_away};
+use crate::durable::{create_folder, sync_folder, sync_folders};
 use crate::projection::NativeGrid;
 
 /// Writes the hours of a run. What is written is seen by nobody until it is published.
@@ -33,13 +34,13 @@ impl RunWriter {
         definition.check()?;
         NativeGrid::new(definition.grid)?;
         let model = folder.parent().unwrap_or(folder);
-        create(model)?;
+        create_folder(model).map_err(|error| storage(model, &error))?;
         let lock = lock(&model.join(format!(".{}.lock", definition.run)), &definition)?;
         let manifest = match Manifest::read(folder)? {
             Some(manifest) if manifest.definition == definition => manifest,
             // Nobody has seen anything of it.
             Some(manifest) if manifest.published.is_empty() => {
-                fs::remove_dir_all(folder).map_err(|error| storage(folder, &error))?;
+                take_away(folder, definition.run)?;
                 found(folder, definition)?
             }
             Some(_) => return Err(GridStoreError::Differs(definition.run.to_string())),
@@ -165,7 +166,7 @@ impl RunWriter {
             }
         }
         for folder in &folders {
-            sync_folder(folder)?;
+            sync_folder(folder).map_err(|error| storage(folder, &error))?;
         }
         manifest.published.sort_unstable_by_key(|published| published.hour);
         manifest.write(&self.folder)?;
@@ -218,8 +219,10 @@ fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, GridStore
     write_arrays(&fresh, &definition)?;
     let manifest = Manifest::new(definition);
     manifest.write(&fresh)?;
-    fs::rename(&fresh, folder).map_err(|error| storage(folder, &error))?;
-    sync_folder(folder.parent().unwrap_or(folder))?;
+    let placed = sync_folders(&fresh)
+        .and_then(|()| fs::rename(&fresh, folder))
+        .and_then(|()| sync_folder(folder.parent().unwrap_or(folder)));
+    placed.map_err(|error| storage(folder, &error))?;
     Ok(manifest)
 }
 
