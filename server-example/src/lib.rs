@@ -20,6 +20,7 @@
 //! | Query parameters and JSON bodies | `extract.rs` |
 //! | Live fetchers of feeds | [`fetch`] |
 //! | The command `verify` | `verify.rs` |
+//! | What a damaged record lacks, on the answer | `damage.rs` |
 //! | Error answers | `error.rs` |
 //! | Compression, ETags | `encoding.rs`, `snapshot.rs` |
 //! | Who calls, and what the caller may use | `access.rs` |
@@ -30,6 +31,7 @@ mod access;
 mod alerts;
 mod clock;
 mod config;
+mod damage;
 mod encoding;
 mod error;
 mod extract;
@@ -151,6 +153,7 @@ fn cors(origins: &[String]) -> Option<CorsLayer> {
                     &[
                         header::ETAG,
                         REPLAY,
+                        damage::DAMAGED,
                         routes::GEOGRAPHY,
                         header::CONTENT_RANGE,
                         header::CONTENT_LOCATION,

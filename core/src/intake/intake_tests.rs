@@ -200,7 +200,7 @@ impl Reader for Looks<'_> {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<crate::store::Damage, StoreError> {
         self.1.lock().unwrap().push(selection.window);
         self.0.scan(selection, visit)
     }
@@ -215,7 +215,7 @@ impl Reader for Watched {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<crate::store::Damage, StoreError> {
         self.0.scan(selection, visit)
     }
 }

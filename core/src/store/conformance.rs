@@ -174,7 +174,12 @@ fn what_is_on_record_already_changes_nothing(store: &dyn Store) {
     // Of a station and of a moment the last word in the batch counts.
     let whole = Batch {
         stations: vec![moved, station("A"), station("B")],
-        reports: vec![report("A", 10, 0, 1.0), rain(0, 2.0), rain(0, 3.0), report("B", 10, 0, -0.0)],
+        reports: vec![
+            report("A", 10, 0, 1.0),
+            rain(0, 2.0),
+            rain(0, 3.0),
+            report("B", 10, 0, -0.0),
+        ],
     };
     let good = |record: &dyn Reader| {
         let (station, series) = (StationId::new("TEST", "A"), temperature().id());

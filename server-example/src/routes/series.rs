@@ -1,17 +1,19 @@
 //! `/observations/series`: the readings of one variable at one station.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::post;
 use mesonet::{
-    ClosedWindow, SeriesFilter, StationId, Variable, check_lookback, observation_series,
+    ClosedWindow, SeriesFilter, StationId, Variable, Watched, check_lookback, observation_series,
 };
 use serde::Deserialize;
 
 use crate::access::Caller;
+use crate::damage::said;
 use crate::encoding::Accepted;
 use crate::error::ApiError;
 use crate::extract::{JsonBody, Query};
@@ -50,9 +52,14 @@ async fn series(
     // No station has readings of what is no variable: the caller is told which there are.
     name.parse::<Variable>().map_err(|error| ApiError::NotFound(error.to_string()))?;
     let encoding = accepted.fastest();
+    // Also for an answer that there is nothing.
+    let damaged = Arc::new(AtomicU64::new(0));
+    let noted = Arc::clone(&damaged);
     let begin = move |state: &State| {
-        let found = observation_series(state.store(), station, &filter, window);
-        let found = found.map_err(ApiError::of)?.ok_or_else(|| {
+        let store = Watched::new(state.store());
+        let found = observation_series(&store, station, &filter, window).map_err(ApiError::of)?;
+        noted.store(state.note_damage(&store), Ordering::Relaxed);
+        let found = found.ok_or_else(|| {
             ApiError::NotFound(format!(
                 "station {station} has no matching readings of {name} in the window"
             ))
@@ -60,6 +67,6 @@ async fn series(
         let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
         Ok(((), Pieces::new(writer, encoding)?))
     };
-    let ((), body) = stream::body(state, begin).await?;
-    Ok(json(encoding, body))
+    let answer = stream::body(state, begin).await.map(|((), body)| json(encoding, body));
+    Ok(said(answer, damaged.load(Ordering::Relaxed)))
 }

@@ -202,7 +202,9 @@ impl Stations {
         };
         Delta {
             description: delta.description,
-            update_time_ms: delta.update_time_ms.filter(|_| delta.update_time_ms > state.record.update_time_ms),
+            update_time_ms: delta
+                .update_time_ms
+                .filter(|_| delta.update_time_ms > state.record.update_time_ms),
             weather: delta.weather.filter(|weather| !is_known(weather)),
         }
     }
@@ -238,7 +240,7 @@ impl Stations {
             let Some(at) = self.place(run.stations[place].0) else { continue };
             let state = self.touch(at);
             for row in &run.rows[run.rows_at(place)] {
-                let Ok(&[first_ms, .., last_ms] | &[first_ms @ last_ms]) = run.times(row) else {
+                let (&[first_ms, .., last_ms] | &[first_ms @ last_ms]) = run.times(row) else {
                     continue;
                 };
                 state.note(series, row.slot, first_ms, last_ms);
