@@ -279,8 +279,8 @@ pub use station::{Station, StationId, StationIdError, StationType};
 pub use store::{AlertReceipt, AlertRecord, AlertStore};
 #[cfg(feature = "store")]
 pub use store::{
-    Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, StationRecord,
-    StationSeries, Store, StoreError, Verdicts, latest_slices, unjudged,
+    Damage, Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, StationRecord,
+    StationSeries, Store, StoreError, Verdicts, Watched, latest_slices, unjudged,
 };
 #[cfg(feature = "embedded")]
 pub use store::{

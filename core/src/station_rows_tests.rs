@@ -24,7 +24,7 @@ impl Reader for Sliced {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<crate::store::Damage, StoreError> {
         self.0.scan(selection, &mut |i, slices| {
             let parts = slices.iter().flat_map(|slice| {
                 (0..slice.ts_ms.len()).step_by(self.1).map(move |start| {
@@ -138,7 +138,7 @@ fn a_sparse_record_of_centuries_takes_few_scans() {
             &self,
             selection: &Selection<'_>,
             visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-        ) -> Result<(), StoreError> {
+        ) -> Result<crate::store::Damage, StoreError> {
             self.1.set(self.1.get() + 1);
             self.0.scan(selection, visit)
         }

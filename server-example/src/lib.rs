@@ -22,6 +22,7 @@
 //! | Live fetchers of feeds | [`fetch`] |
 //! | How far back the record is kept; the command `retention` | `retention.rs` |
 //! | The command `verify` | `verify.rs` |
+//! | What a damaged record lacks, on the answer | `damage.rs` |
 //! | Error answers | `error.rs` |
 //! | Compression, ETags | `encoding.rs`, `snapshot.rs` |
 //! | Who calls, and what the caller may use | `access.rs` |
@@ -33,6 +34,7 @@ mod access;
 mod alerts;
 mod clock;
 mod config;
+mod damage;
 mod door;
 mod encoding;
 mod error;
@@ -188,6 +190,7 @@ fn cors(origins: &[String]) -> Option<CorsLayer> {
                     &[
                         header::ETAG,
                         REPLAY,
+                        damage::DAMAGED,
                         routes::GEOGRAPHY,
                         header::CONTENT_RANGE,
                         header::CONTENT_LOCATION,

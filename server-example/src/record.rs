@@ -1,7 +1,7 @@
 //! The record of a server: its store on disk, and where what is in it came from.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mesonet::{AlertStore, EmbeddedOptions, EmbeddedStore, Reader, StoreError};
 
@@ -27,6 +27,8 @@ pub enum Origin {
 pub struct Record {
     store: Arc<EmbeddedStore>,
     alerts: Arc<AlertStore>,
+    /// How many faults of the store are in the log.
+    logged: Arc<Mutex<usize>>,
 }
 
 impl Record {
@@ -36,12 +38,9 @@ impl Record {
     /// Another process has it open, or it cannot be read or written.
     pub fn open(dir: &Path, options: EmbeddedOptions) -> Result<Self, StoreError> {
         let store = EmbeddedStore::open(dir, options)?;
-        let health = store.health();
-        for fault in &health.faults {
-            tracing::error!("the record is damaged: {fault}");
-        }
-        if health.swept_files > 0 {
-            tracing::info!("{} files of unfinished work were deleted", health.swept_files);
+        let swept = store.health().swept_files;
+        if swept > 0 {
+            tracing::info!("{swept} files of unfinished work were deleted");
         }
         // After it: the folder is locked.
         let alerts = match AlertStore::open(dir) {
@@ -61,7 +60,20 @@ impl Record {
                 AlertStore::unavailable(error)
             }
         };
-        Ok(Self { store: Arc::new(store), alerts: Arc::new(alerts) })
+        let logged = Arc::new(Mutex::new(0));
+        let record = Self { store: Arc::new(store), alerts: Arc::new(alerts), logged };
+        record.log_faults();
+        Ok(record)
+    }
+
+    /// Writes what was found damaged into the log, each once.
+    pub fn log_faults(&self) {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let faults = self.store.health().faults;
+        for fault in faults.iter().skip(*logged) {
+            tracing::error!("the record is damaged: {fault}");
+        }
+        *logged = faults.len();
     }
 
     /// The store.

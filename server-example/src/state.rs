@@ -10,7 +10,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::response::Response;
 use mesonet::{
     AlertClock, AlertStore, Intake, MINUTE_MS, Reader, StationMarkers, Store, StoreError, Variable,
-    details,
+    Watched, details,
 };
 
 use crate::alerts::AlertView;
@@ -73,6 +73,8 @@ pub(crate) struct Details {
     built_ms: i64,
     /// The whole object.
     pub snapshot: Snapshot,
+    /// How many damaged blocks of the record it lacks readings of.
+    pub damaged: u64,
     /// Of each station the time of its most recent report, and where its member `"id":{…}` lies in
     /// the identity body.
     pub members: Vec<(Option<i64>, Range<usize>)>,
@@ -185,6 +187,15 @@ impl State {
     /// The record of stations and readings.
     pub fn store(&self) -> &dyn Store {
         &*self.store
+    }
+
+    /// How many damaged blocks were met while the store was read; each that is new goes to the log.
+    pub(crate) fn note_damage(&self, store: &Watched<'_>) -> u64 {
+        let blocks = store.damage().blocks();
+        if let Some(record) = self.record.as_ref().filter(|_| blocks > 0) {
+            record.log_faults();
+        }
+        blocks
     }
 
     /// The alerts.
@@ -454,7 +465,8 @@ impl Details {
     ) -> Result<Self, SnapshotError> {
         // Read first: what comes in meanwhile makes the details stale, not wrong for good.
         let generation = store.directory()?.generation;
-        let details = details(store, now_ms)?;
+        let store = Watched::new(store);
+        let details = details(&store, now_ms)?;
         let mut members = Vec::with_capacity(details.len());
         let mut body = vec![b'{'];
         for detail in &details {
@@ -472,7 +484,8 @@ impl Details {
             Some(known) => known.clone(),
             None => Snapshot::new(body, "no-cache")?,
         };
-        Ok(Self { generation, built_ms: now_ms, snapshot, members })
+        let damaged = store.damage().blocks();
+        Ok(Self { generation, built_ms: now_ms, snapshot, damaged, members })
     }
 
     /// The object of those stations whose most recent report is not older than an instant.

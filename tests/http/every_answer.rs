@@ -3,8 +3,8 @@
 use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
 use mesonet::{
-    Batch, Directory, Judge, MemoryStore, Plan, Reader, Receipt, Selection, SeriesSlice, Store,
-    StoreError, unjudged,
+    Batch, Damage, Directory, Judge, MemoryStore, Plan, Reader, Receipt, Selection, SeriesSlice,
+    Store, StoreError, unjudged,
 };
 use mesonet_server::Config;
 use std::sync::Arc;
@@ -269,10 +269,10 @@ impl Reader for Faulty {
         &self,
         selection: &Selection<'_>,
         _: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Damage, StoreError> {
         assert!(!self.panics || selection.stations.is_empty(), "the disk is on fire");
         match selection.stations.first() {
-            None => Ok(()),
+            None => Ok(Damage::default()),
             Some(&station) => Err(StoreError::UnknownStation { index: 0, station }),
         }
     }

@@ -7,8 +7,8 @@ use axum::http::{Method, header};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use mesonet::{
-    Batch, Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, StationId,
-    Store, StoreError,
+    Batch, Damage, Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice,
+    StationId, Store, StoreError,
 };
 use mesonet_server::Config;
 use mesonet_server::ingest::KeyHash;
@@ -162,7 +162,7 @@ impl Reader for Full {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Damage, StoreError> {
         self.0.scan(selection, visit)
     }
 }

@@ -208,7 +208,7 @@ impl Reader for Looks<'_> {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<crate::store::Damage, StoreError> {
         self.1.lock().unwrap().push(selection.window);
         self.0.scan(selection, visit)
     }
@@ -223,7 +223,7 @@ impl Reader for Watched {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<crate::store::Damage, StoreError> {
         self.0.scan(selection, visit)
     }
 }

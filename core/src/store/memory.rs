@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{
-    Directory, Judge, Reader, Receipt, Selection, SeriesSlice, StationRecord, StationSeries, Store,
-    StoreError, Verdicts, described,
+    Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, StationRecord,
+    StationSeries, Store, StoreError, Verdicts, described,
 };
 use crate::geo::StationIndex;
 use crate::quality::QualityCode;
@@ -121,7 +121,7 @@ impl Reader for MemoryStore {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Damage, StoreError> {
         View { store: self, record: &self.read() }.scan(selection, visit)
     }
 }
@@ -148,7 +148,7 @@ impl Reader for View<'_> {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Damage, StoreError> {
         let mut slices = Vec::new();
         for (i, id) in selection.stations.iter().enumerate() {
             let Some(&place) = self.record.places.get(id) else { continue };
@@ -158,7 +158,7 @@ impl Reader for View<'_> {
                 visit(i, &slices);
             }
         }
-        Ok(())
+        Ok(Damage::default())
     }
 }
 

@@ -4,6 +4,7 @@
 
 #[cfg(feature = "zone")]
 mod alerts;
+mod damage;
 #[cfg(feature = "embedded")]
 mod embedded;
 mod memory;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "zone")]
 pub use alerts::{AlertReceipt, AlertRecord, AlertStore};
+pub use damage::{Damage, Watched};
 #[cfg(feature = "embedded")]
 pub use embedded::{
     EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, StoreHealth, Survey,
@@ -43,13 +45,16 @@ pub trait Reader {
     /// A series comes in one slice or in several: they then follow one another, each later in time
     /// than the one before. None is empty.
     ///
+    /// Readings in damaged blocks are left out, and what comes back says that they are. Who asks
+    /// through queries learns it from [`Watched`].
+    ///
     /// # Errors
     /// A store that cannot read.
     fn scan(
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError>;
+    ) -> Result<Damage, StoreError>;
 }
 
 /// A record of stations and readings.

@@ -151,7 +151,7 @@ impl Reader for Full {
         &self,
         selection: &mesonet::Selection<'_>,
         visit: &mut dyn FnMut(usize, &[mesonet::SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<mesonet::Damage, StoreError> {
         self.0.scan(selection, visit)
     }
 }

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use mesonet::{
-    Batch, Directory, Intake, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, Store,
+    Batch, Damage, Directory, Intake, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice,
+    Store,
 };
 
 use super::*;
@@ -86,7 +87,7 @@ impl Reader for Closed {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Damage, StoreError> {
         self.0.scan(selection, visit)
     }
 }

@@ -9,11 +9,12 @@ use axum::response::Response;
 use axum::routing::post;
 use mesonet::{
     ExportEntry, ExportError, ExportFormat, ExportPage, ExportRequest, ExportWriter,
-    HalfOpenWindow, MAX_PAGE_ROWS, Product, Variable,
+    HalfOpenWindow, MAX_PAGE_ROWS, Product, Variable, Watched,
 };
 use serde::Deserialize;
 
 use crate::access::{Allowed, Gate};
+use crate::damage::said;
 use crate::door::Party;
 use crate::encoding::{Accepted, Encoding};
 use crate::error::ApiError;
@@ -76,16 +77,18 @@ async fn bulk(
         if format == ExportFormat::Parquet { Encoding::Identity } else { accepted.fastest() };
     let station = request.station;
     let begin = move |state: &State| {
-        let page = ExportPage::plan(state.store(), &request, cursor.as_deref());
+        // Planning reads all rows of the page, so it meets all that is missing.
+        let store = Watched::new(state.store());
+        let page = ExportPage::plan(&store, &request, cursor.as_deref());
         let page = page.map_err(ApiError::of)?;
         let variables: Vec<&str> = page.variables().into_iter().map(Variable::name).collect();
         let found =
             (page.series_found(), variables.join(","), page.next_cursor().map(str::to_owned));
         let writer = page.writer(format).map_err(ApiError::of)?;
-        Ok((found, Pieces::new(writer, encoding)?))
+        Ok(((found, state.note_damage(&store)), Pieces::new(writer, encoding)?))
     };
-    let ((series_found, names, next_cursor), body) =
-        stream::body(state, party, Cost::heavy(PAGE_BYTES), begin).await?;
+    let (found, body) = stream::body(state, party, Cost::heavy(PAGE_BYTES), begin).await?;
+    let ((series_found, names, next_cursor), damaged) = found;
 
     let mut response = Response::new(body);
     let headers = response.headers_mut();
@@ -108,7 +111,7 @@ async fn bulk(
     if let Some(cursor) = next_cursor {
         put(NEXT_CURSOR, &cursor)?;
     }
-    Ok(response)
+    Ok(said(Ok(response), damaged))
 }
 
 /// A text media type says its character set.

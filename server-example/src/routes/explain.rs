@@ -6,8 +6,9 @@ use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{Iso8601, SeriesId, StationId};
+use mesonet::{Iso8601, SeriesId, StationId, Watched};
 
+use crate::damage::said;
 use crate::door::Party;
 use crate::encoding::Accepted;
 use crate::error::ApiError;
@@ -35,15 +36,16 @@ async fn explain(
         ApiError::BadRequest(format!("typeId must be a 32-bit whole number; got \"{series}\""))
     })?;
     let ts_ms = query.instant("timestamp")?.ok_or_else(needed("timestamp"))?;
-    let found = state
-        .work(party, Load::Light, move |state| {
-            state.intake().explain(state.store(), station, series, ts_ms)
-        })
-        .await?
-        .map_err(ApiError::of)?;
+    let explained = state.work(party, Load::Light, move |state| {
+        let store = Watched::new(state.store());
+        let found = state.intake().explain(&store, station, series, ts_ms);
+        found.map(|found| (found, state.note_damage(&store)))
+    });
+    let (found, damaged) = explained.await?.map_err(ApiError::of)?;
     let missing = || {
         let timestamp = Iso8601(ts_ms);
         ApiError::NotFound(format!("station {station} has no reading of {series} at {timestamp}"))
     };
-    json_value(accepted, &found.ok_or_else(missing)?)
+    let answer = found.ok_or_else(missing).and_then(|found| json_value(accepted, &found));
+    Ok(said(answer, damaged))
 }

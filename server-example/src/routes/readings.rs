@@ -9,12 +9,13 @@ use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::{
-    Cell, ClosedWindow, HOUR_MS, ReadingsQuery, Scope, StationId, Step, Variable, check_lookback,
-    parse_max_age, readings,
+    Cell, ClosedWindow, HOUR_MS, ReadingsQuery, Scope, StationId, Step, Variable, Watched,
+    check_lookback, parse_max_age, readings,
 };
 use serde::Deserialize;
 
 use crate::access::Caller;
+use crate::damage::said;
 use crate::door::Party;
 use crate::encoding::{Accepted, Encoding};
 use crate::error::ApiError;
@@ -114,12 +115,13 @@ async fn answer(
 ) -> Result<Response, ApiError> {
     let cost = cost(&state, &query)?;
     let begin = move |state: &State| {
-        let answer =
-            readings(state.store(), &query, state.config().caps()).map_err(ApiError::of)?;
-        Ok(((), Pieces::new(ReadingsWriter::new(answer), encoding)?))
+        let store = Watched::new(state.store());
+        let answer = readings(&store, &query, state.config().caps()).map_err(ApiError::of)?;
+        let pieces = Pieces::new(ReadingsWriter::new(answer), encoding)?;
+        Ok((state.note_damage(&store), pieces))
     };
-    let ((), body) = stream::body(state, party, cost, begin).await?;
-    Ok(json(encoding, body))
+    let (damaged, body) = stream::body(state, party, cost, begin).await?;
+    Ok(said(Ok(json(encoding, body)), damaged))
 }
 
 /// Estimated from the stations, names and positions that are asked for.

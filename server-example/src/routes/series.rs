@@ -1,18 +1,20 @@
 //! `/observations/series`: the readings of one variable at one station.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::post;
 use mesonet::{
-    ClosedWindow, DAY_MS, MINUTE_MS, SeriesFilter, SeriesReading, StationId, Variable,
+    ClosedWindow, DAY_MS, MINUTE_MS, SeriesFilter, SeriesReading, StationId, Variable, Watched,
     check_lookback, observation_series,
 };
 use serde::Deserialize;
 
 use crate::access::Caller;
+use crate::damage::said;
 use crate::door::Party;
 use crate::encoding::Accepted;
 use crate::error::ApiError;
@@ -58,9 +60,14 @@ async fn series(
     name.parse::<Variable>().map_err(|error| ApiError::NotFound(error.to_string()))?;
     let encoding = accepted.fastest();
     let cost = cost(window);
+    // Also for an answer that there is nothing.
+    let damaged = Arc::new(AtomicU64::new(0));
+    let noted = Arc::clone(&damaged);
     let begin = move |state: &State| {
-        let found = observation_series(state.store(), station, &filter, window);
-        let found = found.map_err(ApiError::of)?.ok_or_else(|| {
+        let store = Watched::new(state.store());
+        let found = observation_series(&store, station, &filter, window).map_err(ApiError::of)?;
+        noted.store(state.note_damage(&store), Ordering::Relaxed);
+        let found = found.ok_or_else(|| {
             ApiError::NotFound(format!(
                 "station {station} has no matching readings of {name} in the window"
             ))
@@ -68,8 +75,9 @@ async fn series(
         let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
         Ok(((), Pieces::new(writer, encoding)?))
     };
-    let ((), body) = stream::body(state, party, cost, begin).await?;
-    Ok(json(encoding, body))
+    let answer =
+        stream::body(state, party, cost, begin).await.map(|((), body)| json(encoding, body));
+    Ok(said(answer, damaged.load(Ordering::Relaxed)))
 }
 
 /// Of readings that come every minute. Nearly all come less often, so this is more than enough.

@@ -7,8 +7,9 @@ use axum::extract::{Path, State as Shared};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{StationId, detail, parse_window};
+use mesonet::{StationId, Watched, detail, parse_window};
 
+use crate::damage::said;
 use crate::door::Party;
 use crate::encoding::{Accepted, Compressor, Effort};
 use crate::error::ApiError;
@@ -36,16 +37,17 @@ async fn map_details(
 ) -> Result<Response, ApiError> {
     let details = state.details();
     let Some(window_ms) = query.read("window", parse_window)? else {
-        return Ok(details.snapshot.answer(&headers));
+        return Ok(said(Ok(details.snapshot.answer(&headers)), details.damaged));
     };
     let oldest_ms = state.now_ms().saturating_sub(window_ms);
     let encoding = Accepted::of(&headers).fastest();
+    let damaged = details.damaged;
     let cost = Cost { bytes: details.snapshot.identity().len(), ..Cost::LIGHT };
     let answer = move |_: &State| {
         let body = Compressor::encode(encoding, Effort::Fastest, &details.since(oldest_ms));
         Ok(json(encoding, body.map_err(ApiError::internal)?))
     };
-    state.answer(party, cost, answer).await
+    Ok(said(state.answer(party, cost, answer).await, damaged))
 }
 
 /// A path that holds no UUID names no station, so it is a 404 like any other id that is unknown.
@@ -56,6 +58,8 @@ async fn station(
 ) -> Result<Response, ApiError> {
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id: StationId = text.parse().map_err(|_| unknown())?;
-    let found = detail(state.store(), id, state.now_ms()).map_err(ApiError::of)?;
-    json_value(accepted, &found.ok_or_else(unknown)?)
+    let store = Watched::new(state.store());
+    let found = detail(&store, id, state.now_ms()).map_err(ApiError::of)?;
+    let answer = json_value(accepted, &found.ok_or_else(unknown)?);
+    Ok(said(answer, state.note_damage(&store)))
 }

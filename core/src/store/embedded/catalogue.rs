@@ -1,6 +1,7 @@
 //! The database of a store: the journal of fresh batches, the stations, the series, and the
 //! catalogue of sealed segments.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
@@ -13,6 +14,7 @@ use super::series_table::SeriesTable;
 use super::stations::StationState;
 use super::unwritten;
 use crate::series::{IntervalType, SeriesKey};
+use crate::station::StationId;
 use crate::store::StoreError;
 use crate::variable::Variable;
 
@@ -127,6 +129,11 @@ impl SegmentEntry {
     /// Name of the file, relative to the store's folder.
     pub fn file(&self) -> String {
         segment_file(self.id)
+    }
+
+    /// How many blocks the file has.
+    pub fn blocks(&self) -> u32 {
+        self.checksums.len() as u32
     }
 
     fn encode_checksums(&self) -> Vec<u8> {
@@ -477,7 +484,7 @@ impl Catalogue {
     /// What was set aside before.
     pub fn set_aside(&self) -> Result<Vec<Fault>, StoreError> {
         let mut faults = self.rows(
-            "SELECT id, damaged FROM segment WHERE damaged IS NOT NULL ORDER BY id",
+            "SELECT DISTINCT segment, cause FROM lost ORDER BY segment, first_block",
             |row| Ok(Fault { file: segment_file(row.get(0)?), cause: row.get(1)? }),
         )?;
         faults.extend(self.rows(
@@ -502,6 +509,22 @@ impl Catalogue {
         })
     }
 
+    /// What of sealed readings is lost, without what retention has given up.
+    pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
+        let sql = "SELECT segment, first_block, end_block, first_ms, last_ms, first_station, \
+                   last_station FROM lost";
+        self.rows(sql, |row| {
+            Ok(Lost {
+                segment: row.get(0)?,
+                blocks: row.get(1)?..row.get(2)?,
+                first_ms: row.get(3)?,
+                last_ms: row.get(4)?,
+                first: StationId::from_bytes(row.get(5)?),
+                last: StationId::from_bytes(row.get(6)?),
+            })
+        })
+    }
+
     /// Forgets the segments whose files are gone.
     pub fn forget_swept(&mut self) -> Result<(), StoreError> {
         self.transaction(|transaction| {
@@ -515,6 +538,18 @@ impl Catalogue {
         let wrong = told.into_iter().filter(|told| told != "ok");
         Ok(wrong.map(|cause| Fault::new(DATABASE, cause)).collect())
     }
+}
+
+/// What of sealed readings is lost: blocks of a segment that were damaged.
+#[derive(Clone, Debug)]
+pub(super) struct Lost {
+    pub segment: i64,
+    pub blocks: Range<u32>,
+    /// When the readings were, and of which stations, all ends included.
+    pub first_ms: i64,
+    pub last_ms: i64,
+    pub first: StationId,
+    pub last: StationId,
 }
 
 /// A segment that was taken out of service.
@@ -639,13 +674,44 @@ pub(super) fn retire_segment(
     transaction.prepare_cached(sql)?.execute(params![id, replaced_by, damaged]).map(|_| ())
 }
 
+/// Takes a segment out of service of which nothing can be read.
 pub(super) fn mark_segment(
     transaction: &Transaction<'_>,
     id: i64,
+    entry: Option<&SegmentEntry>,
     cause: &str,
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE segment SET damaged = ? WHERE id = ?";
-    transaction.prepare_cached(sql)?.execute(params![cause, id]).map(|_| ())
+    transaction.prepare_cached(sql)?.execute(params![cause, id])?;
+    // Where the entry is not to be trusted, the readings may have been at any time.
+    let lost = Lost {
+        segment: id,
+        blocks: 0..entry.map_or(1, SegmentEntry::blocks),
+        first_ms: entry.map_or(i64::MIN, |entry| entry.first_ms),
+        last_ms: entry.map_or(i64::MAX, |entry| entry.last_ms),
+        first: StationId::from_bytes([0; 16]),
+        last: StationId::from_bytes([0xff; 16]),
+    };
+    add_lost(transaction, &lost, cause)
+}
+
+pub(super) fn add_lost(
+    transaction: &Transaction<'_>,
+    lost: &Lost,
+    cause: &str,
+) -> rusqlite::Result<()> {
+    let row = params![
+        lost.segment,
+        lost.blocks.start,
+        lost.blocks.end,
+        lost.first_ms,
+        lost.last_ms,
+        lost.first.as_bytes(),
+        lost.last.as_bytes(),
+        cause,
+    ];
+    let sql = "INSERT INTO lost VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
 }
 
 pub(super) fn mark_batch(

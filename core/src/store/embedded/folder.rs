@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::alert_file::{ALERTS, holds_alerts};
-use super::catalogue::{Catalogue, DATABASE, mark_segment, segment_file};
+use super::catalogue::{Catalogue, DATABASE, SegmentEntry, mark_segment, segment_file};
 use super::count::{JOURNAL_COUNT, read_count};
 use super::fault::{Fault, storage};
 use crate::durable::create_folder;
@@ -83,15 +83,17 @@ impl Folder {
         Ok(Some(to))
     }
 
-    /// Moves the file of a damaged segment out of the way and marks it in the catalogue.
+    /// Moves the file of a segment of which nothing can be read out of the way and marks it in the
+    /// catalogue, as far as its entry is there.
     pub fn set_aside(
         &self,
         catalogue: &mut Catalogue,
         id: i64,
+        entry: Option<&SegmentEntry>,
         fault: &Fault,
     ) -> Result<(), StoreError> {
         self.move_to(DAMAGED, &self.path.join(segment_file(id)))?;
-        catalogue.transaction(|transaction| mark_segment(transaction, id, &fault.cause))
+        catalogue.transaction(|transaction| mark_segment(transaction, id, entry, &fault.cause))
     }
 }
 

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use super::catalogue::{
-    GENERATION, PLACES_GENERATION, RETAIN_FROM, Retired, SegmentEntry, add_segment, begin_segment,
-    end_segment, put_state, retire_segment, set_meta,
+    GENERATION, Lost, PLACES_GENERATION, RETAIN_FROM, Retired, SegmentEntry, add_lost, add_segment,
+    begin_segment, end_segment, put_state, retire_segment, segment_file, set_meta,
 };
-use super::merge::MergeError;
+use super::fault::Fault;
+use super::folder::DAMAGED;
 use super::run::Run;
 use super::segment::Segment;
-use super::segment_file::write_segment;
-use super::series_table::SeriesTable;
+use super::segment_file::{LostSpan, Written, write_segment};
 use super::{EmbeddedStore, Maintained, Maintenance};
 use crate::store::StoreError;
+use crate::time::Iso8601;
 
 /// Segments of about one size that are merged at once.
 const MERGE_AT_ONCE: usize = 4;
@@ -33,7 +34,9 @@ impl EmbeddedStore {
         self.seal(asked.seal_all, &mut maintained)?;
         self.expire(&mut maintained)?;
         while let Some(segments) = self.mergeable() {
-            self.merge(&segments, &mut maintained)?;
+            if !self.merge(&segments, &mut maintained)? {
+                break;
+            }
         }
         self.set_damaged_aside(&mut maintained)?;
         Ok(maintained)
@@ -45,7 +48,11 @@ impl EmbeddedStore {
             return Ok(());
         }
         let text = retain_from_ms.to_string();
-        state.catalogue.transaction(|transaction| set_meta(transaction, RETAIN_FROM, &text))?;
+        state.catalogue.transaction(|transaction| {
+            transaction.execute("DELETE FROM lost WHERE last_ms < ?", [retain_from_ms])?;
+            set_meta(transaction, RETAIN_FROM, &text)
+        })?;
+        state.lost = Arc::new(state.catalogue.lost()?);
         state.retain_from_ms = retain_from_ms;
         self.publish(&mut state);
         Ok(())
@@ -69,14 +76,8 @@ impl EmbeddedStore {
         let written = write_segment(&self.folder.path, id, id, &runs, &series, retain_from_ms);
         let mut state = self.state();
         let frozen = std::mem::take(&mut state.frozen);
-        let entry = match written {
-            Ok(entry) => entry,
-            Err(MergeError::Store(error)) => return Err(error),
-            // Runs in memory have no file that could be damaged.
-            Err(MergeError::Fault(_, fault)) => {
-                return Err(StoreError::Storage { path: fault.file, cause: fault.cause });
-            }
-        };
+        // Runs in memory have no file that could be damaged.
+        let Written { entry, lost: _ } = written?;
         let state = &mut *state;
         let stations = &state.stations;
         let deleted = state.catalogue.transaction(|transaction| {
@@ -119,28 +120,34 @@ impl EmbeddedStore {
         if expired.is_empty() {
             return Ok(());
         }
-        self.replace(&mut state, &expired, None, None)?;
+        let given_up = Replacement { old: &expired, made: None, new: None, lost: Vec::new() };
+        self.replace(&mut state, given_up)?;
         maintained.expired_segments += expired.len();
         maintained.expired_readings +=
             expired.iter().map(|segment| segment.entry.readings).sum::<u64>();
         Ok(())
     }
 
-    /// Puts one segment, or none, in the place of several.
+    /// Puts one segment, or none, in the place of several. The files of those that were damaged are
+    /// kept; what was wrong with them.
     fn replace(
         &self,
         state: &mut super::write::State,
-        old: &[Arc<Segment>],
-        made: Option<i64>,
-        new: Option<SegmentEntry>,
-    ) -> Result<(), StoreError> {
+        replacement: Replacement<'_>,
+    ) -> Result<Vec<Fault>, StoreError> {
+        let Replacement { old, made, new, lost } = replacement;
         let replaced_by = new.as_ref().map(|entry| entry.id);
+        let is_damaged =
+            |segment: &Arc<Segment>| lost.iter().any(|(lost, _)| lost.segment == segment.entry.id);
         state.catalogue.transaction(|transaction| {
             for segment in old {
-                let retired = Retired { id: segment.entry.id, replaced_by, damaged: false };
-                retire_segment(transaction, retired)?;
+                let (id, damaged) = (segment.entry.id, is_damaged(segment));
+                retire_segment(transaction, Retired { id, replaced_by, damaged })?;
             }
             made.map_or(Ok(()), |id| end_segment(transaction, id))?;
+            for (lost, cause) in &lost {
+                add_lost(transaction, lost, cause)?;
+            }
             new.as_ref().map_or(Ok(()), |entry| add_segment(transaction, entry))
         })?;
         let is_old = |segment: &Arc<Segment>| old.iter().any(|old| Arc::ptr_eq(old, segment));
@@ -149,14 +156,25 @@ impl EmbeddedStore {
         if let Some(entry) = new {
             state.segments.insert(at, self.segment(entry));
         }
+        if !lost.is_empty() {
+            state.lost = Arc::new(state.catalogue.lost()?);
+        }
         self.publish(state);
         // Only then: a write-ahead log that is lost must not bring segments back whose files are
         // gone. Otherwise the files go when the store is opened next.
         state.catalogue.checkpoint()?;
         for segment in old {
-            segment.retire();
+            if is_damaged(segment) {
+                self.folder.move_to(DAMAGED, segment.path())?;
+            } else {
+                segment.retire();
+            }
         }
-        Ok(())
+        let fault = |(lost, cause): (Lost, String)| Fault::new(segment_file(lost.segment), cause);
+        let mut kept: Vec<Fault> = lost.into_iter().map(fault).collect();
+        self.faults.note_all(kept.iter().cloned());
+        kept.dedup();
+        Ok(kept)
     }
 
     /// Segments that follow one another and are of about one size.
@@ -185,46 +203,54 @@ impl EmbeddedStore {
         None
     }
 
+    /// Merges segments; whether there is anything else to be done.
     fn merge(
         &self,
         segments: &[Arc<Segment>],
         maintained: &mut Maintained,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let mut state = self.state();
-        let (id, series) = (state.take_id(), Arc::clone(&state.series));
+        let series = Arc::clone(&state.series);
+        let runs: Option<Vec<&Run>> = segments.iter().map(|segment| segment.run(&series)).collect();
+        let Some(runs) = runs else {
+            // Those that are gone make room for others; those that the system refuses are left.
+            drop(state);
+            let are_gone = segments.iter().any(|segment| segment.gone().is_some());
+            self.set_damaged_aside(maintained)?;
+            return Ok(are_gone);
+        };
+        let id = state.take_id();
         let retain_from_ms = state.retain_from_ms;
         let made_from: Vec<i64> = segments.iter().map(|segment| segment.entry.id).collect();
         state.catalogue.transaction(|transaction| begin_segment(transaction, id, &made_from))?;
         drop(state);
-        let Some(runs) = runs_of(segments, &series) else {
-            return self.set_damaged_aside(maintained);
-        };
         let sequence = segments.iter().map(|segment| segment.entry.sequence).max().unwrap_or(id);
         let dir = &self.folder.path;
-        match write_segment(dir, id, sequence, &runs, &series, retain_from_ms) {
-            Ok(entry) => {
-                self.replace(&mut self.state(), segments, Some(id), entry)?;
-                maintained.merged_segments += segments.len();
-                Ok(())
-            }
-            Err(MergeError::Store(error)) => Err(error),
-            Err(MergeError::Fault(i, fault)) => {
-                segments[i].damage(fault);
-                self.set_damaged_aside(maintained)
-            }
-        }
+        let Written { entry, lost } =
+            write_segment(dir, id, sequence, &runs, &series, retain_from_ms)?;
+        let lost = lost
+            .into_iter()
+            .map(|((run, block), span)| lost_block(segments[run].entry.id, block, span))
+            .collect();
+        let merged = Replacement { old: segments, made: Some(id), new: entry, lost };
+        let kept = self.replace(&mut self.state(), merged)?;
+        maintained.merged_segments += segments.len();
+        maintained.set_aside.extend(kept);
+        Ok(true)
     }
 
-    /// Moves the files of segments out of the way that were found damaged.
+    /// Moves the files of segments out of the way of which nothing can be read.
     fn set_damaged_aside(&self, maintained: &mut Maintained) -> Result<(), StoreError> {
         let mut state = self.state();
         let state = &mut *state;
-        let damaged: Vec<_> =
-            state.segments.iter().filter(|segment| segment.is_damaged()).cloned().collect();
-        for segment in damaged {
-            let Some(fault) = segment.fault() else { continue };
-            self.folder.set_aside(&mut state.catalogue, segment.entry.id, fault)?;
+        let gone: Vec<_> =
+            state.segments.iter().filter(|segment| segment.gone().is_some()).cloned().collect();
+        for segment in gone {
+            let Some(fault) = segment.gone() else { continue };
+            let entry = &segment.entry;
+            self.folder.set_aside(&mut state.catalogue, entry.id, Some(entry), fault)?;
             state.segments.retain(|known| !Arc::ptr_eq(known, &segment));
+            state.lost = Arc::new(state.catalogue.lost()?);
             maintained.set_aside.push(fault.clone());
             self.publish(state);
         }
@@ -232,7 +258,23 @@ impl EmbeddedStore {
     }
 }
 
-/// The runs of segments, unless one is damaged.
-fn runs_of<'a>(segments: &'a [Arc<Segment>], series: &SeriesTable) -> Option<Vec<&'a Run>> {
-    segments.iter().map(|segment| segment.run(series)).collect()
+/// One segment, or none, in the place of several.
+struct Replacement<'a> {
+    old: &'a [Arc<Segment>],
+    /// The id that was noted as being written.
+    made: Option<i64>,
+    new: Option<SegmentEntry>,
+    /// What of the old ones is not in the new one, and why.
+    lost: Vec<(Lost, String)>,
+}
+
+/// A damaged block whose readings are in no segment any more, in the catalogue and in words.
+pub(super) fn lost_block(segment: i64, block: u32, span: LostSpan) -> (Lost, String) {
+    let LostSpan { first_ms, last_ms, first, last } = span;
+    let cause = format!(
+        "block {block} is damaged: readings from {} to {} are lost; the file is kept in {DAMAGED}/",
+        Iso8601(first_ms),
+        Iso8601(last_ms)
+    );
+    (Lost { segment, blocks: block..block + 1, first_ms, last_ms, first, last }, cause)
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::fault::Fault;
-use super::run::{Part, Run, RunBuilder};
+use super::run::{LostPart, Part, Run, RunBuilder};
 use crate::series::SeriesId;
 use crate::station::StationId;
+use crate::store::StoreError;
 
 /// Parts of one series that overlap one another in time: where they lie among the parts, and
 /// whether there are several.
@@ -56,13 +56,15 @@ pub(super) fn merge_parts(parts: &[(usize, Part<'_>)], put: &mut dyn FnMut(&Part
 }
 
 /// Merges runs, oldest first, row by row into `sink`, which gets a builder with one more row in it
-/// each time and may take it away. Readings before `from_ms` are left out.
+/// each time and may take it away. Readings before `from_ms` are left out, and those in damaged
+/// blocks, which `lost` is told of with the run, by its place, and the station.
 pub(super) fn merge(
     runs: &[&Run],
     from_ms: i64,
     builder: &mut RunBuilder,
-    sink: &mut dyn FnMut(&mut RunBuilder) -> Result<(), MergeError>,
-) -> Result<(), MergeError> {
+    sink: &mut dyn FnMut(&mut RunBuilder) -> Result<(), StoreError>,
+    lost: &mut dyn FnMut(usize, StationId, LostPart),
+) -> Result<(), StoreError> {
     // Where each run stands: station and row.
     let mut at: Vec<(usize, usize)> = vec![(0, 0); runs.len()];
     let (mut parts, mut found) = (Vec::new(), Vec::new());
@@ -78,12 +80,8 @@ pub(super) fn merge(
         {
             let row = &runs[i].rows[at[i].1];
             slot = row.slot;
-            let part = runs[i].whole(row).map_err(|fault| MergeError::Fault(i, fault))?;
-            let from = part.ts_ms.partition_point(|&ts_ms| ts_ms < from_ms);
-            let part = part.range(from..part.len());
-            if !part.is_empty() {
-                parts.push((i, part));
-            }
+            let found = &mut |part| parts.push((i, part));
+            runs[i].parts(row, (from_ms, i64::MAX), found, &mut |part| lost(i, station, part));
             at[i].1 += 1;
             if at[i].1 == runs[i].rows_at(at[i].0).end {
                 at[i].0 += 1;
@@ -108,15 +106,6 @@ pub(super) fn merge_fresh(runs: &[&Run]) -> Run {
     let readings: u64 = runs.iter().map(|run| run.readings).sum();
     let mut builder = RunBuilder::with_capacity(readings as usize);
     // Runs in memory have no file that could be damaged, and the sink takes everything.
-    let _ = merge(runs, i64::MIN, &mut builder, &mut |_| Ok(()));
+    let _ = merge(runs, i64::MIN, &mut builder, &mut |_| Ok(()), &mut |_, _, _| {});
     builder.finish()
-}
-
-/// Why runs could not be merged.
-#[derive(Debug)]
-pub(super) enum MergeError {
-    /// One of them, by its place, is damaged.
-    Fault(usize, Fault),
-    /// What comes of them cannot be written.
-    Store(super::super::StoreError),
 }

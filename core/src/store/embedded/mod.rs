@@ -32,6 +32,7 @@ mod open;
 mod run;
 mod segment;
 mod segment_file;
+mod segment_rows;
 mod series_table;
 mod stations;
 mod survey;
@@ -46,7 +47,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 
-use super::{Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError};
+use super::{Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError};
 use crate::report::Batch;
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
@@ -271,7 +272,7 @@ impl Reader for EmbeddedStore {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Damage, StoreError> {
         self.view.load_full().scan(selection, visit)
     }
 }
@@ -287,6 +288,8 @@ impl Store for EmbeddedStore {
 
 #[cfg(test)]
 mod count_tests;
+#[cfg(test)]
+mod damage_tests;
 #[cfg(test)]
 mod start_tests;
 #[cfg(test)]

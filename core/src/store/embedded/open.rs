@@ -45,13 +45,14 @@ pub(super) fn load(
 
     let (entries, damaged) = catalogue.segments()?;
     for (id, fault) in damaged {
-        folder.set_aside(&mut catalogue, id, &fault)?;
+        folder.set_aside(&mut catalogue, id, None, &fault)?;
         faults.note(fault);
     }
     let swept = sweep(folder, &mut catalogue, &entries, lacks_batches, faults)?;
     let segment = |entry| Arc::new(Segment::new(&folder.path, entry, faults));
     let series = Arc::new(series);
     let retain_from_ms = catalogue.number(RETAIN_FROM)?.unwrap_or(i64::MIN);
+    let lost = Arc::new(catalogue.lost()?);
     let next_segment = next_segment(folder, &catalogue)?;
     let mut state = State {
         catalogue,
@@ -60,6 +61,7 @@ pub(super) fn load(
         fresh: Vec::new(),
         frozen: 0,
         journal_batches: 0,
+        lost: Arc::clone(&lost),
         retain_from_ms,
         next_segment,
         appending: false,
@@ -68,6 +70,7 @@ pub(super) fn load(
             series: Arc::clone(&series),
             segments: Vec::new(),
             fresh: Vec::new(),
+            lost,
             retain_from_ms,
         }),
         series,

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use arrow_buffer::ScalarBuffer;
 
-use super::fault::Fault;
 use super::mapped::{Mapped, codes};
 use crate::quality::{Quality, QualityCode};
 use crate::series::SeriesId;
@@ -61,9 +60,30 @@ pub(super) struct Run {
     pub last_ms: i64,
     /// The file behind the columns, whose blocks are checked when they are first read.
     pub mapped: Option<Arc<Mapped>>,
+    /// Rows that are not among these because their place in the file is damaged.
+    pub lost: Vec<LostRows>,
     /// What stands in for columns that rows leave out.
     unchecked: Vec<u8>,
     zeros: Vec<u8>,
+}
+
+/// Rows of a file that cannot be read.
+#[derive(Clone, Debug)]
+pub(super) struct LostRows {
+    /// The damaged blocks.
+    pub blocks: Vec<u32>,
+    /// They are of stations from this one to that one, both included.
+    pub first: StationId,
+    pub last: StationId,
+}
+
+/// Readings of a row in a block that is damaged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LostPart {
+    pub block: u32,
+    /// When they may be.
+    pub first_ms: i64,
+    pub last_ms: i64,
 }
 
 /// Readings of one series at one station, from one run.
@@ -140,10 +160,22 @@ impl Run {
     pub fn check_times(&self) -> Result<(), String> {
         for place in 0..self.stations.len() {
             for row in &self.rows[self.rows_at(place)] {
-                let ts_ms = self.times(row).map_err(|fault| fault.cause)?;
-                let inside = ts_ms.first().is_some_and(|&first| first >= self.first_ms)
-                    && ts_ms.last().is_some_and(|&last| last <= self.last_ms);
-                if !inside || !ts_ms.windows(2).all(|pair| pair[0] < pair[1]) {
+                let mut last_ms = None;
+                let mut ascends = true;
+                self.parts(
+                    row,
+                    (i64::MIN, i64::MAX),
+                    &mut |part| {
+                        let (first, last) = (part.ts_ms[0], part.ts_ms[part.len() - 1]);
+                        ascends &= part.ts_ms.is_sorted_by(|a, b| a < b)
+                            && last_ms.is_none_or(|last_ms| last_ms < first)
+                            && first >= self.first_ms
+                            && last <= self.last_ms;
+                        last_ms = Some(last);
+                    },
+                    &mut |_| {},
+                );
+                if !ascends {
                     let (id, series) = (self.stations[place].0, row.series);
                     return Err(format!("times of series {series} of station {id} do not ascend"));
                 }
@@ -166,7 +198,19 @@ impl Run {
         let unchecked = vec![UNCHECKED; longest(|row| row.source == NONE)];
         let zeros = vec![0; longest(|row| row.revision == NONE)];
         let readings = rows.iter().map(|row| u64::from(row.len)).sum();
-        Self { stations, rows, columns, readings, first_ms, last_ms, mapped, unchecked, zeros }
+        let lost = Vec::new();
+        Self {
+            stations,
+            rows,
+            columns,
+            readings,
+            first_ms,
+            last_ms,
+            mapped,
+            lost,
+            unchecked,
+            zeros,
+        }
     }
 
     /// The run with other verdicts, for one that lies in one set of columns.
@@ -219,16 +263,14 @@ impl Run {
         Some(rows.start + at)
     }
 
-    /// The times of a row.
-    pub fn times(&self, row: &Row) -> Result<&[i64], Fault> {
+    /// The times of a row, as they lie there: of a file they may be damaged.
+    pub fn times(&self, row: &Row) -> &[i64] {
         let (start, len) = (row.start as usize, row.len as usize);
-        let ts_ms = &self.columns[row.columns as usize].ts_ms[start..start + len];
-        self.check(ts_ms)?;
-        Ok(ts_ms)
+        &self.columns[row.columns as usize].ts_ms[start..start + len]
     }
 
-    /// Some of the readings of a row.
-    pub fn part(&self, row: &Row, range: Range<usize>) -> Result<Part<'_>, Fault> {
+    /// Some of the readings of a row, as they lie there.
+    fn part(&self, row: &Row, range: Range<usize>) -> Part<'_> {
         let columns = &self.columns[row.columns as usize];
         let start = row.start as usize;
         let at = start + range.start..start + range.end;
@@ -237,7 +279,7 @@ impl Run {
                 .then(|| start as usize + range.start..start as usize + range.end)
                 .filter(|at| at.end <= column.len())
         };
-        let part = Part {
+        Part {
             ts_ms: &columns.ts_ms[at.clone()],
             value: &columns.value[at.clone()],
             quality: &columns.quality[at],
@@ -249,28 +291,95 @@ impl Run {
                 Some(at) => &columns.revision[at],
                 None => &self.zeros[..range.len()],
             },
+        }
+    }
+
+    /// Visits the readings of a row from one time to another, both included, in parts that ascend,
+    /// and what of them lies, or may lie, in damaged blocks. No part is empty.
+    pub fn parts<'a>(
+        &'a self,
+        row: &Row,
+        (first_ms, last_ms): (i64, i64),
+        found: &mut dyn FnMut(Part<'a>),
+        lost: &mut dyn FnMut(LostPart),
+    ) {
+        let ts_ms = self.times(row);
+        let within = |ts_ms: &[i64]| {
+            ts_ms.partition_point(|&ts_ms| ts_ms < first_ms)
+                ..ts_ms.partition_point(|&ts_ms| ts_ms <= last_ms)
         };
-        if self.mapped.is_some() {
-            self.check(part.ts_ms)?;
-            self.check(part.value)?;
-            self.check(part.quality)?;
-            if row.source != NONE {
-                self.check(part.source)?;
+        let Some(mapped) = self.mapped.as_deref().filter(|mapped| !mapped.is_whole(ts_ms)) else {
+            self.parts_at(row, within(ts_ms), found, lost);
+            return;
+        };
+        // What is damaged lies between the times on both sides of it.
+        let (mut before_ms, mut damaged) = (self.first_ms, Vec::new());
+        let mut lose = |damaged: &mut Vec<u32>, before_ms: i64, after_ms: i64| {
+            for block in damaged.drain(..) {
+                if before_ms <= last_ms && after_ms >= first_ms {
+                    lost(LostPart { block, first_ms: before_ms, last_ms: after_ms });
+                }
             }
-            if row.revision != NONE {
-                self.check(part.revision)?;
+        };
+        let mut whole = Vec::new();
+        for piece in mapped.pieces(ts_ms) {
+            let times = &ts_ms[piece.range.clone()];
+            match times {
+                [] => {}
+                &[first, ..] if piece.is_whole => {
+                    lose(&mut damaged, before_ms, first);
+                    before_ms = times[times.len() - 1];
+                    let within = within(times);
+                    whole.push(piece.range.start + within.start..piece.range.start + within.end);
+                }
+                _ => damaged.push(piece.block),
             }
         }
-        Ok(part)
+        lose(&mut damaged, before_ms, self.last_ms);
+        for range in whole {
+            self.parts_at(row, range, found, lost);
+        }
     }
 
-    /// All readings of a row.
-    pub fn whole(&self, row: &Row) -> Result<Part<'_>, Fault> {
-        self.part(row, 0..row.len as usize)
-    }
-
-    fn check<T>(&self, slice: &[T]) -> Result<(), Fault> {
-        self.mapped.as_ref().map_or(Ok(()), |mapped| mapped.check(slice))
+    /// Visits some readings of a row whose times are whole.
+    fn parts_at<'a>(
+        &'a self,
+        row: &Row,
+        range: Range<usize>,
+        found: &mut dyn FnMut(Part<'a>),
+        lost: &mut dyn FnMut(LostPart),
+    ) {
+        if range.is_empty() {
+            return;
+        }
+        let part = self.part(row, range);
+        let source = if row.source == NONE { &[] } else { part.source };
+        let revision = if row.revision == NONE { &[] } else { part.revision };
+        let Some(mapped) = &self.mapped else { return found(part) };
+        if mapped.is_whole(part.value)
+            && mapped.is_whole(part.quality)
+            && mapped.is_whole(source)
+            && mapped.is_whole(revision)
+        {
+            return found(part);
+        }
+        let bytes = [part.quality, source, revision].map(|column| mapped.pieces(column));
+        let pieces = mapped.pieces(part.value).chain(bytes.into_iter().flatten());
+        let mut holes: Vec<Range<usize>> = Vec::new();
+        for piece in pieces.filter(|piece| !piece.is_whole && !piece.range.is_empty()) {
+            let times = &part.ts_ms[piece.range.clone()];
+            let (first_ms, last_ms) = (times[0], times[times.len() - 1]);
+            lost(LostPart { block: piece.block, first_ms, last_ms });
+            holes.push(piece.range);
+        }
+        holes.sort_unstable_by_key(|hole| hole.start);
+        let mut from = 0;
+        for hole in holes.into_iter().chain([part.len()..part.len()]) {
+            if from < hole.start {
+                found(part.range(from..hole.start));
+            }
+            from = from.max(hole.end);
+        }
     }
 }
 

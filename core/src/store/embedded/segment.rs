@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::catalogue::SegmentEntry;
 use super::fault::{Fault, Faults};
-use super::mapped::Mapped;
+use super::mapped::{Mapped, Unmapped};
 use super::run::Run;
-use super::segment_file::read_run;
+use super::segment_rows::read_run;
 use super::series_table::SeriesTable;
 use crate::time::ClosedWindow;
 
@@ -18,9 +18,11 @@ use crate::time::ClosedWindow;
 pub(super) struct Segment {
     pub entry: SegmentEntry,
     path: PathBuf,
-    run: OnceLock<Option<Run>>,
-    /// What is wrong with the file, once something was found.
-    fault: OnceLock<Fault>,
+    run: OnceLock<Run>,
+    /// Why nothing of it can be read, for good.
+    gone: OnceLock<Fault>,
+    /// Held while it is opened.
+    opening: Mutex<()>,
     /// Whether the file goes with the last reader.
     obsolete: AtomicBool,
     faults: Arc<Faults>,
@@ -32,7 +34,8 @@ impl Segment {
             path: dir.join(entry.file()),
             entry,
             run: OnceLock::new(),
-            fault: OnceLock::new(),
+            gone: OnceLock::new(),
+            opening: Mutex::default(),
             obsolete: AtomicBool::new(false),
             faults: Arc::clone(faults),
         }
@@ -43,48 +46,60 @@ impl Segment {
         self.entry.first_ms <= window.end_ms() && self.entry.last_ms >= window.start_ms()
     }
 
-    /// The readings; `None` where the file is damaged.
+    /// The readings, of which parts may be damaged; `None` where nothing can be read, be it now or
+    /// for good.
     pub fn run(&self, series: &SeriesTable) -> Option<&Run> {
-        if self.is_damaged() {
-            return None;
+        if let Some(run) = self.run.get() {
+            return Some(run);
         }
-        let run = self.run.get_or_init(|| match self.open(series) {
-            Ok(run) => Some(run),
-            Err(fault) => {
-                self.damage(fault);
-                None
+        let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.run.get().is_none() && self.gone.get().is_none() {
+            match self.open(series, &self.faults) {
+                Ok(run) => _ = self.run.set(run),
+                Err(Unmapped::Refused(fault)) => self.faults.note(fault),
+                Err(Unmapped::Gone(fault)) => {
+                    self.faults.note(fault.clone());
+                    let _ = self.gone.set(fault);
+                }
             }
-        });
-        run.as_ref()
+        }
+        self.run.get()
     }
 
-    fn open(&self, series: &SeriesTable) -> Result<Run, Fault> {
+    fn open(&self, series: &SeriesTable, faults: &Arc<Faults>) -> Result<Run, Unmapped> {
         let file = self.entry.file();
         let checksums = self.entry.checksums.clone();
-        let mapped = Mapped::open(&self.path, &file, self.entry.length, checksums)?;
-        let run = read_run(Arc::new(mapped), &file, &self.entry, series)?;
-        Ok(run)
+        let mapped = Mapped::open(&self.path, &file, self.entry.length, checksums, faults)?;
+        read_run(Arc::new(mapped), &file, &self.entry, series).map_err(Unmapped::Gone)
     }
 
-    /// Checks the whole file anew: every block, and the order of what is in it.
-    pub fn verify(&self, series: &SeriesTable) -> Result<(), Fault> {
-        let run = self.open(series)?;
-        let mapped = run.mapped.as_ref().map_or(Ok(()), |mapped| mapped.check_all());
-        mapped?;
-        run.check_times().map_err(|cause| Fault::new(self.entry.file(), cause))
+    /// Checks the whole file anew, every block and the order of what is in it: what is wrong.
+    pub fn verify(&self, series: &SeriesTable) -> Vec<Fault> {
+        let faults = Arc::new(Faults::default());
+        match self.open(series, &faults) {
+            Ok(run) => {
+                if let Some(mapped) = &run.mapped {
+                    mapped.check_all();
+                }
+                if let Err(cause) = run.check_times() {
+                    faults.note(Fault::new(self.entry.file(), cause));
+                }
+            }
+            Err(Unmapped::Refused(fault)) => faults.note(fault),
+            // The reason stands first where there are several.
+            Err(Unmapped::Gone(fault)) if faults.list().is_empty() => faults.note(fault),
+            Err(Unmapped::Gone(_)) => {}
+        }
+        faults.list()
     }
 
-    /// Notes that the file is damaged: nobody reads it from now on.
-    pub fn damage(&self, fault: Fault) {
-        self.faults.note(self.fault.get_or_init(|| fault).clone());
+    /// Why nothing of it can be read, for good.
+    pub fn gone(&self) -> Option<&Fault> {
+        self.gone.get()
     }
 
-    pub fn is_damaged(&self) -> bool {
-        self.fault.get().is_some()
-    }
-
-    pub fn fault(&self) -> Option<&Fault> {
-        self.fault.get()
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The file is deleted when the last reader is done.

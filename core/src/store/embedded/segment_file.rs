@@ -5,7 +5,7 @@
 //! unchecked and all reports were first ones. The other columns say what the series is, for those
 //! who open the file elsewhere.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -16,27 +16,29 @@ use arrow_array::types::{
     ArrowPrimitiveType, Float64Type, Int32Type, TimestampMillisecondType, UInt8Type,
 };
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Int32Array, ListArray,
-    PrimitiveArray, RecordBatch, StringArray,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, ListArray, PrimitiveArray,
+    RecordBatch, StringArray,
 };
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_ipc::MetadataVersion;
-use arrow_ipc::convert::fb_to_schema;
-use arrow_ipc::reader::{FileDecoder, read_footer_length};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
 
 use super::catalogue::{SegmentEntry, segment_file};
-use super::fault::{Fault, storage};
-use super::mapped::{BLOCK_BYTES, Mapped};
-use super::merge::{MergeError, merge};
-use super::run::{Columns, NONE, Row, Run, RunBuilder};
+use super::fault::storage;
+use super::mapped::BLOCK_BYTES;
+use super::merge::merge;
+use super::run::{LostPart, NONE, Row, Run, RunBuilder};
 use super::series_table::SeriesTable;
-use crate::series::{Series, SeriesId};
+use crate::series::Series;
 use crate::station::StationId;
+use crate::store::StoreError;
 
-/// Readings of a record batch, so that merging takes no more memory than a few of them.
-const BATCH_READINGS: usize = 1 << 20;
+/// Readings of a record batch: damage to what says whose they are costs so many.
+const BATCH_READINGS: usize = 1 << 15;
+
+/// Where messages begin, and every buffer in them.
+pub(super) const ALIGNMENT: usize = 64;
 
 /// What the verdicts mean, for those who open the file elsewhere.
 const NOTES: [(&str, &str); 2] = [
@@ -51,10 +53,7 @@ const NOTES: [(&str, &str); 2] = [
     ("mesonet.empty_lists", "source: all as they come unchecked (0x70); revision: all 0"),
 ];
 
-/// The columns that are read back, by their places.
-const READ_BACK: [&str; 7] =
-    ["station", "series", "time", "value", "quality", "source", "revision"];
-
+/// The first two columns and the five lists are read back, by their places.
 fn schema() -> Schema {
     let text = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let list = |name: &str, of: DataType| Field::new(name, DataType::List(item(of)), false);
@@ -82,8 +81,35 @@ fn item(of: DataType) -> Arc<Field> {
     Arc::new(Field::new("item", of, false))
 }
 
+/// A segment that was written.
+pub(super) struct Written {
+    /// `None` where no reading is left; then there is no file.
+    pub entry: Option<SegmentEntry>,
+    /// What of the runs lay in damaged blocks: the run by its place, what of it, and of which
+    /// stations, first and last.
+    pub lost: BTreeMap<(usize, u32), LostSpan>,
+}
+
+/// When readings were that are lost, and of which stations they were, all ends included.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LostSpan {
+    pub first_ms: i64,
+    pub last_ms: i64,
+    pub first: StationId,
+    pub last: StationId,
+}
+
+impl LostSpan {
+    fn join(&mut self, other: Self) {
+        self.first_ms = self.first_ms.min(other.first_ms);
+        self.last_ms = self.last_ms.max(other.last_ms);
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+    }
+}
+
 /// Merges runs, oldest first, into the file of a new segment, which is on disk and has its name
-/// when this returns. `None` where no reading is left; then there is no file.
+/// when this returns.
 pub(super) fn write_segment(
     dir: &Path,
     id: i64,
@@ -91,20 +117,20 @@ pub(super) fn write_segment(
     runs: &[&Run],
     series: &SeriesTable,
     from_ms: i64,
-) -> Result<Option<SegmentEntry>, MergeError> {
+) -> Result<Written, StoreError> {
     let path = dir.join(segment_file(id));
     let temporary = path.with_extension("tmp");
-    let written = write_file(&temporary, id, sequence, runs, series, from_ms).and_then(|entry| {
-        if entry.is_some() {
+    let written = write_file(&temporary, id, sequence, runs, series, from_ms).and_then(|written| {
+        if written.entry.is_some() {
             let renamed = fs::rename(&temporary, &path).and_then(|()| {
                 // The name is on disk when the folder is.
                 path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
             });
-            renamed.map_err(|error| MergeError::Store(storage(&path, &error)))?;
+            renamed.map_err(|error| storage(&path, &error))?;
         }
-        Ok(entry)
+        Ok(written)
     });
-    if !matches!(written, Ok(Some(_))) {
+    if !written.as_ref().is_ok_and(|written| written.entry.is_some()) {
         // What stays behind is put away when the store is opened next.
         let _ = fs::remove_file(&temporary);
     }
@@ -118,14 +144,15 @@ fn write_file(
     runs: &[&Run],
     series: &SeriesTable,
     from_ms: i64,
-) -> Result<Option<SegmentEntry>, MergeError> {
-    let failed = |error: &io::Error| MergeError::Store(storage(path, error));
+) -> Result<Written, StoreError> {
+    let failed = |error: &io::Error| storage(path, error);
     let failed_arrow = |error: ArrowError| match error {
         ArrowError::IoError(_, error) => failed(&error),
         other => failed(&io::Error::other(other)),
     };
     let file = File::create(path).map_err(|error| failed(&error))?;
-    let options = IpcWriteOptions::try_new(64, false, MetadataVersion::V5).map_err(failed_arrow)?;
+    let version = MetadataVersion::V5;
+    let options = IpcWriteOptions::try_new(ALIGNMENT, false, version).map_err(failed_arrow)?;
     let schema = Arc::new(schema());
     let out = Checksummed::new(BufWriter::with_capacity(1 << 20, file));
     let mut writer =
@@ -139,26 +166,50 @@ fn write_file(
         let batch = record_batch(&run, &schema, series, &names).map_err(failed_arrow)?;
         writer.write(&batch).map_err(failed_arrow)
     };
+    let mut lost: BTreeMap<(usize, u32), LostSpan> = BTreeMap::new();
+    let mut lose = |run: usize, block: u32, span: LostSpan| {
+        lost.entry((run, block)).or_insert(span).join(span);
+    };
+    for (at, run) in runs.iter().enumerate() {
+        for rows in &run.lost {
+            let span = LostSpan {
+                first_ms: run.first_ms,
+                last_ms: run.last_ms,
+                first: rows.first,
+                last: rows.last,
+            };
+            rows.blocks.iter().for_each(|&block| lose(at, block, span));
+        }
+    }
     let total: u64 = runs.iter().map(|run| run.readings).sum();
     let room = BATCH_READINGS.min(total as usize);
     let mut builder = RunBuilder::with_capacity(room);
-    merge(runs, from_ms, &mut builder, &mut |builder| {
-        if builder.len() < BATCH_READINGS {
-            return Ok(());
-        }
-        put(std::mem::replace(builder, RunBuilder::with_capacity(room)))
-    })?;
+    merge(
+        runs,
+        from_ms,
+        &mut builder,
+        &mut |builder| {
+            if builder.len() < BATCH_READINGS {
+                return Ok(());
+            }
+            put(std::mem::replace(builder, RunBuilder::with_capacity(room)))
+        },
+        &mut |run, station, LostPart { block, first_ms, last_ms }| {
+            lose(run, block, LostSpan { first_ms, last_ms, first: station, last: station });
+        },
+    )?;
     if builder.len() > 0 {
         put(builder)?;
     }
     if readings == 0 {
-        return Ok(None);
+        return Ok(Written { entry: None, lost });
     }
     let out = writer.into_inner().map_err(failed_arrow)?;
     let (file, length, checksums) = out.finish();
     let file = file.into_inner().map_err(|error| failed(error.error()))?;
     file.sync_all().map_err(|error| failed(&error))?;
-    Ok(Some(SegmentEntry { id, sequence, readings, first_ms, last_ms, length, checksums }))
+    let entry = SegmentEntry { id, sequence, readings, first_ms, last_ms, length, checksums };
+    Ok(Written { entry: Some(entry), lost })
 }
 
 /// What is written, with the checksum of each block of it.
@@ -279,151 +330,4 @@ fn list<T: ArrowPrimitiveType>(
     let offsets = OffsetBuffer::from_lengths(rows.iter().map(len));
     let item = item(values.data_type().clone());
     Ok(Arc::new(ListArray::try_new(item, offsets, Arc::new(values), None)?))
-}
-
-/// Reads the rows of a mapped segment, and leaves the readings where they are.
-pub(super) fn read_run(
-    mapped: Arc<Mapped>,
-    file: &str,
-    entry: &SegmentEntry,
-    series: &SeriesTable,
-) -> Result<Run, Fault> {
-    let wrong = |cause: &str| Fault::new(file, cause);
-    let arrow = |error: ArrowError| Fault::new(file, error);
-    let bytes = mapped.bytes().clone();
-    let trailer_at = bytes.len().checked_sub(10).ok_or_else(|| wrong("too short"))?;
-    mapped.check_range(trailer_at, 10)?;
-    let trailer: [u8; 10] = bytes[trailer_at..].try_into().map_err(|_| wrong("has no trailer"))?;
-    let footer_length = read_footer_length(trailer).map_err(arrow)?;
-    let footer_at = trailer_at.checked_sub(footer_length).ok_or_else(|| wrong("has no footer"))?;
-    mapped.check_range(footer_at, footer_length)?;
-    let footer = arrow_ipc::root_as_footer(&bytes[footer_at..trailer_at])
-        .map_err(|error| Fault::new(file, error))?;
-    let found = fb_to_schema(footer.schema().ok_or_else(|| wrong("has no schema"))?);
-    let mut projection = Vec::with_capacity(READ_BACK.len());
-    for name in READ_BACK {
-        projection.push(found.index_of(name).map_err(arrow)?);
-    }
-    let decoder = FileDecoder::new(Arc::new(found), footer.version())
-        .with_projection(projection)
-        .with_require_alignment(true);
-
-    let mut rows = Rows::default();
-    for block in footer.recordBatches().iter().flatten() {
-        let part = |length: i64| usize::try_from(length).map_err(|_| wrong("has no such block"));
-        let (at, head) = (part(block.offset())?, part(block.metaDataLength().into())?);
-        let body = part(block.bodyLength())?;
-        mapped.check_range(at, head)?;
-        let length = head
-            .checked_add(body)
-            .filter(|&length| at.checked_add(length).is_some_and(|end| end <= bytes.len()));
-        let length = length.ok_or_else(|| wrong("has a block beyond its end"))?;
-        let batch = decoder
-            .read_record_batch(block, &bytes.slice_with_length(at, length))
-            .map_err(arrow)?
-            .ok_or_else(|| wrong("has an empty block"))?;
-        rows.add(&batch, &mapped, series).map_err(|cause| match cause {
-            Cause::Fault(fault) => fault,
-            Cause::Text(cause) => Fault::new(file, cause),
-        })?;
-    }
-    let span = (entry.first_ms, entry.last_ms);
-    let run = Run::new(rows.stations, rows.rows, rows.columns, span, Some(mapped));
-    if run.readings != entry.readings {
-        let (found, written) = (run.readings, entry.readings);
-        return Err(Fault::new(file, format!("{found} readings; {written} were written")));
-    }
-    run.check_order().map_err(|cause| Fault::new(file, cause))?;
-    Ok(run)
-}
-
-#[derive(Default)]
-struct Rows {
-    stations: Vec<(StationId, u32)>,
-    rows: Vec<Row>,
-    columns: Vec<Columns>,
-}
-
-enum Cause {
-    Fault(Fault),
-    Text(String),
-}
-
-impl From<String> for Cause {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl Rows {
-    /// Adds the rows of a record batch. A station may go on in the next one.
-    fn add(
-        &mut self,
-        batch: &RecordBatch,
-        mapped: &Mapped,
-        table: &SeriesTable,
-    ) -> Result<(), Cause> {
-        let stations: &FixedSizeBinaryArray = column(batch, "station")?;
-        if stations.value_length() != 16 {
-            return Err("ids of stations are not 16 bytes".to_owned().into());
-        }
-        let ids: &Int32Array = column(batch, "series")?;
-        mapped.check(stations.value_data()).map_err(Cause::Fault)?;
-        mapped.check(ids.values()).map_err(Cause::Fault)?;
-        let (time_at, ts_ms) = lists::<TimestampMillisecondType>(batch, "time", mapped)?;
-        let (value_at, value) = lists::<Float64Type>(batch, "value", mapped)?;
-        let (quality_at, quality) = lists::<UInt8Type>(batch, "quality", mapped)?;
-        let (source_at, source) = lists::<UInt8Type>(batch, "source", mapped)?;
-        let (revision_at, revision) = lists::<UInt8Type>(batch, "revision", mapped)?;
-        if time_at != value_at || time_at != quality_at {
-            return Err("its lists are of different lengths".to_owned().into());
-        }
-        let columns = self.columns.len() as u32;
-        self.columns.push(Columns { ts_ms, value, quality, source, revision });
-        self.rows.reserve(batch.num_rows());
-        for at in 0..batch.num_rows() {
-            let id = SeriesId(ids.value(at));
-            let slot = table.slot(id).ok_or_else(|| format!("series {id} is not on record"))?;
-            let bytes = stations.value(at).try_into().unwrap_or([0; 16]);
-            let station = StationId::from_bytes(bytes);
-            if self.stations.last().is_none_or(|&(last, _)| last != station) {
-                self.stations.push((station, self.rows.len() as u32));
-            }
-            let len = time_at[at + 1] - time_at[at];
-            let own = |offsets: &[u32]| match offsets[at + 1] - offsets[at] {
-                0 => Ok(NONE),
-                own if own == len => Ok(offsets[at]),
-                own => Err(format!("{own} entries for {len} readings")),
-            };
-            let (source, revision) = (own(&source_at)?, own(&revision_at)?);
-            let start = time_at[at];
-            self.rows.push(Row { series: id, slot, columns, start, len, source, revision });
-        }
-        Ok(())
-    }
-}
-
-fn column<'a, A: 'static>(batch: &'a RecordBatch, name: &str) -> Result<&'a A, String> {
-    let column = batch.column_by_name(name).ok_or_else(|| format!("has no column {name}"))?;
-    column.as_any().downcast_ref().ok_or_else(|| format!("column {name} is of another type"))
-}
-
-/// The offsets of lists, which lie within their values, and the values.
-fn lists<T: ArrowPrimitiveType>(
-    batch: &RecordBatch,
-    name: &str,
-    mapped: &Mapped,
-) -> Result<(Vec<u32>, ScalarBuffer<T::Native>), Cause> {
-    let list: &ListArray = column(batch, name)?;
-    let of_another_type = || Cause::Text(format!("column {name} is of another type"));
-    let values: &PrimitiveArray<T> =
-        list.values().as_any().downcast_ref().ok_or_else(of_another_type)?;
-    mapped.check(list.value_offsets()).map_err(Cause::Fault)?;
-    let offsets: Vec<u32> =
-        list.value_offsets().iter().map(|&offset| offset.try_into().unwrap_or(u32::MAX)).collect();
-    let inside = offsets.last().is_none_or(|&last| last as usize <= values.len());
-    if !inside || !offsets.is_sorted() || offsets.len() != batch.num_rows() + 1 {
-        return Err(Cause::Text(format!("lists of column {name} are out of order")));
-    }
-    Ok((offsets, values.values().clone()))
 }

@@ -36,6 +36,10 @@ fn all_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
+fn later() -> Batch {
+    batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)])
+}
+
 /// A store of which nothing is fresh.
 fn sealed() -> Temporary {
     let mut store = Temporary::new(SMALL);
@@ -70,8 +74,7 @@ fn a_segment_that_the_catalogue_does_not_know_is_moved_aside_and_named() {
     store.reopen();
     let kept = ["00000008.arrow", "00000008.arrow.2", "elsewhere.arrow"];
     assert_eq!(names(&store, "orphaned"), kept);
-    let later = batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)]);
-    store.append(&later, &mut unjudged).unwrap();
+    store.append(&later(), &mut unjudged).unwrap();
     seal(&mut store);
     assert!(names(&store, "segments").contains(&"00000009.arrow".to_owned()));
     store.store = None;
@@ -207,7 +210,7 @@ fn a_folder_of_version_1_is_upgraded_in_place() {
     drop(database);
     store.reopen();
     assert_eq!((held(&store), store.health().faults), (expected, vec![]));
-    store.append(&ten(), &mut unjudged).unwrap();
+    store.append(&later(), &mut unjudged).unwrap();
     seal(&mut store);
     store.reopen();
     assert_eq!(store.health().faults, []);

@@ -240,7 +240,7 @@ impl Stations {
             let Some(at) = self.place(run.stations[place].0) else { continue };
             let state = self.touch(at);
             for row in &run.rows[run.rows_at(place)] {
-                let Ok(&[first_ms, .., last_ms] | &[first_ms @ last_ms]) = run.times(row) else {
+                let (&[first_ms, .., last_ms] | &[first_ms @ last_ms]) = run.times(row) else {
                     continue;
                 };
                 state.note(series, row.slot, first_ms, last_ms);

@@ -91,15 +91,16 @@ impl Survey {
         segment.run(&self.series).map_or(0, |run| self.count(run, instant_ms))
     }
 
-    /// The readings of a run before an instant that are not given up yet.
+    /// The readings of a run before an instant that are not given up yet and can be read.
     fn count(&self, run: &Run, instant_ms: i64) -> u64 {
-        let times = run.rows.iter().filter_map(|row| run.times(row).ok());
-        times
-            .map(|times| {
-                let from = times.partition_point(|&ts_ms| ts_ms < self.retain_from_ms);
-                let to = times.partition_point(|&ts_ms| ts_ms < instant_ms);
-                to.saturating_sub(from) as u64
-            })
-            .sum()
+        let span = (self.retain_from_ms, instant_ms.saturating_sub(1));
+        if span.0 > span.1 {
+            return 0;
+        }
+        let mut readings = 0;
+        for row in &run.rows {
+            run.parts(row, span, &mut |part| readings += part.len() as u64, &mut |_| {});
+        }
+        readings
     }
 }

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::catalogue::{Catalogue, Retired, SegmentEntry, segment_file};
 use super::fault::{Faults, storage};
@@ -28,6 +29,7 @@ struct Sweep<'a> {
     retired: HashMap<i64, Retired>,
     /// Whether the journal lacks batches that were acknowledged.
     lacks_batches: bool,
+    faults: &'a Arc<Faults>,
 }
 
 /// Puts away what is left behind; how many files were deleted.
@@ -36,7 +38,7 @@ pub(super) fn sweep(
     catalogue: &mut Catalogue,
     entries: &[SegmentEntry],
     lacks_batches: bool,
-    faults: &Faults,
+    faults: &Arc<Faults>,
 ) -> Result<usize, StoreError> {
     let sweep = Sweep {
         folder,
@@ -44,6 +46,7 @@ pub(super) fn sweep(
         pending: catalogue.pending()?.into_iter().collect(),
         retired: catalogue.retired()?.into_iter().map(|retired| (retired.id, retired)).collect(),
         lacks_batches,
+        faults,
     };
     let mut deleted = 0;
     for path in folder.files(SEGMENTS)? {
@@ -125,7 +128,8 @@ impl Sweep<'_> {
 
     fn is_whole(&self, entry: &SegmentEntry) -> bool {
         let (file, checksums) = (entry.file(), entry.checksums.clone());
-        let mapped = Mapped::open(&self.folder.path.join(&file), &file, entry.length, checksums);
-        mapped.is_ok_and(|mapped| mapped.check_all().is_ok())
+        let path = self.folder.path.join(&file);
+        let mapped = Mapped::open(&path, &file, entry.length, checksums, self.faults);
+        mapped.is_ok_and(|mapped| mapped.check_all())
     }
 }

@@ -52,7 +52,7 @@ impl Reader for Temporary {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Damage, StoreError> {
         self.deref().scan(selection, visit)
     }
 }
@@ -84,7 +84,7 @@ impl Reader for After {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Damage, StoreError> {
         self.store.lock().unwrap().scan(selection, visit)
     }
 }

@@ -10,12 +10,19 @@ use std::sync::Arc;
 
 use super::VerifyReport;
 use super::alert_file::{ALERTS, AlertFile, salvage_alerts};
-use super::catalogue::{Catalogue, DATABASE, journal_batch, mark_batch};
+use super::catalogue::{
+    Catalogue, DATABASE, Retired, add_lost, add_segment, begin_segment, end_segment, journal_batch,
+    mark_batch, retire_segment,
+};
 use super::count::ALERT_COUNT;
 use super::fault::{Fault, Faults};
-use super::folder::{Folder, SEGMENTS, orphaned};
+use super::folder::{DAMAGED, Folder, SEGMENTS, orphaned};
+use super::maintain::lost_block;
 use super::open::decode_batch;
 use super::segment::Segment;
+use super::segment_file::write_segment;
+use super::series_table::SeriesTable;
+use super::sweep::next_segment;
 use super::unwritten;
 use crate::station::StationId;
 use crate::store::StoreError;
@@ -28,7 +35,10 @@ enum Guard {
 
 /// A fault, and what can be done about it.
 enum Damage {
-    Segment(i64, Fault),
+    /// What the catalogue says of a segment.
+    Entry(i64, Fault),
+    /// Blocks of a segment, or its file.
+    Segment(Box<Segment>, Vec<Fault>),
     Batch(i64, Fault),
     /// Acknowledged batches that are missing.
     Missing(Fault),
@@ -46,23 +56,24 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
     let mut damaged = check_readings(dir, &mut report)?;
     damaged.extend(check_alerts(dir, &mut report)?.into_iter().map(Damage::Alerts));
     let Guard::Alone(folder) = guard else {
-        report.faults.extend(damaged.into_iter().map(Damage::into_fault));
+        report.faults.extend(damaged.into_iter().flat_map(Damage::into_faults));
         return Ok(report);
     };
     if !damaged.is_empty() {
         set_aside_all(&folder, &damaged, &mut report)?;
-        report.set_aside.extend(damaged.into_iter().map(Damage::into_fault));
+        report.set_aside.extend(damaged.into_iter().flat_map(Damage::into_faults));
     }
     Ok(report)
 }
 
 impl Damage {
-    fn into_fault(self) -> Fault {
+    fn into_faults(self) -> Vec<Fault> {
         match self {
-            Self::Segment(_, fault)
+            Self::Segment(_, faults) => faults,
+            Self::Entry(_, fault)
             | Self::Batch(_, fault)
             | Self::Missing(fault)
-            | Self::Alerts(fault) => fault,
+            | Self::Alerts(fault) => vec![fault],
         }
     }
 }
@@ -79,9 +90,11 @@ fn set_aside_all(
         return Ok(());
     }
     let mut catalogue = Catalogue::open(&folder.path, false)?;
+    let (series, _) = catalogue.series()?;
     for damage in damaged {
         match damage {
-            Damage::Segment(id, fault) => folder.set_aside(&mut catalogue, *id, fault)?,
+            Damage::Entry(id, fault) => folder.set_aside(&mut catalogue, *id, None, fault)?,
+            Damage::Segment(segment, _) => rescue(folder, &mut catalogue, segment, &series)?,
             Damage::Batch(id, fault) => {
                 catalogue.transaction(|transaction| mark_batch(transaction, *id, &fault.cause))?;
             }
@@ -151,18 +164,17 @@ fn read_readings(
     report.stations = stations.len();
 
     let (entries, faults) = catalogue.segments()?;
-    damaged.extend(faults.into_iter().map(|(id, fault)| Damage::Segment(id, fault)));
+    damaged.extend(faults.into_iter().map(|(id, fault)| Damage::Entry(id, fault)));
     let faults = Arc::new(Faults::default());
     for entry in entries {
         report.segments += 1;
-        let id = entry.id;
         let segment = Segment::new(dir, entry, &faults);
-        match segment.verify(&series) {
-            Ok(()) => {
-                report.sealed_readings += segment.entry.readings;
-                report.sealed_bytes += segment.entry.length;
-            }
-            Err(fault) => damaged.push(Damage::Segment(id, fault)),
+        let found = segment.verify(&series);
+        if found.is_empty() {
+            report.sealed_readings += segment.entry.readings;
+            report.sealed_bytes += segment.entry.length;
+        } else {
+            damaged.push(Damage::Segment(Box::new(segment), found));
         }
     }
     report.faults.extend(orphaned(dir)?);
@@ -192,4 +204,36 @@ fn check_alerts(dir: &Path, report: &mut VerifyReport) -> Result<Vec<Fault>, Sto
         Err(StoreError::Storage { cause, .. }) => Ok(vec![Fault::new(ALERTS, cause)]),
         Err(error) => Err(error),
     }
+}
+
+/// Writes what can be read of a damaged segment into a new one and moves its file aside.
+fn rescue(
+    folder: &Folder,
+    catalogue: &mut Catalogue,
+    segment: &Segment,
+    series: &SeriesTable,
+) -> Result<(), StoreError> {
+    let old = segment.entry.id;
+    let Some(run) = segment.run(series) else {
+        // What the system refuses is no damage, and stays where it is.
+        let Some(fault) = segment.gone() else { return Ok(()) };
+        return folder.set_aside(catalogue, old, Some(&segment.entry), fault);
+    };
+    let id = next_segment(folder, catalogue)?;
+    catalogue.transaction(|transaction| begin_segment(transaction, id, &[old]))?;
+    let sequence = segment.entry.sequence;
+    let written = write_segment(&folder.path, id, sequence, &[run], series, i64::MIN)?;
+    catalogue.transaction(|transaction| {
+        let replaced_by = written.entry.as_ref().map(|entry| entry.id);
+        retire_segment(transaction, Retired { id: old, replaced_by, damaged: true })?;
+        for (&(_, block), &span) in &written.lost {
+            let (lost, cause) = lost_block(old, block, span);
+            add_lost(transaction, &lost, &cause)?;
+        }
+        end_segment(transaction, id)?;
+        written.entry.as_ref().map_or(Ok(()), |entry| add_segment(transaction, entry))
+    })?;
+    catalogue.checkpoint()?;
+    folder.move_to(DAMAGED, segment.path())?;
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::catalogue::Lost;
 use super::merge::{Group, groups, merge_parts};
 use super::run::{Part, Run};
 use super::segment::Segment;
@@ -9,7 +10,7 @@ use super::series_table::SeriesTable;
 use crate::quality::QualityCode;
 use crate::series::SeriesId;
 use crate::station::StationId;
-use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError};
+use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError};
 use crate::time::ClosedWindow;
 
 /// The record at one moment.
@@ -21,6 +22,8 @@ pub(super) struct View {
     pub segments: Vec<Arc<Segment>>,
     /// Readings that came in after them, oldest first.
     pub fresh: Vec<Arc<Run>>,
+    /// What of sealed readings is lost for good.
+    pub lost: Arc<Vec<Lost>>,
     /// Readings before it are given up.
     pub retain_from_ms: i64,
 }
@@ -59,15 +62,45 @@ impl Merged {
 }
 
 impl View {
-    /// The runs that may have readings in a window, oldest first.
-    fn sources(&self, window: ClosedWindow) -> Vec<Source<'_>> {
-        let sealed = self.segments.iter().filter_map(|segment| {
-            let run = segment.overlaps(window).then(|| segment.run(&self.series)).flatten()?;
-            Some(Source { run, segment: Some(segment), cursor: 0 })
-        });
+    /// The runs that may have readings in a window, oldest first. Of segments that cannot be read
+    /// every block is missing.
+    fn sources(&self, window: ClosedWindow, damage: &mut Damage) -> Vec<Source<'_>> {
+        let mut sources = Vec::new();
+        for segment in self.segments.iter().filter(|segment| segment.overlaps(window)) {
+            match segment.run(&self.series) {
+                Some(run) => sources.push(Source { run, segment: Some(segment), cursor: 0 }),
+                None => (0..segment.entry.blocks())
+                    .for_each(|block| damage.add(segment.entry.id, block)),
+            }
+        }
         let fresh = self.fresh.iter().filter(|run| run.overlaps(window));
-        let fresh = fresh.map(|run| Source { run, segment: None, cursor: 0 });
-        sealed.chain(fresh).collect()
+        sources.extend(fresh.map(|run| Source { run, segment: None, cursor: 0 }));
+        sources
+    }
+
+    /// What is missing of a selection because rows or whole segments are lost.
+    fn damage_of_lost(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        sources: &[Source<'_>],
+        damage: &mut Damage,
+    ) {
+        let asks_for = |first: StationId, last: StationId| {
+            stations.iter().any(|station| (first..=last).contains(station))
+        };
+        for lost in self.lost.iter() {
+            let overlaps = lost.first_ms <= window.end_ms() && lost.last_ms >= window.start_ms();
+            if overlaps && asks_for(lost.first, lost.last) {
+                lost.blocks.clone().for_each(|block| damage.add(lost.segment, block));
+            }
+        }
+        for source in sources {
+            let Some(segment) = source.segment else { continue };
+            for rows in source.run.lost.iter().filter(|rows| asks_for(rows.first, rows.last)) {
+                rows.blocks.iter().for_each(|&block| damage.add(segment.entry.id, block));
+            }
+        }
     }
 
     /// The time of the newest reading.
@@ -88,8 +121,7 @@ impl View {
 }
 
 impl<'a> Source<'a> {
-    /// The readings of a station in the window, of the series that are wanted; whether the run can
-    /// be read on.
+    /// The readings of a station in the window, of the series that are wanted.
     fn find(
         &mut self,
         id: StationId,
@@ -97,25 +129,20 @@ impl<'a> Source<'a> {
         wanted: &[bool],
         age: usize,
         found: &mut Vec<Found<'a>>,
-    ) -> bool {
+        damage: &mut Damage,
+    ) {
         let run = self.run;
+        let file = self.segment.map_or(0, |segment| segment.entry.id);
         for row in &run.rows[run.rows_of(id, &mut self.cursor)] {
-            if !wanted[row.slot as usize] {
-                continue;
-            }
-            let part = run.times(row).and_then(|ts_ms| run.part(row, window.range_in(ts_ms)));
-            match part {
-                Ok(part) if part.is_empty() => {}
-                Ok(part) => found.push((row.series, row.slot, age, part)),
-                Err(fault) => {
-                    if let Some(segment) = self.segment {
-                        segment.damage(fault);
-                    }
-                    return false;
-                }
+            if wanted[row.slot as usize] {
+                run.parts(
+                    row,
+                    (window.start_ms(), window.end_ms()),
+                    &mut |part| found.push((row.series, row.slot, age, part)),
+                    &mut |lost| damage.add(file, lost.block),
+                );
             }
         }
-        true
     }
 }
 
@@ -128,22 +155,22 @@ impl Reader for View {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Damage, StoreError> {
+        let mut damage = Damage::default();
         let Selection { stations, variables, window } = *selection;
         let start_ms = window.start_ms().max(self.retain_from_ms);
-        let Ok(window) = ClosedWindow::new(start_ms, window.end_ms()) else { return Ok(()) };
+        let Ok(window) = ClosedWindow::new(start_ms, window.end_ms()) else { return Ok(damage) };
         let list = &self.series.list;
         let wanted: Vec<bool> =
             list.iter().map(|series| variables.contains(&series.key.variable)).collect();
-        let mut sources = self.sources(window);
+        let mut sources = self.sources(window, &mut damage);
+        self.damage_of_lost(stations, window, &sources, &mut damage);
         let (mut found, mut merger) = (Vec::new(), Merger::default());
         for (i, &id) in stations.iter().enumerate() {
             found.clear();
-            let mut age = 0;
-            sources.retain_mut(|source| {
-                age += 1;
-                source.find(id, window, &wanted, age, &mut found)
-            });
+            for (age, source) in sources.iter_mut().enumerate() {
+                source.find(id, window, &wanted, age, &mut found, &mut damage);
+            }
             if found.is_empty() {
                 continue;
             }
@@ -154,7 +181,7 @@ impl Reader for View {
                 .collect();
             visit(i, &slices);
         }
-        Ok(())
+        Ok(damage)
     }
 }
 
@@ -242,7 +269,7 @@ impl Lookup<'_> {
         let covers = |first_ms: i64, last_ms: i64| first_ms <= ts_ms && ts_ms <= last_ms;
         let fresh = self.fresh.iter_mut().rev();
         for (run, cursor) in fresh.filter(|(run, _)| covers(run.first_ms, run.last_ms)) {
-            if let Ok(Some(stored)) = find_in(run, id, series, ts_ms, cursor) {
+            if let Some(stored) = find_in(run, id, series, ts_ms, cursor) {
                 return Some(stored);
             }
         }
@@ -250,11 +277,10 @@ impl Lookup<'_> {
             if !covers(segment.entry.first_ms, segment.entry.last_ms) {
                 continue;
             }
+            // One in a damaged block is as if it were not there: it may come in again.
             let Some(run) = segment.run(&self.view.series) else { continue };
-            match find_in(run, id, series, ts_ms, cursor) {
-                Ok(None) => {}
-                Ok(stored) => return stored,
-                Err(fault) => segment.damage(fault),
+            if let Some(stored) = find_in(run, id, series, ts_ms, cursor) {
+                return Some(stored);
             }
         }
         None
@@ -267,11 +293,14 @@ fn find_in(
     series: SeriesId,
     ts_ms: i64,
     cursor: &mut usize,
-) -> Result<Option<Stored>, super::fault::Fault> {
-    let Some(row) = run.row_of(id, series, cursor) else { return Ok(None) };
-    let row = &run.rows[row];
-    let Ok(at) = run.times(row)?.binary_search(&ts_ms) else { return Ok(None) };
-    let part = run.part(row, at..at + 1)?;
-    let (value, quality) = (part.value[0], part.quality[0]);
-    Ok(Some(Stored { value, quality, source: part.source[0], revision: part.revision[0] }))
+) -> Option<Stored> {
+    let row = &run.rows[run.row_of(id, series, cursor)?];
+    let mut stored = None;
+    let found = &mut |part: Part<'_>| {
+        let (value, quality) = (part.value[0], part.quality[0]);
+        let (source, revision) = (part.source[0], part.revision[0]);
+        stored = Some(Stored { value, quality, source, revision });
+    };
+    run.parts(row, (ts_ms, ts_ms), found, &mut |_| {});
+    stored
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, add_batch, add_series};
+use super::catalogue::{Catalogue, Lost, add_batch, add_series};
 use super::codec::{Writer as Out, put_run};
 use super::merge::merge_fresh;
 use super::run::{Run, RunBuilder};
@@ -35,6 +35,8 @@ pub(super) struct State {
     pub frozen: usize,
     /// Batches of the journal that are not sealed.
     pub journal_batches: usize,
+    /// What of sealed readings is lost for good.
+    pub lost: Arc<Vec<Lost>>,
     pub retain_from_ms: i64,
     /// Id of the next segment.
     pub next_segment: i64,
@@ -263,6 +265,7 @@ impl State {
             series: Arc::clone(&self.series),
             segments: self.segments.clone(),
             fresh: self.fresh.iter().map(|(run, _)| Arc::clone(run)).collect(),
+            lost: Arc::clone(&self.lost),
             retain_from_ms: self.retain_from_ms,
         });
     }
@@ -309,7 +312,7 @@ fn revise(
     };
     for Verdicts { station, series, ts_ms, quality: codes } in verdicts {
         let row = run.row_of(*station, *series, &mut cursor).map(|at| &run.rows[at]);
-        let own = row.and_then(|row| Some((row, run.times(row).ok()?)));
+        let own = row.map(|row| (row, run.times(row)));
         for (&ts_ms, &code) in ts_ms.iter().zip(codes) {
             let code = QualityCode::from(code).0;
             let here = own.and_then(|(row, times)| {

@@ -1,0 +1,263 @@
+//! Damage to sealed readings costs those that lie in the damaged block, and is said.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use super::mapped::BLOCK_BYTES;
+use super::testing::{Temporary, seal};
+use super::tests::{NAMES, batch, held, report};
+use super::*;
+use crate::quality::Quality;
+use crate::station::StationId;
+use crate::store::unjudged;
+use crate::time::ClosedWindow;
+use crate::variable::Variable;
+
+/// Readings of each series of each station of a large segment.
+const TIMES: i64 = 12_000;
+
+/// A byte of the second block, in which times and values of the first station lie.
+const OF_ONE_STATION: usize = BLOCK_BYTES * 3 / 2;
+
+/// A store that merges nothing.
+const SEPARATE: EmbeddedOptions = EmbeddedOptions { seal_readings: 1, segment_readings: 0 };
+
+/// A store that merges segments of any size.
+const MERGING: EmbeddedOptions =
+    EmbeddedOptions { seal_readings: 1_000_000, segment_readings: 16_000_000 };
+
+const SEGMENT: &str = "segments/00000001.arrow";
+
+fn readings(times: std::ops::Range<i64>) -> Batch {
+    let reports = times.flat_map(|ts_ms| {
+        let value = ts_ms as f64;
+        NAMES.map(|name| report(name, ts_ms, 1, &[value, value + 0.5, -value], Quality::GOOD))
+    });
+    batch(reports.collect())
+}
+
+/// A store with one segment of many blocks.
+fn large(options: EmbeddedOptions) -> Temporary {
+    let mut store = Temporary::new(options);
+    store.append(&readings(0..TIMES), &mut unjudged).unwrap();
+    seal(&mut store);
+    store
+}
+
+fn all_times() -> ClosedWindow {
+    ClosedWindow::new(i64::MIN, i64::MAX).unwrap()
+}
+
+fn damage(store: &dyn Reader, station: &str, window: ClosedWindow) -> u64 {
+    let stations = [StationId::new("TEST", station)];
+    let selection = Selection { stations: &stations, variables: Variable::ALL, window };
+    store.scan(&selection, &mut |_, _| {}).unwrap().blocks()
+}
+
+fn damage_of_all(store: &dyn Reader) -> u64 {
+    let stations = NAMES.map(|name| StationId::new("TEST", name));
+    let selection =
+        Selection { stations: &stations, variables: Variable::ALL, window: all_times() };
+    store.scan(&selection, &mut |_, _| {}).unwrap().blocks()
+}
+
+fn flip(path: &Path, at: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[at] ^= 0x10;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_damaged_block_costs_only_its_readings_and_is_said() {
+    let mut store = large(SEPARATE);
+    let expected: BTreeSet<_> = held(&store).into_iter().collect();
+    let path = store.dir.path().join(SEGMENT);
+    let whole = fs::read(&path).unwrap();
+    let blocks = whole.len().div_ceil(BLOCK_BYTES);
+    assert!(blocks > 6, "{blocks}");
+    for block in 0..blocks {
+        store.store = None;
+        fs::write(&path, &whole).unwrap();
+        flip(&path, (block * BLOCK_BYTES + 1000 + block * 7000).min(whole.len() - 1));
+        store.reopen();
+        let found = held(&store);
+        assert!(found.iter().all(|reading| expected.contains(reading)), "block {block}");
+        // Where it says whose readings those of a record batch are it costs that; a block holds
+        // parts of two at most, of 36,000 readings here. Times and values cost no more than lie
+        // in it: 8 bytes each.
+        let lost = expected.len() - found.len();
+        assert!(lost <= 72_000, "block {block}: {lost} of {} lost", expected.len());
+        assert!(block != 1 || lost <= BLOCK_BYTES / 8, "{lost}");
+        let told = damage_of_all(&store);
+        assert_eq!(told, u64::from(lost > 0), "block {block}: {lost} lost");
+        let faults = store.health().faults;
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        let (start, end) = (block * BLOCK_BYTES, whole.len().min((block + 1) * BLOCK_BYTES));
+        assert_eq!(
+            faults[0].to_string(),
+            format!("{SEGMENT}: bytes {start} to {end} are not those that were written")
+        );
+        // It stays in service.
+        store.maintain(&Maintenance::default()).unwrap();
+        assert_eq!((store.health().segments, held(&store).len()), (1, found.len()));
+        store.store = None;
+        assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, faults);
+    }
+}
+
+#[test]
+fn answers_without_readings_of_the_damaged_block_do_not_say_so() {
+    let mut store = large(SEPARATE);
+    let expected = held(&store);
+    store.store = None;
+    flip(&store.dir.path().join(SEGMENT), OF_ONE_STATION);
+    store.reopen();
+    let found: BTreeSet<_> = held(&store).into_iter().collect();
+    let lost: Vec<_> = expected.iter().filter(|reading| !found.contains(reading)).collect();
+    assert!(!lost.is_empty() && lost.len() < expected.len());
+    let mut clean = 0;
+    for (at, name) in NAMES.iter().enumerate() {
+        for start_ms in (0..TIMES).step_by(100) {
+            let window = ClosedWindow::new(start_ms, start_ms + 99).unwrap();
+            let lacks = lost
+                .iter()
+                .any(|&&(i, _, ts_ms, ..)| i == at && (start_ms..start_ms + 100).contains(&ts_ms));
+            let told = damage(&*store, name, window) > 0;
+            assert!(told || !lacks, "{name} from {start_ms}");
+            clean += usize::from(!told);
+        }
+    }
+    // More is told than is lost only where it is not known whose the readings were.
+    assert!(clean > 100, "{clean}");
+}
+
+#[test]
+fn a_cut_segment_serves_what_is_whole() {
+    let mut store = large(SEPARATE);
+    let expected: BTreeSet<_> = held(&store).into_iter().collect();
+    let path = store.dir.path().join(SEGMENT);
+    let length = fs::metadata(&path).unwrap().len();
+    for part in [9, 7, 5] {
+        store.store = None;
+        let cut = length * part / 10;
+        fs::File::options().write(true).open(&path).unwrap().set_len(cut).unwrap();
+        store.reopen();
+        let found = held(&store);
+        assert!(found.iter().all(|reading| expected.contains(reading)));
+        assert!(found.len() > expected.len() * (part as usize - 4) / 10, "{part}: {}", found.len());
+        assert!(damage_of_all(&store) > 0);
+        let fault = format!("{SEGMENT}: {cut} bytes long; {length} were written");
+        assert!(store.health().faults.iter().any(|found| found.to_string() == fault));
+    }
+}
+
+#[test]
+fn good_blocks_are_merged_and_what_is_lost_is_told_for_good() {
+    let mut store = large(MERGING);
+    store.store = None;
+    let path = store.dir.path().join(SEGMENT);
+    let length = fs::metadata(&path).unwrap().len() as usize;
+    flip(&path, OF_ONE_STATION);
+    store.reopen();
+    for ts_ms in 1..4 {
+        let from = ts_ms * 1_000_000;
+        store.append(&readings(from..from + 3), &mut unjudged).unwrap();
+        let all = Maintenance { seal_all: true, ..Maintenance::default() };
+        let maintained = store.maintain(&all).unwrap();
+        assert_eq!(maintained.merged_segments, if ts_ms == 3 { 4 } else { 0 });
+        assert_eq!(maintained.set_aside.len(), usize::from(ts_ms == 3));
+    }
+    assert_eq!(store.health().segments, 1);
+    let found = held(&store);
+    assert!(found.len() > 9 * TIMES as usize / 2);
+    let told: Vec<u64> = NAMES.map(|name| damage(&*store, name, all_times())).to_vec();
+    assert!(told.contains(&1) && told.contains(&0), "{told:?}");
+    let damaged = store.dir.path().join("damaged/00000001.arrow");
+    assert_eq!(fs::metadata(&damaged).unwrap().len() as usize, length);
+    let faults = store.health().faults;
+    assert_eq!(faults.len(), 2, "the bytes, and the readings that they cost: {faults:?}");
+    store.reopen();
+    assert_eq!(store.health().faults, faults[1..]);
+    assert!(faults[1].cause.contains("are lost; the file is kept in damaged/"), "{faults:?}");
+    assert_eq!(held(&store), found);
+    assert_eq!(NAMES.map(|name| damage(&*store, name, all_times())).to_vec(), told);
+    // Later readings are not among the lost.
+    let later = ClosedWindow::new(1_000_000, 4_000_000).unwrap();
+    assert_eq!(NAMES.map(|name| damage(&*store, name, later)), [0; 3]);
+    store.store = None;
+    assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
+}
+
+#[test]
+fn a_segment_that_is_gone_is_told_for_good() {
+    let mut store = large(SEPARATE);
+    store.append(&readings(TIMES..TIMES + 10), &mut unjudged).unwrap();
+    seal(&mut store);
+    store.store = None;
+    let blocks = fs::metadata(store.dir.path().join(SEGMENT)).unwrap().len().div_ceil(1 << 18);
+    fs::remove_file(store.dir.path().join(SEGMENT)).unwrap();
+    store.reopen();
+    for _ in 0..2 {
+        assert_eq!((held(&store).len(), damage_of_all(&store)), (90, blocks));
+        let after = ClosedWindow::new(TIMES, TIMES + 20).unwrap();
+        assert_eq!(damage(&*store, "A", after), 0);
+        store.maintain(&Maintenance::default()).unwrap();
+        assert_eq!(store.health().segments, 1);
+        assert_eq!((held(&store).len(), damage_of_all(&store)), (90, blocks));
+        store.reopen();
+    }
+}
+
+#[test]
+fn a_segment_that_the_system_refuses_stays_in_service() {
+    let mut store = large(SEPARATE);
+    let expected = held(&store);
+    store.store = None;
+    let path = store.dir.path().join(SEGMENT);
+    let elsewhere = store.dir.path().join("elsewhere");
+    fs::rename(&path, &elsewhere).unwrap();
+    // A folder in its place can be opened, but not mapped.
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("x"), "x").unwrap();
+    store.reopen();
+    assert_eq!(held(&store).len(), 0);
+    assert!(damage_of_all(&store) > 6);
+    assert_eq!(store.maintain(&Maintenance::default()).unwrap().set_aside, []);
+    fs::remove_dir_all(&path).unwrap();
+    fs::rename(&elsewhere, &path).unwrap();
+    assert_eq!(held(&store), expected);
+    assert_eq!(damage_of_all(&store), 0);
+}
+
+#[test]
+fn what_is_whole_of_a_damaged_segment_is_rescued_when_it_is_set_aside() {
+    let mut store = large(SEPARATE);
+    store.store = None;
+    let path = store.dir.path().join(SEGMENT);
+    let length = fs::metadata(&path).unwrap().len() as usize;
+    flip(&path, length / 3);
+    store.reopen();
+    let (found, told) = (held(&store), damage_of_all(&store));
+    store.store = None;
+    assert_eq!(EmbeddedStore::verify(store.dir.path(), true).unwrap().faults.len(), 1);
+    assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
+    assert!(store.dir.path().join("damaged/00000001.arrow").exists());
+    store.reopen();
+    assert_eq!((held(&store), damage_of_all(&store)), (found, told));
+    assert_eq!(store.health().faults.len(), 1);
+}
+
+#[test]
+fn a_reading_in_a_damaged_block_may_come_in_again() {
+    let mut store = large(SEPARATE);
+    let expected = held(&store);
+    store.store = None;
+    let path = store.dir.path().join(SEGMENT);
+    let length = fs::metadata(&path).unwrap().len() as usize;
+    flip(&path, length / 2);
+    store.reopen();
+    let lost = expected.len() - held(&store).len();
+    let receipt = store.append(&readings(0..TIMES), &mut unjudged).unwrap();
+    assert_eq!(receipt.added, lost);
+    assert_eq!(held(&store), expected);
+}

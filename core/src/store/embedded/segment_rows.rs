@@ -1,0 +1,270 @@
+//! The rows of a segment's file, read back; the readings stay where they are.
+//!
+//! The messages of the file are walked through from its front, each of which says how long it is,
+//! so that the footer, which is for other programs, may be damaged. Where the head of a message is,
+//! the next one is looked for. What cannot be read costs the rows of its record batch.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_buffer::{ArrowNativeType, ScalarBuffer};
+use arrow_ipc::{MessageHeader, root_as_message};
+
+use super::catalogue::SegmentEntry;
+use super::fault::Fault;
+use super::mapped::{BLOCK_BYTES, Mapped};
+use super::run::{Columns, LostRows, NONE, Row, Run};
+use super::segment_file::ALIGNMENT;
+use super::series_table::SeriesTable;
+use crate::series::SeriesId;
+use crate::station::StationId;
+
+const FIRST: StationId = StationId::from_bytes([0; 16]);
+const LAST: StationId = StationId::from_bytes([0xff; 16]);
+
+/// A message of the file.
+enum Message {
+    /// A record batch: lengths of head and body.
+    Batch(usize, usize),
+    /// Another one.
+    Other(usize, usize),
+    End,
+}
+
+/// Reads the rows of a mapped segment.
+///
+/// # Errors
+/// Nothing of it can be read.
+pub(super) fn read_run(
+    mapped: Arc<Mapped>,
+    file: &str,
+    entry: &SegmentEntry,
+    series: &SeriesTable,
+) -> Result<Run, Fault> {
+    let mut rows = Rows::default();
+    rows.walk(&mapped, series);
+    let Rows { stations, rows, columns, lost, closed: _ } = rows;
+    let span = (entry.first_ms, entry.last_ms);
+    let mut run = Run::new(stations, rows, columns, span, Some(Arc::clone(&mapped)));
+    if run.readings == 0 {
+        return Err(mapped.first_fault().unwrap_or_else(|| Fault::new(file, "holds no readings")));
+    }
+    run.check_order().map_err(|cause| Fault::new(file, cause))?;
+    let (found, written) = (run.readings, entry.readings);
+    // Damage behind the last of them costs none.
+    if found != written {
+        run.lost = lost;
+        if run.lost.is_empty() || found > written {
+            mapped.note(format!("{found} readings; {written} were written"));
+            run.lost.push(LostRows { blocks: vec![0], first: FIRST, last: LAST });
+        }
+    }
+    Ok(run)
+}
+
+#[derive(Default)]
+struct Rows {
+    stations: Vec<(StationId, u32)>,
+    rows: Vec<Row>,
+    columns: Vec<Columns>,
+    lost: Vec<LostRows>,
+    /// How many of the lost are before the last batch that was read.
+    closed: usize,
+}
+
+impl Rows {
+    fn walk(&mut self, mapped: &Mapped, series: &SeriesTable) {
+        let mut at = ALIGNMENT;
+        while at < mapped.bytes().len() {
+            match message_at(mapped, at) {
+                Some(Message::End) => return,
+                Some(Message::Other(head, body)) => at += head + body,
+                Some(Message::Batch(head, body)) => {
+                    if let Err(cause) = self.add(mapped, series, at, (head, body)) {
+                        // Without words it is damage that is noted already.
+                        if let Some(cause) = cause {
+                            mapped.note(format!("record batch at {at}: {cause}"));
+                        }
+                        self.lose(mapped, at, at + head + body);
+                    }
+                    at += head + body;
+                }
+                None => {
+                    let from = at;
+                    // The next record batch; what looks like an end may be anything here.
+                    at += ALIGNMENT;
+                    while at < mapped.bytes().len()
+                        && !matches!(message_at(mapped, at), Some(Message::Batch(..)))
+                    {
+                        at += ALIGNMENT;
+                    }
+                    self.lose(mapped, from, at);
+                }
+            }
+        }
+        if mapped.bytes().len() < mapped.length() {
+            self.lose(mapped, mapped.bytes().len(), mapped.length());
+        }
+    }
+
+    /// Notes that what lies from one place to another cannot be read.
+    fn lose(&mut self, mapped: &Mapped, from: usize, to: usize) {
+        let mut blocks: Vec<u32> = mapped.damaged_blocks(from..to).collect();
+        if blocks.is_empty() {
+            blocks.push((from / BLOCK_BYTES).min(mapped.blocks() as usize - 1) as u32);
+        }
+        let first = self.stations.last().map_or(FIRST, |&(last, _)| last);
+        self.lost.push(LostRows { blocks, first, last: LAST });
+    }
+
+    /// Adds the rows of a record batch, all or none. A station may go on in the next one.
+    fn add(
+        &mut self,
+        mapped: &Mapped,
+        table: &SeriesTable,
+        at: usize,
+        (head, body): (usize, usize),
+    ) -> Result<(), Option<String>> {
+        if at + head + body > mapped.bytes().len() {
+            return Err(None);
+        }
+        let batch =
+            Batch::new(mapped, at, head).ok_or_else(|| Some("has no buffers".to_owned()))?;
+        let (stations, ids) = (batch.column::<u8>(1)?, batch.column::<i32>(3)?);
+        if !mapped.is_whole(&stations) || !mapped.is_whole(&ids) {
+            return Err(None);
+        }
+        if ids.len() < batch.rows || stations.len() < batch.rows * 16 {
+            return Err(Some("its columns are too short".to_owned()));
+        }
+        let own_columns = Columns {
+            ts_ms: batch.column(batch.list(0) + 3)?,
+            value: batch.column(batch.list(1) + 3)?,
+            quality: batch.column(batch.list(2) + 3)?,
+            source: batch.column(batch.list(3) + 3)?,
+            revision: batch.column(batch.list(4) + 3)?,
+        };
+        let Columns { ts_ms, value, quality, source, revision } = &own_columns;
+        // Times, values and verdicts have the same offsets: one of them will do.
+        let lengths = [ts_ms.len(), value.len(), quality.len()].into_iter().min().unwrap_or(0);
+        let starts = (0..3).find_map(|list| batch.offsets(list, lengths).transpose());
+        let starts = starts.ok_or(None)??;
+        let of_source = batch.offsets(3, source.len())?.ok_or(None)?;
+        let of_revision = batch.offsets(4, revision.len())?.ok_or(None)?;
+
+        let columns = self.columns.len() as u32;
+        let mut rows = Vec::with_capacity(batch.rows);
+        let mut begun: Vec<(StationId, u32)> = Vec::new();
+        let station = |at: usize| {
+            StationId::from_bytes(stations[at * 16..][..16].try_into().unwrap_or([0; 16]))
+        };
+        for at in 0..batch.rows {
+            let id = SeriesId(ids[at]);
+            let slot = table.slot(id).ok_or_else(|| format!("series {id} is not on record"))?;
+            let last = begun.last().or(self.stations.last());
+            if last.is_none_or(|&(last, _)| last != station(at)) {
+                begun.push((station(at), (self.rows.len() + rows.len()) as u32));
+            }
+            let (start, len) = (starts[at], starts[at + 1] - starts[at]);
+            let own = |offsets: &[u32]| match offsets[at + 1] - offsets[at] {
+                0 => Ok(NONE),
+                own if own == len => Ok(offsets[at]),
+                own => Err(format!("{own} entries for {len} readings")),
+            };
+            let (source, revision) = (own(&of_source)?, own(&of_revision)?);
+            rows.push(Row { series: id, slot, columns, start, len, source, revision });
+        }
+        if !rows.is_empty() {
+            self.lost[self.closed..].iter_mut().for_each(|lost| lost.last = station(0));
+            self.closed = self.lost.len();
+        }
+        self.columns.push(own_columns);
+        self.rows.append(&mut rows);
+        self.stations.append(&mut begun);
+        Ok(())
+    }
+}
+
+/// A record batch as it lies in the file.
+///
+/// Its buffers are two of each column of numbers, what is null and the numbers; of a list what is
+/// null, where its parts begin, which parts are null, and the parts. Nothing is null.
+struct Batch<'a> {
+    mapped: &'a Mapped,
+    rows: usize,
+    /// Where each buffer lies.
+    buffers: Vec<Range<usize>>,
+}
+
+impl<'a> Batch<'a> {
+    fn new(mapped: &'a Mapped, at: usize, head: usize) -> Option<Self> {
+        let message = root_as_message(&mapped.bytes().as_slice()[at + 8..at + head]).ok()?;
+        let batch = message.header_as_record_batch()?;
+        let mut buffers = Vec::new();
+        for buffer in batch.buffers()? {
+            let start = (at + head).checked_add(usize::try_from(buffer.offset()).ok()?)?;
+            let end = start.checked_add(usize::try_from(buffer.length()).ok()?)?;
+            buffers.push(start..end);
+        }
+        Some(Self { mapped, rows: usize::try_from(batch.length()).ok()?, buffers })
+    }
+
+    /// The first buffer of a list.
+    fn list(&self, list: usize) -> usize {
+        4 + 4 * list
+    }
+
+    /// The numbers of a buffer, whole or not.
+    fn column<T: ArrowNativeType>(&self, buffer: usize) -> Result<ScalarBuffer<T>, String> {
+        let bytes = self.mapped.bytes();
+        let range = self.buffers.get(buffer).filter(|range| range.end <= bytes.len());
+        let range = range.ok_or_else(|| format!("has no buffer {buffer}"))?;
+        let slice = bytes.slice_with_length(range.start, range.len());
+        if !slice.as_ptr().cast::<T>().is_aligned() || range.len() % size_of::<T>() != 0 {
+            return Err(format!("buffer {buffer} is out of line"));
+        }
+        Ok(slice.into())
+    }
+
+    /// Where the rows of a list begin, in ascending order and within so many entries; `None` where
+    /// that is damaged.
+    fn offsets(&self, list: usize, entries: usize) -> Result<Option<Vec<u32>>, String> {
+        let offsets = self.column::<i32>(self.list(list) + 1)?;
+        if !self.mapped.is_whole(&offsets) {
+            return Ok(None);
+        }
+        let offsets: Vec<u32> =
+            offsets.iter().map(|&offset| u32::try_from(offset).unwrap_or(u32::MAX)).collect();
+        let inside = offsets.last().is_some_and(|&last| last as usize <= entries);
+        if !inside || !offsets.is_sorted() || offsets.len() != self.rows + 1 {
+            return Err(format!("list {list} is out of order"));
+        }
+        Ok(Some(offsets))
+    }
+}
+
+/// The message that begins at a place, where its head is whole.
+fn message_at(mapped: &Mapped, at: usize) -> Option<Message> {
+    let word = |at: usize| {
+        let bytes = mapped.bytes().as_slice().get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_le_bytes(bytes))
+    };
+    if word(at)? != u32::MAX || !mapped.range_is_whole(at..at + 8) {
+        return None;
+    }
+    let head = 8_usize.checked_add(word(at + 4)? as usize)?;
+    if head == 8 {
+        return Some(Message::End);
+    }
+    let end = at.checked_add(head)?;
+    if !mapped.range_is_whole(at..end) {
+        return None;
+    }
+    let message = root_as_message(&mapped.bytes().as_slice()[at + 8..end]).ok()?;
+    let body = usize::try_from(message.bodyLength()).ok()?;
+    // One that the file is too short for is the last.
+    (end.checked_add(body)? <= mapped.length()).then_some(match message.header_type() {
+        MessageHeader::RecordBatch => Message::Batch(head, body),
+        _ => Message::Other(head, body),
+    })
+}
