@@ -263,3 +263,7 @@ impl<'a> AlertArea<'a> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "alert_view_tests.rs"]
+mod tests;

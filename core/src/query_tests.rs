@@ -181,6 +181,25 @@ fn max_age_leaves_old_readings_out() {
     }
 }
 
+/// A reading just as old as it may be is there, and so is one at the very start.
+#[test]
+fn bounds_of_age_and_window_are_included() {
+    let store = store(
+        vec![station("A", 0.0, 0.0), station("B", 1.0, 1.0)],
+        vec![report("A", 20, &[(temperature(), 1.0)]), report("B", 10, &[(temperature(), 2.0)])],
+    );
+    let found = |start, step: Option<i64>, max_age_ms| {
+        let asked = ReadingsQuery { max_age_ms, ..query(start, 30, &[TEMPERATURE], step) };
+        readings(&store, &asked, Caps::default()).unwrap().stations.len()
+    };
+    for step in [None, Some(30)] {
+        assert_eq!(found(10, step, Some(10 * MINUTE_MS)), if step.is_some() { 2 } else { 1 });
+        assert_eq!((found(10, step, None), found(11, step, None)), (2, 1), "{step:?}");
+        assert_eq!((found(20, step, None), found(21, step, None)), (1, 0), "{step:?}");
+    }
+    assert_eq!(found(15, None, Some(10 * MINUTE_MS - 1)), 0);
+}
+
 #[test]
 fn scopes_choose_the_stations() {
     let all = [station("A", 0.0, 0.0), station("B", 179.5, 10.0), station("C", -179.5, 20.0)];

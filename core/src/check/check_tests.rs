@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::outcome::{Outcome, Tally};
 use super::*;
 use crate::quality::{BaseQuality, ReasonQuality};
 use crate::series::IntervalType::{self, Average, Instantaneous, Max, Min};
@@ -228,6 +229,56 @@ fn rain_and_waves_are_bounded() {
     let rain = of(Variable::Rainfall, Variable::Precipitation, IntervalType::Cumulative);
     assert_eq!(rain, [greater, less]);
     assert_eq!(of(Variable::WaveHeight, Variable::WaveHeightMax, Max), [greater, less]);
+}
+
+/// Of values of a moment and means one follows from the one before; of extremes and totals not.
+#[test]
+fn extremes_and_totals_are_no_steps_and_only_totals_have_amounts() {
+    use BaseQuality::{Doubtful, Good, Instrumentation};
+    let step = |kind| {
+        let column = Column::new(Variable::AirTemperature, kind, 60, &[(0, 0.0), (60, 25.0)]);
+        verdicts(&[column])[0][1].base
+    };
+    for kind in [Instantaneous, Average, IntervalType::Median] {
+        assert_eq!(step(kind), Instrumentation, "{kind}");
+    }
+    for kind in [Max, Min, IntervalType::Cumulative, IntervalType::Unknown] {
+        assert_eq!(step(kind), Good, "{kind}");
+    }
+    let amount = |kind, mm| {
+        verdicts(&[Column::new(Variable::Precipitation, kind, 60, &[(0, mm)])])[0][0].base
+    };
+    assert_eq!(amount(IntervalType::Cumulative, 350.0), Good);
+    assert_eq!(amount(IntervalType::Cumulative, 350.1), Doubtful);
+    assert_ne!(amount(Max, 350.1), Doubtful);
+}
+
+/// Where two checks say the same, the first of them gives the reason; where the source says as bad,
+/// its reason stays.
+#[test]
+fn of_equal_verdicts_the_first_gives_the_reason_and_the_source_before_all() {
+    let inert = quality(BaseQuality::Instrumentation, ReasonQuality::Inert);
+    let change = quality(BaseQuality::Instrumentation, ReasonQuality::Change);
+    let mut tally = Tally::default();
+    tally.add(Check::Spike, Outcome::Tripped(change));
+    tally.add(Check::Persistence, Outcome::Tripped(inert));
+    assert_eq!(tally.verdict(Quality::UNCHECKED), (change, Some(Check::Spike)));
+    let said = quality(BaseQuality::Instrumentation, ReasonQuality::Unknown);
+    assert_eq!(tally.verdict(said), (said, None));
+    let better = quality(BaseQuality::Good, ReasonQuality::Unknown);
+    assert_eq!(tally.verdict(better), (better, None));
+    tally.add(
+        Check::Average,
+        Outcome::Tripped(quality(BaseQuality::Doubtful, ReasonQuality::Range)),
+    );
+    assert_eq!(tally.verdict(said).1, Some(Check::Average));
+    // That a value is a number says nothing yet.
+    let mut tally = Tally::default();
+    tally.add(Check::Value, Outcome::Passed);
+    tally.add(Check::Step, Outcome::NotRun(NotRun::NoPrevious));
+    assert_eq!((tally.ran(), tally.verdict(Quality::UNCHECKED).0), (false, Quality::UNCHECKED));
+    tally.add(Check::Range, Outcome::Passed);
+    assert_eq!((tally.ran(), tally.verdict(Quality::UNCHECKED).0), (true, Quality::GOOD));
 }
 
 #[test]

@@ -99,6 +99,26 @@ fn what_its_source_calls_good_is_not_doubted_whatever_comes_in_around() {
     assert_eq!(verdict(&store, 3, &key(AirTemperature), 0), Quality::GOOD);
 }
 
+/// Limits by which a step makes a value Doubtful: then it says nothing of those around.
+#[test]
+fn a_value_that_turns_doubtful_with_a_late_reading_is_no_witness_any_more() {
+    let text = "[step.airTemperature]\ndirectional = true\nsource = \"WMO-No. 305 VI.21\"\n\
+                doubtful = { hours = [1], limits = [4] }\n";
+    let intake = Intake::new(Checker::new(CheckConfig::from_toml(text).unwrap()));
+    let (store, air_temperature) = (MemoryStore::default(), key(AirTemperature));
+    let mut reports: Vec<Report> = (0..5).map(|place| air(place, 0, 20.0)).collect();
+    reports.push(air(5, 0, 38.0));
+    take_in(&intake, &store, reports);
+    assert_eq!(verdict(&store, 5, &air_temperature, 0), DISAGREE);
+    // Without the one that rose too fast there are too few.
+    take_in(&intake, &store, vec![air(2, -60, 10.0)]);
+    assert_eq!(verdict(&store, 2, &air_temperature, 0).reason, ReasonQuality::Increase);
+    assert_eq!(verdict(&store, 5, &air_temperature, 0), Quality::GOOD);
+    take_in(&intake, &store, vec![report(2, -60, 1, &[(AirTemperature, 19.0)])]);
+    assert_eq!(verdict(&store, 2, &air_temperature, 0), Quality::GOOD);
+    assert_eq!(verdict(&store, 5, &air_temperature, 0), DISAGREE);
+}
+
 /// Of a value that no other check judges the stations around alone say that it is good.
 #[test]
 fn what_only_those_around_judge_is_unchecked_without_them() {
@@ -227,6 +247,9 @@ fn a_gust_at_10_m_is_as_good_as_the_gust() {
     take_in(&intake, &store, vec![at_noon(vec![reading])]);
     let at_10m = gust(Variable::WindGust10m).calculated();
     assert_eq!(verdict(&store, 0, &at_10m, 0), BY_SOURCE);
+    let told = intake.explain(&store, station(0).id, at_10m.id(), NOON_MS).unwrap().unwrap();
+    let inputs: Vec<_> = told.calculated_from.iter().map(|of| (of.variable, of.value)).collect();
+    assert_eq!(inputs, [("windGust", 40.0)]);
 }
 
 /// Reports of seven stations within an hour, most of them alike, with corrections.
