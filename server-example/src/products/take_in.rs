@@ -14,6 +14,9 @@ use crate::ingest::{Budget, FileFault, Listed, OverBudget, Work};
 /// Parameters that are named where no field is of a product.
 const MAX_NAMED: usize = 5;
 
+/// What it costs to look at a field, or at what is not one, in cells.
+const CELLS_OF_A_LOOK: u64 = 64;
+
 /// Where the fields of GRIB2 files go.
 #[derive(Clone, Copy, Debug)]
 pub struct Inlet<'a> {
@@ -148,6 +151,11 @@ pub fn take_in(
     let (mut written, mut first_error) = (false, None);
     let mut others = Vec::new();
     for field in grib_fields(bytes) {
+        if let Err(error) = budget.spend(Work::Cells, CELLS_OF_A_LOOK) {
+            summary.refused.add(|| FileFault::new(file.to_owned(), &error.to_string()));
+            first_error.get_or_insert(error.into());
+            break;
+        }
         let taken =
             field.clone().map_err(ProductError::from).and_then(|field| inlet.field(&field, budget));
         match taken {
