@@ -9,6 +9,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mesonet::{Iso8601, ProductDuration, Raster, RasterCatalogue, RasterProduct, parse_instant};
 
@@ -28,17 +29,23 @@ const UNFINISHED_LETTERS: usize = 12;
 pub struct ProductFiles {
     folder: PathBuf,
     catalogue: RasterCatalogue,
+    large: Arc<Mutex<()>>,
 }
 
 impl ProductFiles {
     /// The files below a data folder, which need not be there.
     pub fn new(data: &Path, catalogue: RasterCatalogue) -> Self {
-        Self { folder: data.join("products"), catalogue }
+        Self { folder: data.join("products"), catalogue, large: Arc::default() }
     }
 
     /// The products of the deployment.
     pub fn catalogue(&self) -> &RasterCatalogue {
         &self.catalogue
+    }
+
+    /// Waits for the turn to unpack a large field.
+    pub(super) fn turn_of_large(&self) -> MutexGuard<'_, ()> {
+        self.large.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The file of a product at a time, if it is there.

@@ -14,6 +14,9 @@ use crate::ingest::{Budget, FileFault, Listed, OverBudget, Work};
 /// Parameters that are named where no field is of a product.
 const MAX_NAMED: usize = 5;
 
+/// Cells of a field that is unpacked by itself.
+const LARGE_CELLS: u64 = 1 << 22;
+
 /// What it costs to look at a field, or at what is not one, in cells.
 const CELLS_OF_A_LOOK: u64 = 64;
 
@@ -230,6 +233,9 @@ impl Inlet<'_> {
         product: &RasterProduct,
         span: Option<ProductDuration>,
     ) -> Result<Written, ProductError> {
+        // Large ones take hundreds of megabytes: one at a time.
+        let is_large = field.work_cells()? > LARGE_CELLS;
+        let _turn = is_large.then(|| self.files.turn_of_large());
         let raster = Raster::new(field, product, GRIB_MAX_POINTS)?;
         let bytes = self.files.put(product, span, &raster)?;
         Ok(Written {
