@@ -113,6 +113,7 @@ fn small_pushes_do_not_wait_for_those_that_cost_much() {
 #[test]
 fn what_a_killed_process_left_unfinished_is_gone_once_a_server_has_started() {
     let folder = TempDir::new().unwrap();
+    drop(server(&folder));
     let of_product = folder.path().join("mesonet-data/products/rain/24h");
     let of_model = folder.path().join("mesonet-data/models/nam211");
     let unfinished_run = of_model.join(".20100101T000000Z.new");
@@ -123,7 +124,6 @@ fn what_a_killed_process_left_unfinished_is_gone_once_a_server_has_started() {
     for file in own.iter().chain([&unfinished_file]) {
         std::fs::write(file, "x").unwrap();
     }
-    // A record is there already.
     drop(server(&folder));
     let left = || unfinished_file.exists() || unfinished_run.exists();
     assert!(!left());
