@@ -124,7 +124,26 @@ impl State {
         record: Record,
         intake: Intake,
     ) -> Result<Arc<Self>, SnapshotError> {
-        Self::build(config, clock, Arc::clone(record.store()) as _, Some(record), intake)
+        let state =
+            Self::build(config, clock, Arc::clone(record.store()) as _, Some(record), intake)?;
+        state.remove_unfinished();
+        Ok(state)
+    }
+
+    /// Removes what processes that were killed had begun to write beside the record.
+    fn remove_unfinished(&self) {
+        let products = self.products.remove_unfinished().map_err(|error| error.to_string());
+        let models = self.models.store().remove_unfinished().map_err(|error| error.to_string());
+        for (what, removed) in [("raster products", products), ("model runs", models)] {
+            match removed {
+                Ok(0) => {}
+                Ok(count) => tracing::info!(
+                    "{count} unfinished files of {what}, left by a process that was killed, were \
+                     removed"
+                ),
+                Err(error) => tracing::warn!("unfinished files of {what} stay: {error}"),
+            }
+        }
     }
 
     fn build(

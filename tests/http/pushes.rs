@@ -109,3 +109,23 @@ fn small_pushes_do_not_wait_for_those_that_cost_much() {
         assert!(answer.contains("bytes once it is unpacked, the limit"), "{answer}");
     }
 }
+
+#[test]
+fn what_a_killed_process_left_unfinished_is_gone_once_a_server_has_started() {
+    let folder = TempDir::new().unwrap();
+    drop(server(&folder));
+    let of_product = folder.path().join("mesonet-data/products/rain/24h");
+    let of_model = folder.path().join("mesonet-data/models/nam211");
+    let unfinished_run = of_model.join(".20100101T000000Z.new");
+    std::fs::create_dir_all(&of_product).unwrap();
+    std::fs::create_dir_all(&unfinished_run).unwrap();
+    let unfinished_file = of_product.join(".mesonet-abcdefGHIJ01.tmp");
+    let own = [of_product.join("notes.tmp"), of_model.join("notes.new")];
+    for file in own.iter().chain([&unfinished_file]) {
+        std::fs::write(file, "x").unwrap();
+    }
+    drop(server(&folder));
+    let left = || unfinished_file.exists() || unfinished_run.exists();
+    assert!(!left());
+    assert!(own.iter().all(|file| file.exists()));
+}

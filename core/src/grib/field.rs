@@ -257,7 +257,7 @@ impl<'a> GribField<'a> {
         if !self.is_of_one_value()? {
             return Ok(None);
         }
-        let points = self.points(&self.grid()?, max_points)?;
+        let points = points_of(&self.grid()?, max_points)?;
         let value = packing::one_value(self.section(5), points)?;
         let is_none = |sentinel: &f32| is_sentinel(value, *sentinel);
         let sentinels = sentinel::sentinels(self.parameter()?);
@@ -266,12 +266,6 @@ impl<'a> GribField<'a> {
 
     fn is_of_one_value(&self) -> Result<bool, GribError> {
         Ok(self.section(6).u8(6)? == 255 && packing::is_of_one_value(self.section(5))?)
-    }
-
-    /// Number of points of its grid, if there may be so many.
-    fn points(&self, grid: &GribGrid, limit: usize) -> Result<usize, GribError> {
-        let got = grid.rows() * grid.columns();
-        if got > limit { Err(GribError::Points { got, limit }) } else { Ok(got) }
     }
 
     /// Unpacks the values, row by row in the order of [`GribGrid`]: row 0 is that of the first
@@ -287,7 +281,7 @@ impl<'a> GribField<'a> {
     /// size.
     pub fn values(&self, max_points: usize) -> Result<Vec<f32>, GribError> {
         let grid = self.grid()?;
-        let points = self.points(&grid, max_points)?;
+        let points = points_of(&grid, max_points)?;
         let bitmap = match self.section(6).u8(6)? {
             255 => None,
             0 | 254 => Some(self.bitmap),
@@ -307,6 +301,12 @@ impl<'a> GribField<'a> {
         }
         Ok(grid.in_rows(values))
     }
+}
+
+/// Number of points of a grid, if there may be so many.
+fn points_of(grid: &GribGrid, limit: usize) -> Result<usize, GribError> {
+    let got = grid.rows() * grid.columns();
+    if got > limit { Err(GribError::Points { got, limit }) } else { Ok(got) }
 }
 
 /// Packed in decimal and binary steps, the number is met only nearly.

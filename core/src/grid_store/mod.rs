@@ -217,6 +217,26 @@ impl GridStore {
         Ok(removed)
     }
 
+    /// Removes what processes that were killed left behind: runs that were being made or removed,
+    /// and hours of which the document of their run does not say that they are there. What is being
+    /// written meanwhile stays, as does whatever is not of the store's own making. Gives how many
+    /// files and folders there were.
+    ///
+    /// # Errors
+    /// A folder that cannot be read, or a disk that refuses.
+    pub fn remove_unfinished(&self) -> Result<usize, GridStoreError> {
+        let mut removed = 0;
+        for model in names(&self.folder)? {
+            if check_name("model", &model).is_err() {
+                continue;
+            }
+            for name in names(&self.model_folder(&model)?)? {
+                removed += writer::remove_unfinished(&self.model_folder(&model)?.join(name))?;
+            }
+        }
+        Ok(removed)
+    }
+
     fn model_folder(&self, model: &str) -> Result<PathBuf, GridStoreError> {
         check_name("model", model)?;
         Ok(self.folder.join(model))
@@ -266,3 +286,5 @@ fn names(folder: &Path) -> Result<Vec<String>, GridStoreError> {
 mod damage_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod writer_tests;

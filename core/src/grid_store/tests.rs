@@ -72,7 +72,7 @@ pub(super) fn filled() -> (TempDir, GridStore) {
     (folder, store)
 }
 
-fn decoded(raw: i16) -> Option<f64> {
+pub(super) fn decoded(raw: i16) -> Option<f64> {
     (raw != NODATA).then(|| f64::from(raw) * 0.5 + 100.0)
 }
 

@@ -1,6 +1,7 @@
 //! Writing a run, hour by hour.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,11 @@ use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::reader::{layout, shard_path};
 use super::shard::{self, LevelValues};
-use super::zarr::{DOCUMENT, Manifest, create, write_arrays};
+use super::zarr::{DOCUMENT, FRESH_DOCUMENT, Manifest, create, write_arrays};
 use super::{GridStoreError, clear, take_away};
 use crate::durable::{create_folder, sync_folder, sync_folders};
 use crate::projection::NativeGrid;
+use crate::run_stamp::RunStamp;
 
 /// Writes the hours of a run. What is written is seen by nobody until it is published.
 ///
@@ -35,7 +37,7 @@ impl RunWriter {
         NativeGrid::new(definition.grid)?;
         let model = folder.parent().unwrap_or(folder);
         create_folder(model).map_err(|error| storage(model, &error))?;
-        let lock = lock(&model.join(format!(".{}.lock", definition.run)), &definition)?;
+        let lock = lock(model, definition.run)?;
         let manifest = match Manifest::read(folder)? {
             Some(manifest) if manifest.definition == definition => manifest,
             // Nobody has seen anything of it.
@@ -116,7 +118,7 @@ impl RunWriter {
             let (what, needed) = ("a field of all its levels", layout.values());
             return Err(GridStoreError::Length { what, needed, got });
         }
-        let path = self.ready_path(product, hour);
+        let path = ready_path(&self.folder, product, hour);
         if let Some(folder) = path.parent() {
             create(folder)?;
         }
@@ -178,7 +180,8 @@ impl RunWriter {
     /// Gives a shard the name that Zarr reads it by. Until the group's document says that its hour
     /// is published, this is undone by whoever writes it again.
     fn place(&self, product: &ProductDefinition, hour: usize) -> Result<PathBuf, GridStoreError> {
-        let (from, to) = (self.ready_path(product, hour), shard_path(&self.folder, product, hour));
+        let (from, to) =
+            (ready_path(&self.folder, product, hour), shard_path(&self.folder, product, hour));
         match fs::rename(&from, &to) {
             // An attempt before this one went so far and then failed.
             Err(error) if error.kind() == io::ErrorKind::NotFound && to.exists() => {}
@@ -186,10 +189,6 @@ impl RunWriter {
             Ok(()) => {}
         }
         Ok(to)
-    }
-
-    fn ready_path(&self, product: &ProductDefinition, hour: usize) -> PathBuf {
-        shard_path(&self.folder, product, hour).with_extension("new")
     }
 
     fn check_hour(&self, hour: usize) -> Result<(), GridStoreError> {
@@ -226,12 +225,75 @@ fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, GridStore
     Ok(manifest)
 }
 
-fn lock(path: &Path, definition: &RunDefinition) -> Result<File, GridStoreError> {
-    let lock = File::options().create(true).truncate(false).write(true).open(path);
-    let lock = lock.map_err(|error| storage(path, &error))?;
+/// Locks a run of a model for the one that writes it.
+fn lock(model: &Path, run: RunStamp) -> Result<File, GridStoreError> {
+    let path = model.join(format!(".{run}.lock"));
+    let lock = File::options().create(true).truncate(false).write(true).open(&path);
+    let lock = lock.map_err(|error| storage(&path, &error))?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(GridStoreError::Busy(definition.run.to_string())),
-        Err(TryLockError::Error(error)) => Err(storage(path, &error)),
+        Err(TryLockError::WouldBlock) => Err(GridStoreError::Busy(run.to_string())),
+        Err(TryLockError::Error(error)) => Err(storage(&path, &error)),
     }
+}
+
+/// Removes what is left of a write that was interrupted, if a path in the folder of a model is
+/// that or a run in which there is some, and nobody writes the run. Gives how much there was.
+pub(super) fn remove_unfinished(path: &Path) -> Result<usize, GridStoreError> {
+    let (Some(model), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str))
+    else {
+        return Ok(0);
+    };
+    let hidden = name
+        .strip_prefix('.')
+        .and_then(|name| name.strip_suffix(".new").or_else(|| name.strip_suffix(".removed")));
+    let Ok(run) = hidden.unwrap_or(name).parse::<RunStamp>() else { return Ok(0) };
+    if !path.is_dir() {
+        return Ok(0);
+    }
+    let left = match hidden {
+        Some(_) => vec![path.to_owned()],
+        None => unfinished_of(path)?,
+    };
+    if left.is_empty() {
+        return Ok(0);
+    }
+    let _lock = match lock(model, run) {
+        Err(GridStoreError::Busy(_)) => return Ok(0),
+        lock => lock?,
+    };
+    for one in &left {
+        if hidden.is_some() {
+            clear(one)?;
+            continue;
+        }
+        match fs::remove_file(one) {
+            // It was published, or removed, meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed.map_err(|error| storage(one, &error))?,
+        }
+    }
+    Ok(left.len())
+}
+
+/// Files of a run that are not published.
+fn unfinished_of(run: &Path) -> Result<Vec<PathBuf>, GridStoreError> {
+    let manifest = match Manifest::read(run) {
+        Ok(Some(manifest)) => manifest,
+        // One that is damaged says so when it is opened.
+        Ok(None) | Err(GridStoreError::Damaged { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let RunDefinition { products, valid_ms, .. } = &manifest.definition;
+    let mut left: Vec<PathBuf> = vec![run.join(FRESH_DOCUMENT)];
+    for product in products {
+        left.extend((0..valid_ms.len()).map(|hour| ready_path(run, product, hour)));
+    }
+    left.retain(|path| path.is_file());
+    Ok(left)
+}
+
+/// Where the shard of an hour lies until it is published.
+fn ready_path(run: &Path, product: &ProductDefinition, hour: usize) -> PathBuf {
+    shard_path(run, product, hour).with_extension("new")
 }

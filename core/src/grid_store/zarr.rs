@@ -20,6 +20,8 @@ use crate::durable::sync_folder;
 
 /// The document of a group or an array.
 pub(super) const DOCUMENT: &str = "zarr.json";
+/// The name of the group's document until it is whole.
+pub(super) const FRESH_DOCUMENT: &str = "zarr.json.new";
 
 /// Longest document that is read: definitions at their limits stay far below.
 const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
@@ -128,7 +130,7 @@ impl Manifest {
         };
         let path = folder.join(DOCUMENT);
         let text = serde_json::to_vec_pretty(&group).map_err(|error| damaged(&path, &error))?;
-        let fresh = folder.join("zarr.json.new");
+        let fresh = folder.join(FRESH_DOCUMENT);
         write_file(&fresh, &text)?;
         fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
         sync_folder(folder).map_err(|error| storage(folder, &error))

@@ -40,6 +40,9 @@ const MAX_RUNS: usize = 256;
 /// Parameters that are named where no field of a file is of a product.
 const MAX_NAMED: usize = 5;
 
+/// What it costs to look at a field, or at what is not one, in cells.
+const CELLS_OF_A_LOOK: u64 = 64;
+
 /// How large a delivery may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryLimits {
@@ -182,7 +185,10 @@ impl<'a, S: Read + Write + Seek> ModelDelivery<'a, S> {
             self.report.fields += 1;
             let parameter = field.as_ref().ok().and_then(|field| field.parameter().ok());
             let origin = Origin { file, number, parameter };
-            let mut left = limit_cells - spent_cells;
+            let Some(mut left) = (limit_cells - spent_cells).checked_sub(CELLS_OF_A_LOOK) else {
+                self.refuse(origin, ModelIntakeError::Cells(limit_cells));
+                return limit_cells;
+            };
             let added = field
                 .map_err(Into::into)
                 .and_then(|field| self.add_field(&field, origin, (&mut left, limit_cells)));

@@ -48,6 +48,62 @@ fn values_are_within_half_a_step_and_rows_run_south() {
     assert_eq!(Iso8601(raster.valid_ms()).to_string(), "2018-09-17T00:00:00Z");
 }
 
+/// The same message with the section of the packing changed.
+fn with_packing(message: &[u8], change: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let mut message = message.to_vec();
+    let mut at = 16;
+    while message[at + 4] != 5 {
+        at += u32::from_be_bytes(message[at..at + 4].try_into().unwrap()) as usize;
+    }
+    let octets = u32::from_be_bytes(message[at..at + 4].try_into().unwrap()) as usize;
+    change(&mut message[at..at + octets]);
+    message
+}
+
+#[test]
+fn a_field_of_one_value_makes_the_file_that_its_pixels_would_make() {
+    let packed = file("nam211_prmsl_simple.grib2.gz");
+    let catalogue = catalogue("7:0.3.1", 0.5);
+    // As it is, a reference of 101325 Pa, and one beyond what can be packed.
+    for (reference, clamped) in [(None, 0), (Some(101_325_f32), 0), (Some(2e6), 65 * 93)] {
+        let message = with_packing(&packed, |section| {
+            section[19] = 0;
+            if let Some(reference) = reference {
+                section[11..15].copy_from_slice(&reference.to_be_bytes());
+                section[15..19].fill(0);
+            }
+        });
+        let field = grib_fields(&message).next().unwrap().unwrap();
+        let values = field.values(GRIB_MAX_POINTS).unwrap();
+        let one = field.one_value(GRIB_MAX_POINTS).unwrap().unwrap();
+        assert!(reference.is_none_or(|reference| reference == one));
+        assert!(values.len() == 65 * 93 && values.iter().all(|value| *value == one));
+        assert!(field.one_value(65 * 93 - 1).is_err(), "more points than there may be");
+        assert!(field.work_cells().unwrap() < 300_000);
+
+        let raster = Raster::new(&field, catalogue.get("own").unwrap(), GRIB_MAX_POINTS).unwrap();
+        assert!(matches!(raster.level.samples, Samples::All(_)));
+        assert_eq!(raster.clamped(), clamped);
+        let mut expanded = raster.clone();
+        expanded.level.samples = Samples::Each(raster.samples().into_owned());
+        let cog = |raster: &Raster| {
+            let mut out = Cursor::new(Vec::new());
+            raster.write_cog(&mut out).unwrap();
+            out.into_inner()
+        };
+        assert_eq!(cog(&raster), cog(&expanded));
+    }
+    // Others are not of one value, and cost what their cells cost.
+    let field = grib_fields(&packed).next().unwrap().unwrap();
+    assert_eq!(field.one_value(GRIB_MAX_POINTS), Ok(None));
+    assert!(field.work_cells().unwrap() > (1 << 18) + 65 * 93);
+    let message = with_packing(&packed, |section| section[5..9].fill(9));
+    let message = with_packing(&message, |section| section[19] = 0);
+    let field = grib_fields(&message).next().unwrap().unwrap();
+    let lies = field.one_value(GRIB_MAX_POINTS).unwrap_err();
+    assert_eq!(Err(lies), field.values(GRIB_MAX_POINTS));
+}
+
 #[test]
 fn values_beyond_the_integers_are_counted() {
     let (values, raster) = pressure(0.01);

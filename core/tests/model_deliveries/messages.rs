@@ -314,6 +314,63 @@ fn limits_are_held() {
     assert_eq!((empty.fields, empty.files, empty.runs.len()), (0, 0, 0));
 }
 
+/// A message without packed numbers: all points have the reference value.
+fn of_one_value(mut message: Vec<u8>, value: f32) -> Vec<u8> {
+    *octet(&mut message, 5, 20) = 0;
+    for number in [16, 17, 18, 19] {
+        *octet(&mut message, 5, number) = 0;
+    }
+    *octet(&mut message, 5, 11) = 0;
+    for (number, byte) in (12..).zip(value.to_be_bytes()) {
+        *octet(&mut message, 5, number) = byte;
+    }
+    message
+}
+
+#[test]
+fn a_field_of_one_value_is_stored_as_one_beside_levels_that_are_not() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    let source = catalogue.get("stated").unwrap();
+    let whole = message(5, 0, 0);
+    let files =
+        [&of_one_value(message(0, 0, 0), 101_325.0), &of_one_value(message(3, 0, 0), 100_020.0)];
+    let report = deliver(source, &store, &[files[0], files[1], &whole], 1);
+    assert_eq!((report.used, report.refused), (3, 0), "{report:?}");
+    let run = store.newest_run("stated").unwrap();
+    assert_eq!(run.verify(), vec![]);
+    let pressure = run.product("pressure").unwrap();
+    for (row, column) in [(0, 0), (31, 17), (64, 92)] {
+        assert_eq!(pressure.value(0, 0, row, column), Ok(Some(101_325.0)));
+        let mut column_of = [0.0_f64; 3];
+        run.product("wind").unwrap().column_into(0, row, column, &mut column_of).unwrap();
+        let [at_150, at_125, at_100] = column_of;
+        assert!(at_125.is_nan() && at_100 == 100_020.0, "{column_of:?}");
+        assert!(at_150.is_finite() && at_150 != at_100, "{column_of:?}");
+    }
+}
+
+#[test]
+fn what_the_fields_of_a_file_cost_is_bounded() {
+    let ((_folder, store), catalogue) = (new_store(), own());
+    let source = catalogue.get("stated").unwrap();
+    let spool = Cursor::new(Vec::new());
+    let mut delivery = ModelDelivery::new(source, &store, spool, DeliveryLimits::default());
+    let two = [message(0, 0, 0), message(0, 1, 0)].concat();
+    let cost = grib_fields(&two).next().unwrap().unwrap().work_cells().unwrap();
+    // The second one would cost as much.
+    let spent = delivery.add_within("dear", &two, cost + cost / 2);
+    assert!(spent >= cost && spent <= cost + cost / 2);
+    // A thousand words that begin no message, each of which is looked at.
+    let spent = delivery.add_within("words", &b"GRIB".repeat(1_000), 10_000);
+    assert_eq!(spent, 10_000);
+    let report = delivery.write(1, || ());
+    assert_eq!(report.used, 1);
+    let limit = format!("more than {} cells, the limit for a file of its length", cost + cost / 2);
+    let first = report.refusals[0].to_string();
+    assert!(first.starts_with("field 2") && first.ends_with(&limit), "{first}");
+    assert!(report.refused < 200, "{}", report.refused);
+}
+
 /// A file that is cut or changed anywhere is refused in part, and what is written of it is whole.
 #[test]
 fn damaged_files_leave_whole_runs() {

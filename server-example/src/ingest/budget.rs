@@ -52,14 +52,17 @@ impl Bounds {
     /// Those of a file that comes over the network, pushed or fetched.
     ///
     /// Feeds that are published compress to a tenth of their length, seldom to a sixtieth, and take
-    /// four bytes or more for a reading; the fields of a model take a byte for two or three cells,
+    /// a byte or more for a reading, seldom less than four; the fields of a model take a byte for two or three cells,
     /// those of a radar on a quiet day one for a thousand.
     pub const SENT: Self = Self {
         entries: Bound::fixed(10_000),
         unpacked_bytes: Bound { base: 64 << 20, per_kib: 64 << 10 },
-        readings: Bound { base: 200_000, per_kib: 1_024 },
+        readings: Bound { base: 200_000, per_kib: 2_048 },
         cells: Bound { base: 1 << 27, per_kib: 1 << 18 },
     };
+
+    /// Those of a file of the watched folder, which may be a large archive.
+    pub const WATCHED: Self = Self { entries: Bound::fixed(1_000_000), ..Self::SENT };
 
     /// The same for a file that is pushed to a server that takes files of at most so many bytes.
     pub fn pushed(longest_bytes: u64) -> Self {

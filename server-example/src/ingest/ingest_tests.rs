@@ -89,6 +89,52 @@ fn the_same_files_again_in_any_order_write_nothing() {
 }
 
 #[test]
+fn of_a_file_that_holds_more_readings_than_it_may_those_before_stay() {
+    let store = MemoryStore::default();
+    let files = [data("metar/liveairdata_metars_20240803T1732Z.csv.gz")];
+    let bounds = Bounds { readings: Bound::fixed(100), ..Bounds::default() };
+    let summary = read(&store, Options { bounds, ..Options::at(NOW_MS) }, &files);
+    assert_eq!(summary.faults.count, 1);
+    let fault = &summary.faults.first[0].error;
+    assert_eq!(fault, "it holds more than 100 readings, the limit for a file of its length");
+    let of_kind = &summary.kinds[&FeedKind::AwcCsv];
+    assert!(of_kind.files == 0 && of_kind.reports > 5 && of_kind.reports < 100);
+    assert!(of_kind.readings + of_kind.reports <= 100 && of_kind.receipt.added > 50);
+    // Each file has its own.
+    let twice = [files[0].clone(), data("metar/liveairdata_metars_20240803T1922Z.csv.gz")];
+    let summary = read(&store, Options { bounds, ..Options::at(NOW_MS) }, &twice);
+    assert_eq!(summary.faults.count, 2);
+    assert!(summary.kinds[&FeedKind::AwcCsv].reports > of_kind.reports);
+}
+
+#[test]
+fn one_file_packed_in_several_ways_is_read_once_and_said_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let packed = std::fs::read(data("metar/liveairdata_metars_20240803T1732Z.csv.gz")).unwrap();
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut plain).unwrap();
+    std::fs::write(folder.path().join("a.csv"), &plain).unwrap();
+    std::fs::write(folder.path().join("a.csv.gz"), &packed).unwrap();
+    let store = MemoryStore::default();
+    let once = read(&store, Options::at(NOW_MS), &[folder.path().join("a.csv")]);
+    for paths in [
+        vec![folder.path().to_owned()],
+        vec![
+            folder.path().join("a.csv.gz"),
+            folder.path().join("a.csv"),
+            folder.path().join("a.csv"),
+        ],
+    ] {
+        let summary = read(&MemoryStore::default(), Options::at(NOW_MS), &paths);
+        assert!(summary.is_whole());
+        assert_eq!(summary.copies, paths.len().max(2) as u64 - 1);
+        assert_eq!(summary.kinds, once.kinds);
+        let said = format!("files that hold the same as another one: {}", summary.copies);
+        assert!(summary.to_string().contains(&said));
+    }
+}
+
+#[test]
 fn a_file_that_is_damaged_or_unknown_is_named_and_keeps_no_other_from_being_read() {
     let folder = tempfile::tempdir().unwrap();
     let whole = std::fs::read(data("metar/liveairdata_metars_20240803T1732Z.csv.gz")).unwrap();

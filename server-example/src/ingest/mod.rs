@@ -253,9 +253,10 @@ impl Ingest<'_> {
         if let Some(inlet) = self.products
             && (inlet.only.is_some() || products::is_grib2(start))
         {
-            let bytes = read_grib(input)?;
-            return products::take_in(inlet, shown, &bytes, budget, &mut self.summary.products)
-                .map_err(|error| error.to_string());
+            let (bytes, cut) = read_grib(input);
+            let of_products = &mut self.summary.products;
+            let taken = products::take_in(inlet, shown, &bytes, budget, of_products);
+            return cut.map_or_else(|| taken.map_err(|error| error.to_string()), Err);
         }
         let detect = || FeedKind::detect(name, start);
         let kind = self.options.feed.or_else(detect).ok_or_else(|| match start {
@@ -316,14 +317,19 @@ fn readings(item: &FeedItem) -> u64 {
     }
 }
 
-/// The bytes of a GRIB2 file.
-fn read_grib(input: &mut dyn BufRead) -> Result<Vec<u8>, String> {
+/// The bytes of a GRIB2 file, and why they are not all, where they are not: of those before that
+/// the fields that are whole can be used.
+fn read_grib(input: &mut dyn BufRead) -> (Vec<u8>, Option<String>) {
     let mut bytes = Vec::new();
-    input.take(MAX_GRIB_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MAX_GRIB_BYTES {
-        return Err(format!("longer than {MAX_GRIB_BYTES} bytes, which is the limit for GRIB2"));
-    }
-    Ok(bytes)
+    let read = input.take(MAX_GRIB_BYTES + 1).read_to_end(&mut bytes);
+    let cut = match read {
+        Err(error) => Some(error.to_string()),
+        Ok(_) if bytes.len() as u64 > MAX_GRIB_BYTES => {
+            Some(format!("longer than {MAX_GRIB_BYTES} bytes, which is the limit for GRIB2"))
+        }
+        Ok(_) => None,
+    };
+    (bytes, cut)
 }
 
 /// Remembers the first fault of a path.

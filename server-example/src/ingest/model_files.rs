@@ -127,18 +127,13 @@ impl ModelFiles<'_> {
 impl Visitor for ModelFiles<'_> {
     fn file(&mut self, file: SourceFile<'_>) -> bool {
         let SourceFile { shown, input, budget, .. } = file;
-        match read_grib(input) {
-            Ok(bytes) => {
-                let spent = self.delivery.add_within(shown, &bytes, budget.left(Work::Cells));
-                // Not more than is left.
-                let _ = budget.spend(Work::Cells, spent);
-                true
-            }
-            Err(error) => {
-                self.faults.push(FileFault::new(shown.to_owned(), &error));
-                false
-            }
-        }
+        let (bytes, cut) = read_grib(input);
+        let spent = self.delivery.add_within(shown, &bytes, budget.left(Work::Cells));
+        // Not more than is left.
+        let _ = budget.spend(Work::Cells, spent);
+        let is_whole = cut.is_none();
+        self.faults.extend(cut.map(|error| FileFault::new(shown.to_owned(), &error)));
+        is_whole
     }
 
     fn fault(&mut self, shown: &str, error: SourceError) {

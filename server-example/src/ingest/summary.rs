@@ -52,7 +52,7 @@ pub struct Summary {
 }
 
 /// What became of the files of one kind.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KindSummary {
     /// Files that were read to their end.

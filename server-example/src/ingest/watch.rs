@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use mesonet::{ModelIntakeError, StoreError};
 
 use super::shown::shown_path;
-use super::{FileFault, IngestError, Options, Summary};
+use super::{Bounds, FileFault, IngestError, Options, Summary};
 use crate::clock::system_ms;
 use crate::products::DiskFailure;
 use crate::state::State;
@@ -148,7 +148,7 @@ impl Watch {
     ) -> Result<Option<Summary>, WatchError> {
         let read = {
             let _turn = state.models().catalogue().get(model).map(|_| state.lanes().model(model));
-            state.ingest_model(model, Options::at(system_ms()), |delivery| {
+            state.ingest_model(model, options(), |delivery| {
                 for file in files {
                     delivery.path(file);
                 }
@@ -201,10 +201,9 @@ impl Watch {
         files: &[PathBuf],
         summaries: &mut Vec<Summary>,
     ) -> Result<(), WatchError> {
-        let options = Options::at(system_ms());
         let (faults, summary) = {
             let _turn = state.lanes().watched();
-            state.ingest(options, |ingest| -> Vec<Option<FileFault>> {
+            state.ingest(options(), |ingest| -> Vec<Option<FileFault>> {
                 files.iter().map(|file| ingest.path(file)).collect()
             })?
         };
@@ -269,6 +268,10 @@ impl Watch {
         }
         fs::rename(file, to)
     }
+}
+
+fn options() -> Options {
+    Options { bounds: Bounds::WATCHED, ..Options::at(system_ms()) }
 }
 
 /// A plain file that may be read, with its stamp; `None` for anything else, and for one that has

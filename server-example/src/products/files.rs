@@ -2,17 +2,19 @@
 //! folder.
 //!
 //! A file is whole or not there: it is written under a hidden name, made durable, and given its
-//! name at once. Whoever reads the one before goes on reading it.
+//! name at once. Whoever reads the one before goes on reading it. What a process that was killed
+//! left under such a name is removed by the next server; as long as one is being written it is
+//! locked.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mesonet::{
     Iso8601, ProductDuration, Raster, RasterCatalogue, RasterProduct, create_folder, parse_instant,
     sync_folder,
 };
-use tempfile::NamedTempFile;
 
 /// The folder of products that are of an instant.
 const INSTANT: &str = "instant";
@@ -20,22 +22,33 @@ const INSTANT: &str = "instant";
 /// What a time in a name is followed by.
 const EXTENSION: &str = ".tif";
 
+/// What the name of a file that is being written begins and ends with. Between them are
+/// [`UNFINISHED_LETTERS`] letters or digits.
+const UNFINISHED: [&str; 2] = [".mesonet-", ".tmp"];
+const UNFINISHED_LETTERS: usize = 12;
+
 /// The files of raster products and their catalogue.
 #[derive(Clone, Debug)]
 pub struct ProductFiles {
     folder: PathBuf,
     catalogue: RasterCatalogue,
+    large: Arc<Mutex<()>>,
 }
 
 impl ProductFiles {
     /// The files below a data folder, which need not be there.
     pub fn new(data: &Path, catalogue: RasterCatalogue) -> Self {
-        Self { folder: data.join("products"), catalogue }
+        Self { folder: data.join("products"), catalogue, large: Arc::default() }
     }
 
     /// The products of the deployment.
     pub fn catalogue(&self) -> &RasterCatalogue {
         &self.catalogue
+    }
+
+    /// Waits for the turn to unpack a large field.
+    pub(super) fn turn_of_large(&self) -> MutexGuard<'_, ()> {
+        self.large.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The file of a product at a time, if it is there.
@@ -87,7 +100,13 @@ impl ProductFiles {
     ) -> io::Result<u64> {
         let folder = self.folder(product, span);
         create_folder(&folder)?;
-        let mut file = NamedTempFile::with_prefix_in(".", &folder)?;
+        let [prefix, suffix] = UNFINISHED;
+        let mut file = tempfile::Builder::new()
+            .prefix(prefix)
+            .suffix(suffix)
+            .rand_bytes(UNFINISHED_LETTERS)
+            .tempfile_in(&folder)?;
+        file.as_file().lock()?;
         let mut out = BufWriter::new(file.as_file_mut());
         raster.write_cog(&mut out).map_err(io::Error::other)?;
         out.flush()?;
@@ -102,8 +121,69 @@ impl ProductFiles {
         Ok(bytes)
     }
 
+    /// Removes the files that processes which were killed had begun to write, and nothing else.
+    /// Gives how many there were.
+    ///
+    /// # Errors
+    /// A folder cannot be read, or a file not be removed.
+    pub fn remove_unfinished(&self) -> io::Result<usize> {
+        let mut removed = 0;
+        for product in folders(&self.folder)? {
+            for span in folders(&product)? {
+                for entry in fs::read_dir(span)? {
+                    let entry = entry?;
+                    if entry.file_name().to_str().is_some_and(is_unfinished)
+                        && entry.file_type()?.is_file()
+                        && remove_unlocked(&entry.path())?
+                    {
+                        removed += 1;
+                    }
+                }
+            }
+        }
+        Ok(removed)
+    }
+
     fn folder(&self, product: &RasterProduct, span: Option<ProductDuration>) -> PathBuf {
         self.folder.join(product.name()).join(span_name(span))
+    }
+}
+
+/// The folders in a folder; none where there is no folder.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut folders = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    Ok(folders)
+}
+
+fn is_unfinished(name: &str) -> bool {
+    let [prefix, suffix] = UNFINISHED;
+    let between = name.strip_prefix(prefix).and_then(|name| name.strip_suffix(suffix));
+    between.is_some_and(|letters| {
+        letters.len() == UNFINISHED_LETTERS
+            && letters.bytes().all(|one| one.is_ascii_alphanumeric())
+    })
+}
+
+/// Removes a file unless somebody is writing it.
+fn remove_unlocked(path: &Path) -> io::Result<bool> {
+    let file = match File::options().write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        file => file?,
+    };
+    match file.try_lock() {
+        Ok(()) => fs::remove_file(path).map(|()| true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
@@ -151,6 +231,41 @@ fn time(file_name: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_killed_process_had_begun_to_write_is_removed_and_nothing_else() {
+        let data = tempfile::tempdir().unwrap();
+        let files = ProductFiles::new(data.path(), RasterCatalogue::default());
+        assert_eq!(files.remove_unfinished().unwrap(), 0);
+        let folder = data.path().join("products/rain/24h");
+        fs::create_dir_all(folder.join(".mesonet-abcdefGHIJ99.tmp")).unwrap();
+        let others = [
+            "20230406T120039Z.tif",
+            ".abcdef",
+            ".mesonet-.tmp",
+            ".mesonet-abcdefGHIJ9.tmp",
+            ".mesonet-abcdefGHIJ-8.tmp",
+            "mesonet-abcdefGHIJ01.tmp",
+            "notes.tmp",
+        ];
+        for name in others.iter().chain(&[".mesonet-abcdefGHIJ01.tmp", ".mesonet-abcdefGHIJ02.tmp"])
+        {
+            fs::write(folder.join(name), "x").unwrap();
+        }
+        fs::write(data.path().join("products/.mesonet-abcdefGHIJ03.tmp"), "x").unwrap();
+        // One is being written.
+        let written = File::options().write(true).open(folder.join(".mesonet-abcdefGHIJ02.tmp"));
+        let written = written.unwrap();
+        written.lock().unwrap();
+        assert_eq!(files.remove_unfinished().unwrap(), 1);
+        drop(written);
+        assert_eq!(files.remove_unfinished().unwrap(), 1);
+        for name in others {
+            assert!(folder.join(name).exists(), "{name}");
+        }
+        assert!(folder.join(".mesonet-abcdefGHIJ99.tmp").is_dir());
+        assert!(data.path().join("products/.mesonet-abcdefGHIJ03.tmp").exists());
+    }
 
     #[test]
     fn a_name_tells_its_time_and_no_other_name_does() {

@@ -14,6 +14,12 @@ use crate::ingest::{Budget, FileFault, Listed, OverBudget, Work};
 /// Parameters that are named where no field is of a product.
 const MAX_NAMED: usize = 5;
 
+/// Cells of a field that is unpacked by itself.
+const LARGE_CELLS: u64 = 1 << 22;
+
+/// What it costs to look at a field, or at what is not one, in cells.
+const CELLS_OF_A_LOOK: u64 = 64;
+
 /// Where the fields of GRIB2 files go.
 #[derive(Clone, Copy, Debug)]
 pub struct Inlet<'a> {
@@ -148,6 +154,11 @@ pub fn take_in(
     let (mut written, mut first_error) = (false, None);
     let mut others = Vec::new();
     for field in grib_fields(bytes) {
+        if let Err(error) = budget.spend(Work::Cells, CELLS_OF_A_LOOK) {
+            summary.refused.add(|| FileFault::new(file.to_owned(), &error.to_string()));
+            first_error.get_or_insert(error.into());
+            break;
+        }
         let taken =
             field.clone().map_err(ProductError::from).and_then(|field| inlet.field(&field, budget));
         match taken {
@@ -222,6 +233,9 @@ impl Inlet<'_> {
         product: &RasterProduct,
         span: Option<ProductDuration>,
     ) -> Result<Written, ProductError> {
+        // Large ones take hundreds of megabytes: one at a time.
+        let is_large = field.work_cells()? > LARGE_CELLS;
+        let _turn = is_large.then(|| self.files.turn_of_large());
         let raster = Raster::new(field, product, GRIB_MAX_POINTS)?;
         let bytes = self.files.put(product, span, &raster)?;
         Ok(Written {
