@@ -192,6 +192,7 @@ fn interval(reading: &Reading) -> (IntervalType, i32) {
 
 /// Whether a derived value may have been made from the readings of a series: those of its own
 /// interval, or those that stand for the moment.
+#[cfg(all(feature = "store", feature = "serde"))]
 pub(crate) fn is_input_of(input: &SeriesKey, derived: &SeriesKey) -> bool {
     let interval = |key: &SeriesKey| (key.interval_type, key.interval_minutes);
     is_canonical(input)

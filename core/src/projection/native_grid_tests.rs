@@ -217,7 +217,7 @@ fn a_row_that_a_rounded_step_puts_just_beyond_the_pole_is_at_the_pole() {
         let mut definition = *lat_lon(144, 0.0, 2.5).definition();
         (definition.rows, definition.row_step) = (181, row_step);
         let grid = NativeGrid::new(definition).unwrap();
-        grid.position(180, 0).map(|at| at.lat()).map_err(|error| error.to_string())
+        grid.position(180, 0).map(LonLat::lat).map_err(|error| error.to_string())
     };
     assert_eq!(row(-1.0), Ok(-90.0));
     assert_eq!(row(-1.000_000_5), Ok(-90.0));

@@ -111,7 +111,7 @@ impl Service {
     fn publish_wind(&self, definition: &RunDefinition, component: &str, published_ms: i64) {
         let store = GridStore::new(self.folder.path().join("models"));
         let mut writer = store.write_run(definition.clone()).unwrap();
-        writer.write(1, component, &[1_000; 2 * 65 * 93]).unwrap();
+        writer.write(1, component, &vec![1_000; 2 * 65 * 93]).unwrap();
         writer.publish(&[1], published_ms).unwrap();
     }
 }
