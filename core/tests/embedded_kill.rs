@@ -107,8 +107,8 @@ fn child(first: u64, dir: &Path) {
 
 /// The last batch that a process acknowledged.
 fn last_taken(said: &str) -> u64 {
-    let taken = said.lines().filter_map(|line| line.split_once("taken "));
-    taken.last().unwrap().1.parse().unwrap()
+    let mut taken = said.lines().filter_map(|line| line.split_once("taken "));
+    taken.next_back().unwrap().1.parse().unwrap()
 }
 
 /// One reading: station, series, time, value to the bit, verdict, word of the source.

@@ -119,7 +119,7 @@ fn child(first: u64, folder: &Path) {
 type Said = Option<(u64, usize)>;
 
 fn last_published(said: &str) -> Said {
-    let (_, last) = said.lines().filter_map(|line| line.split_once("published ")).last()?;
+    let (_, last) = said.lines().filter_map(|line| line.split_once("published ")).next_back()?;
     let (number, hour) = last.split_once(' ').unwrap();
     Some((number.parse().unwrap(), hour.parse().unwrap()))
 }

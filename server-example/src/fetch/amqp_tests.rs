@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use lapin::options::{BasicPublishOptions, QueueDeleteOptions};
+use lapin::options::{BasicPublishOptions, ConfirmSelectOptions, QueueDeleteOptions};
 use lapin::{BasicProperties, Channel};
 use tempfile::TempDir;
 
@@ -59,7 +59,7 @@ impl Broker {
         headers.insert("sum".into(), AMQPValue::LongString(sum.into()));
         let properties = BasicProperties::default().with_headers(headers).with_delivery_mode(2);
         self.with_channel(async |channel| {
-            channel.confirm_select(Default::default()).await.unwrap();
+            channel.confirm_select(ConfirmSelectOptions::default()).await.unwrap();
             let options = BasicPublishOptions::default();
             let (exchange, topic) = (EXCHANGE.into(), topic.into());
             let published = channel.basic_publish(exchange, topic, options, message, properties);
@@ -169,7 +169,7 @@ impl Feed {
 
     /// Waits until these files have come, and no others have.
     fn wait_for(&self, names: &[&str]) {
-        let names = BTreeSet::from_iter(names.iter().map(|&name| name.to_owned()));
+        let names: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
         wait_until("the files come", || locked(&self.names.0).is_superset(&names));
         assert_eq!(*locked(&self.names.0), names);
     }
