@@ -37,3 +37,26 @@ impl Reader for UntilTold<'_> {
         self.store.scan(selection, visit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mesonet::feed::metar_station;
+    use mesonet::{LonLat, MemoryStore, unjudged};
+
+    use super::*;
+
+    #[test]
+    fn what_was_stored_before_stays_and_nothing_comes_after() {
+        let (known, told) = (MemoryStore::default(), AtomicBool::new(false));
+        let store = UntilTold { store: &known, told: &told };
+        let batch = |name| {
+            let place = LonLat::new(0.0, 0.0).unwrap();
+            Batch { stations: vec![metar_station(name, None, place, None)], reports: vec![] }
+        };
+        store.append(&batch("KAAA"), &mut unjudged).unwrap();
+        told.store(true, Ordering::Relaxed);
+        let refused = store.append(&batch("KBBB"), &mut unjudged).unwrap_err();
+        assert_eq!(refused.to_string(), "the record: the server stops");
+        assert_eq!(known.directory().unwrap().stations.len(), 1);
+    }
+}
