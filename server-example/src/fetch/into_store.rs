@@ -31,7 +31,7 @@ fn read(delivery: &Delivery<'_>, ingest: &mut Ingest<'_>) -> Vec<String> {
     for file in delivery.files {
         let label =
             Label { shown: file.address.to_owned(), name: file.name.to_owned(), modified_ms: None };
-        if let Some(fault) = ingest.input(&label, Input::File(&mut Cursor::new(&*file.bytes))) {
+        if let Some(fault) = ingest.input(&label, Input::File(&mut Cursor::new(file.bytes))) {
             faults.push(format!("{}: {}", fault.file, fault.error));
         }
     }
