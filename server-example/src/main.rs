@@ -1,13 +1,19 @@
 //! `mesonet-server`: the command line.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
-use mesonet_server::{Config, Flags, VerifyFlags, serve, verify_command};
+use mesonet_server::{
+    Config, Flags, RetentionFlags, VerifyFlags, retention_command, serve, verify_command,
+};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+
+/// How long work that is not an answer may take once the server has stopped.
+const AFTERWORK: Duration = Duration::from_secs(3);
 
 /// The mesonet observation service. Without a command it serves.
 ///
@@ -38,6 +44,11 @@ enum Command {
         #[command(flatten)]
         flags: VerifyFlags,
     },
+    /// Gives up readings and alerts that are too old, or says what would go
+    Retention {
+        #[command(flatten)]
+        flags: RetentionFlags,
+    },
     /// Prints a fresh key with which feed files may be pushed, and its hash for the settings
     PushKey,
 }
@@ -49,6 +60,9 @@ fn main() -> ExitCode {
         Some(Command::Serve { flags }) => run(&flags).map(|()| true),
         Some(Command::Ingest { flags }) => ingest_command(&flags).map_err(Into::into),
         Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
+        Some(Command::Retention { flags }) => {
+            retention_command(&flags).map(|()| true).map_err(Into::into)
+        }
         Some(Command::PushKey) => push_key(),
     };
     match outcome {
@@ -73,6 +87,9 @@ fn run(flags: &Flags) -> Result<(), Box<dyn std::error::Error>> {
     let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     tracing_subscriber::registry().with(log).with(config.log.parse::<LevelFilter>()?).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve(config))?;
-    Ok(())
+    let served = runtime.block_on(serve(config));
+    // What is being read in stops between two batches. What does not is broken off, as by a crash,
+    // which costs nothing that was acknowledged.
+    runtime.shutdown_timeout(AFTERWORK);
+    Ok(served?)
 }

@@ -17,6 +17,7 @@ mod observations_series;
 mod observations_units;
 mod process;
 mod products;
+mod retention;
 mod sample;
 mod stations_id;
 mod stations_map_details;

@@ -62,6 +62,11 @@ impl Server {
         Self { process, log, address }
     }
 
+    /// What it has said until it listened.
+    pub fn log(&self) -> &str {
+        &self.log
+    }
+
     /// Head and body of the answer to a GET.
     pub fn get(&self, path: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();

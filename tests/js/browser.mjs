@@ -79,7 +79,7 @@ export async function openPage(url) {
     return { browser, page, problems, requests };
   } catch (error) {
     await browser.close();
-    throw error;
+    throw new Error(`${url}: ${error.message}\n${[...problems, ...requests].join("\n")}`, { cause: error });
   }
 }
 

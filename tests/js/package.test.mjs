@@ -1,17 +1,16 @@
 // The package as users get it: its files, its types, and the examples in the READMEs.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
+
+import { run } from "./child.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = fileURLToPath(new URL("../../bindings-wasm/js/", import.meta.url));
 
 test("it holds what is needed and no more", () => {
-  const [packed] = JSON.parse(
-    execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, stdio: ["ignore", "pipe", "ignore"] }),
-  );
+  const [packed] = JSON.parse(run("npm", ["pack", "--dry-run", "--json"], { cwd: root }));
   const files = packed.files.map(({ path }) => path);
   const entries = ["index", "slim", "checks", "grids"].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
   for (const file of [...entries, "dist/mesonet.wasm", "dist/checks.wasm", "dist/grids.wasm", "LICENSE-MIT"]) {
@@ -23,7 +22,7 @@ test("it holds what is needed and no more", () => {
 
 test("code that uses it type-checks, and misuse does not", () => {
   const tsc = `${root}node_modules/typescript/bin/tsc`;
-  execFileSync("node", [tsc, "-p", `${here}types`], { stdio: "inherit" });
+  run("node", [tsc, "-p", `${here}types`]);
 });
 
 const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 4 };
@@ -40,7 +39,7 @@ for (const [readme, examples] of Object.entries(EXAMPLES)) {
       // Beside node_modules, where the package is found by its name.
       const file = `${here}node_modules/.readme.mjs`;
       writeFileSync(file, example);
-      const printed = execFileSync("node", [file], { encoding: "utf8" }).trimEnd().split("\n");
+      const printed = run("node", [file]).trimEnd().split("\n");
       assert.deepEqual(printed, wanted);
       ran += 1;
     }

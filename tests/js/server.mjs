@@ -1,12 +1,12 @@
 // A server of its own for a test, on the bundled sample: the debug build of the workspace, or the one
 // of MESONET_SERVER_BIN.
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+
+import { within } from "./child.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Where cargo builds. */
@@ -16,27 +16,39 @@ export const TARGET = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 export async function startServer(...options) {
   const binary = process.env.MESONET_SERVER_BIN ?? join(TARGET, "debug", "mesonet-server");
   const folder = await mkdtemp(join(tmpdir(), "mesonet-"));
-  const server = spawn(binary, ["--listen", "127.0.0.1:0", "--data", folder, ...options], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  const ended = once(server, "exit");
-  const stop = async () => {
-    try {
-      server.kill();
-      await ended;
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  };
-  const log = [];
-  for await (const line of createInterface({ input: server.stderr })) {
-    log.push(line);
-    const listens = line.match(/listens on (\S+)/);
-    if (listens) {
-      server.stderr.resume();
-      return { origin: listens[1], stop };
-    }
+  const remove = () => rm(folder, { recursive: true });
+  try {
+    const args = ["--listen", "127.0.0.1:0", "--data", folder, ...options];
+    const { origin, stop } = await serve(binary, args);
+    return { origin, stop: () => stop().finally(remove) };
+  } catch (error) {
+    await remove();
+    throw error;
   }
-  await stop();
-  throw new Error(`the server ended: ${log.join("\n")}`);
+}
+
+/** Starts a program that says where it listens. */
+export async function serve(program, args, patience_ms) {
+  const server = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
+  let log = "";
+  const ended = new Promise((resolve) => {
+    server.once("exit", resolve);
+    server.once("error", (error) => resolve((log += error)));
+  });
+  const listens = new Promise((resolve, reject) => {
+    server.stderr.setEncoding("utf8").on("data", (text) => {
+      log += text;
+      const line = log.match(/listens on (\S+)\n/);
+      if (line) {
+        resolve(line[1]);
+      }
+    });
+    server.once("close", () => reject(new Error(`${program} ended before it listened:\n${log}`)));
+  });
+  const origin = await within(listens, server, () => log, patience_ms);
+  const stop = () => {
+    server.kill();
+    return within(ended, server, () => log, patience_ms);
+  };
+  return { origin, server, stop };
 }

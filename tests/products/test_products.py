@@ -6,7 +6,6 @@ The server is the program of `MESONET_SERVER_BIN`.
 
 import json
 import os
-import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.request import Request, urlopen
 
+import child
 import numpy as np
 import pytest
 import rasterio
@@ -86,7 +86,7 @@ def data(tmp_path_factory):
 
 
 def run(*arguments):
-    subprocess.run([SERVER, *arguments], env={"MESONET_PRODUCTS": str(OWN)}, check=True)
+    child.run(SERVER, *arguments, env={"MESONET_PRODUCTS": str(OWN)})
 
 
 @pytest.fixture(params=CASES, ids=lambda case: case.product)
@@ -114,7 +114,7 @@ def fields(tmp_path_factory):
         if case.product not in known:
             out = folder / f"{case.product}.npz"
             program = ROOT / "tests/products/read_grib.py"
-            subprocess.run([sys.executable, program, case.file, out], check=True)
+            child.run(sys.executable, program, case.file, out)
             arrays = np.load(out)
             values = arrays["values"]
             values[np.isin(values, case.sentinels)] = np.nan
@@ -127,7 +127,7 @@ def fields(tmp_path_factory):
 def test_rio_cogeo_finds_nothing_wrong(tif):
     rio = Path(sys.executable).with_name("rio")
     command = [rio, "cogeo", "validate", "--strict", tif]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    said = child.run(*command)
     assert said == f"{tif} is a valid cloud optimized GeoTIFF\n"
 
 
@@ -151,7 +151,7 @@ def test_gdal_reads_how_it_is_packed(case, tif):
 def test_the_distributions_gdal_reads_it_too(case, tif):
     """Another version than the wheel's, as a GIS on a server has it."""
     command = ["gdalinfo", "-json", "-checksum", tif]
-    said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    said = json.loads(child.run(*command))
     (band,) = said["bands"]
     packing = (band["scale"], band["offset"], band["noDataValue"], band["unit"])
     assert packing == (case.scale, case.offset, -32768, case.unit)
@@ -226,21 +226,12 @@ def test_smaller_copies_are_made_of_the_values_below_them(case, tif):
 
 
 @pytest.fixture
-def server(data):
+def server(data, tmp_path):
     """The address of a server over the data folder."""
     command = [SERVER, "--listen", "127.0.0.1:0", "--now", "live", "--data", data]
-    with subprocess.Popen(
-        command, env={"MESONET_PRODUCTS": str(OWN)}, stderr=subprocess.PIPE, text=True
-    ) as process:
-        said = ""
-        for line in process.stderr:
-            said += line
-            if "listens on " in line:
-                break
-        # What it says from now on is read, so that it never waits.
-        threading.Thread(target=process.stderr.read, daemon=True).start()
-        yield said.split("listens on ")[1].strip()
-        process.terminate()
+    environment = {"MESONET_PRODUCTS": str(OWN)}
+    with child.serving(*command, log=tmp_path / "log", env=environment) as origin:
+        yield origin
 
 
 @pytest.fixture

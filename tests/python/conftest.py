@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from child import serving
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 
@@ -34,22 +33,7 @@ def server(tmp_path_factory):
     default = Path(target) / "debug" / "mesonet-server"
     binary = Path(os.environ.get("MESONET_SERVER_BIN", default))
     folder = tmp_path_factory.mktemp("server")
-    log, data = folder / "log", folder / "record"
+    data = folder / "record"
     command = [binary, "--listen", "127.0.0.1:0", "--data", data]
-    with log.open("w") as stderr:
-        process = subprocess.Popen(command, stderr=stderr)
-        try:
-            yield Server(binary, data, listening(process, log))
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
-
-
-def listening(process, log):
-    """The origin of a server, once it says that it listens."""
-    while process.poll() is None:
-        for line in log.read_text(encoding="utf-8").splitlines():
-            if "listens on " in line:
-                return line.split("listens on ")[1].strip()
-        time.sleep(0.01)
-    raise AssertionError(log.read_text(encoding="utf-8"))
+    with serving(*command, log=folder / "log") as origin:
+        yield Server(binary, data, origin)

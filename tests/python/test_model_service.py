@@ -6,7 +6,6 @@ All four speak of the same cells and the same values, and are held against each 
 import gzip
 import json
 import re
-import subprocess
 import urllib.error
 import urllib.request
 import warnings
@@ -14,6 +13,7 @@ from collections import namedtuple
 from functools import cache
 from pathlib import Path
 
+import child
 import mesonet
 import numpy as np
 import pyproj
@@ -332,11 +332,7 @@ def test_what_is_published_meanwhile_is_served_with_its_gaps(service):
     """HRDPS, on a turned globe, whose file says -1 J/kg where it computed nothing."""
     server = service.server
     stamp = "20260219T000000Z"
-    subprocess.run(
-        [server.binary, "ingest", HRDPS, "--model", "hrdps", "--data", server.data],
-        check=True,
-        capture_output=True,
-    )
+    child.run(server.binary, "ingest", HRDPS, "--model", "hrdps", "--data", server.data)
     assert service.json("/models/coverage")["models"]["hrdps"]["latest_run"] == stamp
     run, grid = service.run("hrdps", stamp), service.grid("hrdps")
     field = run.cape_surface.isel(valid_time=0).values

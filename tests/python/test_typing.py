@@ -7,13 +7,18 @@ from pathlib import Path
 
 import mesonet
 import pytest
+from child import PATIENCE_S
 
 HERE = Path(__file__).parent
 
 
 def mypy(*arguments):
     return subprocess.run(
-        [sys.executable, "-m", *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
     )
 
 

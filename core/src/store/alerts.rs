@@ -63,6 +63,13 @@ struct Writer {
     file: Option<AlertFile>,
 }
 
+impl AlertRecord {
+    /// How many of the alerts [`AlertStore::expire`] would give up.
+    pub fn past(&self, before_ms: i64) -> usize {
+        self.messages.iter().filter(|message| is_past(message, before_ms)).count()
+    }
+}
+
 impl AlertStore {
     /// Opens the alerts in a folder: `alerts.sqlite`, made if there is none. Gives what in it is
     /// damaged, too; the rest is read.
@@ -95,6 +102,22 @@ impl AlertStore {
 
     fn check(&self) -> Result<(), StoreError> {
         self.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// The alerts in a folder that nobody writes to, read without writing a byte; none where there
+    /// is no file of them.
+    ///
+    /// # Errors
+    /// A file that another version wrote, or that cannot be read.
+    #[cfg(feature = "embedded")]
+    pub fn read(dir: &std::path::Path) -> Result<(AlertRecord, Vec<super::Fault>), StoreError> {
+        if !dir.join(super::embedded::alert_file::ALERTS).exists() {
+            return Ok((AlertRecord::default(), Vec::new()));
+        }
+        let (messages, faults) = AlertFile::unwritten(dir)?.load()?;
+        let messages = messages.into_iter().map(|message| (message.id.clone(), Arc::new(message)));
+        let writer = Writer { messages: messages.collect(), file: None };
+        Ok((writer.record(0), faults))
     }
 
     /// The alerts as they are now.
@@ -143,14 +166,10 @@ impl AlertStore {
     pub fn expire(&self, before_ms: i64) -> Result<usize, StoreError> {
         self.check()?;
         let mut writer = self.writer();
-        let is_past = |message: &AlertMessage| {
-            let end_ms = message.interval_ms().1;
-            end_ms.unwrap_or(message.sent_ms.saturating_add(OPEN_MS)) < before_ms
-        };
         let past: Vec<String> = writer
             .messages
             .values()
-            .filter(|message| is_past(message))
+            .filter(|message| is_past(message, before_ms))
             .map(|message| message.id.clone())
             .collect();
         if past.is_empty() {
@@ -185,6 +204,12 @@ impl Writer {
         messages.sort_by_key(|message| message.sent_ms);
         AlertRecord { generation, messages }
     }
+}
+
+/// Whether the interval of an alert was over before an instant.
+fn is_past(message: &AlertMessage, before_ms: i64) -> bool {
+    let end_ms = message.interval_ms().1;
+    end_ms.unwrap_or(message.sent_ms.saturating_add(OPEN_MS)) < before_ms
 }
 
 /// Whether a message takes the place of another one of its id.

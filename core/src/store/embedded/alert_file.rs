@@ -9,6 +9,7 @@ use super::codec::{Bytes, Writer};
 use super::count::{ALERT_COUNT, Count, read_count};
 use super::fault::{Fault, database, storage};
 use super::folder::{DAMAGED, Folder, sync_folder};
+use super::unwritten;
 use crate::alert::AlertMessage;
 use crate::store::StoreError;
 
@@ -31,8 +32,8 @@ const SCHEMA_2: &str = "CREATE TABLE change (count INTEGER NOT NULL, missing INT
 pub(in super::super) struct AlertFile {
     connection: Connection,
     path: PathBuf,
-    /// How many changes were acknowledged.
-    count: Count,
+    /// How many changes were acknowledged; kept while the database may be written to.
+    count: Option<Count>,
     /// How many of them are missing.
     missing: u64,
 }
@@ -88,8 +89,46 @@ impl AlertFile {
                 .execute("UPDATE change SET count = ?, missing = ?", [acknowledged, missing])
                 .map_err(failed)?;
         }
-        let count = Count::open(count_path.to_owned(), changes.max(acknowledged))?;
+        let count = Some(Count::open(count_path.to_owned(), changes.max(acknowledged))?);
         Ok(Self { connection, path, count, missing })
+    }
+
+    /// Opens the database of a folder that nobody writes to, without writing a byte.
+    pub fn unwritten(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(ALERTS);
+        let connection = unwritten::open(&path)?;
+        let version: u32 = connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(|error| database(&path, &error))?;
+        if !(1..=SCHEMA_VERSION).contains(&version) {
+            return Err(StoreError::SchemaVersion {
+                path: path.display().to_string(),
+                got: version.to_string(),
+                allowed: SCHEMA_VERSION,
+            });
+        }
+        let acknowledged = read_count(&dir.join(ALERT_COUNT)).ok().flatten().unwrap_or(0);
+        let (changes, missing) = if version == 1 {
+            (acknowledged, 0)
+        } else {
+            let sql = "SELECT count, missing FROM change";
+            let noted = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+            noted.map_err(|error| database(&path, &error))?
+        };
+        let missing: u64 = missing + acknowledged.saturating_sub(changes);
+        Ok(Self { connection, path, count: None, missing })
+    }
+
+    /// Every fault that the database finds in itself.
+    pub fn integrity(&self) -> Result<Vec<Fault>, StoreError> {
+        let told = || {
+            let mut statement = self.connection.prepare("PRAGMA integrity_check")?;
+            let told = statement.query_map([], |row| row.get::<_, String>(0))?;
+            told.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        let told = told().map_err(|error| database(&self.path, &error))?;
+        let wrong = told.into_iter().filter(|told| told != "ok");
+        Ok(wrong.map(|cause| Fault::new(ALERTS, cause)).collect())
     }
 
     /// Every message; those that are not as they were written are named and left where they are.
@@ -162,7 +201,10 @@ impl AlertFile {
             transaction.commit()?;
             rusqlite::Result::Ok(count)
         };
-        self.count.note(write().map_err(|error| database(&self.path, &error))?);
+        let changes = write().map_err(|error| database(&self.path, &error))?;
+        if let Some(count) = &mut self.count {
+            count.note(changes);
+        }
         Ok(())
     }
 }

@@ -69,7 +69,7 @@ fn a_lost_or_cut_write_ahead_log_is_noticed_until_somebody_takes_note() {
             store.append(&later(60), &mut unjudged).unwrap();
         }
         assert_eq!(faults_of(dir), [MISSING], "it is still so");
-        assert_eq!(EmbeddedStore::verify(dir, true).unwrap().faults.len(), 1);
+        assert_eq!(EmbeddedStore::verify(dir, true).unwrap().set_aside.len(), 1);
         assert_eq!(EmbeddedStore::verify(dir, false).unwrap().faults, []);
         assert_eq!(faults_of(dir), [""; 0]);
         assert_eq!(held(&EmbeddedStore::open(dir, SMALL).unwrap()).len(), 91);
@@ -165,7 +165,7 @@ fn alerts_that_are_gone_emptied_or_older_are_noticed_until_somebody_takes_note()
             );
             alerts.append(vec![message(&format!("more {more}"))]).unwrap();
         }
-        assert_eq!(EmbeddedStore::verify(dir.path(), true).unwrap().faults.len(), 1);
+        assert_eq!(EmbeddedStore::verify(dir.path(), true).unwrap().set_aside.len(), 1);
         assert_eq!(EmbeddedStore::verify(dir.path(), false).unwrap().faults, []);
     }
 }
@@ -178,8 +178,8 @@ fn what_can_be_read_of_cut_alerts_is_salvaged_and_the_file_is_kept() {
     bytes.truncate(bytes.len() / 2);
     fs::write(&path, &bytes).unwrap();
     let report = EmbeddedStore::verify(dir.path(), true).unwrap();
-    assert_eq!(report.faults.len(), 1);
-    assert_eq!(report.faults[0].file, "alerts.sqlite");
+    assert_eq!(report.faults, []);
+    assert_eq!(report.set_aside[0].file, "alerts.sqlite");
     let (alerts, faults) = AlertStore::open(dir.path()).unwrap();
     assert_eq!(faults, []);
     let kept = alerts.record().messages.len();

@@ -28,7 +28,7 @@ const MERGING: EmbeddedOptions =
 
 const SEGMENT: &str = "segments/00000001.arrow";
 
-fn readings(times: std::ops::Range<i64>) -> Batch {
+pub(super) fn readings(times: std::ops::Range<i64>) -> Batch {
     let reports = times.flat_map(|ts_ms| {
         let value = ts_ms as f64;
         NAMES.map(|name| report(name, ts_ms, 1, &[value, value + 0.5, -value], Quality::GOOD))
@@ -61,7 +61,7 @@ fn damage_of_all(store: &dyn Reader) -> u64 {
     store.scan(&selection, &mut |_, _| {}).unwrap().blocks()
 }
 
-fn flip(path: &Path, at: usize) {
+pub(super) fn flip(path: &Path, at: usize) {
     let mut bytes = fs::read(path).unwrap();
     bytes[at] ^= 0x10;
     fs::write(path, bytes).unwrap();
@@ -239,7 +239,7 @@ fn what_is_whole_of_a_damaged_segment_is_rescued_when_it_is_set_aside() {
     store.reopen();
     let (found, told) = (held(&store), damage_of_all(&store));
     store.store = None;
-    assert_eq!(EmbeddedStore::verify(store.dir.path(), true).unwrap().faults.len(), 1);
+    assert_eq!(EmbeddedStore::verify(store.dir.path(), true).unwrap().set_aside.len(), 1);
     assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
     assert!(store.dir.path().join("damaged/00000001.arrow").exists());
     store.reopen();

@@ -34,6 +34,8 @@ pub struct StoreHealth {
     /// What was set aside before the store was opened, and what was found damaged since. Reading
     /// goes on without it.
     pub faults: Vec<Fault>,
+    /// Time of the newest reading, milliseconds since 1970; `None` where there is none.
+    pub newest_ms: Option<i64>,
     /// Sealed segments.
     pub segments: usize,
     /// Readings in sealed segments; a reading that was corrected counts once for each segment that

@@ -10,7 +10,7 @@ use super::count::{JOURNAL_COUNT, read_count};
 use super::fault::{Fault, storage};
 use crate::store::StoreError;
 
-const LOCK: &str = "lock";
+pub(super) const LOCK: &str = "lock";
 pub(super) const SEGMENTS: &str = "segments";
 pub(super) const DAMAGED: &str = "damaged";
 pub(super) const ORPHANED: &str = "orphaned";
@@ -94,17 +94,17 @@ impl Folder {
         self.move_to(DAMAGED, &self.path.join(segment_file(id)))?;
         catalogue.transaction(|transaction| mark_segment(transaction, id, entry, &fault.cause))
     }
+}
 
-    /// The files that were moved to `orphaned/`, as faults.
-    pub fn orphaned(&self) -> Result<Vec<Fault>, StoreError> {
-        let fault = |path: PathBuf| {
-            let name = path.file_name().unwrap_or_default().display();
-            let cause = "a segment that the catalogue does not know; it is kept, but its readings \
-                         are not served";
-            Fault::new(format!("{ORPHANED}/{name}"), cause)
-        };
-        Ok(self.files(ORPHANED)?.into_iter().map(fault).collect())
-    }
+/// The files that were moved to `orphaned/` in a folder, as faults.
+pub(super) fn orphaned(dir: &Path) -> Result<Vec<Fault>, StoreError> {
+    let fault = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().display();
+        let cause = "a segment that the catalogue does not know; it is kept, but its readings \
+                     are not served";
+        Fault::new(format!("{ORPHANED}/{name}"), cause)
+    };
+    Ok(files(&dir.join(ORPHANED))?.into_iter().map(fault).collect())
 }
 
 /// Makes sure that the names in a folder are on disk.

@@ -29,13 +29,17 @@ mod maintain;
 mod mapped;
 mod merge;
 mod open;
+mod rebuild;
 mod run;
 mod segment;
 mod segment_file;
+mod segment_note;
 mod segment_rows;
 mod series_table;
 mod stations;
+mod survey;
 mod sweep;
+mod unwritten;
 mod verify;
 mod view;
 mod write;
@@ -50,6 +54,7 @@ use crate::report::Batch;
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
 use folder::Folder;
+pub use survey::{Survey, WouldGo};
 use view::View;
 use write::State;
 
@@ -87,6 +92,8 @@ pub struct Maintained {
     pub merged_segments: usize,
     /// Segments that were deleted as too old.
     pub expired_segments: usize,
+    /// Readings in them.
+    pub expired_readings: u64,
     /// Damaged files that were set aside.
     pub set_aside: Vec<Fault>,
 }
@@ -108,7 +115,26 @@ pub struct VerifyReport {
     pub journal_readings: u64,
     /// Alerts that were checked.
     pub alerts: usize,
-    /// What is wrong; none for a store that is whole.
+    /// What is wrong and still in its place; none for a store that is whole.
+    pub faults: Vec<Fault>,
+    /// What was wrong and was set aside, where that was asked for.
+    pub set_aside: Vec<Fault>,
+}
+
+/// What a catalogue that was made anew knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RebuildReport {
+    /// Stations.
+    pub stations: usize,
+    /// Segments.
+    pub segments: usize,
+    /// Readings in them that can be read; a corrected one counts once for each segment that holds it.
+    pub readings: u64,
+    /// Fresh batches that were taken over from the old catalogue.
+    pub journal_batches: usize,
+    /// Whether there was an old catalogue, which is in `damaged/` now.
+    pub catalogue_kept: bool,
+    /// What could not be recovered.
     pub faults: Vec<Fault>,
 }
 
@@ -182,12 +208,36 @@ impl EmbeddedStore {
 
     /// Checks every file of the store in a folder that no process has open.
     ///
-    /// Nothing is changed, except that damaged files are set aside if `set_aside` says so.
+    /// Nothing is written: the folder may be on a disk that is full or mounted read-only. Only if
+    /// `set_aside` says so, what is damaged is set aside afterwards, where it can be: segments and
+    /// batches of the journal.
     ///
     /// # Errors
     /// As [`open`](Self::open).
     pub fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
         verify::verify(dir, set_aside)
+    }
+
+    /// Makes the catalogue of a folder anew from its segments, where it is missing, damaged, or older
+    /// than they are. Each segment says in its file what is needed: readings, verdicts, series and
+    /// stations come back as they were when the last one was written. What can be read of the old
+    /// catalogue, such as fresh batches, is taken over, and the file is kept in `damaged/`; segments
+    /// in `orphaned/` are put back.
+    ///
+    /// # Errors
+    /// A catalogue that is whole and knows every segment: nothing is changed. A folder that a
+    /// process has open, or that cannot be read or written.
+    pub fn rebuild(dir: &Path) -> Result<RebuildReport, StoreError> {
+        rebuild::rebuild(dir)
+    }
+
+    /// Looks at the store in a folder that no process has open, to tell what giving up readings
+    /// would take from it. Nothing is written.
+    ///
+    /// # Errors
+    /// A folder that a process has open, that a different version wrote, or that cannot be read.
+    pub fn survey(dir: &Path) -> Result<Survey, StoreError> {
+        Survey::open(dir)
     }
 
     /// How the store is.
@@ -196,6 +246,7 @@ impl EmbeddedStore {
         let entries = || view.segments.iter().map(|segment| &segment.entry);
         StoreHealth {
             faults: self.faults.list(),
+            newest_ms: view.newest_ms(),
             segments: view.segments.len(),
             sealed_readings: entries().map(|entry| entry.readings).sum(),
             fresh_readings: view.fresh.iter().map(|run| run.readings).sum(),
@@ -272,8 +323,12 @@ mod count_tests;
 #[cfg(test)]
 mod damage_tests;
 #[cfg(test)]
+mod rebuild_tests;
+#[cfg(test)]
 mod start_tests;
 #[cfg(test)]
 pub(in crate::store) mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unwritten_tests;

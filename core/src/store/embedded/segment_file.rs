@@ -29,6 +29,7 @@ use super::fault::storage;
 use super::mapped::BLOCK_BYTES;
 use super::merge::merge;
 use super::run::{LostPart, NONE, Row, Run, RunBuilder};
+use super::segment_note::{About, footer_texts};
 use super::series_table::SeriesTable;
 use crate::series::Series;
 use crate::station::StationId;
@@ -116,11 +117,11 @@ pub(super) fn write_segment(
     sequence: i64,
     runs: &[&Run],
     series: &SeriesTable,
-    from_ms: i64,
+    about: &About,
 ) -> Result<Written, StoreError> {
     let path = dir.join(segment_file(id));
     let temporary = path.with_extension("tmp");
-    let written = write_file(&temporary, id, sequence, runs, series, from_ms).and_then(|written| {
+    let written = write_file(&temporary, id, sequence, runs, series, about).and_then(|written| {
         if written.entry.is_some() {
             let renamed = fs::rename(&temporary, &path).and_then(|()| {
                 // The name is on disk when the folder is.
@@ -143,7 +144,7 @@ fn write_file(
     sequence: i64,
     runs: &[&Run],
     series: &SeriesTable,
-    from_ms: i64,
+    about: &About,
 ) -> Result<Written, StoreError> {
     let failed = |error: &io::Error| storage(path, error);
     let failed_arrow = |error: ArrowError| match error {
@@ -186,7 +187,7 @@ fn write_file(
     let mut builder = RunBuilder::with_capacity(room);
     merge(
         runs,
-        from_ms,
+        about.retain_from_ms,
         &mut builder,
         &mut |builder| {
             if builder.len() < BATCH_READINGS {
@@ -204,11 +205,16 @@ fn write_file(
     if readings == 0 {
         return Ok(Written { entry: None, lost });
     }
+    let (length, checksums) = writer.get_ref().so_far();
+    let mut entry = SegmentEntry { id, sequence, readings, first_ms, last_ms, length, checksums };
+    let texts = footer_texts(&entry, about, series);
+    for (name, text) in texts.map_err(|error| failed(&error.into()))? {
+        writer.write_metadata(name, text);
+    }
     let out = writer.into_inner().map_err(failed_arrow)?;
-    let (file, length, checksums) = out.finish();
-    let file = file.into_inner().map_err(|error| failed(error.error()))?;
+    (entry.length, entry.checksums) = out.so_far();
+    let file = out.inner.into_inner().map_err(|error| failed(error.error()))?;
     file.sync_all().map_err(|error| failed(&error))?;
-    let entry = SegmentEntry { id, sequence, readings, first_ms, last_ms, length, checksums };
     Ok(Written { entry: Some(entry), lost })
 }
 
@@ -225,11 +231,13 @@ impl<W: Write> Checksummed<W> {
         Self { inner, hasher: crc32fast::Hasher::new(), length: 0, checksums: Vec::new() }
     }
 
-    fn finish(mut self) -> (W, u64, Vec<u32>) {
+    /// How much is written, and the checksums of its blocks, the last of which may be a part.
+    fn so_far(&self) -> (u64, Vec<u32>) {
+        let mut checksums = self.checksums.clone();
         if !self.length.is_multiple_of(BLOCK_BYTES as u64) {
-            self.checksums.push(self.hasher.finalize());
+            checksums.push(self.hasher.clone().finalize());
         }
-        (self.inner, self.length, self.checksums)
+        (self.length, checksums)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::catalogue::{Catalogue, Retired, SegmentEntry, segment_file};
 use super::fault::{Faults, storage};
-use super::folder::{DAMAGED, Folder, ORPHANED, SEGMENTS, segment_id};
+use super::folder::{DAMAGED, Folder, ORPHANED, SEGMENTS, orphaned, segment_id};
 use super::mapped::Mapped;
 use crate::store::StoreError;
 
@@ -59,7 +59,7 @@ pub(super) fn sweep(
             Fate::MoveTo(name) => _ = folder.move_to(name, &path)?,
         }
     }
-    faults.note_all(folder.orphaned()?);
+    faults.note_all(orphaned(&folder.path)?);
     if !sweep.pending.is_empty() || !sweep.retired.is_empty() {
         catalogue.forget_swept()?;
     }

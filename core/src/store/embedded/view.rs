@@ -103,6 +103,13 @@ impl View {
         }
     }
 
+    /// The time of the newest reading.
+    pub fn newest_ms(&self) -> Option<i64> {
+        let sealed = self.segments.iter().map(|segment| segment.entry.last_ms);
+        let fresh = self.fresh.iter().filter(|run| run.readings > 0).map(|run| run.last_ms);
+        sealed.chain(fresh).max()
+    }
+
     /// A way to look for single readings.
     pub fn lookup(&self) -> Lookup<'_> {
         Lookup {

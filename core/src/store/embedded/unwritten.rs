@@ -1,0 +1,82 @@
+//! Reading the files of a store without writing a byte: on a disk that is full or mounted
+//! read-only, or as a user who may only read.
+
+use std::fmt::Write;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::{database, storage};
+use super::folder::LOCK;
+use crate::store::StoreError;
+
+/// The file system as SQLite sees it, without locks: those of the folder stand in for them, and a
+/// lock for writing cannot be had on a file that may only be read.
+const WITHOUT_LOCKS: &str = if cfg!(windows) { "win32-none" } else { "unix-none" };
+
+/// Keeps those out who would write to a folder, together with others who only read, as long as the
+/// file is open. A folder that nobody has ever had open has no lock, and gets none.
+pub(super) fn share(dir: &Path) -> Result<Option<File>, StoreError> {
+    let path = dir.join(LOCK);
+    let lock = match File::open(&path) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(storage(&path, &error)),
+    };
+    match lock.try_lock_shared() {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => {
+            Err(StoreError::Locked { path: dir.display().to_string() })
+        }
+        Err(TryLockError::Error(error)) => Err(storage(&path, &error)),
+    }
+}
+
+/// Opens a database for reading, with what is in its write-ahead log.
+///
+/// SQLite reads a write-ahead log by an index in a file beside it, which it would have to make. A
+/// connection that has the database to itself keeps the index in memory instead. Without a log it
+/// would make an empty one, unless it is told that nothing changes the file.
+pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
+    let failed = |error: rusqlite::Error| database(path, &error);
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let log = PathBuf::from(log);
+    let has_log = log.try_exists().map_err(|error| storage(&log, &error))?;
+    let how = if has_log { format!("vfs={WITHOUT_LOCKS}") } else { "immutable=1".to_owned() };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let address = format!("file:{}?mode=ro&{how}", escaped(path));
+    let connection = Connection::open_with_flags(address, flags).map_err(failed)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
+    for (name, value) in
+        [("locking_mode", "exclusive"), ("temp_store", "memory"), ("cell_size_check", "true")]
+    {
+        connection.pragma_update_and_check(None, name, value, |_| Ok(())).or_else(|error| {
+            match error {
+                // Not every one of them answers.
+                rusqlite::Error::QueryReturnedNoRows => Ok(()),
+                error => Err(failed(error)),
+            }
+        })?;
+    }
+    Ok(connection)
+}
+
+/// A path as a part of a URI.
+fn escaped(path: &Path) -> String {
+    let mut text = String::new();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                text.push(char::from(byte));
+            }
+            byte => _ = write!(text, "%{byte:02X}"),
+        }
+    }
+    text
+}

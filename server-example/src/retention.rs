@@ -1,0 +1,242 @@
+//! How far back the record is kept, and the command `retention`.
+//!
+//! What is given up is gone for good, so no clock is trusted alone. Ages are counted from the newest
+//! reading, or from the time of the clock where that is earlier: a clock that jumps ahead takes
+//! nothing, a record that is not fed for a while stays as it is, and a report of a time to come,
+//! which may be a day ahead of the clock, takes nothing either. The clock of a replay is not
+//! followed at all.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use mesonet::{
+    AlertRecord, AlertStore, DAY_MS, EmbeddedStore, Iso8601, Maintained, Maintenance, StoreError,
+};
+use serde::Serialize;
+
+use crate::clock::system_ms;
+use crate::config::{Config, ConfigError, Flags};
+use crate::record::Record;
+use crate::state::State;
+
+/// How long a record may have come to a stop before the log says what that means for its age.
+const IDLE_MS: i64 = DAY_MS;
+
+/// The instant before which readings and alerts are given up; `None` where nothing is.
+///
+/// `live_ms` is the time of a live clock, and `None` that of a replay; `newest_ms` is the time of
+/// the newest reading, or of the newest alert of a record without readings.
+fn cutoff_ms(kept_ms: i64, live_ms: Option<i64>, newest_ms: Option<i64>) -> Option<i64> {
+    Some(live_ms?.min(newest_ms?).saturating_sub(kept_ms))
+}
+
+/// The time of the newest reading, or of the newest alert of a record without readings.
+fn newest_ms(reading_ms: Option<i64>, alerts: &AlertRecord) -> Option<i64> {
+    reading_ms.or_else(|| alerts.messages.last().map(|message| message.sent_ms))
+}
+
+/// The same for a server at work.
+pub fn cutoff_of(state: &State, record: &Record) -> Option<i64> {
+    let live_ms = state.is_live().then(|| state.now_ms());
+    let newest_ms = newest_ms(record.store().health().newest_ms, &record.alerts().record());
+    cutoff_ms(state.config().retention_ms()?, live_ms, newest_ms)
+}
+
+/// Says at the start what the setting will do.
+pub fn announce(state: &State, record: &Record) {
+    let Some(span) = &state.config().retention else { return };
+    if !state.is_live() {
+        tracing::warn!(
+            "retention {span} does nothing: the clock is that of a replay, so nothing is too old"
+        );
+    } else if let Some(cutoff_ms) = cutoff_of(state, record) {
+        tracing::info!(
+            "retention {span}: what is older than {} is given up, from now on",
+            Iso8601(cutoff_ms)
+        );
+        let newest_ms = record.store().health().newest_ms;
+        if let Some(newest_ms) = newest_ms
+            && newest_ms.saturating_add(IDLE_MS) < state.now_ms()
+        {
+            tracing::warn!(
+                "the newest reading is of {}, more than a day before the time of the clock: ages \
+                 are counted from that reading",
+                Iso8601(newest_ms)
+            );
+        }
+    }
+}
+
+/// Says what went.
+pub fn report(cutoff_ms: i64, done: &Maintained, alerts: usize) {
+    if done.expired_segments > 0 || alerts > 0 {
+        tracing::info!(
+            "what was older than {} was given up: {} segments with {} readings, {alerts} alerts",
+            Iso8601(cutoff_ms),
+            done.expired_segments,
+            done.expired_readings,
+        );
+    }
+}
+
+/// The flags of `retention`.
+#[derive(Clone, Debug, Args)]
+pub struct RetentionFlags {
+    /// How long readings and alerts are kept, for example 400d
+    #[arg(long, env = "MESONET_RETENTION", value_name = "SPAN")]
+    pub retention: Option<String>,
+
+    /// Only says what would go; nothing is written
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Prints the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Folder of the record [default: mesonet-data]
+    #[arg(long, env = "MESONET_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+
+    /// Configuration file (TOML); its keys are the long flags of serve with _ for -
+    #[arg(long, env = "MESONET_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// The command came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum RetentionError {
+    /// A setting makes no sense.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// No span was given.
+    #[error("retention is needed: how long readings are kept, for example --retention 400d")]
+    NoSpan,
+    /// There is no record.
+    #[error("{} is not the folder of a record", .0.display())]
+    NoRecord(PathBuf),
+    /// The record cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The result cannot be written.
+    #[error("cannot write the result: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// What goes, or would.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary {
+    dry_run: bool,
+    /// Time of the newest reading.
+    newest: Option<Iso8601>,
+    /// What is older goes; nothing where there is no reading.
+    cutoff: Option<Iso8601>,
+    readings: u64,
+    segments: usize,
+    alerts: usize,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dry_run, newest, cutoff, readings, segments, alerts } = self;
+        let (Some(newest), Some(cutoff)) = (newest, cutoff) else {
+            return writeln!(f, "the record is empty: nothing is too old");
+        };
+        let goes = if *dry_run { "would go" } else { "went" };
+        writeln!(f, "the newest reading is of {newest}")?;
+        writeln!(f, "what is older than {cutoff} {goes}:")?;
+        writeln!(f, "  {readings} readings, {segments} segments as a whole")?;
+        writeln!(f, "  {alerts} alerts")
+    }
+}
+
+/// Gives up what is too old by the clock of the machine, or says what would go.
+///
+/// # Errors
+/// A setting that makes no sense, no record, or one that is open elsewhere.
+pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
+    let RetentionFlags { retention, dry_run, json, data, config } = flags;
+    let config = Config::load(&Flags {
+        config: config.clone(),
+        data: data.clone(),
+        retention: retention.clone(),
+        ..Flags::default()
+    })?;
+    let kept_ms = config.retention_ms().ok_or(RetentionError::NoSpan)?;
+    if !config.data.is_dir() {
+        return Err(RetentionError::NoRecord(config.data));
+    }
+    let survey = EmbeddedStore::survey(&config.data)?;
+    let (alerts, _) = AlertStore::read(&config.data)?;
+    let newest_ms = newest_ms(survey.newest_ms(), &alerts);
+    let cutoff_ms = cutoff_ms(kept_ms, Some(system_ms()), newest_ms);
+    let would_go = cutoff_ms.map(|cutoff_ms| survey.before(cutoff_ms)).unwrap_or_default();
+    let mut summary = Summary {
+        dry_run: *dry_run,
+        newest: newest_ms.map(Iso8601),
+        cutoff: cutoff_ms.map(Iso8601),
+        readings: would_go.readings,
+        segments: would_go.segments,
+        alerts: cutoff_ms.map_or(0, |cutoff_ms| alerts.past(cutoff_ms)),
+    };
+    // Before the folder is opened: it keeps writers out.
+    drop(survey);
+    if !dry_run && cutoff_ms.is_some() {
+        let record = Record::open(&config.data, config.store_options())?;
+        let maintenance = Maintenance { retain_from_ms: cutoff_ms, seal_all: false };
+        summary.segments = record.store().maintain(&maintenance)?.expired_segments;
+        summary.alerts = record.alerts().expire(cutoff_ms.unwrap_or(i64::MIN))?;
+    }
+    let mut out = io::stdout().lock();
+    if *json {
+        serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{summary}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use mesonet::parse_instant;
+
+    use super::*;
+
+    const KEPT_MS: i64 = 400 * DAY_MS;
+
+    fn cutoff(live: Option<&str>, newest: Option<&str>) -> Option<String> {
+        let at = |text: &str| parse_instant(text).unwrap();
+        let cutoff_ms = cutoff_ms(KEPT_MS, live.map(at), newest.map(at));
+        cutoff_ms.map(|cutoff_ms| Iso8601(cutoff_ms).to_string())
+    }
+
+    #[test]
+    fn a_record_that_is_fed_loses_what_is_too_old() {
+        let (now, newest) = ("2026-11-22T12:00:00Z", "2026-11-22T11:58:00Z");
+        assert_eq!(cutoff(Some(now), Some(newest)).as_deref(), Some("2025-10-18T11:58:00Z"));
+        // A clock that lags keeps more.
+        let (now, newest) = ("2026-11-01T12:00:00Z", "2026-11-22T11:58:00Z");
+        assert_eq!(cutoff(Some(now), Some(newest)).as_deref(), Some("2025-09-27T12:00:00Z"));
+    }
+
+    #[test]
+    fn a_clock_that_jumps_ahead_and_a_record_that_is_not_fed_lose_nothing() {
+        let newest = "2026-11-22T12:00:00Z";
+        let kept = Some("2025-10-18T12:00:00Z");
+        for now in ["2026-11-22T12:00:01Z", "2026-12-22T12:00:00Z", "2030-01-01T00:00:00Z"] {
+            assert_eq!(cutoff(Some(now), Some(newest)).as_deref(), kept, "{now}");
+        }
+        assert_eq!(cutoff_ms(KEPT_MS, Some(i64::MAX), Some(0)), Some(-KEPT_MS));
+        assert_eq!(cutoff_ms(i64::MAX, Some(i64::MIN), Some(i64::MAX)), Some(i64::MIN));
+    }
+
+    #[test]
+    fn a_replay_and_an_empty_record_give_up_nothing() {
+        assert_eq!(cutoff(None, Some("2026-11-22T12:00:00Z")), None);
+        assert_eq!(cutoff(Some("2030-01-01T00:00:00Z"), None), None);
+    }
+}

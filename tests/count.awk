@@ -1,0 +1,40 @@
+# What the test runners in a log say: a line "passed failed skipped", then a line for each test that
+# was skipped, with the reason. Reads cargo test, pytest -rsx, node's TAP, and stages that skip a part.
+
+/^test .* \.\.\. ignored/ {
+    reason = $0
+    if (!sub(/^.* \.\.\. ignored, /, "", reason)) reason = ""
+    sub(/^test /, "")
+    sub(/ \.\.\. ignored.*$/, "")
+    note($0, reason)
+}
+/^test result: / { passed += $4; failed += $6; skipped += $8 }
+
+/^(SKIPPED|XFAIL) / { note($0, "") }
+/^=* ?([0-9]+ [a-z]+, )*[0-9]+ [a-z]+ in [0-9.]+s/ {
+    for (i = 2; i <= NF; i++) {
+        if ($i ~ /^passed/) passed += $(i - 1)
+        if ($i ~ /^(failed|error)/) failed += $(i - 1)
+        if ($i ~ /^(skipped|xfailed)/) skipped += $(i - 1)
+    }
+}
+
+/^ *(not )?ok [0-9]+ .* # (SKIP|TODO)/ {
+    sub(/^ *(not )?ok [0-9]+ (- )?/, "")
+    note($0, "")
+}
+/^# pass [0-9]+$/ { passed += $3 }
+/^# (fail|cancelled) [0-9]+$/ { failed += $3 }
+/^# (skipped|todo) [0-9]+$/ { skipped += $3 }
+
+/^=== skipped: / {
+    sub(/^=== skipped: /, "")
+    skipped++
+    note($0, "")
+}
+
+function note(name, reason) {
+    names = names name (reason == "" ? "" : ": " reason) "\n"
+}
+
+END { printf "%d %d %d\n%s", passed, failed, skipped, names }

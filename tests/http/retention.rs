@@ -1,0 +1,175 @@
+//! What is given up for its age, by the server as a process and by the command.
+
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use mesonet::{
+    AlertMessage, AlertStore, BaseQuality, Batch, DAY_MS, EmbeddedOptions, EmbeddedStore, LonLat,
+    Maintenance, Quality, Reading, ReasonQuality, Report, Station, Store, parse_instant, unjudged,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::process::{Server, output};
+use crate::support::{AIR, id};
+
+/// 2024-08-03T12:00:00Z
+const NEWEST_MS: i64 = crate::support::NOW_MS;
+
+/// More than the server takes; a bound, not a measurement.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A record of a reading every 100 days, the first ones sealed, and of an alert beside each.
+fn record(folder: &Path) {
+    let data = folder.join("mesonet-data");
+    let options = EmbeddedOptions { seal_readings: 1, ..EmbeddedOptions::default() };
+    let store = EmbeddedStore::open(&data, options).unwrap();
+    store.meta_set("origin", "own").unwrap();
+    let alerts = AlertStore::open(&data).unwrap().0;
+    for age_d in [900, 800, 700, 600, 500, 400, 300, 200, 100, 0] {
+        let ts_ms = NEWEST_MS - age_d * DAY_MS;
+        store.append(&reading(ts_ms), &mut unjudged).unwrap();
+        if age_d == 700 || age_d == 300 {
+            store.maintain(&Maintenance { seal_all: true, retain_from_ms: None }).unwrap();
+        }
+        let alert =
+            AlertMessage { id: age_d.to_string(), sent_ms: ts_ms, ..AlertMessage::default() };
+        alerts.append(vec![alert]).unwrap();
+    }
+}
+
+fn reading(ts_ms: i64) -> Batch {
+    let station = Station {
+        id: id("A"),
+        network: "TEST".to_owned(),
+        native_id: "A".to_owned(),
+        name: "A".to_owned(),
+        station_type: None,
+        coordinates: LonLat::new(-79.0, 43.0).unwrap(),
+        sensor_height_m: 10.0,
+        altitude_m: None,
+    };
+    let quality = Quality { base: BaseQuality::Unknown, reason: ReasonQuality::None };
+    let reading = Reading { series: AIR.clone(), value: 20.0, quality };
+    let report = Report {
+        station: station.id,
+        ts_ms,
+        revision: 0,
+        present_weather: None,
+        readings: vec![reading],
+    };
+    Batch { stations: vec![station], reports: vec![report] }
+}
+
+/// What a record holds: batches in the journal, sealed readings, alerts.
+fn held(folder: &Path) -> (usize, u64, usize) {
+    let report = EmbeddedStore::verify(&folder.join("mesonet-data"), false).unwrap();
+    assert_eq!(report.faults, []);
+    (report.journal_batches, report.sealed_readings, report.alerts)
+}
+
+#[test]
+fn the_clock_of_a_replay_takes_nothing_from_the_record() {
+    let folder = TempDir::new().unwrap();
+    record(folder.path());
+    let before = held(folder.path());
+    assert_eq!(before, (3, 7, 10));
+    let args = ["--now", "2030-01-01T00:00:00Z", "--retention", "400d"];
+    let server = Server::start(&folder, &args);
+    assert!(
+        server.log().contains("retention 400d does nothing: the clock is that of a replay"),
+        "{}",
+        server.log()
+    );
+    sleep(Duration::from_secs(2));
+    assert_eq!(server.stop().0, Some(0));
+    assert_eq!(held(folder.path()), before);
+}
+
+#[test]
+fn a_clock_years_after_the_newest_reading_takes_what_was_too_old_at_that_reading() {
+    let folder = TempDir::new().unwrap();
+    record(folder.path());
+    // The machine's clock is years after 2024, as after a jump.
+    let server = Server::start(&folder, &["--retention", "400d"]);
+    let alerts = || -> usize {
+        let body: Value = serde_json::from_str(&server.get("/api/v1/alerts").1).unwrap();
+        body["features"].as_array().unwrap().len()
+    };
+    // They come last.
+    let started = Instant::now();
+    while alerts() > 5 {
+        assert!(started.elapsed() < PATIENCE, "nothing was given up");
+        sleep(Duration::from_millis(100));
+    }
+    let (status, log) = server.stop();
+    assert_eq!(status, Some(0), "{log}");
+    assert!(
+        log.contains(
+            "what was older than 2023-06-30T12:00:00Z was given up: 1 segments with 3 readings, \
+             5 alerts"
+        ),
+        "{log}"
+    );
+    // The reading of the edge itself, those after it, and the segment that they lie in.
+    assert_eq!(held(folder.path()), (3, 4, 5));
+}
+
+#[test]
+fn what_would_go_is_said_beforehand_and_nothing_is_written() {
+    let folder = TempDir::new().unwrap();
+    record(folder.path());
+    let before = held(folder.path());
+    let args = ["retention", "--retention", "400d", "--json"];
+    let run = |more: &[&str]| -> Value {
+        let (ok, out, error) = output(folder.path(), &[&args[..], more].concat());
+        assert!(ok, "{error}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let mut told = json!({
+        "dryRun": true, "newest": "2024-08-03T12:00:00Z", "cutoff": "2023-06-30T12:00:00Z",
+        "readings": 5, "segments": 1, "alerts": 5,
+    });
+    assert_eq!(run(&["--dry-run"]), told);
+    assert_eq!(held(folder.path()), before);
+    told["dryRun"] = false.into();
+    assert_eq!(run(&[]), told);
+    assert_eq!(held(folder.path()), (3, 4, 5));
+    // It is done: the readings that are gone are not counted again.
+    let again = run(&["--dry-run"]);
+    assert_eq!(
+        (&again["readings"], &again["segments"], &again["alerts"]),
+        (&0.into(), &0.into(), &0.into())
+    );
+
+    let (ok, out, _) = output(folder.path(), &["retention", "--retention", "400d", "--dry-run"]);
+    assert!(ok && out.contains("what is older than 2023-06-30T12:00:00Z would go:\n"), "{out}");
+    let (ok, _, error) = output(folder.path(), &["retention", "--dry-run"]);
+    assert_eq!(
+        (ok, &*error),
+        (
+            false,
+            "error: retention is needed: how long readings are kept, for example --retention 400d\n"
+        )
+    );
+    let (ok, _, error) =
+        output(folder.path(), &["retention", "--retention", "1d", "--data", "nowhere"]);
+    assert_eq!((ok, &*error), (false, "error: nowhere is not the folder of a record\n"));
+    assert!(!folder.path().join("nowhere").exists());
+}
+
+#[test]
+fn a_report_of_a_time_to_come_takes_nothing() {
+    let folder = TempDir::new().unwrap();
+    record(folder.path());
+    let data = folder.path().join("mesonet-data");
+    let store = EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap();
+    let year_2100 = parse_instant("2100-01-01T00:00:00Z").unwrap();
+    store.append(&reading(year_2100), &mut unjudged).unwrap();
+    drop(store);
+    let (ok, out, error) =
+        output(folder.path(), &["retention", "--retention", "40000d", "--dry-run", "--json"]);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert!(ok && told["readings"] == 0, "{out}{error}");
+}
