@@ -230,3 +230,83 @@ proptest! {
         prop_assert_eq!(by_id(&messages), by_id(&shuffled));
     }
 }
+
+/// Numbers are used again: two that are new and say no begin are not known to be one event.
+#[test]
+fn a_new_event_without_a_begin_takes_no_other_ones_place() {
+    let begun = |id: &str, minute| {
+        let mut message = step(id, minute, "NEW", &["MAZ005"]);
+        message.parts[0].vtec[0].begin_ms = None;
+        message
+    };
+    let chain = [begun("a", 0), begun("b", 10)];
+    assert_eq!(statuses(&chain, 15), [Active, Active]);
+    assert_eq!(states(&chain, 15)[0].next_ids, [""; 0]);
+    // What goes on says no begin either, and follows.
+    let mut on = begun("c", 20);
+    on.parts[0].vtec[0].action = VtecAction::Continued;
+    let chain = [begun("a", 0), on];
+    assert_eq!(statuses(&chain, 25), [Superseded, Active]);
+}
+
+/// A new event that says when it begins is none of an older one that does not, nor the other way.
+#[test]
+fn a_begin_that_only_one_says_makes_no_event_the_same() {
+    let mut without = step("a", 0, "NEW", &["MAZ005"]);
+    without.parts[0].vtec[0].begin_ms = None;
+    let with = step("b", 10, "NEW", &["MAZ005"]);
+    assert_eq!(statuses(&[without.clone(), with.clone()], 15), [Active, Active]);
+    let (mut early, mut late) = (with, without);
+    (early.sent_ms, late.sent_ms) = (0, 10);
+    assert_eq!(statuses(&[early, late], 15), [Active, Active]);
+}
+
+#[test]
+fn half_a_year_of_silence_is_still_the_same_event() {
+    let mut early = step("a", 0, "NEW", &["MAZ005"]);
+    early.parts[0].expires_ms = None;
+    let late = |minute| step("b", minute, "CON", &["MAZ005"]);
+    let next = |minute| states(&[early.clone(), late(minute)], minute + 1)[0].next_ids.clone();
+    assert_eq!(next(MAX_SILENCE_MS), ["b"]);
+    assert_eq!(next(MAX_SILENCE_MS + 1), [""; 0]);
+}
+
+/// In a circle of any length at one moment the last one stays in force, and so does what is named
+/// in a chain that is too long to tell whether it is one.
+#[test]
+fn circles_and_chains_of_any_length_at_one_moment_leave_something_in_force() {
+    let ids: Vec<String> = (0..200).map(|i| format!("{i:03}")).collect();
+    let all = |n: usize, closed: bool| -> Vec<AlertMessage> {
+        let named = |i: usize| match i + 1 {
+            next if next < n => vec![ids[next].as_str()],
+            _ if closed => vec![ids[0].as_str()],
+            _ => vec![],
+        };
+        (0..n).map(|i| message(&ids[i], 0, &named(i))).collect()
+    };
+    for n in [2, MAX_CIRCLE, MAX_CIRCLE + 1, MAX_CIRCLE + 2, 200] {
+        let found = statuses(&all(n, true), 5);
+        assert_eq!((found[0], found[n - 1]), (Superseded, Active), "{n}");
+    }
+    let found = statuses(&all(200, false), 5);
+    // Nobody names the first; from the second on it is too far to the end, of the last ones not.
+    assert_eq!((found[0], found[1]), (Active, Active));
+    assert_eq!((found[198], found[199]), (Superseded, Superseded));
+    // One that names itself, and one that names another twice.
+    assert_eq!(statuses(&[message("a", 0, &["a"])], 5), [Active]);
+    let twice = [message("a", 0, &[]), message("b", 1, &["a", "a"])];
+    assert_eq!(states(&twice, 5)[0].next_ids, ["b"]);
+}
+
+/// Where none of its zones is spoken of, a message that follows takes back if all of it does.
+#[test]
+fn what_follows_without_a_zone_takes_back_only_where_all_of_it_does() {
+    let taken_back = |outcomes: &[Outcome]| {
+        let parts = outcomes.iter().map(|&outcome| AlertPart { outcome, ..part(70, &[]) });
+        let next = AlertMessage { parts: parts.collect(), ..message("b", 10, &["a"]) };
+        statuses(&[message("a", 0, &[]), next], 15)[0]
+    };
+    assert_eq!(taken_back(&[Outcome::Cancelled; 2]), Cancelled);
+    assert_eq!(taken_back(&[Outcome::Cancelled, Outcome::InForce]), Superseded);
+    assert_eq!(taken_back(&[]), Superseded);
+}

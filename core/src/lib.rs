@@ -46,6 +46,7 @@
 //! | Model runs: their stamps, values, columns and series on disk | [`RunStamp`], `GridStore`, `GridRun` (feature `grid-store`) |
 //! | Sources of model output: their products, hours and access | `ModelCatalogue` (feature `models`) |
 //! | GRIB2 files of a model become runs: hours together, products that come later, retention | `ModelDelivery` (feature `models`) |
+//! | Folders whose names are on disk | [`create_folder`], [`sync_folder`] |
 //! | Grid-relative winds | [`Rotation`], [`rotate_field`], [`NativeGrid::wind_rotation`] |
 //!
 //! # Features
@@ -70,6 +71,7 @@
 struct Readme;
 
 // Level 0: imports nothing of the crate.
+mod durable;
 mod geo;
 #[cfg(feature = "zone")]
 mod geometry;
@@ -190,6 +192,7 @@ pub use derived::{
 pub use detail::{QUALITIES_SPAN_MS, StationDetail, detail, details};
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use detail::{StationMarker, StationMarkers};
+pub use durable::{create_folder, sync_folder};
 pub use error::{Error, ErrorKind};
 #[cfg(feature = "export")]
 pub use export::{
@@ -220,8 +223,8 @@ pub use grid::{
 };
 #[cfg(feature = "grid-store")]
 pub use grid_store::{
-    GridLevel, GridProduct, GridRun, GridStore, GridStoreError, ProductDefinition, PublishedHour,
-    RunDefinition, RunWriter,
+    GridLevel, GridProduct, GridRun, GridStore, GridStoreError, LevelValues, ProductDefinition,
+    PublishedHour, RunDefinition, RunWriter,
 };
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use intake::{InputVerdict, Intake, ReadingExplanation};

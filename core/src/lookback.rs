@@ -221,6 +221,15 @@ mod tests {
     }
 
     #[test]
+    fn a_span_is_told_in_its_units_without_those_that_are_zero() {
+        let told = |ms: i64| Span(ms).to_string();
+        assert_eq!(told(DAY_MS + 2 * HOUR_MS + 3 * 60_000 + 4_005), "1 d 2 h 3 min 4 s 5 ms");
+        assert_eq!(told(25 * HOUR_MS), "1 d 1 h");
+        assert_eq!(told(HOUR_MS + 59_999), "1 h 59 s 999 ms");
+        assert_eq!(told(60_000), "1 min");
+    }
+
+    #[test]
     fn plans_are_ranked() {
         assert!(Plan::ALL.windows(2).all(|pair| pair[0] < pair[1]));
         assert_eq!("Pro".parse::<Plan>(), Err(PlanError("Pro".to_owned())));

@@ -42,6 +42,18 @@ fn every_action_is_known_and_nothing_else() {
 }
 
 #[test]
+fn midnight_is_a_time_and_zeros_are_none() {
+    let times = |text: &str| {
+        let vtec: Vtec = format!("/O.CON.KGID.FG.Y.0002.{text}/").parse().unwrap();
+        [vtec.begin_ms, vtec.end_ms].map(|time| time.map(|ms| Iso8601(ms).to_string()))
+    };
+    let midnight = Some("2026-04-14T00:00:00Z".to_owned());
+    assert_eq!(times("000000T0000Z-260414T0000Z"), [None, midnight.clone()]);
+    assert_eq!(times("260414T0000Z-000000T0000Z"), [midnight, None]);
+    assert!("/O.CON.KGID.FG.Y.0002.000000T0001Z-260414T0000Z/".parse::<Vtec>().is_err());
+}
+
+#[test]
 fn a_hydrologic_code_has_another_form() {
     assert!(HVTEC_EXAMPLE.parse::<Hvtec>().is_ok());
     for wrong in [

@@ -156,3 +156,38 @@ fn a_zone_is_a_feature_and_what_is_not_known_is_left_out() {
         )
     );
 }
+
+#[test]
+fn the_names_and_the_area_of_a_later_description_win() {
+    let described = |en: &str, fr: &str, area_km2, lon| Zone {
+        name_en: Some(en.to_owned()),
+        name_fr: Some(fr.to_owned()),
+        area_km2: Some(area_km2),
+        centroid: Some(LonLat::new(lon, 51.0).unwrap()),
+        ..Zone::new(code("041320"), ZoneKind::Base)
+    };
+    let (old, new) = (described("Old", "Vieux", 1.0, -82.0), described("New", "Neuf", 2.0, -81.0));
+    let zones = Zones::new([old.clone(), new.clone()]);
+    assert_eq!(zones.get(code("041320")), Some(&new));
+    // What is not said again stays.
+    let bare = Zone::new(code("041320"), ZoneKind::Base);
+    assert_eq!(Zones::new([old.clone(), bare]).get(code("041320")), Some(&old));
+}
+
+/// 180° and −180° are one meridian, also for a zone that ends there and does not go across.
+#[test]
+fn a_zone_that_ends_at_the_antimeridian_is_found_from_either_side() {
+    for (west, east) in [(177.0, 180.0), (-180.0, -177.0)] {
+        let zones = Zones::new([zone("AKZ787", ZoneKind::Public, west, east)]);
+        let at = |lon| codes(zones.at(LonLat::new(lon, 51.0).unwrap()));
+        assert_eq!(at(180.0), ["AKZ787"], "{west}");
+        assert_eq!(at(-180.0), ["AKZ787"], "{west}");
+        assert_eq!(at(f64::midpoint(west, east)), ["AKZ787"], "{west}");
+        assert_eq!(at(-f64::midpoint(west, east)), [""; 0], "{west}");
+        let within = |west, east| codes(zones.in_box(BBox::new(west, 50.5, east, 51.0).unwrap()));
+        assert_eq!(within(170.0, 180.0), ["AKZ787"], "{west}");
+        assert_eq!(within(-180.0, -170.0), ["AKZ787"], "{west}");
+        assert_eq!(within(179.0, -179.0), ["AKZ787"], "{west}");
+        assert_eq!(within(-176.9, 176.9), [""; 0], "{west}");
+    }
+}

@@ -113,6 +113,12 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
              them",
         ),
         ("--max-ingest-bytes 10", "max_ingest_bytes is 10; allowed is 1024 or more"),
+        ("--max-connections 0", "max_connections is 0; allowed is 1 or more"),
+        ("--max-address-connections 0", "max_address_connections is 0; allowed is 1 or more"),
+        ("--head-timeout-s 0", "head_timeout_s is 0; allowed is 1 to 3600"),
+        ("--idle-timeout-s 3601", "idle_timeout_s is 3601; allowed is 1 to 3600"),
+        ("--min-bytes-per-s 0", "min_bytes_per_s is 0; allowed is 1 or more"),
+        ("--answer-memory-bytes 1", "answer_memory_bytes is 1; allowed is 16777216 or more"),
         ("--log loud", "log is \"loud\"; allowed is off, error, warn, info, debug, trace"),
     ] {
         assert_eq!(load(line).unwrap_err(), message);
@@ -137,6 +143,17 @@ fn the_clock_and_the_record_are_set_like_all_else() {
     assert_eq!(config.retention_ms(), Some(400 * mesonet::DAY_MS));
     let config = load("--watch in --watch-keep true").unwrap();
     assert_eq!((config.watch, config.watch_keep), (Some(PathBuf::from("in")), true));
+}
+
+#[test]
+fn an_address_may_have_a_quarter_of_the_connections_unless_it_is_said() {
+    let limits = |line: &str| {
+        let limits = load(line).unwrap().door_limits();
+        (limits.connections, limits.of_party)
+    };
+    assert_eq!(limits(""), (4_096, 1_024));
+    assert_eq!(limits("--max-connections 10"), (10, 3));
+    assert_eq!(limits("--max-connections 10 --max-address-connections 10"), (10, 10));
 }
 
 #[test]

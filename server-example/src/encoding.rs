@@ -151,6 +151,16 @@ impl Compressor {
         })
     }
 
+    /// Memory that it needs for itself, about: the window and tables of the fastest level.
+    pub const fn held_bytes(&self) -> usize {
+        match self {
+            Self::Identity(_) => 0,
+            Self::Gzip(_) => 1 << 18,
+            Self::Brotli(_) => 8 << 20,
+            Self::Zstd(_) => 1 << 20,
+        }
+    }
+
     /// Takes what has been encoded so far; a compressor may hold back the rest.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(match self {

@@ -190,6 +190,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<State>> for JsonBody<T> {
             ));
         }
         let (limit, pace) = (state.config().max_body_bytes, state.config().pace());
+        let announced = request.headers().get(header::CONTENT_LENGTH);
+        let announced = announced.and_then(|length| length.to_str().ok()?.parse().ok());
+        let party = request.extensions().get().copied().unwrap_or_default();
+        let bytes = limit.min(announced.unwrap_or(limit));
+        let _memory = state.turns().memory(party, bytes).await;
         let body =
             receive(request.into_body(), limit, pace).await.map_err(|error| match error {
                 ReceiveError::TooSlow { .. } => {

@@ -26,6 +26,7 @@
 //! | Error answers | `error.rs` |
 //! | Compression, ETags | `encoding.rs`, `snapshot.rs` |
 //! | Who calls, and what the caller may use | `access.rs` |
+//! | Turns on the cores and memory, in fair shares | `work.rs`, `shares.rs` |
 //! | Long bodies, piece by piece | `stream.rs` |
 //! | Readings as JSON, piece by piece | `readings_json.rs`, `series_json.rs` |
 
@@ -51,12 +52,14 @@ mod routes;
 mod sample;
 mod series_json;
 mod serve;
+mod shares;
 mod signals;
 mod snapshot;
 mod state;
 mod stream;
 mod until_told;
 mod verify;
+mod work;
 mod zones;
 
 use std::any::Any;

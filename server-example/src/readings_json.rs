@@ -5,7 +5,7 @@
 
 use std::io::{self, Write as _};
 
-use mesonet::{BaseQuality, Cell, InstantWriter, Quality, Readings, ReasonQuality};
+use mesonet::{BaseQuality, Cell, InstantWriter, Quality, Readings, ReasonQuality, StationId};
 
 /// The state of an answer that is being written.
 #[derive(Debug)]
@@ -44,6 +44,12 @@ impl ReadingsWriter {
             station: 0,
             cell: 0,
         }
+    }
+
+    /// Memory of the answer.
+    pub fn held_bytes(&self) -> usize {
+        self.answer.cells.capacity() * size_of::<Cell>()
+            + self.answer.stations.capacity() * size_of::<(StationId, usize)>()
     }
 
     /// Writes on until the text is at least so many bytes long or the answer is at its end, and

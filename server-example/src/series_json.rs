@@ -88,6 +88,10 @@ impl SeriesWriter {
 }
 
 impl Writer for SeriesWriter {
+    fn held_bytes(&self) -> usize {
+        self.readings.capacity() * size_of::<SeriesReading>()
+    }
+
     fn write(
         &mut self,
         _: &State,

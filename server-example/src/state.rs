@@ -7,19 +7,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use axum::response::Response;
 use mesonet::{
     AlertClock, AlertStore, Intake, MINUTE_MS, Reader, StationMarkers, Store, StoreError, Variable,
     Watched, details,
 };
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::alerts::AlertView;
 use crate::clock::{Clock, system_ms};
 use crate::config::{Config, ConfigError};
+use crate::door::Party;
 use crate::error::ApiError;
 use crate::ingest::{
-    FileFault, Ingest, IngestError, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
-    Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
+    FileFault, Ingest, IngestError, Lanes, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
+    Reception, Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
 };
 use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles, take_in_sample};
@@ -27,11 +28,8 @@ use crate::record::{Origin, Record};
 use crate::sample::station_tables;
 use crate::snapshot::Snapshot;
 use crate::until_told::UntilTold;
+use crate::work::{Cost, Load, Turns, held_answer};
 use crate::zones::{ZoneSet, ZonesError};
-
-/// Readings answers that may be in memory at once, be they computed or sent. One is 16 MB at the
-/// caps of the interface.
-pub(crate) const MAX_ANSWERS: usize = 64;
 
 /// What all requests share.
 pub struct State {
@@ -48,10 +46,8 @@ pub struct State {
     sample_product: Once,
     /// Likewise its model runs.
     sample_models: Once,
-    /// Held while files are read into the store: one reader at a time keeps the cores busy.
-    inlet: Mutex<()>,
-    /// Likewise for the runs of models, which take long.
-    model_inlet: Mutex<()>,
+    lanes: Lanes,
+    reception: Reception,
     alert_view: ArcSwapOption<AlertView>,
     /// Held while that is made: who comes meanwhile waits for it.
     alert_builder: Mutex<()>,
@@ -60,9 +56,7 @@ pub struct State {
     units: Snapshot,
     /// Unpacked when they are first asked for.
     zones: OnceLock<Arc<ZoneSet>>,
-    /// One permit per core: heavy work queues instead of sharing the cores ever more thinly.
-    cores: Arc<Semaphore>,
-    answers: Arc<Semaphore>,
+    turns: Turns,
     /// Set once the server is told to stop.
     is_stopping: AtomicBool,
 }
@@ -146,8 +140,7 @@ impl State {
             details: ArcSwap::from_pointee(Details::new(&*store, clock.now_ms(), None)?),
             units: units()?,
             zones: OnceLock::new(),
-            cores: Arc::new(Semaphore::new(cores)),
-            answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
+            turns: Turns::new(cores, config.answer_memory_bytes),
             is_stopping: AtomicBool::new(false),
             alerts: record.as_ref().map(|record| Arc::clone(record.alerts())).unwrap_or_default(),
             alert_view: ArcSwapOption::default(),
@@ -161,8 +154,8 @@ impl State {
             store,
             record,
             intake,
-            inlet: Mutex::new(()),
-            model_inlet: Mutex::new(()),
+            lanes: Lanes::default(),
+            reception: Reception::default(),
         }))
     }
 
@@ -286,7 +279,18 @@ impl State {
         }
     }
 
-    /// Reads files of a model into its runs, one caller after the other; see [`ingest_model`].
+    /// Who reads files in beside whom.
+    pub(crate) fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// Takes the bodies of pushes in.
+    pub(crate) fn reception(&self) -> &Reception {
+        &self.reception
+    }
+
+    /// Reads files of a model into its runs; see [`ingest_model`]. One caller at a time for each
+    /// model, as its lane sees to: another one is told that the run is being written.
     ///
     /// # Errors
     /// A name that no model has.
@@ -298,11 +302,10 @@ impl State {
     ) -> Result<(Vec<FileFault>, Summary), NoModel> {
         let source = model_named(self.models.catalogue(), model)?;
         let inlet = ModelInlet { store: self.models.store(), source };
-        let _one_at_a_time = self.model_inlet.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(ingest_model(inlet, options, &ModelProgress::default(), read))
     }
 
-    /// Reads files into the store, one caller after the other; see [`ingest`]. What anyone but
+    /// Reads files into the store; see [`ingest`]. Each caller is on its lane. What anyone but
     /// the server itself brings in makes the record theirs: its clock is live from the next start.
     ///
     /// # Errors
@@ -314,7 +317,6 @@ impl State {
         read: impl FnOnce(&mut Ingest<'_>) -> T,
     ) -> Result<(T, Summary), IngestError> {
         let tables = station_tables()?;
-        let _one_at_a_time = self.inlet.lock().unwrap_or_else(PoisonError::into_inner);
         let target = Target {
             intake: &self.intake,
             store: &UntilTold { store: &*self.store, told: &self.is_stopping },
@@ -382,31 +384,45 @@ impl State {
         Ok(())
     }
 
-    /// Waits for leave to hold one more readings answer in memory.
-    pub(crate) async fn answer_slot(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let slot = Arc::clone(&self.answers).acquire_owned().await;
-        slot.map_err(ApiError::internal)
+    /// The cores and the memory, shared by those who ask.
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
     }
 
     /// Does work that keeps a core busy: off the threads that serve connections, and no more of it
-    /// at once than there are cores.
+    /// at once than the cores can do.
     ///
     /// # Errors
     /// A panic in the work, as an internal error.
     pub(crate) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
+        party: Party,
+        load: Load,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let core = Arc::clone(&self.cores).acquire_owned().await;
-        let core = core.map_err(ApiError::internal)?;
+        let turn = self.turns.on_core(party, load).await;
         let state = Arc::clone(self);
         let task = tokio::task::spawn_blocking(move || {
             let done = work(&state);
             // Not before: the work goes on where the caller has stopped to wait for it.
-            drop(core);
+            drop(turn);
             done
         });
         task.await.map_err(ApiError::internal)
+    }
+
+    /// Makes an answer that is in memory as a whole until the caller has taken it.
+    ///
+    /// # Errors
+    /// What `make` refuses, or a panic in it as an internal error.
+    pub(crate) async fn answer(
+        self: &Arc<Self>,
+        party: Party,
+        cost: Cost,
+        make: impl FnOnce(&Self) -> Result<Response, ApiError> + Send + 'static,
+    ) -> Result<Response, ApiError> {
+        let memory = self.turns.memory(party, cost.bytes).await;
+        held_answer(self.work(party, cost.load, make).await??, memory).await
     }
 
     /// Does what reads a little of a file and is done at once: off the threads that serve

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mesonet::{
-    Batch, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError,
+    Batch, Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError,
 };
 
 /// A store for files that are read in: between two batches is where they may stop. What was
@@ -33,7 +33,7 @@ impl Reader for UntilTold<'_> {
         &self,
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Damage, StoreError> {
         self.store.scan(selection, visit)
     }
 }

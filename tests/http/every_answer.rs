@@ -3,13 +3,13 @@
 use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
 use mesonet::{
-    Batch, Damage, Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice, Store,
-    StoreError, unjudged,
+    Batch, Damage, Directory, Judge, MemoryStore, Plan, Reader, Receipt, Selection, SeriesSlice,
+    Store, StoreError, unjudged,
 };
 use mesonet_server::Config;
 use std::sync::Arc;
 
-use crate::support::{AIR, Api, NOW_MS, id, reading, station, store};
+use crate::support::{AIR, Answer, Api, NOW_MS, id, reading, station, store};
 
 const REPLAY: HeaderName = HeaderName::from_static("x-mesonet-replay");
 
@@ -115,22 +115,101 @@ fn an_unknown_address_is_a_404_and_a_wrong_method_a_405_both_empty() {
     }
 }
 
-#[test]
-fn every_answer_says_that_it_is_a_replay_and_of_what_time() {
+/// Answers of every kind, with the status of each.
+fn answers_of_every_kind() -> Vec<(u16, Answer)> {
     let api = api();
     let etag = api.get("/observations/units").header(header::ETAG).unwrap().to_owned();
-    let answers = [
+    let origin = "https://weather.example.org";
+    let config = Config { cors_origins: vec![origin.to_owned()], ..Config::default() };
+    let ask = [(header::ORIGIN, origin), (header::ACCESS_CONTROL_REQUEST_METHOD, "POST")];
+    let open = Api::with(config, MemoryStore::default());
+    vec![
         (200, api.get("/capabilities")),
         (304, api.get_with("/observations/units", &[(header::IF_NONE_MATCH, &*etag)])),
         (400, api.get("/stations/readings?step=0")),
+        (400, api.get("/stations/readings?%FF")),
+        (401, api.post("/historical/bulk", "")),
+        (403, api.post("/ingest", "")),
         (404, api.get("/stations/x")),
+        (404, api.get("/stations/%FF")),
         (404, api.call(Method::GET, "/x", &[], Body::empty())),
         (405, api.call(Method::PUT, "/api/v1/capabilities", &[], Body::empty())),
         (200, api.call(Method::GET, "/", &[], Body::empty())),
         (200, api.call(Method::HEAD, "/", &[], Body::empty())),
+        (200, open.call(Method::OPTIONS, "/api/v1/capabilities", &ask, Body::empty())),
         (500, faulty().get("/stations/readings")),
-    ];
-    for (status, answer) in answers {
+    ]
+}
+
+#[test]
+fn no_browser_takes_an_answer_for_something_else() {
+    for (status, answer) in answers_of_every_kind() {
+        assert_eq!(answer.status, status);
+        let told = answer.header(header::X_CONTENT_TYPE_OPTIONS);
+        assert_eq!(told, Some("nosniff"), "{answer:?}");
+    }
+}
+
+#[test]
+fn what_is_not_utf_8_is_refused_with_a_bare_string_wherever_it_stands() {
+    let api = api();
+    let get = |uri: &str| api.call(Method::GET, uri, &[], Body::empty());
+    for path in [
+        "/api/v1/products/%ff",
+        "/api/v1/products/%ff/exists",
+        "/api/v1/stations/%FF",
+        "/api/v1/stations/map%C3",
+        "/models/%ff/grid",
+        "/models/%ff/locate",
+        "/models/%ff/point",
+        "/models/%ff/products",
+        "/models/%ff/runs",
+        "/models/%ff/series",
+        "/models/hrrr/products/%ff/data/0/0/0",
+        "/models/hrrr/products/a/data/%ff/0/0",
+        "/models/hrrr/products/a/data/0/%ff/0",
+        "/models/hrrr/products/a/data/0/0/%ff",
+        "/%ff",
+    ] {
+        get(path).refuses(404, &format!("the path must be UTF-8; got {path}"));
+    }
+    for query in ["end=%ff", "%ff", "names=airTemperature&bbox=%C3%28", "x=%E2%82"] {
+        for path in paths() {
+            let query = if path.contains('?') { format!("&{query}") } else { format!("?{query}") };
+            let answer = api.get(&format!("{path}{query}"));
+            assert!(answer.text().starts_with("\"the query string must be UTF-8; got "), "{path}");
+            assert_eq!(answer.status, 400);
+            assert_eq!(answer.header(header::CONTENT_TYPE), Some("application/json"));
+        }
+    }
+    // UTF-8 is what it is, escaped or not.
+    get("/api/v1/products/%C3%A9/exists").is(r#"{"exists":false}"#);
+    assert_eq!(api.get("/capabilities?x=%E2%82%AC").status, 200);
+}
+
+#[test]
+fn a_body_in_an_encoding_is_a_415_that_says_what_is_allowed() {
+    let config = Config { assume_plan: Plan::Commercial, ..Config::default() };
+    let api = Api::with(config, MemoryStore::default());
+    for path in ["/stations/readings", "/observations/series", "/historical/bulk"] {
+        for encoding in ["gzip", "br", "deflate, gzip", "x"] {
+            let headers =
+                [(header::CONTENT_TYPE, "application/json"), (header::CONTENT_ENCODING, encoding)];
+            let uri = format!("/api/v1{path}");
+            let text = format!("content-encoding must be identity, or left out; got {encoding}");
+            api.call(Method::POST, &uri, &headers, Body::from("{}")).refuses(415, &text);
+        }
+    }
+    let headers =
+        [(header::CONTENT_TYPE, "application/json"), (header::CONTENT_ENCODING, "Identity")];
+    let body = Body::from(r#"{"stationIds":[]}"#);
+    let answer = api.call(Method::POST, "/api/v1/stations/readings", &headers, body);
+    assert_eq!(answer.status, 200);
+}
+
+#[test]
+fn every_answer_says_that_it_is_a_replay_and_of_what_time() {
+    for (status, answer) in answers_of_every_kind() {
         assert_eq!(answer.status, status);
         assert_eq!(answer.header(REPLAY), Some("2024-08-03T12:00:00Z"), "{answer:?}");
     }
@@ -241,7 +320,7 @@ fn only_pages_of_the_sites_that_are_named_may_read_answers() {
     assert_eq!(
         answer.header(header::ACCESS_CONTROL_EXPOSE_HEADERS),
         Some(
-            "etag,x-mesonet-replay,x-mesonet-geography,content-range,content-location,x-has-more,x-next-cursor,\
+            "etag,x-mesonet-replay,x-mesonet-damaged,x-mesonet-geography,content-range,content-location,x-has-more,x-next-cursor,\
              x-series-found,x-station-id,x-name"
         )
     );

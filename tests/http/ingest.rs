@@ -145,7 +145,10 @@ fn a_body_has_a_longest_length_packed_and_unpacked() {
     let answer = push(&api, "?feed=awc-csv", &[], &bomb);
     assert_eq!(answer.status, 400);
     let text = answer.text();
-    assert!(text.contains("unpacks to more than 320000 bytes, the limit"), "{text}");
+    assert!(
+        text.contains("bytes once it is unpacked, the limit for a file of its length"),
+        "{text}"
+    );
 }
 
 /// A store without room.

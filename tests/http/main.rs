@@ -3,10 +3,13 @@
 
 mod alerts;
 mod alerts_zones;
+mod bombs;
 mod capabilities;
 #[path = "../../core/tests/process/mod.rs"]
 mod child;
 mod child_deadlines;
+mod damage;
+mod door;
 mod every_answer;
 mod historical_bulk;
 mod ingest;
@@ -17,6 +20,7 @@ mod observations_series;
 mod observations_units;
 mod process;
 mod products;
+mod pushes;
 mod retention;
 mod sample;
 mod stations_id;

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::sleep;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::child::Process;
 
 /// More than the server takes anywhere; a bound, not a measurement.
-const PATIENCE: Duration = Duration::from_secs(180);
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A server on a port of its own, ended with the test.
 pub struct Server {
@@ -27,8 +27,8 @@ pub struct Server {
     address: String,
 }
 
-/// A command that works in a folder of its own: its record is `mesonet-data` there.
-fn command(folder: &Path, args: &[&str]) -> Command {
+/// The server's program.
+pub fn binary() -> PathBuf {
     let binary = std::env::var_os("MESONET_SERVER_BIN").map_or_else(
         || {
             let test = std::env::current_exe().unwrap();
@@ -44,7 +44,12 @@ fn command(folder: &Path, args: &[&str]) -> Command {
          MESONET_SERVER_BIN",
         binary.display()
     );
-    let mut command = Command::new(binary);
+    binary
+}
+
+/// A command that works in a folder of its own: its record is `mesonet-data` there.
+pub fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(binary());
     command.args(args).env_clear().current_dir(folder);
     command
 }
@@ -54,7 +59,8 @@ impl Server {
         Self::spawn(command(folder.path(), &[&["--listen", "127.0.0.1:0"], args].concat()))
     }
 
-    fn spawn(mut command: Command) -> Self {
+    /// Starts a server by a command of the caller's, and waits until it listens.
+    pub fn spawn(mut command: Command) -> Self {
         let mut process = Process::start(&mut command, PATIENCE);
         let log = process.wait_for("listens on http://").err.clone();
         let (_, address) = log.split_once("listens on http://").unwrap();
@@ -65,6 +71,17 @@ impl Server {
     /// What it has said until it listened.
     pub fn log(&self) -> &str {
         &self.log
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address.parse().unwrap()
+    }
+
+    /// Sends a signal: `TERM`, `HUP`.
+    pub fn signal(&self, name: &str) {
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
     /// Head and body of the answer to a GET.
@@ -80,8 +97,7 @@ impl Server {
 
     /// Sends SIGTERM and gives the exit status and what was said since it listened.
     pub fn stop(self) -> (Option<i32>, String) {
-        let pid = self.process.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.signal("TERM");
         let (status, said) = self.process.wait();
         (status.code(), said.err[self.log.len()..].to_owned())
     }

@@ -27,5 +27,6 @@ pub use pressure::{
 };
 pub use quality::derive_with_quality;
 pub use report::derive_report;
+pub(crate) use report::is_input_of;
 pub use slices::DerivedLengthError;
 pub use wind::{roughness_m, wind_at_10m, wind_at_10m_into};

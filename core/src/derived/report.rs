@@ -114,7 +114,7 @@ fn winds_at_10m(readings: &mut Vec<Reading>, station: &Station, from: Variable, 
     let Some(roughness_m) = station.station_type.map(roughness_m) else { return };
     let derived: Vec<_> = readings
         .iter()
-        .filter(|reading| reading.series.variable == from && is_canonical(reading))
+        .filter(|reading| reading.series.variable == from && is_canonical(&reading.series))
         .filter(|reading| {
             let SeriesKey { interval_type, interval_minutes, .. } = reading.series;
             !readings.iter().any(|other| {
@@ -190,20 +190,30 @@ fn interval(reading: &Reading) -> (IntervalType, i32) {
     (reading.series.interval_type, reading.series.interval_minutes)
 }
 
-fn is_canonical(reading: &Reading) -> bool {
-    let SeriesKey { variable, reported_unit, bucket, .. } = &reading.series;
-    reported_unit == variable.unit().symbol() && bucket.is_empty()
+/// Whether a derived value may have been made from the readings of a series: those of its own
+/// interval, or those that stand for the moment.
+pub(crate) fn is_input_of(input: &SeriesKey, derived: &SeriesKey) -> bool {
+    let interval = |key: &SeriesKey| (key.interval_type, key.interval_minutes);
+    is_canonical(input)
+        && (interval(input) == interval(derived)
+            || is_momentary(input) && input.interval_minutes <= MOMENT_MINUTES)
+}
+
+fn is_canonical(key: &SeriesKey) -> bool {
+    key.reported_unit == key.variable.unit().symbol() && key.bucket.is_empty()
 }
 
 /// Whether a formula can take the reading: a value or a mean, in the canonical unit.
 fn is_input(reading: &Reading) -> bool {
-    let SeriesKey { interval_type, interval_minutes, .. } = reading.series;
-    let momentary = match interval_type {
-        Instantaneous => interval_minutes == 0,
-        Average => interval_minutes <= LONGEST_MEAN_MINUTES,
+    is_momentary(&reading.series) && is_canonical(&reading.series)
+}
+
+fn is_momentary(key: &SeriesKey) -> bool {
+    match key.interval_type {
+        Instantaneous => key.interval_minutes == 0,
+        Average => key.interval_minutes <= LONGEST_MEAN_MINUTES,
         _ => false,
-    };
-    momentary && is_canonical(reading)
+    }
 }
 
 #[cfg(test)]

@@ -386,3 +386,30 @@ fn an_empty_page_is_a_whole_file_in_every_format() {
     let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).unwrap();
     assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
 }
+
+#[test]
+fn bounds_that_are_equal_leave_the_one_value_and_the_one_verdict() {
+    let of = |base, value| {
+        let quality = Quality { base, reason: ReasonQuality::None };
+        (air(), value, quality)
+    };
+    let bases = [BaseQuality::Doubtful, BaseQuality::Good, BaseQuality::Unknown];
+    let reports = (0..9_usize).map(|i| {
+        let value = [0.9, 1.0, 1.1][i % 3];
+        report(i as i64 * 60_000, &[of(bases[i / 3], value)])
+    });
+    let store = store(reports.collect());
+    let rows = |lower: Option<f64>, upper: Option<f64>, range: Option<QualityRange>| {
+        let filter =
+            RowFilter { lower_value_bound: lower, upper_value_bound: upper, quality_range: range };
+        let entries = vec![ExportEntry { rows: filter, ..ExportEntry::default() }];
+        pages(&store, &ExportRequest { entries, ..request(2) }).len()
+    };
+    assert_eq!(rows(Some(1.0), Some(1.0), None), 3);
+    assert_eq!((rows(Some(1.0), None, None), rows(None, Some(1.0), None)), (6, 6));
+    let range = |worst, best| Some(QualityRange { worst, best });
+    let good = Some(BaseQuality::Good);
+    assert_eq!(rows(None, None, range(good, good)), 3);
+    assert_eq!(rows(Some(1.0), Some(1.0), range(good, good)), 1);
+    assert_eq!((rows(None, None, range(good, None)), rows(None, None, range(None, good))), (6, 6));
+}

@@ -64,7 +64,7 @@ pub fn read_bulletins(
         summary: FeedSummary::default(),
         visit,
     };
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_filled()? {
         reading.line(line);
     }
     reading.end_of_report();
@@ -176,7 +176,7 @@ impl<V: FnMut(MetarItem<'_>)> Reading<V> {
     fn add(&mut self, number: u64, text: &[u8], cut: bool) {
         if self.report.is_empty() {
             self.start = number;
-        } else {
+        } else if self.report.len() < MAX_REPORT_BYTES {
             self.report.push(b' ');
         }
         let room = MAX_REPORT_BYTES.saturating_sub(self.report.len());

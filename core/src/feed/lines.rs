@@ -45,6 +45,23 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(Line { number: self.number, bytes, cut }))
     }
 
+    /// The next line that is not empty. Empty ones, of which a packed file can hold a thousand in a
+    /// byte, are passed over many at once.
+    pub(super) fn next_filled(&mut self) -> io::Result<Option<Line<'_>>> {
+        loop {
+            let ahead = match self.input.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                ahead => ahead?,
+            };
+            let empty = ahead.iter().position(|byte| *byte != b'\n').unwrap_or(ahead.len());
+            if empty == 0 {
+                return self.next();
+            }
+            self.number += empty as u64;
+            self.input.consume(empty);
+        }
+    }
+
     /// Lines handed out so far.
     pub(super) fn number(&self) -> u64 {
         self.number
@@ -68,5 +85,18 @@ mod tests {
         }
         assert_eq!(seen.last(), Some(&(5, "end".to_owned(), false)));
         assert_eq!(lines.number(), 5);
+    }
+
+    #[test]
+    fn empty_lines_are_passed_over_and_counted() {
+        // A buffer of three bytes at a time.
+        let input = io::BufReader::with_capacity(3, &b"\n\n\n\n\nab\n\ncd\n\n\n"[..]);
+        let mut lines = Lines::new(input, 4);
+        for (number, text) in [(6, "ab"), (8, "cd")] {
+            let line = lines.next_filled().unwrap().unwrap();
+            assert_eq!((line.number, line.bytes), (number, text.as_bytes()));
+        }
+        assert!(lines.next_filled().unwrap().is_none());
+        assert_eq!(lines.number(), 10);
     }
 }

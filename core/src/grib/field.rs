@@ -11,6 +11,12 @@ use super::{GribError, packing, sentinel};
 /// around the globe twice over. Its values take 256 MiB.
 pub const GRIB_MAX_POINTS: usize = 1 << 26;
 
+/// What a file that is made of a field costs, in cells that are unpacked.
+const CELLS_OF_A_FIELD: u64 = 1 << 18;
+
+/// Cells of a field of one value that cost as much as one that is unpacked.
+const CELLS_OF_ONE_VALUE: u64 = 256;
+
 /// What each message begins and ends with.
 const START: &[u8] = b"GRIB";
 const END: &[u8] = b"7777";
@@ -224,6 +230,50 @@ impl<'a> GribField<'a> {
         message
     }
 
+    /// What it costs to unpack the field and to write what is in it, in cells: an upper bound for
+    /// whoever takes fields from others. A message of 200 octets can be a field of
+    /// [`GRIB_MAX_POINTS`] cells.
+    ///
+    /// A field of one value costs next to nothing for its cells; every field costs 262,144 for the
+    /// file that is made of it, and its octets.
+    ///
+    /// # Errors
+    /// A grid or packing that is not read.
+    pub fn work_cells(&self) -> Result<u64, GribError> {
+        let grid = self.grid()?;
+        let cells = grid.rows() as u64 * grid.columns() as u64;
+        let cells = if self.is_of_one_value()? { cells / CELLS_OF_ONE_VALUE } else { cells };
+        let octets = self.sections.iter().map(|section| section.len()).sum::<usize>();
+        Ok(CELLS_OF_A_FIELD + cells + (octets + self.bitmap.len()) as u64)
+    }
+
+    /// The value that all points have, NaN where it is missing, where the message says that they
+    /// have one value without packing any; `None` of every other field, which
+    /// [`values`](Self::values) unpacks. Takes no memory for the points.
+    ///
+    /// # Errors
+    /// As [`values`](Self::values).
+    pub fn one_value(&self, max_points: usize) -> Result<Option<f32>, GribError> {
+        if !self.is_of_one_value()? {
+            return Ok(None);
+        }
+        let points = self.points(&self.grid()?, max_points)?;
+        let value = packing::one_value(self.section(5), points)?;
+        let is_none = |sentinel: &f32| is_sentinel(value, *sentinel);
+        let sentinels = sentinel::sentinels(self.parameter()?);
+        Ok(Some(if sentinels.iter().any(is_none) { f32::NAN } else { value }))
+    }
+
+    fn is_of_one_value(&self) -> Result<bool, GribError> {
+        Ok(self.section(6).u8(6)? == 255 && packing::is_of_one_value(self.section(5))?)
+    }
+
+    /// Number of points of its grid, if there may be so many.
+    fn points(&self, grid: &GribGrid, limit: usize) -> Result<usize, GribError> {
+        let got = grid.rows() * grid.columns();
+        if got > limit { Err(GribError::Points { got, limit }) } else { Ok(got) }
+    }
+
     /// Unpacks the values, row by row in the order of [`GribGrid`]: row 0 is that of the first
     /// point of the message, and every row runs in the direction of i.
     ///
@@ -237,10 +287,7 @@ impl<'a> GribField<'a> {
     /// size.
     pub fn values(&self, max_points: usize) -> Result<Vec<f32>, GribError> {
         let grid = self.grid()?;
-        let points = grid.rows() * grid.columns();
-        if points > max_points {
-            return Err(GribError::Points { got: points, limit: max_points });
-        }
+        let points = self.points(&grid, max_points)?;
         let bitmap = match self.section(6).u8(6)? {
             255 => None,
             0 | 254 => Some(self.bitmap),
@@ -252,16 +299,20 @@ impl<'a> GribField<'a> {
         let mut values = packing::unpack(self.section(5), self.section(7), bitmap, points)?;
         let parameter = self.parameter()?;
         for sentinel in sentinel::sentinels(parameter) {
-            // Packed in decimal and binary steps, the number is met only nearly.
-            let tolerance = 1e-6 * sentinel.abs();
             for value in &mut values {
-                if (*value - sentinel).abs() <= tolerance {
+                if is_sentinel(*value, *sentinel) {
                     *value = f32::NAN;
                 }
             }
         }
         Ok(grid.in_rows(values))
     }
+}
+
+/// Packed in decimal and binary steps, the number is met only nearly.
+#[inline]
+fn is_sentinel(value: f32, sentinel: f32) -> bool {
+    (value - sentinel).abs() <= 1e-6 * sentinel.abs()
 }
 
 /// A time in seven octets: year (2), month, day, hour, minute, second.

@@ -62,6 +62,32 @@ fn steps_that_are_missing_or_rounded_come_from_the_ends() {
     assert_eq!(error.to_string(), "the grid is none: the step between its points is not given");
 }
 
+/// In millionths of a degree: the step of the message counts unless the ends would miss by more than
+/// three of them, or the ends say quite another one.
+#[test]
+fn a_rounded_step_gives_way_to_the_ends_only_where_these_would_miss() {
+    let unit = 1e-6;
+    let of = |how: Step, raw, span, points| how.of_axis(raw, unit, span, points).unwrap();
+    let is = |got: f64, expected: f64| assert!((got - expected).abs() < 1e-12, "{got} {expected}");
+    for how in [Step::Stated, Step::OfEnds] {
+        // Twelve to the degree, over half the globe: 0.00072° off at the end.
+        is(of(how, 83_333, 180.0, 2_161), 180.0 / 2_160.0);
+        // Another step than that of the ends: these may be given round the globe.
+        is(of(how, 1_000_000, 2.0, 2), 1.0);
+        is(of(how, 250_002, 0.25, 2), 0.250_002);
+        // Without ends to speak of.
+        is(of(how, 250_000, 0.0, 10), 0.25);
+        is(of(how, 250_000, 10.0, 1), 0.25);
+        // Without a step of its own.
+        is(of(how, u32::MAX, 1.0, 5), 0.25);
+        is(of(how, 0, 1.0, 5), 0.25);
+        assert!(how.of_axis(0, unit, 1.0, 1).is_err() && how.of_axis(0, unit, 0.0, 5).is_err());
+    }
+    // Thirds of a degree, off by a millionth at the end.
+    is(of(Step::Stated, 333_333, 1.0, 4), 0.333_333);
+    is(of(Step::OfEnds, 333_333, 1.0, 4), 1.0 / 3.0);
+}
+
 #[test]
 fn grids_that_are_none_are_refused() {
     let good = lat_lon(3, 3, [0, 0, 2_000_000, 2_000_000], [1_000_000; 2], 0x40);

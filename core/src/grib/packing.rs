@@ -40,6 +40,29 @@ impl Scale {
     }
 }
 
+/// Whether all packed values are one, of which there are no data.
+pub(super) fn is_of_one_value(section: Octets<'_>) -> Result<bool, GribError> {
+    Ok(matches!(section.u16(10)?, 0 | 40 | 41 | 42) && section.u8(20)? == 0)
+}
+
+/// The value of such a field.
+pub(super) fn one_value(section: Octets<'_>, points: usize) -> Result<f32, GribError> {
+    check_count(section.u32(6)? as usize, points)?;
+    let value = Scale::read(section)?.value(0);
+    if value.is_infinite() { Err(GribError::NotFinite) } else { Ok(value) }
+}
+
+fn check_count(packed: usize, here: usize) -> Result<(), GribError> {
+    if packed == here {
+        return Ok(());
+    }
+    Err(GribError::Mismatch {
+        what: "packed values against the points that have one",
+        got: packed as u64,
+        expected: here as u64,
+    })
+}
+
 /// The values of a field in the order of the message; NaN where one is missing.
 pub(super) fn unpack(
     section: Octets<'_>,
@@ -52,19 +75,12 @@ pub(super) fn unpack(
         None => points,
         Some(bitmap) => present(bitmap, points)?,
     };
-    if packed != here {
-        return Err(GribError::Mismatch {
-            what: "packed values against the points that have one",
-            got: packed as u64,
-            expected: here as u64,
-        });
-    }
+    check_count(packed, here)?;
     let scale = Scale::read(section)?;
     let data = data.from(6);
     let template = section.u16(10)?;
     let values = match template {
-        // A field of one value has no data.
-        0 | 40 | 41 | 42 if scale.bits == 0 => vec![scale.value(0); packed],
+        _ if is_of_one_value(section)? => vec![scale.value(0); packed],
         0 => simple(&scale, data, packed)?,
         2 | 3 => complex(&scale, section, template == 3, data, packed)?,
         40 => codec::jpeg2000(data, packed, |number| scale.value(number))?,

@@ -36,12 +36,14 @@ pub(crate) use definition::check_name;
 pub use definition::{ProductDefinition, PublishedHour, RunDefinition};
 pub use error::GridStoreError;
 pub use reader::{GridLevel, GridProduct, GridRun};
+pub use shard::LevelValues;
 pub use writer::RunWriter;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::durable::sync_folder;
 use crate::run_stamp::RunStamp;
 use error::storage;
 
@@ -184,16 +186,11 @@ impl GridStore {
     /// A run that is not there, or a disk that refuses.
     pub fn remove_run(&self, model: &str, run: RunStamp) -> Result<(), GridStoreError> {
         let folder = self.run_folder(model, run)?;
-        // Out of sight at once, then away.
-        let removed = folder.with_file_name(format!(".{run}.removed"));
-        clear(&removed)?;
-        fs::rename(&folder, &removed).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                GridStoreError::UnknownRun { model: model.to_owned(), run: run.to_string() }
-            }
-            _ => storage(&folder, &error),
-        })?;
-        clear(&removed)
+        if !folder.try_exists().map_err(|error| storage(&folder, &error))? {
+            let (model, run) = (model.to_owned(), run.to_string());
+            return Err(GridStoreError::UnknownRun { model, run });
+        }
+        take_away(&folder, run)
     }
 
     /// Removes all runs of a model but the latest, and says which; also those that were begun before
@@ -228,6 +225,18 @@ impl GridStore {
     fn run_folder(&self, model: &str, run: RunStamp) -> Result<PathBuf, GridStoreError> {
         Ok(self.model_folder(model)?.join(run.to_string()))
     }
+}
+
+/// Removes the folder of a run: out of sight at once, then away.
+fn take_away(folder: &Path, run: RunStamp) -> Result<(), GridStoreError> {
+    let removed = folder.with_file_name(format!(".{run}.removed"));
+    clear(&removed)?;
+    // Before the first of its files goes, its name must have gone for good: half a run would be seen
+    // after a loss of power.
+    let hidden =
+        fs::rename(folder, &removed).and_then(|()| sync_folder(folder.parent().unwrap_or(folder)));
+    hidden.map_err(|error| storage(folder, &error))?;
+    clear(&removed)
 }
 
 /// Removes a folder, if there is one.

@@ -3,6 +3,7 @@
 //! The only unsafe code of the model store.
 #![allow(unsafe_code, reason = "mapping a file; the reason stands below")]
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -59,26 +60,49 @@ impl Layout {
     }
 }
 
-/// Writes a shard of values in the order levels, rows, columns, and makes sure that it is on disk.
+/// The integers of one level of a product at an hour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LevelValues<'a> {
+    /// All are this one: a field of one value takes no memory for its cells.
+    All(i16),
+    /// Row by row.
+    Each(&'a [i16]),
+}
+
+/// Writes a shard of levels, and makes sure that it is on disk. They must be as many and as long as
+/// the layout says.
 pub(super) fn write(
     path: &Path,
     layout: Layout,
-    values: &[i16],
+    levels: &[LevelValues<'_>],
     nodata: i16,
 ) -> Result<(), GridStoreError> {
-    let written = write_file(path, layout, values, nodata);
+    let written = write_file(path, layout, levels, nodata);
     written.map_err(|error| storage(path, &error))
 }
 
-fn write_file(path: &Path, layout: Layout, values: &[i16], nodata: i16) -> io::Result<()> {
+fn write_file(
+    path: &Path,
+    layout: Layout,
+    levels: &[LevelValues<'_>],
+    nodata: i16,
+) -> io::Result<()> {
     let mut file = BufWriter::with_capacity(1 << 18, File::create(path)?);
     let mut index = Vec::with_capacity(layout.index_bytes());
     let mut chunk = vec![nodata; layout.levels * CELLS];
     let mut bytes = Vec::with_capacity(layout.chunk_bytes());
     let mut offset = 0_u64;
+    // Where every level is of one value all chunks that lie alike are alike, and are written once.
+    let all_alike = levels.iter().all(|level| matches!(level, LevelValues::All(_)));
+    let mut alike = HashMap::<(usize, usize), [u64; 2]>::new();
     for first_row in (0..layout.rows).step_by(SIDE) {
         for first_column in (0..layout.columns).step_by(SIDE) {
-            let empty = gather(layout, values, (first_row, first_column), nodata, &mut chunk);
+            let size = (SIDE.min(layout.rows - first_row), SIDE.min(layout.columns - first_column));
+            if let Some(entry) = alike.get(&size) {
+                index.extend(entry.iter().flat_map(|number| number.to_le_bytes()));
+                continue;
+            }
+            let empty = gather(layout, levels, (first_row, first_column), size, nodata, &mut chunk);
             let mut entry = [EMPTY; 2];
             if !empty {
                 bytes.clear();
@@ -90,6 +114,9 @@ fn write_file(path: &Path, layout: Layout, values: &[i16], nodata: i16) -> io::R
                 offset += length;
             }
             index.extend(entry.into_iter().flat_map(u64::to_le_bytes));
+            if all_alike {
+                alike.insert(size, entry);
+            }
         }
     }
     file.write_all(&index)?;
@@ -100,21 +127,25 @@ fn write_file(path: &Path, layout: Layout, values: &[i16], nodata: i16) -> io::R
 /// Fills a chunk, and tells whether it holds no value.
 fn gather(
     layout: Layout,
-    values: &[i16],
+    levels: &[LevelValues<'_>],
     (first_row, first_column): (usize, usize),
+    (rows, columns): (usize, usize),
     nodata: i16,
     chunk: &mut [i16],
 ) -> bool {
     chunk.fill(nodata);
-    let columns = SIDE.min(layout.columns - first_column);
-    let rows = SIDE.min(layout.rows - first_row);
     let mut empty = true;
-    for (level, chunk) in chunk.chunks_mut(CELLS).enumerate() {
+    for (level, chunk) in levels.iter().zip(chunk.chunks_mut(CELLS)) {
         for (row, chunk) in chunk.chunks_mut(SIDE).take(rows).enumerate() {
-            let start = (level * layout.rows + first_row + row) * layout.columns + first_column;
-            let values = &values[start..start + columns];
-            chunk[..columns].copy_from_slice(values);
-            empty &= values.iter().all(|&value| value == nodata);
+            let chunk = &mut chunk[..columns];
+            match level {
+                LevelValues::All(one) => chunk.fill(*one),
+                LevelValues::Each(values) => {
+                    let start = (first_row + row) * layout.columns + first_column;
+                    chunk.copy_from_slice(&values[start..start + columns]);
+                }
+            }
+            empty &= chunk.iter().all(|&value| value == nodata);
         }
     }
     empty

@@ -9,9 +9,10 @@ use super::cf::check_names;
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::reader::{layout, shard_path};
-use super::shard;
-use super::zarr::{DOCUMENT, Manifest, create, sync_folder, write_arrays};
-use super::{GridStoreError, clear};
+use super::shard::{self, LevelValues};
+use super::zarr::{DOCUMENT, Manifest, create, write_arrays};
+use super::{GridStoreError, clear, take_away};
+use crate::durable::{create_folder, sync_folder, sync_folders};
 use crate::projection::NativeGrid;
 
 /// Writes the hours of a run. What is written is seen by nobody until it is published.
@@ -33,13 +34,13 @@ impl RunWriter {
         definition.check()?;
         NativeGrid::new(definition.grid)?;
         let model = folder.parent().unwrap_or(folder);
-        create(model)?;
+        create_folder(model).map_err(|error| storage(model, &error))?;
         let lock = lock(&model.join(format!(".{}.lock", definition.run)), &definition)?;
         let manifest = match Manifest::read(folder)? {
             Some(manifest) if manifest.definition == definition => manifest,
             // Nobody has seen anything of it.
             Some(manifest) if manifest.published.is_empty() => {
-                fs::remove_dir_all(folder).map_err(|error| storage(folder, &error))?;
+                take_away(folder, definition.run)?;
                 found(folder, definition)?
             }
             Some(_) => return Err(GridStoreError::Differs(definition.run.to_string())),
@@ -73,6 +74,23 @@ impl RunWriter {
     /// An hour or product that the run does not have, one that is published, a number of values that
     /// is not levels × rows × columns, a disk that refuses.
     pub fn write(&mut self, hour: usize, product: &str, raw: &[i16]) -> Result<(), GridStoreError> {
+        let definition = &self.manifest.definition;
+        let cells = definition.grid.rows * definition.grid.columns;
+        let levels: Vec<_> = raw.chunks(cells).map(LevelValues::Each).collect();
+        self.write_levels(hour, product, &levels)
+    }
+
+    /// The same, level by level, of which each may be of one value: then it takes neither memory nor
+    /// room on the disk for its cells.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_levels(
+        &mut self,
+        hour: usize,
+        product: &str,
+        levels: &[LevelValues<'_>],
+    ) -> Result<(), GridStoreError> {
         self.check_hour(hour)?;
         let run = &self.manifest.definition;
         let Some(index) = run.products.iter().position(|known| known.name == product) else {
@@ -88,16 +106,21 @@ impl RunWriter {
             return Err(GridStoreError::Published { hour, product: product.name.clone() });
         }
         let layout = layout(run, product);
-        if raw.len() != layout.values() {
-            let what = "a field of all its levels";
-            let (needed, got) = (layout.values(), raw.len());
+        let cells = layout.rows * layout.columns;
+        let lengths = levels.iter().map(|level| match level {
+            LevelValues::All(_) => cells,
+            LevelValues::Each(raw) => raw.len(),
+        });
+        let got = lengths.clone().sum();
+        if levels.len() != layout.levels || lengths.clone().any(|length| length != cells) {
+            let (what, needed) = ("a field of all its levels", layout.values());
             return Err(GridStoreError::Length { what, needed, got });
         }
         let path = self.ready_path(product, hour);
         if let Some(folder) = path.parent() {
             create(folder)?;
         }
-        shard::write(&path, layout, raw, product.encoding.nodata())?;
+        shard::write(&path, layout, levels, product.encoding.nodata())?;
         self.ready.insert((hour, index));
         Ok(())
     }
@@ -143,7 +166,7 @@ impl RunWriter {
             }
         }
         for folder in &folders {
-            sync_folder(folder)?;
+            sync_folder(folder).map_err(|error| storage(folder, &error))?;
         }
         manifest.published.sort_unstable_by_key(|published| published.hour);
         manifest.write(&self.folder)?;
@@ -196,8 +219,10 @@ fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, GridStore
     write_arrays(&fresh, &definition)?;
     let manifest = Manifest::new(definition);
     manifest.write(&fresh)?;
-    fs::rename(&fresh, folder).map_err(|error| storage(folder, &error))?;
-    sync_folder(folder.parent().unwrap_or(folder))?;
+    let placed = sync_folders(&fresh)
+        .and_then(|()| fs::rename(&fresh, folder))
+        .and_then(|()| sync_folder(folder.parent().unwrap_or(folder)));
+    placed.map_err(|error| storage(folder, &error))?;
     Ok(manifest)
 }
 

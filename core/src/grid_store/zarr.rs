@@ -16,6 +16,7 @@ use super::cf::{GRID_MAPPING, axis_names, write_location};
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::shard::SIDE;
+use crate::durable::sync_folder;
 
 /// The document of a group or an array.
 pub(super) const DOCUMENT: &str = "zarr.json";
@@ -130,7 +131,7 @@ impl Manifest {
         let fresh = folder.join("zarr.json.new");
         write_file(&fresh, &text)?;
         fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
-        sync_folder(folder)
+        sync_folder(folder).map_err(|error| storage(folder, &error))
     }
 }
 
@@ -264,14 +265,4 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), GridStoreError> {
         file.sync_all()
     });
     written.map_err(|error| storage(path, &error))
-}
-
-/// Makes sure that the names in a folder are on disk.
-pub(super) fn sync_folder(folder: &Path) -> Result<(), GridStoreError> {
-    // Only Unix can open a folder; elsewhere renames are on disk when the file system says so.
-    if !cfg!(unix) {
-        return Ok(());
-    }
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| storage(folder, &error))
 }

@@ -2,7 +2,7 @@
 
 use super::parts::Parts;
 use crate::check::Readings;
-use crate::derived::DERIVED_INPUTS;
+use crate::derived::{DERIVED_INPUTS, is_input_of};
 use crate::quality::{BaseQuality, Quality};
 use crate::variable::Variable;
 
@@ -33,8 +33,11 @@ impl Inputs {
         let interval =
             |of: usize| (parts[of].key().interval_type, parts[of].key().interval_minutes);
         let series = inputs.iter().map(|&input| {
-            let mut series: Vec<usize> =
-                (0..parts.len()).filter(|&of| parts[of].key().variable == input).collect();
+            let may_be = |&of: &usize| {
+                let key = parts[of].key();
+                key.variable == input && is_input_of(key, parts[derived].key())
+            };
+            let mut series: Vec<usize> = (0..parts.len()).filter(may_be).collect();
             // As the derivation chose: the interval of the derived value, else the most
             // instantaneous.
             series.sort_by_key(|&of| {

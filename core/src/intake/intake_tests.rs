@@ -14,10 +14,10 @@ use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS};
 use crate::variable::Variable;
 
 /// Noon of a day in August, far from the bounds of any season.
-const NOON_MS: i64 = 1_722_686_400_000;
+pub(super) const NOON_MS: i64 = 1_722_686_400_000;
 
 /// Stations about 11 km apart from west to east.
-fn station(place: usize) -> Station {
+pub(super) fn station(place: usize) -> Station {
     let native_id = format!("S{place}");
     Station {
         id: StationId::new("TEST", &native_id),
@@ -31,14 +31,19 @@ fn station(place: usize) -> Station {
     }
 }
 
-fn key(variable: Variable) -> SeriesKey {
+pub(super) fn key(variable: Variable) -> SeriesKey {
     let wind = variable == Variable::WindSpeed;
     let (kind, minutes) =
         if wind { (IntervalType::Average, 2) } else { (IntervalType::Instantaneous, 0) };
     SeriesKey::new(variable, kind, minutes)
 }
 
-fn report(place: usize, minute: i64, revision: u8, values: &[(Variable, f64)]) -> Report {
+pub(super) fn report(
+    place: usize,
+    minute: i64,
+    revision: u8,
+    values: &[(Variable, f64)],
+) -> Report {
     let reading = |&(variable, value): &(Variable, f64)| Reading {
         series: key(variable),
         value,
@@ -53,20 +58,22 @@ fn report(place: usize, minute: i64, revision: u8, values: &[(Variable, f64)]) -
     }
 }
 
-fn air(place: usize, minute: i64, value: f64) -> Report {
+pub(super) fn air(place: usize, minute: i64, value: f64) -> Report {
     report(place, minute, 0, &[(Variable::AirTemperature, value)])
 }
 
-fn stations() -> Vec<Station> {
+pub(super) fn stations() -> Vec<Station> {
     (0..7).map(station).collect()
 }
 
-fn intake() -> (Intake, MemoryStore) {
+pub(super) fn intake() -> (Intake, MemoryStore) {
     (Intake::default(), MemoryStore::default())
 }
 
 /// Every reading of a store with its verdict.
-fn held(store: &dyn Store) -> BTreeMap<(StationId, SeriesId, i64), (String, u64, Quality)> {
+pub(super) fn held(
+    store: &dyn Store,
+) -> BTreeMap<(StationId, SeriesId, i64), (String, u64, Quality)> {
     let ids: Vec<StationId> = stations().iter().map(|station| station.id).collect();
     let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
     let selection = Selection { stations: &ids, variables: Variable::ALL, window };
@@ -86,11 +93,12 @@ fn held(store: &dyn Store) -> BTreeMap<(StationId, SeriesId, i64), (String, u64,
     held
 }
 
-fn verdict(store: &dyn Store, place: usize, key: &SeriesKey, minute: i64) -> Quality {
+pub(super) fn verdict(store: &dyn Store, place: usize, key: &SeriesKey, minute: i64) -> Quality {
     held(store)[&(station(place).id, key.id(), NOON_MS + minute * MINUTE_MS)].2
 }
 
-const DISAGREE: Quality = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
+pub(super) const DISAGREE: Quality =
+    Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
 
 #[test]
 fn a_derived_value_takes_the_worst_verdict_of_its_inputs() {

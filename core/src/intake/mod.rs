@@ -126,5 +126,7 @@ impl Intake {
 }
 
 #[cfg(test)]
+mod around_tests;
+#[cfg(test)]
 #[path = "intake_tests.rs"]
 mod tests;

@@ -71,3 +71,75 @@ impl NearbyCache {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geo::LonLat;
+    use crate::report::Batch;
+    use crate::station::{Station, StationId};
+    use crate::store::{MemoryStore, Reader, Store, unjudged};
+
+    /// A network of stations on a spiral, each farther from the first than the one before, with gaps
+    /// of a tenth of a degree at most.
+    fn directory(stations: usize) -> Arc<Directory> {
+        let station = |i: usize| {
+            let (angle, degrees) = (i as f64 * 2.4, 0.004 * (i as f64 + 1.0));
+            let native_id = format!("S{i}");
+            Station {
+                id: StationId::new("TEST", &native_id),
+                network: "TEST".to_owned(),
+                name: native_id.clone(),
+                native_id,
+                station_type: None,
+                coordinates: LonLat::new(degrees * angle.sin(), degrees * angle.cos()).unwrap(),
+                sensor_height_m: 10.0,
+                altitude_m: None,
+            }
+        };
+        let store = MemoryStore::default();
+        let stations = (0..stations).map(station).collect();
+        store.append(&Batch { stations, reports: vec![] }, &mut unjudged).unwrap();
+        store.directory().unwrap()
+    }
+
+    /// What is not remembered is looked up: of a dense network too all stations in the radius are
+    /// found, none beyond it, each once and in order.
+    #[test]
+    fn all_stations_in_the_radius_are_found_whatever_is_remembered() {
+        for stations in [2, Nearby::REMEMBERED, Nearby::REMEMBERED + 1, Nearby::REMEMBERED + 2, 300]
+        {
+            let directory = directory(stations);
+            let place = |i: usize| directory.stations[i].station.coordinates;
+            // One is just as far as a station.
+            let exact_km = place(0).distance_km(place(stations / 2));
+            for radius_km in [0.0, 50.0, exact_km, 20_000.0] {
+                let nearby = Nearby::new(&directory, radius_km);
+                for from in [0, stations / 2, stations - 1] {
+                    let mut expected: Vec<(usize, f64)> = (0..stations)
+                        .filter(|&other| other != from)
+                        .map(|other| (other, place(from).distance_km(place(other))))
+                        .filter(|&(_, distance_km)| distance_km <= radius_km)
+                        .collect();
+                    expected.sort_by(|a, b| a.1.total_cmp(&b.1));
+                    // The first time the list is made, after that it is at hand.
+                    for _ in 0..2 {
+                        let found: Vec<_> = nearby.around(&directory, from).collect();
+                        assert_eq!(found, expected, "{stations} stations, {radius_km} km, {from}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_lists_are_kept_until_a_station_comes() {
+        let (cache, few, more) = (NearbyCache::default(), directory(3), directory(4));
+        let first = cache.of(&few, 100.0);
+        assert!(Arc::ptr_eq(&first, &cache.of(&few, 100.0)));
+        let second = cache.of(&more, 100.0);
+        assert!(!Arc::ptr_eq(&first, &second));
+        assert_eq!(second.around(&more, 0).count(), 3);
+        assert_eq!(cache.of(&few, 100.0).around(&few, 0).count(), 2);
+    }
+}

@@ -94,6 +94,9 @@ pub enum ModelIntakeError {
     /// The fields of the delivery are too many bytes.
     #[error("the fields of the delivery are more than {0} bytes, which is the limit")]
     Full(u64),
+    /// The fields of a file cost more than they may.
+    #[error("the fields of the file have more than {0} cells, the limit for a file of its length")]
+    Cells(u64),
     /// What was set aside until the run is written cannot be written or read.
     #[error("it cannot be set aside: {0}")]
     Spool(String),

@@ -164,6 +164,13 @@ impl<'a, S: Read + Write + Seek> ModelDelivery<'a, S> {
     /// Adds a file. What of it cannot be used is said by the report and keeps nothing else from
     /// being used.
     pub fn add(&mut self, name: &str, bytes: &[u8]) {
+        self.add_within(name, bytes, u64::MAX);
+    }
+
+    /// The same for a file from others, whose fields may cost so much as
+    /// [`GribField::work_cells`] counts them; those beyond that are refused. Gives what they cost.
+    pub fn add_within(&mut self, name: &str, bytes: &[u8], limit_cells: u64) -> u64 {
+        let mut spent_cells = 0;
         let file = self.files.len();
         self.files.push(DeliveredFile {
             name: name.to_owned(),
@@ -175,7 +182,12 @@ impl<'a, S: Read + Write + Seek> ModelDelivery<'a, S> {
             self.report.fields += 1;
             let parameter = field.as_ref().ok().and_then(|field| field.parameter().ok());
             let origin = Origin { file, number, parameter };
-            match field.map_err(Into::into).and_then(|field| self.add_field(&field, origin)) {
+            let mut left = limit_cells - spent_cells;
+            let added = field
+                .map_err(Into::into)
+                .and_then(|field| self.add_field(&field, origin, (&mut left, limit_cells)));
+            spent_cells = limit_cells - left;
+            match added {
                 Ok(Taken::Kept) => {}
                 Ok(Taken::ThereAlready) => {
                     self.report.there_already += 1;
@@ -191,6 +203,7 @@ impl<'a, S: Read + Write + Seek> ModelDelivery<'a, S> {
                 Err(error) => self.refuse(origin, error),
             }
         }
+        spent_cells
     }
 
     /// How many fields wait to be written.
@@ -202,6 +215,7 @@ impl<'a, S: Read + Write + Seek> ModelDelivery<'a, S> {
         &mut self,
         field: &GribField<'_>,
         origin: Origin,
+        (left_cells, limit_cells): (&mut u64, u64),
     ) -> Result<Taken, ModelIntakeError> {
         let parameter = field.parameter()?;
         let source = self.source;
@@ -246,6 +260,11 @@ impl<'a, S: Read + Write + Seek> ModelDelivery<'a, S> {
         if slots.is_empty() {
             return refusal.map_or(Ok(Taken::ThereAlready), Err);
         }
+        let cells = field.work_cells()?;
+        let Some(rest) = left_cells.checked_sub(cells) else {
+            return Err(ModelIntakeError::Cells(limit_cells));
+        };
+        *left_cells = rest;
         let kept = Kept { place: self.spool.put(&field.to_message())?, origin };
         for slot in slots {
             let fields = &mut self.run(run, grid)?.fields;

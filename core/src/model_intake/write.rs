@@ -6,9 +6,27 @@ use std::io::{Read, Seek, Write};
 use super::report::{ModelReport, WrittenModelProduct, WrittenRun};
 use super::{DeliveredRun, Kept, ModelDelivery, ModelIntakeError, Slot};
 use crate::grib::grib_fields;
-use crate::grid_store::{ProductDefinition, RunDefinition, RunWriter};
+use crate::grid_store::{LevelValues, ProductDefinition, RunDefinition, RunWriter};
 use crate::run_stamp::RunStamp;
-use crate::tile::PackingLoss;
+use crate::tile::{Encoding, PackingLoss};
+
+/// The packed values of a level.
+#[derive(Clone, Debug)]
+enum Level {
+    /// All are this one.
+    All(i16),
+    /// Row by row.
+    Each(Vec<i16>),
+}
+
+impl Level {
+    fn as_values(&self) -> LevelValues<'_> {
+        match self {
+            Self::All(one) => LevelValues::All(*one),
+            Self::Each(each) => LevelValues::Each(each),
+        }
+    }
+}
 
 /// Most values of a product at an hour, all its levels together: they are in memory at once, and
 /// take 512 MiB.
@@ -80,7 +98,6 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         let mut products = BTreeMap::new();
         // A field may be of several products.
         let mut used = BTreeSet::new();
-        let mut raw = Vec::new();
         let one_product = |one: &(Slot, Kept), other: &(Slot, Kept)| {
             (one.0.valid_ms, one.0.product) == (other.0.valid_ms, other.0.product)
         };
@@ -109,13 +126,13 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
                 }
                 continue;
             }
-            raw.clear();
-            raw.resize(values, product.encoding.nodata());
-            let unpacked = self.unpack(&product, fields, &mut raw, written, on_field)?;
+            let mut levels = vec![Level::All(product.encoding.nodata()); product.levels()];
+            let unpacked = self.unpack(&product, fields, &mut levels, written, on_field)?;
             if unpacked.is_empty() {
                 continue;
             }
-            writer.write(hour, &product.name, &raw)?;
+            let levels: Vec<LevelValues<'_>> = levels.iter().map(Level::as_values).collect();
+            writer.write_levels(hour, &product.name, &levels)?;
             written.hours += 1;
             written.fields += unpacked.len() as u64;
             written.missing_levels += (product.levels() - unpacked.len()) as u64;
@@ -145,16 +162,16 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         &mut self,
         product: &ProductDefinition,
         fields: &[(Slot, Kept)],
-        raw: &mut [i16],
+        levels: &mut [Level],
         written: &mut WrittenModelProduct,
         on_field: &mut dyn FnMut(),
     ) -> Result<Vec<(usize, u64)>, ModelIntakeError> {
-        let cells = raw.len() / product.levels();
         let mut unpacked = Vec::with_capacity(fields.len());
         for (slot, kept) in fields {
             on_field();
-            let values = match self.values(*kept) {
-                Ok(values) => values,
+            let mut loss = PackingLoss::default();
+            let level = match self.level(*kept, product.encoding, &mut loss) {
+                Ok(level) => level,
                 // It may be there another time, and what is published then does not change.
                 Err(error) if error.is_temporary() => return Err(error),
                 Err(error) => {
@@ -164,12 +181,8 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
             };
             // The plan has seen to it that the level is there.
             let hpa = f64::from_bits(slot.level);
-            let levels = product.levels_hpa.as_deref().unwrap_or_default();
-            let level = levels.iter().position(|level| *level == hpa).unwrap_or(0);
-            let mut loss = PackingLoss::default();
-            for (raw, &value) in raw[level * cells..].iter_mut().zip(&values) {
-                *raw = loss.pack(product.encoding, value.into());
-            }
+            let levels_hpa = product.levels_hpa.as_deref().unwrap_or_default();
+            levels[levels_hpa.iter().position(|level| *level == hpa).unwrap_or(0)] = level;
             written.packing_error = written.packing_error.max(loss.max_error);
             written.clamped += loss.clamped;
             unpacked.push((kept.origin.file, kept.origin.number));
@@ -177,13 +190,27 @@ impl<S: Read + Write + Seek> ModelDelivery<'_, S> {
         Ok(unpacked)
     }
 
-    fn values(&mut self, kept: Kept) -> Result<Vec<f32>, ModelIntakeError> {
+    /// The packed values of a field.
+    fn level(
+        &mut self,
+        kept: Kept,
+        encoding: Encoding,
+        loss: &mut PackingLoss,
+    ) -> Result<Level, ModelIntakeError> {
         let message = self.spool.get(kept.place)?;
         let field = grib_fields(&message).next();
         let field = field.ok_or_else(|| {
             ModelIntakeError::Spool("what was set aside is not there any more".to_owned())
-        })?;
-        Ok(field?.values(self.limits.points)?)
+        })??;
+        let limit = self.limits.points;
+        if let Some(value) = field.one_value(limit)? {
+            let one = loss.pack(encoding, value.into());
+            let grid = field.grid()?;
+            loss.clamped *= grid.rows() * grid.columns();
+            return Ok(Level::All(one));
+        }
+        let values = field.values(limit)?;
+        Ok(Level::Each(values.iter().map(|&value| loss.pack(encoding, value.into())).collect()))
     }
 
     /// Removes runs and puts together what is to be said of the files.

@@ -196,6 +196,34 @@ fn a_grid_around_the_globe_has_no_edge() {
     assert_eq!(lat_lon(144, 0.0, -2.5).nearest(at(-5.0, 0.0)), Ok((36, 2)));
 }
 
+/// A step that is rounded leaves a gap behind the last column: what lies there is of the first.
+#[test]
+fn the_gap_of_a_rounded_step_at_the_seam_is_no_hole() {
+    let step = 0.999_999;
+    let grid = lat_lon(360, 0.0, step);
+    assert!(grid.goes_round());
+    // The grid is 360.00036 of its columns around: the last one ends at 359.5.
+    let in_gap = at(359.500_1 * step - 360.0, 0.0);
+    assert_eq!(grid.nearest(in_gap), Ok((36, 0)));
+    assert_eq!(grid.nearest(at(359.4 * step - 360.0, 0.0)), Ok((36, 359)));
+    // Rounded as much as this it is not taken for one around the globe.
+    assert!(!lat_lon(360, 0.0, 0.999_99).goes_round());
+}
+
+/// Steps that are rounded lead a little beyond the pole, which is where the last row lies.
+#[test]
+fn a_row_that_a_rounded_step_puts_just_beyond_the_pole_is_at_the_pole() {
+    let row = |row_step: f64| {
+        let mut definition = *lat_lon(144, 0.0, 2.5).definition();
+        (definition.rows, definition.row_step) = (181, row_step);
+        let grid = NativeGrid::new(definition).unwrap();
+        grid.position(180, 0).map(|at| at.lat()).map_err(|error| error.to_string())
+    };
+    assert_eq!(row(-1.0), Ok(-90.0));
+    assert_eq!(row(-1.000_000_5), Ok(-90.0));
+    assert!(row(-1.000_001).is_err());
+}
+
 #[test]
 fn poles_are_cells_of_a_grid_that_has_them() {
     let grid = lat_lon(144, 0.0, 2.5);

@@ -5,7 +5,9 @@
 //! tile has its length before it and its last four octets once more behind it, as the first octets
 //! after the header promise (the layout that GDAL's COG driver writes and looks for).
 
+use std::collections::HashMap;
 use std::io::{Seek, Write};
+use std::rc::Rc;
 
 use geotiff_core::tags::TAG_GDAL_NODATA;
 use tiff_core::{ByteOrder, Compression, Predictor, Tag, TagValue};
@@ -13,7 +15,7 @@ use tiff_writer::compress::{BlockEncodingOptions, compress_block};
 use tiff_writer::{ImageBuilder, encoder};
 
 use super::packed::{Raster, RasterError};
-use super::pyramid::Level;
+use super::pyramid::{Level, Samples};
 
 /// Width and height of a tile.
 const TILE: usize = 512;
@@ -33,7 +35,7 @@ const LAYOUT: &str = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nBLOCK_LEAD
 /// One of the rasters of a file with its compressed tiles.
 struct Image {
     tags: Vec<Tag>,
-    tiles: Vec<Vec<u8>>,
+    tiles: Vec<Rc<Vec<u8>>>,
 }
 
 impl Raster {
@@ -171,14 +173,26 @@ fn image(builder: &ImageBuilder, level: &Level, nodata: i16) -> Result<Image, ti
     let (across, down) = (level.width.div_ceil(TILE), level.height.div_ceil(TILE));
     let mut tiles = Vec::with_capacity(across * down);
     let mut tile = vec![nodata; TILE * TILE];
+    // Of a field of one value all tiles that lie alike are alike.
+    let mut alike = HashMap::new();
     for index in 0..across * down {
         let (left, top) = (index % across * TILE, index / across * TILE);
-        let width = TILE.min(level.width - left);
+        let (width, height) = (TILE.min(level.width - left), TILE.min(level.height - top));
+        if let Some(known) = alike.get(&(width, height)) {
+            tiles.push(Rc::clone(known));
+            continue;
+        }
         // What lies beyond the edge of the raster has no value.
         tile.fill(nodata);
-        let rows = level.samples.chunks_exact(level.width).skip(top);
-        for (row, room) in rows.zip(tile.chunks_exact_mut(TILE)) {
-            room[..width].copy_from_slice(&row[left..left + width]);
+        for (row, room) in tile.chunks_exact_mut(TILE).take(height).enumerate() {
+            let room = &mut room[..width];
+            match &level.samples {
+                Samples::All(one) => room.fill(*one),
+                Samples::Each(each) => {
+                    let from = (top + row) * level.width + left;
+                    room.copy_from_slice(&each[from..from + width]);
+                }
+            }
         }
         let options = BlockEncodingOptions {
             byte_order: LITTLE,
@@ -190,7 +204,11 @@ fn image(builder: &ImageBuilder, level: &Level, nodata: i16) -> Result<Image, ti
             jpeg_sampling: None,
             deflate_level: None,
         };
-        tiles.push(compress_block(&tile, options, index)?);
+        let packed = Rc::new(compress_block(&tile, options, index)?);
+        if matches!(level.samples, Samples::All(_)) {
+            alike.insert((width, height), Rc::clone(&packed));
+        }
+        tiles.push(packed);
     }
     let lengths = tiles.iter().map(|tile| tile.len() as u32).collect();
     let mut tags = builder.checked_build_tags(false)?;

@@ -1,8 +1,10 @@
 //! A field on a map, north up, packed.
 
+use std::borrow::Cow;
+
 use super::catalogue::RasterProduct;
 use super::georeference::Georeference;
-use super::pyramid::{Level, Resampling};
+use super::pyramid::{Level, Resampling, Samples};
 use crate::grib::{GribError, GribField};
 use crate::tile::{Encoding, PackingLoss};
 use crate::time::Iso8601;
@@ -63,18 +65,24 @@ impl Raster {
             ("VALID_TIME", Iso8601(valid_ms).to_string()),
             ("PACKING_ERROR", (encoding.scale() / 2.0).to_string()),
         ];
-        let values = field.values(max_points)?;
-
         let mut loss = PackingLoss::default();
-        let mut samples = Vec::with_capacity(values.len());
-        for row in 0..rows {
-            let from = georeference.grid_row(row, rows) * columns;
-            let row = &values[from..from + columns];
-            for column in 0..columns {
-                let value = f64::from(row[georeference.grid_column(column, columns)]);
-                samples.push(loss.pack(encoding, value));
+        let samples = if let Some(value) = field.one_value(max_points)? {
+            let one = loss.pack(encoding, value.into());
+            loss.clamped *= rows * columns;
+            Samples::All(one)
+        } else {
+            let values = field.values(max_points)?;
+            let mut samples = Vec::with_capacity(values.len());
+            for row in 0..rows {
+                let from = georeference.grid_row(row, rows) * columns;
+                let row = &values[from..from + columns];
+                for column in 0..columns {
+                    let value = f64::from(row[georeference.grid_column(column, columns)]);
+                    samples.push(loss.pack(encoding, value));
+                }
             }
-        }
+            Samples::Each(samples)
+        };
         Ok(Self {
             level: Level { width: columns, height: rows, samples },
             encoding,
@@ -99,8 +107,13 @@ impl Raster {
     }
 
     /// The packed values, row by row from the north, each row from the west.
-    pub fn samples(&self) -> &[i16] {
-        &self.level.samples
+    ///
+    /// A field of one value takes memory for its pixels only here.
+    pub fn samples(&self) -> Cow<'_, [i16]> {
+        match &self.level.samples {
+            Samples::All(one) => vec![*one; self.width() * self.height()].into(),
+            Samples::Each(each) => each.into(),
+        }
     }
 
     /// How they stand for values.

@@ -15,20 +15,33 @@ pub enum Resampling {
     Nearest,
 }
 
-/// A raster of packed values, row by row.
+/// A raster of packed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Level {
     pub width: usize,
     pub height: usize,
-    pub samples: Vec<i16>,
+    pub samples: Samples,
+}
+
+/// Packed values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Samples {
+    /// All are this one: a field of one value takes no memory for its pixels.
+    All(i16),
+    /// Row by row.
+    Each(Vec<i16>),
 }
 
 impl Level {
     /// The raster of half the width and height, rounded up.
     pub fn halved(&self, nodata: i16, resampling: Resampling) -> Self {
         let (width, height) = (self.width.div_ceil(2), self.height.div_ceil(2));
+        let each = match &self.samples {
+            Samples::All(one) => return Self { width, height, samples: Samples::All(*one) },
+            Samples::Each(each) => each,
+        };
         let mut samples = Vec::with_capacity(width * height);
-        for rows in self.samples.chunks(2 * self.width) {
+        for rows in each.chunks(2 * self.width) {
             let (first, second) = rows.split_at(self.width);
             for column in (0..self.width).step_by(2) {
                 let pixels = [
@@ -46,7 +59,7 @@ impl Level {
                 samples.push(pixel.unwrap_or(nodata));
             }
         }
-        Self { width, height, samples }
+        Self { width, height, samples: Samples::Each(samples) }
     }
 }
 
@@ -70,14 +83,18 @@ mod tests {
             4, 6, NONE, //
             -5, NONE, 9,
         ];
-        Level { width: 3, height: 3, samples }.halved(NONE, resampling)
+        Level { width: 3, height: 3, samples: Samples::Each(samples) }.halved(NONE, resampling)
+    }
+
+    fn each(samples: [i16; 4]) -> Samples {
+        Samples::Each(samples.to_vec())
     }
 
     #[test]
     fn four_pixels_make_one() {
-        assert_eq!(halved(Resampling::Average).samples, [3, NONE, -5, 9]);
-        assert_eq!(halved(Resampling::Max).samples, [6, NONE, -5, 9]);
-        assert_eq!(halved(Resampling::Nearest).samples, [1, NONE, -5, 9]);
+        assert_eq!(halved(Resampling::Average).samples, each([3, NONE, -5, 9]));
+        assert_eq!(halved(Resampling::Max).samples, each([6, NONE, -5, 9]));
+        assert_eq!(halved(Resampling::Nearest).samples, each([1, NONE, -5, 9]));
         let level = halved(Resampling::Average);
         assert_eq!((level.width, level.height), (2, 2));
     }

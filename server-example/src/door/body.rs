@@ -1,10 +1,15 @@
 //! A body that is received whole.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use futures_util::StreamExt;
 use tokio::time::{Instant, timeout_at};
 
 use super::limits::Pace;
+
+/// How long a body may take at most, at whatever pace.
+const WHOLE: Duration = Duration::from_secs(45);
 
 /// A body that is not taken.
 #[derive(Debug, thiserror::Error)]
@@ -17,9 +22,10 @@ pub enum ReceiveError {
     },
     /// It comes too slowly.
     #[error(
-        "the body came too slowly: {got_bytes} bytes in {} s; {} bytes a second are needed",
-        .took_s,
-        .pace.bytes_per_s
+        "the body came too slowly: {got_bytes} bytes in {took_s} s; it must come at {} bytes a \
+         second and be whole within {} s",
+        .pace.bytes_per_s,
+        WHOLE.as_secs()
     )]
     TooSlow {
         /// How much came.
@@ -42,7 +48,8 @@ pub async fn receive(body: Body, limit_bytes: usize, pace: Pace) -> Result<Vec<u
     let began = Instant::now();
     let (mut pieces, mut got) = (body.into_data_stream(), Vec::new());
     loop {
-        let next = timeout_at(pace.deadline(began, got.len() as u64), pieces.next()).await;
+        let deadline = pace.deadline(began, got.len() as u64).min(began + WHOLE);
+        let next = timeout_at(deadline, pieces.next()).await;
         let piece = match next {
             Ok(None) => return Ok(got),
             Ok(Some(piece)) => piece.map_err(ReceiveError::BrokenOff)?,
@@ -61,7 +68,6 @@ pub async fn receive(body: Body, limit_bytes: usize, pace: Pace) -> Result<Vec<u
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
-    use std::time::Duration;
 
     use axum::body::Bytes;
     use futures_util::stream;
@@ -81,8 +87,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_body_that_keeps_pace_may_take_its_time() {
-        let got = receive(slow(100, 150), 15_000, PACE).await.unwrap();
-        assert_eq!(got.len(), 15_000);
+        let got = receive(slow(40, 150), 15_000, PACE).await.unwrap();
+        assert_eq!(got.len(), 6_000);
         // Anything may take the span.
         assert_eq!(receive(slow(15, 1), 100, PACE).await.unwrap().len(), 15);
     }
@@ -91,7 +97,14 @@ mod tests {
     async fn a_body_that_comes_too_slowly_is_not_waited_for() {
         let error = receive(slow(100, 50), 10_000, PACE).await.unwrap_err().to_string();
         assert!(error.starts_with("the body came too slowly: "), "{error}");
-        assert!(error.ends_with(" bytes in 20 s; 100 bytes a second are needed"), "{error}");
+        assert!(
+            error.ends_with(
+                " bytes in 20 s; it must come at 100 bytes a second and be whole within 45 s"
+            ),
+            "{error}"
+        );
+        let error = receive(slow(100, 150), 15_000, PACE).await.unwrap_err().to_string();
+        assert!(error.contains(" bytes in 45 s; "), "{error}");
     }
 
     #[tokio::test]

@@ -57,7 +57,9 @@ async fn a_request_under_way_is_given_up_for_nobody() {
     assert!(table.admit(party(3)).is_none());
     drop(asking);
     // An answer that is not taken yet is under way too.
-    greedy.iter().for_each(|place| place.seat.must_wait());
+    for place in &greedy {
+        place.seat.must_wait();
+    }
     assert!(table.admit(party(3)).is_some());
     assert!(greedy.iter().all(|place| is_sent_away(place).is_none()));
     assert_eq!(is_sent_away(&others[0]), Some(Leave::ForAnother));
@@ -120,7 +122,9 @@ async fn a_head_has_its_time_from_the_accept_and_later_ones_from_their_first_byt
 async fn a_connection_rests_for_a_while_and_for_less_when_the_table_is_half_full() {
     let table = Table::new(LIMITS);
     let mut places = fill(&table, 1, 4).await;
-    places.iter().for_each(|place| drop(place.seat.asks()));
+    for place in &places {
+        drop(place.seat.asks());
+    }
     pass(74).await;
     table.sweep(Instant::now());
     assert!(places.iter().all(|place| is_sent_away(place).is_none()));
@@ -147,7 +151,9 @@ async fn who_takes_an_answer_too_slowly_goes_and_who_keeps_pace_stays() {
     let brisk = table.admit(party(1)).unwrap();
     let _asking = [&stuck, &slow, &brisk].map(|place| place.seat.asks());
     for second in 0..100 {
-        [&stuck, &slow, &brisk].iter().for_each(|place| place.seat.must_wait());
+        for place in [&stuck, &slow, &brisk] {
+            place.seat.must_wait();
+        }
         slow.seat.has_written(900);
         brisk.seat.has_written(1_100);
         pass(1).await;

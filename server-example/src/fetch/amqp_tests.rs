@@ -1,19 +1,117 @@
-//! Against a real broker on this machine, so not part of a plain run:
-//! `MESONET_TEST_BROKER=amqp://guest:guest@127.0.0.1/%2f cargo test -p mesonet-server --features amqp
-//! --lib amqp -- --ignored`.
+//! Against a real broker, which `tests/broker` starts and names in the environment:
+//! `tests/broker cargo test -p mesonet-server --features amqp --lib amqp -- --include-ignored
+//! --test-threads=1`. One test kills it, so they run one after the other.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
-use lapin::options::{BasicPublishOptions, ExchangeDeclareOptions, QueueDeleteOptions};
-use lapin::{BasicProperties, Channel, ExchangeKind};
+use lapin::options::{BasicPublishOptions, QueueDeleteOptions};
+use lapin::{BasicProperties, Channel};
+use tempfile::TempDir;
 
 use super::*;
 use crate::fetch::poller::locked;
 use crate::fetch::replay_server::{Page, ReplayServer};
-use crate::fetch::{self, FetchConfig, Sink, Source, Taken, Unavailable};
+use crate::fetch::{self, FetchConfig, Fetchers, Sink, Source, Taken, Unavailable};
+
+/// A bound, not a measurement.
+const LONG: Duration = Duration::from_secs(60);
+
+/// The broker, as the one who announces.
+struct Broker {
+    address: String,
+    folder: PathBuf,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Broker {
+    fn of_environment() -> Self {
+        let variable = |name| std::env::var(name).expect("tests/broker starts a broker");
+        Self {
+            address: variable("MESONET_TEST_BROKER"),
+            folder: variable("MESONET_TEST_BROKER_FOLDER").into(),
+            runtime: tokio::runtime::Runtime::new().unwrap(),
+        }
+    }
+
+    fn url(&self, user: &str) -> String {
+        format!("amqp://{user}@{}/%2f", self.address)
+    }
+
+    /// Does something on a channel of its own.
+    fn with_channel<T>(&self, act: impl AsyncFnOnce(&Channel) -> T) -> T {
+        self.runtime.block_on(async {
+            let (url, properties) = (self.url("feed:feed"), ConnectionProperties::default());
+            let connection = Connection::connect(&url, properties).await.unwrap();
+            let channel = connection.create_channel().await.unwrap();
+            let done = act(&channel).await;
+            connection.close(200, "bye".into()).await.unwrap();
+            done
+        })
+    }
+
+    /// Publishes a message that outlives the broker.
+    fn publish(&self, topic: &str, message: &[u8], sum: &str) {
+        let mut headers = FieldTable::default();
+        headers.insert("sum".into(), AMQPValue::LongString(sum.into()));
+        let properties = BasicProperties::default().with_headers(headers).with_delivery_mode(2);
+        self.with_channel(async |channel| {
+            channel.confirm_select(Default::default()).await.unwrap();
+            let options = BasicPublishOptions::default();
+            let (exchange, topic) = (EXCHANGE.into(), topic.into());
+            let published = channel.basic_publish(exchange, topic, options, message, properties);
+            published.await.unwrap().await.unwrap();
+        });
+    }
+
+    fn announce(&self, server: &ReplayServer, path: &str, sum: &str) {
+        let topic = format!("v02.post{}", path.replace('/', "."));
+        let message = format!("20230301035500.123 {} {path}\n", server.url("/"));
+        self.publish(&topic, message.as_bytes(), sum);
+    }
+
+    /// Ends the broker (SIGKILL) and starts it again.
+    fn restart(&self) {
+        let pid = || std::fs::read_to_string(self.folder.join("pid")).unwrap().trim().to_owned();
+        let killed = pid();
+        std::fs::write(self.folder.join("down"), "").unwrap();
+        assert!(Command::new("kill").args(["-KILL", &killed]).status().unwrap().success());
+        wait_until("the broker ends", || std::net::TcpStream::connect(&self.address).is_err());
+        std::fs::remove_file(self.folder.join("down")).unwrap();
+        wait_until("the broker starts", || std::net::TcpStream::connect(&self.address).is_ok());
+        assert_ne!(pid(), killed);
+    }
+
+    /// Takes a queue away, and tells how many messages were left in it.
+    fn delete(&self, queue: &str) -> u32 {
+        self.with_channel(async |channel| {
+            channel.queue_delete(queue.into(), QueueDeleteOptions::default()).await.unwrap()
+        })
+    }
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + LONG;
+    while !is_so() {
+        assert!(Instant::now() < end, "waited for longer than {LONG:?} until {what}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// Files that are announced, and a fetcher that listens.
+struct Feed {
+    broker: Broker,
+    server: ReplayServer,
+    config: FetchConfig,
+    memory: TempDir,
+    names: Arc<Names>,
+}
 
 #[derive(Default)]
-struct Names(Mutex<Vec<String>>);
+struct Names(Mutex<BTreeSet<String>>);
 
 impl Sink for Names {
     fn take(&self, delivery: &fetch::Delivery<'_>) -> Result<Taken, Unavailable> {
@@ -22,95 +120,160 @@ impl Sink for Names {
     }
 }
 
-impl Names {
-    /// Waits for so many files and gives their names.
-    fn wait_for(&self, count: usize) -> Vec<String> {
-        for _ in 0..300 {
-            if locked(&self.0).len() >= count {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(100));
+impl Feed {
+    fn new(files: &[&str]) -> Self {
+        let (broker, server) = (Broker::of_environment(), ReplayServer::start());
+        let recorded = "swob/cioos/2023-03-01-0354-CWTS-AUTO-minute-swob.xml.gz";
+        for name in files {
+            server.put_file(&path(name), recorded, "2023-03-01T03:55:00Z");
         }
-        let mut names = std::mem::take(&mut *locked(&self.0));
-        names.sort();
-        names
+        let mut config = FetchConfig::new(Source::DatamartAmqp, "(tests, weather@example.org)");
+        config.url = Some(broker.url("anonymous:anonymous"));
+        config.hosts = vec!["127.0.0.1".to_owned()];
+        let memory = tempfile::tempdir().unwrap();
+        Self { broker, server, config, memory, names: Arc::default() }
+    }
+
+    fn announce(&self, name: &str) {
+        self.broker.announce(&self.server, &path(name), "d,1");
+    }
+
+    /// Starts the fetcher, and waits until its queue is there.
+    fn start(&self) -> Fetchers {
+        let sink: Arc<dyn Sink> = Arc::clone(&self.names) as _;
+        let fetchers =
+            fetch::spawn(std::slice::from_ref(&self.config), Some(self.memory.path()), &sink)
+                .unwrap();
+        wait_until("it has a queue", || self.queue().is_some_and(|queue| self.is_bound(&queue)));
+        fetchers
+    }
+
+    /// The name of the queue that the fetcher remembers.
+    fn queue(&self) -> Option<String> {
+        let file = std::fs::read_dir(self.memory.path()).unwrap().next()?.unwrap().path();
+        let memory: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(file).unwrap()).ok()?;
+        Some(memory["queue"].as_str()?.to_owned())
+    }
+
+    /// Whether somebody listens at a queue: it is bound before that.
+    fn is_bound(&self, queue: &str) -> bool {
+        self.broker.with_channel(async |channel| {
+            let mut options = QueueDeclareOptions::durable();
+            options.passive = true;
+            let declared =
+                channel.queue_declare(queue.into(), options, FieldTable::default()).await;
+            declared.is_ok_and(|queue| queue.consumer_count() > 0)
+        })
+    }
+
+    /// Waits until these files have come, and no others have.
+    fn wait_for(&self, names: &[&str]) {
+        let names = BTreeSet::from_iter(names.iter().map(|&name| name.to_owned()));
+        wait_until("the files come", || locked(&self.names.0).is_superset(&names));
+        assert_eq!(*locked(&self.names.0), names);
     }
 }
 
-async fn announce(channel: &Channel, server: &ReplayServer, path: &str, sum: &str) {
-    let topic = format!("v02.post{}", path.replace('/', "."));
-    let message = format!("20230301035500.123 {} {path}\n", server.url("/"));
-    let mut headers = FieldTable::default();
-    headers.insert("sum".into(), AMQPValue::LongString(sum.into()));
-    let properties = BasicProperties::default().with_headers(headers);
-    let options = BasicPublishOptions::default();
-    let published = channel.basic_publish(
-        EXCHANGE.into(),
-        topic.as_str().into(),
-        options,
-        message.as_bytes(),
-        properties,
-    );
-    published.await.unwrap().await.unwrap();
+fn path(name: &str) -> String {
+    format!("/20230301/WXO-DD/observations/swob-ml/20230301/CWTS/{name}")
 }
 
 #[test]
-#[ignore = "needs a broker"]
+#[ignore = "needs a broker: see tests/broker"]
 fn files_are_fetched_as_they_are_announced_and_what_came_meanwhile_after_a_restart() {
-    let url = std::env::var("MESONET_TEST_BROKER").unwrap();
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let (connection, channel) = runtime.block_on(async {
-        let connection = Connection::connect(&url, ConnectionProperties::default()).await.unwrap();
-        let channel = connection.create_channel().await.unwrap();
-        let options = ExchangeDeclareOptions { durable: true, ..Default::default() };
-        let none = FieldTable::default();
-        let kind = ExchangeKind::Topic;
-        channel.exchange_declare(EXCHANGE.into(), kind, options, none).await.unwrap();
-        (connection, channel)
-    });
-    let server = ReplayServer::start();
-    let path = |name: &str| format!("/20230301/WXO-DD/observations/swob-ml/20230301/CWTS/{name}");
-    let recorded = "swob/cioos/2023-03-01-0354-CWTS-AUTO-minute-swob.xml.gz";
-    for name in ["a.xml", "b.xml", "c.xml", "removed.xml", "later.xml"] {
-        server.put_file(&path(name), recorded, "2023-03-01T03:55:00Z");
-    }
-    server.put(&path("gone.xml"), Page::Status(404, vec![], String::new()));
-    let mut config = FetchConfig::new(Source::DatamartAmqp, "(tests, weather@example.org)");
-    config.url = Some(url);
-    config.hosts = vec!["127.0.0.1".to_owned()];
-    let sink = Arc::new(Names::default());
-    let memory = tempfile::tempdir().unwrap();
-    let start = || {
-        let sink: Arc<dyn Sink> = Arc::clone(&sink) as _;
-        fetch::spawn(std::slice::from_ref(&config), Some(memory.path()), &sink).unwrap()
-    };
-    let fetchers = start();
-    std::thread::sleep(Duration::from_secs(3));
-    runtime.block_on(async {
-        announce(&channel, &server, &path("a.xml"), "d,1").await;
-        announce(&channel, &server, &path("removed.xml"), "R,1").await;
-        announce(&channel, &server, &path("gone.xml"), "d,1").await;
-        announce(&channel, &server, "/20230301/WXO-DD/bulletins/other.xml", "d,1").await;
-        announce(&channel, &server, &path("b.xml"), "d,1").await;
-    });
-    assert_eq!(sink.wait_for(2), ["a.xml", "b.xml"]);
+    let feed = Feed::new(&["a.xml", "b.xml", "removed.xml", "later.xml"]);
+    feed.server.put(&path("gone.xml"), Page::Status(404, vec![], String::new()));
+    let fetchers = feed.start();
+    feed.announce("a.xml");
+    feed.broker.announce(&feed.server, &path("removed.xml"), "R,1");
+    feed.announce("gone.xml");
+    feed.broker.announce(&feed.server, "/20230301/WXO-DD/bulletins/other.xml", "d,1");
+    feed.announce("b.xml");
+    feed.wait_for(&["a.xml", "b.xml"]);
     fetchers.stop();
     // Nobody listens: the queue at the broker keeps it.
-    runtime.block_on(announce(&channel, &server, &path("later.xml"), "d,1"));
-    let fetchers = start();
-    assert_eq!(sink.wait_for(1), ["later.xml"]);
-    let asked = server.asked();
+    feed.announce("later.xml");
+    let fetchers = feed.start();
+    feed.wait_for(&["a.xml", "b.xml", "later.xml"]);
+    let asked = feed.server.asked();
     assert!(asked.iter().all(|asked| !asked.contains("removed") && !asked.contains("other")));
     assert!(asked.iter().filter(|asked| asked.contains("gone")).count() >= 2, "{asked:?}");
     fetchers.stop();
+    let queue = feed.queue().unwrap();
+    assert!(queue.starts_with("q_anonymous.mesonet."), "{queue}");
+    // The file that is not there waits for another try.
+    assert_eq!(feed.broker.delete(&queue), 1);
+}
 
-    let text = std::fs::read_dir(memory.path()).unwrap().next().unwrap().unwrap().path();
-    let text: serde_json::Value = serde_json::from_slice(&std::fs::read(text).unwrap()).unwrap();
-    let queue = text["queue"].as_str().unwrap();
-    assert!(queue.starts_with("q_guest.mesonet."), "{queue}");
-    runtime.block_on(async {
-        let left = channel.queue_delete(queue.into(), QueueDeleteOptions::default()).await.unwrap();
-        assert_eq!(left, 1, "the file that is not there waits for another try");
-        connection.close(200, "bye".into()).await.unwrap();
-    });
+#[test]
+#[ignore = "needs a broker: see tests/broker"]
+fn it_listens_again_after_the_broker_was_killed_and_nothing_announced_is_lost() {
+    let feed = Feed::new(&["a.xml", "b.xml", "c.xml"]);
+    let fetchers = feed.start();
+    feed.announce("a.xml");
+    feed.wait_for(&["a.xml"]);
+    feed.broker.restart();
+    // The queue is there before the fetcher is. What was acknowledged just now may come again.
+    feed.announce("b.xml");
+    feed.wait_for(&["a.xml", "b.xml"]);
+    fetchers.stop();
+    feed.announce("c.xml");
+    feed.broker.restart();
+    let fetchers = feed.start();
+    feed.wait_for(&["a.xml", "b.xml", "c.xml"]);
+    fetchers.stop();
+    feed.broker.delete(&feed.queue().unwrap());
+}
+
+#[test]
+#[ignore = "needs a broker: see tests/broker"]
+fn a_malformed_message_is_let_go_and_keeps_no_other_back() {
+    let feed = Feed::new(&["a.xml"]);
+    let fetchers = feed.start();
+    let topic = "v02.post.20230301.WXO-DD.observations.swob-ml.20230301.CWTS.a.xml";
+    let long = "1".repeat(1 << 20);
+    let elsewhere = format!("20230301035500.123 http://evil.example.org/ {}\n", path("a.xml"));
+    let messages: [&[u8]; 6] =
+        [b"", b"\n", b"\xff\xfe\0", b"yesterday a b", long.as_bytes(), elsewhere.as_bytes()];
+    for message in messages {
+        feed.broker.publish(topic, message, "d,1");
+    }
+    feed.broker.publish(
+        topic,
+        format!("20230301035500.123 {} ", feed.server.url("/")).as_bytes(),
+        "",
+    );
+    feed.announce("a.xml");
+    feed.wait_for(&["a.xml"]);
+    fetchers.stop();
+    assert_eq!(feed.server.asked().len(), 1, "{:?}", feed.server.asked());
+    assert_eq!(feed.broker.delete(&feed.queue().unwrap()), 0, "all were acknowledged");
+}
+
+#[test]
+#[ignore = "needs a broker: see tests/broker"]
+fn a_credential_that_is_refused_is_told_without_the_password() {
+    let feed = Feed::new(&[]);
+    let refusal = |user: &str| {
+        let mut config = feed.config.clone();
+        config.url = Some(feed.broker.url(user));
+        let mut poller = Poller::new(config, None, Arc::clone(&feed.names) as _).unwrap();
+        let connected = feed.broker.runtime.block_on(connect(&mut poller));
+        connected.err().unwrap().to_string()
+    };
+    for user in ["anonymous:secret", "nobody:secret"] {
+        let refused = refusal(user);
+        assert!(refused.contains("ACCESS_REFUSED") && !refused.contains("secret"), "{refused}");
+    }
+}
+
+#[test]
+#[ignore = "needs a broker: see tests/broker"]
+fn a_queue_that_the_user_may_not_make_is_told() {
+    let feed = Feed::new(&[]);
+    let mut poller = Poller::new(feed.config.clone(), None, Arc::clone(&feed.names) as _).unwrap();
+    poller.memory.queue = Some("q_another.mesonet.1".to_owned());
+    let refused = feed.broker.runtime.block_on(connect(&mut poller)).err().unwrap().to_string();
+    assert!(refused.contains("ACCESS_REFUSED") && refused.contains("q_another"), "{refused}");
 }

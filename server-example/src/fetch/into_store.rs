@@ -1,14 +1,14 @@
 //! Fetched files into the store, the same way as files from disk.
 
+use std::io::Cursor;
+
 use super::{Delivery, Sink, Taken, Unavailable};
 use crate::ingest::{Bounds, Ingest, Input, KindSummary, Label, Options, Summary};
 use crate::state::State;
 
-/// What may come out of one fetched file: it is one file, compressed or not.
-const BOUNDS: Bounds = Bounds { entries: 1_000, unpacked_bytes: 2 << 30 };
-
 impl Sink for State {
     fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable> {
+        let _turn = self.lanes().fetched();
         let done = self.ingest(options(delivery), |ingest| read(delivery, ingest));
         let (faults, summary) = done.map_err(|error| Unavailable(error.to_string()))?;
         taken(&summary, faults)
@@ -21,7 +21,7 @@ fn options(delivery: &Delivery<'_>) -> Options {
         feed: delivery.kind,
         received_ms: Some(delivery.received_ms),
         now_ms: delivery.received_ms,
-        bounds: BOUNDS,
+        bounds: Bounds::SENT,
     }
 }
 
@@ -31,7 +31,7 @@ fn read(delivery: &Delivery<'_>, ingest: &mut Ingest<'_>) -> Vec<String> {
     for file in delivery.files {
         let label =
             Label { shown: file.address.to_owned(), name: file.name.to_owned(), modified_ms: None };
-        if let Some(fault) = ingest.input(&label, Input::Stream(&mut &*file.bytes)) {
+        if let Some(fault) = ingest.input(&label, Input::File(&mut Cursor::new(&*file.bytes))) {
             faults.push(format!("{}: {}", fault.file, fault.error));
         }
     }

@@ -2,7 +2,9 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | Files, folders, archives | `source.rs` |
+//! | Files, folders, archives | `source.rs`, `archive.rs` |
+//! | How much a file may ask for | [`Bounds`], [`Budget`] |
+//! | One file, packed in several ways | `copies.rs` |
 //! | Where stations are and what they are called | `places.rs` |
 //! | From reports to batches, beside the store at work | [`ingest`] |
 //! | What became of it | [`Summary`] |
@@ -10,20 +12,27 @@
 //! | The bundled model runs | [`take_in_model_sample`] |
 //! | The command `ingest` | `command.rs` |
 //! | A folder that is watched | [`Watch`] |
-//! | Files that are pushed, and their keys | `push.rs`, [`KeyHash`] |
+//! | Files that are pushed, and their keys | `push.rs`, `receive.rs`, [`KeyHash`] |
+//! | Who reads files in beside whom | `lanes.rs` |
 
+mod archive;
 mod bar;
+mod budget;
 mod command;
+mod copies;
+mod lanes;
 mod model_files;
 mod model_sample;
 mod places;
 pub(crate) mod push;
 mod push_key;
+mod receive;
+mod shown;
 mod source;
 mod summary;
 mod watch;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
@@ -37,12 +46,16 @@ use mesonet::{
     StoreError, parse_instant,
 };
 
+pub use budget::{Bound, Bounds, Budget, OverBudget, Work};
 pub use command::{CommandError, IngestFlags, ingest_command};
+use copies::Copies;
+pub(crate) use lanes::Lanes;
 pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 pub use model_sample::take_in_model_sample;
 use places::{PlaceUnknown, Places};
 pub use push_key::KeyHash;
-pub use source::{Bounds, Input, Label};
+pub(crate) use receive::Reception;
+pub use source::{Input, Label};
 use source::{Source, SourceError, SourceFile, Visitor};
 pub use summary::{FileFault, KindSummary, Listed, Summary};
 pub use watch::{Watch, WatchError};
@@ -142,6 +155,7 @@ pub fn ingest<T>(
             },
             products: target.products,
             summary: Summary::default(),
+            copies: Copies::default(),
             stopped,
         };
         let outcome = read(&mut ingest);
@@ -200,6 +214,7 @@ pub struct Ingest<'a> {
     products: Option<Inlet<'a>>,
     batches: Batches,
     summary: Summary,
+    copies: Copies,
     stopped: &'a AtomicBool,
 }
 
@@ -225,17 +240,22 @@ impl Ingest<'_> {
             return None;
         }
         let (bounds, progress) = (self.options.bounds, self.progress);
+        let mut copies = std::mem::take(&mut self.copies);
         let mut visitor = OfOnePath { ingest: self, first: None };
-        read(&mut Source::new(&mut visitor, bounds, progress));
-        visitor.first
+        read(&mut Source::new(&mut visitor, bounds, &mut copies, progress));
+        let first = visitor.first;
+        self.copies = copies;
+        first
     }
 
     fn read(&mut self, file: SourceFile<'_>) -> Result<(), String> {
-        let SourceFile { shown, name, modified_ms, start, input } = file;
+        let SourceFile { shown, name, modified_ms, start, input, budget } = file;
         if let Some(inlet) = self.products
             && (inlet.only.is_some() || products::is_grib2(start))
         {
-            return read_products(inlet, shown, input, &mut self.summary);
+            let bytes = read_grib(input)?;
+            return products::take_in(inlet, shown, &bytes, budget, &mut self.summary.products)
+                .map_err(|error| error.to_string());
         }
         let detect = || FeedKind::detect(name, start);
         let kind = self.options.feed.or_else(detect).ok_or_else(|| match start {
@@ -252,9 +272,13 @@ impl Ingest<'_> {
             known: &|id| places.borrow().get(id).cloned(),
         };
         let latest_ms = options.now_ms.saturating_add(FUTURE_MS);
+        let over = Cell::new(None);
         let mut visit = |item: FeedItem| {
-            if stopped.load(Ordering::Relaxed) {
+            if stopped.load(Ordering::Relaxed) || over.get().is_some() {
                 return;
+            }
+            if let Err(error) = budget.spend(Work::Readings, 1 + readings(&item)) {
+                return over.set(Some(error));
             }
             of_kind.reports += 1;
             let FeedReport { station, mut report } = match item {
@@ -272,25 +296,24 @@ impl Ingest<'_> {
             report.readings.retain(|reading| reading.value.is_finite());
             batches.push(report);
         };
-        let mut input = UntilStopped { inner: input, stopped };
-        let of_file =
-            kind.read(&mut input, &file, &mut visit).map_err(|error| error.to_string())?;
+        let mut input = UntilStopped { inner: input, stopped, over: &over };
+        let read = kind.read(&mut input, &file, &mut visit);
+        if let Some(over) = over.get() {
+            return Err(over.to_string());
+        }
+        let of_file = read.map_err(|error| error.to_string())?;
         of_kind.files += 1;
         of_kind.add_file(shown, &of_file);
         Ok(())
     }
 }
 
-/// Makes raster products of a file.
-fn read_products(
-    inlet: Inlet<'_>,
-    shown: &str,
-    input: &mut dyn BufRead,
-    summary: &mut Summary,
-) -> Result<(), String> {
-    let bytes = read_grib(input)?;
-    products::take_in(inlet, shown, &bytes, &mut summary.products)
-        .map_err(|error| error.to_string())
+/// Readings of a report; an alert has none.
+fn readings(item: &FeedItem) -> u64 {
+    match item {
+        FeedItem::Report(report) => report.report.readings.len() as u64,
+        FeedItem::Alert(_) => 0,
+    }
 }
 
 /// The bytes of a GRIB2 file.
@@ -310,17 +333,24 @@ struct OfOnePath<'i, 'a> {
 }
 
 impl Visitor for OfOnePath<'_, '_> {
-    fn file(&mut self, file: SourceFile<'_>) {
+    fn file(&mut self, file: SourceFile<'_>) -> bool {
         let shown = file.shown.to_owned();
-        if let Err(error) = self.ingest.read(file)
+        let read = self.ingest.read(file);
+        let is_whole = read.is_ok();
+        if let Err(error) = read
             && !self.is_done()
         {
-            self.note(FileFault { file: shown, error });
+            self.note(FileFault::new(shown, &error));
         }
+        is_whole
     }
 
     fn fault(&mut self, shown: &str, error: SourceError) {
-        self.note(FileFault { file: shown.to_owned(), error: error.to_string() });
+        self.note(FileFault::new(shown.to_owned(), &error.to_string()));
+    }
+
+    fn copy(&mut self) {
+        self.ingest.summary.copies += 1;
     }
 
     fn is_done(&self) -> bool {
@@ -394,10 +424,11 @@ impl Batches {
     }
 }
 
-/// Ends with an error once there is nobody who would take what is read.
+/// Ends with an error once there is nobody who would take what is read, or too much of it.
 struct UntilStopped<'a> {
     inner: &'a mut dyn BufRead,
     stopped: &'a AtomicBool,
+    over: &'a Cell<Option<OverBudget>>,
 }
 
 impl UntilStopped<'_> {
@@ -405,7 +436,7 @@ impl UntilStopped<'_> {
         if self.stopped.load(Ordering::Relaxed) {
             return Err(io::Error::other("the store has failed"));
         }
-        Ok(())
+        self.over.get().map_or(Ok(()), |over| Err(io::Error::other(over)))
     }
 }
 

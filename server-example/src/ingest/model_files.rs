@@ -7,8 +7,9 @@ use std::time::Instant;
 use mesonet::{DeliveryLimits, GridStore, ModelCatalogue, ModelDelivery, ModelSource};
 use tempfile::SpooledTempFile;
 
+use super::copies::Copies;
 use super::source::{Input, Label, Source, SourceError, SourceFile, Visitor};
-use super::{FileFault, Options, Summary, read_grib};
+use super::{FileFault, Options, Summary, Work, read_grib};
 
 /// Fields that wait to be written stay in memory up to this length; more of them go to a file
 /// without a name in the system's folder for such.
@@ -67,21 +68,25 @@ pub fn ingest_model(
     read: impl FnOnce(&mut ModelFiles<'_>),
 ) -> (Vec<FileFault>, Summary) {
     let started = Instant::now();
-    let limits =
-        DeliveryLimits { packed_bytes: options.bounds.unpacked_bytes, ..DeliveryLimits::default() };
     let spool = SpooledTempFile::new(IN_MEMORY_BYTES);
+    let limits = DeliveryLimits::default();
     let delivery = ModelDelivery::new(inlet.source, inlet.store, spool, limits);
-    let mut files = ModelFiles { options, progress, delivery, faults: Vec::new() };
+    let (faults, copies) = (Vec::new(), Copies::default());
+    let mut files = ModelFiles { options, progress, delivery, faults, copies, copied: 0 };
     read(&mut files);
-    let ModelFiles { delivery, mut faults, .. } = files;
+    let ModelFiles { delivery, mut faults, copied, .. } = files;
     progress.fields.store(delivery.fields(), Ordering::Relaxed);
     let mut report = delivery.write(options.now_ms, || {
         progress.unpacked.fetch_add(1, Ordering::Relaxed);
     });
     let unused = std::mem::take(&mut report.unused_files);
-    faults.extend(unused.into_iter().map(|(file, error)| FileFault { file, error }));
-    let mut summary =
-        Summary { models: Some(report), took: started.elapsed(), ..Summary::default() };
+    faults.extend(unused.into_iter().map(|(file, error)| FileFault::new(file, &error)));
+    let mut summary = Summary {
+        models: Some(report),
+        copies: copied,
+        took: started.elapsed(),
+        ..Summary::default()
+    };
     for fault in &faults {
         summary.faults.add(|| fault.clone());
     }
@@ -94,33 +99,54 @@ pub struct ModelFiles<'a> {
     progress: &'a ModelProgress,
     delivery: ModelDelivery<'a, SpooledTempFile>,
     faults: Vec<FileFault>,
+    copies: Copies,
+    /// Files that were not read, as another one holds the same.
+    copied: u64,
 }
 
 impl ModelFiles<'_> {
     /// Reads what a path holds: a file, a folder with all in it, an archive, `-` for standard
     /// input.
     pub fn path(&mut self, path: &Path) {
-        let (bounds, bytes) = (self.options.bounds, &self.progress.bytes);
-        Source::new(self, bounds, bytes).path(path);
+        self.read(|source| source.path(path));
     }
 
     /// Reads what bytes hold.
     pub fn input(&mut self, label: &Label, input: Input<'_>) {
+        self.read(|source| source.input(label, input));
+    }
+
+    fn read(&mut self, read: impl FnOnce(&mut Source<'_>)) {
         let (bounds, bytes) = (self.options.bounds, &self.progress.bytes);
-        Source::new(self, bounds, bytes).input(label, input);
+        let mut copies = std::mem::take(&mut self.copies);
+        read(&mut Source::new(self, bounds, &mut copies, bytes));
+        self.copies = copies;
     }
 }
 
 impl Visitor for ModelFiles<'_> {
-    fn file(&mut self, file: SourceFile<'_>) {
-        match read_grib(file.input) {
-            Ok(bytes) => self.delivery.add(file.shown, &bytes),
-            Err(error) => self.faults.push(FileFault { file: file.shown.to_owned(), error }),
+    fn file(&mut self, file: SourceFile<'_>) -> bool {
+        let SourceFile { shown, input, budget, .. } = file;
+        match read_grib(input) {
+            Ok(bytes) => {
+                let spent = self.delivery.add_within(shown, &bytes, budget.left(Work::Cells));
+                // Not more than is left.
+                let _ = budget.spend(Work::Cells, spent);
+                true
+            }
+            Err(error) => {
+                self.faults.push(FileFault::new(shown.to_owned(), &error));
+                false
+            }
         }
     }
 
     fn fault(&mut self, shown: &str, error: SourceError) {
-        self.faults.push(FileFault { file: shown.to_owned(), error: error.to_string() });
+        self.faults.push(FileFault::new(shown.to_owned(), &error.to_string()));
+    }
+
+    fn copy(&mut self) {
+        self.copied += 1;
     }
 
     fn is_done(&self) -> bool {

@@ -1,39 +1,22 @@
 //! `POST /ingest`: a feed file that is pushed, for those who hold a key.
 
-use std::io::{self, Seek, Write};
+use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use futures_util::StreamExt;
 use mesonet::StoreError;
 use mesonet::feed::FeedKind;
-use tempfile::SpooledTempFile;
-use tokio::sync::mpsc;
 
-use super::{Bounds, Input, KeyHash, Label, ModelFiles, Options};
+use super::shown::shown_name;
+use super::{Bounds, Input, KeyHash, Label, ModelFiles, NoModel, Options, model_named};
 use crate::clock::system_ms;
 use crate::error::ApiError;
 use crate::extract::Query;
 use crate::state::State;
-
-/// A body up to this length stays in memory while it comes in; a longer one goes to a file without
-/// a name in the system's folder for such.
-const IN_MEMORY_BYTES: usize = 1 << 20;
-
-/// How long the next piece of a body may take.
-const PIECE: Duration = Duration::from_secs(60);
-
-/// What comes out of a packed body may be so many times longer than the longest body.
-const UNPACKED_FACTOR: u64 = 32;
-
-/// Files of an archive that is pushed.
-const MAX_ENTRIES: u64 = 10_000;
 
 const MAX_NAME_BYTES: usize = 255;
 
@@ -68,27 +51,33 @@ async fn push(
         feed,
         received_ms: query.instant("received")?,
         now_ms: system_ms(),
-        bounds: Bounds {
-            entries: MAX_ENTRIES,
-            unpacked_bytes: state.config().max_ingest_bytes.saturating_mul(UNPACKED_FACTOR),
-        },
+        bounds: Bounds::pushed(state.config().max_ingest_bytes),
     };
     encoding(request.headers())?;
-    let label = Label { shown: name.to_owned(), name: name.to_owned(), modified_ms: None };
-    let mut spool = spool(request.into_body(), state.config().max_ingest_bytes).await?;
+    let label = Label { shown: shown_name(name), name: name.to_owned(), modified_ms: None };
+    let no_model = |error: NoModel| ApiError::BadRequest(format!("model: {error}"));
+    if let Some(model) = &model {
+        model_named(state.models().catalogue(), model).map_err(no_model)?;
+    }
+    let mut received =
+        state.reception().receive(request.into_body(), state.config().max_ingest_bytes).await?;
+    let turn = match &model {
+        Some(model) => state.lanes().pushed_model(model).await?,
+        None => state.lanes().pushed(received.is_small()).await?,
+    };
 
     let task = tokio::task::spawn_blocking(move || {
+        // Kept to the end, be there someone who waits for the answer or not.
+        let _turn = turn;
         if let Some(model) = model {
             let read = |files: &mut ModelFiles<'_>| {
-                files.input(&label, Input::File(&mut spool));
+                files.input(&label, Input::File(&mut received));
             };
-            let (faults, summary) = state
-                .ingest_model(&model, options, read)
-                .map_err(|error| ApiError::BadRequest(format!("model: {error}")))?;
+            let (faults, summary) = state.ingest_model(&model, options, read).map_err(no_model)?;
             return Ok((faults.into_iter().next(), summary));
         }
         state
-            .ingest(options, |ingest| ingest.input(&label, Input::File(&mut spool)))
+            .ingest(options, |ingest| ingest.input(&label, Input::File(&mut received)))
             .map_err(ApiError::internal)
     });
     let (fault, summary) = task.await.map_err(ApiError::internal)??;
@@ -99,7 +88,7 @@ async fn push(
     }
     if let Some(failure) = &summary.products.failure {
         tracing::error!("a push was refused: {failure}");
-        return Err(no_disk(failure.kind));
+        return Err(no_disk(failure.kind, "raster products"));
     }
     match (&summary.store_error, fault) {
         (Some(StoreError::Full { .. }), _) => {
@@ -118,15 +107,15 @@ async fn push(
     }
 }
 
-/// The disk did not take a raster product.
-fn no_disk(kind: io::ErrorKind) -> ApiError {
+/// The disk did not take something.
+pub(super) fn no_disk(kind: io::ErrorKind, what: &str) -> ApiError {
     let status = match kind {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             StatusCode::INSUFFICIENT_STORAGE
         }
         _ => StatusCode::SERVICE_UNAVAILABLE,
     };
-    let text = "raster products cannot be written now; send it again later".to_owned();
+    let text = format!("{what} cannot be written now; send it again later");
     ApiError::Refused(status, text)
 }
 
@@ -162,48 +151,13 @@ fn encoding(headers: &HeaderMap) -> Result<(), ApiError> {
     }
 }
 
-/// Receives a body of bounded length. It is written off the threads that serve connections.
-async fn spool(body: Body, limit: u64) -> Result<SpooledTempFile, ApiError> {
-    let (send, mut receive) = mpsc::channel::<Bytes>(8);
-    let writer = tokio::task::spawn_blocking(move || -> io::Result<SpooledTempFile> {
-        let mut spool = SpooledTempFile::new(IN_MEMORY_BYTES);
-        while let Some(piece) = receive.blocking_recv() {
-            spool.write_all(&piece)?;
-        }
-        spool.rewind()?;
-        Ok(spool)
-    });
-    let mut pieces = body.into_data_stream();
-    let mut received = 0;
-    loop {
-        let piece = tokio::time::timeout(PIECE, pieces.next()).await.map_err(|_| {
-            let text = format!("nothing came for {} s", PIECE.as_secs());
-            ApiError::Refused(StatusCode::REQUEST_TIMEOUT, text)
-        })?;
-        let Some(piece) = piece else { break };
-        let piece =
-            piece.map_err(|error| ApiError::BadRequest(format!("the body broke off: {error}")))?;
-        received += piece.len() as u64;
-        if received > limit {
-            let text = format!("the body must be at most {limit} bytes long");
-            return Err(ApiError::Refused(StatusCode::PAYLOAD_TOO_LARGE, text));
-        }
-        if send.send(piece).await.is_err() {
-            // The writer has failed and says why.
-            break;
-        }
-    }
-    drop(send);
-    writer.await.map_err(ApiError::internal)?.map_err(ApiError::internal)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_full_disk_is_told_from_one_that_fails() {
-        let status = |kind| match no_disk(kind) {
+        let status = |kind| match no_disk(kind, "the body") {
             ApiError::Refused(status, _) => status.as_u16(),
             other => panic!("{other:?}"),
         };

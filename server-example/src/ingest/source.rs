@@ -2,14 +2,12 @@
 //!
 //! What a file is packed in is told from its first bytes: gzip, xz, tar, zip. All but zip are
 //! unpacked as they stream; a zip archive is read from its end, so it is never within another
-//! packing. Nothing is unpacked to disk, and what comes out is bounded: [`Bounds`].
+//! packing. Nothing is unpacked to disk, and what comes out is bounded: [`Budget`]. The entries of
+//! archives are found by `archive.rs`.
 
-use std::borrow::Cow;
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,8 +15,11 @@ use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use mesonet::feed::DETECT_BYTES;
-use zip::ZipArchive;
 use zip::result::ZipError;
+
+use super::budget::{Bounds, Budget, OverBudget, Unpacked};
+use super::copies::Copies;
+use super::shown::{shown_name, shown_path};
 
 /// Packings within one another: the compressed file of a compressed archive.
 const MAX_LAYERS: usize = 3;
@@ -27,21 +28,6 @@ const MAX_LAYERS: usize = 3;
 const XZ_MEMORY_BYTES: u64 = 256 << 20;
 
 const BUFFER_BYTES: usize = 1 << 16;
-
-/// How much may come out of one path that is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// Files of an archive.
-    pub entries: u64,
-    /// Bytes that come out of all of its packings.
-    pub unpacked_bytes: u64,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self { entries: 1_000_000, unpacked_bytes: 1 << 40 }
-    }
-}
 
 /// One file, out of whatever it was packed in.
 pub struct SourceFile<'a> {
@@ -55,14 +41,18 @@ pub struct SourceFile<'a> {
     pub start: &'a [u8],
     /// All of its bytes.
     pub input: &'a mut dyn BufRead,
+    /// What it may still ask for, together with all else of the path that is given.
+    pub budget: &'a Budget,
 }
 
 /// Takes what is found.
 pub trait Visitor {
-    /// A file.
-    fn file(&mut self, file: SourceFile<'_>);
+    /// A file. Gives whether it was read to its end.
+    fn file(&mut self, file: SourceFile<'_>) -> bool;
     /// What cannot be opened or unpacked.
     fn fault(&mut self, shown: &str, error: SourceError);
+    /// A file that holds the same as one before, packed otherwise.
+    fn copy(&mut self);
     /// Whether to look no further.
     fn is_done(&self) -> bool;
 }
@@ -79,12 +69,24 @@ pub enum SourceError {
     /// A zip archive that does not lie in a file of its own.
     #[error("a zip archive within another packing or a stream; allowed is a file of its own")]
     ZipWithin,
-    /// An archive of too many files.
-    #[error("an archive of more than {limit} files, which is the limit")]
-    Entries {
-        /// The greatest number.
-        limit: u64,
+    /// It asks for more than its length allows.
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
+    /// A header of a tar archive that is longer than any that is real.
+    #[error(
+        "a header of {got} bytes in a tar archive; the limit is {}",
+        super::archive::MAX_HEADER_BYTES
+    )]
+    TarHeader {
+        /// Its length.
+        got: u64,
     },
+    /// A file of a tar archive whose length is uncertain.
+    #[error("a file in a tar archive with two lengths that differ, or one that is not a number")]
+    TarSize,
+    /// A file of a tar archive of which only parts are there.
+    #[error("a sparse file; allowed are files of which every byte is in the archive")]
+    Sparse,
     /// Too many packings within one another.
     #[error("packed more than {MAX_LAYERS} times, which is the limit")]
     Layers,
@@ -118,18 +120,27 @@ pub enum Input<'a> {
 
 /// Hands what paths hold to a visitor.
 pub struct Source<'a> {
-    visitor: &'a mut dyn Visitor,
+    pub(super) visitor: &'a mut dyn Visitor,
     bounds: Bounds,
-    /// What may still be unpacked of the path at hand.
-    left: Rc<Cell<u64>>,
+    /// What may still be asked for by the path at hand.
+    pub(super) budget: Budget,
+    /// Whether anything of the path at hand could not be read to its end.
+    faulty: bool,
+    copies: &'a mut Copies,
     /// Bytes read of the files themselves.
     progress: &'a AtomicU64,
 }
 
 impl<'a> Source<'a> {
-    /// A source of what paths hold; the bytes that it reads are added to `progress`.
-    pub fn new(visitor: &'a mut dyn Visitor, bounds: Bounds, progress: &'a AtomicU64) -> Self {
-        Self { visitor, bounds, left: Rc::default(), progress }
+    /// A source of what paths hold, but for those whose like is in `copies`; the bytes that it
+    /// reads are added to `progress`.
+    pub fn new(
+        visitor: &'a mut dyn Visitor,
+        bounds: Bounds,
+        copies: &'a mut Copies,
+        progress: &'a AtomicU64,
+    ) -> Self {
+        Self { visitor, bounds, budget: Budget::new(bounds, 0), faulty: false, copies, progress }
     }
 
     /// Visits the files of a path: itself, those in the folder and the folders in it by name, or
@@ -141,16 +152,25 @@ impl<'a> Source<'a> {
             return self.input(&label, Input::Stream(&mut io::stdin().lock()));
         }
         if let Err(error) = self.open(path) {
-            self.visitor.fault(&path.display().to_string(), error);
+            self.fault(&shown_path(path), error);
         }
     }
 
     /// Visits what bytes hold.
-    pub fn input(&mut self, label: &Label, input: Input<'_>) {
-        self.left.set(self.bounds.unpacked_bytes);
-        if let Err(error) = self.unpack(label, input, 0) {
-            self.visitor.fault(&label.shown, error);
+    pub fn input(&mut self, label: &Label, mut input: Input<'_>) {
+        self.faulty = false;
+        let visited = input.length().map_err(Into::into).and_then(|length_bytes| {
+            self.budget = Budget::new(self.bounds, length_bytes);
+            self.unpack(label, input, 0)
+        });
+        if let Err(error) = visited {
+            self.fault(&label.shown, error);
         }
+    }
+
+    pub(super) fn fault(&mut self, shown: &str, error: SourceError) {
+        self.faulty = true;
+        self.visitor.fault(shown, error);
     }
 
     fn open(&mut self, path: &Path) -> Result<(), SourceError> {
@@ -161,13 +181,20 @@ impl<'a> Source<'a> {
         if !metadata.is_file() {
             return Err(SourceError::NoFile);
         }
+        if self.copies.is_copy(path, self.bounds) {
+            self.visitor.copy();
+            return Ok(());
+        }
         let label = Label {
-            shown: path.display().to_string(),
+            shown: shown_path(path),
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             modified_ms: metadata.modified().ok().and_then(since_1970_ms),
         };
         let mut file = Counted { inner: File::open(path)?, count: self.progress };
         self.input(&label, Input::File(&mut file));
+        if !self.faulty {
+            self.copies.remember(path);
+        }
         Ok(())
     }
 
@@ -212,21 +239,22 @@ impl<'a> Source<'a> {
                 let name = &label.name;
                 let mut input = BufReader::with_capacity(BUFFER_BYTES, whole);
                 let (shown, modified_ms) = (&*label.shown, label.modified_ms);
-                self.visitor.file(SourceFile {
+                let is_whole = self.visitor.file(SourceFile {
                     shown,
                     name,
                     modified_ms,
                     start: &start,
                     input: &mut input,
+                    budget: &self.budget,
                 });
+                self.faulty |= !is_whole;
                 Ok(())
             }
             Some(Packing::Gzip) => {
                 self.stream(&label.without(".gz"), &mut MultiGzDecoder::new(whole), layers)
             }
             Some(Packing::Xz) => {
-                let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES, CONCATENATED);
-                let mut reader = XzDecoder::new_stream(whole, stream.map_err(io::Error::from)?);
+                let mut reader = xz_decoder(whole)?;
                 self.stream(&label.without(".xz"), &mut reader, layers)
             }
             Some(Packing::Tar) => self.tar(label, &mut whole, layers),
@@ -234,80 +262,46 @@ impl<'a> Source<'a> {
     }
 
     /// Unpacks what came out of one packing.
-    fn stream(
+    pub(super) fn stream(
         &mut self,
         label: &Label,
         reader: &mut dyn Read,
         layers: usize,
     ) -> Result<(), SourceError> {
-        let (left, limit) = (Rc::clone(&self.left), self.bounds.unpacked_bytes);
-        let mut bounded = Bounded { inner: reader, left, limit };
+        let mut bounded = Unpacked { inner: reader, budget: self.budget.clone() };
         self.unpack(label, Input::Stream(&mut bounded), layers + 1)
-    }
-
-    fn tar(
-        &mut self,
-        label: &Label,
-        reader: &mut dyn Read,
-        layers: usize,
-    ) -> Result<(), SourceError> {
-        let mut archive = tar::Archive::new(reader);
-        for (index, entry) in archive.entries()?.enumerate() {
-            if self.visitor.is_done() {
-                break;
-            }
-            if index as u64 >= self.bounds.entries {
-                return Err(SourceError::Entries { limit: self.bounds.entries });
-            }
-            let mut entry = entry?;
-            let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            if !entry.header().entry_type().is_file() || is_hidden(&path) {
-                continue;
-            }
-            let modified_ms = entry.header().mtime().ok().filter(|&seconds| seconds > 0);
-            let modified_ms = modified_ms.and_then(|seconds| i64::try_from(seconds).ok());
-            let inside = label.inside(&path, modified_ms.and_then(|s| s.checked_mul(1000)));
-            if let Err(error) = self.stream(&inside, &mut entry, layers) {
-                self.visitor.fault(&inside.shown, error);
-            }
-        }
-        Ok(())
-    }
-
-    fn zip(&mut self, label: &Label, file: &mut dyn ReadSeek) -> Result<(), SourceError> {
-        let mut archive = ZipArchive::new(file)?;
-        if archive.len() as u64 > self.bounds.entries {
-            return Err(SourceError::Entries { limit: self.bounds.entries });
-        }
-        for index in 0..archive.len() {
-            if self.visitor.is_done() {
-                break;
-            }
-            let entry = archive.by_index(index);
-            let (name, is_file) = match &entry {
-                Ok(entry) => (entry.name().map(Cow::into_owned), entry.is_file()),
-                Err(_) => (Ok(format!("file {index}")), true),
-            };
-            let name = name.unwrap_or_else(|_| format!("file {index}"));
-            if !is_file || is_hidden(&name) {
-                continue;
-            }
-            let inside = label.inside(&name, label.modified_ms);
-            let outcome = match entry {
-                Ok(mut entry) => self.stream(&inside, &mut entry, 0),
-                Err(error) => Err(error.into()),
-            };
-            if let Err(error) = outcome {
-                self.visitor.fault(&inside.shown, error);
-            }
-        }
-        Ok(())
     }
 }
 
-/// Names that the makers of archives put in for themselves.
-fn is_hidden(path: &str) -> bool {
-    path.split('/').any(|part| part.starts_with('.') && part != "." || part == "__MACOSX")
+/// What is compressed in a file, be it gzip or xz or not compressed at all, and within itself.
+pub(super) fn decompressed<'a>(
+    input: Box<dyn Read + 'a>,
+    budget: &Budget,
+) -> Result<Box<dyn Read + 'a>, SourceError> {
+    let mut input = input;
+    for _ in 0..=MAX_LAYERS {
+        let start = start_of(&mut input)?;
+        let packing = Packing::of(&start);
+        let whole = Cursor::new(start).chain(input);
+        let unpacked: Box<dyn Read + 'a> = match packing {
+            Some(Packing::Gzip) => Box::new(MultiGzDecoder::new(whole)),
+            Some(Packing::Xz) => Box::new(xz_decoder(whole)?),
+            None | Some(Packing::Tar | Packing::Zip) => return Ok(Box::new(whole)),
+        };
+        input = Box::new(Unpacked { inner: unpacked, budget: budget.clone() });
+    }
+    Err(SourceError::Layers)
+}
+
+fn xz_decoder<R: Read>(packed: R) -> io::Result<XzDecoder<R>> {
+    let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES, CONCATENATED);
+    Ok(XzDecoder::new_stream(packed, stream.map_err(io::Error::from)?))
+}
+
+fn start_of(input: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(DETECT_BYTES);
+    input.take(DETECT_BYTES as u64).read_to_end(&mut start)?;
+    Ok(start)
 }
 
 fn since_1970_ms(time: SystemTime) -> Option<i64> {
@@ -320,9 +314,9 @@ impl Label {
         Self { name, ..self.clone() }
     }
 
-    fn inside(&self, path: &str, modified_ms: Option<i64>) -> Self {
+    pub(super) fn inside(&self, path: &str, modified_ms: Option<i64>) -> Self {
         let name = path.rsplit('/').next().unwrap_or(path).to_owned();
-        Self { shown: format!("{}/{path}", self.shown), name, modified_ms }
+        Self { shown: format!("{}/{}", self.shown, shown_name(path)), name, modified_ms }
     }
 }
 
@@ -335,9 +329,19 @@ impl Input<'_> {
     }
 
     fn start(&mut self) -> io::Result<Vec<u8>> {
-        let mut start = Vec::with_capacity(DETECT_BYTES);
-        self.reader().take(DETECT_BYTES as u64).read_to_end(&mut start)?;
-        Ok(start)
+        start_of(self.reader())
+    }
+
+    /// Its length in bytes; of a stream nothing is known.
+    fn length(&mut self) -> io::Result<u64> {
+        match self {
+            Self::Stream(_) => Ok(0),
+            Self::File(file) => {
+                let length_bytes = file.seek(io::SeekFrom::End(0))?;
+                file.rewind()?;
+                Ok(length_bytes)
+            }
+        }
     }
 }
 
@@ -363,25 +367,6 @@ impl Packing {
             let magic = start.get(TAR_MAGIC..TAR_MAGIC + 5);
             magic.is_some_and(|magic| magic == b"ustar").then_some(Self::Tar)
         }
-    }
-}
-
-/// Bytes of which only so many come.
-struct Bounded<'a> {
-    inner: &'a mut dyn Read,
-    left: Rc<Cell<u64>>,
-    limit: u64,
-}
-
-impl Read for Bounded<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        let Some(left) = self.left.get().checked_sub(read as u64) else {
-            let text = format!("it unpacks to more than {} bytes, the limit", self.limit);
-            return Err(io::Error::other(text));
-        };
-        self.left.set(left);
-        Ok(read)
     }
 }
 

@@ -9,6 +9,7 @@ use mesonet::{ModelReport, Receipt, StoreError, WrittenModelProduct, WrittenRun}
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::shown::shown_fault;
 use crate::products::ProductSummary;
 
 /// Faults and refusals that are kept with their text; further ones are counted.
@@ -30,6 +31,10 @@ pub struct Summary {
     /// Of GRIB2 files of a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<ModelReport>,
+    /// Files that were not read, as they hold what another file of that name holds, packed
+    /// otherwise.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub copies: u64,
     /// Files that could not be read, or not to their end: what was read before stays.
     pub faults: Listed<FileFault>,
     /// Reports of stations whose place nobody knows, by network and station: they are left out.
@@ -79,6 +84,13 @@ pub struct FileFault {
     pub file: String,
     /// What was wrong.
     pub error: String,
+}
+
+impl FileFault {
+    /// The fault of a file, in bounded length: what is wrong may repeat what the file holds.
+    pub fn new(file: String, error: &str) -> Self {
+        Self { file, error: shown_fault(error) }
+    }
 }
 
 /// The first of many, and how many there are.
@@ -150,6 +162,11 @@ impl Summary {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 fn receipt<S: Serializer>(receipt: &Receipt, to: S) -> Result<S::Ok, S::Error> {
     let mut map = to.serialize_map(Some(6))?;
     map.serialize_entry("added", &receipt.added)?;
@@ -204,6 +221,9 @@ impl fmt::Display for Summary {
             self.readings(f)?;
         }
         self.products(f)?;
+        if self.copies > 0 {
+            writeln!(f, "files that hold the same as another one: {}", grouped(self.copies))?;
+        }
         names(f, "reports of stations whose place is unknown", &self.place_unknown)?;
         names(f, "reports of a time that has not come yet", &self.in_the_future)?;
         faults(f, "files that could not be read, or not to their end", &self.faults)?;

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use mesonet::{ModelIntakeError, StoreError};
 
+use super::shown::shown_path;
 use super::{FileFault, IngestError, Options, Summary};
 use crate::clock::system_ms;
 use crate::products::DiskFailure;
@@ -145,11 +146,14 @@ impl Watch {
         model: &str,
         files: &[PathBuf],
     ) -> Result<Option<Summary>, WatchError> {
-        let read = state.ingest_model(model, Options::at(system_ms()), |delivery| {
-            for file in files {
-                delivery.path(file);
-            }
-        });
+        let read = {
+            let _turn = state.models().catalogue().get(model).map(|_| state.lanes().model(model));
+            state.ingest_model(model, Options::at(system_ms()), |delivery| {
+                for file in files {
+                    delivery.path(file);
+                }
+            })
+        };
         let (faults, summary) = match read {
             Ok(read) => read,
             Err(error) => {
@@ -163,7 +167,7 @@ impl Watch {
             return Err(failure.into());
         }
         for file in files {
-            let shown = file.display().to_string();
+            let shown = shown_path(file);
             let of_file = |fault: &&FileFault| {
                 let inside = fault.file.strip_prefix(&shown);
                 inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('/'))
@@ -198,9 +202,12 @@ impl Watch {
         summaries: &mut Vec<Summary>,
     ) -> Result<(), WatchError> {
         let options = Options::at(system_ms());
-        let (faults, summary) = state.ingest(options, |ingest| -> Vec<Option<FileFault>> {
-            files.iter().map(|file| ingest.path(file)).collect()
-        })?;
+        let (faults, summary) = {
+            let _turn = state.lanes().watched();
+            state.ingest(options, |ingest| -> Vec<Option<FileFault>> {
+                files.iter().map(|file| ingest.path(file)).collect()
+            })?
+        };
         if let Some(failure) = &summary.products.failure {
             return Err(failure.clone().into());
         }

@@ -8,7 +8,10 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use mesonet::{Iso8601, ProductDuration, Raster, RasterCatalogue, RasterProduct, parse_instant};
+use mesonet::{
+    Iso8601, ProductDuration, Raster, RasterCatalogue, RasterProduct, create_folder, parse_instant,
+    sync_folder,
+};
 use tempfile::NamedTempFile;
 
 /// The folder of products that are of an instant.
@@ -83,7 +86,7 @@ impl ProductFiles {
         raster: &Raster,
     ) -> io::Result<u64> {
         let folder = self.folder(product, span);
-        fs::create_dir_all(&folder)?;
+        create_folder(&folder)?;
         let mut file = NamedTempFile::with_prefix_in(".", &folder)?;
         let mut out = BufWriter::new(file.as_file_mut());
         raster.write_cog(&mut out).map_err(io::Error::other)?;
@@ -95,8 +98,7 @@ impl ProductFiles {
         let bytes = file.as_file().metadata()?.len();
         file.persist(folder.join(name(raster.valid_ms())))?;
         // The name is durable once its folder is.
-        #[cfg(unix)]
-        File::open(&folder)?.sync_all()?;
+        sync_folder(&folder)?;
         Ok(bytes)
     }
 

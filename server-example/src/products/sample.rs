@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use flate2::read::GzDecoder;
 
 use super::{Inlet, ProductFiles, ProductSummary, take_in};
+use crate::ingest::{Bounds, Budget};
 
 const NAME: &str = "mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz";
 const FIELD: &[u8] =
@@ -27,7 +28,8 @@ pub fn take_in_sample(files: &ProductFiles) -> io::Result<()> {
     GzDecoder::new(FIELD).read_to_end(&mut bytes)?;
     let inlet = Inlet { files, only: Some(product) };
     let mut summary = ProductSummary::default();
-    take_in(inlet, NAME, &bytes, &mut summary).map_err(io::Error::other)?;
+    let budget = Budget::new(Bounds::default(), bytes.len() as u64);
+    take_in(inlet, NAME, &bytes, &budget, &mut summary).map_err(io::Error::other)?;
     for product in &summary.written.first {
         tracing::info!("the raster product of the sample was made: {product}");
     }

@@ -9,7 +9,7 @@ use mesonet::{
 use serde::Serialize;
 
 use super::files::{ProductFiles, span_name};
-use crate::ingest::{FileFault, Listed};
+use crate::ingest::{Budget, FileFault, Listed, OverBudget, Work};
 
 /// Parameters that are named where no field is of a product.
 const MAX_NAMED: usize = 5;
@@ -48,6 +48,9 @@ pub enum ProductError {
         /// Parameters of the fields.
         held: String,
     },
+    /// The fields of the file cost more than they may.
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
     /// The file cannot be written.
     #[error("cannot be written: {0}")]
     Io(#[from] io::Error),
@@ -139,12 +142,14 @@ pub fn take_in(
     inlet: Inlet<'_>,
     file: &str,
     bytes: &[u8],
+    budget: &Budget,
     summary: &mut ProductSummary,
 ) -> Result<(), ProductError> {
     let (mut written, mut first_error) = (false, None);
     let mut others = Vec::new();
     for field in grib_fields(bytes) {
-        let taken = field.clone().map_err(ProductError::from).and_then(|field| inlet.field(&field));
+        let taken =
+            field.clone().map_err(ProductError::from).and_then(|field| inlet.field(&field, budget));
         match taken {
             Ok(Some(one)) => {
                 written = true;
@@ -159,7 +164,7 @@ pub fn take_in(
                 }
             }
             Err(error) => {
-                let fault = || FileFault { file: file.to_owned(), error: error.to_string() };
+                let fault = || FileFault::new(file.to_owned(), &error.to_string());
                 summary.refused.add(fault);
                 if let ProductError::Io(error) = &error {
                     let failure = DiskFailure { kind: error.kind(), cause: error.to_string() };
@@ -181,7 +186,11 @@ pub fn take_in(
 
 impl Inlet<'_> {
     /// Makes a file of a field; `None` where it is of no product.
-    fn field(&self, field: &GribField<'_>) -> Result<Option<Written>, ProductError> {
+    fn field(
+        &self,
+        field: &GribField<'_>,
+        budget: &Budget,
+    ) -> Result<Option<Written>, ProductError> {
         let found = match self.only {
             Some(product) => {
                 let spans = product.durations_of(field)?;
@@ -191,7 +200,10 @@ impl Inlet<'_> {
         };
         match *found {
             [] => Ok(None),
-            [(product, span)] => self.write(field, product, span).map(Some),
+            [(product, span)] => {
+                budget.spend(Work::Cells, field.work_cells()?)?;
+                self.write(field, product, span).map(Some)
+            }
             _ => {
                 let names = found
                     .iter()

@@ -6,6 +6,11 @@ use flate2::read::GzDecoder;
 use mesonet::RasterCatalogue;
 
 use super::*;
+use crate::ingest::Bounds;
+
+fn unbounded() -> Budget {
+    Budget::new(Bounds::default(), 0)
+}
 
 fn file(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/grib").join(name);
@@ -42,7 +47,8 @@ fn fields_are_told_apart_and_what_may_be_two_products_is_refused() {
     let files = ProductFiles::new(folder.path(), catalogue());
     let bytes = file("nam211_20180917T00Z_f000.grib2.gz");
     let mut summary = ProductSummary::default();
-    take_in(Inlet { files: &files, only: None }, "nam", &bytes, &mut summary).unwrap();
+    take_in(Inlet { files: &files, only: None }, "nam", &bytes, &unbounded(), &mut summary)
+        .unwrap();
     assert_eq!((summary.files, summary.written.count, summary.other_fields), (1, 1, 5));
     assert_eq!(
         summary.refused.first[0].error,
@@ -68,7 +74,7 @@ fn a_product_that_is_named_takes_its_fields_only_and_replaces_its_file() {
     for name in ["pressure", "pressureToo", "pressureToo"] {
         let only = files.catalogue().get(name);
         let mut summary = ProductSummary::default();
-        take_in(Inlet { files: &files, only }, "nam", &bytes, &mut summary).unwrap();
+        take_in(Inlet { files: &files, only }, "nam", &bytes, &unbounded(), &mut summary).unwrap();
         assert_eq!((summary.written.count, summary.other_fields), (1, 6));
         lengths.push((summary.written.first[0].bytes, summary.written.first[0].clamped));
     }
@@ -83,7 +89,9 @@ fn a_file_without_a_product_says_what_it_holds() {
     let refusal = |only, bytes: &[u8]| {
         let only = files.catalogue().get(only);
         let mut summary = ProductSummary::default();
-        take_in(Inlet { files: &files, only }, "x", bytes, &mut summary).unwrap_err().to_string()
+        take_in(Inlet { files: &files, only }, "x", bytes, &unbounded(), &mut summary)
+            .unwrap_err()
+            .to_string()
     };
     assert_eq!(
         refusal("", &file("nam211_20180917T00Z_f000.grib2.gz")),

@@ -10,14 +10,19 @@ use axum::routing::get;
 use mesonet::{AlertQuery, BBox, TimeError, ZoneCode};
 
 use crate::alerts::Language;
+use crate::door::Party;
 use crate::encoding::{Accepted, Compressor, Effort};
 use crate::error::ApiError;
 use crate::extract::Query;
 use crate::snapshot::json;
 use crate::state::State;
+use crate::work::{Cost, Load};
 
 /// Most codes of a request.
 const MAX_CODES: usize = 2_000;
+
+/// Memory that an answer is taken to need.
+const USUAL_BYTES: usize = 8 << 20;
 
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/alerts", get(alerts))
@@ -25,6 +30,7 @@ pub fn router() -> Router<Arc<State>> {
 
 async fn alerts(
     Shared(state): Shared<Arc<State>>,
+    party: Party,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -34,7 +40,8 @@ async fn alerts(
         let text = "the alerts cannot be read at present".to_owned();
         return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
     }
-    let view = state.work(State::alert_view).await?.map_err(ApiError::internal)?;
+    let view =
+        state.work(party, Load::Light, State::alert_view).await?.map_err(ApiError::internal)?;
     if let Some(snapshot) = view.snapshot()
         && query == AlertQuery::default()
         && language == Language::English
@@ -42,11 +49,12 @@ async fn alerts(
         return Ok(snapshot.answer(&headers));
     }
     let encoding = Accepted::of(&headers).fastest();
-    let body = state.work(move |_| {
+    let answer = move |_: &State| {
         let body = view.answer(&query, language).map_err(ApiError::internal)?;
-        Compressor::encode(encoding, Effort::Fastest, &body).map_err(ApiError::internal)
-    });
-    Ok(json(encoding, body.await??))
+        let body = Compressor::encode(encoding, Effort::Fastest, &body);
+        Ok(json(encoding, body.map_err(ApiError::internal)?))
+    };
+    state.answer(party, Cost::heavy(USUAL_BYTES), answer).await
 }
 
 fn alert_query(query: &Query) -> Result<AlertQuery, ApiError> {

@@ -15,11 +15,13 @@ use serde::Deserialize;
 
 use crate::access::{Allowed, Gate};
 use crate::damage::said;
+use crate::door::Party;
 use crate::encoding::{Accepted, Encoding};
 use crate::error::ApiError;
 use crate::extract::{JsonBody, Query, accepted_media_type};
 use crate::state::State;
 use crate::stream::{self, Pieces, Writer};
+use crate::work::Cost;
 
 /// Headers that tell of a page.
 const HAS_MORE: HeaderName = HeaderName::from_static("x-has-more");
@@ -30,6 +32,9 @@ const NAME: HeaderName = HeaderName::from_static("x-name");
 
 /// Those that a page of another site must be able to read.
 pub const HEADERS: [HeaderName; 5] = [HAS_MORE, NEXT_CURSOR, SERIES_FOUND, STATION_ID, NAME];
+
+/// Memory of a page that is being written: a group of 65,536 rows with its columns, and as much again.
+const PAGE_BYTES: usize = 8 << 20;
 
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/historical/bulk", post(bulk))
@@ -51,6 +56,7 @@ struct BulkRequest {
 async fn bulk(
     _: Allowed<HistoricalBulk>,
     Shared(state): Shared<Arc<State>>,
+    party: Party,
     query: Query,
     accepted: Accepted,
     headers: HeaderMap,
@@ -81,7 +87,7 @@ async fn bulk(
         let writer = page.writer(format).map_err(ApiError::of)?;
         Ok(((found, state.note_damage(&store)), Pieces::new(writer, encoding)?))
     };
-    let (found, body) = stream::body(state, begin).await?;
+    let (found, body) = stream::body(state, party, Cost::heavy(PAGE_BYTES), begin).await?;
     let ((series_found, names, next_cursor), damaged) = found;
 
     let mut response = Response::new(body);
@@ -123,6 +129,10 @@ fn page_rows(text: &str) -> Result<usize, ExportError> {
 }
 
 impl Writer for ExportWriter {
+    fn held_bytes(&self) -> usize {
+        PAGE_BYTES
+    }
+
     fn write(
         &mut self,
         state: &State,

@@ -9,11 +9,13 @@ use axum::routing::get;
 use mesonet::{Iso8601, SeriesId, StationId, Watched};
 
 use crate::damage::said;
+use crate::door::Party;
 use crate::encoding::Accepted;
 use crate::error::ApiError;
 use crate::extract::Query;
 use crate::snapshot::json_value;
 use crate::state::State;
+use crate::work::Load;
 
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/observations/explain", get(explain))
@@ -22,6 +24,7 @@ pub fn router() -> Router<Arc<State>> {
 /// Worked out when it is asked for; nothing of it is stored.
 async fn explain(
     Shared(state): Shared<Arc<State>>,
+    party: Party,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
@@ -33,7 +36,7 @@ async fn explain(
         ApiError::BadRequest(format!("typeId must be a 32-bit whole number; got \"{series}\""))
     })?;
     let ts_ms = query.instant("timestamp")?.ok_or_else(needed("timestamp"))?;
-    let explained = state.work(move |state| {
+    let explained = state.work(party, Load::Light, move |state| {
         let store = Watched::new(state.store());
         let found = state.intake().explain(&store, station, series, ts_ms);
         found.map(|found| (found, state.note_damage(&store)))

@@ -14,12 +14,14 @@ use mesonet::{Iso8601, ProductDuration, RasterProduct};
 use serde::Serialize;
 use tower_http::services::ServeFile;
 
+use crate::door::Party;
 use crate::encoding::Accepted;
 use crate::error::ApiError;
 use crate::extract::Query;
 use crate::products::{ProductFiles, span_name};
 use crate::snapshot::json_value;
 use crate::state::State;
+use crate::work::Load;
 
 /// The media type of OGC's Cloud Optimized GeoTIFF Standard, 21-026.
 const COG: HeaderValue =
@@ -97,6 +99,7 @@ fn span(
 
 async fn exists(
     Shared(state): Shared<Arc<State>>,
+    party: Party,
     Path(name): Path<String>,
     query: Query,
     accepted: Accepted,
@@ -106,12 +109,15 @@ async fn exists(
         exists: bool,
     }
     let asked = Asked::new(state.products(), name, &query)?;
-    let found = state.work(move |state| asked.find(state.products_with_sample())).await??;
+    let found = state
+        .work(party, Load::Light, move |state| asked.find(state.products_with_sample()))
+        .await??;
     json_value(accepted, &Exists { exists: found.is_some() })
 }
 
 async fn file(
     Shared(state): Shared<Arc<State>>,
+    party: Party,
     Path(name): Path<String>,
     query: Query,
     request: Request,
@@ -119,7 +125,9 @@ async fn file(
     let asked = Asked::new(state.products(), name, &query)?;
     let (name, span) = (asked.name.clone(), asked.span);
     let missing = missing(&state, &asked);
-    let found = state.work(move |state| asked.find(state.products_with_sample())).await??;
+    let found = state
+        .work(party, Load::Light, move |state| asked.find(state.products_with_sample()))
+        .await??;
     let (path, ts_ms) = found.ok_or_else(|| missing.clone())?;
 
     let mut response = serve(&path, request).await?.ok_or(missing)?;
@@ -192,8 +200,13 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
 }
 
 /// What there is: an addition to the interface.
-async fn list(Shared(state): Shared<Arc<State>>, accepted: Accepted) -> Result<Response, ApiError> {
-    let list = state.work(|state| products(state.products_with_sample())).await??;
+async fn list(
+    Shared(state): Shared<Arc<State>>,
+    party: Party,
+    accepted: Accepted,
+) -> Result<Response, ApiError> {
+    let list =
+        state.work(party, Load::Light, |state| products(state.products_with_sample())).await??;
     json_value(accepted, &list)
 }
 

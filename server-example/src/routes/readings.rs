@@ -9,13 +9,14 @@ use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::{
-    ClosedWindow, HOUR_MS, ReadingsQuery, Scope, StationId, Step, Variable, Watched,
+    Cell, ClosedWindow, HOUR_MS, ReadingsQuery, Scope, StationId, Step, Variable, Watched,
     check_lookback, parse_max_age, readings,
 };
 use serde::Deserialize;
 
 use crate::access::Caller;
 use crate::damage::said;
+use crate::door::Party;
 use crate::encoding::{Accepted, Encoding};
 use crate::error::ApiError;
 use crate::extract::{JsonBody, Query};
@@ -23,9 +24,13 @@ use crate::readings_json::ReadingsWriter;
 use crate::snapshot::json;
 use crate::state::State;
 use crate::stream::{self, Pieces, Writer};
+use crate::work::{Cost, Load};
 
 /// The window of a request that has no start.
 const DEFAULT_WINDOW_MS: i64 = 12 * HOUR_MS;
+
+/// Readings that are looked at within a few milliseconds.
+const LIGHT_READINGS: usize = 20_000;
 
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/stations/readings", get(of_box).post(of_stations))
@@ -34,12 +39,13 @@ pub fn router() -> Router<Arc<State>> {
 async fn of_box(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
+    party: Party,
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
     let scope = query.bbox()?.map_or(Scope::Everywhere, Scope::Box);
     let query = readings_query(&state, caller, &query, scope)?;
-    answer(state, query, accepted.fastest()).await
+    answer(state, party, query, accepted.fastest()).await
 }
 
 #[derive(Deserialize)]
@@ -53,6 +59,7 @@ struct StationIds {
 async fn of_stations(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
+    party: Party,
     query: Query,
     accepted: Accepted,
     JsonBody(StationIds { station_ids }): JsonBody<StationIds>,
@@ -67,7 +74,7 @@ async fn of_stations(
         )));
     }
     let query = readings_query(&state, caller, &query, Scope::Stations(ids.into_iter().collect()))?;
-    answer(state, query, accepted.fastest()).await
+    answer(state, party, query, accepted.fastest()).await
 }
 
 /// Reads and checks what both forms have in common.
@@ -102,20 +109,51 @@ fn names(query: &Query) -> Result<Vec<Variable>, ApiError> {
 /// Answers a checked request.
 async fn answer(
     state: Arc<State>,
+    party: Party,
     query: ReadingsQuery,
     encoding: Encoding,
 ) -> Result<Response, ApiError> {
+    let cost = cost(&state, &query)?;
     let begin = move |state: &State| {
         let store = Watched::new(state.store());
         let answer = readings(&store, &query, state.config().caps()).map_err(ApiError::of)?;
         let pieces = Pieces::new(ReadingsWriter::new(answer), encoding)?;
         Ok((state.note_damage(&store), pieces))
     };
-    let (damaged, body) = stream::body(state, begin).await?;
+    let (damaged, body) = stream::body(state, party, cost, begin).await?;
     Ok(said(Ok(json(encoding, body)), damaged))
 }
 
+/// Estimated from the stations, names and positions that are asked for.
+fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
+    let directory = state.store().directory().map_err(ApiError::of)?;
+    let stations = match &query.scope {
+        Scope::Everywhere => directory.stations.len(),
+        Scope::Box(bbox) => directory.index.in_box(*bbox).count(),
+        Scope::Stations(ids) => ids.len(),
+    };
+    let columns = stations * query.names.len().min(Variable::ALL.len());
+    let span_ms = query.window.span_ms();
+    let caps = state.config().caps();
+    let at_most = |count: i64, most: u64| u64::try_from(count).unwrap_or(0).min(most) as usize;
+    let positions =
+        query.step.map_or(1, |step| at_most(span_ms / step.ms().max(1) + 1, caps.positions));
+    let hours = usize::try_from(span_ms / HOUR_MS).unwrap_or(usize::MAX);
+    let load = if columns.saturating_mul(positions.max(hours)) <= LIGHT_READINGS {
+        Load::Light
+    } else {
+        Load::Heavy
+    };
+    let cells = columns.saturating_mul(positions).min(at_most(i64::MAX, caps.cells));
+    // An array that grows is in memory twice.
+    Ok(Cost { load, bytes: cells * size_of::<Cell>() * 2 + stream::STREAM_BYTES })
+}
+
 impl Writer for ReadingsWriter {
+    fn held_bytes(&self) -> usize {
+        self.held_bytes()
+    }
+
     fn write(
         &mut self,
         _: &State,

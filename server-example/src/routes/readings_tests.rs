@@ -13,8 +13,7 @@ use tower::ServiceExt;
 use super::*;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::state::MAX_ANSWERS;
-use crate::stream::{PIECE_BYTES, PIECE_PATIENCE};
+use crate::stream::PIECE_BYTES;
 
 const SOON: Duration = Duration::from_secs(20);
 const NOT_YET: Duration = Duration::from_millis(200);
@@ -52,39 +51,70 @@ async fn ask(state: &Arc<State>) -> Response {
         step: Step::from_minutes(1).ok(),
         max_age_ms: None,
     };
-    let response = answer(Arc::clone(state), query, Encoding::Identity).await.unwrap();
+    let response =
+        answer(Arc::clone(state), Party::default(), query, Encoding::Identity).await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
     response
 }
 
 #[tokio::test]
-async fn a_caller_who_goes_away_ends_the_work_on_the_answer() {
+async fn a_caller_who_goes_away_ends_the_work_on_the_answer_and_gives_its_memory_back() {
     let state = state();
-    let mut slots = Vec::new();
-    for _ in 0..MAX_ANSWERS - 1 {
-        slots.push(state.answer_slot().await.unwrap());
-    }
     let mut body = ask(&state).await.into_body().into_data_stream();
     assert!(body.next().await.unwrap().unwrap().len() >= PIECE_BYTES);
-    assert!(timeout(NOT_YET, state.answer_slot()).await.is_err());
+    let least = 50 * 1_401 * size_of::<Cell>();
+    let most = state.turns().memory_used();
+    assert!((least..least * 3).contains(&most), "{most}");
     drop(body);
-    assert!(timeout(SOON, state.answer_slot()).await.is_ok());
+    let gone = async {
+        while state.turns().memory_used() > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    timeout(SOON, gone).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_short_answer_holds_its_own_length_until_it_is_taken() {
+    let state = state();
+    let request = Request::get("/api/v1/stations/readings?end=1970-01-01T00:00:00Z");
+    let app = crate::app(Arc::clone(&state));
+    let answer = app.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let held = state.turns().memory_used();
+    let body = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    assert_eq!(held, body.len());
+    drop(body);
+    assert_eq!(state.turns().memory_used(), 0);
+}
+
+#[tokio::test]
+async fn a_small_answer_does_not_wait_while_another_party_holds_all_it_may() {
+    let state = state();
+    let greedy = Party::of([192, 0, 2, 1].into());
+    let mut held = Vec::new();
+    while let Ok(share) = timeout(NOT_YET, state.turns().memory(greedy, 16 << 20)).await {
+        held.push(share);
+    }
+    let mut turns = Vec::new();
+    while let Ok(turn) = timeout(NOT_YET, state.turns().on_core(greedy, Load::Heavy)).await {
+        turns.push(turn);
+    }
+    let request = Request::get("/api/v1/stations/readings?minLat=0&minLon=0&maxLat=1&maxLon=1");
+    let answered = crate::app(state).oneshot(request.body(Body::empty()).unwrap());
+    assert_eq!(timeout(SOON, answered).await.unwrap().unwrap().status(), StatusCode::OK);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_waits_too_long_for_its_turn_is_a_503() {
     let state = state();
-    let mut slots = Vec::new();
-    for _ in 0..MAX_ANSWERS {
-        slots.push(state.answer_slot().await.unwrap());
-    }
+    let all = state.turns().memory(Party::of([192, 0, 2, 1].into()), usize::MAX).await;
     let request = || Request::get("/api/v1/stations/readings").body(Body::empty()).unwrap();
     let app = crate::app(Arc::clone(&state));
     let answer = app.clone().oneshot(request()).await.unwrap();
     assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert!(answer.headers().contains_key("x-mesonet-replay"));
     assert!(axum::body::to_bytes(answer.into_body(), 1).await.unwrap().is_empty());
-    drop(slots);
+    drop(all);
     assert_eq!(app.oneshot(request()).await.unwrap().status(), StatusCode::OK);
 }
 
@@ -97,27 +127,14 @@ async fn callers_who_do_not_read_hold_no_core() {
         waiting.push(ask(&state).await);
     }
     tokio::time::sleep(NOT_YET).await;
-    assert_eq!(timeout(SOON, state.work(|_| 1)).await.unwrap(), Ok(1));
+    assert_eq!(
+        timeout(SOON, state.work(Party::default(), Load::Heavy, |_| 1)).await.unwrap(),
+        Ok(1)
+    );
     // What waited is whole once it is read.
     for response in waiting {
         let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(body["stations"].as_object().unwrap().len(), 50);
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_caller_who_does_not_read_for_too_long_is_told_that_the_answer_is_not_whole() {
-    let state = state();
-    let response = ask(&state).await;
-    // Time runs on by itself while nothing else is to be done.
-    tokio::time::sleep(PIECE_PATIENCE * 2).await;
-    let mut body = response.into_body().into_data_stream();
-    assert!(body.next().await.unwrap().is_ok());
-    while let Some(piece) = body.next().await {
-        if piece.is_err() {
-            return;
-        }
-    }
-    panic!("the answer ended as if it were whole");
 }

@@ -10,11 +10,13 @@ use axum::routing::get;
 use mesonet::{StationId, Watched, detail, parse_window};
 
 use crate::damage::said;
+use crate::door::Party;
 use crate::encoding::{Accepted, Compressor, Effort};
 use crate::error::ApiError;
 use crate::extract::Query;
 use crate::snapshot::{json, json_value};
 use crate::state::State;
+use crate::work::Cost;
 
 pub fn router() -> Router<Arc<State>> {
     Router::new()
@@ -29,6 +31,7 @@ async fn markers(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Respo
 
 async fn map_details(
     Shared(state): Shared<Arc<State>>,
+    party: Party,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -39,11 +42,12 @@ async fn map_details(
     let oldest_ms = state.now_ms().saturating_sub(window_ms);
     let encoding = Accepted::of(&headers).fastest();
     let damaged = details.damaged;
-    let body = state
-        .work(move |_| Compressor::encode(encoding, Effort::Fastest, &details.since(oldest_ms)))
-        .await?
-        .map_err(ApiError::internal)?;
-    Ok(said(Ok(json(encoding, body)), damaged))
+    let cost = Cost { bytes: details.snapshot.identity().len(), ..Cost::LIGHT };
+    let answer = move |_: &State| {
+        let body = Compressor::encode(encoding, Effort::Fastest, &details.since(oldest_ms));
+        Ok(json(encoding, body.map_err(ApiError::internal)?))
+    };
+    Ok(said(state.answer(party, cost, answer).await, damaged))
 }
 
 /// A path that holds no UUID names no station, so it is a 404 like any other id that is unknown.

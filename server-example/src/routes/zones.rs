@@ -10,11 +10,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use mesonet::{ZoneCode, ZoneKind, Zones};
 
+use crate::door::Party;
 use crate::encoding::{Accepted, Compressor, Effort};
 use crate::error::ApiError;
 use crate::extract::Query;
 use crate::snapshot::{VARY, has_already, json};
 use crate::state::State;
+use crate::work::{Cost, Load};
 
 /// Most codes of a request.
 const MAX_CODES: usize = 2_000;
@@ -27,19 +29,23 @@ pub const GEOGRAPHY: HeaderName = HeaderName::from_static("x-mesonet-geography")
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, immutable");
 
+/// Memory that an answer is taken to need.
+const USUAL_BYTES: usize = 8 << 20;
+
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/alerts/zones", get(zones))
 }
 
 async fn zones(
     Shared(state): Shared<Arc<State>>,
+    party: Party,
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let codes = codes(&query)?;
     let kind = query.read("kind", str::parse::<ZoneKind>)?;
     // The first one to ask may have to wait until the zones are unpacked.
-    let zones = state.work(State::zones).await?.map_err(ApiError::internal)?;
+    let zones = state.work(party, Load::Light, State::zones).await?.map_err(ApiError::internal)?;
     let version = query.one("version")?;
     if let Some(version) = version.filter(|version| *version != zones.version()) {
         return Err(ApiError::NotFound(format!(
@@ -55,11 +61,12 @@ async fn zones(
     let mut response = if has_already(&headers, &etag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        let body = state.work(move |_| {
+        let answer = move |_: &State| {
             let body = zones.collection(&positions(zones.zones(), &codes, kind));
-            Compressor::encode(encoding, Effort::Fastest, &body)
-        });
-        json(encoding, body.await?.map_err(ApiError::internal)?)
+            let body = Compressor::encode(encoding, Effort::Fastest, &body);
+            Ok(json(encoding, body.map_err(ApiError::internal)?))
+        };
+        state.answer(party, Cost::heavy(USUAL_BYTES), answer).await?
     };
     let headers = response.headers_mut();
     headers.insert(header::ETAG, etag);

@@ -8,6 +8,7 @@ use super::alert_file::{ALERTS, holds_alerts};
 use super::catalogue::{Catalogue, DATABASE, SegmentEntry, mark_segment, segment_file};
 use super::count::{JOURNAL_COUNT, read_count};
 use super::fault::{Fault, storage};
+use crate::durable::create_folder;
 use crate::store::StoreError;
 
 pub(super) const LOCK: &str = "lock";
@@ -28,13 +29,13 @@ impl Folder {
     /// catalogue. One that holds data without a catalogue is refused, and nothing is written.
     pub fn create(path: &Path) -> Result<(Self, bool), StoreError> {
         let is_new = check_catalogue(path)?;
-        fs::create_dir_all(path).map_err(|error| storage(path, &error))?;
+        create_folder(path).map_err(|error| storage(path, &error))?;
         let folder = Self::lock(path)?;
         // Another process may have made it meanwhile.
         let is_new = is_new && check_catalogue(path)?;
         for name in [SEGMENTS, DAMAGED] {
             let folder = path.join(name);
-            fs::create_dir_all(&folder).map_err(|error| storage(&folder, &error))?;
+            create_folder(&folder).map_err(|error| storage(&folder, &error))?;
         }
         Ok((folder, is_new))
     }

@@ -11,9 +11,14 @@ use mesonet::{ModelSeriesQuery, ModelUse, model_series};
 use super::lasting::Lasting;
 use super::{Asked, cell, fields, named_fields, run, used_products, winds};
 use crate::access::{Caller, Granted};
+use crate::door::Party;
 use crate::error::ApiError;
 use crate::extract::Query;
 use crate::state::State;
+use crate::work::Cost;
+
+/// A value as text, and as a number before.
+const BYTES_OF_A_VALUE: usize = 16;
 
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/models/{model}/series", get(series))
@@ -21,6 +26,7 @@ pub fn router() -> Router<Arc<State>> {
 
 async fn series(
     Shared(state): Shared<Arc<State>>,
+    party: Party,
     Path(model): Path<String>,
     caller: Caller,
     query: Query,
@@ -53,5 +59,6 @@ async fn series(
         let lasting = Lasting::at_all_hours(granted, &run, &used);
         asked_for.json(&lasting, &series)
     };
-    state.look_up(answer).await?
+    let cost = Cost::heavy(state.config().max_model_values.saturating_mul(BYTES_OF_A_VALUE));
+    state.answer(party, cost, answer).await
 }

@@ -1,0 +1,269 @@
+//! Stations and those around them, and what is calculated from their readings.
+
+use proptest::prelude::*;
+
+use super::tests::{DISAGREE, NOON_MS, air, held, intake, key, report, station, stations, verdict};
+use super::*;
+use crate::check::CheckConfig;
+use crate::quality::{BaseQuality, Quality, ReasonQuality};
+use crate::report::{Reading, Report};
+use crate::series::{IntervalType, SeriesKey};
+use crate::store::MemoryStore;
+use crate::time::{HOUR_MS, MINUTE_MS};
+use crate::variable::Variable::{
+    self, AirTemperature, DewPointTemperature, RelativeHumidity, WindChill, WindSpeed10m,
+};
+
+/// Checks of which one alone, that of the stations around, says something of temperatures.
+fn around_alone() -> Intake {
+    let checks = ["range", "record", "spike", "step", "persistence"];
+    let shipped = CheckConfig::default();
+    let mut names: Vec<String> =
+        ["dewPoint", "wetBulb", "average"].map(|rule| format!("\"consistency.{rule}\"")).to_vec();
+    for variable in [AirTemperature, DewPointTemperature] {
+        for check in checks {
+            let name = format!("\"{check}.{variable}\"");
+            if CheckConfig::from_toml(&format!("without = [{name}]")).is_ok() {
+                names.push(name);
+            }
+        }
+    }
+    let config = CheckConfig::from_toml(&format!("without = [{}]", names.join(", "))).unwrap();
+    assert_ne!(config, shipped);
+    Intake::new(Checker::new(config))
+}
+
+fn take_in(intake: &Intake, store: &MemoryStore, reports: Vec<Report>) {
+    intake.take_in(store, Batch { stations: stations(), reports }).unwrap();
+}
+
+/// A reading at noon of the first station.
+fn reading(series: SeriesKey, value: f64, quality: Quality) -> Reading {
+    Reading { series, value, quality }
+}
+
+fn at_noon(readings: Vec<Reading>) -> Report {
+    Report { readings, ..report(0, 0, 0, &[]) }
+}
+
+const BY_SOURCE: Quality = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Unknown };
+
+#[test]
+fn a_station_that_disagreed_is_good_once_those_around_are_corrected() {
+    let air_temperature = key(AirTemperature);
+    // One after the other, and all at once.
+    for at_once in [1, 6] {
+        let (intake, store) = intake();
+        let mut reports: Vec<Report> = (0..7).map(|place| air(place, 0, 20.0)).collect();
+        reports[3] = air(3, 0, 38.0);
+        take_in(&intake, &store, reports);
+        assert_eq!(verdict(&store, 3, &air_temperature, 0), DISAGREE);
+        let others = [0, 1, 2, 4, 5, 6];
+        let corrected = others.map(|place| report(place, 0, 1, &[(AirTemperature, 38.5)]));
+        for reports in corrected.chunks(at_once) {
+            take_in(&intake, &store, reports.to_vec());
+        }
+        for place in 0..7 {
+            assert_eq!(verdict(&store, place, &air_temperature, 0), Quality::GOOD, "{place}");
+        }
+    }
+}
+
+/// The better verdict that was there before is that of the station's own checks.
+#[test]
+fn a_station_that_disagreed_has_again_what_its_own_checks_said() {
+    let (intake, store) = intake();
+    let air_temperature = key(AirTemperature);
+    // Its own checks: it rose by 20 °C in an hour.
+    let mut reports: Vec<Report> = (0..7).map(|place| air(place, 0, 20.0)).collect();
+    reports[3] = air(3, 0, 38.0);
+    reports.push(air(3, -60, 18.0));
+    take_in(&intake, &store, reports);
+    assert_eq!(verdict(&store, 3, &air_temperature, 0), DISAGREE);
+    for place in [0, 1, 2, 4, 5, 6] {
+        take_in(&intake, &store, vec![report(place, 0, 1, &[(AirTemperature, 38.5)])]);
+    }
+    let rose = Quality { base: BaseQuality::Instrumentation, reason: ReasonQuality::Increase };
+    assert_eq!(verdict(&store, 3, &air_temperature, 0), rose);
+}
+
+#[test]
+fn what_its_source_calls_good_is_not_doubted_whatever_comes_in_around() {
+    let (intake, store) = intake();
+    let mut good = air(3, 0, 38.0);
+    good.readings[0].quality = Quality::GOOD;
+    take_in(&intake, &store, vec![good]);
+    for place in [0, 1, 2, 4, 5, 6] {
+        take_in(&intake, &store, vec![air(place, 0, 20.0)]);
+    }
+    assert_eq!(verdict(&store, 3, &key(AirTemperature), 0), Quality::GOOD);
+}
+
+/// Of a value that no other check judges the stations around alone say that it is good.
+#[test]
+fn what_only_those_around_judge_is_unchecked_without_them() {
+    let (intake, store) = (around_alone(), MemoryStore::default());
+    let air_temperature = key(AirTemperature);
+    take_in(&intake, &store, (0..5).map(|place| air(place, 0, 20.0)).collect());
+    assert_eq!(verdict(&store, 2, &air_temperature, 0), Quality::UNCHECKED);
+    take_in(&intake, &store, vec![air(5, 0, 20.0)]);
+    assert_eq!(verdict(&store, 2, &air_temperature, 0), Quality::GOOD);
+    // One that turns out to be missing leaves too few.
+    take_in(&intake, &store, vec![report(5, 0, 1, &[(AirTemperature, 9999.0)])]);
+    assert_eq!(verdict(&store, 2, &air_temperature, 0), Quality::UNCHECKED);
+}
+
+/// Calculated values, extremes, other units and buckets are not held against the stations around.
+#[test]
+fn only_reported_values_of_the_moment_and_short_means_are_compared() {
+    let odd = |series: &SeriesKey| {
+        let (intake, store) = (around_alone(), MemoryStore::default());
+        let reports = (0..7).map(|place| {
+            let value = if place == 3 { 38.0 } else { 20.0 };
+            let readings = vec![reading(series.clone(), value, Quality::UNCHECKED)];
+            Report { readings, ..report(place, 0, 0, &[]) }
+        });
+        take_in(&intake, &store, reports.collect());
+        verdict(&store, 3, series, 0)
+    };
+    let plain = key(AirTemperature);
+    assert_eq!(odd(&plain), DISAGREE);
+    assert_eq!(odd(&SeriesKey::new(AirTemperature, IntervalType::Average, 10)), DISAGREE);
+    for kind in [IntervalType::Max, IntervalType::Min, IntervalType::Median] {
+        let series = SeriesKey::new(AirTemperature, kind, 10);
+        assert_eq!(odd(&series), Quality::UNCHECKED, "{kind}");
+    }
+    let fahrenheit = SeriesKey { reported_unit: "°F".into(), ..plain.clone() };
+    let bucket = SeriesKey { bucket: "1".into(), ..plain.clone() };
+    for series in [plain.calculated(), fahrenheit, bucket] {
+        assert_eq!(odd(&series), Quality::UNCHECKED, "{series:?}");
+    }
+}
+
+#[test]
+fn a_reading_is_of_the_hour_that_it_is_nearest_to() {
+    use super::neighbourhood::{hour_of, hour_window};
+    let hour = NOON_MS / HOUR_MS;
+    assert_eq!(hour_of(NOON_MS - 30 * MINUTE_MS), hour);
+    assert_eq!(hour_of(NOON_MS - 30 * MINUTE_MS - 1), hour - 1);
+    assert_eq!(hour_of(-1), 0);
+    let window = hour_window(hour).unwrap();
+    assert_eq!((hour_of(window.start_ms()), hour_of(window.end_ms())), (hour, hour));
+    assert_eq!(hour_of(window.start_ms() - 1), hour - 1);
+    assert_eq!(hour_of(window.end_ms() + 1), hour + 1);
+}
+
+/// The reading before one that comes in sticks out now, though it is as old as a limit reaches.
+#[test]
+fn a_reading_three_hours_later_still_makes_the_one_before_a_spike() {
+    let (intake, store) = intake();
+    take_in(&intake, &store, vec![air(0, 0, 10.0), air(0, 60, 25.0)]);
+    assert_eq!(verdict(&store, 0, &key(AirTemperature), 60), Quality::GOOD);
+    take_in(&intake, &store, vec![air(0, 240, 10.0)]);
+    let spike = Quality { base: BaseQuality::Instrumentation, reason: ReasonQuality::Change };
+    assert_eq!(verdict(&store, 0, &key(AirTemperature), 60), spike);
+}
+
+/// Inputs of which nothing is known say nothing: the value keeps the verdict of its own checks.
+#[test]
+fn a_value_calculated_from_unchecked_ones_is_what_its_own_checks_say() {
+    let (intake, store) = (around_alone(), MemoryStore::default());
+    let values = [(AirTemperature, 28.0), (DewPointTemperature, 18.0)];
+    take_in(&intake, &store, vec![report(0, 0, 0, &values)]);
+    assert_eq!(verdict(&store, 0, &key(AirTemperature), 0), Quality::UNCHECKED);
+    let humidity = key(RelativeHumidity).calculated();
+    assert_eq!(verdict(&store, 0, &humidity, 0), Quality::GOOD);
+}
+
+#[test]
+fn a_calculated_value_is_as_good_as_the_inputs_of_its_interval() {
+    for (of_the_moment, hourly, expected) in
+        [(BY_SOURCE, Quality::GOOD, Quality::GOOD), (Quality::GOOD, BY_SOURCE, BY_SOURCE)]
+    {
+        let (intake, store) = intake();
+        let hour = |variable| SeriesKey::new(variable, IntervalType::Average, 60);
+        let readings = vec![
+            reading(key(AirTemperature), 20.0, of_the_moment),
+            reading(hour(AirTemperature), 20.5, hourly),
+            reading(hour(RelativeHumidity), 60.0, Quality::GOOD),
+        ];
+        take_in(&intake, &store, vec![at_noon(readings)]);
+        let dew_point = hour(DewPointTemperature).calculated();
+        assert_eq!(verdict(&store, 0, &dew_point, 0), expected);
+    }
+}
+
+/// The verdict was that of series that no formula takes: an extreme of a minute was preferred to the
+/// mean of two, and another unit to the canonical one.
+#[test]
+fn extremes_and_other_units_are_not_what_a_value_was_calculated_from() {
+    let wind = |kind, minutes| SeriesKey::new(WindSpeed10m, kind, minutes);
+    let kelvin = SeriesKey { reported_unit: "K".into(), ..key(AirTemperature) };
+    let fahrenheit = SeriesKey { reported_unit: "°F".into(), ..key(AirTemperature) };
+    let bucket = SeriesKey { bucket: "1".into(), ..key(AirTemperature) };
+    let (intake, store) = intake();
+    let readings = vec![
+        reading(key(AirTemperature), -10.0, Quality::GOOD),
+        reading(kelvin, 263.0, BY_SOURCE),
+        reading(fahrenheit, 14.0, BY_SOURCE),
+        reading(bucket, -10.0, BY_SOURCE),
+        reading(wind(IntervalType::Max, 1), 30.0, BY_SOURCE),
+        reading(wind(IntervalType::Average, 2), 20.0, Quality::GOOD),
+    ];
+    take_in(&intake, &store, vec![at_noon(readings)]);
+    let wind_chill = key(WindChill).calculated();
+    assert_eq!(verdict(&store, 0, &wind_chill, 0), Quality::GOOD);
+    let told = intake.explain(&store, station(0).id, wind_chill.id(), NOON_MS).unwrap().unwrap();
+    let inputs: Vec<f64> = told.calculated_from.iter().map(|input| input.value).collect();
+    assert_eq!(inputs, [-10.0, 20.0]);
+}
+
+/// A gust at 10 m is made of the gust, which is an extreme.
+#[test]
+fn a_gust_at_10_m_is_as_good_as_the_gust() {
+    let gust = |variable| SeriesKey::new(variable, IntervalType::Max, 10);
+    let (intake, store) = intake();
+    let reading = reading(gust(Variable::WindGust), 40.0, BY_SOURCE);
+    take_in(&intake, &store, vec![at_noon(vec![reading])]);
+    let at_10m = gust(Variable::WindGust10m).calculated();
+    assert_eq!(verdict(&store, 0, &at_10m, 0), BY_SOURCE);
+}
+
+/// Reports of seven stations within an hour, most of them alike, with corrections.
+fn an_hour() -> impl Strategy<Value = Vec<Report>> {
+    let air = prop_oneof![
+        8 => 19.0..21.0_f64,
+        2 => 30.0..40.0_f64,
+        1 => prop::sample::select(vec![999.0, 9999.0, 80.0]),
+    ];
+    let dew = prop_oneof![8 => 9.0..11.0_f64, 1 => 25.0..30.0_f64];
+    let at = (0..7_usize, prop::sample::select(vec![-20_i64, 0, 15, 45]), 0..3_u8);
+    prop::collection::btree_map(at, (air, dew), 8..50).prop_map(|reports| {
+        let report = |((place, minute, revision), (air, dew))| {
+            report(place, minute, revision, &[(AirTemperature, air), (DewPointTemperature, dew)])
+        };
+        reports.into_iter().map(report).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// What is around changes by and by, and is corrected: in the end the verdicts are those that it
+    /// would have had at once.
+    #[test]
+    fn whatever_order_those_around_come_in_the_verdicts_are_the_same(
+        (at_once, shuffled, size) in an_hour().prop_flat_map(|reports| {
+            (Just(reports.clone()), Just(reports).prop_shuffle(), 1..6_usize)
+        }),
+    ) {
+        for intake in [Intake::default(), around_alone()] {
+            let (one, other) = (MemoryStore::default(), MemoryStore::default());
+            take_in(&intake, &one, at_once.clone());
+            for reports in shuffled.chunks(size) {
+                take_in(&intake, &other, reports.to_vec());
+            }
+            prop_assert_eq!(held(&one), held(&other));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! One file that lies there packed in several ways: `a.txt`, `a.txt.gz`, `a.txt.xz`.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use super::budget::{Bounds, Budget};
+use super::source::{SourceError, decompressed};
+
+/// Files that are remembered; of further ones copies are not known.
+const MAX_FILES: usize = 1_000_000;
+
+/// Ways to pack one file that are told from one another.
+const MAX_WAYS: usize = 8;
+
+const BLOCK_BYTES: usize = 1 << 16;
+
+/// The files that were read to their end, by what they are called once they are unpacked.
+#[derive(Debug, Default)]
+pub struct Copies {
+    files: HashMap<PathBuf, Vec<PathBuf>>,
+}
+
+impl Copies {
+    /// Whether a file holds, unpacked, what one of the same folder and name held that was read. What
+    /// is inside is compared, byte by byte; a file that cannot be read is no copy.
+    pub fn is_copy(&self, path: &Path, bounds: Bounds) -> bool {
+        let before = self.files.get(&unpacked_name(path));
+        let mut before = before.into_iter().flatten();
+        before.any(|before| hold_the_same(before, path, bounds).unwrap_or(false))
+    }
+
+    /// A file was read to its end.
+    pub fn remember(&mut self, path: &Path) {
+        let is_full = self.files.len() >= MAX_FILES;
+        let name = unpacked_name(path);
+        if is_full && !self.files.contains_key(&name) {
+            return;
+        }
+        let files = self.files.entry(name).or_default();
+        if files.len() < MAX_WAYS {
+            files.push(path.to_owned());
+        }
+    }
+}
+
+/// The path without the endings of compressions.
+fn unpacked_name(path: &Path) -> PathBuf {
+    let mut name = path.to_owned();
+    while name.extension().is_some_and(|ending| ending == "gz" || ending == "xz") {
+        name.set_extension("");
+    }
+    name
+}
+
+fn hold_the_same(one: &Path, other: &Path, bounds: Bounds) -> Result<bool, SourceError> {
+    let (mut one, mut other) = (open(one, bounds)?, open(other, bounds)?);
+    let mut blocks = [Vec::new(), Vec::new()];
+    loop {
+        for (file, block) in [&mut one, &mut other].into_iter().zip(&mut blocks) {
+            block.clear();
+            file.take(BLOCK_BYTES as u64).read_to_end(block)?;
+        }
+        if blocks[0] != blocks[1] {
+            return Ok(false);
+        }
+        if blocks[0].is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
+fn open(path: &Path, bounds: Bounds) -> Result<Box<dyn Read>, SourceError> {
+    let file = File::open(path)?;
+    let budget = Budget::new(bounds, file.metadata()?.len());
+    decompressed(Box::new(BufReader::with_capacity(BLOCK_BYTES, file)), &budget)
+}

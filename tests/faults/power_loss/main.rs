@@ -1,0 +1,231 @@
+//! What is acknowledged survives a loss of power at any moment, and what was under way is there
+//! whole or not at all.
+//!
+//! A process of its own works in a folder, step by step, and says after each that it is done; every
+//! change of a file and all that it makes durable is recorded. The record is then played again up to
+//! each of its entries, and of what was not durable nothing, everything, only names, only bytes, or
+//! some by chance is kept. What the disk may hold so is written to a folder of its own, opened and
+//! checked: it shows what the steps that were acknowledged leave, or these and the one that was
+//! under way, and nothing is damaged. The work can go on from there.
+//!
+//! `MESONET_POWER_LOSS` sets how many states by chance there are for each entry; the default is 1.
+
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
+
+mod alerts;
+mod disk;
+mod products;
+mod readings;
+mod recorder;
+mod runs;
+
+use std::collections::HashSet;
+use std::fmt::Debug;
+use std::fs::{self, File};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use disk::{Disk, Replay, Survivors};
+use recorder::{Record, chance, record};
+
+/// Where the process that is watched finds what it does, its folder, and the file for its marks.
+const CHILD: &str = "MESONET_POWER_LOSS_CHILD";
+
+/// Work in a folder, in steps. The folder is not there at the beginning.
+trait Work: Sized {
+    const NAME: &'static str;
+    const STEPS: usize;
+    /// What can be seen of it.
+    type Seen: PartialEq + Debug;
+
+    /// Begins, or goes on after a loss of power.
+    fn open(dir: &Path) -> Self;
+
+    /// Does a step; what it does is durable when this returns.
+    fn step(&mut self, number: usize);
+
+    /// What is to be seen after so many steps.
+    fn expected(steps: usize) -> Self::Seen;
+
+    /// What is to be seen in a folder, all of which must be whole.
+    fn seen(dir: &Path) -> Self::Seen;
+}
+
+/// A file system in memory where there is one: nothing waits for a disk.
+fn temporary() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
+}
+
+/// Works while it is watched. Not a test of its own: the others start it.
+#[test]
+#[ignore = "is started by the tests that watch it"]
+fn child() {
+    let Ok(call) = std::env::var(CHILD) else { return };
+    let [name, dir, marks] = *call.split('\n').collect::<Vec<_>>() else { panic!("{call}") };
+    let (dir, marks) = (Path::new(dir), Path::new(marks));
+    match name {
+        readings::Readings::NAME => work::<readings::Readings>(dir, marks),
+        runs::Runs::NAME => work::<runs::Runs>(dir, marks),
+        products::Products::NAME => work::<products::Products>(dir, marks),
+        alerts::Alerts::NAME => work::<alerts::Alerts>(dir, marks),
+        other => panic!("{other}"),
+    }
+}
+
+fn work<W: Work>(dir: &Path, marks: &Path) {
+    let mut marks = File::options().append(true).open(marks).unwrap();
+    let mut work = W::open(dir);
+    for number in 0..W::STEPS {
+        work.step(number);
+        // In one call: each is a mark.
+        marks.write_all(number.to_string().as_bytes()).unwrap();
+    }
+}
+
+fn survives_a_loss_of_power<W: Work>() {
+    if !cfg!(target_os = "linux") {
+        println!("skipped: only on Linux can a process be watched so");
+        return;
+    }
+    let by_chance = std::env::var("MESONET_POWER_LOSS").map_or(1, |text| text.parse().unwrap());
+    let temporary = temporary();
+    let work = temporary.path().canonicalize().unwrap();
+    let (root, marks) = (work.join("root"), work.join("marks"));
+    fs::create_dir(&root).unwrap();
+    File::create(&marks).unwrap();
+    let call = [W::NAME, root.join("data").to_str().unwrap(), marks.to_str().unwrap()].join("\n");
+    let records = record(&work, &root, &marks, CHILD, &call);
+
+    let expected: Vec<W::Seen> = (0..=W::STEPS).map(W::expected).collect();
+    let mut replay = Replay::new(&root);
+    let (mut done, mut states, mut synced) = (0, 0, 0);
+    let mut known = HashSet::new();
+    for (at, record) in records.iter().enumerate() {
+        replay.step(record);
+        done += usize::from(matches!(record, Record::Mark(_)));
+        synced +=
+            usize::from(matches!(record, Record::Synced { .. } | Record::FolderSynced { .. }));
+        let mut survivors = vec![Survivors::Everything];
+        if record.is_turning_point() {
+            survivors.extend([
+                Survivors::Nothing,
+                Survivors::Names,
+                Survivors::NamesAndLengths,
+                Survivors::Bytes,
+            ]);
+        }
+        let seed = |number| chance((at as u64) << 32 | number);
+        survivors.extend((0..by_chance).map(|number| Survivors::Some(seed(number))));
+        for survivors in survivors {
+            let disk = replay.lose_power(survivors);
+            if !known.insert((done, disk.digest())) {
+                continue;
+            }
+            states += 1;
+            let goes_on = states % 4 == 0;
+            let checked = catch_unwind(AssertUnwindSafe(|| {
+                check::<W>(&work, &disk, done, &expected, goes_on);
+            }));
+            assert!(
+                checked.is_ok(),
+                "{}: power lost after record {at} of {} ({record:?}), {done} steps done, \
+                 {survivors:?} of what was not safe is there",
+                W::NAME,
+                records.len(),
+            );
+        }
+    }
+    assert_eq!(done, W::STEPS);
+    assert_is_the_folder(&replay.lose_power(Survivors::Everything), &root);
+    println!(
+        "{}: {} records with {synced} syncs, {states} states of the disk",
+        W::NAME,
+        records.len()
+    );
+}
+
+/// Opens what a disk may hold and goes on with it.
+fn check<W: Work>(work: &Path, disk: &Disk, done: usize, expected: &[W::Seen], goes_on: bool) {
+    let root = work.join("state");
+    if root.exists() {
+        fs::remove_dir_all(&root).unwrap();
+    }
+    fs::create_dir(&root).unwrap();
+    disk.write_to(&root);
+    let dir = root.join("data");
+    let seen = W::seen(&dir);
+    let under_way = (done + 1).min(W::STEPS);
+    let next = if seen == expected[done] { done } else { under_way };
+    let shown = |seen: &W::Seen| format!("{seen:?}").chars().take(400).collect::<String>();
+    assert!(
+        seen == expected[next],
+        "after {done} steps there is {}… in place of {}…",
+        shown(&seen),
+        shown(&expected[done])
+    );
+    if !goes_on {
+        return;
+    }
+    let until = W::STEPS.min(next + 2);
+    let mut work = W::open(&dir);
+    for step in next..until {
+        work.step(step);
+    }
+    drop(work);
+    assert!(W::seen(&dir) == expected[until], "it does not go on");
+}
+
+/// Nothing went by unrecorded: the record leads to what the process has left.
+fn assert_is_the_folder(disk: &Disk, root: &Path) {
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path.clone());
+            }
+            if !path.to_str().unwrap().ends_with("-shm") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    let recorded = disk.paths();
+    let paths: Vec<PathBuf> = recorded.keys().map(|path| root.join(path)).collect();
+    assert_eq!(
+        {
+            let mut paths = paths;
+            paths.sort();
+            paths
+        },
+        found
+    );
+    for (path, bytes) in recorded {
+        if let Some(bytes) = bytes {
+            assert!(fs::read(root.join(&path)).unwrap() == bytes, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn readings_survive_a_loss_of_power() {
+    survives_a_loss_of_power::<readings::Readings>();
+}
+
+#[test]
+fn model_runs_survive_a_loss_of_power() {
+    survives_a_loss_of_power::<runs::Runs>();
+}
+
+#[test]
+fn raster_products_survive_a_loss_of_power() {
+    survives_a_loss_of_power::<products::Products>();
+}
+
+#[test]
+fn alerts_survive_a_loss_of_power() {
+    survives_a_loss_of_power::<alerts::Alerts>();
+}

@@ -1,0 +1,184 @@
+//! Readings: batches into the journal, sealing, merging, retention, closing and opening.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mesonet::{
+    Batch, ClosedWindow, EmbeddedOptions, EmbeddedStore, IntervalType, LonLat, Maintenance,
+    MemoryStore, Quality, QualityCode, Reader, Reading, Report, Selection, SeriesId, SeriesKey,
+    Station, StationId, StationRecord, Store, StoreError, Variable, Verdicts,
+};
+
+use crate::Work;
+
+/// Small, so that few batches are sealed and merged.
+const OPTIONS: EmbeddedOptions = EmbeddedOptions { seal_readings: 8, segment_readings: 200 };
+
+const STATIONS: u64 = 3;
+
+pub struct Readings {
+    store: Option<EmbeddedStore>,
+    dir: std::path::PathBuf,
+}
+
+/// What a step does.
+enum Act {
+    /// Takes in the batch of this number.
+    Take(u64),
+    /// Seals what is fresh, and merges what is due.
+    Seal,
+    Reopen,
+    /// Gives up what is older than the batch of this number.
+    Retain(u64),
+}
+
+/// Two batches, sealed, again and again: every fourth time the small segments are merged.
+fn act(step: usize) -> Act {
+    match step {
+        9 | 25 => Act::Reopen,
+        20 => Act::Retain(4),
+        27 => Act::Retain(10),
+        step if step % 3 == 2 => Act::Seal,
+        step => Act::Take(step as u64),
+    }
+}
+
+fn station(place: u64) -> Station {
+    let native_id = format!("S{place}");
+    Station {
+        id: StationId::new("TEST", &native_id),
+        network: "TEST".to_owned(),
+        name: native_id.clone(),
+        native_id,
+        station_type: None,
+        coordinates: LonLat::new(-100.0 + place as f64, 45.5).unwrap(),
+        sensor_height_m: 0.0,
+        altitude_m: None,
+    }
+}
+
+fn keys() -> [SeriesKey; 2] {
+    [
+        SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
+        SeriesKey::new(Variable::WindSpeed, IntervalType::Average, 10),
+    ]
+}
+
+fn ts_ms(number: u64) -> i64 {
+    number as i64 * 60_000
+}
+
+/// Readings of a minute, and corrections of an earlier one.
+fn batch(number: u64) -> Batch {
+    let report = |place: u64, at: u64, revision: u8| Report {
+        station: station(place).id,
+        ts_ms: ts_ms(at),
+        revision,
+        present_weather: (number.is_multiple_of(3)).then(|| vec![format!("rain {number}")]),
+        readings: keys()
+            .into_iter()
+            .map(|series| Reading {
+                series,
+                value: number as f64 + place as f64 / 10.0,
+                quality: Quality::UNCHECKED,
+            })
+            .collect(),
+    };
+    let mut reports: Vec<Report> = (0..STATIONS).map(|place| report(place, number, 0)).collect();
+    reports.push(report(1, number / 2, 1));
+    Batch { stations: (0..STATIONS).map(station).collect(), reports }
+}
+
+/// Finds something of the batch before.
+fn judge(number: u64) -> impl FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
+    move |_| {
+        let series = keys()[0].id();
+        let (ts_ms, quality) = (vec![ts_ms(number.saturating_sub(1))], vec![Quality::GOOD]);
+        Ok(vec![Verdicts { station: station(0).id, series, ts_ms, quality }])
+    }
+}
+
+impl Work for Readings {
+    const NAME: &'static str = "readings";
+    const STEPS: usize = 30;
+    /// Stations, and of each reading its station, series, time, value, verdict and source's word.
+    type Seen =
+        (Vec<Arc<StationRecord>>, Vec<(StationId, SeriesId, i64, u64, QualityCode, QualityCode)>);
+
+    fn open(dir: &Path) -> Self {
+        let store = EmbeddedStore::open(dir, OPTIONS).unwrap();
+        Self { store: Some(store), dir: dir.to_owned() }
+    }
+
+    fn step(&mut self, number: usize) {
+        let store = self.store.as_ref().unwrap();
+        let maintenance = match act(number) {
+            Act::Take(number) => {
+                store.append(&batch(number), &mut judge(number)).unwrap();
+                return;
+            }
+            Act::Reopen => {
+                self.store = None;
+                self.store = Some(EmbeddedStore::open(&self.dir, OPTIONS).unwrap());
+                return;
+            }
+            Act::Seal => Maintenance { seal_all: true, ..Maintenance::default() },
+            Act::Retain(number) => {
+                Maintenance { retain_from_ms: Some(ts_ms(number)), ..Maintenance::default() }
+            }
+        };
+        store.maintain(&maintenance).unwrap();
+    }
+
+    fn expected(steps: usize) -> Self::Seen {
+        let (store, mut from_ms) = (MemoryStore::default(), i64::MIN);
+        for step in 0..steps {
+            match act(step) {
+                Act::Take(number) => {
+                    // What is late for the retention is not taken.
+                    let mut batch = batch(number);
+                    for report in &mut batch.reports {
+                        if report.ts_ms < from_ms {
+                            report.readings.clear();
+                        }
+                    }
+                    store.append(&batch, &mut judge(number)).unwrap();
+                }
+                Act::Retain(number) => from_ms = ts_ms(number),
+                Act::Seal | Act::Reopen => {}
+            }
+        }
+        let (stations, mut readings) = seen(&store);
+        readings.retain(|reading| reading.2 >= from_ms);
+        (stations, readings)
+    }
+
+    fn seen(dir: &Path) -> Self::Seen {
+        let store = EmbeddedStore::open(dir, OPTIONS).unwrap();
+        let seen = seen(&store);
+        assert_eq!(store.health().faults, []);
+        drop(store);
+        assert_eq!(EmbeddedStore::verify(dir, false).unwrap().faults, []);
+        seen
+    }
+}
+
+fn seen(record: &dyn Reader) -> <Readings as Work>::Seen {
+    let directory = record.directory().unwrap();
+    let ids: Vec<StationId> = directory.stations.iter().map(|known| known.station.id).collect();
+    let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
+    let selection = Selection { stations: &ids, variables: Variable::ALL, window };
+    let mut readings = Vec::new();
+    record
+        .scan(&selection, &mut |i, slices| {
+            for slice in slices {
+                for (at, &ts_ms) in slice.ts_ms.iter().enumerate() {
+                    let (quality, source) = (slice.quality[at], slice.source[at]);
+                    let value = slice.value[at].to_bits();
+                    readings.push((ids[i], slice.series.id, ts_ms, value, quality, source));
+                }
+            }
+        })
+        .unwrap();
+    (directory.stations.clone(), readings)
+}

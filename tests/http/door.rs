@@ -1,0 +1,345 @@
+//! The door over real sockets: who is silent, slow or many keeps nobody else from being answered.
+//!
+//! Callers are told apart by their address, and the whole of 127.0.0.0/8 is this machine.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
+use tempfile::TempDir;
+
+use crate::process::{PATIENCE, Server, binary, data, output};
+
+/// The caller whom nobody else is to disturb.
+const POLITE: u8 = 1;
+
+/// A grid of every minute of 12 hours at all stations: many megabytes, be it coarsened or not.
+const BIG: &str = "GET /api/v1/stations/readings?step=1 HTTP/1.1\r\nhost: a\r\n\r\n";
+
+/// A small answer that is worked out for the caller.
+const SMALL: &str = "/api/v1/stations/readings?minLat=43&minLon=-80&maxLat=44&maxLon=-79";
+
+/// A connection from 127.0.0.x.
+fn connect(server: SocketAddr, from: u8) -> std::io::Result<TcpStream> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    socket.bind(&SocketAddr::from((Ipv4Addr::new(127, 0, 0, from), 0)).into())?;
+    socket.connect(&server.into())?;
+    let stream = TcpStream::from(socket);
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    Ok(stream)
+}
+
+/// All that comes until the end; a connection that is reset has ended too.
+fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
+    let (mut bytes, mut piece) = (Vec::new(), vec![0; 65_536]);
+    loop {
+        match stream.read(&mut piece) {
+            Ok(0) => return bytes,
+            Ok(count) => bytes.extend_from_slice(&piece[..count]),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return bytes,
+            Err(error) => panic!("it did not end: {error}"),
+        }
+    }
+}
+
+/// What the server answers to bytes before it ends the connection.
+fn answer_to(server: SocketAddr, request: &str) -> String {
+    let mut stream = connect(server, POLITE).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    String::from_utf8(read_to_end(&mut stream)).unwrap()
+}
+
+/// A GET by the polite caller, which must be a 200.
+fn get(server: SocketAddr, path: &str) {
+    let answer =
+        answer_to(server, &format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"));
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{path}: {answer}");
+}
+
+fn bare_string(answer: &str, status: &str, text: &str) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let head = head.to_ascii_lowercase();
+    assert!(head.starts_with(&format!("http/1.1 {status}")), "{answer}");
+    assert!(head.contains("\r\ncontent-type: application/json"), "{answer}");
+    assert!(head.contains("\r\nx-content-type-options: nosniff"), "{answer}");
+    assert!(head.contains("\r\nconnection: close"), "{answer}");
+    let body: String = serde_json::from_str(body).unwrap();
+    assert!(body.contains(text), "{answer}");
+}
+
+/// A server that may open so few files.
+fn with_files(folder: &TempDir, files: u32, args: &[&str]) -> Server {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("ulimit -n {files}; exec \"$0\" \"$@\"")).arg(binary());
+    command.args(["--listen", "127.0.0.1:0"]).args(args).env_clear().current_dir(folder.path());
+    command.stdin(Stdio::null()).stderr(Stdio::piped());
+    Server::spawn(command)
+}
+
+#[test]
+fn silent_connections_up_to_the_file_limit_shut_nobody_out() {
+    let folder = TempDir::new().unwrap();
+    let server = with_files(&folder, 256, &["--now", "live"]);
+    let mut silent = Vec::new();
+    for round in 0..5 {
+        for _ in 0..20 {
+            // Three addresses, 300 connections: more than the server may open files.
+            silent.extend((2..5).filter_map(|from| connect(server.address(), from).ok()));
+        }
+        for _ in 0..4 {
+            get(server.address(), "/api/v1/observations/units");
+        }
+        assert!(silent.len() >= 50 * (round + 1), "{}", silent.len());
+    }
+    drop(silent);
+    get(server.address(), SMALL);
+    assert_eq!(server.stop().0, Some(0));
+}
+
+#[test]
+fn a_kept_connection_outlives_a_flood_of_others_that_ask_for_nothing() {
+    let folder = TempDir::new().unwrap();
+    let args = ["--now", "live", "--max-connections", "32", "--max-address-connections", "32"];
+    let server = Server::start(&folder, &args);
+    let mut kept = connect(server.address(), POLITE).unwrap();
+    let mut silent = Vec::new();
+    for _ in 0..4 {
+        silent.extend((0..40).filter_map(|_| connect(server.address(), 2).ok()));
+        kept.write_all(b"GET /api/v1/observations/units HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
+        let mut start = [0; 15];
+        kept.read_exact(&mut start).unwrap();
+        assert_eq!(&start, b"HTTP/1.1 200 OK");
+        // The rest of the answer, which ends with a brace.
+        let mut byte = [0];
+        while byte != *b"}" {
+            kept.read_exact(&mut byte).unwrap();
+        }
+    }
+}
+
+#[test]
+fn when_all_are_busy_a_stranger_is_told_to_come_later() {
+    let folder = TempDir::new().unwrap();
+    let args = ["--now", "live", "--max-connections", "4", "--max-address-connections", "4"];
+    let server = Server::start(&folder, &args);
+    let busy: Vec<TcpStream> = (0..4)
+        .map(|_| {
+            let mut stream = connect(server.address(), 2).unwrap();
+            let head = "POST /api/v1/stations/readings HTTP/1.1\r\nhost: a\r\ncontent-type: \
+                        application/json\r\nexpect: 100-continue\r\ncontent-length: 100\r\n\r\n";
+            stream.write_all(head.as_bytes()).unwrap();
+            // Its request is under way: the server asks for the body.
+            stream.read_exact(&mut [0; 25]).unwrap();
+            stream
+        })
+        .collect();
+    let mut stranger = connect(server.address(), POLITE).unwrap();
+    let told = String::from_utf8(read_to_end(&mut stranger)).unwrap();
+    bare_string(&told, "503", "too many connections are open; try it later");
+    drop(busy);
+    let started = Instant::now();
+    loop {
+        let mut stream = connect(server.address(), POLITE).unwrap();
+        let request = b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+        if stream.write_all(request).is_ok() && read_to_end(&mut stream).starts_with(b"HTTP/1.1 2")
+        {
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE);
+    }
+}
+
+#[test]
+fn a_head_that_does_not_end_and_a_connection_that_rests_are_given_up() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(
+        &folder,
+        &["--now", "live", "--head-timeout-s", "1", "--idle-timeout-s", "2"],
+    );
+    assert_eq!(read_to_end(&mut connect(server.address(), 2).unwrap()), b"");
+    let mut drop_by_drop = connect(server.address(), 2).unwrap();
+    let started = Instant::now();
+    for byte in b"GET / HTTP/1.1\r\nhost: a\r\nx: ".iter().chain(std::iter::repeat(&b'y')) {
+        assert!(started.elapsed() < PATIENCE, "a head may take for ever");
+        if drop_by_drop.write_all(&[*byte]).is_err() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    let kept = "GET /api/v1/observations/units HTTP/1.1\r\nhost: a\r\n\r\n";
+    assert!(answer_to(server.address(), kept).starts_with("HTTP/1.1 200 OK"));
+}
+
+#[test]
+fn two_hosts_none_or_a_malformed_one_are_a_400_and_the_end() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &["--now", "live"]);
+    let ask = |version: &str, hosts: &str| {
+        answer_to(server.address(), &format!("GET / HTTP/{version}\r\n{hosts}\r\n"))
+    };
+    let needed = "a request must have one Host header, host or host:port; got ";
+    for (hosts, got) in [
+        ("", "none"),
+        ("host: a\r\nhost: a\r\n", "2 of them"),
+        ("host: a b\r\n", "\"a b\""),
+        ("host: a@b\r\n", "\"a@b\""),
+        ("host: a:b\r\n", "\"a:b\""),
+    ] {
+        bare_string(&ask("1.1", hosts), "400", &format!("{needed}{got}"));
+    }
+    assert!(ask("1.0", "").starts_with("HTTP/1.0 200 OK"));
+    assert!(ask("1.1", "host: example.org:8080\r\nconnection: close\r\n").contains("200 OK"));
+}
+
+#[test]
+fn a_body_that_comes_too_slowly_is_a_408() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &["--now", "live"]);
+    let mut slow = connect(server.address(), 2).unwrap();
+    let head = "POST /api/v1/stations/readings HTTP/1.1\r\nhost: a\r\ncontent-type: \
+                application/json\r\ncontent-length: 100\r\n\r\n{";
+    slow.write_all(head.as_bytes()).unwrap();
+    let told = String::from_utf8(read_to_end(&mut slow)).unwrap();
+    bare_string(&told, "408", "the body came too slowly: 1 bytes in 20 s; it must come at 4096");
+}
+
+#[test]
+fn an_answer_that_is_not_taken_is_broken_off_and_one_that_is_taken_slowly_is_whole() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &["--min-bytes-per-s", "65536"]);
+    let mut stuck = connect(server.address(), 2).unwrap();
+    stuck.write_all(BIG.as_bytes()).unwrap();
+    let mut slow = connect(server.address(), 3).unwrap();
+    slow.write_all(BIG.replace("host: a", "host: a\r\nconnection: close").as_bytes()).unwrap();
+    let (started, mut taken, mut piece) = (Instant::now(), Vec::new(), vec![0; 65_536]);
+    loop {
+        let count = slow.read(&mut piece).unwrap();
+        if count == 0 {
+            break;
+        }
+        taken.extend_from_slice(&piece[..count]);
+        // A megabyte a second until the other one is given up, then all there is.
+        if started.elapsed() < Duration::from_secs(25) {
+            thread::sleep(Duration::from_millis(60));
+        }
+    }
+    assert!(taken.ends_with(b"\r\n0\r\n\r\n"), "the last piece is missing");
+    let got = read_to_end(&mut stuck);
+    assert!(got.starts_with(b"HTTP/1.1 200 OK"));
+    assert!(!got.ends_with(b"\r\n0\r\n\r\n"), "it looks whole");
+    assert!(got.len() < taken.len());
+}
+
+#[test]
+fn two_hundred_who_do_not_read_and_come_again_keep_nobody_waiting() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &[]);
+    let address = server.address();
+    let (is_over, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let mut times_ms = Vec::new();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut held = Vec::new();
+                while !is_over.load(Ordering::Relaxed) {
+                    let Ok(mut stream) = connect(address, 2) else { continue };
+                    if stream.write_all(BIG.as_bytes()).is_ok() {
+                        held.push(stream);
+                        asked.fetch_add(1, Ordering::Relaxed);
+                    }
+                    if held.len() == 50 {
+                        // All of them hold on for a while; then the first ones come again.
+                        thread::sleep(Duration::from_millis(200));
+                        held.drain(..10);
+                    }
+                }
+            });
+        }
+        let answered = std::panic::catch_unwind(|| {
+            while asked.load(Ordering::Relaxed) < 200 {
+                thread::sleep(Duration::from_millis(10));
+            }
+            let timed = (0..200).map(|_| {
+                let started = Instant::now();
+                get(address, SMALL);
+                started.elapsed().as_millis()
+            });
+            timed.collect::<Vec<_>>()
+        });
+        is_over.store(true, Ordering::Relaxed);
+        times_ms = answered.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+    times_ms.sort_unstable();
+    println!(
+        "200 small answers beside {} big ones: median {} ms, p99 {} ms, longest {} ms",
+        asked.into_inner(),
+        times_ms[100],
+        times_ms[198],
+        times_ms[199]
+    );
+}
+
+#[test]
+fn sighup_ends_nothing() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &["--now", "live"]);
+    server.signal("HUP");
+    for _ in 0..5 {
+        get(server.address(), "/api/v1/observations/units");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let (code, log) = server.stop();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("SIGHUP changes nothing"), "{log}");
+}
+
+#[test]
+fn told_to_stop_the_server_finishes_what_it_can_and_ends_while_files_are_pushed() {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    let (_, key, _) = output(folder.path(), &["push-key"]);
+    let [key, hash] =
+        [0, 1].map(|line| key.lines().nth(line).unwrap().split(": ").nth(1).unwrap().to_owned());
+    let args = ["--now", "live", "--ingest-key-hashes", &hash, "--watch", "in"];
+    let server = Server::start(&folder, &args);
+    let file = std::fs::read(data("metar/liveairdata_metars_20240803T1732Z.csv.gz")).unwrap();
+    let push = |stream: &mut TcpStream, length: usize, sent: &[u8]| {
+        let head = format!(
+            "POST /api/v1/ingest?name=20240803.csv.gz HTTP/1.1\r\nhost: a\r\nauthorization: \
+             Bearer {key}\r\ncontent-length: {length}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(sent).unwrap();
+    };
+    let mut acknowledged = connect(server.address(), POLITE).unwrap();
+    push(&mut acknowledged, file.len(), &file);
+    acknowledged.read_exact(&mut [0; 15]).unwrap();
+
+    // One that does not go on, one that is being read in, and a file that is about to be.
+    let mut half = connect(server.address(), 2).unwrap();
+    push(&mut half, file.len(), &file[..file.len() / 2]);
+    let mut whole = connect(server.address(), 2).unwrap();
+    push(&mut whole, file.len(), &file);
+    std::fs::write(folder.path().join("in/20240803.csv.gz"), &file).unwrap();
+    thread::sleep(Duration::from_millis(300));
+
+    let told = Instant::now();
+    let (code, log) = server.stop();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("answers under way were broken off"), "{log}");
+    // Stated: within 15 s. The rest is for a machine that has more to do.
+    assert!(told.elapsed() < Duration::from_secs(40), "{:?}", told.elapsed());
+    let whole = String::from_utf8(read_to_end(&mut whole)).unwrap();
+    assert!(whole.is_empty() || whole.contains("\r\nconnection: close\r\n"), "{whole}");
+    assert!(read_to_end(&mut half).is_empty());
+
+    let kept = ["in/20240803.csv.gz", "in/done/20240803.csv.gz"];
+    assert!(kept.iter().any(|path| folder.path().join(path).is_file()));
+    let (ok, out, error) = output(folder.path(), &["verify"]);
+    assert!(ok && !out.contains("\n0 readings"), "{out}{error}");
+}

@@ -1,0 +1,111 @@
+//! Many pushes at once, and slow ones, over real sockets.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use mesonet_server::ingest::KeyHash;
+use tempfile::TempDir;
+
+use crate::bombs::{field, gz};
+use crate::process::Server;
+
+const KEY: &str = "mesonet_push_of_a_test";
+
+/// More than any of these takes, and less than the time after which a slow push is given up; a
+/// bound, not a measurement.
+const PATIENCE: Duration = Duration::from_secs(45);
+
+const BULLETIN: &[u8] =
+    b"SACN43 CWAO 032000\nMETAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991=\n";
+
+/// A live server that takes pushes, with an empty record.
+fn server(folder: &TempDir) -> Server {
+    let hash = KeyHash::of(KEY);
+    Server::start(
+        folder,
+        &["--now", "live", "--max-ingest-bytes", "400000", "--ingest-key-hashes", hash.as_str()],
+    )
+}
+
+/// Begins a push of a body of a length; the body is the caller's to send.
+fn begin(server: &Server, name: &str, length: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    write!(
+        stream,
+        "POST /api/v1/ingest?name={name} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\
+         authorization: Bearer {KEY}\r\ncontent-length: {length}\r\n\r\n"
+    )
+    .unwrap();
+    stream
+}
+
+fn answer(mut stream: TcpStream) -> String {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn push(server: &Server, name: &str, body: &[u8]) -> String {
+    let mut stream = begin(server, name, body.len());
+    stream.write_all(body).unwrap();
+    answer(stream)
+}
+
+#[test]
+fn with_more_than_500_slow_pushes_open_another_push_and_other_requests_are_answered() {
+    let folder = TempDir::new().unwrap();
+    let server = server(&folder);
+    // Some of them have sent more than stays in memory.
+    let slow: Vec<TcpStream> = (0..520)
+        .map(|number| {
+            let sent = if number % 25 == 0 { 100_000 } else { 10 };
+            let mut stream = begin(&server, "slow.txt", 200_000);
+            stream.write_all(&vec![b'\n'; sent]).unwrap();
+            stream
+        })
+        .collect();
+    for _ in 0..3 {
+        let answer = push(&server, "sa_20240803.txt", BULLETIN);
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        let large = [BULLETIN, &vec![b'\n'; 150_000]].concat();
+        let answer = push(&server, "sa_20240803.txt", &large);
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        let (head, _) = server.get("/api/v1/stations/map/markers");
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        // The alerts are made off the threads that serve connections.
+        let (head, _) = server.get("/api/v1/products/reflectivity/exists");
+        assert!(head.starts_with("HTTP/1.1 "), "{head}");
+    }
+    drop(slow);
+}
+
+#[test]
+fn small_pushes_do_not_wait_for_those_that_cost_much() {
+    let folder = TempDir::new().unwrap();
+    let server = server(&folder);
+    // Thirty fields of 67 million cells each, in 5 kB.
+    let constants = field((0, 0), b"").repeat(30);
+    // What costs as much as its length allows: empty lines, millions in a hundred kB.
+    let lines = [gz(BULLETIN), gz(&vec![b'\n'; 1 << 20]).repeat(100)].concat();
+    assert!(lines.len() > 70_000 && lines.len() < 200_000, "{}", lines.len());
+    let mut costly = Vec::new();
+    for (name, body) in [("constants.grib2", &constants), ("sa.txt", &lines), ("sa.txt", &lines)] {
+        let mut stream = begin(&server, name, body.len());
+        stream.write_all(body).unwrap();
+        costly.push(stream);
+    }
+    for _ in 0..10 {
+        let answer = push(&server, "sa_20240803.txt", BULLETIN);
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    }
+    let constants = answer(costly.remove(0));
+    assert!(constants.starts_with("HTTP/1.1 200 OK\r\n"), "{constants}");
+    assert!(constants.contains(r#""written":{"count":30"#), "{constants}");
+    for costly in costly {
+        let answer = answer(costly);
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+        assert!(answer.contains("bytes once it is unpacked, the limit"), "{answer}");
+    }
+}
