@@ -499,7 +499,7 @@ impl Catalogue {
         }
         // First the file: a note of it without it would be a fault.
         let path = self.path.with_file_name(JOURNAL_COUNT);
-        self.count = Some(Count::open(path, last.max(count))?);
+        self.count = Some(Count::open(&path, last.max(count))?);
         if self.meta(COUNTED)?.is_none() {
             self.transaction(|transaction| set_meta(transaction, COUNTED, "yes"))?;
         }

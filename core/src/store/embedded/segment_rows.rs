@@ -68,16 +68,16 @@ impl Layout {
 /// # Errors
 /// Nothing of it can be read.
 pub(super) fn read_run(
-    mapped: Arc<Mapped>,
+    mapped: &Arc<Mapped>,
     file: &str,
     entry: &SegmentEntry,
     series: &SeriesTable,
 ) -> Result<Run, Fault> {
     let mut rows = Rows::default();
-    rows.walk(&mapped, series);
+    rows.walk(mapped, series);
     let Rows { stations, rows, columns, lost, closed: _ } = rows;
     let span = (entry.first_ms, entry.last_ms);
-    let mut run = Run::new(stations, rows, columns, span, Some(Arc::clone(&mapped)));
+    let mut run = Run::new(stations, rows, columns, span, Some(Arc::clone(mapped)));
     if run.readings == 0 {
         return Err(mapped.first_fault().unwrap_or_else(|| Fault::new(file, "holds no readings")));
     }
@@ -172,11 +172,11 @@ impl Rows {
             return Err(Some("its columns are too short".to_owned()));
         }
         let own_columns = Columns {
-            ts_ms: batch.column(batch.list(layout.time) + 3)?,
-            value: batch.column(batch.list(layout.value) + 3)?,
-            quality: batch.column(batch.list(layout.quality) + 3)?,
-            source: batch.column(batch.list(layout.source) + 3)?,
-            revision: batch.column(batch.list(layout.revision) + 3)?,
+            ts_ms: batch.column(Batch::list(layout.time) + 3)?,
+            value: batch.column(Batch::list(layout.value) + 3)?,
+            quality: batch.column(Batch::list(layout.quality) + 3)?,
+            source: batch.column(Batch::list(layout.source) + 3)?,
+            revision: batch.column(Batch::list(layout.revision) + 3)?,
         };
         let Columns { ts_ms, value, quality, source, revision } = &own_columns;
         // Times, values and verdicts have the same offsets: one of them will do.
@@ -245,7 +245,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The first buffer of a list, by the place of its column.
-    fn list(&self, column: usize) -> usize {
+    const fn list(column: usize) -> usize {
         4 + 4 * (column - 2)
     }
 
@@ -264,7 +264,7 @@ impl<'a> Batch<'a> {
     /// Where the rows of a list begin, in ascending order and within so many entries; `None` where
     /// that is damaged.
     fn offsets(&self, list: usize, entries: usize) -> Result<Option<Vec<u32>>, String> {
-        let offsets = self.column::<i32>(self.list(list) + 1)?;
+        let offsets = self.column::<i32>(Self::list(list) + 1)?;
         if !self.mapped.is_whole(&offsets) {
             return Ok(None);
         }
