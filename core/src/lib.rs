@@ -284,8 +284,8 @@ pub use store::{
 };
 #[cfg(feature = "embedded")]
 pub use store::{
-    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, StoreHealth, Survey,
-    VerifyReport, WouldGo,
+    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, RebuildReport, StoreHealth,
+    Survey, VerifyReport, WouldGo,
 };
 pub use tile::{Encoding, EncodingError};
 pub use time::{

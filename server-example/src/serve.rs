@@ -286,6 +286,7 @@ fn advance(
 fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> {
     let retain_from_ms = retention::cutoff_of(state, record);
     let done = record.store().maintain(&Maintenance { retain_from_ms, seal_all: false })?;
+    record.log_faults();
     for fault in &done.set_aside {
         tracing::error!("a damaged file was set aside: {fault}");
     }

@@ -1,7 +1,7 @@
 //! The command `verify`.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mesonet::{EmbeddedStore, GridStore, GridStoreError, StoreError};
@@ -36,6 +36,11 @@ pub struct VerifyFlags {
     #[arg(long)]
     pub set_aside: bool,
 
+    /// Makes the catalogue anew from the segments, where it is missing, damaged or older than they
+    /// are, and tells what came back
+    #[arg(long, conflicts_with = "set_aside")]
+    pub rebuild: bool,
+
     /// Folder of the record [default: mesonet-data]
     #[arg(long, env = "MESONET_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -50,12 +55,15 @@ pub struct VerifyFlags {
 /// # Errors
 /// A setting that makes no sense, no record, or one that is open elsewhere.
 pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
-    let VerifyFlags { set_aside, data, config } = flags;
+    let VerifyFlags { set_aside, rebuild, data, config } = flags;
     let flags = Flags { config: config.clone(), data: data.clone(), ..Flags::default() };
     let config = Config::load(&flags)?;
     let models = ModelRuns::new(&config.data, config.model_catalogue()?);
     if !config.data.is_dir() {
         return Err(VerifyError::NoRecord(config.data));
+    }
+    if *rebuild {
+        return rebuild_record(&config.data);
     }
     let report = EmbeddedStore::verify(&config.data, *set_aside)?;
     let mut out = io::stdout().lock();
@@ -84,6 +92,22 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
         writeln!(out, "no fault")?;
     }
     Ok(is_whole)
+}
+
+/// Makes the catalogue of a record anew; whether everything came back.
+fn rebuild_record(data: &Path) -> Result<bool, VerifyError> {
+    let report = EmbeddedStore::rebuild(data)?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{} stations", report.stations)?;
+    writeln!(out, "{} segments with {} readings", report.segments, report.readings)?;
+    writeln!(out, "{} batches of the old journal", report.journal_batches)?;
+    if report.catalogue_kept {
+        writeln!(out, "the old catalogue is in damaged/")?;
+    }
+    for fault in &report.faults {
+        writeln!(out, "not recovered: {fault}")?;
+    }
+    Ok(report.faults.is_empty())
 }
 
 /// Checks every run of every model: how many there are, and what is damaged.

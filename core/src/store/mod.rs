@@ -17,8 +17,8 @@ pub use alerts::{AlertReceipt, AlertRecord, AlertStore};
 pub use damage::{Damage, Watched};
 #[cfg(feature = "embedded")]
 pub use embedded::{
-    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, StoreHealth, Survey,
-    VerifyReport, WouldGo,
+    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, RebuildReport, StoreHealth,
+    Survey, VerifyReport, WouldGo,
 };
 pub use memory::MemoryStore;
 

@@ -89,7 +89,7 @@ impl AlertFile {
                 .execute("UPDATE change SET count = ?, missing = ?", [acknowledged, missing])
                 .map_err(failed)?;
         }
-        let count = Some(Count::open(count_path.to_owned(), changes.max(acknowledged))?);
+        let count = Some(Count::open(count_path, changes.max(acknowledged))?);
         Ok(Self { connection, path, count, missing })
     }
 

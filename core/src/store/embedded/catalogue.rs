@@ -1,6 +1,7 @@
 //! The database of a store: the journal of fresh batches, the stations, the series, and the
 //! catalogue of sealed segments.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use super::codec::{Bytes, Writer, Wrong};
 use super::count::{Count, JOURNAL_COUNT, read_count};
 use super::fault::{Fault, database};
 use super::folder::no_catalogue;
+use super::segment_note::About;
 use super::series_table::SeriesTable;
 use super::stations::StationState;
 use super::unwritten;
@@ -169,7 +171,10 @@ impl Catalogue {
     /// Opens the database of a folder; one without tables is made only where `is_new` says that
     /// there is nothing yet that it should tell of.
     pub fn open(dir: &Path, is_new: bool) -> Result<Self, StoreError> {
-        let path = dir.join(DATABASE);
+        Self::open_as(dir.join(DATABASE), is_new)
+    }
+
+    fn open_as(path: PathBuf, is_new: bool) -> Result<Self, StoreError> {
         let failed = |error: &rusqlite::Error| database(&path, error);
         let flags = OpenFlags::default();
         let flags = if is_new { flags } else { flags - OpenFlags::SQLITE_OPEN_CREATE };
@@ -188,6 +193,11 @@ impl Catalogue {
         let mut catalogue = Self { connection, path, count: None };
         catalogue.check_version(is_new)?;
         Ok(catalogue)
+    }
+
+    /// Makes a database in a file that is not there.
+    pub fn make(path: PathBuf) -> Result<Self, StoreError> {
+        Self::open_as(path, true)
     }
 
     /// Opens the database of a folder that nobody writes to, without writing a byte.
@@ -392,6 +402,63 @@ impl Catalogue {
         last.map_err(|error| self.failed(&error))
     }
 
+    /// The last batch before the first that is in no segment.
+    pub fn sealed_to(&self) -> Result<i64, StoreError> {
+        let sql = "SELECT min(id) - 1 FROM journal WHERE damaged IS NULL";
+        let before = self.connection.query_row(sql, [], |row| row.get(0));
+        match before.map_err(|error| self.failed(&error))? {
+            Some(before) => Ok(before),
+            None => Ok(self.last_batch()? as i64),
+        }
+    }
+
+    /// What a segment that is written now says of a store that nobody has open.
+    pub fn about(&self, made_from: Vec<i64>, series: &SeriesTable) -> Result<About, StoreError> {
+        Ok(About {
+            made_from,
+            sealed_to: self.sealed_to()?,
+            generation: self.number(GENERATION)?.unwrap_or(0),
+            places_generation: self.number(PLACES_GENERATION)?.unwrap_or(0),
+            retain_from_ms: self.number(RETAIN_FROM)?.unwrap_or(i64::MIN),
+            stations: self.stations(series)?.0,
+        })
+    }
+
+    /// The texts that callers keep, by their names.
+    pub fn user_texts(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let sql = "SELECT name, text FROM meta WHERE name LIKE 'user.%'";
+        self.rows(sql, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// The batches of a damaged database that can be read: those before the damage and those
+    /// behind it.
+    pub fn readable_journal(&self) -> Vec<JournalEntry> {
+        let mut found = BTreeMap::new();
+        for order in ["ASC", "DESC"] {
+            let mut read = || {
+                let sql = format!(
+                    "SELECT id, generation, places_generation, batch FROM journal \
+                     WHERE damaged IS NULL ORDER BY id {order}"
+                );
+                let mut statement = self.connection.prepare(&sql)?;
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    let entry = JournalEntry {
+                        id: row.get(0)?,
+                        generation: row.get(1)?,
+                        places_generation: row.get(2)?,
+                        batch: row.get(3)?,
+                    };
+                    found.insert(entry.id, entry);
+                }
+                rusqlite::Result::Ok(())
+            };
+            // It ends where the damage begins.
+            let _: rusqlite::Result<()> = read();
+        }
+        found.into_values().collect()
+    }
+
     /// The acknowledged batches that are missing: those that were noted before, and those that the
     /// count beside the database tells of. Nothing is written.
     pub fn missing_batches(&self) -> Result<Vec<Fault>, StoreError> {
@@ -427,14 +494,12 @@ impl Catalogue {
             let text = noted.map_or_else(String::new, |noted| noted + "\n") + &fault.cause;
             self.transaction(|transaction| {
                 set_meta(transaction, MISSING, &text)?;
-                transaction.execute("DELETE FROM sqlite_sequence WHERE name = 'journal'", [])?;
-                let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES ('journal', ?)";
-                transaction.execute(sql, [count])
+                end_journal(transaction, count as i64)
             })?;
         }
         // First the file: a note of it without it would be a fault.
         let path = self.path.with_file_name(JOURNAL_COUNT);
-        self.count = Some(Count::open(path, last.max(count))?);
+        self.count = Some(Count::open(&path, last.max(count))?);
         if self.meta(COUNTED)?.is_none() {
             self.transaction(|transaction| set_meta(transaction, COUNTED, "yes"))?;
         }
@@ -618,6 +683,23 @@ pub(super) fn add_batch(
 ) -> rusqlite::Result<i64> {
     let sql = "INSERT INTO journal (generation, places_generation, batch) VALUES (?, ?, ?)";
     transaction.prepare_cached(sql)?.insert(params![generation, places_generation, batch])
+}
+
+/// Puts a batch into the journal again.
+pub(super) fn put_batch(
+    transaction: &Transaction<'_>,
+    entry: &JournalEntry,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO journal (id, generation, places_generation, batch) VALUES (?, ?, ?, ?)";
+    let row = params![entry.id, entry.generation, entry.places_generation, entry.batch];
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}
+
+/// Lets the journal go on above a batch.
+pub(super) fn end_journal(transaction: &Transaction<'_>, last: i64) -> rusqlite::Result<()> {
+    transaction.execute("DELETE FROM sqlite_sequence WHERE name = 'journal'", [])?;
+    let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES ('journal', ?)";
+    transaction.execute(sql, [last]).map(|_| ())
 }
 
 pub(super) fn put_state(

@@ -7,7 +7,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::codec::Wrong;
 use super::fault::storage;
@@ -26,10 +26,10 @@ pub(super) struct Count {
 
 impl Count {
     /// Opens the count in a file, made if there is none, and sets it.
-    pub fn open(path: PathBuf, count: u64) -> Result<Self, StoreError> {
-        let failed = |error: io::Error| storage(&path, &error);
+    pub fn open(path: &Path, count: u64) -> Result<Self, StoreError> {
+        let failed = |error: io::Error| storage(path, &error);
         let is_there = path.exists();
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = File::options().create(true).truncate(false).write(true).open(path);
         let mut count_file = Self { file: file.map_err(failed)? };
         count_file.put(count).and_then(|()| count_file.file.set_len(LENGTH)).map_err(failed)?;
         if !is_there {

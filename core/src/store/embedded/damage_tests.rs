@@ -14,7 +14,7 @@ use crate::time::ClosedWindow;
 use crate::variable::Variable;
 
 /// Readings of each series of each station of a large segment.
-const TIMES: i64 = 12_000;
+const TIMES: i64 = 22_000;
 
 /// A byte of the second block, in which times and values of the first station lie.
 const OF_ONE_STATION: usize = BLOCK_BYTES * 3 / 2;
@@ -28,7 +28,7 @@ const MERGING: EmbeddedOptions =
 
 const SEGMENT: &str = "segments/00000001.arrow";
 
-fn readings(times: std::ops::Range<i64>) -> Batch {
+pub(super) fn readings(times: std::ops::Range<i64>) -> Batch {
     let reports = times.flat_map(|ts_ms| {
         let value = ts_ms as f64;
         NAMES.map(|name| report(name, ts_ms, 1, &[value, value + 0.5, -value], Quality::GOOD))
@@ -61,7 +61,7 @@ fn damage_of_all(store: &dyn Reader) -> u64 {
     store.scan(&selection, &mut |_, _| {}).unwrap().blocks()
 }
 
-fn flip(path: &Path, at: usize) {
+pub(super) fn flip(path: &Path, at: usize) {
     let mut bytes = fs::read(path).unwrap();
     bytes[at] ^= 0x10;
     fs::write(path, bytes).unwrap();
@@ -82,11 +82,11 @@ fn a_damaged_block_costs_only_its_readings_and_is_said() {
         store.reopen();
         let found = held(&store);
         assert!(found.iter().all(|reading| expected.contains(reading)), "block {block}");
-        // Where it says whose readings those of a record batch are it costs that; a block holds
-        // parts of two at most, of 36,000 readings here. Times and values cost no more than lie
-        // in it: 8 bytes each.
+        // Where it says whose readings those of a record batch are it costs that, of 66,000
+        // readings here; a block holds the beginning of one at most. Times and values cost no more
+        // than lie in it, 8 bytes each, verdicts no more than are in one or two batches.
         let lost = expected.len() - found.len();
-        assert!(lost <= 72_000, "block {block}: {lost} of {} lost", expected.len());
+        assert!(lost <= 132_000, "block {block}: {lost} of {} lost", expected.len());
         assert!(block != 1 || lost <= BLOCK_BYTES / 8, "{lost}");
         let told = damage_of_all(&store);
         assert_eq!(told, u64::from(lost > 0), "block {block}: {lost} lost");
@@ -239,7 +239,7 @@ fn what_is_whole_of_a_damaged_segment_is_rescued_when_it_is_set_aside() {
     store.reopen();
     let (found, told) = (held(&store), damage_of_all(&store));
     store.store = None;
-    assert_eq!(EmbeddedStore::verify(store.dir.path(), true).unwrap().faults.len(), 1);
+    assert_eq!(EmbeddedStore::verify(store.dir.path(), true).unwrap().set_aside.len(), 1);
     assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
     assert!(store.dir.path().join("damaged/00000001.arrow").exists());
     store.reopen();

@@ -67,13 +67,13 @@ impl EmbeddedStore {
         let Some(&(_, last)) = state.fresh.last().filter(|_| due || all) else { return Ok(()) };
         let runs: Vec<Arc<Run>> = state.fresh.iter().map(|(run, _)| Arc::clone(run)).collect();
         let (id, series) = (state.take_id(), Arc::clone(&state.series));
-        let retain_from_ms = state.retain_from_ms;
+        let about = state.about(Vec::new(), last);
         state.catalogue.transaction(|transaction| begin_segment(transaction, id, &[]))?;
         state.frozen = state.fresh.len();
         drop(state);
 
         let runs: Vec<&Run> = runs.iter().map(|run| &**run).collect();
-        let written = write_segment(&self.folder.path, id, id, &runs, &series, retain_from_ms);
+        let written = write_segment(&self.folder.path, id, id, &runs, &series, &about);
         let mut state = self.state();
         let frozen = std::mem::take(&mut state.frozen);
         // Runs in memory have no file that could be damaged.
@@ -220,14 +220,14 @@ impl EmbeddedStore {
             return Ok(are_gone);
         };
         let id = state.take_id();
-        let retain_from_ms = state.retain_from_ms;
         let made_from: Vec<i64> = segments.iter().map(|segment| segment.entry.id).collect();
         state.catalogue.transaction(|transaction| begin_segment(transaction, id, &made_from))?;
+        let sealed_to = state.catalogue.sealed_to()?;
+        let about = state.about(made_from, sealed_to);
         drop(state);
         let sequence = segments.iter().map(|segment| segment.entry.sequence).max().unwrap_or(id);
         let dir = &self.folder.path;
-        let Written { entry, lost } =
-            write_segment(dir, id, sequence, &runs, &series, retain_from_ms)?;
+        let Written { entry, lost } = write_segment(dir, id, sequence, &runs, &series, &about)?;
         let lost = lost
             .into_iter()
             .map(|((run, block), span)| lost_block(segments[run].entry.id, block, span))

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_buffer::Buffer;
 use bytes::Bytes;
-use memmap2::MmapOptions;
+use memmap2::{Mmap, MmapOptions};
 
 use super::fault::{Fault, Faults};
 use crate::quality::QualityCode;
@@ -199,6 +199,12 @@ fn blocks_of(range: Range<usize>) -> Range<usize> {
         return 0..0;
     }
     range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES)
+}
+
+/// Maps a file as it is, to be read once.
+pub(super) fn map_all(file: &File) -> io::Result<Mmap> {
+    // SAFETY: as above; the folder is locked.
+    unsafe { Mmap::map(file) }
 }
 
 /// Bytes of a column as verdicts.

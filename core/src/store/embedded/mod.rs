@@ -29,9 +29,11 @@ mod maintain;
 mod mapped;
 mod merge;
 mod open;
+mod rebuild;
 mod run;
 mod segment;
 mod segment_file;
+mod segment_note;
 mod segment_rows;
 mod series_table;
 mod stations;
@@ -119,6 +121,23 @@ pub struct VerifyReport {
     pub set_aside: Vec<Fault>,
 }
 
+/// What a catalogue that was made anew knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RebuildReport {
+    /// Stations.
+    pub stations: usize,
+    /// Segments.
+    pub segments: usize,
+    /// Readings in them that can be read; a corrected one counts once for each segment that holds it.
+    pub readings: u64,
+    /// Fresh batches that were taken over from the old catalogue.
+    pub journal_batches: usize,
+    /// Whether there was an old catalogue, which is in `damaged/` now.
+    pub catalogue_kept: bool,
+    /// What could not be recovered.
+    pub faults: Vec<Fault>,
+}
+
 /// A store in a folder: readings that are on disk when [`append`](Store::append) returns.
 ///
 /// One process has a folder open at a time, and one thread writes to it at a time; readers wait for
@@ -197,6 +216,19 @@ impl EmbeddedStore {
     /// As [`open`](Self::open).
     pub fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
         verify::verify(dir, set_aside)
+    }
+
+    /// Makes the catalogue of a folder anew from its segments, where it is missing, damaged, or older
+    /// than they are. Each segment says in its file what is needed: readings, verdicts, series and
+    /// stations come back as they were when the last one was written. What can be read of the old
+    /// catalogue, such as fresh batches, is taken over, and the file is kept in `damaged/`; segments
+    /// in `orphaned/` are put back.
+    ///
+    /// # Errors
+    /// A catalogue that is whole and knows every segment: nothing is changed. A folder that a
+    /// process has open, or that cannot be read or written.
+    pub fn rebuild(dir: &Path) -> Result<RebuildReport, StoreError> {
+        rebuild::rebuild(dir)
     }
 
     /// Looks at the store in a folder that no process has open, to tell what giving up readings
@@ -290,6 +322,8 @@ impl Store for EmbeddedStore {
 mod count_tests;
 #[cfg(test)]
 mod damage_tests;
+#[cfg(test)]
+mod rebuild_tests;
 #[cfg(test)]
 mod start_tests;
 #[cfg(test)]

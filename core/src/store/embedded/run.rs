@@ -374,11 +374,14 @@ impl Run {
         }
         holes.sort_unstable_by_key(|hole| hole.start);
         let mut from = 0;
-        for hole in holes.into_iter().chain([part.len()..part.len()]) {
+        for hole in holes {
             if from < hole.start {
                 found(part.range(from..hole.start));
             }
             from = from.max(hole.end);
+        }
+        if from < part.len() {
+            found(part.range(from..part.len()));
         }
     }
 }

@@ -70,7 +70,7 @@ impl Segment {
         let file = self.entry.file();
         let checksums = self.entry.checksums.clone();
         let mapped = Mapped::open(&self.path, &file, self.entry.length, checksums, faults)?;
-        read_run(Arc::new(mapped), &file, &self.entry, series).map_err(Unmapped::Gone)
+        read_run(&Arc::new(mapped), &file, &self.entry, series).map_err(Unmapped::Gone)
     }
 
     /// Checks the whole file anew, every block and the order of what is in it: what is wrong.

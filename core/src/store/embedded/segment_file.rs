@@ -29,13 +29,14 @@ use super::fault::storage;
 use super::mapped::BLOCK_BYTES;
 use super::merge::merge;
 use super::run::{LostPart, NONE, Row, Run, RunBuilder};
+use super::segment_note::{About, footer_texts};
 use super::series_table::SeriesTable;
 use crate::series::Series;
 use crate::station::StationId;
 use crate::store::StoreError;
 
 /// Readings of a record batch: damage to what says whose they are costs so many.
-const BATCH_READINGS: usize = 1 << 15;
+const BATCH_READINGS: usize = 1 << 16;
 
 /// Where messages begin, and every buffer in them.
 pub(super) const ALIGNMENT: usize = 64;
@@ -53,7 +54,7 @@ const NOTES: [(&str, &str); 2] = [
     ("mesonet.empty_lists", "source: all as they come unchecked (0x70); revision: all 0"),
 ];
 
-/// The first two columns and the five lists are read back, by their places.
+/// What says whose the readings are stands before them, so that little of a file is read to open it.
 fn schema() -> Schema {
     let text = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let list = |name: &str, of: DataType| Field::new(name, DataType::List(item(of)), false);
@@ -61,11 +62,11 @@ fn schema() -> Schema {
     let fields = vec![
         Field::new("station", DataType::FixedSizeBinary(16), false),
         Field::new("series", DataType::Int32, false),
+        list("source", DataType::UInt8),
+        list("revision", DataType::UInt8),
         list("time", utc),
         list("value", DataType::Float64),
         list("quality", DataType::UInt8),
-        list("source", DataType::UInt8),
-        list("revision", DataType::UInt8),
         Field::new("name", text(), false),
         Field::new("interval_type", text(), false),
         Field::new("interval_minutes", DataType::Int32, false),
@@ -116,11 +117,11 @@ pub(super) fn write_segment(
     sequence: i64,
     runs: &[&Run],
     series: &SeriesTable,
-    from_ms: i64,
+    about: &About,
 ) -> Result<Written, StoreError> {
     let path = dir.join(segment_file(id));
     let temporary = path.with_extension("tmp");
-    let written = write_file(&temporary, id, sequence, runs, series, from_ms).and_then(|written| {
+    let written = write_file(&temporary, id, sequence, runs, series, about).and_then(|written| {
         if written.entry.is_some() {
             let renamed = fs::rename(&temporary, &path).and_then(|()| {
                 // The name is on disk when the folder is.
@@ -143,7 +144,7 @@ fn write_file(
     sequence: i64,
     runs: &[&Run],
     series: &SeriesTable,
-    from_ms: i64,
+    about: &About,
 ) -> Result<Written, StoreError> {
     let failed = |error: &io::Error| storage(path, error);
     let failed_arrow = |error: ArrowError| match error {
@@ -186,7 +187,7 @@ fn write_file(
     let mut builder = RunBuilder::with_capacity(room);
     merge(
         runs,
-        from_ms,
+        about.retain_from_ms,
         &mut builder,
         &mut |builder| {
             if builder.len() < BATCH_READINGS {
@@ -204,11 +205,16 @@ fn write_file(
     if readings == 0 {
         return Ok(Written { entry: None, lost });
     }
+    let (length, checksums) = writer.get_ref().so_far();
+    let mut entry = SegmentEntry { id, sequence, readings, first_ms, last_ms, length, checksums };
+    let texts = footer_texts(&entry, about, series);
+    for (name, text) in texts.map_err(|error| failed(&error.into()))? {
+        writer.write_metadata(name, text);
+    }
     let out = writer.into_inner().map_err(failed_arrow)?;
-    let (file, length, checksums) = out.finish();
-    let file = file.into_inner().map_err(|error| failed(error.error()))?;
+    (entry.length, entry.checksums) = out.so_far();
+    let file = out.inner.into_inner().map_err(|error| failed(error.error()))?;
     file.sync_all().map_err(|error| failed(&error))?;
-    let entry = SegmentEntry { id, sequence, readings, first_ms, last_ms, length, checksums };
     Ok(Written { entry: Some(entry), lost })
 }
 
@@ -225,11 +231,13 @@ impl<W: Write> Checksummed<W> {
         Self { inner, hasher: crc32fast::Hasher::new(), length: 0, checksums: Vec::new() }
     }
 
-    fn finish(mut self) -> (W, u64, Vec<u32>) {
+    /// How much is written, and the checksums of its blocks, the last of which may be a part.
+    fn so_far(&self) -> (u64, Vec<u32>) {
+        let mut checksums = self.checksums.clone();
         if !self.length.is_multiple_of(BLOCK_BYTES as u64) {
-            self.checksums.push(self.hasher.finalize());
+            checksums.push(self.hasher.clone().finalize());
         }
-        (self.inner, self.length, self.checksums)
+        (self.length, checksums)
     }
 }
 
@@ -307,11 +315,11 @@ fn record_batch(
     let arrays: Vec<ArrayRef> = vec![
         Arc::new(stations.finish()),
         Arc::new(Int32Array::from_iter_values(rows.iter().map(|row| row.series.0))),
+        list(rows, source, bytes(&columns.source))?,
+        list(rows, revision, bytes(&columns.revision))?,
         list(rows, whole, times.with_timezone("UTC"))?,
         list(rows, whole, PrimitiveArray::<Float64Type>::new(columns.value.clone(), None))?,
         list(rows, whole, bytes(&columns.quality))?,
-        list(rows, source, bytes(&columns.source))?,
-        list(rows, revision, bytes(&columns.revision))?,
         names.array(0, rows)?,
         names.array(1, rows)?,
         Arc::new(Int32Array::from_iter_values(rows.iter().map(|row| key(row).interval_minutes))),

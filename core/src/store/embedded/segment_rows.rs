@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
+use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::{MessageHeader, root_as_message};
 
 use super::catalogue::SegmentEntry;
@@ -31,21 +32,52 @@ enum Message {
     End,
 }
 
+/// At which column the lists are.
+#[derive(Clone, Copy)]
+struct Layout {
+    source: usize,
+    revision: usize,
+    time: usize,
+    value: usize,
+    quality: usize,
+}
+
+/// As files are written; where that cannot be read, it is taken to be so. One that is not has
+/// columns that do not fit one another then.
+const LAYOUT: Layout = Layout { source: 2, revision: 3, time: 4, value: 5, quality: 6 };
+
+impl Layout {
+    /// The layout of a file, by the names of its columns.
+    fn of(mapped: &Mapped) -> Option<Self> {
+        let Message::Other(head, _) = message_at(mapped, ALIGNMENT)? else { return None };
+        let bytes = &mapped.bytes().as_slice()[ALIGNMENT + 8..ALIGNMENT + head];
+        let schema = fb_to_schema(root_as_message(bytes).ok()?.header_as_schema()?);
+        let place = |name: &str| schema.index_of(name).ok().filter(|at| (2..7).contains(at));
+        Some(Self {
+            source: place("source")?,
+            revision: place("revision")?,
+            time: place("time")?,
+            value: place("value")?,
+            quality: place("quality")?,
+        })
+    }
+}
+
 /// Reads the rows of a mapped segment.
 ///
 /// # Errors
 /// Nothing of it can be read.
 pub(super) fn read_run(
-    mapped: Arc<Mapped>,
+    mapped: &Arc<Mapped>,
     file: &str,
     entry: &SegmentEntry,
     series: &SeriesTable,
 ) -> Result<Run, Fault> {
     let mut rows = Rows::default();
-    rows.walk(&mapped, series);
+    rows.walk(mapped, series);
     let Rows { stations, rows, columns, lost, closed: _ } = rows;
     let span = (entry.first_ms, entry.last_ms);
-    let mut run = Run::new(stations, rows, columns, span, Some(Arc::clone(&mapped)));
+    let mut run = Run::new(stations, rows, columns, span, Some(Arc::clone(mapped)));
     if run.readings == 0 {
         return Err(mapped.first_fault().unwrap_or_else(|| Fault::new(file, "holds no readings")));
     }
@@ -74,13 +106,14 @@ struct Rows {
 
 impl Rows {
     fn walk(&mut self, mapped: &Mapped, series: &SeriesTable) {
+        let layout = Layout::of(mapped).unwrap_or(LAYOUT);
         let mut at = ALIGNMENT;
         while at < mapped.bytes().len() {
             match message_at(mapped, at) {
                 Some(Message::End) => return,
                 Some(Message::Other(head, body)) => at += head + body,
                 Some(Message::Batch(head, body)) => {
-                    if let Err(cause) = self.add(mapped, series, at, (head, body)) {
+                    if let Err(cause) = self.add(mapped, layout, series, at, (head, body)) {
                         // Without words it is damage that is noted already.
                         if let Some(cause) = cause {
                             mapped.note(format!("record batch at {at}: {cause}"));
@@ -121,6 +154,7 @@ impl Rows {
     fn add(
         &mut self,
         mapped: &Mapped,
+        layout: Layout,
         table: &SeriesTable,
         at: usize,
         (head, body): (usize, usize),
@@ -138,19 +172,20 @@ impl Rows {
             return Err(Some("its columns are too short".to_owned()));
         }
         let own_columns = Columns {
-            ts_ms: batch.column(batch.list(0) + 3)?,
-            value: batch.column(batch.list(1) + 3)?,
-            quality: batch.column(batch.list(2) + 3)?,
-            source: batch.column(batch.list(3) + 3)?,
-            revision: batch.column(batch.list(4) + 3)?,
+            ts_ms: batch.column(Batch::list(layout.time) + 3)?,
+            value: batch.column(Batch::list(layout.value) + 3)?,
+            quality: batch.column(Batch::list(layout.quality) + 3)?,
+            source: batch.column(Batch::list(layout.source) + 3)?,
+            revision: batch.column(Batch::list(layout.revision) + 3)?,
         };
         let Columns { ts_ms, value, quality, source, revision } = &own_columns;
         // Times, values and verdicts have the same offsets: one of them will do.
         let lengths = [ts_ms.len(), value.len(), quality.len()].into_iter().min().unwrap_or(0);
-        let starts = (0..3).find_map(|list| batch.offsets(list, lengths).transpose());
+        let same = [layout.time, layout.value, layout.quality];
+        let starts = same.into_iter().find_map(|list| batch.offsets(list, lengths).transpose());
         let starts = starts.ok_or(None)??;
-        let of_source = batch.offsets(3, source.len())?.ok_or(None)?;
-        let of_revision = batch.offsets(4, revision.len())?.ok_or(None)?;
+        let of_source = batch.offsets(layout.source, source.len())?.ok_or(None)?;
+        let of_revision = batch.offsets(layout.revision, revision.len())?.ok_or(None)?;
 
         let columns = self.columns.len() as u32;
         let mut rows = Vec::with_capacity(batch.rows);
@@ -209,9 +244,9 @@ impl<'a> Batch<'a> {
         Some(Self { mapped, rows: usize::try_from(batch.length()).ok()?, buffers })
     }
 
-    /// The first buffer of a list.
-    fn list(&self, list: usize) -> usize {
-        4 + 4 * list
+    /// The first buffer of a list, by the place of its column.
+    const fn list(column: usize) -> usize {
+        4 + 4 * (column - 2)
     }
 
     /// The numbers of a buffer, whole or not.
@@ -229,7 +264,7 @@ impl<'a> Batch<'a> {
     /// Where the rows of a list begin, in ascending order and within so many entries; `None` where
     /// that is damaged.
     fn offsets(&self, list: usize, entries: usize) -> Result<Option<Vec<u32>>, String> {
-        let offsets = self.column::<i32>(self.list(list) + 1)?;
+        let offsets = self.column::<i32>(Self::list(list) + 1)?;
         if !self.mapped.is_whole(&offsets) {
             return Ok(None);
         }

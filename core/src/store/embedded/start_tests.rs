@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::catalogue::DATABASE;
+use super::catalogue::{Catalogue, DATABASE, add_segment};
 use super::testing::{SMALL, Temporary, seal};
 use super::tests::{batch, held, report, ten};
 use super::*;
@@ -214,4 +214,41 @@ fn a_folder_of_version_1_is_upgraded_in_place() {
     seal(&mut store);
     store.reopen();
     assert_eq!(store.health().faults, []);
+}
+
+/// Version 1 had the columns of a segment in another order.
+#[test]
+fn a_segment_with_its_columns_in_the_older_order_is_read() {
+    let mut store = sealed();
+    let expected = held(&store);
+    store.store = None;
+    let path = store.dir.path().join("segments/00000001.arrow");
+    let reader =
+        arrow_ipc::reader::FileReader::try_new(fs::File::open(&path).unwrap(), None).unwrap();
+    let older = [0, 1, 4, 5, 6, 2, 3, 7, 8, 9, 10, 11, 12];
+    let schema = reader.schema().project(&older).unwrap();
+    assert_eq!(schema.field(2).name(), "time");
+    let options =
+        arrow_ipc::writer::IpcWriteOptions::try_new(64, false, arrow_ipc::MetadataVersion::V5);
+    let mut writer =
+        arrow_ipc::writer::FileWriter::try_new_with_options(Vec::new(), &schema, options.unwrap())
+            .unwrap();
+    for batch in reader {
+        writer.write(&batch.unwrap().project(&older).unwrap()).unwrap();
+    }
+    let bytes = writer.into_inner().unwrap();
+    fs::write(&path, &bytes).unwrap();
+    let mut catalogue = Catalogue::open(store.dir.path(), false).unwrap();
+    let mut entry = catalogue.segments().unwrap().0.remove(0);
+    entry.length = bytes.len() as u64;
+    entry.checksums = bytes.chunks(1 << 18).map(crc32fast::hash).collect();
+    catalogue
+        .transaction(|transaction| {
+            transaction.execute("DELETE FROM segment", [])?;
+            add_segment(transaction, &entry)
+        })
+        .unwrap();
+    drop(catalogue);
+    store.reopen();
+    assert_eq!((held(&store), store.health().faults), (expected, vec![]));
 }

@@ -67,7 +67,7 @@ impl Delta {
 }
 
 /// Time and revision of a report, and the weather in it.
-type Weather = (i64, u8, Vec<String>);
+pub(super) type Weather = (i64, u8, Vec<String>);
 
 impl StationState {
     /// Time of the newest reading of a series.
@@ -283,6 +283,11 @@ impl Stations {
         }
     }
 
+    /// All stations, in no order.
+    pub fn all(&self) -> &[StationState] {
+        &self.states
+    }
+
     /// The stations whose state is newer than in the database.
     pub fn unsealed(&self) -> impl Iterator<Item = &StationState> {
         self.states.iter().filter(|state| state.unsealed)
@@ -309,7 +314,8 @@ impl Stations {
 }
 
 impl StationState {
-    fn note(&mut self, table: &SeriesTable, slot: u32, first_ms: i64, last_ms: i64) {
+    /// Notes that there are readings of a series from one time to another.
+    pub fn note(&mut self, table: &SeriesTable, slot: u32, first_ms: i64, last_ms: i64) {
         let series = &table.list[slot as usize];
         let known = &self.record.series;
         let at = known.partition_point(|known| known.series.id < series.id);
@@ -326,12 +332,28 @@ impl StationState {
         }
     }
 
+    /// A station of which no series is known yet.
+    pub fn described(
+        station: Station,
+        update_time_ms: Option<i64>,
+        weather: Option<Weather>,
+    ) -> Self {
+        let weather_of = weather.as_ref().map_or((i64::MIN, 0), |weather| (weather.0, weather.1));
+        let present_weather = weather.map(|weather| weather.2);
+        let series = Vec::new();
+        let record = Arc::new(StationRecord { station, update_time_ms, present_weather, series });
+        Self { record, weather_of, newest_ms: Vec::new(), unsealed: false }
+    }
+
+    pub fn weather(&self) -> Option<Weather> {
+        let (ts_ms, revision) = self.weather_of;
+        self.record.present_weather.clone().map(|weather| (ts_ms, revision, weather))
+    }
+
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::default();
         put_station(&self.record.station, &mut out);
-        let (ts_ms, revision) = self.weather_of;
-        let weather = self.record.present_weather.clone().map(|weather| (ts_ms, revision, weather));
-        put_state(self.record.update_time_ms, weather.as_ref(), &mut out);
+        put_state(self.record.update_time_ms, self.weather().as_ref(), &mut out);
         out.u32(self.record.series.len() as u32);
         for (known, &newest_ms) in self.record.series.iter().zip(&self.newest_ms) {
             out.u32(known.series.id.0 as u32);

@@ -94,7 +94,7 @@ pub(super) fn held(store: &dyn Reader) -> Held {
 
 /// A step of a property test.
 #[derive(Clone, Debug)]
-enum Act {
+pub(super) enum Act {
     Append(Vec<Report>, Vec<Verdicts>),
     /// What came in last comes again.
     Again,
@@ -103,7 +103,7 @@ enum Act {
     Reopen,
 }
 
-fn any_act() -> impl Strategy<Value = Act> {
+pub(super) fn any_act() -> impl Strategy<Value = Act> {
     let quality = || prop::sample::select(vec![Quality::UNCHECKED, Quality::GOOD]);
     let name = || prop::sample::select(NAMES.to_vec());
     let values = prop::collection::vec(-40.0..40.0_f64, 0..=3);

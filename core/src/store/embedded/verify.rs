@@ -11,8 +11,8 @@ use std::sync::Arc;
 use super::VerifyReport;
 use super::alert_file::{ALERTS, AlertFile, salvage_alerts};
 use super::catalogue::{
-    Catalogue, DATABASE, Retired, add_lost, add_segment, begin_segment, end_segment, journal_batch,
-    mark_batch, retire_segment,
+    Catalogue, DATABASE, Retired, SegmentEntry, add_lost, add_segment, begin_segment, end_segment,
+    journal_batch, mark_batch, retire_segment,
 };
 use super::count::ALERT_COUNT;
 use super::fault::{Fault, Faults};
@@ -35,10 +35,8 @@ enum Guard {
 
 /// A fault, and what can be done about it.
 enum Damage {
-    /// What the catalogue says of a segment.
-    Entry(i64, Fault),
-    /// Blocks of a segment, or its file.
-    Segment(Box<Segment>, Vec<Fault>),
+    /// A segment, with its entry where that is whole.
+    Segment(i64, Option<SegmentEntry>, Vec<Fault>),
     Batch(i64, Fault),
     /// Acknowledged batches that are missing.
     Missing(Fault),
@@ -69,11 +67,8 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
 impl Damage {
     fn into_faults(self) -> Vec<Fault> {
         match self {
-            Self::Segment(_, faults) => faults,
-            Self::Entry(_, fault)
-            | Self::Batch(_, fault)
-            | Self::Missing(fault)
-            | Self::Alerts(fault) => vec![fault],
+            Self::Segment(_, _, faults) => faults,
+            Self::Batch(_, fault) | Self::Missing(fault) | Self::Alerts(fault) => vec![fault],
         }
     }
 }
@@ -93,8 +88,14 @@ fn set_aside_all(
     let (series, _) = catalogue.series()?;
     for damage in damaged {
         match damage {
-            Damage::Entry(id, fault) => folder.set_aside(&mut catalogue, *id, None, fault)?,
-            Damage::Segment(segment, _) => rescue(folder, &mut catalogue, segment, &series)?,
+            Damage::Segment(_, Some(entry), _) => {
+                rescue(folder, &mut catalogue, entry.clone(), &series)?;
+            }
+            Damage::Segment(id, None, faults) => {
+                for fault in faults {
+                    folder.set_aside(&mut catalogue, *id, None, fault)?;
+                }
+            }
             Damage::Batch(id, fault) => {
                 catalogue.transaction(|transaction| mark_batch(transaction, *id, &fault.cause))?;
             }
@@ -164,17 +165,17 @@ fn read_readings(
     report.stations = stations.len();
 
     let (entries, faults) = catalogue.segments()?;
-    damaged.extend(faults.into_iter().map(|(id, fault)| Damage::Entry(id, fault)));
-    let faults = Arc::new(Faults::default());
+    damaged.extend(faults.into_iter().map(|(id, fault)| Damage::Segment(id, None, vec![fault])));
     for entry in entries {
         report.segments += 1;
-        let segment = Segment::new(dir, entry, &faults);
-        let found = segment.verify(&series);
-        if found.is_empty() {
+        let id = entry.id;
+        let segment = Segment::new(dir, entry, &Arc::new(Faults::default()));
+        let faults = segment.verify(&series);
+        if faults.is_empty() {
             report.sealed_readings += segment.entry.readings;
             report.sealed_bytes += segment.entry.length;
         } else {
-            damaged.push(Damage::Segment(Box::new(segment), found));
+            damaged.push(Damage::Segment(id, Some(segment.entry.clone()), faults));
         }
     }
     report.faults.extend(orphaned(dir)?);
@@ -210,10 +211,11 @@ fn check_alerts(dir: &Path, report: &mut VerifyReport) -> Result<Vec<Fault>, Sto
 fn rescue(
     folder: &Folder,
     catalogue: &mut Catalogue,
-    segment: &Segment,
+    entry: SegmentEntry,
     series: &SeriesTable,
 ) -> Result<(), StoreError> {
-    let old = segment.entry.id;
+    let old = entry.id;
+    let segment = Segment::new(&folder.path, entry, &Arc::new(Faults::default()));
     let Some(run) = segment.run(series) else {
         // What the system refuses is no damage, and stays where it is.
         let Some(fault) = segment.gone() else { return Ok(()) };
@@ -222,7 +224,8 @@ fn rescue(
     let id = next_segment(folder, catalogue)?;
     catalogue.transaction(|transaction| begin_segment(transaction, id, &[old]))?;
     let sequence = segment.entry.sequence;
-    let written = write_segment(&folder.path, id, sequence, &[run], series, i64::MIN)?;
+    let about = catalogue.about(vec![old], series)?;
+    let written = write_segment(&folder.path, id, sequence, &[run], series, &about)?;
     catalogue.transaction(|transaction| {
         let replaced_by = written.entry.as_ref().map(|entry| entry.id);
         retire_segment(transaction, Retired { id: old, replaced_by, damaged: true })?;

@@ -9,6 +9,7 @@ use super::codec::{Writer as Out, put_run};
 use super::merge::merge_fresh;
 use super::run::{Run, RunBuilder};
 use super::segment::Segment;
+use super::segment_note::About;
 use super::series_table::SeriesTable;
 use super::stations::{Stations, put_deltas};
 use super::view::{Lookup, Stored, View};
@@ -222,6 +223,18 @@ impl State {
             builder.end_row();
         }
         builder.finish()
+    }
+
+    /// What a segment that is written now says of the store.
+    pub fn about(&self, made_from: Vec<i64>, sealed_to: i64) -> About {
+        About {
+            made_from,
+            sealed_to,
+            generation: self.stations.generation,
+            places_generation: self.stations.places_generation,
+            retain_from_ms: self.retain_from_ms,
+            stations: self.stations.all().to_vec(),
+        }
     }
 
     /// The id of a new segment.

@@ -1,0 +1,257 @@
+//! The catalogue made anew from the segments, where it is lost or damaged.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::RebuildReport;
+use super::catalogue::{
+    Catalogue, DATABASE, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM, Retired,
+    add_segment, add_series, end_journal, put_batch, put_state, retire_segment, segment_file,
+    set_meta,
+};
+use super::fault::{Fault, Faults, storage};
+use super::folder::{DAMAGED, Folder, ORPHANED, SEGMENTS, orphaned, sync_folder};
+use super::open::decode_batch;
+use super::segment::Segment;
+use super::segment_note::{Footer, read_footer};
+use super::series_table::SeriesTable;
+use super::stations::StationState;
+use crate::station::StationId;
+use crate::store::StoreError;
+
+/// The database while it is made.
+const FRESH: &str = "mesonet.rebuilt";
+
+/// What is taken from a catalogue that can be read in part.
+#[derive(Default)]
+struct Salvaged {
+    texts: Vec<(String, String)>,
+    series: SeriesTable,
+    stations: Vec<StationState>,
+    journal: Vec<JournalEntry>,
+}
+
+pub(super) fn rebuild(dir: &Path) -> Result<RebuildReport, StoreError> {
+    let folder = Folder::lock(dir)?;
+    let old = readable(dir);
+    if old.as_ref().is_some_and(|old| is_whole(&folder, old)) {
+        return Err(StoreError::Storage {
+            path: dir.join(DATABASE).display().to_string(),
+            cause: "the catalogue is whole and knows every segment; nothing was changed".to_owned(),
+        });
+    }
+    let mut report = RebuildReport::default();
+    let salvaged = old.as_ref().map(salvage).unwrap_or_default();
+    drop(old);
+    let (footers, superseded) = adopt(&folder, &mut report)?;
+
+    for suffix in ["", "-wal", "-shm"] {
+        // What a rebuild left behind that was broken off.
+        let _ = fs::remove_file(dir.join(format!("{FRESH}{suffix}")));
+    }
+    let mut catalogue = Catalogue::make(dir.join(FRESH))?;
+    fill(&folder, &mut catalogue, &salvaged, &footers, &superseded, &mut report)?;
+    report.faults.extend(catalogue.missing_batches()?);
+    catalogue.checkpoint()?;
+    drop(catalogue);
+
+    for suffix in ["", "-wal", "-shm"] {
+        let old = dir.join(format!("{DATABASE}{suffix}"));
+        if old.exists() {
+            report.catalogue_kept |= folder.move_to(DAMAGED, &old)?.is_some();
+        }
+    }
+    let (from, to) = (dir.join(FRESH), dir.join(DATABASE));
+    fs::rename(&from, &to).map_err(|error| storage(&to, &error))?;
+    sync_folder(dir)?;
+    Ok(report)
+}
+
+/// The old catalogue, where anything of it can be read.
+fn readable(dir: &Path) -> Option<Catalogue> {
+    // SQLite takes what is empty for a database without tables.
+    let length = fs::metadata(dir.join(DATABASE)).ok()?.len();
+    if length == 0 {
+        return None;
+    }
+    let old = Catalogue::unwritten(dir).ok()?;
+    // Otherwise nothing is read of a file that is shorter than it was.
+    old.connection.pragma_update(None, "writable_schema", true).ok()?;
+    Some(old)
+}
+
+/// Whether there is nothing that a catalogue made anew would know better.
+fn is_whole(folder: &Folder, catalogue: &Catalogue) -> bool {
+    let check = || {
+        let (series, in_series) = catalogue.series()?;
+        let (_, in_stations) = catalogue.stations(&series)?;
+        let (segments, in_segments) = catalogue.segments()?;
+        let are_there = segments.iter().all(|entry| folder.path.join(entry.file()).exists());
+        Ok::<bool, StoreError>(
+            are_there
+                && catalogue.integrity()?.is_empty()
+                && catalogue.missing_batches()?.is_empty()
+                && in_series.is_empty()
+                && in_stations.is_empty()
+                && in_segments.is_empty()
+                && orphaned(&folder.path)?.is_empty(),
+        )
+    };
+    check().unwrap_or(false)
+}
+
+/// Takes what can be read; what cannot is in the old file, which is kept.
+fn salvage(old: &Catalogue) -> Salvaged {
+    let (series, _) = old.series().unwrap_or_default();
+    let (stations, _) = old.stations(&series).unwrap_or_default();
+    let (texts, journal) = (old.user_texts().unwrap_or_default(), old.readable_journal());
+    Salvaged { texts, series, stations, journal }
+}
+
+/// The segments that can be read, in their order and in `segments/`, and those that others were
+/// merged from.
+fn adopt(
+    folder: &Folder,
+    report: &mut RebuildReport,
+) -> Result<(Vec<Footer>, Vec<Retired>), StoreError> {
+    let mut found: Vec<(PathBuf, Footer)> = Vec::new();
+    for name in [SEGMENTS, ORPHANED] {
+        for path in folder.files(name)? {
+            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if !file.contains(".arrow") {
+                continue;
+            }
+            match read_footer(&path) {
+                Ok(footer) => found.push((path, footer)),
+                Err(cause) => report.faults.push(Fault::new(format!("{name}/{file}"), cause)),
+            }
+        }
+    }
+    let mut retired: Vec<Retired> = Vec::new();
+    for (_, footer) in &found {
+        let replaced_by = Some(footer.note.id);
+        let merged = footer.note.made_from.iter();
+        retired.extend(merged.map(|&id| Retired { id, replaced_by, damaged: false }));
+    }
+    let superseded: HashSet<i64> = retired.iter().map(|retired| retired.id).collect();
+    let mut footers: Vec<Footer> = Vec::new();
+    let mut taken: HashSet<i64> = found.iter().map(|(_, footer)| footer.note.id).collect();
+    let mut adopted: HashSet<i64> = HashSet::new();
+    for (path, mut footer) in found {
+        let id = footer.note.id;
+        if superseded.contains(&id) {
+            continue;
+        }
+        if footers.iter().any(|known| known.entry.checksums == footer.entry.checksums) {
+            // A copy.
+            continue;
+        }
+        if !adopted.insert(id) {
+            // Another one of the same number: it gets one of its own.
+            let next = taken.iter().max().map_or(1, |last| last + 1);
+            taken.insert(next);
+            footer.entry.id = next;
+        }
+        let to = folder.path.join(segment_file(footer.entry.id));
+        if path != to {
+            if fs::symlink_metadata(&to).is_ok() {
+                let cause = format!("{} is in its place", segment_file(footer.entry.id));
+                report.faults.push(Fault::new(path.display().to_string(), cause));
+                continue;
+            }
+            fs::rename(&path, &to).map_err(|error| storage(&path, &error))?;
+        }
+        footers.push(footer);
+    }
+    sync_folder(&folder.path.join(SEGMENTS))?;
+    footers.sort_by_key(|footer| (footer.entry.sequence, footer.entry.id));
+    Ok((footers, retired))
+}
+
+/// Writes what is known into a new catalogue.
+fn fill(
+    folder: &Folder,
+    catalogue: &mut Catalogue,
+    salvaged: &Salvaged,
+    footers: &[Footer],
+    superseded: &[Retired],
+    report: &mut RebuildReport,
+) -> Result<(), StoreError> {
+    let mut series = SeriesTable::default();
+    let known = salvaged.series.list.iter().map(|series| &series.key);
+    for key in known.chain(footers.iter().flat_map(|footer| &footer.series)) {
+        if series.slot_of(key).is_none() {
+            series.add(key);
+        }
+    }
+    let mut stations = stations_of(salvaged, footers);
+    let faults = Arc::new(Faults::default());
+    for footer in footers {
+        let segment = Segment::new(&folder.path, footer.entry.clone(), &faults);
+        report.segments += 1;
+        let Some(run) = segment.run(&series) else { continue };
+        for place in 0..run.stations.len() {
+            let Some(state) = stations.get_mut(&run.stations[place].0) else { continue };
+            for row in &run.rows[run.rows_at(place)] {
+                run.parts(
+                    row,
+                    (i64::MIN, i64::MAX),
+                    &mut |part| {
+                        let (first_ms, last_ms) = (part.ts_ms[0], part.ts_ms[part.len() - 1]);
+                        report.readings += part.len() as u64;
+                        state.note(&series, row.slot, first_ms, last_ms);
+                    },
+                    &mut |_| {},
+                );
+            }
+        }
+    }
+    report.faults.extend(faults.list());
+    report.stations = stations.len();
+
+    let sealed_to = footers.iter().map(|footer| footer.note.sealed_to).max().unwrap_or(0);
+    let fresh = salvaged.journal.iter().filter(|entry| entry.id > sealed_to);
+    let fresh: Vec<&JournalEntry> =
+        fresh.filter(|entry| decode_batch(&entry.batch, &series).is_ok()).collect();
+    report.journal_batches = fresh.len();
+    let last = fresh.iter().map(|entry| entry.id).max().unwrap_or(0).max(sealed_to);
+    let notes = || footers.iter().map(|footer| &footer.note);
+    let generation = notes().map(|note| note.generation).max().unwrap_or(0);
+    let places = notes().map(|note| note.places_generation).max().unwrap_or(0);
+    let retain_from_ms = notes().map(|note| note.retain_from_ms).max().unwrap_or(i64::MIN);
+    catalogue.transaction(|transaction| {
+        for series in &series.list {
+            add_series(transaction, series)?;
+        }
+        for state in stations.values() {
+            put_state(transaction, state)?;
+        }
+        for footer in footers {
+            add_segment(transaction, &footer.entry)?;
+        }
+        for &retired in superseded {
+            retire_segment(transaction, retired)?;
+        }
+        for entry in fresh {
+            put_batch(transaction, entry)?;
+        }
+        end_journal(transaction, last)?;
+        for (name, text) in &salvaged.texts {
+            set_meta(transaction, name, text)?;
+        }
+        set_meta(transaction, GENERATION, &generation.to_string())?;
+        set_meta(transaction, PLACES_GENERATION, &places.to_string())?;
+        set_meta(transaction, RETAIN_FROM, &retain_from_ms.to_string())
+    })
+}
+
+/// The stations, each as the newest that tells of it has it.
+fn stations_of(salvaged: &Salvaged, footers: &[Footer]) -> BTreeMap<StationId, StationState> {
+    let mut newest: Vec<&Footer> = footers.iter().collect();
+    newest.sort_by_key(|footer| footer.note.generation);
+    let told = newest.iter().flat_map(|footer| &footer.stations);
+    // What the catalogue has is at least as new as its last segment, with all series.
+    told.chain(&salvaged.stations).map(|state| (state.record.station.id, state.clone())).collect()
+}

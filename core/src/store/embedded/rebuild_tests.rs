@@ -1,0 +1,202 @@
+//! The catalogue comes back from the segments.
+
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::catalogue::DATABASE;
+use super::damage_tests::{flip, readings};
+use super::testing::{SMALL, Temporary, seal};
+use super::tests::{Act, NAMES, any_act, batch, held, report, ten};
+use super::*;
+use crate::quality::Quality;
+use crate::store::{Receipt, StationRecord, unjudged};
+
+fn stations(store: &dyn Reader) -> Vec<Arc<StationRecord>> {
+    store.directory().unwrap().stations.clone()
+}
+
+fn lose_catalogue(dir: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(dir.join(format!("{DATABASE}{suffix}")));
+    }
+}
+
+/// Whatever came in, was sealed and merged: what a rebuilt store holds and answers is the same, and
+/// the same happens to what comes in next.
+#[test]
+fn a_rebuilt_store_is_as_it_was() {
+    let acts = prop::collection::vec(any_act(), 1..20);
+    proptest!(ProptestConfig::with_cases(24), |(acts in acts)| {
+        let mut store = Temporary::new(SMALL);
+        for act in acts {
+            match act {
+                Act::Append(reports, verdicts) => {
+                    store.append(&batch(reports), &mut |_| Ok(verdicts.clone())).unwrap();
+                }
+                Act::Again => {}
+                Act::Seal => _ = store.maintain(&Maintenance::default()).unwrap(),
+                Act::SealAll => seal(&mut store),
+                Act::Reopen => store.reopen(),
+            }
+        }
+        // Something to seal, so that the last segment tells of all stations.
+        let last = batch(vec![report("A", 99, 0, &[1.0], Quality::GOOD)]);
+        store.append(&last, &mut unjudged).unwrap();
+        seal(&mut store);
+        let before = (held(&*store), stations(&*store), store.directory().unwrap().generation);
+        store.store = None;
+        lose_catalogue(store.dir.path());
+        let report = EmbeddedStore::rebuild(store.dir.path()).unwrap();
+        prop_assert_eq!(&report.faults, &[]);
+        store.reopen();
+        prop_assert_eq!(store.health().faults, []);
+        prop_assert_eq!((report.segments, report.stations), (store.health().segments, 3));
+        let after = (held(&*store), stations(&*store), store.directory().unwrap().generation);
+        prop_assert_eq!(&after, &before);
+        drop(store.store.take());
+        prop_assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
+    });
+}
+
+#[test]
+fn revisions_come_back_and_decide_what_a_correction_does() {
+    let corrections = || {
+        let reports = NAMES.iter().flat_map(|name| {
+            (0..10).map(|ts_ms| report(name, ts_ms, 1, &[5.0, 6.0], Quality::UNCHECKED))
+        });
+        batch(reports.collect())
+    };
+    let corrected = || {
+        let mut store = Temporary::new(SMALL);
+        store.append(&ten(), &mut unjudged).unwrap();
+        let higher = report("B", 4, 2, &[9.0], Quality::GOOD);
+        store.append(&batch(vec![higher]), &mut unjudged).unwrap();
+        seal(&mut store);
+        store
+    };
+    let (one, mut other) = (corrected(), corrected());
+    other.store = None;
+    lose_catalogue(other.dir.path());
+    EmbeddedStore::rebuild(other.dir.path()).unwrap();
+    other.reopen();
+    let receipts: [Receipt; 2] =
+        [&one, &other].map(|store| store.append(&corrections(), &mut unjudged).unwrap());
+    assert_eq!(receipts[0], receipts[1]);
+    assert_eq!(receipts[0].overtaken, 1);
+    assert_eq!(held(&*one), held(&*other));
+}
+
+#[test]
+fn a_catalogue_that_is_whole_is_left_alone() {
+    let mut store = Temporary::new(SMALL);
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    store.store = None;
+    let before = fs::read(store.dir.path().join(DATABASE)).unwrap();
+    let refused = EmbeddedStore::rebuild(store.dir.path()).unwrap_err().to_string();
+    assert!(refused.ends_with("knows every segment; nothing was changed"), "{refused}");
+    assert_eq!(fs::read(store.dir.path().join(DATABASE)).unwrap(), before);
+}
+
+#[test]
+fn a_damaged_catalogue_is_kept_and_fresh_batches_are_taken_from_it() {
+    let mut store = Temporary::new(SMALL);
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    store.meta_set("origin", "own").unwrap();
+    let fresh = batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)]);
+    store.append(&fresh, &mut unjudged).unwrap();
+    let before = (held(&*store), stations(&*store));
+    store.store = None;
+    // A station cannot be read.
+    let path = store.dir.path().join(DATABASE);
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute("UPDATE station SET state = x'00' WHERE 1", []).unwrap();
+    drop(database);
+    let report = EmbeddedStore::rebuild(store.dir.path()).unwrap();
+    assert_eq!((report.journal_batches, report.catalogue_kept), (1, true));
+    assert_eq!(report.faults, []);
+    assert!(store.dir.path().join("damaged").join(DATABASE).exists());
+    store.reopen();
+    assert_eq!((held(&*store), stations(&*store)), before);
+    assert_eq!(store.meta_get("origin").unwrap().as_deref(), Some("own"));
+    assert_eq!(store.health().faults, []);
+}
+
+#[test]
+fn fresh_batches_that_went_with_the_catalogue_are_told() {
+    let mut store = Temporary::new(SMALL);
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    let sealed = held(&*store);
+    for ts_ms in [50, 51] {
+        let fresh = batch(vec![report("B", ts_ms, 0, &[7.0], Quality::UNCHECKED)]);
+        store.append(&fresh, &mut unjudged).unwrap();
+    }
+    store.store = None;
+    lose_catalogue(store.dir.path());
+    let report = EmbeddedStore::rebuild(store.dir.path()).unwrap();
+    assert_eq!(report.faults.len(), 1);
+    let told = &report.faults[0].cause;
+    assert!(told.starts_with("2 acknowledged batches, 2 to 3, are missing"), "{told}");
+    store.reopen();
+    assert_eq!((held(&*store), store.health().faults), (sealed, report.faults));
+}
+
+#[test]
+fn orphaned_segments_come_back_and_copies_count_once() {
+    let mut store = Temporary::new(EmbeddedOptions { seal_readings: 1, segment_readings: 0 });
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    let later = batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)]);
+    store.append(&later, &mut unjudged).unwrap();
+    seal(&mut store);
+    let before = held(&*store);
+    store.store = None;
+    let dir = store.dir.path();
+    fs::create_dir_all(dir.join("orphaned")).unwrap();
+    fs::rename(dir.join("segments/00000001.arrow"), dir.join("orphaned/00000001.arrow")).unwrap();
+    fs::copy(dir.join("orphaned/00000001.arrow"), dir.join("orphaned/00000001.arrow.2")).unwrap();
+    lose_catalogue(dir);
+    let report = EmbeddedStore::rebuild(dir).unwrap();
+    assert_eq!((report.segments, report.faults), (2, vec![]));
+    store.reopen();
+    assert_eq!(held(&*store), before);
+}
+
+#[test]
+fn a_block_that_is_damaged_stays_so_when_the_catalogue_is_rebuilt() {
+    let mut store = Temporary::new(SMALL);
+    store.append(&readings(0..12_000), &mut unjudged).unwrap();
+    seal(&mut store);
+    store.store = None;
+    let path = store.dir.path().join("segments/00000001.arrow");
+    flip(&path, 300_000);
+    store.reopen();
+    let (found, faults) = (held(&*store), store.health().faults);
+    assert_eq!(faults.len(), 1);
+    store.store = None;
+    lose_catalogue(store.dir.path());
+    assert_eq!(EmbeddedStore::rebuild(store.dir.path()).unwrap().faults, faults);
+    store.reopen();
+    assert_eq!(held(&*store), found);
+    assert_eq!(store.health().faults, faults);
+}
+
+#[test]
+fn a_segment_without_its_footer_is_named_and_kept() {
+    let mut store = Temporary::new(SMALL);
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    store.store = None;
+    let path = store.dir.path().join("segments/00000001.arrow");
+    let length = fs::metadata(&path).unwrap().len();
+    fs::File::options().write(true).open(&path).unwrap().set_len(length - 20).unwrap();
+    lose_catalogue(store.dir.path());
+    let report = EmbeddedStore::rebuild(store.dir.path()).unwrap();
+    assert_eq!(report.segments, 0);
+    assert_eq!(report.faults[0].to_string(), "segments/00000001.arrow: its footer cannot be read");
+    store.reopen();
+    assert!(store.dir.path().join("orphaned/00000001.arrow").exists());
+}

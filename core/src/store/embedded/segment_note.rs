@@ -1,0 +1,254 @@
+//! What a segment says of itself and of its store, in the footer of its file: enough to make the
+//! catalogue anew. It is JSON, for those who open the file elsewhere; numbers that are not whole are
+//! texts, so that they come back as they were.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+
+use memmap2::Mmap;
+use serde::{Deserialize, Serialize};
+
+use super::catalogue::SegmentEntry;
+use super::codec::Wrong;
+use super::mapped::BLOCK_BYTES;
+use super::series_table::SeriesTable;
+use super::stations::StationState;
+use crate::geo::LonLat;
+use crate::series::{IntervalType, SeriesKey};
+use crate::station::{Station, StationId, StationType};
+use crate::variable::Variable;
+
+const SEGMENT: &str = "mesonet.segment";
+const SERIES: &str = "mesonet.series";
+const STATIONS: &str = "mesonet.stations";
+/// CRC-32 of the three.
+const CHECKSUM: &str = "mesonet.checksum";
+
+/// What a store is while a segment of it is written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct About {
+    /// The segments that it is merged from.
+    pub made_from: Vec<i64>,
+    /// The last batch of the journal that is in a segment.
+    pub sealed_to: i64,
+    pub generation: u64,
+    pub places_generation: u64,
+    pub retain_from_ms: i64,
+    pub stations: Vec<StationState>,
+}
+
+/// What a segment says of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct SegmentNote {
+    pub id: i64,
+    pub sequence: i64,
+    pub readings: u64,
+    pub first_ms: i64,
+    pub last_ms: i64,
+    pub made_from: Vec<i64>,
+    pub sealed_to: i64,
+    pub generation: u64,
+    pub places_generation: u64,
+    pub retain_from_ms: i64,
+    /// Where what is checked ends, and the CRC-32 of each block of it.
+    checked_bytes: u64,
+    checksums: Vec<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SeriesNote {
+    name: String,
+    interval_type: String,
+    interval_minutes: i32,
+    calculated: bool,
+    reported_unit: String,
+    bucket: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StationNote {
+    id: StationId,
+    network: String,
+    native_id: String,
+    name: String,
+    station_type: Option<StationType>,
+    lon: String,
+    lat: String,
+    sensor_height_m: String,
+    altitude_m: Option<String>,
+    update_time_ms: Option<i64>,
+    weather: Option<(i64, u8, Vec<String>)>,
+}
+
+/// What the footer of a segment tells.
+#[derive(Debug)]
+pub(super) struct Footer {
+    pub note: SegmentNote,
+    pub series: Vec<SeriesKey>,
+    pub stations: Vec<StationState>,
+    /// As the catalogue has it.
+    pub entry: SegmentEntry,
+}
+
+/// The texts that go into the footer of a segment, of which so many bytes are written.
+pub(super) fn footer_texts(
+    entry: &SegmentEntry,
+    about: &About,
+    series: &SeriesTable,
+) -> serde_json::Result<Vec<(&'static str, String)>> {
+    let note = SegmentNote {
+        id: entry.id,
+        sequence: entry.sequence,
+        readings: entry.readings,
+        first_ms: entry.first_ms,
+        last_ms: entry.last_ms,
+        made_from: about.made_from.clone(),
+        sealed_to: about.sealed_to,
+        generation: about.generation,
+        places_generation: about.places_generation,
+        retain_from_ms: about.retain_from_ms,
+        checked_bytes: entry.length,
+        checksums: entry.checksums.clone(),
+    };
+    let series: Vec<SeriesNote> = series.list.iter().map(|series| note_of(&series.key)).collect();
+    let stations: Vec<StationNote> = about.stations.iter().map(StationNote::of).collect();
+    let mut texts = vec![
+        (SEGMENT, serde_json::to_string(&note)?),
+        (SERIES, serde_json::to_string(&series)?),
+        (STATIONS, serde_json::to_string(&stations)?),
+    ];
+    texts.push((CHECKSUM, checksum(texts.iter().map(|(_, text)| &**text))));
+    Ok(texts)
+}
+
+fn checksum<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let mut hasher = crc32fast::Hasher::new();
+    texts.for_each(|text| hasher.update(text.as_bytes()));
+    hasher.finalize().to_string()
+}
+
+/// Reads the footer of a segment's file.
+pub(super) fn read_footer(path: &Path) -> Result<Footer, Wrong> {
+    let failed = |error: std::io::Error| error.to_string();
+    let file = File::open(path).map_err(failed)?;
+    let bytes = super::mapped::map_all(&file).map_err(failed)?;
+    let texts = footer_of(&bytes).ok_or("its footer cannot be read")?;
+    let text = |name: &str| texts.get(name).copied().ok_or("its footer does not describe it");
+    let (note, series, stations) = (text(SEGMENT)?, text(SERIES)?, text(STATIONS)?);
+    if text(CHECKSUM)? != checksum([note, series, stations].into_iter()) {
+        return Err("its footer is not as it was written".to_owned());
+    }
+    let wrong = |error: serde_json::Error| error.to_string();
+    let note: SegmentNote = serde_json::from_str(note).map_err(wrong)?;
+    let series: Vec<SeriesNote> = serde_json::from_str(series).map_err(wrong)?;
+    let stations: Vec<StationNote> = serde_json::from_str(stations).map_err(wrong)?;
+    Ok(Footer {
+        entry: note.entry(&bytes),
+        note,
+        series: series.into_iter().map(SeriesNote::key).collect::<Result<_, _>>()?,
+        stations: stations.into_iter().map(StationNote::state).collect::<Result<_, _>>()?,
+    })
+}
+
+/// The texts in the footer of an Arrow file.
+fn footer_of(bytes: &[u8]) -> Option<HashMap<&str, &str>> {
+    let trailer_at = bytes.len().checked_sub(10)?;
+    let length =
+        arrow_ipc::reader::read_footer_length(bytes[trailer_at..].try_into().ok()?).ok()?;
+    let footer = bytes.get(trailer_at.checked_sub(length)?..trailer_at)?;
+    let footer = arrow_ipc::root_as_footer(footer).ok()?;
+    footer.custom_metadata()?.iter().map(|pair| pair.key().zip(pair.value())).collect()
+}
+
+impl SegmentNote {
+    /// The segment as the catalogue has it. What is checked by the footer keeps its checksums, also
+    /// where it is damaged; the rest gets them from what is there.
+    fn entry(&self, bytes: &Mmap) -> SegmentEntry {
+        let of = |from: usize, to: usize| crc32fast::hash(bytes.get(from..to).unwrap_or_default());
+        let checked = usize::try_from(self.checked_bytes).unwrap_or(usize::MAX).min(bytes.len());
+        let checksums = (0..bytes.len().div_ceil(BLOCK_BYTES)).map(|block| {
+            let start = block * BLOCK_BYTES;
+            let end = bytes.len().min(start + BLOCK_BYTES);
+            match self.checksums.get(block) {
+                Some(&written) if end <= checked => written,
+                // Not that of the whole block, so that it counts as damaged.
+                Some(&written) if of(start, checked) != written => !of(start, end),
+                _ => of(start, end),
+            }
+        });
+        SegmentEntry {
+            id: self.id,
+            sequence: self.sequence,
+            readings: self.readings,
+            first_ms: self.first_ms,
+            last_ms: self.last_ms,
+            length: bytes.len() as u64,
+            checksums: checksums.collect(),
+        }
+    }
+}
+
+fn note_of(key: &SeriesKey) -> SeriesNote {
+    SeriesNote {
+        name: key.variable.name().to_owned(),
+        interval_type: key.interval_type.name().to_owned(),
+        interval_minutes: key.interval_minutes,
+        calculated: key.calculated,
+        reported_unit: key.reported_unit.to_string(),
+        bucket: key.bucket.to_string(),
+    }
+}
+
+impl SeriesNote {
+    fn key(self) -> Result<SeriesKey, Wrong> {
+        Ok(SeriesKey {
+            variable: self.name.parse::<Variable>().map_err(|error| error.to_string())?,
+            interval_type: self
+                .interval_type
+                .parse::<IntervalType>()
+                .map_err(|error| error.to_string())?,
+            interval_minutes: self.interval_minutes,
+            calculated: self.calculated,
+            reported_unit: self.reported_unit.into(),
+            bucket: self.bucket.into(),
+        })
+    }
+}
+
+impl StationNote {
+    fn of(state: &StationState) -> Self {
+        let record = &state.record;
+        let station = &record.station;
+        Self {
+            id: station.id,
+            network: station.network.clone(),
+            native_id: station.native_id.clone(),
+            name: station.name.clone(),
+            station_type: station.station_type,
+            lon: station.coordinates.lon().to_string(),
+            lat: station.coordinates.lat().to_string(),
+            sensor_height_m: station.sensor_height_m.to_string(),
+            altitude_m: station.altitude_m.map(|altitude_m| altitude_m.to_string()),
+            update_time_ms: record.update_time_ms,
+            weather: state.weather(),
+        }
+    }
+
+    fn state(self) -> Result<StationState, Wrong> {
+        let number =
+            |text: &str| text.parse::<f64>().map_err(|_| format!("\"{text}\" is no number"));
+        let coordinates = LonLat::new(number(&self.lon)?, number(&self.lat)?);
+        let station = Station {
+            id: self.id,
+            network: self.network,
+            native_id: self.native_id,
+            name: self.name,
+            station_type: self.station_type,
+            coordinates: coordinates.map_err(|error| error.to_string())?,
+            sensor_height_m: number(&self.sensor_height_m)?,
+            altitude_m: self.altitude_m.map(|text| number(&text)).transpose()?,
+        };
+        Ok(StationState::described(station, self.update_time_ms, self.weather))
+    }
+}

@@ -1,0 +1,158 @@
+//! A damaged record: what the server says, serves and leaves alone.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::http::HeaderName;
+use mesonet::{
+    AlertMessage, AlertStore, Batch, EmbeddedOptions, EmbeddedStore, MINUTE_MS, Maintenance,
+    Quality, Store, unjudged,
+};
+use mesonet_server::Config;
+use tempfile::TempDir;
+
+use crate::process::{Server, output};
+use crate::support::{AIR, Answer, Api, NOW_MS, id, report, station};
+
+const DAMAGED: HeaderName = HeaderName::from_static("x-mesonet-damaged");
+
+/// A record of two stations, sealed into a segment for each.
+fn record(data: &Path) {
+    let options = EmbeddedOptions { seal_readings: 1, segment_readings: 0 };
+    let store = EmbeddedStore::open(data, options).unwrap();
+    store.meta_set("origin", "own").unwrap();
+    for (name, lon) in [("A", 0.0), ("B", 20.0)] {
+        let mut batch: Batch = station(name, lon, 0.0);
+        for minutes in 0..10 {
+            let more = report(name, minutes * MINUTE_MS, &AIR, 20.0, Quality::UNCHECKED);
+            batch.reports.extend(more.reports);
+        }
+        store.append(&batch, &mut unjudged).unwrap();
+        store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() }).unwrap();
+    }
+}
+
+fn refusal(folder: &TempDir, args: &[&str]) -> String {
+    let (ok, _, error) = output(folder.path(), args);
+    assert!(!ok, "{error}");
+    error
+}
+
+#[test]
+fn a_record_without_its_catalogue_is_refused_and_comes_back_from_its_segments() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("mesonet-data");
+    record(&data);
+    fs::remove_file(data.join("mesonet.sqlite")).unwrap();
+    let serve: &[&str] = &["--listen", "127.0.0.1:0"];
+    for _ in 0..2 {
+        let refused = refusal(&folder, serve);
+        assert!(refused.contains("mesonet.sqlite is missing, but the folder holds 2 segments"));
+        assert!(refused.contains("mesonet-server verify --rebuild --data"), "{refused}");
+        assert_eq!(fs::read_dir(data.join("segments")).unwrap().count(), 2);
+    }
+    let (ok, out, error) = output(folder.path(), &["verify", "--rebuild"]);
+    assert!(ok, "{out}{error}");
+    assert_eq!(out, "2 stations\n2 segments with 20 readings\n0 batches of the old journal\n");
+    let refused = refusal(&folder, &["verify", "--rebuild"]);
+    assert!(refused.contains("the catalogue is whole and knows every segment"), "{refused}");
+    let server = Server::start(&folder, &["--now", "2024-08-03T12:00:00Z"]);
+    let (head, body) = server.get(&format!("/api/v1/stations/{}", id("A")));
+    assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
+    assert!(body.contains(r#""updateTime":"2024-08-03T12:00:00Z""#), "{body}");
+    let (head, _) = server.get(&format!("/api/v1/stations/{}", id("CYYZ")));
+    assert!(head.starts_with("HTTP/1.1 404"), "the sample is not in it");
+}
+
+#[test]
+fn the_sample_does_not_go_into_a_folder_that_holds_anything() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("mesonet-data");
+    drop(EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap());
+    fs::create_dir_all(data.join("models/own")).unwrap();
+    fs::write(data.join("models/own/notes.txt"), "someone's").unwrap();
+    let server = Server::start(&folder, &[]);
+    assert!(server.log().contains("the clock shows real time"), "{}", server.log());
+    assert_eq!(server.get("/api/v1/stations/map/details").1, "{}");
+}
+
+#[test]
+fn alerts_that_are_cut_do_not_keep_readings_from_being_served() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("mesonet-data");
+    record(&data);
+    let alerts = AlertStore::open(&data).unwrap().0;
+    for number in 0..60 {
+        let sender = "x".repeat(1_000);
+        let alert = AlertMessage { id: number.to_string(), sender, ..AlertMessage::default() };
+        alerts.append(vec![alert]).unwrap();
+    }
+    drop(alerts);
+    let path = data.join("alerts.sqlite");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    let live: &[&str] = &["--now", "2024-08-03T12:00:00Z"];
+    let server = Server::start(&folder, live);
+    assert!(server.log().contains("alerts are neither served nor taken in: "), "{}", server.log());
+    assert!(server.log().contains("mesonet-server verify --set-aside"), "{}", server.log());
+    let (head, body) = server.get("/api/v1/alerts");
+    assert!(head.starts_with("HTTP/1.1 503"), "{head}");
+    assert_eq!(body, r#""the alerts cannot be read at present""#);
+    let (head, _) = server.get(&format!("/api/v1/stations/{}", id("A")));
+    assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
+    assert_eq!(server.stop().0, Some(0));
+    output(folder.path(), &["verify", "--set-aside"]);
+    assert!(data.join("damaged/alerts.sqlite").exists());
+    let server = Server::start(&folder, live);
+    assert!(server.get("/api/v1/alerts").0.starts_with("HTTP/1.1 200 OK"));
+}
+
+#[test]
+fn every_answer_that_lacks_readings_of_a_damaged_block_says_so() {
+    let folder = TempDir::new().unwrap();
+    record(folder.path());
+    let path = folder.path().join("segments/00000001.arrow");
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let store = EmbeddedStore::open(folder.path(), EmbeddedOptions::default()).unwrap();
+    let config = Config { assume_plan: mesonet::Plan::Commercial, ..Config::default() };
+    let api = Api::at(NOW_MS, config, Arc::new(store));
+    let (a, b) = (id("A"), id("B"));
+    let window = "start=2024-08-03T11:30:00Z&end=2024-08-03T12:00:00Z";
+    let early = "start=2024-08-03T01:30:00Z&end=2024-08-03T02:00:00Z";
+    let told =
+        |answer: Answer| (answer.status.as_u16(), answer.header(&DAMAGED).map(str::to_owned));
+    let said = |status| (status, Some("1".to_owned()));
+    let whole = |status| (status, None);
+
+    assert_eq!(told(api.get(&format!("/stations/readings?{window}"))), said(200));
+    assert_eq!(told(api.get(&format!("/stations/readings?step=5&{window}"))), said(200));
+    assert_eq!(told(api.get(&format!("/stations/readings?{early}"))), whole(200));
+    let post = |id| {
+        let body = format!(r#"{{"stationIds":["{id}"]}}"#);
+        told(api.post(&format!("/stations/readings?{window}"), body))
+    };
+    assert_eq!(post(a), said(200));
+    let series = |id, window: &str| {
+        let body = format!(r#"{{"stationId":"{id}","name":"airTemperature"}}"#);
+        told(api.post(&format!("/observations/series?{window}"), body))
+    };
+    assert_eq!(series(a, window), said(404), "what is lost is not there, but it may have been");
+    assert_eq!(series(b, early), whole(404));
+    let bulk = |id, window: &str| {
+        let body = format!(r#"{{"stationId":"{id}"}}"#);
+        told(api.post(&format!("/historical/bulk?{window}"), body))
+    };
+    assert_eq!(bulk(a, "start=2024-08-03T11:30:00Z&end=2024-08-03T12:01:00Z"), said(200));
+    assert_eq!(bulk(a, early), whole(200));
+    assert_eq!(told(api.get(&format!("/stations/{a}"))), said(200));
+    assert_eq!(told(api.get("/stations/map/details")), said(200));
+    assert_eq!(told(api.get("/stations/map/details?window=1h")), said(200));
+    let explain = format!("?stationId={a}&typeId={}&timestamp=2024-08-03T12:00:00Z", AIR.id());
+    assert_eq!(told(api.get(&format!("/observations/explain{explain}"))), said(404));
+    assert_eq!(told(api.get("/stations/map/markers")), whole(200));
+    assert_eq!(told(api.get("/observations/units")), whole(200));
+}
