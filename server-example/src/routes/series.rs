@@ -59,17 +59,10 @@ async fn series(
     // No station has readings of what is no variable: the caller is told which there are.
     name.parse::<Variable>().map_err(|error| ApiError::NotFound(error.to_string()))?;
     let encoding = accepted.fastest();
-<<<<<<< HEAD
-    let cost = cost(window);
-    // Also for an answer that there is nothing.
-    let damaged = Arc::new(AtomicU64::new(0));
-    let noted = Arc::clone(&damaged);
-=======
     // Also for an answer that there is nothing.
     let damaged = Arc::new(AtomicU64::new(0));
     let noted = Arc::clone(&damaged);
     let cost = cost(window);
->>>>>>> record
     let begin = move |state: &State| {
         let store = Watched::new(state.store());
         let found = observation_series(&store, station, &filter, window).map_err(ApiError::of)?;
@@ -82,13 +75,8 @@ async fn series(
         let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
         Ok(((), Pieces::new(writer, encoding)?))
     };
-<<<<<<< HEAD
-    let answer =
-        stream::body(state, party, cost, begin).await.map(|((), body)| json(encoding, body));
-=======
     let answer = stream::body(state, party, cost, begin).await;
     let answer = answer.map(|((), body)| json(encoding, body));
->>>>>>> record
     Ok(said(answer, damaged.load(Ordering::Relaxed)))
 }
 
