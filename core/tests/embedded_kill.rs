@@ -6,11 +6,13 @@
 //! value, its verdict and the word of its source; a batch that was under way is there whole or not
 //! at all.
 //!
-//! `MESONET_KILLS` sets how often; the default is 200.
+//! `MESONET_KILLS` sets how often at least; the default is 200. It goes on until enough kills have
+//! found the store sealing or compacting, and enough a batch that was whole though not acknowledged.
 
-use std::io::{BufRead, BufReader, Read};
+mod kill;
+mod process;
+
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,8 +22,7 @@ use mesonet::{
     SeriesKey, Station, StationId, Variable,
 };
 
-/// Where the process that is killed finds its directory and its first batch.
-const CHILD: &str = "MESONET_KILL_CHILD";
+use kill::{Kills, chance, run_until_killed};
 
 /// 2026-07-01T00:00:00Z.
 const START_MS: i64 = 1_782_864_000_000;
@@ -43,14 +44,6 @@ fn station(place: usize) -> Station {
         sensor_height_m: 0.0,
         altitude_m: Some(200.0),
     }
-}
-
-/// A number that looks like chance, of a seed (SplitMix64).
-fn chance(seed: u64) -> u64 {
-    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 /// The reports of a five-minute step: corrections, late ones and copies among them, and values that
@@ -95,14 +88,9 @@ fn batch(number: u64) -> Batch {
     Batch { stations: (0..7).map(station).collect(), reports }
 }
 
-/// Takes in batches until it is killed. Not a test of its own: `kills` starts it.
-#[test]
-#[ignore = "is started by the test that kills it"]
-fn child() {
-    let Ok(call) = std::env::var(CHILD) else { return };
-    let (first, dir) = call.split_once(' ').unwrap();
-    let first: u64 = first.parse().unwrap();
-    let store = Arc::new(EmbeddedStore::open(Path::new(dir), options()).unwrap());
+/// Takes in batches until it is killed.
+fn child(first: u64, dir: &Path) {
+    let store = Arc::new(EmbeddedStore::open(dir, options()).unwrap());
     let intake = Intake::default();
     let keeper = Arc::clone(&store);
     std::thread::spawn(move || {
@@ -117,42 +105,10 @@ fn child() {
     }
 }
 
-/// Starts the process, kills it a moment after the last of the signs that are waited for, and tells
-/// the last batch that it acknowledged.
-fn run_until_killed(dir: &Path, first: u64, signs: &[&str], delay: Duration) -> u64 {
-    let mut child: Child = Command::new(std::env::current_exe().unwrap())
-        .args(["child", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
-        .env(CHILD, format!("{first} {}", dir.display()))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut last = None;
-    let mut note = |line: &str| {
-        if let Some((_, number)) = line.split_once("taken ") {
-            last = Some(number.parse().unwrap());
-        }
-    };
-    let mut signs = signs.iter().peekable();
-    while let Some(sign) = signs.peek() {
-        let Some(line) = lines.next() else {
-            let mut said = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-            panic!("the process ended by itself: {said}");
-        };
-        let line = line.unwrap();
-        note(&line);
-        if line.contains(*sign) {
-            signs.next();
-        }
-    }
-    // What it writes meanwhile is in the pipe, which holds more than it can write in that time.
-    std::thread::sleep(delay);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    lines.for_each(|line| note(&line.unwrap()));
-    last.unwrap()
+/// The last batch that a process acknowledged.
+fn last_taken(said: &str) -> u64 {
+    let taken = said.lines().filter_map(|line| line.split_once("taken "));
+    taken.last().unwrap().1.parse().unwrap()
 }
 
 /// One reading: station, series, time, value to the bit, verdict, word of the source.
@@ -178,9 +134,10 @@ fn held(record: &dyn Reader) -> Vec<Held> {
     held
 }
 
-/// The files where the segments are.
+/// The files where the segments are, those included that the store does not know.
 fn segment_files(dir: &Path) -> Vec<PathBuf> {
-    std::fs::read_dir(dir.join("segments")).unwrap().map(|file| file.unwrap().path()).collect()
+    let files = std::fs::read_dir(dir.join("segments")).unwrap().map(|file| file.unwrap().path());
+    files.filter(|path| path.is_file()).collect()
 }
 
 /// Whether a batch is in the record: whether its first reading is.
@@ -196,22 +153,22 @@ fn holds(record: &dyn Reader, number: u64) -> bool {
     found
 }
 
-#[test]
 fn what_is_acknowledged_survives_a_kill_at_any_moment() {
-    let kills = std::env::var("MESONET_KILLS").map_or(200, |text| text.parse().unwrap());
+    let kills = Kills::new(200);
     let dir = tempfile::tempdir().unwrap();
     let (expected, intake) = (MemoryStore::default(), Intake::default());
-    let (mut next, mut whole_though_unacknowledged, mut swept) = (0, 0, 0);
-    for kill in 0..kills {
+    let (mut kill, mut next, mut unacknowledged, mut unfinished) = (0, 0, 0, 0);
+    while kills
+        .go_on(kill, &[("in unfinished sealing", unfinished), ("after the commit", unacknowledged)])
+    {
         let signs: &[&str] = if kill % 2 == 0 { &["taken"] } else { &["taken", "maintenance"] };
         let delay = Duration::from_micros(chance(kill) % 40_000);
-        let last = run_until_killed(dir.path(), next, signs, delay);
-        let left_behind = segment_files(dir.path());
+        let last = last_taken(&run_until_killed(next, dir.path(), signs, delay));
 
         let store = EmbeddedStore::open(dir.path(), options()).unwrap();
         let known = segment_files(dir.path());
-        swept += usize::from(known.len() < left_behind.len());
         let health = store.health();
+        unfinished += usize::from(health.swept_files > 0);
         assert_eq!(health.faults, [], "kill {kill}");
         assert_eq!(health.segments, known.len(), "kill {kill}");
         for number in next..=last {
@@ -221,7 +178,7 @@ fn what_is_acknowledged_survives_a_kill_at_any_moment() {
         if holds(&store, next) {
             intake.take_in(&expected, batch(next)).unwrap();
             next += 1;
-            whole_though_unacknowledged += 1;
+            unacknowledged += 1;
         }
         assert!(!holds(&store, next), "kill {kill}: batch {next} was not begun");
         let (found, expected_held) = (held(&store), held(&expected));
@@ -231,16 +188,25 @@ fn what_is_acknowledged_survives_a_kill_at_any_moment() {
         }
         let (found, expected) = (store.directory().unwrap(), expected.directory().unwrap());
         assert_eq!(found.stations, expected.stations, "kill {kill}");
+        kill += 1;
     }
     let report = EmbeddedStore::verify(dir.path(), false).unwrap();
     assert_eq!(report.faults, []);
+    assert!(report.segments > 0);
     println!(
-        "{kills} kills, {next} batches, {} readings in {} segments and {} batches of the journal; \
-         {whole_though_unacknowledged} batches were whole though not acknowledged; {swept} kills \
-         left files of unfinished sealing or compaction",
+        "{kill} kills, {next} batches, {} readings in {} segments and {} batches of the journal; \
+         {unacknowledged} batches were whole though not acknowledged; {unfinished} kills left files \
+         of unfinished sealing or compaction",
         held(&expected).len(),
         report.segments,
         report.journal_batches,
     );
-    assert!(report.segments > 0 && (kills < 100 || swept > 0), "no kill fell into sealing");
+}
+
+fn main() {
+    kill::main(
+        "what_is_acknowledged_survives_a_kill_at_any_moment",
+        what_is_acknowledged_survives_a_kill_at_any_moment,
+        child,
+    );
 }

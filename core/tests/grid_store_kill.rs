@@ -6,11 +6,13 @@
 //! that was to be written; what was said to be published is there; of a pair there are both hours or
 //! none. The next process goes on with the run where it stood.
 //!
-//! `MESONET_KILLS` sets how often; the default is 100.
+//! `MESONET_KILLS` sets how often at least; the default is 100. It goes on until enough kills have
+//! found each of the moments between writing, publication and removal.
 
-use std::io::{BufRead, BufReader, Read};
+mod kill;
+mod process;
+
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use mesonet::{
@@ -18,8 +20,8 @@ use mesonet::{
     ProductDefinition, RunDefinition, RunStamp,
 };
 
-/// Where the process that is killed finds its folder.
-const CHILD: &str = "MESONET_GRID_KILL_CHILD";
+use kill::{Kills, chance, run_until_killed};
+
 const MODEL: &str = "killed";
 
 /// 2026-07-01T00:00:00Z.
@@ -76,14 +78,6 @@ fn is_absent(hour: usize, product: &str) -> bool {
     hour == 0 && product == "rain"
 }
 
-/// A number that looks like chance, of a seed (SplitMix64).
-fn chance(seed: u64) -> u64 {
-    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 /// Values that tell their run, hour, product and level, with holes.
 fn values(number: u64, hour: usize, product: usize) -> Vec<i16> {
     let (_, levels) = PRODUCTS[product];
@@ -96,14 +90,10 @@ fn values(number: u64, hour: usize, product: usize) -> Vec<i16> {
     (0..levels * ROWS * COLUMNS).map(of_cell).collect()
 }
 
-/// Writes runs until it is killed. Not a test of its own: the one below starts it.
-#[test]
-#[ignore = "is started by the test that kills it"]
-fn child() {
-    let Ok(call) = std::env::var(CHILD) else { return };
-    let (first, folder) = call.split_once(' ').unwrap();
+/// Writes runs until it is killed.
+fn child(first: u64, folder: &Path) {
     let store = GridStore::new(folder);
-    for number in first.parse::<u64>().unwrap().. {
+    for number in first.. {
         let mut writer = store.write_run(definition(number)).unwrap();
         for step in STEPS {
             if writer.published().iter().any(|published| published.hour == step[0]) {
@@ -128,41 +118,10 @@ fn child() {
 /// The last hour that a process said to be published, with its run.
 type Said = Option<(u64, usize)>;
 
-/// Starts the process, kills it a moment after a sign, and tells what it said to be published.
-fn run_until_killed(folder: &Path, first: u64, sign: &str, delay: Duration) -> Said {
-    let mut child: Child = Command::new(std::env::current_exe().unwrap())
-        .args(["child", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
-        .env(CHILD, format!("{first} {}", folder.display()))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut said = None;
-    let mut note = |line: &str| {
-        if let Some((_, published)) = line.split_once("published ") {
-            let (number, hour) = published.split_once(' ').unwrap();
-            said = Some((number.parse().unwrap(), hour.parse().unwrap()));
-        }
-    };
-    loop {
-        let Some(line) = lines.next() else {
-            let mut said = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-            panic!("the process ended by itself: {said}");
-        };
-        let line = line.unwrap();
-        note(&line);
-        if line.contains(sign) {
-            break;
-        }
-    }
-    // What it writes meanwhile is in the pipe, which holds more than it can write in that time.
-    std::thread::sleep(delay);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    lines.for_each(|line| note(&line.unwrap()));
-    said
+fn last_published(said: &str) -> Said {
+    let (_, last) = said.lines().filter_map(|line| line.split_once("published ")).last()?;
+    let (number, hour) = last.split_once(' ').unwrap();
+    Some((number.parse().unwrap(), hour.parse().unwrap()))
 }
 
 /// Holds all that a run shows against what was to be written.
@@ -201,17 +160,25 @@ fn leftovers(folder: &Path) -> Vec<String> {
     names.filter(unfinished).collect()
 }
 
-#[test]
 fn what_is_published_is_whole_and_survives_a_kill_at_any_moment() {
-    let kills = std::env::var("MESONET_KILLS").map_or(100, |text| text.parse().unwrap());
+    let kills = Kills::new(100);
     let folder = tempfile::tempdir().unwrap();
     let store = GridStore::new(folder.path());
     let (mut first, mut hours, mut unsaid, mut gone_on, mut swept) = (0, 0, 0, 0, 0);
-    for kill in 0..kills {
+    let mut kill = 0;
+    while kills.go_on(
+        kill,
+        &[
+            ("after publication", unsaid),
+            ("within a run", gone_on),
+            ("in unfinished writing or removal", swept),
+        ],
+    ) {
         let sign = ["written", "published", "removed"][kill as usize % 3];
         let delay = Duration::from_micros(chance(kill) % 20_000);
         let before = leftovers(folder.path());
-        let said = run_until_killed(folder.path(), first, sign, delay);
+        let said = last_published(&run_until_killed(first, folder.path(), &[sign], delay));
+        kill += 1;
 
         // One that was being made or removed now; what lay there before goes with the next removal.
         let left = leftovers(folder.path());
@@ -237,12 +204,16 @@ fn what_is_published_is_whole_and_survives_a_kill_at_any_moment() {
         gone_on += usize::from(!shown.is_complete());
     }
     println!(
-        "{kills} kills up to run {first}; {hours} hours were read and right; {unsaid} times more was \
+        "{kill} kills up to run {first}; {hours} hours were read and right; {unsaid} times more was \
          published than was said, {gone_on} times a run was gone on with, {swept} folders of \
          unfinished work were cleared away"
     );
-    assert!(
-        kills < 100 || (unsaid > 0 && gone_on > 0 && swept > 0),
-        "no kill fell into publication"
+}
+
+fn main() {
+    kill::main(
+        "what_is_published_is_whole_and_survives_a_kill_at_any_moment",
+        what_is_published_is_whole_and_survives_a_kill_at_any_moment,
+        child,
     );
 }

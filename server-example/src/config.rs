@@ -9,7 +9,7 @@ use clap::Args;
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use mesonet::{
-    Caps, CatalogueError, CheckConfig, CheckConfigError, Checker, ModelCatalogue,
+    Caps, CatalogueError, CheckConfig, CheckConfigError, Checker, EmbeddedOptions, ModelCatalogue,
     ModelCatalogueError, Plan, RasterCatalogue, parse_window,
 };
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,8 @@ pub struct Config {
     /// How long readings are kept: days or hours; `None` is for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<String>,
+    /// Fresh readings from which on they are sealed into a segment.
+    pub seal_readings: usize,
     /// Folder from which feed files are read as they come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<PathBuf>,
@@ -85,6 +87,7 @@ impl Default for Config {
             data: PathBuf::from("mesonet-data"),
             now: None,
             retention: None,
+            seal_readings: EmbeddedOptions::default().seal_readings,
             watch: None,
             watch_keep: false,
             ingest_key_hashes: Vec::new(),
@@ -137,6 +140,11 @@ pub struct Flags {
     #[arg(long, env = "MESONET_RETENTION", value_name = "SPAN")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<String>,
+
+    /// Fresh readings from which on they are sealed into a segment file [default: 1000000]
+    #[arg(long, env = "MESONET_SEAL_READINGS", value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seal_readings: Option<usize>,
 
     /// Folder from which feed files are read as they come, and moved to done/ or failed/ in it
     #[arg(long, env = "MESONET_WATCH", value_name = "DIR")]
@@ -391,6 +399,9 @@ impl Config {
         if self.max_model_values < 1 {
             return refuse("max_model_values", &self.max_model_values, "1 or more");
         }
+        if self.seal_readings < 1 {
+            return refuse("seal_readings", &self.seal_readings, "1 or more");
+        }
         if self.data.as_os_str().is_empty() {
             return refuse("data", &"empty", "a folder");
         }
@@ -419,6 +430,11 @@ impl Config {
     /// How long readings are kept, milliseconds; `None` is for ever.
     pub fn retention_ms(&self) -> Option<i64> {
         self.retention.as_deref().and_then(|span| parse_window(span).ok())
+    }
+
+    /// How the store on disk is kept.
+    pub fn store_options(&self) -> EmbeddedOptions {
+        EmbeddedOptions { seal_readings: self.seal_readings, ..EmbeddedOptions::default() }
     }
 
     /// The caps of a readings answer.

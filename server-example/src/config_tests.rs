@@ -86,6 +86,7 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
         ("--max-cells 0", "max_cells is 0; allowed is 1 or more"),
         ("--max-positions 1", "max_positions is 1; allowed is 2 (start and end) or more"),
         ("--max-station-ids 0", "max_station_ids is 0; allowed is 1 or more"),
+        ("--seal-readings 0", "seal_readings is 0; allowed is 1 or more"),
         ("--max-body-bytes 1", "max_body_bytes is 1; allowed is 64 to 67108864"),
         (
             "--listen 0.0.0.0:80 --assume-plan pro",

@@ -14,11 +14,11 @@ const SAMPLE_PASSED: &str = "sample_passed_ms";
 /// What a store holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nothing yet.
+    /// Nothing yet, and no alerts, products or model runs beside it.
     New,
     /// Nothing but the sample.
     Sample,
-    /// Readings that somebody has brought in.
+    /// What somebody has brought in.
     Own,
 }
 
@@ -34,13 +34,33 @@ impl Record {
     ///
     /// # Errors
     /// Another process has it open, or it cannot be read or written.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
-        // After it: the folder is locked.
-        let (alerts, faults) = AlertStore::open(dir)?;
-        for fault in faults {
-            tracing::error!("a damaged alert is left out: {fault}");
+    pub fn open(dir: &Path, options: EmbeddedOptions) -> Result<Self, StoreError> {
+        let store = EmbeddedStore::open(dir, options)?;
+        let health = store.health();
+        for fault in &health.faults {
+            tracing::error!("the record is damaged: {fault}");
         }
+        if health.swept_files > 0 {
+            tracing::info!("{} files of unfinished work were deleted", health.swept_files);
+        }
+        // After it: the folder is locked.
+        let alerts = match AlertStore::open(dir) {
+            Ok((alerts, faults)) => {
+                for fault in faults {
+                    tracing::error!("the alerts are damaged: {fault}");
+                }
+                alerts
+            }
+            Err(error @ StoreError::SchemaVersion { .. }) => return Err(error),
+            Err(error) => {
+                tracing::error!(
+                    "alerts are neither served nor taken in: {error}; what can be read of them is \
+                     kept by: mesonet-server verify --set-aside --data {}",
+                    dir.display()
+                );
+                AlertStore::unavailable(error)
+            }
+        };
         Ok(Self { store: Arc::new(store), alerts: Arc::new(alerts) })
     }
 
@@ -61,7 +81,9 @@ impl Record {
     pub fn origin(&self) -> Result<Origin, StoreError> {
         Ok(match self.store.meta_get(ORIGIN)?.as_deref() {
             Some("sample") => Origin::Sample,
-            None if self.store.directory()?.stations.is_empty() => Origin::New,
+            None if self.store.is_new() && self.store.directory()?.stations.is_empty() => {
+                Origin::New
+            }
             _ => Origin::Own,
         })
     }

@@ -92,7 +92,7 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     let listener =
         TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })?;
 
-    let record = Record::open(&config.data)?;
+    let record = Record::open(&config.data, config.store_options())?;
     let intake = Intake::new(config.checker()?);
     let (clock, timeline) = start(config.now, &record, &intake)?;
     if config.assume_plan > Plan::None {
@@ -188,7 +188,9 @@ fn start(
         (Some(ReplayStart::At(start_ms)), Origin::New | Origin::Sample) => Some(start_ms),
     };
     // Known by their ids: what an earlier run has taken in is not taken in again.
-    record.alerts().append(sample_alerts()?)?;
+    if record.alerts().failure().is_none() {
+        record.alerts().append(sample_alerts()?)?;
+    }
     let span = record.sample_span()?;
     if let Some((newest_ms, passed_ms)) = span
         && passed_ms >= newest_ms
@@ -285,7 +287,7 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
     for fault in &done.set_aside {
         tracing::error!("a damaged file was set aside: {fault}");
     }
-    if let Some(retain_from_ms) = retain_from_ms {
+    if let Some(retain_from_ms) = retain_from_ms.filter(|_| record.alerts().failure().is_none()) {
         let alerts = record.alerts().expire(retain_from_ms)?;
         retention::report(retain_from_ms, &done, alerts);
     }

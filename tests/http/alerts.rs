@@ -355,3 +355,16 @@ fn the_whole_answer_is_compressed_ahead_and_has_a_tag() {
     assert_eq!(api.get_with("/alerts", &known).status, 304);
     assert_eq!(api.get_with("/alerts?active=true", &known).status, 200);
 }
+
+/// What is kept ahead is the answer in English alone.
+#[test]
+fn french_is_answered_in_french_after_the_english_answer_was_made_ahead() {
+    let api = one();
+    api.state.refresh().unwrap();
+    let english = api.get("/alerts");
+    let tag = english.header("etag").unwrap().to_owned();
+    assert!(english.text().contains("tornado!"));
+    let french = api.get_with("/alerts?lang=fr", &[(axum::http::header::IF_NONE_MATCH, &*tag)]);
+    assert_eq!(french.status, 200);
+    assert!(french.text().contains("tornade!") && !french.text().contains("tornado!"));
+}

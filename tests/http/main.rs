@@ -4,6 +4,9 @@
 mod alerts;
 mod alerts_zones;
 mod capabilities;
+#[path = "../../core/tests/process/mod.rs"]
+mod child;
+mod child_deadlines;
 mod every_answer;
 mod historical_bulk;
 mod ingest;

@@ -3,10 +3,10 @@
 //! The binary is the one beside the tests, or that of `MESONET_SERVER_BIN`.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -14,13 +14,14 @@ use mesonet::StationId;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::child::Process;
+
 /// More than the server takes anywhere; a bound, not a measurement.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A server on a port of its own, ended with the test.
 pub struct Server {
-    child: Child,
-    stderr: BufReader<ChildStderr>,
+    process: Process,
     /// What it has said until it listened.
     log: String,
     address: String,
@@ -44,7 +45,7 @@ fn command(folder: &Path, args: &[&str]) -> Command {
         binary.display()
     );
     let mut command = Command::new(binary);
-    command.args(args).env_clear().current_dir(folder).stdin(Stdio::null()).stderr(Stdio::piped());
+    command.args(args).env_clear().current_dir(folder);
     command
 }
 
@@ -54,17 +55,11 @@ impl Server {
     }
 
     fn spawn(mut command: Command) -> Self {
-        let mut child = command.spawn().unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut log = String::new();
-        let address = loop {
-            let start = log.len();
-            assert_ne!(stderr.read_line(&mut log).unwrap(), 0, "it ended: {log}");
-            if let Some((_, address)) = log[start..].split_once("listens on http://") {
-                break address.trim().to_owned();
-            }
-        };
-        Self { child, stderr, log, address }
+        let mut process = Process::start(&mut command, PATIENCE);
+        let log = process.wait_for("listens on http://").err.clone();
+        let (_, address) = log.split_once("listens on http://").unwrap();
+        let address = address.trim().to_owned();
+        Self { process, log, address }
     }
 
     /// What it has said until it listened.
@@ -84,20 +79,11 @@ impl Server {
     }
 
     /// Sends SIGTERM and gives the exit status and what was said since it listened.
-    pub fn stop(mut self) -> (Option<i32>, String) {
-        let pid = self.child.id().to_string();
+    pub fn stop(self) -> (Option<i32>, String) {
+        let pid = self.process.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-        let mut rest = String::new();
-        self.stderr.read_to_string(&mut rest).unwrap();
-        (self.child.wait().unwrap().code(), rest)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It has ended already where the test has stopped it.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let (status, said) = self.process.wait();
+        (status.code(), said.err[self.log.len()..].to_owned())
     }
 }
 
@@ -181,9 +167,9 @@ fn a_flag_beats_the_environment_and_that_the_file() {
 fn nonsense_is_refused_at_the_start_with_what_is_allowed() {
     let folder = TempDir::new().unwrap();
     let refusal = |args: &[&str]| -> String {
-        let Output { status, stderr, .. } = command(folder.path(), args).output().unwrap();
-        assert!(!status.success());
-        String::from_utf8(stderr).unwrap()
+        let (ok, _, error) = output(folder.path(), args);
+        assert!(!ok);
+        error
     };
     assert_eq!(
         refusal(&["--listen", "0.0.0.0:0", "--assume-plan", "free"]),
@@ -206,9 +192,8 @@ fn nonsense_is_refused_at_the_start_with_what_is_allowed() {
 
 /// Standard output of a command that ends by itself, and whether it says that all went well.
 pub fn output(folder: &Path, args: &[&str]) -> (bool, String, String) {
-    let Output { status, stdout, stderr } = command(folder, args).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (status.success(), text(stdout), text(stderr))
+    let (status, said) = Process::start(&mut command(folder, args), PATIENCE).wait();
+    (status.success(), said.out, said.err)
 }
 
 pub fn data(name: &str) -> String {

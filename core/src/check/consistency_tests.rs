@@ -43,6 +43,17 @@ fn pressure_is_ordered_the_other_way_round_below_sea_level() {
     // Death Valley, 60 m below sea level.
     assert_eq!(order(1020.2, 1013.0, -60.0), [None; 2]);
     assert_eq!(order(1005.0, 1013.0, -60.0), [of!(LessThan), of!(GreaterThan)]);
+    // At sea level both are the same; what is a little off there is off as above it.
+    assert_eq!(order(1013.0, 1013.0, 0.0), [None; 2]);
+    assert_eq!(order(1012.0, 1013.0, 0.0), [None; 2]);
+    assert_eq!(order(1014.0, 1013.0, 0.0), [of!(GreaterThan), of!(LessThan)]);
+}
+
+#[test]
+fn what_a_conversion_rounds_contradicts_nothing() {
+    assert!(0.1 + 0.2 > 0.3);
+    assert_eq!(ordered(0.1 + 0.2, 0.3, 0.0, Side::Lower), None);
+    assert_eq!(ordered(0.300_002, 0.3, 0.0, Side::Lower), of!(GreaterThan));
 }
 
 #[test]
@@ -55,6 +66,10 @@ fn sea_level_pressure_is_near_the_reduced_one() {
     assert_eq!(reduction(1021.1), Some(of!(Difference)));
     assert_eq!(reduction(991.0), Some(of!(Difference)));
     assert_eq!(pressure_reduction(0.0, 1006.0, 500.0, 30.0, 15.0), None);
+    // Just the limit is allowed.
+    let (reduced, _) = pressure_reduction(950.9654, 1006.1, 500.0, 30.0, 15.0).unwrap();
+    let exact = pressure_reduction(950.9654, reduced, 500.0, 30.0, 0.0).unwrap();
+    assert_eq!(exact, (reduced, None));
 }
 
 #[test]
@@ -73,4 +88,8 @@ fn a_calm_has_direction_0_and_north_is_360() {
     assert_eq!(calm_wind(360.0, 5.0, 0.0), None);
     assert_eq!(calm_wind(90.0, 0.0, 0.0), of!(Disagree));
     assert_eq!(calm_wind(0.0, 5.0, 0.0), of!(Disagree));
+    // Up to a speed that counts as calm.
+    assert_eq!(calm_wind(0.0, 2.0, 2.0), None);
+    assert_eq!(calm_wind(90.0, 2.0, 2.0), of!(Disagree));
+    assert_eq!(calm_wind(90.0, 2.1, 2.0), None);
 }

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::super::{CheckConfig, Checker};
 use super::*;
 use crate::geo::LonLat;
@@ -121,4 +123,137 @@ fn the_good_of_a_source_is_kept() {
     assert_eq!(inputs[1], ("neighbours", 6.0));
     assert_eq!(inputs[2], ("meanOfNeighbours", 10.0));
     assert!(checker.explain_neighbours(&of, 7).is_err());
+}
+
+/// A checker with limits of air temperature of one's own.
+fn own(limits: &str) -> Checker {
+    let text = format!("[neighbours.airTemperature]\nsource = \"own\"\n{limits}\n");
+    Checker::new(CheckConfig::from_toml(&text).unwrap())
+}
+
+/// What the check says of a value at sea level, among others at their distances, from the nearest on.
+fn judged(checker: &Checker, value: f64, others: &[(f64, Held)]) -> Tally {
+    let of = held(value, 0.0);
+    let near = others.iter().enumerate().map(|(i, &(distance_km, _))| (i, distance_km));
+    checker.check_held(Variable::AirTemperature, of, near, |i| Some(others[i].1))
+}
+
+fn held(value: f64, altitude_m: f64) -> Held {
+    Held { value, altitude_m: Some(altitude_m), base: BaseQuality::Good }
+}
+
+#[test]
+fn a_neighbour_counts_up_to_the_radius_and_up_to_the_rise() {
+    let limits = "radius_km = 50\nat_least = 2\nmax_rise_m = 100\nmin_deviation = 1\nthreshold = 4";
+    let checker = own(limits);
+    let ran = |distance_km, altitude_m, base| {
+        let last = Held { base, ..held(10.0, altitude_m) };
+        judged(&checker, 10.0, &[(1.0, held(10.0, 0.0)), (distance_km, last)]).ran()
+    };
+    assert!(ran(50.0, 100.0, BaseQuality::Good) && ran(50.0, -100.0, BaseQuality::Good));
+    assert!(!ran(50.0_f64.next_up(), 0.0, BaseQuality::Good));
+    assert!(!ran(50.0, 100.1, BaseQuality::Good) && !ran(50.0, -100.1, BaseQuality::Good));
+    // What is doubtful or worse is no witness, what was not judged is.
+    for base in BaseQuality::ALL {
+        assert_eq!(ran(50.0, 0.0, base), base > BaseQuality::Doubtful, "{base}");
+    }
+}
+
+#[test]
+fn a_value_just_at_the_threshold_is_like_those_around() {
+    let checker = own("radius_km = 50\nat_least = 2\nmin_deviation = 1\nthreshold = 4");
+    let around = [(1.0, held(10.0, 0.0)), (2.0, held(10.0, 0.0))];
+    assert_eq!(judged(&checker, 14.0, &around).tripped(), None);
+    assert_eq!(judged(&checker, 6.0, &around).tripped(), None);
+    assert_eq!(judged(&checker, 14.1, &around).tripped(), Some(DISAGREE));
+    assert_eq!(judged(&checker, 5.9, &around).tripped(), Some(DISAGREE));
+}
+
+/// Of a dense network the nearest fifty that have a value: not one fewer, not one more.
+#[test]
+fn the_nearest_fifty_with_a_value_are_asked() {
+    let checker = own("radius_km = 500\nat_least = 2\nmin_deviation = 0.001\nthreshold = 4");
+    let none = Held { base: BaseQuality::Error, ..held(99.0, 0.0) };
+    let mut others: Vec<(f64, Held)> =
+        (0..49_i32).map(|i| (f64::from(i), held(10.0, 0.0))).collect();
+    others.splice(20..20, [(19.5, none), (19.6, held(f64::NAN, 0.0))]);
+    others.push((60.0, held(12.5, 0.0)));
+    others.push((61.0, held(1000.0, 0.0)));
+    let of = held(10.0, 0.0);
+    let near = others.iter().enumerate().map(|(i, &(distance_km, _))| (i, distance_km));
+    let report = checker.explain_held(Variable::AirTemperature, of, near, |i| Some(others[i].1));
+    let found = |name| report.inputs.iter().find(|input| input.name == name).unwrap().value;
+    assert_eq!(found("neighbours"), 50.0);
+    assert!((found("meanOfNeighbours") - 10.05).abs() < 1e-12);
+    // s² = 2.5² · (1/50 − 1/50²) · 50/49 = 0.125; √(s² + s²/50).
+    assert!((found("deviationOfNeighbours") - (0.125_f64 * 1.02).sqrt()).abs() < 1e-12);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The same worked out naively, in two passes, from the distances between the stations.
+    #[test]
+    fn the_verdict_is_that_of_mean_and_deviation_of_those_that_count(
+        stations in prop::collection::vec(
+            (-1.0..1.0_f64, -1.0..1.0_f64, 5.0..25.0_f64, prop::option::of(0.0..500.0_f64), 0..8_u8),
+            2..90,
+        ),
+    ) {
+        let sites: Vec<StationSite> = stations
+            .iter()
+            .map(|&(lon, lat, _, altitude_m, _)| {
+                StationSite { coordinates: LonLat::new(lon, 45.0 + lat).unwrap(), altitude_m }
+            })
+            .collect();
+        let value: Vec<f64> = stations.iter().map(|station| station.2).collect();
+        let base = |i: usize| BaseQuality::try_from(stations[i].4.max(2)).unwrap();
+        let verdict: Vec<Quality> = (0..stations.len())
+            .map(|i| Quality { base: base(i), reason: ReasonQuality::None })
+            .collect();
+        let index = StationIndex::new(sites.iter().map(|site| site.coordinates));
+        let source = vec![Quality::UNCHECKED; value.len()];
+        let variable = Variable::AirTemperature;
+        let of = Surroundings {
+            variable, sites: &sites, index: &index, value: &value, source: &source, verdict: &verdict,
+        };
+        let checker = own(
+            "radius_km = 80\nat_least = 4\nlapse_per_m = 0.0065\nmax_rise_m = 200\n\
+             min_deviation = 0.5\nthreshold = 1.5",
+        );
+        let mut out = verdict.clone();
+        checker.check_neighbours(&of, &mut out).unwrap();
+        for i in 0..stations.len() {
+            let Some(altitude_m) = sites[i].altitude_m else {
+                prop_assert_eq!(out[i], verdict[i]);
+                continue;
+            };
+            let mut near: Vec<(f64, f64)> = (0..stations.len())
+                .filter(|&j| j != i && base(j) > BaseQuality::Doubtful)
+                .filter_map(|j| {
+                    let rise_m = sites[j].altitude_m? - altitude_m;
+                    let distance_km = sites[i].coordinates.distance_km(sites[j].coordinates);
+                    let counts = rise_m.abs() <= 200.0 && distance_km <= 80.0;
+                    counts.then_some((distance_km, value[j] + 0.0065 * rise_m))
+                })
+                .collect();
+            near.sort_by(|a, b| a.0.total_cmp(&b.0));
+            near.truncate(50);
+            let n = near.len() as f64;
+            let mean = near.iter().map(|&(_, value)| value).sum::<f64>() / n;
+            let squares = near.iter().map(|&(_, value)| (value - mean).powi(2)).sum::<f64>();
+            let deviation = (squares / (n - 1.0) * (1.0 + 1.0 / n)).sqrt().max(0.5);
+            let excess = (value[i] - mean).abs() - 1.5 * deviation;
+            prop_assume!(near.len() < 4 || excess.abs() > 1e-9);
+            let unlike = near.len() >= 4 && excess > 0.0 && base(i) > BaseQuality::Error;
+            let expected = if unlike && base(i) > BaseQuality::Doubtful {
+                DISAGREE
+            } else if base(i) == BaseQuality::Unknown && near.len() >= 4 {
+                Quality::GOOD
+            } else {
+                verdict[i]
+            };
+            prop_assert_eq!(out[i], expected, "station {} with {} neighbours", i, near.len());
+        }
+    }
 }

@@ -82,6 +82,19 @@ fn a_long_time_with_few_repeats_is_no_fault() {
     assert!(!verdicts(Variable::AirTemperature, &ts_ms, &[7.1; 10]).contains(&true));
 }
 
+/// 24 readings of a day and a half are as many as the limit says, 23 are too few.
+#[test]
+fn a_streak_of_just_as_many_repeats_as_the_limit_is_stuck() {
+    for (repeats, found) in [(23, 0), (24, 1), (25, 2)] {
+        // One reading of another value before them makes the resolution that of tenths.
+        let ts_ms: Vec<i64> = (0..=repeats).map(|i| i * 90 * MINUTE_MS).collect();
+        let mut values = vec![7.1; repeats as usize];
+        values.insert(0, 7.2);
+        let stuck = verdicts(Variable::AirTemperature, &ts_ms, &values);
+        assert_eq!(stuck.iter().filter(|&&stuck| stuck).count(), found, "{repeats}");
+    }
+}
+
 #[test]
 fn what_may_stay_as_it_is_is_exempt() {
     assert_eq!(stuck(Variable::WindSpeed, 1.852, 0.0, 60), 0);

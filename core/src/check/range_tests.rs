@@ -59,6 +59,28 @@ fn winter_is_mirrored_in_the_south() {
     assert_eq!(cold(-60.0, WINTER), BaseQuality::Doubtful);
 }
 
+/// WMO's low latitudes are those from 45° south to 45° north, both included.
+#[test]
+fn latitude_45_is_low_and_what_lies_beyond_is_high() {
+    let cold = |latitude, instant| base(Variable::AirTemperature, -60.0, latitude, instant);
+    assert_eq!(cold(45.0, WINTER), BaseQuality::Doubtful);
+    assert_eq!(cold(45.0_f64.next_up(), WINTER), BaseQuality::Good);
+    assert_eq!(cold(-45.0, SUMMER), BaseQuality::Doubtful);
+    assert_eq!(cold((-45.0_f64).next_down(), SUMMER), BaseQuality::Good);
+}
+
+#[test]
+fn the_equator_has_the_seasons_of_the_north() {
+    let storm = |latitude, instant| base(Variable::WindSpeed, 450.1, latitude, instant);
+    for equator in [0.0, -0.0] {
+        assert_eq!(storm(equator, WINTER), BaseQuality::Error);
+        assert_eq!(storm(equator, SUMMER), BaseQuality::Good);
+    }
+    let south = (-0.0_f64).next_down();
+    assert_eq!(storm(south, WINTER), BaseQuality::Good);
+    assert_eq!(storm(south, SUMMER), BaseQuality::Error);
+}
+
 #[test]
 fn seasons_begin_in_april_and_october_utc() {
     let summer = |instant| is_april_to_september(parse_instant(instant).unwrap());

@@ -198,3 +198,7 @@ fn side_of((of, other): (Variable, Variable), lower: Variable, upper: Variable) 
         None
     }
 }
+
+#[cfg(test)]
+#[path = "relation_tests.rs"]
+mod tests;

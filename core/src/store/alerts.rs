@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::StoreError;
 #[cfg(feature = "embedded")]
-use super::embedded::alert_file::AlertFile;
+use super::embedded::alert_file::{AlertFile, read_alerts};
 use crate::alert::AlertMessage;
 use crate::time::DAY_MS;
 
@@ -52,6 +52,8 @@ pub struct AlertStore {
     record: RwLock<Arc<AlertRecord>>,
     /// Held while the record is changed; the file, where there is one.
     writer: Mutex<Writer>,
+    /// Why the alerts cannot be read.
+    failure: Option<StoreError>,
 }
 
 #[derive(Debug, Default)]
@@ -84,7 +86,22 @@ impl AlertStore {
         let messages = messages.into_iter().map(|message| (message.id.clone(), Arc::new(message)));
         let writer = Writer { messages: messages.collect(), file: Some(file) };
         let record = RwLock::new(Arc::new(writer.record(0)));
-        Ok((Self { record, writer: Mutex::new(writer) }, faults))
+        Ok((Self { record, writer: Mutex::new(writer), failure: None }, faults))
+    }
+
+    /// The alerts of a file that cannot be read: there is none to be had, and what comes in is
+    /// refused with this error, so that readings can be served meanwhile.
+    pub fn unavailable(failure: StoreError) -> Self {
+        Self { failure: Some(failure), ..Self::default() }
+    }
+
+    /// Why the alerts cannot be read; `None` where they can.
+    pub fn failure(&self) -> Option<&StoreError> {
+        self.failure.as_ref()
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.failure.clone().map_or(Ok(()), Err)
     }
 
     /// The alerts in a folder that nobody writes to, read without writing a byte; none where there
@@ -94,10 +111,7 @@ impl AlertStore {
     /// A file that another version wrote, or that cannot be read.
     #[cfg(feature = "embedded")]
     pub fn read(dir: &std::path::Path) -> Result<(AlertRecord, Vec<super::Fault>), StoreError> {
-        if !dir.join(super::embedded::alert_file::ALERTS).exists() {
-            return Ok((AlertRecord::default(), Vec::new()));
-        }
-        let (messages, faults) = AlertFile::unwritten(dir)?.load()?;
+        let (messages, faults) = read_alerts(dir)?;
         let messages = messages.into_iter().map(|message| (message.id.clone(), Arc::new(message)));
         let writer = Writer { messages: messages.collect(), file: None };
         Ok((writer.record(0), faults))
@@ -113,6 +127,7 @@ impl AlertStore {
     /// # Errors
     /// A store that cannot write.
     pub fn append(&self, messages: Vec<AlertMessage>) -> Result<AlertReceipt, StoreError> {
+        self.check()?;
         let mut writer = self.writer();
         let mut receipt = AlertReceipt::default();
         let mut changed: BTreeMap<String, Arc<AlertMessage>> = BTreeMap::new();
@@ -146,6 +161,7 @@ impl AlertStore {
     /// # Errors
     /// A store that cannot write; nothing is given up then.
     pub fn expire(&self, before_ms: i64) -> Result<usize, StoreError> {
+        self.check()?;
         let mut writer = self.writer();
         let past: Vec<String> = writer
             .messages

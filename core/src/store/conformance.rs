@@ -165,6 +165,57 @@ fn generations_tell_what_changed(store: &dyn Store) {
     assert!(ids.is_sorted());
 }
 
+fn what_is_on_record_already_changes_nothing(store: &dyn Store) {
+    let moved = Station { coordinates: LonLat::new(-90.0, 40.0).unwrap(), ..station("A") };
+    let rain = |revision, value| Report {
+        present_weather: Some(vec![format!("Rain {value}")]),
+        ..report("A", 20, revision, value)
+    };
+    // Of a station and of a moment the last word in the batch counts.
+    let whole = Batch {
+        stations: vec![moved, station("A"), station("B")],
+        reports: vec![
+            report("A", 10, 0, 1.0),
+            rain(0, 2.0),
+            rain(0, 3.0),
+            report("B", 10, 0, -0.0),
+        ],
+    };
+    let good = |record: &dyn Reader| {
+        let (station, series) = (StationId::new("TEST", "A"), temperature().id());
+        let (ts_ms, quality) = (vec![10, 20], vec![Quality::GOOD; 2]);
+        Ok((record.directory()?.generation > 0)
+            .then_some(Verdicts { station, series, ts_ms, quality })
+            .into_iter()
+            .collect())
+    };
+    let first = store.append(&whole, &mut { good }).unwrap();
+    assert_eq!(first, Receipt { added: 3, replaced: 1, revised: 2, ..Receipt::default() });
+    let (before, directory) = (held(store), store.directory().unwrap());
+    for judge in [&mut unjudged as &mut Judge<'_>, &mut { good }] {
+        let again = store.append(&whole, judge).unwrap();
+        assert_eq!(again, Receipt { unchanged: 4, ..Receipt::default() });
+        let now = store.directory().unwrap();
+        assert_eq!((held(store), now.generation), (before.clone(), directory.generation));
+        assert_eq!(now.places_generation, directory.places_generation);
+        assert_eq!(now.stations, directory.stations);
+    }
+    // The sign of a zero, the word of the source and the revision make another reading.
+    let mut doubted = report("B", 10, 0, 0.0);
+    let mut append = |report: &Report| {
+        let batch = Batch { stations: vec![], reports: vec![report.clone()] };
+        store.append(&batch, &mut unjudged).unwrap()
+    };
+    let replaced = Receipt { replaced: 1, ..Receipt::default() };
+    assert_eq!(append(&doubted), replaced);
+    doubted.readings[0].quality = Quality::GOOD;
+    assert_eq!(append(&doubted), replaced);
+    doubted.revision = 1;
+    assert_eq!(append(&doubted), replaced);
+    assert_eq!(append(&doubted), Receipt { unchanged: 1, ..Receipt::default() });
+    assert!(store.directory().unwrap().generation > directory.generation);
+}
+
 /// Reports of different times, in any order and in any batches, leave the same record.
 fn any_order_gives_the_same_record<S: Store>(cases: u32, new_store: impl Fn() -> S) {
     let reports = prop::collection::btree_map(
@@ -247,10 +298,12 @@ fn a_revised_verdict_leaves_the_value_and_the_word_of_the_source(store: &dyn Sto
             .unwrap();
     };
     visit([Quality::UNCHECKED, Quality::GOOD]);
-    // A newer ingest brings its own verdict.
+    // What is there already keeps its verdict; a newer report brings its own.
     store.append(&batch(vec![report("A", 2, 0, 6.0)]), &mut unjudged).unwrap();
+    visit([Quality::UNCHECKED, Quality::GOOD]);
+    store.append(&batch(vec![report("A", 2, 1, 6.0)]), &mut unjudged).unwrap();
     visit([Quality::UNCHECKED; 2]);
-    assert_eq!(seen, 2);
+    assert_eq!(seen, 3);
 }
 
 fn a_judge_sees_the_batch_in_the_record(store: &dyn Store) {
@@ -290,6 +343,7 @@ macro_rules! conformance {
             generations_tell_what_changed,
             the_newer_ingest_wins,
             the_window_holds_both_its_ends,
+            what_is_on_record_already_changes_nothing,
             weather_is_that_of_the_most_recent_report_that_has_any,
         );
     };

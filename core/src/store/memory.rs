@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{
     Directory, Judge, Reader, Receipt, Selection, SeriesSlice, StationRecord, StationSeries, Store,
-    StoreError, Verdicts,
+    StoreError, Verdicts, described,
 };
 use crate::geo::StationIndex;
 use crate::quality::{Quality, QualityCode};
@@ -61,6 +61,24 @@ struct Record {
     series_ids: HashSet<SeriesId>,
 }
 
+/// One reading as it is stored.
+#[derive(Clone, Copy)]
+struct Stored {
+    value: f64,
+    quality: QualityCode,
+    source: QualityCode,
+    revision: u8,
+}
+
+/// What a batch found on record where it changed something.
+#[derive(Default)]
+struct Before {
+    /// By place of the station.
+    stations: HashMap<usize, (Arc<StationRecord>, (i64, u8))>,
+    /// What was replaced, and how often, by place of the station.
+    readings: HashMap<(usize, SeriesId, i64), (Stored, usize)>,
+}
+
 #[derive(Debug)]
 struct StationData {
     /// Shared with the directories that were given out: a change copies it.
@@ -84,11 +102,12 @@ impl Store for MemoryStore {
     fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
         let mut record = self.write();
         record.check(batch)?;
+        let before = record.generation;
         let mut receipt = record.apply(batch);
         let verdicts = judge(&View { store: self, record: &record })?;
         receipt.revised = record.revise(&verdicts);
         // The judge has had a directory of this generation already: it tells nothing of verdicts.
-        record.generation += u64::from(batch.reports.is_empty() && receipt.revised > 0);
+        record.generation += u64::from(record.generation == before && receipt.revised > 0);
         Ok(receipt)
     }
 }
@@ -184,20 +203,35 @@ impl Record {
     }
 
     fn apply(&mut self, batch: &Batch) -> Receipt {
-        let mut receipt = Receipt::default();
-        let mut changed = false;
-        for station in &batch.stations {
-            changed |= self.put_station(station);
+        let (mut receipt, mut before) = (Receipt::default(), Before::default());
+        let known = self.stations.len();
+        for station in described(batch) {
+            self.put_station(station, &mut before);
         }
         for report in &batch.reports {
-            self.put_report(report, &mut receipt);
-            changed = true;
+            self.put_report(report, &mut before, &mut receipt);
         }
+        for ((place, series, ts_ms), (stored, times)) in before.readings {
+            let data = &mut self.stations[place];
+            let at = data.record.series.partition_point(|known| known.series.id < series);
+            if data.columns[at].is_again(ts_ms, stored) {
+                receipt.replaced -= times;
+                receipt.unchanged += times;
+            }
+        }
+        let is_other = |(place, (record, weather_of)): (usize, _)| {
+            let data = &self.stations[place];
+            let same = Arc::ptr_eq(&record, &data.record) || record == data.record;
+            !same || weather_of != data.weather_of
+        };
+        let changed = receipt.added + receipt.replaced > 0
+            || self.stations.len() > known
+            || before.stations.into_iter().any(is_other);
         self.generation += u64::from(changed);
         receipt
     }
 
-    fn put_station(&mut self, station: &Station) -> bool {
+    fn put_station(&mut self, station: &Station, before: &mut Before) {
         let Some(&place) = self.places.get(&station.id) else {
             self.places.insert(station.id, self.stations.len());
             self.stations.push(StationData {
@@ -211,25 +245,33 @@ impl Record {
                 columns: Vec::new(),
             });
             self.places_generation += 1;
-            return true;
+            return;
         };
-        let known = &mut self.stations[place].record;
-        if known.station == *station {
-            return false;
+        let data = &mut self.stations[place];
+        if data.record.station == *station {
+            return;
         }
-        self.places_generation += u64::from(known.station.coordinates != station.coordinates);
-        Arc::make_mut(known).station = station.clone();
-        true
+        before.note(place, data);
+        let moved = data.record.station.coordinates != station.coordinates;
+        self.places_generation += u64::from(moved);
+        Arc::make_mut(&mut data.record).station = station.clone();
     }
 
-    fn put_report(&mut self, report: &Report, receipt: &mut Receipt) {
+    fn put_report(&mut self, report: &Report, before: &mut Before, receipt: &mut Receipt) {
         let Report { ts_ms, revision, .. } = *report;
-        let data = &mut self.stations[self.places[&report.station]];
-        let record = Arc::make_mut(&mut data.record);
-        record.update_time_ms = record.update_time_ms.max(Some(ts_ms));
-        if report.present_weather.is_some() && (ts_ms, revision) >= data.weather_of {
-            record.present_weather.clone_from(&report.present_weather);
+        let place = self.places[&report.station];
+        let data = &mut self.stations[place];
+        before.note(place, data);
+        if data.record.update_time_ms < Some(ts_ms) {
+            Arc::make_mut(&mut data.record).update_time_ms = Some(ts_ms);
+        }
+        if let Some(weather) = &report.present_weather
+            && (ts_ms, revision) >= data.weather_of
+        {
             data.weather_of = (ts_ms, revision);
+            if data.record.present_weather.as_ref() != Some(weather) {
+                Arc::make_mut(&mut data.record).present_weather = Some(weather.clone());
+            }
         }
         for Reading { series, value, quality } in &report.readings {
             let series = self.series.entry(series.clone()).or_insert_with_key(|key| {
@@ -237,15 +279,26 @@ impl Record {
                 self.series_ids.insert(series.id);
                 series
             });
-            let at = record.series.partition_point(|known| known.series.id < series.id);
-            if record.series.get(at).is_none_or(|known| known.series.id != series.id) {
-                let (series, first_appearance_ms) = (Arc::clone(series), ts_ms);
-                record.series.insert(at, StationSeries { series, first_appearance_ms });
-                data.columns.insert(at, Columns::default());
+            let known = &data.record.series;
+            let at = known.partition_point(|known| known.series.id < series.id);
+            match known.get(at).filter(|known| known.series.id == series.id) {
+                Some(known) if known.first_appearance_ms <= ts_ms => {}
+                Some(_) => {
+                    Arc::make_mut(&mut data.record).series[at].first_appearance_ms = ts_ms;
+                }
+                None => {
+                    let (series, first_appearance_ms) = (Arc::clone(series), ts_ms);
+                    let fresh = StationSeries { series, first_appearance_ms };
+                    Arc::make_mut(&mut data.record).series.insert(at, fresh);
+                    data.columns.insert(at, Columns::default());
+                }
             }
-            let known = &mut record.series[at];
-            known.first_appearance_ms = known.first_appearance_ms.min(ts_ms);
-            *data.columns[at].put(ts_ms, *value, *quality, revision, receipt) += 1;
+            let source = QualityCode::from(*quality);
+            let came = Stored { value: *value, quality: source, source, revision };
+            if let Some(replaced) = data.columns[at].put(ts_ms, came, receipt) {
+                let key = (place, series.id, ts_ms);
+                before.readings.entry(key).or_insert((replaced, 0)).1 += 1;
+            }
         }
     }
 
@@ -289,17 +342,24 @@ impl Record {
     }
 }
 
+impl Stored {
+    /// Whether another one came in the same way, whatever was found of it since.
+    fn came_as(self, other: Self) -> bool {
+        (self.value.to_bits(), self.source, self.revision)
+            == (other.value.to_bits(), other.source, other.revision)
+    }
+}
+
+impl Before {
+    fn note(&mut self, place: usize, data: &StationData) {
+        let was = || (Arc::clone(&data.record), data.weather_of);
+        self.stations.entry(place).or_insert_with(was);
+    }
+}
+
 impl Columns {
-    /// Puts a reading in its place and gives the count of the receipt that it belongs to.
-    fn put<'r>(
-        &mut self,
-        ts_ms: i64,
-        value: f64,
-        quality: Quality,
-        revision: u8,
-        receipt: &'r mut Receipt,
-    ) -> &'r mut usize {
-        let quality = QualityCode::from(quality);
+    /// Puts a reading in its place and counts what became of it. Gives the one that it replaced.
+    fn put(&mut self, ts_ms: i64, came: Stored, receipt: &mut Receipt) -> Option<Stored> {
         // Readings come in order nearly always.
         let at = match self.ts_ms.last() {
             Some(&last) if last >= ts_ms => self.ts_ms.partition_point(|&ts| ts < ts_ms),
@@ -307,18 +367,49 @@ impl Columns {
         };
         if self.ts_ms.get(at) != Some(&ts_ms) {
             self.ts_ms.insert(at, ts_ms);
-            self.value.insert(at, value);
-            self.quality.insert(at, quality);
-            self.source.insert(at, quality);
-            self.revision.insert(at, revision);
-            return &mut receipt.added;
+            self.value.insert(at, came.value);
+            self.quality.insert(at, came.quality);
+            self.source.insert(at, came.source);
+            self.revision.insert(at, came.revision);
+            receipt.added += 1;
+            return None;
         }
-        if self.revision[at] > revision {
-            return &mut receipt.overtaken;
+        let known = self.stored(at);
+        if known.revision > came.revision {
+            receipt.overtaken += 1;
+            None
+        } else if known.came_as(came) {
+            receipt.unchanged += 1;
+            None
+        } else {
+            receipt.replaced += 1;
+            self.set(at, came);
+            Some(known)
         }
-        (self.value[at], self.revision[at]) = (value, revision);
-        (self.quality[at], self.source[at]) = (quality, quality);
-        &mut receipt.replaced
+    }
+
+    /// Whether a reading is again as it came in before; it then keeps the verdict that it had.
+    fn is_again(&mut self, ts_ms: i64, before: Stored) -> bool {
+        let Ok(at) = self.ts_ms.binary_search(&ts_ms) else { return false };
+        let again = self.stored(at).came_as(before);
+        if again {
+            self.set(at, before);
+        }
+        again
+    }
+
+    fn stored(&self, at: usize) -> Stored {
+        Stored {
+            value: self.value[at],
+            quality: self.quality[at],
+            source: self.source[at],
+            revision: self.revision[at],
+        }
+    }
+
+    fn set(&mut self, at: usize, to: Stored) {
+        (self.value[at], self.revision[at]) = (to.value, to.revision);
+        (self.quality[at], self.source[at]) = (to.quality, to.source);
     }
 }
 

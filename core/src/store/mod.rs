@@ -8,6 +8,7 @@ mod alerts;
 mod embedded;
 mod memory;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 #[cfg(feature = "zone")]
@@ -57,6 +58,8 @@ pub trait Reader {
 /// - [`append`](Store::append) takes a batch whole, with the verdicts on it, or refuses it whole.
 /// - Same series and time: the newer ingest wins, except that a lower revision never replaces a
 ///   higher one. A late reading takes its place in time.
+/// - What is on record already as it comes changes nothing, and nothing is written for it: a reading
+///   of the same value, source's verdict and revision keeps the verdict that it has.
 /// - What a call has appended is seen by every later call; no reader sees a part of it.
 pub trait Store: Reader + Send + Sync {
     /// Adds stations and reports and what `judge` finds of them.
@@ -139,10 +142,23 @@ pub struct Receipt {
     pub added: usize,
     /// Readings that replaced an older one.
     pub replaced: usize,
+    /// Readings that were there already, with the same value, source's verdict and revision. Of
+    /// several of one time in a batch the last counts, and those before it as it does.
+    pub unchanged: usize,
     /// Readings that a higher revision had overtaken.
     pub overtaken: usize,
+    /// Readings of before the time from which the store keeps any: they were not taken.
+    pub expired: usize,
     /// Verdicts that the judge changed, on readings of the batch and on older ones.
     pub revised: usize,
+}
+
+/// The stations that a batch describes, each as it does last.
+fn described(batch: &Batch) -> impl Iterator<Item = &Station> {
+    let stations = || batch.stations.iter().enumerate();
+    let last: HashMap<StationId, usize> =
+        stations().map(|(at, station)| (station.id, at)).collect();
+    stations().filter(move |(at, station)| last[&station.id] == *at).map(|(_, station)| station)
 }
 
 /// A batch that was refused, or a store that failed.
@@ -202,6 +218,19 @@ pub enum StoreError {
     Locked {
         /// The folder.
         path: String,
+    },
+    /// A folder that holds data while its catalogue is not there: nothing was changed.
+    #[error(
+        "{path}: {catalogue}, but the folder holds {found}. Nothing was changed: put the file \
+         back, or make it anew from the segments with: mesonet-server verify --rebuild --data {path}"
+    )]
+    NoCatalogue {
+        /// The folder.
+        path: String,
+        /// What is wrong with the catalogue.
+        catalogue: String,
+        /// What the folder holds.
+        found: String,
     },
     /// A folder that was written by another version.
     #[error("{path} has schema version {got}; this version reads {allowed}")]

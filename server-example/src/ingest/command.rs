@@ -1,7 +1,7 @@
 //! The command `ingest`.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
@@ -124,11 +124,12 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
         let only = files.catalogue().get(name);
         let inlet =
             Inlet { files: &files, only: Some(only.ok_or_else(|| no_product(name, &files))?) };
+        make_record(&config.data)?;
         // Nothing but GRIB2 is read, so nothing comes into a store, and the record may be in use.
         let (store, alerts) = (MemoryStore::default(), AlertStore::default());
         read(paths, &intake, (&store, &alerts), inlet, options)?
     } else {
-        let record = Record::open(&config.data)?;
+        let record = Record::open(&config.data, config.store_options())?;
         let inlet = Inlet { files: &files, only: None };
         let stores: (&dyn Store, _) = (&**record.store(), &**record.alerts());
         let summary = read(paths, &intake, stores, inlet, options)?;
@@ -148,6 +149,15 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
         write!(out, "{summary}")?;
     }
     Ok(summary.is_whole())
+}
+
+/// Makes the record of a new folder before anything else comes into it. Where a server has it open,
+/// it is there already.
+fn make_record(dir: &Path) -> Result<(), StoreError> {
+    match Record::open(dir) {
+        Ok(_) | Err(StoreError::Locked { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 fn no_product(name: &str, files: &ProductFiles) -> CommandError {
@@ -187,6 +197,7 @@ fn read_models(
     let models = ModelRuns::new(&config.data, config.model_catalogue()?);
     let inlet =
         ModelInlet { store: models.store(), source: model_named(models.catalogue(), name)? };
+    make_record(&config.data)?;
     let progress = ModelProgress::default();
     let show = |bar: &ProgressBar| match progress.fields.load(Ordering::Relaxed) {
         0 => bar.set_position(progress.bytes.load(Ordering::Relaxed)),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State as Shared;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::{AlertQuery, BBox, TimeError, ZoneCode};
@@ -29,6 +29,11 @@ async fn alerts(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (query, language) = (alert_query(&query)?, language(&query)?);
+    if state.alerts().failure().is_some() {
+        // What it is stands in the log.
+        let text = "the alerts cannot be read at present".to_owned();
+        return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
+    }
     let view = state.work(State::alert_view).await?.map_err(ApiError::internal)?;
     if let Some(snapshot) = view.snapshot()
         && query == AlertQuery::default()

@@ -49,6 +49,87 @@ fn what_is_published_lasts_for_ever_and_what_may_still_come_is_asked_for_again()
     assert_eq!((refused.status.as_u16(), refused.header(header::CACHE_CONTROL)), (400, None));
 }
 
+/// The newest run may be another the next time: what is said of it is not for keeps.
+#[test]
+fn what_is_said_of_the_newest_run_is_not_kept() {
+    let service = service();
+    for path in ["/models/nam211/grid", "/models/nam211/locate?lat=43&lon=-120"] {
+        let answer = service.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert_eq!(answer.header(header::CACHE_CONTROL), Some("no-store"), "{path}");
+        assert_eq!(answer.header(header::ETAG), None, "{path}");
+    }
+    for path in ["/models/nam211/runs", "/models/nam211/products"] {
+        let answer = service.get(path);
+        assert_eq!(answer.header(header::CACHE_CONTROL), Some("no-cache"), "{path}");
+    }
+}
+
+/// A wind that is turned is made of both components: without the other it is not yet what it will be.
+#[test]
+fn a_wind_of_which_one_component_is_there_is_asked_for_again() {
+    let service = service();
+    let turned = [
+        tile("u/data/3/1/3?hour=1&level=0"),
+        point("hour=1&row=40&col=20&fields=u&winds=earth"),
+        series("row=40&col=20&fields=u&winds=earth"),
+    ];
+    let as_they_are = [point("hour=1&row=40&col=20&fields=u"), series("row=40&col=20&fields=u")];
+    let lasting = "public, max-age=31536000, immutable";
+    let got = |path: &String, cache_control: &str| {
+        let answer = service.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert_eq!(answer.header(header::CACHE_CONTROL), Some(cache_control), "{path}");
+        (answer.header(header::ETAG).unwrap().to_owned(), answer.body)
+    };
+    service.publish_wind(&service.run().definition().clone(), "u", 1_537_160_400_000);
+    let before = turned.each_ref().map(|path| got(path, "no-cache"));
+    for path in &as_they_are {
+        got(path, lasting);
+    }
+    service.publish_wind(&service.run().definition().clone(), "v", 1_537_160_460_000);
+    for (path, before) in turned.iter().zip(before) {
+        let now = got(path, lasting);
+        assert_ne!(before.0, now.0, "{path}");
+        assert_ne!(before.1, now.1, "{path}");
+    }
+}
+
+/// Where winds are along the meridians already, a tile of one needs no other.
+#[test]
+fn a_wind_that_is_not_turned_needs_only_itself() {
+    let service = service();
+    let mut definition = service.run().definition().clone();
+    definition.run = "20180917T060000Z".parse().unwrap();
+    definition.grid.grid_relative_winds = false;
+    service.publish_wind(&definition, "u", 1_537_160_400_000);
+    let path = "/models/nam211/products/u/data/3/1/3?hour=1&level=0&run=20180917T060000Z";
+    let answer = service.get(path);
+    assert_eq!(answer.status, 200);
+    let lasting = Some("public, max-age=31536000, immutable");
+    assert_eq!(answer.header(header::CACHE_CONTROL), lasting);
+}
+
+/// No cache that several callers share may keep what not everyone may have.
+#[test]
+fn listings_of_a_restricted_model_are_private() {
+    let models = MODELS.replacen("access = { plan = \"none\" }", "access = { plan = \"pro\" }", 1);
+    let service = of_models(&models, Plan::Pro);
+    for path in ["/models/nam211/runs", "/models/nam211/products"] {
+        let answer = service.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert_eq!(answer.header(header::CACHE_CONTROL), Some("private, no-cache"), "{path}");
+    }
+    service.publish_second_hour();
+    for (path, cache_control) in [
+        (point("hour=1&row=40&col=20&fields=u"), "private, no-cache"),
+        (point("hour=0&row=40&col=20&fields=u"), "private, max-age=31536000, immutable"),
+    ] {
+        let answer = service.get(&path);
+        assert_eq!(answer.header(header::CACHE_CONTROL), Some(cache_control), "{path}");
+    }
+}
+
 #[test]
 fn a_catalogue_that_makes_another_tile_gives_it_another_tag() {
     let prmsl = tile("prmsl/data/3/1/3?hour=0");

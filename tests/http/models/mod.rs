@@ -15,7 +15,7 @@ use std::path::Path;
 
 use axum::body::Body;
 use axum::http::{Method, header};
-use mesonet::{GridRun, GridStore, MemoryStore, Plan};
+use mesonet::{GridRun, GridStore, MemoryStore, Plan, RunDefinition};
 use mesonet_server::Config;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -105,6 +105,14 @@ impl Service {
         let mut writer = store.write_run(self.run().definition().clone()).unwrap();
         writer.write(1, "prmsl", &[10; 65 * 93]).unwrap();
         writer.publish(&[1], 1_537_160_400_000).unwrap();
+    }
+
+    /// Publishes one component of the second hour's wind.
+    fn publish_wind(&self, definition: &RunDefinition, component: &str, published_ms: i64) {
+        let store = GridStore::new(self.folder.path().join("models"));
+        let mut writer = store.write_run(definition.clone()).unwrap();
+        writer.write(1, component, &[1_000; 2 * 65 * 93]).unwrap();
+        writer.publish(&[1], published_ms).unwrap();
     }
 }
 

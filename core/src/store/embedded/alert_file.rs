@@ -1,11 +1,14 @@
 //! The database of alerts: one row for each message, as JSON with a checksum.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Transaction, params};
 
 use super::codec::{Bytes, Writer};
-use super::fault::{Fault, database};
+use super::count::{ALERT_COUNT, Count, read_count};
+use super::fault::{Fault, database, storage};
+use super::folder::{DAMAGED, Folder, sync_folder};
 use super::unwritten;
 use crate::alert::AlertMessage;
 use crate::store::StoreError;
@@ -14,22 +17,34 @@ use crate::store::StoreError;
 pub(in super::super) const ALERTS: &str = "alerts.sqlite";
 
 /// Grows with every change of what the file holds.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 
 const SCHEMA: &str =
     "CREATE TABLE alert (id TEXT PRIMARY KEY, message BLOB NOT NULL) WITHOUT ROWID";
+
+/// What version 2 has beside version 1: how many changes there were, and how many of those that
+/// were acknowledged are missing.
+const SCHEMA_2: &str = "CREATE TABLE change (count INTEGER NOT NULL, missing INTEGER NOT NULL); \
+                        INSERT INTO change VALUES (0, 0)";
 
 /// The database.
 #[derive(Debug)]
 pub(in super::super) struct AlertFile {
     connection: Connection,
     path: PathBuf,
+    /// How many changes were acknowledged.
+    count: Count,
+    /// How many of them are missing.
+    missing: u64,
 }
 
 impl AlertFile {
     /// Opens the database of a folder, or makes it.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let path = dir.join(ALERTS);
+        Self::open_as(dir.join(ALERTS), &dir.join(ALERT_COUNT))
+    }
+
+    fn open_as(path: PathBuf, count_path: &Path) -> Result<Self, StoreError> {
         let failed = |error: rusqlite::Error| database(&path, &error);
         let connection = Connection::open(&path).map_err(failed)?;
         connection
@@ -43,72 +58,46 @@ impl AlertFile {
         let tables: u32 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .map_err(failed)?;
-        if version == 0 && tables == 0 {
+        let missing_tables = match (version, tables) {
+            (SCHEMA_VERSION, _) => String::new(),
+            (0, 0) => format!("{SCHEMA}; {SCHEMA_2};"),
+            (1, _) => format!("{SCHEMA_2};"),
+            _ => {
+                return Err(StoreError::SchemaVersion {
+                    path: path.display().to_string(),
+                    got: version.to_string(),
+                    allowed: SCHEMA_VERSION,
+                });
+            }
+        };
+        if !missing_tables.is_empty() {
             connection
                 .execute_batch(&format!(
-                    "BEGIN; {SCHEMA}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
+                    "BEGIN; {missing_tables} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
                 ))
                 .map_err(failed)?;
-        } else if version != SCHEMA_VERSION {
-            return Err(StoreError::SchemaVersion {
-                path: path.display().to_string(),
-                got: version.to_string(),
-                allowed: SCHEMA_VERSION,
-            });
         }
-        Ok(Self { connection, path })
-    }
-
-    /// Opens the database of a folder that nobody writes to, without writing a byte.
-    pub fn unwritten(dir: &Path) -> Result<Self, StoreError> {
-        let path = dir.join(ALERTS);
-        let connection = unwritten::open(&path)?;
-        let version: u32 = connection
-            .pragma_query_value(None, "user_version", |row| row.get(0))
-            .map_err(|error| database(&path, &error))?;
-        if !(1..=SCHEMA_VERSION).contains(&version) {
-            return Err(StoreError::SchemaVersion {
-                path: path.display().to_string(),
-                got: version.to_string(),
-                allowed: SCHEMA_VERSION,
-            });
+        let (changes, mut missing): (u64, u64) = connection
+            .query_row("SELECT count, missing FROM change", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .map_err(failed)?;
+        let acknowledged = read_count(count_path).ok().flatten().unwrap_or(0);
+        if acknowledged > changes {
+            missing += acknowledged - changes;
+            connection
+                .execute("UPDATE change SET count = ?, missing = ?", [acknowledged, missing])
+                .map_err(failed)?;
         }
-        Ok(Self { connection, path })
-    }
-
-    /// Every fault that the database finds in itself.
-    pub fn integrity(&self) -> Result<Vec<Fault>, StoreError> {
-        let told = || {
-            let mut statement = self.connection.prepare("PRAGMA integrity_check")?;
-            let told = statement.query_map([], |row| row.get::<_, String>(0))?;
-            told.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        let told = told().map_err(|error| database(&self.path, &error))?;
-        let wrong = told.into_iter().filter(|told| told != "ok");
-        Ok(wrong.map(|cause| Fault::new(ALERTS, cause)).collect())
+        let count = Count::open(count_path.to_owned(), changes.max(acknowledged))?;
+        Ok(Self { connection, path, count, missing })
     }
 
     /// Every message; those that are not as they were written are named and left where they are.
     pub fn load(&mut self) -> Result<(Vec<AlertMessage>, Vec<Fault>), StoreError> {
-        let (mut messages, mut faults) = (Vec::new(), Vec::new());
-        let mut read = || {
-            let mut statement = self.connection.prepare("SELECT id, message FROM alert")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                // Whatever stands in a damaged row, it does not keep the others from being read.
-                let bytes = |at| row.get_ref(at).map(|value| value.as_bytes().unwrap_or_default());
-                let (id, message) = (String::from_utf8_lossy(bytes(0)?), bytes(1)?);
-                if let Some(message) = decode(message).filter(|message| message.id == id) {
-                    messages.push(message);
-                } else {
-                    let shown: String = id.chars().take(80).collect();
-                    let cause = "it is not as it was written";
-                    faults.push(Fault::new(format!("{ALERTS}, alert {shown}"), cause));
-                }
-            }
-            rusqlite::Result::Ok(())
-        };
-        read().map_err(|error| database(&self.path, &error))?;
+        let read = rows(&self.connection).map_err(|error| database(&self.path, &error));
+        let (messages, mut faults) = read?;
+        faults.extend(missing(self.missing));
         Ok((messages, faults))
     }
 
@@ -117,34 +106,184 @@ impl AlertFile {
         &mut self,
         messages: impl Iterator<Item = &'a AlertMessage>,
     ) -> Result<(), StoreError> {
-        let write = || {
-            let transaction = self.connection.transaction()?;
-            {
-                let sql = "INSERT OR REPLACE INTO alert (id, message) VALUES (?, ?)";
-                let mut insert = transaction.prepare(sql)?;
-                for message in messages {
-                    insert.execute(params![message.id, encode(message)?])?;
-                }
+        self.change(|transaction| {
+            let sql = "INSERT OR REPLACE INTO alert (id, message) VALUES (?, ?)";
+            let mut insert = transaction.prepare(sql)?;
+            for message in messages {
+                insert.execute(params![message.id, encode(message)?])?;
             }
-            transaction.commit()
-        };
-        write().map_err(|error| database(&self.path, &error))
+            Ok(())
+        })
     }
 
     /// Deletes messages, all or none.
     pub fn delete(&mut self, ids: &[String]) -> Result<(), StoreError> {
-        let mut delete = || {
-            let transaction = self.connection.transaction()?;
-            {
-                let mut statement = transaction.prepare("DELETE FROM alert WHERE id = ?")?;
-                for id in ids {
-                    statement.execute([id])?;
-                }
+        self.change(|transaction| {
+            let mut statement = transaction.prepare("DELETE FROM alert WHERE id = ?")?;
+            for id in ids {
+                statement.execute([id])?;
             }
-            transaction.commit()
-        };
-        delete().map_err(|error| database(&self.path, &error))
+            Ok(())
+        })
     }
+
+    fn change(
+        &mut self,
+        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        let write = || {
+            let transaction = self.connection.transaction()?;
+            change(&transaction)?;
+            let sql = "UPDATE change SET count = count + 1 RETURNING count";
+            let count = transaction.query_row(sql, [], |row| row.get(0))?;
+            transaction.commit()?;
+            rusqlite::Result::Ok(count)
+        };
+        self.count.note(write().map_err(|error| database(&self.path, &error))?);
+        Ok(())
+    }
+}
+
+/// Every message of a folder that nobody writes to, and every fault, read without writing a byte.
+pub(in super::super) fn read_alerts(
+    dir: &Path,
+) -> Result<(Vec<AlertMessage>, Vec<Fault>), StoreError> {
+    let (path, count_path) = (dir.join(ALERTS), dir.join(ALERT_COUNT));
+    let acknowledged = read_count(&count_path);
+    let length = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+    // SQLite would delete the write-ahead log of an empty one.
+    if length == 0 {
+        let faults = match acknowledged {
+            Ok(count) => missing(count.unwrap_or(0)).into_iter().collect(),
+            Err(cause) => vec![Fault::new(ALERT_COUNT, cause)],
+        };
+        return Ok((Vec::new(), faults));
+    }
+    let connection = unwritten::open(&path)?;
+    let read = || {
+        let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let (changes, missing): (u64, u64) = if version == 2 {
+            let sql = "SELECT count, missing FROM change";
+            connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?
+        } else {
+            (0, 0)
+        };
+        let mut statement = connection.prepare("PRAGMA integrity_check")?;
+        let told = statement.query_map([], |row| row.get::<_, String>(0))?;
+        let told = told.collect::<rusqlite::Result<Vec<_>>>()?;
+        rusqlite::Result::Ok((version, changes, missing, told, rows(&connection)?))
+    };
+    let (version, changes, known, told, (messages, mut faults)) =
+        read().map_err(|error| database(&path, &error))?;
+    if !(1..=SCHEMA_VERSION).contains(&version) {
+        return Err(StoreError::SchemaVersion {
+            path: path.display().to_string(),
+            got: version.to_string(),
+            allowed: SCHEMA_VERSION,
+        });
+    }
+    let wrong = told.into_iter().filter(|told| told != "ok");
+    faults.extend(wrong.map(|cause| Fault::new(ALERTS, cause)));
+    match acknowledged {
+        Ok(count) => {
+            faults.extend(missing(known + count.unwrap_or(0).saturating_sub(changes)));
+        }
+        Err(cause) => faults.push(Fault::new(ALERT_COUNT, cause)),
+    }
+    Ok((messages, faults))
+}
+
+/// Every message of a database; those that are not as they were written are named.
+fn rows(connection: &Connection) -> rusqlite::Result<(Vec<AlertMessage>, Vec<Fault>)> {
+    let (mut messages, mut faults) = (Vec::new(), Vec::new());
+    let mut statement = connection.prepare("SELECT id, message FROM alert")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        // Whatever stands in a damaged row, it does not keep the others from being read.
+        let bytes = |at| row.get_ref(at).map(|value| value.as_bytes().unwrap_or_default());
+        let (id, message) = (String::from_utf8_lossy(bytes(0)?), bytes(1)?);
+        if let Some(message) = decode(message).filter(|message| message.id == id) {
+            messages.push(message);
+        } else {
+            let shown: String = id.chars().take(80).collect();
+            let cause = "it is not as it was written";
+            faults.push(Fault::new(format!("{ALERTS}, alert {shown}"), cause));
+        }
+    }
+    Ok((messages, faults))
+}
+
+/// The changes that were acknowledged and are missing.
+fn missing(changes: u64) -> Option<Fault> {
+    (changes > 0).then(|| {
+        let cause = format!(
+            "{changes} acknowledged changes are missing: the file was lost, cut or emptied, or an \
+             older one was put in its place"
+        );
+        Fault::new(ALERTS, cause)
+    })
+}
+
+/// Writes the alerts that can be read into a new database and moves the old one into `damaged/`;
+/// how many there are. What is missing is no fault any more.
+pub(super) fn salvage_alerts(folder: &Folder) -> Result<usize, StoreError> {
+    let dir = &folder.path;
+    let (path, fresh) = (dir.join(ALERTS), dir.join("alerts.tmp"));
+    let mut messages = BTreeMap::new();
+    if path.exists() {
+        // From both ends: what lies before the damage and what lies behind it.
+        for order in ["ASC", "DESC"] {
+            let mut read = || {
+                let connection = Connection::open(&path)?;
+                // Otherwise nothing is read of a file that is shorter than it was.
+                connection.pragma_update(None, "writable_schema", true)?;
+                let sql = format!("SELECT message FROM alert ORDER BY id {order}");
+                let mut statement = connection.prepare(&sql)?;
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    let message = decode(row.get_ref(0)?.as_bytes().unwrap_or_default());
+                    messages.extend(message.map(|message| (message.id.clone(), message)));
+                }
+                rusqlite::Result::Ok(())
+            };
+            // It ends where the damage begins.
+            let _: rusqlite::Result<()> = read();
+        }
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        // What a salvage left behind that was broken off; the old database is still there.
+        let _ = std::fs::remove_file(dir.join(format!("alerts.tmp{suffix}")));
+    }
+    let mut file = AlertFile::open_as(fresh.clone(), &dir.join(ALERT_COUNT))?;
+    file.put(messages.values())?;
+    let forgotten = file.connection.execute("UPDATE change SET missing = 0", []);
+    forgotten.map_err(|error| database(&fresh, &error))?;
+    // Its write-ahead log goes with it.
+    drop(file);
+    for suffix in ["", "-wal", "-shm"] {
+        let old = dir.join(format!("{ALERTS}{suffix}"));
+        if old.exists() {
+            folder.move_to(DAMAGED, &old)?;
+        }
+    }
+    std::fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
+    sync_folder(dir)?;
+    Ok(messages.len())
+}
+
+/// Whether a folder holds alerts, or a file of them that cannot be read.
+pub(in super::super) fn holds_alerts(dir: &Path) -> bool {
+    let path = dir.join(ALERTS);
+    // SQLite would delete the write-ahead log of an empty one.
+    if std::fs::metadata(&path).map_or(0, |metadata| metadata.len()) == 0 {
+        return path.exists();
+    }
+    let count = || {
+        let sql = "SELECT count(*) FROM alert";
+        let count = unwritten::open(&path).ok()?.query_row(sql, [], |row| row.get(0));
+        count.ok()
+    };
+    count().is_none_or(|count: u64| count > 0)
 }
 
 fn encode(message: &AlertMessage) -> rusqlite::Result<Vec<u8>> {

@@ -3,10 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
 use super::codec::{Bytes, Writer, Wrong};
+use super::count::{Count, JOURNAL_COUNT, read_count};
 use super::fault::{Fault, database};
+use super::folder::no_catalogue;
 use super::series_table::SeriesTable;
 use super::stations::StationState;
 use super::unwritten;
@@ -21,7 +23,7 @@ type Read<T, F = Fault> = Result<(T, Vec<F>), StoreError>;
 pub(super) const DATABASE: &str = "mesonet.sqlite";
 
 /// Grows with every change of what the files of a store hold.
-pub(super) const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 2;
 
 const SCHEMA: &str = "
     CREATE TABLE meta (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
@@ -54,16 +56,48 @@ const SCHEMA: &str = "
     );
 ";
 
+/// What version 2 has beside version 1: the segments that are being written (`made_from` names
+/// those that they are merged from; none for the journal), the segments that others have taken the
+/// place of (`damaged`: what could not be read of them is not in the others), and what of sealed
+/// readings is lost.
+const SCHEMA_2: &str = "
+    CREATE TABLE pending (id INTEGER PRIMARY KEY, made_from TEXT NOT NULL);
+    CREATE TABLE retired (
+        id INTEGER PRIMARY KEY,
+        replaced_by INTEGER,
+        damaged INTEGER NOT NULL
+    );
+    CREATE TABLE lost (
+        segment INTEGER NOT NULL,
+        first_block INTEGER NOT NULL,
+        end_block INTEGER NOT NULL,
+        first_ms INTEGER NOT NULL,
+        last_ms INTEGER NOT NULL,
+        first_station BLOB NOT NULL,
+        last_station BLOB NOT NULL,
+        cause TEXT NOT NULL
+    );
+    INSERT INTO lost SELECT id, 0, (length + 262143) / 262144, first_ms, last_ms,
+        zeroblob(16), x'ffffffffffffffffffffffffffffffff', damaged
+        FROM segment WHERE damaged IS NOT NULL;
+";
+
 /// Names of texts that the store keeps for itself.
 pub(super) const GENERATION: &str = "store.generation";
 pub(super) const PLACES_GENERATION: &str = "store.places_generation";
 pub(super) const RETAIN_FROM: &str = "store.retain_from_ms";
+/// Spans of acknowledged batches that are missing, each on a line; kept until somebody takes note.
+const MISSING: &str = "store.missing_batches";
+/// Whether there is a count of acknowledged batches beside the database.
+const COUNTED: &str = "store.counted";
 
 /// The database.
 #[derive(Debug)]
 pub(super) struct Catalogue {
     pub connection: Connection,
     pub path: PathBuf,
+    /// How many batches were acknowledged; kept while the store is open.
+    count: Option<Count>,
 }
 
 /// What the catalogue says of a segment.
@@ -125,11 +159,15 @@ pub(super) fn segment_file(id: i64) -> String {
 }
 
 impl Catalogue {
-    /// Opens the database of a folder, or makes it.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+    /// Opens the database of a folder; one without tables is made only where `is_new` says that
+    /// there is nothing yet that it should tell of.
+    pub fn open(dir: &Path, is_new: bool) -> Result<Self, StoreError> {
         let path = dir.join(DATABASE);
         let failed = |error: &rusqlite::Error| database(&path, error);
-        let connection = Connection::open(&path).map_err(|error| failed(&error))?;
+        let flags = OpenFlags::default();
+        let flags = if is_new { flags } else { flags - OpenFlags::SQLITE_OPEN_CREATE };
+        let connection =
+            Connection::open_with_flags(&path, flags).map_err(|error| failed(&error))?;
         let set = |name: &str, value: &dyn rusqlite::ToSql| {
             connection.pragma_update(None, name, value).map_err(|error| failed(&error))
         };
@@ -140,8 +178,8 @@ impl Catalogue {
         set("synchronous", &"FULL")?;
         set("wal_autocheckpoint", &2048)?;
         set("cell_size_check", &true)?;
-        let mut catalogue = Self { connection, path };
-        catalogue.check_version()?;
+        let mut catalogue = Self { connection, path, count: None };
+        catalogue.check_version(is_new)?;
         Ok(catalogue)
     }
 
@@ -159,10 +197,10 @@ impl Catalogue {
                 allowed: SCHEMA_VERSION,
             });
         }
-        Ok(Self { connection, path })
+        Ok(Self { connection, path, count: None })
     }
 
-    fn check_version(&mut self) -> Result<(), StoreError> {
+    fn check_version(&mut self, is_new: bool) -> Result<(), StoreError> {
         let connection = &self.connection;
         let version: u32 = connection
             .pragma_query_value(None, "user_version", |row| row.get(0))
@@ -170,18 +208,27 @@ impl Catalogue {
         let tables: u32 = connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .map_err(|error| self.failed(&error))?;
-        if version == SCHEMA_VERSION {
-            return Ok(());
-        }
-        if version != 0 || tables != 0 {
-            return Err(StoreError::SchemaVersion {
-                path: self.path.display().to_string(),
-                got: version.to_string(),
-                allowed: SCHEMA_VERSION,
-            });
+        match (version, tables) {
+            (SCHEMA_VERSION, _) => return Ok(()),
+            (0, 0) if is_new => {}
+            (0, 0) => {
+                let dir = self.path.parent().unwrap_or(Path::new(""));
+                return Err(no_catalogue(dir, "has no tables"));
+            }
+            (1, _) => {}
+            _ => {
+                return Err(StoreError::SchemaVersion {
+                    path: self.path.display().to_string(),
+                    got: version.to_string(),
+                    allowed: SCHEMA_VERSION,
+                });
+            }
         }
         self.transaction(|transaction| {
-            transaction.execute_batch(SCHEMA)?;
+            if version == 0 {
+                transaction.execute_batch(SCHEMA)?;
+            }
+            transaction.execute_batch(SCHEMA_2)?;
             transaction.pragma_update(None, "user_version", SCHEMA_VERSION)
         })
     }
@@ -329,10 +376,99 @@ impl Catalogue {
         Ok((entries, faults))
     }
 
-    /// An id that no segment ever had.
+    /// Id of the last batch that the journal ever had.
+    fn last_batch(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT coalesce(max(seq), 0) FROM \
+                   (SELECT seq FROM sqlite_sequence WHERE name = 'journal' \
+                    UNION ALL SELECT max(id) FROM journal)";
+        let last = self.connection.query_row(sql, [], |row| row.get(0));
+        last.map_err(|error| self.failed(&error))
+    }
+
+    /// The acknowledged batches that are missing: those that were noted before, and those that the
+    /// count beside the database tells of. Nothing is written.
+    pub fn missing_batches(&self) -> Result<Vec<Fault>, StoreError> {
+        let mut faults: Vec<Fault> = self
+            .meta(MISSING)?
+            .iter()
+            .flat_map(|text| text.lines())
+            .map(|line| Fault::new(JOURNAL, line))
+            .collect();
+        match self.counted() {
+            Ok(Some(count)) => faults.extend(missing(self.last_batch()?, count)),
+            Ok(None) if self.meta(COUNTED)?.is_some() => {
+                let cause = "it is missing, so whether acknowledged batches are missing cannot be \
+                             told";
+                faults.push(Fault::new(JOURNAL_COUNT, cause));
+            }
+            Ok(None) => {}
+            Err(cause) => faults.push(Fault::new(JOURNAL_COUNT, cause)),
+        }
+        Ok(faults)
+    }
+
+    fn counted(&self) -> Result<Option<u64>, Wrong> {
+        read_count(&self.path.with_file_name(JOURNAL_COUNT))
+    }
+
+    /// Notes which acknowledged batches are missing, goes on above them, and counts from now on.
+    pub fn count_batches(&mut self) -> Result<(), StoreError> {
+        let last = self.last_batch()?;
+        let count = self.counted().ok().flatten().unwrap_or(0);
+        let noted = self.meta(MISSING)?;
+        if let Some(fault) = missing(last, count) {
+            let text = noted.map_or_else(String::new, |noted| noted + "\n") + &fault.cause;
+            self.transaction(|transaction| {
+                set_meta(transaction, MISSING, &text)?;
+                transaction.execute("DELETE FROM sqlite_sequence WHERE name = 'journal'", [])?;
+                let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES ('journal', ?)";
+                transaction.execute(sql, [count])
+            })?;
+        }
+        // First the file: a note of it without it would be a fault.
+        let path = self.path.with_file_name(JOURNAL_COUNT);
+        self.count = Some(Count::open(path, last.max(count))?);
+        if self.meta(COUNTED)?.is_none() {
+            self.transaction(|transaction| set_meta(transaction, COUNTED, "yes"))?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of the acknowledged batches that are missing: they are no fault any more.
+    pub fn forget_missing_batches(&mut self) -> Result<(), StoreError> {
+        self.count_batches()?;
+        self.transaction(|transaction| {
+            transaction.execute("DELETE FROM meta WHERE name = ?", [MISSING])
+        })?;
+        Ok(())
+    }
+
+    /// Notes that a batch is on disk.
+    pub fn acknowledge(&mut self, batch: i64) {
+        if let Some(count) = &mut self.count {
+            count.note(batch as u64);
+        }
+    }
+
+    /// Moves what is in the write-ahead log into the database, so that it does not depend on it.
+    pub fn checkpoint(&mut self) -> Result<(), StoreError> {
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let busy = self.connection.query_row(sql, [], |row| row.get::<_, bool>(0));
+        match busy {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(StoreError::Storage {
+                path: self.path.display().to_string(),
+                cause: "another program reads the database".to_owned(),
+            }),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
+    /// An id that no segment of the catalogue ever had.
     pub fn next_segment(&self) -> Result<i64, StoreError> {
         let sql = "SELECT coalesce(max(id), 0) + 1 FROM \
                    (SELECT max(id) AS id FROM segment \
+                    UNION ALL SELECT max(id) FROM pending UNION ALL SELECT max(id) FROM retired \
                     UNION ALL SELECT seq FROM sqlite_sequence WHERE name = 'segment')";
         let next = self.connection.query_row(sql, [], |row| row.get(0));
         next.map_err(|error| self.failed(&error))
@@ -351,12 +487,60 @@ impl Catalogue {
         Ok(faults)
     }
 
+    /// The segments whose files were being written, with those that each was to be merged from.
+    pub fn pending(&self) -> Result<Vec<(i64, Vec<i64>)>, StoreError> {
+        self.rows("SELECT id, made_from FROM pending", |row| {
+            let made_from: String = row.get(1)?;
+            Ok((row.get(0)?, made_from.split(',').filter_map(|id| id.parse().ok()).collect()))
+        })
+    }
+
+    /// The segments that were taken out of service.
+    pub fn retired(&self) -> Result<Vec<Retired>, StoreError> {
+        self.rows("SELECT id, replaced_by, damaged FROM retired", |row| {
+            Ok(Retired { id: row.get(0)?, replaced_by: row.get(1)?, damaged: row.get(2)? })
+        })
+    }
+
+    /// Forgets the segments whose files are gone.
+    pub fn forget_swept(&mut self) -> Result<(), StoreError> {
+        self.transaction(|transaction| {
+            transaction.execute_batch("DELETE FROM pending; DELETE FROM retired")
+        })
+    }
+
     /// Every fault that the database finds in itself.
     pub fn integrity(&self) -> Result<Vec<Fault>, StoreError> {
         let told = self.rows("PRAGMA integrity_check", |row| row.get::<_, String>(0))?;
         let wrong = told.into_iter().filter(|told| told != "ok");
         Ok(wrong.map(|cause| Fault::new(DATABASE, cause)).collect())
     }
+}
+
+/// A segment that was taken out of service.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Retired {
+    pub id: i64,
+    /// The segment that its readings are in now; `None` where they were given up as too old.
+    pub replaced_by: Option<i64>,
+    /// Whether parts of it could not be read: its file is kept.
+    pub damaged: bool,
+}
+
+/// How the journal is named in a fault.
+const JOURNAL: &str = "mesonet.sqlite, journal";
+
+/// The batches that were acknowledged after the last one that is there.
+fn missing(last: u64, count: u64) -> Option<Fault> {
+    let cause = |count: u64| {
+        format!(
+            "{} acknowledged batches, {} to {count}, are missing: its write-ahead log was lost or \
+             cut, or an older file was put in its place",
+            count - last,
+            last + 1
+        )
+    };
+    (count > last).then(|| Fault::new(JOURNAL, cause(count)))
 }
 
 /// How a batch of the journal is named in a fault.
@@ -428,8 +612,31 @@ pub(super) fn add_segment(
     transaction.prepare_cached(sql)?.execute(row).map(|_| ())
 }
 
-pub(super) fn remove_segment(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
-    transaction.prepare_cached("DELETE FROM segment WHERE id = ?")?.execute([id]).map(|_| ())
+/// Notes that the file of a segment is about to be written.
+pub(super) fn begin_segment(
+    transaction: &Transaction<'_>,
+    id: i64,
+    made_from: &[i64],
+) -> rusqlite::Result<()> {
+    let made_from: Vec<String> = made_from.iter().map(i64::to_string).collect();
+    let sql = "INSERT OR REPLACE INTO pending (id, made_from) VALUES (?, ?)";
+    transaction.prepare_cached(sql)?.execute(params![id, made_from.join(",")]).map(|_| ())
+}
+
+/// Notes that the file of a segment is in the catalogue, or came to nothing.
+pub(super) fn end_segment(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
+    transaction.prepare_cached("DELETE FROM pending WHERE id = ?")?.execute([id]).map(|_| ())
+}
+
+/// Takes a segment out of service.
+pub(super) fn retire_segment(
+    transaction: &Transaction<'_>,
+    retired: Retired,
+) -> rusqlite::Result<()> {
+    let Retired { id, replaced_by, damaged } = retired;
+    transaction.prepare_cached("DELETE FROM segment WHERE id = ?")?.execute([id])?;
+    let sql = "INSERT OR REPLACE INTO retired (id, replaced_by, damaged) VALUES (?, ?, ?)";
+    transaction.prepare_cached(sql)?.execute(params![id, replaced_by, damaged]).map(|_| ())
 }
 
 pub(super) fn mark_segment(

@@ -45,6 +45,9 @@ pub struct StoreHealth {
     pub fresh_readings: u64,
     /// Length of the segments' files.
     pub sealed_bytes: u64,
+    /// Files of unfinished sealing and merging that were deleted when the store was opened; what
+    /// they were made from is there.
+    pub swept_files: usize,
 }
 
 /// The faults that were met, for those who read and those who set aside.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::catalogue::{
-    GENERATION, PLACES_GENERATION, RETAIN_FROM, SegmentEntry, add_segment, put_state,
-    remove_segment, set_meta,
+    GENERATION, PLACES_GENERATION, RETAIN_FROM, Retired, SegmentEntry, add_segment, begin_segment,
+    end_segment, put_state, retire_segment, set_meta,
 };
 use super::merge::MergeError;
 use super::run::Run;
@@ -58,10 +58,11 @@ impl EmbeddedStore {
         let due = readings >= self.options.seal_readings as u64
             || state.journal_batches >= JOURNAL_BATCHES;
         let Some(&(_, last)) = state.fresh.last().filter(|_| due || all) else { return Ok(()) };
-        state.frozen = state.fresh.len();
         let runs: Vec<Arc<Run>> = state.fresh.iter().map(|(run, _)| Arc::clone(run)).collect();
         let (id, series) = (state.take_id(), Arc::clone(&state.series));
         let retain_from_ms = state.retain_from_ms;
+        state.catalogue.transaction(|transaction| begin_segment(transaction, id, &[]))?;
+        state.frozen = state.fresh.len();
         drop(state);
 
         let runs: Vec<&Run> = runs.iter().map(|run| &**run).collect();
@@ -82,6 +83,7 @@ impl EmbeddedStore {
             if let Some(entry) = &entry {
                 add_segment(transaction, entry)?;
             }
+            end_segment(transaction, id)?;
             for station in stations.unsealed() {
                 put_state(transaction, station)?;
             }
@@ -97,7 +99,7 @@ impl EmbeddedStore {
             state.segments.push(self.segment(entry));
         }
         self.publish(state);
-        Ok(())
+        state.catalogue.checkpoint()
     }
 
     fn segment(&self, entry: SegmentEntry) -> Arc<Segment> {
@@ -117,7 +119,7 @@ impl EmbeddedStore {
         if expired.is_empty() {
             return Ok(());
         }
-        self.replace(&mut state, &expired, None)?;
+        self.replace(&mut state, &expired, None, None)?;
         maintained.expired_segments += expired.len();
         maintained.expired_readings +=
             expired.iter().map(|segment| segment.entry.readings).sum::<u64>();
@@ -129,12 +131,16 @@ impl EmbeddedStore {
         &self,
         state: &mut super::write::State,
         old: &[Arc<Segment>],
+        made: Option<i64>,
         new: Option<SegmentEntry>,
     ) -> Result<(), StoreError> {
+        let replaced_by = new.as_ref().map(|entry| entry.id);
         state.catalogue.transaction(|transaction| {
             for segment in old {
-                remove_segment(transaction, segment.entry.id)?;
+                let retired = Retired { id: segment.entry.id, replaced_by, damaged: false };
+                retire_segment(transaction, retired)?;
             }
+            made.map_or(Ok(()), |id| end_segment(transaction, id))?;
             new.as_ref().map_or(Ok(()), |entry| add_segment(transaction, entry))
         })?;
         let is_old = |segment: &Arc<Segment>| old.iter().any(|old| Arc::ptr_eq(old, segment));
@@ -144,6 +150,9 @@ impl EmbeddedStore {
             state.segments.insert(at, self.segment(entry));
         }
         self.publish(state);
+        // Only then: a write-ahead log that is lost must not bring segments back whose files are
+        // gone. Otherwise the files go when the store is opened next.
+        state.catalogue.checkpoint()?;
         for segment in old {
             segment.retire();
         }
@@ -184,6 +193,8 @@ impl EmbeddedStore {
         let mut state = self.state();
         let (id, series) = (state.take_id(), Arc::clone(&state.series));
         let retain_from_ms = state.retain_from_ms;
+        let made_from: Vec<i64> = segments.iter().map(|segment| segment.entry.id).collect();
+        state.catalogue.transaction(|transaction| begin_segment(transaction, id, &made_from))?;
         drop(state);
         let Some(runs) = runs_of(segments, &series) else {
             return self.set_damaged_aside(maintained);
@@ -192,7 +203,7 @@ impl EmbeddedStore {
         let dir = &self.folder.path;
         match write_segment(dir, id, sequence, &runs, &series, retain_from_ms) {
             Ok(entry) => {
-                self.replace(&mut self.state(), segments, entry)?;
+                self.replace(&mut self.state(), segments, Some(id), entry)?;
                 maintained.merged_segments += segments.len();
                 Ok(())
             }

@@ -4,8 +4,10 @@
 //! - `mesonet.sqlite`: what changes. The journal of fresh batches, the stations, the series, the
 //!   catalogue of segments. A batch is on disk when its transaction is.
 //! - `alerts.sqlite`: the alerts, see [`AlertStore`](crate::AlertStore).
+//! - `mesonet.count`, `alerts.count`: how many changes the databases have acknowledged.
 //! - `segments/`: sealed readings in Arrow files, mapped into memory, never changed.
 //! - `damaged/`: segments that were found damaged and set aside.
+//! - `orphaned/`: segments that were found beside those of the catalogue.
 //!
 //! Fresh readings are in memory too, in the same shape as sealed ones: a [`run`](run::Run) of
 //! columns by station, series and time. At the same time the newer run wins; a reading that a
@@ -15,11 +17,12 @@
 //!
 //! SQLite's write-ahead log ends where a checksum of its own is wrong. Damage to that file is
 //! therefore taken for a write that was not finished: the batches after it, since the last
-//! checkpoint, are lost without a word. All other damage is found and named.
+//! checkpoint, are lost. The [`count`](count) beside the database tells that they are.
 
 pub(super) mod alert_file;
 mod catalogue;
 mod codec;
+mod count;
 mod fault;
 mod folder;
 mod maintain;
@@ -32,6 +35,7 @@ mod segment_file;
 mod series_table;
 mod stations;
 mod survey;
+mod sweep;
 mod unwritten;
 mod verify;
 mod view;
@@ -108,9 +112,9 @@ pub struct VerifyReport {
     pub journal_readings: u64,
     /// Alerts that were checked.
     pub alerts: usize,
-    /// What is wrong and still in its place; none for a store that is whole.
+    /// What is wrong; none for a store that is whole.
     pub faults: Vec<Fault>,
-    /// What was wrong and was set aside, where that was asked for.
+    /// Those of the faults that were set aside, where that was asked for.
     pub set_aside: Vec<Fault>,
 }
 
@@ -137,6 +141,10 @@ pub struct VerifyReport {
 #[derive(Debug)]
 pub struct EmbeddedStore {
     options: EmbeddedOptions,
+    /// Whether nothing was in the folder when it was opened.
+    is_new: bool,
+    /// How many files of unfinished work were deleted then.
+    swept_files: usize,
     /// What readers see: they take it and hold it, and wait for nobody.
     view: ArcSwap<View>,
     faults: Arc<Faults>,
@@ -150,16 +158,23 @@ pub struct EmbeddedStore {
 impl EmbeddedStore {
     /// Opens the store of a folder, which is made if there is none.
     ///
+    /// Nothing that may be someone's data is deleted: a segment that the catalogue does not know is
+    /// moved to `orphaned/` and named by [`health`](Self::health).
+    ///
     /// # Errors
     /// A folder that another store has open, that a different version wrote, or that cannot be
-    /// read or written.
+    /// read or written; one that holds data but no catalogue, which nothing is written to.
     pub fn open(dir: &Path, options: EmbeddedOptions) -> Result<Self, StoreError> {
-        let folder = Folder::create(dir)?;
-        let faults = Arc::default();
-        let state = open::load(&folder, &faults)?;
+        let (folder, is_new) = Folder::create(dir)?;
+        let faults: Arc<Faults> = Arc::default();
+        let (state, swept_files) = open::load(&folder, is_new, &faults)?;
+        let is_new = is_new
+            && state.stations.len() == 0
+            && state.view.segments.is_empty()
+            && faults.list().is_empty();
         let view = ArcSwap::new(Arc::clone(&state.view));
         let (state, maintenance) = (Mutex::new(state), Mutex::new(()));
-        Ok(Self { options, view, faults, state, maintenance, folder })
+        Ok(Self { options, is_new, swept_files, view, faults, state, maintenance, folder })
     }
 
     /// Seals, merges and expires what is due, and sets damaged files aside. Appending and reading
@@ -174,8 +189,8 @@ impl EmbeddedStore {
     /// Checks every file of the store in a folder that no process has open.
     ///
     /// Nothing is written: the folder may be on a disk that is full or mounted read-only. Only if
-    /// `set_aside` says so, what is damaged is set aside afterwards, where it can be: segments and
-    /// batches of the journal.
+    /// `set_aside` says so, what is damaged is set aside afterwards, where it can be: segments,
+    /// batches of the journal, alerts, and the note that acknowledged batches are missing.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -203,7 +218,14 @@ impl EmbeddedStore {
             sealed_readings: entries().map(|entry| entry.readings).sum(),
             fresh_readings: view.fresh.iter().map(|run| run.readings).sum(),
             sealed_bytes: entries().map(|entry| entry.length).sum(),
+            swept_files: self.swept_files,
         }
+    }
+
+    /// Whether the folder held no data of any kind when it was opened: no readings, and no alerts,
+    /// products or model runs beside them. Files of other programs do not count.
+    pub fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// A small text that was kept with [`meta_set`](Self::meta_set).
@@ -263,6 +285,10 @@ impl Store for EmbeddedStore {
     }
 }
 
+#[cfg(test)]
+mod count_tests;
+#[cfg(test)]
+mod start_tests;
 #[cfg(test)]
 pub(in crate::store) mod testing;
 #[cfg(test)]

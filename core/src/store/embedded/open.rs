@@ -1,6 +1,5 @@
 //! What the files of a store hold, read when it is opened.
 
-use std::fs;
 use std::sync::Arc;
 
 use super::catalogue::{
@@ -13,16 +12,25 @@ use super::run::Run;
 use super::segment::Segment;
 use super::series_table::SeriesTable;
 use super::stations::{Delta, Stations, take_deltas};
+use super::sweep::{next_segment, sweep};
 use super::view::View;
 use super::write::State;
 use crate::station::StationId;
 use crate::store::{Directory, StoreError};
 
 /// Reads the database; segments are opened when they are first read. What is damaged is noted and
-/// set aside, and what a killed process left behind is deleted.
-pub(super) fn load(folder: &Folder, faults: &Arc<Faults>) -> Result<State, StoreError> {
-    let mut catalogue = Catalogue::open(&folder.path)?;
+/// set aside, and what a killed process left behind is put away. With it how many files of unfinished work were deleted.
+pub(super) fn load(
+    folder: &Folder,
+    is_new: bool,
+    faults: &Arc<Faults>,
+) -> Result<(State, usize), StoreError> {
+    let mut catalogue = Catalogue::open(&folder.path, is_new)?;
     faults.note_all(catalogue.set_aside()?);
+    let missing = catalogue.missing_batches()?;
+    let lacks_batches = !missing.is_empty();
+    faults.note_all(missing);
+    catalogue.count_batches()?;
     let (series, damaged) = catalogue.series()?;
     faults.note_all(damaged);
     let (states, damaged) = catalogue.stations(&series)?;
@@ -40,14 +48,11 @@ pub(super) fn load(folder: &Folder, faults: &Arc<Faults>) -> Result<State, Store
         folder.set_aside(&mut catalogue, id, &fault)?;
         faults.note(fault);
     }
-    let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
-    for orphan in folder.orphans(&ids)? {
-        fs::remove_file(&orphan).map_err(|error| super::fault::storage(&orphan, &error))?;
-    }
+    let swept = sweep(folder, &mut catalogue, &entries, lacks_batches, faults)?;
     let segment = |entry| Arc::new(Segment::new(&folder.path, entry, faults));
     let series = Arc::new(series);
     let retain_from_ms = catalogue.number(RETAIN_FROM)?.unwrap_or(i64::MIN);
-    let next_segment = catalogue.next_segment()?;
+    let next_segment = next_segment(folder, &catalogue)?;
     let mut state = State {
         catalogue,
         stations,
@@ -68,7 +73,7 @@ pub(super) fn load(folder: &Folder, faults: &Arc<Faults>) -> Result<State, Store
         series,
     };
     state.replay(faults)?;
-    Ok(state)
+    Ok((state, swept))
 }
 
 impl State {

@@ -96,7 +96,7 @@ impl Segment {
 impl Drop for Segment {
     fn drop(&mut self) {
         if *self.obsolete.get_mut() {
-            // What stays behind is deleted when the store is opened next.
+            // What stays behind is put away when the store is opened next.
             let _ = fs::remove_file(&self.path);
         }
     }

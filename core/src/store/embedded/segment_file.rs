@@ -105,7 +105,7 @@ pub(super) fn write_segment(
         Ok(entry)
     });
     if !matches!(written, Ok(Some(_))) {
-        // What stays behind is deleted when the store is opened next.
+        // What stays behind is put away when the store is opened next.
         let _ = fs::remove_file(&temporary);
     }
     written

@@ -10,7 +10,7 @@ use crate::geo::{LonLat, StationIndex};
 use crate::report::{Batch, Report};
 use crate::series::SeriesId;
 use crate::station::{Station, StationId, StationType};
-use crate::store::{Directory, StationRecord, StationSeries};
+use crate::store::{Directory, StationRecord, StationSeries, described};
 
 /// One station.
 #[derive(Clone, Debug)]
@@ -165,11 +165,11 @@ impl Stations {
         true
     }
 
-    /// What the reports of a batch say of their stations, by ascending place. Describes new
-    /// stations and those that changed on the way.
+    /// What the reports of a batch say of their stations that is not on record, by ascending id.
+    /// Describes new stations and those that changed on the way.
     pub fn take_in(&mut self, batch: &Batch) -> Vec<(StationId, Delta)> {
         let mut deltas: HashMap<StationId, Delta> = HashMap::new();
-        for station in &batch.stations {
+        for station in described(batch) {
             if self.describe(station) {
                 deltas.entry(station.id).or_default().description = Some(station.clone());
             }
@@ -179,15 +179,34 @@ impl Stations {
             delta.update_time_ms = delta.update_time_ms.max(Some(report.ts_ms));
             self.take_weather(report, delta);
         }
-        let changed = !deltas.is_empty();
-        let mut deltas: Vec<_> = deltas.into_iter().collect();
+        let mut deltas: Vec<_> = deltas
+            .into_iter()
+            .map(|(id, delta)| (id, self.news(id, delta)))
+            .filter(|(_, delta)| *delta != Delta::default())
+            .collect();
         deltas.sort_unstable_by_key(|&(id, _)| id);
         for (id, delta) in &deltas {
             self.apply(*id, delta);
         }
-        self.generation += u64::from(changed);
         self.settle();
         deltas
+    }
+
+    /// What of a delta is not on record.
+    fn news(&self, id: StationId, delta: Delta) -> Delta {
+        let Some(place) = self.place(id) else { return delta };
+        let state = self.state(place);
+        let is_known = |weather: &Weather| {
+            state.weather_of == (weather.0, weather.1)
+                && state.record.present_weather.as_ref() == Some(&weather.2)
+        };
+        Delta {
+            description: delta.description,
+            update_time_ms: delta
+                .update_time_ms
+                .filter(|_| delta.update_time_ms > state.record.update_time_ms),
+            weather: delta.weather.filter(|weather| !is_known(weather)),
+        }
     }
 
     fn take_weather(&self, report: &Report, delta: &mut Delta) {

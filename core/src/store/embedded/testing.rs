@@ -24,6 +24,12 @@ impl Temporary {
         Self { store, options, dir }
     }
 
+    /// How many batches the journal has taken since it was made.
+    pub fn journal_rows(&self) -> i64 {
+        let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'journal'";
+        self.state().catalogue.connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
     pub fn reopen(&mut self) {
         self.store = None;
         self.store = Some(EmbeddedStore::open(self.dir.path(), self.options).unwrap());

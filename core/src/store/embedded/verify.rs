@@ -4,15 +4,15 @@
 //! damaged set aside.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::VerifyReport;
-use super::alert_file::{ALERTS, AlertFile};
+use super::alert_file::{ALERTS, read_alerts, salvage_alerts};
 use super::catalogue::{Catalogue, DATABASE, journal_batch, mark_batch};
 use super::fault::{Fault, Faults};
-use super::folder::{Folder, SEGMENTS};
+use super::folder::{Folder, check_catalogue, length, orphaned};
 use super::open::decode_batch;
 use super::segment::Segment;
 use super::unwritten;
@@ -29,6 +29,10 @@ enum Guard {
 enum Damage {
     Segment(i64, Fault),
     Batch(i64, Fault),
+    /// Acknowledged batches that are missing: somebody takes note of it.
+    Missing(Fault),
+    /// Whatever is wrong with the alerts: those that can be read are saved.
+    Alerts(Fault),
 }
 
 pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
@@ -38,30 +42,48 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
         Guard::Shared { _lock: unwritten::share(dir)? }
     };
     let mut report = VerifyReport::default();
-    let damaged = check_readings(dir, &mut report)?;
-    check_alerts(dir, &mut report)?;
-    let Guard::Alone(folder) = guard else {
-        report.faults.extend(damaged.into_iter().map(Damage::into_fault));
-        return Ok(report);
-    };
-    if !damaged.is_empty() {
-        let mut catalogue = Catalogue::open(dir)?;
-        for damage in damaged {
-            match &damage {
-                Damage::Segment(id, fault) => folder.set_aside(&mut catalogue, *id, fault)?,
-                Damage::Batch(id, fault) => catalogue
-                    .transaction(|transaction| mark_batch(transaction, *id, &fault.cause))?,
-            }
-            report.set_aside.push(damage.into_fault());
-        }
+    let mut damaged = check_readings(dir, &mut report)?;
+    check_alerts(dir, &mut report, &mut damaged)?;
+    report.faults.extend(damaged.iter().map(|damage| damage.fault().clone()));
+    report.faults.extend(orphaned(dir)?);
+    if let Guard::Alone(folder) = guard {
+        set_aside_all(&folder, &damaged, &mut report)?;
     }
     Ok(report)
 }
 
+fn set_aside_all(
+    folder: &Folder,
+    damaged: &[Damage],
+    report: &mut VerifyReport,
+) -> Result<(), StoreError> {
+    let (of_alerts, of_readings): (Vec<_>, Vec<_>) =
+        damaged.iter().partition(|damage| matches!(damage, Damage::Alerts(_)));
+    if !of_readings.is_empty() {
+        let mut catalogue = Catalogue::open(&folder.path, false)?;
+        for damage in &of_readings {
+            match damage {
+                Damage::Segment(id, fault) => folder.set_aside(&mut catalogue, *id, fault)?,
+                Damage::Batch(id, fault) => catalogue
+                    .transaction(|transaction| mark_batch(transaction, *id, &fault.cause))?,
+                Damage::Missing(_) | Damage::Alerts(_) => catalogue.forget_missing_batches()?,
+            }
+        }
+    }
+    if !of_alerts.is_empty() {
+        report.alerts = salvage_alerts(folder)?;
+    }
+    report.set_aside.extend(damaged.iter().map(|damage| damage.fault().clone()));
+    Ok(())
+}
+
 impl Damage {
-    fn into_fault(self) -> Fault {
+    fn fault(&self) -> &Fault {
         match self {
-            Self::Segment(_, fault) | Self::Batch(_, fault) => fault,
+            Self::Segment(_, fault)
+            | Self::Batch(_, fault)
+            | Self::Missing(fault)
+            | Self::Alerts(fault) => fault,
         }
     }
 }
@@ -83,23 +105,19 @@ fn read_readings(
     report: &mut VerifyReport,
     damaged: &mut Vec<Damage>,
 ) -> Result<(), StoreError> {
-    let length = fs::metadata(dir.join(DATABASE)).map(|metadata| metadata.len()).ok();
-    match length {
-        // A folder may hold nothing but products and models.
-        None if !has_segments(dir) => return Ok(()),
-        None => {
-            report.faults.push(Fault::new(DATABASE, "it is not there, but segments are"));
+    match check_catalogue(dir) {
+        // SQLite would delete the write-ahead log of an empty database.
+        Ok(()) if length(&dir.join(DATABASE)) == 0 => return Ok(()),
+        Ok(()) => {}
+        Err(error @ StoreError::NoCatalogue { .. }) => {
+            report.faults.push(Fault::new(DATABASE, error));
             return Ok(());
         }
-        // SQLite would delete its write-ahead log.
-        Some(0) => {
-            report.faults.push(Fault::new(DATABASE, "it is empty"));
-            return Ok(());
-        }
-        Some(_) => {}
+        Err(error) => return Err(error),
     }
     let catalogue = Catalogue::unwritten(dir)?;
     report.faults.extend(catalogue.integrity()?);
+    damaged.extend(catalogue.missing_batches()?.into_iter().map(Damage::Missing));
     let (series, faults) = catalogue.series()?;
     report.faults.extend(faults);
     let (stations, faults) = catalogue.stations(&series)?;
@@ -141,24 +159,19 @@ fn read_readings(
     Ok(())
 }
 
-fn has_segments(dir: &Path) -> bool {
-    let files = fs::read_dir(dir.join(SEGMENTS)).into_iter().flatten().flatten();
-    files.into_iter().any(|file| file.path().extension().is_some_and(|end| end == "arrow"))
-}
-
-fn check_alerts(dir: &Path, report: &mut VerifyReport) -> Result<(), StoreError> {
-    let Ok(metadata) = fs::metadata(dir.join(ALERTS)) else { return Ok(()) };
-    if metadata.len() == 0 {
-        report.faults.push(Fault::new(ALERTS, "it is empty"));
-        return Ok(());
-    }
-    match AlertFile::unwritten(dir).and_then(|mut file| Ok((file.integrity()?, file.load()?))) {
-        Ok((integrity, (alerts, faults))) => {
+fn check_alerts(
+    dir: &Path,
+    report: &mut VerifyReport,
+    damaged: &mut Vec<Damage>,
+) -> Result<(), StoreError> {
+    match read_alerts(dir) {
+        Ok((alerts, faults)) => {
             report.alerts = alerts.len();
-            report.faults.extend(integrity);
-            report.faults.extend(faults);
+            damaged.extend(faults.into_iter().map(Damage::Alerts));
         }
-        Err(StoreError::Storage { cause, .. }) => report.faults.push(Fault::new(ALERTS, cause)),
+        Err(StoreError::Storage { cause, .. }) => {
+            damaged.push(Damage::Alerts(Fault::new(ALERTS, cause)));
+        }
         Err(error) => return Err(error),
     }
     Ok(())

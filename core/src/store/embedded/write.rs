@@ -109,6 +109,8 @@ impl State {
         let incoming = self.incoming(batch, &series);
         let run = self.resolve(&incoming, &mut before.lookup(), &mut receipt);
         self.stations.note(&run, &series);
+        let changed = !deltas.is_empty() || run.readings > 0;
+        self.stations.generation += u64::from(changed);
 
         let mut fresh: Vec<Arc<Run>> = before.fresh.clone();
         let run = Arc::new(run);
@@ -119,7 +121,8 @@ impl State {
         let seen = View { directory, series: Arc::clone(&series), fresh, ..View::clone(&before) };
         let verdicts = judge(&seen)?;
         let run = revise(&run, &seen, &mut before.lookup(), &verdicts, &mut receipt);
-        self.stations.generation += u64::from(batch.reports.is_empty() && receipt.revised > 0);
+        // The judge has had a directory of this generation already: it tells nothing of verdicts.
+        self.stations.generation += u64::from(!changed && receipt.revised > 0);
 
         if !deltas.is_empty() || run.readings > 0 {
             let mut out = Out::default();
@@ -135,6 +138,7 @@ impl State {
                 add_batch(transaction, generation, places, &blob)
             })?;
             // On disk: from here on nothing can fail.
+            self.catalogue.acknowledge(id);
             self.series = series;
             self.add_fresh(run, id);
             self.publish();
@@ -169,7 +173,7 @@ impl State {
     }
 
     /// Decides which readings get in: of each series and time the last one that no higher revision
-    /// has overtaken.
+    /// has overtaken, unless it is stored as it came.
     fn resolve(
         &self,
         incoming: &[Incoming],
@@ -184,23 +188,33 @@ impl State {
             builder.row(id, series, slot);
             for same in row.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
                 let ts_ms = same[0].ts_ms;
+                if ts_ms < self.retain_from_ms {
+                    receipt.expired += same.len();
+                    continue;
+                }
                 let stored = newest_ms.filter(|&newest_ms| ts_ms <= newest_ms);
                 let stored = stored.and_then(|_| lookup.find(id, series, ts_ms));
-                let mut revision = stored.map(|stored| stored.revision);
-                let mut winner = None;
+                let stored =
+                    stored.map(|stored| (stored.revision, stored.value.to_bits(), stored.source));
+                let (mut first, mut held, mut replaced) = (stored, stored, 0);
                 for reading in same {
-                    match revision {
-                        Some(higher) if higher > reading.revision => {
+                    let came = (reading.revision, reading.value.to_bits(), reading.quality);
+                    match held {
+                        Some((higher, ..)) if higher > reading.revision => {
                             receipt.overtaken += 1;
                             continue;
                         }
-                        Some(_) => receipt.replaced += 1,
+                        Some(held) if held == came => receipt.unchanged += 1,
+                        Some(_) => replaced += 1,
                         None => receipt.added += 1,
                     }
-                    (revision, winner) = (Some(reading.revision), Some(reading));
+                    held = Some(came);
+                    first = first.or(held);
                 }
-                if let Some(Incoming { value, quality, revision, .. }) = winner {
-                    builder.push(ts_ms, *value, *quality, *quality, *revision);
+                let again = held == first;
+                *(if again { &mut receipt.unchanged } else { &mut receipt.replaced }) += replaced;
+                if let Some((revision, value, quality)) = held.filter(|_| held != stored) {
+                    builder.push(ts_ms, f64::from_bits(value), quality, quality, revision);
                 }
             }
             builder.end_row();

@@ -1,0 +1,213 @@
+//! What a store finds when it is opened: nothing that may be someone's data is deleted or hidden.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::catalogue::DATABASE;
+use super::testing::{SMALL, Temporary, seal};
+use super::tests::{batch, held, report, ten};
+use super::*;
+use crate::quality::Quality;
+use crate::store::unjudged;
+
+/// The names of the files in a folder of a store.
+fn names(store: &Temporary, folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(store.dir.path().join(folder));
+    let mut names: Vec<String> = entries.map_or_else(
+        |_| Vec::new(),
+        |entries| entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect(),
+    );
+    names.sort_unstable();
+    names
+}
+
+/// Every file below a folder with its content.
+fn all_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(all_files(&path));
+        } else {
+            files.push((path.clone(), fs::read(&path).unwrap()));
+        }
+    }
+    files.sort_unstable();
+    files
+}
+
+/// A store of which nothing is fresh.
+fn sealed() -> Temporary {
+    let mut store = Temporary::new(SMALL);
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    store
+}
+
+#[test]
+fn a_segment_that_the_catalogue_does_not_know_is_moved_aside_and_named() {
+    let mut store = sealed();
+    let segments = store.dir.path().join("segments");
+    store.store = None;
+    fs::copy(segments.join("00000001.arrow"), segments.join("00000008.arrow")).unwrap();
+    fs::write(segments.join("elsewhere.arrow"), "of another program, perhaps").unwrap();
+    fs::write(segments.join("00000007.tmp"), "not begun by this catalogue").unwrap();
+    fs::write(segments.join("README"), "foreign").unwrap();
+    store.reopen();
+    assert_eq!(names(&store, "segments"), ["00000001.arrow", "00000007.tmp", "README"]);
+    assert_eq!(names(&store, "orphaned"), ["00000008.arrow", "elsewhere.arrow"]);
+    let faults = store.health().faults;
+    assert_eq!(faults.len(), 2);
+    assert_eq!(
+        faults[0].to_string(),
+        "orphaned/00000008.arrow: a segment that the catalogue does not know; it is kept, but its \
+         readings are not served"
+    );
+    assert_eq!(held(&store).len(), 90);
+    // A second one of the same name takes another; no new segment takes the name of either.
+    store.store = None;
+    fs::write(segments.join("00000008.arrow"), "a second one").unwrap();
+    store.reopen();
+    let kept = ["00000008.arrow", "00000008.arrow.2", "elsewhere.arrow"];
+    assert_eq!(names(&store, "orphaned"), kept);
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    assert!(names(&store, "segments").contains(&"00000009.arrow".to_owned()));
+    store.store = None;
+    assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults.len(), 3);
+}
+
+#[test]
+fn unfinished_work_is_deleted_while_what_it_was_made_from_is_there() {
+    let mut store = sealed();
+    let segments = store.dir.path().join("segments");
+    let pending = |store: &Temporary, id: i64, made_from: &str| {
+        let sql = "INSERT INTO pending VALUES (?, ?)";
+        store.state().catalogue.connection.execute(sql, (id, made_from)).unwrap();
+    };
+    pending(&store, 5, "");
+    pending(&store, 6, "1");
+    pending(&store, 7, "1,2");
+    store.store = None;
+    fs::write(segments.join("00000005.tmp"), "half").unwrap();
+    fs::write(segments.join("00000006.arrow"), "of the first").unwrap();
+    fs::write(segments.join("00000007.arrow"), "of the first and one that is gone").unwrap();
+    store.reopen();
+    assert_eq!(names(&store, "segments"), ["00000001.arrow"]);
+    assert_eq!(names(&store, "orphaned"), ["00000007.arrow"]);
+    assert_eq!(store.health().swept_files, 2);
+    assert_eq!(held(&store).len(), 90);
+}
+
+#[test]
+fn a_superseded_segment_is_deleted_only_while_its_successor_is_whole() {
+    for harmed in [false, true] {
+        let mut store = sealed();
+        let segments = store.dir.path().join("segments");
+        let old = fs::read(segments.join("00000001.arrow")).unwrap();
+        for ts_ms in 100..104 {
+            let later = batch(vec![report("B", ts_ms, 0, &[7.0; 3], Quality::UNCHECKED)]);
+            store.append(&later, &mut unjudged).unwrap();
+            seal(&mut store);
+        }
+        let merged: Vec<String> = names(&store, "segments");
+        store.store = None;
+        // As if the process had been killed before the file was deleted.
+        let retired = "00000002.arrow";
+        assert!(!merged.contains(&retired.to_owned()), "{merged:?}");
+        fs::write(segments.join(retired), &old).unwrap();
+        if harmed {
+            let path = segments.join(merged.last().unwrap());
+            let mut bytes = fs::read(&path).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            fs::write(path, bytes).unwrap();
+        }
+        store.reopen();
+        let orphaned: &[&str] = if harmed { &[retired] } else { &[] };
+        assert_eq!(names(&store, "orphaned"), orphaned);
+        assert_eq!(store.health().swept_files, usize::from(!harmed));
+        assert_eq!(names(&store, "segments"), merged);
+    }
+}
+
+#[test]
+fn a_folder_of_data_without_its_catalogue_is_refused_and_left_as_it_is() {
+    let kinds: [(&str, &str); 5] = [
+        ("segments/00000001.arrow", "1 segments"),
+        ("damaged/00000001.arrow", "files in damaged/"),
+        ("products/cloud/1h/a.tif", "files in products/"),
+        ("models/hrrr/run/zarr.json", "files in models/"),
+        ("alerts.sqlite", "alerts.sqlite"),
+    ];
+    for (file, found) in kinds {
+        for catalogue in ["is missing", "is empty", "has no tables"] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "someone's data").unwrap();
+            let database = dir.path().join(DATABASE);
+            match catalogue {
+                "is empty" => fs::write(&database, "").unwrap(),
+                "has no tables" => {
+                    let made = rusqlite::Connection::open(&database).unwrap();
+                    made.execute_batch("CREATE TABLE x (y); DROP TABLE x").unwrap();
+                }
+                _ => {}
+            }
+            let before = all_files(dir.path());
+            let refused = EmbeddedStore::open(dir.path(), SMALL).unwrap_err().to_string();
+            let shown = dir.path().display();
+            assert_eq!(
+                refused,
+                format!(
+                    "{shown}: mesonet.sqlite {catalogue}, but the folder holds {found}. Nothing \
+                     was changed: put the file back, or make it anew from the segments with: \
+                     mesonet-server verify --rebuild --data {shown}"
+                )
+            );
+            assert_eq!(all_files(dir.path()), before, "{found}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_foreign_files_gets_a_store_and_is_new() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("notes.txt"), "foreign").unwrap();
+    fs::create_dir_all(dir.path().join("products/empty")).unwrap();
+    fs::create_dir_all(dir.path().join("segments")).unwrap();
+    fs::write(dir.path().join("segments/notes.txt"), "foreign").unwrap();
+    let store = EmbeddedStore::open(dir.path(), SMALL).unwrap();
+    assert!(store.is_new());
+    store.append(&ten(), &mut unjudged).unwrap();
+    drop(store);
+    assert!(!EmbeddedStore::open(dir.path(), SMALL).unwrap().is_new());
+    assert_eq!(fs::read(dir.path().join("segments/notes.txt")).unwrap(), b"foreign");
+}
+
+#[test]
+fn a_folder_with_nothing_but_model_runs_is_not_new() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(EmbeddedStore::open(dir.path(), SMALL).unwrap());
+    fs::create_dir_all(dir.path().join("models/hrrr")).unwrap();
+    fs::write(dir.path().join("models/hrrr/zarr.json"), "{}").unwrap();
+    assert!(!EmbeddedStore::open(dir.path(), SMALL).unwrap().is_new());
+}
+
+#[test]
+fn a_folder_of_version_1_is_upgraded_in_place() {
+    let mut store = sealed();
+    let expected = held(&store);
+    store.store = None;
+    let database = rusqlite::Connection::open(store.dir.path().join(DATABASE)).unwrap();
+    let back = "DROP TABLE pending; DROP TABLE retired; DROP TABLE lost; PRAGMA user_version = 1";
+    database.execute_batch(back).unwrap();
+    drop(database);
+    store.reopen();
+    assert_eq!((held(&store), store.health().faults), (expected, vec![]));
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    store.reopen();
+    assert_eq!(store.health().faults, []);
+}

@@ -1,0 +1,131 @@
+//! What a process left behind that was killed, put away when a store is opened.
+//!
+//! Deleted is only what the catalogue positively knows to be unfinished or superseded, while what
+//! it was made from or superseded by is there. Anything else that looks like a segment is moved to
+//! `orphaned/` and named; other files are left where they are.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use super::catalogue::{Catalogue, Retired, SegmentEntry, segment_file};
+use super::fault::{Faults, storage};
+use super::folder::{DAMAGED, Folder, ORPHANED, SEGMENTS, segment_id};
+use super::mapped::Mapped;
+use crate::store::StoreError;
+
+/// What is to become of a file.
+enum Fate {
+    Delete,
+    Keep,
+    MoveTo(&'static str),
+}
+
+struct Sweep<'a> {
+    folder: &'a Folder,
+    entries: HashMap<i64, &'a SegmentEntry>,
+    pending: HashMap<i64, Vec<i64>>,
+    retired: HashMap<i64, Retired>,
+    /// Whether the journal lacks batches that were acknowledged.
+    lacks_batches: bool,
+}
+
+/// Puts away what is left behind; how many files were deleted.
+pub(super) fn sweep(
+    folder: &Folder,
+    catalogue: &mut Catalogue,
+    entries: &[SegmentEntry],
+    lacks_batches: bool,
+    faults: &Faults,
+) -> Result<usize, StoreError> {
+    let sweep = Sweep {
+        folder,
+        entries: entries.iter().map(|entry| (entry.id, entry)).collect(),
+        pending: catalogue.pending()?.into_iter().collect(),
+        retired: catalogue.retired()?.into_iter().map(|retired| (retired.id, retired)).collect(),
+        lacks_batches,
+    };
+    let mut deleted = 0;
+    for path in folder.files(SEGMENTS)? {
+        match sweep.fate(&path) {
+            Fate::Keep => {}
+            Fate::Delete => {
+                fs::remove_file(&path).map_err(|error| storage(&path, &error))?;
+                deleted += 1;
+            }
+            Fate::MoveTo(name) => _ = folder.move_to(name, &path)?,
+        }
+    }
+    faults.note_all(folder.orphaned()?);
+    if !sweep.pending.is_empty() || !sweep.retired.is_empty() {
+        catalogue.forget_swept()?;
+    }
+    Ok(deleted)
+}
+
+/// An id that no segment of the catalogue and no file has.
+pub(super) fn next_segment(folder: &Folder, catalogue: &Catalogue) -> Result<i64, StoreError> {
+    let mut next = catalogue.next_segment()?;
+    for name in [SEGMENTS, DAMAGED, ORPHANED] {
+        let ids = folder.files(name)?.iter().filter_map(|path| segment_id(path)).max();
+        next = next.max(ids.unwrap_or(0) + 1);
+    }
+    Ok(next)
+}
+
+impl Sweep<'_> {
+    fn fate(&self, path: &Path) -> Fate {
+        let id = segment_id(path);
+        match path.extension().and_then(|name| name.to_str()) {
+            Some("tmp") if id.is_some_and(|id| self.pending.contains_key(&id)) => Fate::Delete,
+            Some("arrow") => self.fate_of_segment(path, id),
+            _ => Fate::Keep,
+        }
+    }
+
+    fn fate_of_segment(&self, path: &Path, id: Option<i64>) -> Fate {
+        let own = id.filter(|&id| path == self.folder.path.join(segment_file(id)));
+        let Some(id) = own else { return Fate::MoveTo(ORPHANED) };
+        if self.entries.contains_key(&id) {
+            return Fate::Keep;
+        }
+        let superseded = match (self.pending.get(&id), self.retired.get(&id)) {
+            (_, Some(retired)) if retired.damaged => return Fate::MoveTo(DAMAGED),
+            (Some(made_from), None) => self.are_there(made_from),
+            (_, Some(_)) => self.is_superseded(id),
+            (None, None) => false,
+        };
+        if superseded { Fate::Delete } else { Fate::MoveTo(ORPHANED) }
+    }
+
+    /// Whether what an unfinished segment was made from is there: other segments, or the journal.
+    fn are_there(&self, made_from: &[i64]) -> bool {
+        let is_there = |id: &i64| {
+            self.entries.get(id).is_some_and(|entry| {
+                let found = fs::metadata(self.folder.path.join(entry.file()));
+                found.is_ok_and(|found| found.len() == entry.length)
+            })
+        };
+        !self.lacks_batches && made_from.iter().all(is_there)
+    }
+
+    /// Whether the readings of a retired segment are whole in another one, or given up.
+    fn is_superseded(&self, id: i64) -> bool {
+        let mut id = id;
+        // Each was replaced by a later one, so this ends.
+        while let Some(retired) = self.retired.get(&id) {
+            match retired.replaced_by {
+                None => return true,
+                Some(by) if by > id => id = by,
+                Some(_) => return false,
+            }
+        }
+        self.entries.get(&id).is_some_and(|entry| self.is_whole(entry))
+    }
+
+    fn is_whole(&self, entry: &SegmentEntry) -> bool {
+        let (file, checksums) = (entry.file(), entry.checksums.clone());
+        let mapped = Mapped::open(&self.folder.path.join(&file), &file, entry.length, checksums);
+        mapped.is_ok_and(|mapped| mapped.check_all().is_ok())
+    }
+}

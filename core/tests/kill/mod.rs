@@ -1,0 +1,88 @@
+//! Tests that kill a process of their own, again and again on the same folder.
+//!
+//! The process is the test program itself, started with other arguments. Such a program has a `main`
+//! of its own, so that the process that is killed does not stand among the tests.
+
+use std::env::{args_os, current_exe, var};
+use std::path::Path;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use libtest_mimic::{Arguments, Trial};
+
+use crate::process::{Process, Said};
+
+/// The argument that makes the program the process that is killed.
+const CHILD: &str = "--process-that-is-killed";
+
+/// How many kills must have found each moment that a test is about.
+const ENOUGH: usize = 3;
+
+/// How long is waited for a sign of the process.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs the test, or, where the arguments say so, the process that it kills: it is told where to
+/// begin, and its folder.
+pub fn main(name: &str, test: fn(), child: fn(first: u64, folder: &Path)) {
+    let arguments: Vec<_> = args_os().collect();
+    if let [_, flag, first, folder] = &*arguments
+        && flag == CHILD
+    {
+        return child(first.to_str().unwrap().parse().unwrap(), Path::new(folder));
+    }
+    let test = Trial::test(name, move || {
+        test();
+        Ok(())
+    });
+    libtest_mimic::run(&Arguments::from_args(), vec![test]).exit()
+}
+
+/// Starts the process, kills it a moment after the last of the signs that are waited for, and gives
+/// what it said.
+pub fn run_until_killed(first: u64, folder: &Path, signs: &[&str], delay: Duration) -> String {
+    let mut command = Command::new(current_exe().unwrap());
+    command.arg(CHILD).arg(first.to_string()).arg(folder);
+    let mut process = Process::start(&mut command, PATIENCE);
+    for sign in signs {
+        process.wait_for(sign);
+    }
+    sleep(delay);
+    let Said { out, err } = process.kill();
+    // Killed, not ended by itself.
+    assert_eq!(err, "", "{out}");
+    out
+}
+
+/// How often is killed: at least `MESONET_KILLS` times or the default, then until the kills have
+/// found the moments that the test is about, and at most ten times as often.
+pub struct Kills {
+    least: u64,
+    most: u64,
+}
+
+impl Kills {
+    pub fn new(default: u64) -> Self {
+        let least = var("MESONET_KILLS").map_or(default, |text| text.parse().unwrap());
+        Self { least, most: 10 * least.max(default) }
+    }
+
+    /// Whether to go on after so many kills.
+    pub fn go_on(&self, kills: u64, found: &[(&str, usize)]) -> bool {
+        let missing = found.iter().filter(|(_, count)| *count < ENOUGH);
+        let missing: Vec<&str> = missing.map(|(moment, _)| *moment).collect();
+        assert!(
+            missing.is_empty() || kills < self.most,
+            "of {kills} kills fewer than {ENOUGH} were {missing:?}"
+        );
+        kills < self.least || !missing.is_empty()
+    }
+}
+
+/// A number that looks like chance, of a seed (SplitMix64).
+pub fn chance(seed: u64) -> u64 {
+    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}

@@ -1,0 +1,117 @@
+"""A disk that is full, and a folder that may only be read."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+
+from answers import answers, lies, make_folder
+from damage import SERVE
+from process import DATA, Refused, Server, key_hash, run
+
+
+@contextlib.contextmanager
+def mounted(folder, *options):
+    """A file system of its own in memory, or a sight of another folder; None where this user may
+    not mount."""
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", *options, str(folder)], capture_output=True, check=False)
+    try:
+        yield folder if done.returncode == 0 else None
+    finally:
+        if done.returncode == 0:
+            subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(ballast):
+    """Writes until nothing more goes onto the disk."""
+    file = os.open(ballast, os.O_CREAT | os.O_WRONLY)
+    with contextlib.suppress(OSError):
+        while os.write(file, bytes(4096)):
+            pass
+    os.close(file)
+
+
+def check(work, report):
+    origin = work / "origin"
+    origin.mkdir()
+    make_folder(origin / "data")
+    serve = [*SERVE, "--products", origin / "products.toml"]
+    shutil.copytree(origin / "data", work / "whole")
+    with Server(work / "whole", *serve) as server:
+        whole = answers(server)
+    full_disk(work, report, origin / "data", serve, whole)
+    read_only(work, report, origin / "data", whole)
+
+
+def full_disk(work, report, origin, serve, whole):
+    """Pushes are refused with 507 or 503, reading goes on, nothing is lost; with room again pushes
+    are taken again."""
+    with mounted(work / "small", "-t", "tmpfs", "-o", "size=12m", "tmpfs") as disk:
+        if disk is None:
+            report.skip("a full disk", "this user may not mount a file system")
+            return
+        folder, wrong, statuses = disk / "data", [], {}
+        shutil.copytree(origin, folder)
+        with Server(folder, *serve, "--ingest-key-hashes", key_hash()) as server:
+            ballast = disk / "ballast"
+            fill(ballast)
+            files = ["metar/awc_metars_cache_2022-10-22T0253Z.csv.gz", "iem_asos/asos_GRB.txt.gz",
+                     "nws_alerts/alerts_active_2026-05-14T163524Z.geojson.gz"]
+            for file in files:
+                status, _, body = server.push("file", (DATA / file).read_bytes())
+                statuses[file] = status
+                if status not in (503, 507):
+                    wrong.append(f"a push to a full disk: {status} {body[:200]}")
+            wrong += lies(whole, answers(server))
+            ballast.unlink()
+            os.sync()
+            status, _, body = server.push("asos_GRB.txt.gz", (DATA / files[1]).read_bytes())
+            if status != 200:
+                wrong.append(f"a push with room again: {status} {body[:200]}")
+            if server.stop() != 0:
+                wrong.append("it did not stop well")
+        code, out, error = run("verify", "--data", folder)
+        if code != 0:
+            wrong.append(out + error)
+        report.trial("a full disk", "push", (f"{sorted(set(statuses.values()))}", "whole", wrong))
+
+        # Full before the start.
+        wrong = []
+        fill(ballast)
+        code, out, error = run("verify", "--data", folder)
+        if code != 0:
+            wrong.append(f"verify needs room: {out}{error}")
+        outcome = "served"
+        try:
+            with Server(folder, *serve) as server:
+                wrong += lies(whole, answers(server))
+        except Refused as refused:
+            outcome = "refused to start"
+            if "error: " not in str(refused):
+                wrong.append(str(refused))
+        report.trial("a full disk", "start", ("start on a full disk", outcome, wrong))
+
+
+def read_only(work, report, origin, whole):
+    """`verify` reads it; the server says plainly that it cannot write, or serves it."""
+    folder = work / "fixed"
+    shutil.copytree(origin, folder)
+    with mounted(work / "sight", "--bind", "-o", "ro", str(folder)) as sight:
+        if sight is None:
+            report.skip("a read-only folder", "this user may not mount a file system")
+            return
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(sight)], check=True)
+        wrong = []
+        code, out, error = run("verify", "--data", sight)
+        if code != 0:
+            wrong.append(f"verify needs write access: {out}{error}")
+        outcome = "served"
+        try:
+            with Server(sight, *SERVE) as server:
+                wrong += lies(whole, answers(server))
+        except Refused as refused:
+            outcome = "refused to start"
+            if "error: " not in str(refused) or "ead-only" not in str(refused):
+                wrong.append(f"it does not say that the folder is read-only: {refused}")
+        report.trial("a read-only folder", "verify and start", ("bound read-only", outcome, wrong))
