@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 use std::{fmt, io};
 
 use axum::http::{HeaderValue, Uri};
@@ -14,6 +15,7 @@ use mesonet::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::door::{Limits, Pace};
 use crate::fetch::FetchConfig;
 use crate::ingest::KeyHash;
 use crate::replay_start::ReplayStart;
@@ -77,6 +79,19 @@ pub struct Config {
     pub max_model_values: usize,
     /// Longest body of a request.
     pub max_body_bytes: usize,
+    /// Most connections at once.
+    pub max_connections: usize,
+    /// Most connections of one address (IPv6: of one /64); `None` is a quarter of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_address_connections: Option<usize>,
+    /// How long the head of a request may take.
+    pub head_timeout_s: u64,
+    /// How long a connection may rest between requests.
+    pub idle_timeout_s: u64,
+    /// How fast a caller must send its body and take its answer, on average over 20 s.
+    pub min_bytes_per_s: u64,
+    /// Memory for answers that are computed or wait to be taken.
+    pub answer_memory_bytes: usize,
 }
 
 impl Default for Config {
@@ -107,6 +122,12 @@ impl Default for Config {
             max_station_ids: 5_000,
             max_model_values: 1_000_000,
             max_body_bytes: 1 << 20,
+            max_connections: 4_096,
+            max_address_connections: None,
+            head_timeout_s: 10,
+            idle_timeout_s: 75,
+            min_bytes_per_s: 4_096,
+            answer_memory_bytes: 512 << 20,
         }
     }
 }
@@ -237,6 +258,39 @@ pub struct Flags {
     #[arg(long, env = "MESONET_MAX_BODY_BYTES", value_name = "BYTES")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_body_bytes: Option<usize>,
+
+    /// Most connections at once [default: 4096, less where the process may open fewer files]
+    #[arg(long, env = "MESONET_MAX_CONNECTIONS", value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_connections: Option<usize>,
+
+    /// Most connections of one address (IPv6: of one /64); behind a proxy as many as in all
+    /// [default: a quarter of all]
+    #[arg(long, env = "MESONET_MAX_ADDRESS_CONNECTIONS", value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_address_connections: Option<usize>,
+
+    /// How long the head of a request may take [default: 10]
+    #[arg(long, env = "MESONET_HEAD_TIMEOUT_S", value_name = "SECONDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head_timeout_s: Option<u64>,
+
+    /// How long a connection may rest between requests; behind a proxy longer than the proxy keeps
+    /// it [default: 75]
+    #[arg(long, env = "MESONET_IDLE_TIMEOUT_S", value_name = "SECONDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_timeout_s: Option<u64>,
+
+    /// How fast a caller must send its body and take its answer, on average over 20 s
+    /// [default: 4096]
+    #[arg(long, env = "MESONET_MIN_BYTES_PER_S", value_name = "BYTES")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_bytes_per_s: Option<u64>,
+
+    /// Memory for answers that are computed or wait to be taken [default: 536870912]
+    #[arg(long, env = "MESONET_ANSWER_MEMORY_BYTES", value_name = "BYTES")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_memory_bytes: Option<usize>,
 }
 
 /// A setting that makes no sense.
@@ -424,7 +478,43 @@ impl Config {
         if !(64..=1 << 26).contains(&self.max_body_bytes) {
             return refuse("max_body_bytes", &self.max_body_bytes, "64 to 67108864");
         }
+        if self.max_connections < 1 {
+            return refuse("max_connections", &self.max_connections, "1 or more");
+        }
+        if self.max_address_connections == Some(0) {
+            return refuse("max_address_connections", &0, "1 or more");
+        }
+        for (key, seconds) in
+            [("head_timeout_s", self.head_timeout_s), ("idle_timeout_s", self.idle_timeout_s)]
+        {
+            if !(1..=3_600).contains(&seconds) {
+                return refuse(key, &seconds, "1 to 3600");
+            }
+        }
+        if self.min_bytes_per_s < 1 {
+            return refuse("min_bytes_per_s", &self.min_bytes_per_s, "1 or more");
+        }
+        if self.answer_memory_bytes < 16 << 20 {
+            return refuse("answer_memory_bytes", &self.answer_memory_bytes, "16777216 or more");
+        }
         Ok(())
+    }
+
+    /// What is asked of those who connect.
+    pub(crate) fn door_limits(&self) -> Limits {
+        let quarter = self.max_connections.div_ceil(4);
+        Limits {
+            connections: self.max_connections,
+            of_party: self.max_address_connections.unwrap_or(quarter),
+            head: Duration::from_secs(self.head_timeout_s),
+            idle: Duration::from_secs(self.idle_timeout_s),
+            pace: self.pace(),
+        }
+    }
+
+    /// How fast a caller must send and take.
+    pub(crate) fn pace(&self) -> Pace {
+        Pace { bytes_per_s: self.min_bytes_per_s }
     }
 
     /// How long readings are kept, milliseconds; `None` is for ever.

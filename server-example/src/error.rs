@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use mesonet::ErrorKind;
 
@@ -49,6 +49,13 @@ impl IntoResponse for ApiError {
             Self::Unauthorized => StatusCode::UNAUTHORIZED.into_response(),
             Self::Forbidden => StatusCode::FORBIDDEN.into_response(),
             Self::NotFound(text) => json_string(StatusCode::NOT_FOUND, text),
+            Self::Refused(StatusCode::REQUEST_TIMEOUT, text) => {
+                // Of the rest of the body nobody knows when it comes.
+                let mut response = json_string(StatusCode::REQUEST_TIMEOUT, text);
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(header::CONNECTION, close);
+                response
+            }
             Self::Refused(status, text) => json_string(status, text),
             Self::Internal(text) => {
                 tracing::error!("{text}");

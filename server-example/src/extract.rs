@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use mesonet::{BBox, LonLat, parse_instant};
 use serde::de::DeserializeOwned;
 
+use crate::door::{ReceiveError, receive};
 use crate::error::ApiError;
 use crate::state::State;
 
@@ -177,11 +178,25 @@ impl<T: DeserializeOwned> FromRequest<Arc<State>> for JsonBody<T> {
                 "content-type must be application/json; got {content_type}"
             )));
         }
-        let limit = state.config().max_body_bytes;
-        let body = axum::body::to_bytes(request.into_body(), limit).await.map_err(|error| {
-            // The one error besides the limit is a caller who went away.
-            ApiError::BadRequest(format!("the body must be at most {limit} bytes long: {error}"))
-        })?;
+        let encodings = request.headers().get_all(header::CONTENT_ENCODING).iter();
+        let identity = |got: &&HeaderValue| !got.as_bytes().eq_ignore_ascii_case(b"identity");
+        if let Some(got) = encodings.into_iter().find(identity) {
+            return Err(ApiError::Refused(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                format!(
+                    "content-encoding must be identity, or left out; got {}",
+                    String::from_utf8_lossy(got.as_bytes())
+                ),
+            ));
+        }
+        let (limit, pace) = (state.config().max_body_bytes, state.config().pace());
+        let body =
+            receive(request.into_body(), limit, pace).await.map_err(|error| match error {
+                ReceiveError::TooSlow { .. } => {
+                    ApiError::Refused(StatusCode::REQUEST_TIMEOUT, error.to_string())
+                }
+                error => ApiError::BadRequest(error.to_string()),
+            })?;
         let refuse = |text: &dyn Display| {
             ApiError::BadRequest(format!(
                 "the body must be a JSON object of the form that is asked for: {text}"

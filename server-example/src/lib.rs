@@ -16,6 +16,7 @@
 //! | Runs of models that are open | [`ModelRuns`] |
 //! | Store, and bodies that are encoded ahead | [`State`] |
 //! | Alerts with their state, encoded once per change | `alerts.rs` |
+//! | Who may connect, and for how long | `door/` |
 //! | Endpoints, one file per resource | `routes/` |
 //! | Query parameters and JSON bodies | `extract.rs` |
 //! | Live fetchers of feeds | [`fetch`] |
@@ -31,6 +32,7 @@ mod access;
 mod alerts;
 mod clock;
 mod config;
+mod door;
 mod encoding;
 mod error;
 mod extract;
@@ -47,9 +49,11 @@ mod routes;
 mod sample;
 mod series_json;
 mod serve;
+mod signals;
 mod snapshot;
 mod state;
 mod stream;
+mod until_told;
 mod verify;
 mod zones;
 
@@ -60,9 +64,10 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use mesonet::Iso8601;
+use percent_encoding::percent_decode_str;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 use tower_http::timeout::TimeoutLayer;
@@ -87,6 +92,10 @@ use error::ApiError;
 /// The time that a replaying server takes for now, on every answer.
 const REPLAY: HeaderName = HeaderName::from_static("x-mesonet-replay");
 
+/// A browser takes a body for what its media type says and for nothing else: on every answer.
+const NOSNIFF: HeaderName = header::X_CONTENT_TYPE_OPTIONS;
+const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
+
 /// How long a request may take until its answer begins. A long answer may take longer to send.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -99,7 +108,8 @@ pub fn app(state: Arc<State>) -> Router {
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, PATIENCE))
         // A long file on a slow line takes its time; it is the pieces of it that must keep coming.
         .merge(ingest::push::router(&state.config().api_prefix))
-        .layer(CatchPanicLayer::custom(panicked));
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn(refuse_what_is_no_text));
     let router = match cors(&state.config().cors_origins) {
         Some(cors) => router.layer(cors),
         None => router,
@@ -107,6 +117,7 @@ pub fn app(state: Arc<State>) -> Router {
     router
         .layer(TraceLayer::new_for_http())
         .layer(from_fn_with_state(Arc::clone(&state), say_that_it_is_a_replay))
+        .layer(map_response(allow_no_sniffing))
         .with_state(state)
 }
 
@@ -124,6 +135,26 @@ async fn say_that_it_is_a_replay(
         response.headers_mut().insert(REPLAY, now);
     }
     response
+}
+
+async fn allow_no_sniffing(mut response: Response) -> Response {
+    response.headers_mut().insert(NOSNIFF, NO_SNIFFING);
+    response
+}
+
+/// What is not UTF-8 is refused here for every endpoint, so that none repairs it in silence: no
+/// address has such a name, and no parameter such a value.
+async fn refuse_what_is_no_text(request: Request, next: Next) -> Response {
+    let is_text = |part: &str| percent_decode_str(part).decode_utf8().is_ok();
+    let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
+    let refuse = |what, got| format!("the {what} must be UTF-8; got {got}");
+    if !is_text(path) {
+        return ApiError::NotFound(refuse("path", path)).into_response();
+    }
+    if !is_text(query) {
+        return ApiError::BadRequest(refuse("query string", query)).into_response();
+    }
+    next.run(request).await
 }
 
 /// A fault of the server: what it was goes to the log.

@@ -1,6 +1,7 @@
 //! `mesonet-server`: the command line.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
@@ -10,6 +11,9 @@ use mesonet_server::{
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+
+/// How long work that is not an answer may take once the server has stopped.
+const AFTERWORK: Duration = Duration::from_secs(3);
 
 /// The mesonet observation service. Without a command it serves.
 ///
@@ -83,6 +87,9 @@ fn run(flags: &Flags) -> Result<(), Box<dyn std::error::Error>> {
     let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     tracing_subscriber::registry().with(log).with(config.log.parse::<LevelFilter>()?).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve(config))?;
-    Ok(())
+    let served = runtime.block_on(serve(config));
+    // What is being read in stops between two batches. What does not is broken off, as by a crash,
+    // which costs nothing that was acknowledged.
+    runtime.shutdown_timeout(AFTERWORK);
+    Ok(served?)
 }

@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
+use crate::door::{self, raise_file_limit};
 use crate::fetch;
 use crate::ingest::{Watch, WatchError};
 use crate::record::{Origin, Record};
@@ -17,6 +18,7 @@ use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
 use crate::retention;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
+use crate::signals::Signals;
 use crate::state::{SnapshotError, State};
 use crate::zones::ZonesError;
 
@@ -88,6 +90,7 @@ pub enum ServeError {
 /// The server cannot start; nothing that a request does ends it.
 pub async fn serve(config: Config) -> Result<(), ServeError> {
     let listen = config.listen;
+    let signals = Signals::new()?;
     // First, so that a taken address is said at once.
     let listener =
         TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })?;
@@ -108,6 +111,12 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     drop(tokio::task::spawn_blocking(move || {
         sampled.models_with_sample();
     }));
+    let limits = state.config().door_limits().within(raise_file_limit());
+    tracing::info!(
+        "up to {} connections at once, {} of one address",
+        limits.connections,
+        limits.of_party
+    );
     tracing::info!("listens on http://{}", listener.local_addr()?);
 
     let mut beside = tokio::task::JoinSet::new();
@@ -122,21 +131,14 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     }
     // Told to stop when it goes.
     let _fetchers = spawn_fetchers(&state)?;
-    let (stop, stopped) = tokio::sync::watch::channel(());
-    let server = axum::serve(listener, app).with_graceful_shutdown(async move {
-        told_to_stop().await;
+    let stopping = Arc::clone(&state);
+    let told_to_stop = async move {
+        signals.told_to_stop().await;
         tracing::info!("stops");
-        drop(stop);
-    });
-    let overtime = async move {
-        let mut stopped = stopped;
-        // An error is the end of the sender: the server was told to stop.
-        while stopped.changed().await.is_ok() {}
-        tokio::time::sleep(FAREWELL).await;
+        stopping.stop();
     };
-    tokio::select! {
-        done = server.into_future() => done?,
-        () = overtime => tracing::warn!("answers under way were broken off"),
+    if !door::serve(listener, app, limits, told_to_stop, FAREWELL).await {
+        tracing::warn!("answers under way were broken off");
     }
     Ok(())
 }
@@ -240,7 +242,7 @@ async fn again_and_again<T: Send + 'static>(
     mut own: T,
     work: impl Fn(&State, &mut T) -> Result<Duration, ServeError> + Clone + Send + 'static,
 ) {
-    loop {
+    while !state.is_stopping() {
         let (state, work, started) = (Arc::clone(&state), work.clone(), Instant::now());
         let round = tokio::task::spawn_blocking(move || {
             let pause = work(&state, &mut own).unwrap_or_else(|error| {
@@ -319,24 +321,4 @@ fn look(state: &State, watch: &mut Watch) -> Result<Duration, ServeError> {
         );
     }
     Ok(LOOK)
-}
-
-async fn told_to_stop() {
-    let ctrl_c = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => tokio::select! {
-                _ = terminate.recv() => {}
-                _ = ctrl_c => {}
-            },
-            Err(error) => {
-                tracing::warn!("cannot be told by SIGTERM to stop: {error}");
-                let _ = ctrl_c.await;
-            }
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = ctrl_c.await;
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -26,6 +26,7 @@ use crate::products::{Inlet, ProductFiles, take_in_sample};
 use crate::record::{Origin, Record};
 use crate::sample::station_tables;
 use crate::snapshot::Snapshot;
+use crate::until_told::UntilTold;
 use crate::zones::{ZoneSet, ZonesError};
 
 /// Readings answers that may be in memory at once, be they computed or sent. One is 16 MB at the
@@ -62,6 +63,8 @@ pub struct State {
     /// One permit per core: heavy work queues instead of sharing the cores ever more thinly.
     cores: Arc<Semaphore>,
     answers: Arc<Semaphore>,
+    /// Set once the server is told to stop.
+    is_stopping: AtomicBool,
 }
 
 /// The markers of all stations.
@@ -143,6 +146,7 @@ impl State {
             zones: OnceLock::new(),
             cores: Arc::new(Semaphore::new(cores)),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
+            is_stopping: AtomicBool::new(false),
             alerts: record.as_ref().map(|record| Arc::clone(record.alerts())).unwrap_or_default(),
             alert_view: ArcSwapOption::default(),
             alert_builder: Mutex::new(()),
@@ -163,6 +167,16 @@ impl State {
     /// The settings.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Tells what is done beside the answers to stop where it can.
+    pub(crate) fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was told to.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
     }
 
     /// Whether the clock shows real time, not that of a replay.
@@ -292,7 +306,7 @@ impl State {
         let _one_at_a_time = self.inlet.lock().unwrap_or_else(PoisonError::into_inner);
         let target = Target {
             intake: &self.intake,
-            store: &*self.store,
+            store: &UntilTold { store: &*self.store, told: &self.is_stopping },
             alerts: &self.alerts,
             tables,
             products: Some(Inlet { files: &self.products, only: None }),

@@ -62,7 +62,7 @@ fn a_file_is_in_the_record_when_the_answer_comes() {
         "kinds": {"metar-bulletin": {
             "files": 1, "reports": 1, "readings": 9,
             "added": summary(&answer)["kinds"]["metar-bulletin"]["added"],
-            "replaced": 0, "overtaken": 0,
+            "replaced": 0, "unchanged": 0, "overtaken": 0, "expired": 0,
             "revised": summary(&answer)["kinds"]["metar-bulletin"]["revised"],
             "refused": {"count": 0, "first": []}, "keptAsReported": {}, "withoutVariable": {},
             "unreadValues": {},

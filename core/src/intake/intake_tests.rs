@@ -287,6 +287,25 @@ proptest! {
     }
 
     #[test]
+    fn what_comes_again_changes_nothing(
+        (reports, again, size) in any_reports().prop_flat_map(|reports| {
+            (Just(reports.clone()), Just(reports).prop_shuffle(), 1..12_usize)
+        }),
+    ) {
+        let (intake, store) = intake();
+        intake.take_in(&store, Batch { stations: stations(), reports }).unwrap();
+        let (before, generation) = (held(&store), store.directory().unwrap().generation);
+        for reports in again.chunks(size) {
+            let batch = Batch { stations: stations(), reports: reports.to_vec() };
+            let receipt = intake.take_in(&store, batch).unwrap();
+            let none = Receipt { unchanged: 0, overtaken: 0, ..receipt };
+            prop_assert_eq!(none, Receipt::default());
+        }
+        prop_assert_eq!(held(&store), before);
+        prop_assert_eq!(store.directory().unwrap().generation, generation);
+    }
+
+    #[test]
     fn the_explanation_gives_the_verdict_that_is_stored(reports in any_reports()) {
         let (intake, store) = intake();
         intake.take_in(&store, Batch { stations: stations(), reports }).unwrap();

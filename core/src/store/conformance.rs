@@ -202,7 +202,7 @@ fn what_is_on_record_already_changes_nothing(store: &dyn Store) {
     }
     // The sign of a zero, the word of the source and the revision make another reading.
     let mut doubted = report("B", 10, 0, 0.0);
-    let mut append = |report: &Report| {
+    let append = |report: &Report| {
         let batch = Batch { stations: vec![], reports: vec![report.clone()] };
         store.append(&batch, &mut unjudged).unwrap()
     };

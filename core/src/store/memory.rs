@@ -8,7 +8,7 @@ use super::{
     StoreError, Verdicts, described,
 };
 use crate::geo::StationIndex;
-use crate::quality::{Quality, QualityCode};
+use crate::quality::QualityCode;
 use crate::report::{Batch, Reading, Report};
 use crate::series::{Series, SeriesId, SeriesKey};
 use crate::station::{Station, StationId};

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use mesonet::feed::METAR_NETWORK;
-use mesonet::{AlertStore, MemoryStore, Reader};
+use mesonet::{AlertStore, EmbeddedOptions, EmbeddedStore, MemoryStore, Reader};
 
 use super::*;
 
@@ -43,6 +43,51 @@ fn the_same_files_a_second_time_add_nothing() {
     assert_eq!(store.directory().unwrap().places_generation, generation, "no station has moved");
 }
 
+/// What lies in a folder: each file with its length.
+fn lengths(dir: &Path) -> Vec<(PathBuf, u64)> {
+    let mut files = Vec::new();
+    for file in std::fs::read_dir(dir).unwrap() {
+        let path = file.unwrap().path();
+        if path.is_dir() {
+            files.extend(lengths(&path));
+        } else {
+            files.push((path.clone(), path.metadata().unwrap().len()));
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Three runs over the buoys' files once left three times their readings in the journal.
+#[test]
+fn the_same_files_again_in_any_order_write_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(data("ndbc"))
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "gz"))
+        .collect();
+    files.sort();
+    let mut runs = Vec::new();
+    for run in 0..3 {
+        match run {
+            1 => files.reverse(),
+            2 => files.rotate_left(5),
+            _ => {}
+        }
+        let store = EmbeddedStore::open(folder.path(), EmbeddedOptions::default()).unwrap();
+        let summary = read(&store, Options::at(NOW_MS), &files);
+        assert!(summary.is_whole());
+        drop(store);
+        let report = EmbeddedStore::verify(folder.path(), false).unwrap();
+        assert_eq!(report.faults, []);
+        runs.push((report, lengths(folder.path())));
+    }
+    assert!(runs[0].0.journal_readings > 50_000);
+    assert_eq!(runs[1], runs[0], "in the opposite order");
+    assert_eq!(runs[2], runs[0], "in another order");
+}
+
 #[test]
 fn a_file_that_is_damaged_or_unknown_is_named_and_keeps_no_other_from_being_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -65,8 +110,8 @@ fn a_file_that_is_damaged_or_unknown_is_named_and_keeps_no_other_from_being_read
     assert_eq!(faults[2], ("d.txt", "it is empty"));
     let of_kind = &summary.kinds[&FeedKind::AwcCsv];
     assert_eq!(of_kind.files, 1);
-    // What of the cut file was read is in, and the whole file replaces it.
-    assert!(of_kind.receipt.replaced > 0 && of_kind.receipt.added > of_kind.receipt.replaced);
+    // What of the cut file was read is in, and the whole file brings the rest.
+    assert!(of_kind.receipt.unchanged > 0 && of_kind.receipt.added > of_kind.receipt.unchanged);
 }
 
 #[test]

@@ -177,6 +177,7 @@ fn store(
             Parcel::Alerts(alerts) => target.alerts.append(alerts).map(|receipt| Receipt {
                 added: receipt.added,
                 replaced: receipt.replaced,
+                unchanged: receipt.known,
                 ..Receipt::default()
             }),
         };

@@ -120,10 +120,12 @@ impl KindSummary {
 
     /// Adds what the store made of a batch.
     pub fn add_receipt(&mut self, more: Receipt) {
-        let Receipt { added, replaced, overtaken, revised } = &mut self.receipt;
+        let Receipt { added, replaced, unchanged, overtaken, expired, revised } = &mut self.receipt;
         *added += more.added;
         *replaced += more.replaced;
+        *unchanged += more.unchanged;
         *overtaken += more.overtaken;
+        *expired += more.expired;
         *revised += more.revised;
     }
 }
@@ -149,10 +151,12 @@ impl Summary {
 }
 
 fn receipt<S: Serializer>(receipt: &Receipt, to: S) -> Result<S::Ok, S::Error> {
-    let mut map = to.serialize_map(Some(4))?;
+    let mut map = to.serialize_map(Some(6))?;
     map.serialize_entry("added", &receipt.added)?;
     map.serialize_entry("replaced", &receipt.replaced)?;
+    map.serialize_entry("unchanged", &receipt.unchanged)?;
     map.serialize_entry("overtaken", &receipt.overtaken)?;
+    map.serialize_entry("expired", &receipt.expired)?;
     map.serialize_entry("revised", &receipt.revised)?;
     map.end()
 }
@@ -179,8 +183,18 @@ fn seconds<S: Serializer>(took: &Duration, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64((took.as_secs_f64() * 1e3).round() / 1e3)
 }
 
-const COLUMNS: [&str; 8] =
-    ["kind", "files", "reports", "readings", "added", "replaced", "overtaken", "refused"];
+const COLUMNS: [&str; 10] = [
+    "kind",
+    "files",
+    "reports",
+    "readings",
+    "added",
+    "replaced",
+    "unchanged",
+    "overtaken",
+    "expired",
+    "refused",
+];
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -313,12 +327,14 @@ impl fmt::Display for WrittenProduct<'_> {
 
 impl KindSummary {
     fn row(&self, name: &str) -> [String; COLUMNS.len()] {
-        let Receipt { added, replaced, overtaken, .. } = self.receipt;
-        let stored = [added, replaced, overtaken].map(|count| grouped(count as u64));
-        let [added, replaced, overtaken] = stored;
+        let Receipt { added, replaced, unchanged, overtaken, expired, revised: _ } = self.receipt;
+        let stored = [added, replaced, unchanged, overtaken, expired];
+        let [added, replaced, unchanged, overtaken, expired] =
+            stored.map(|count| grouped(count as u64));
         let [files, reports, readings] = [self.files, self.reports, self.readings].map(grouped);
         let refused = grouped(self.refused.count);
-        [name.into(), files, reports, readings, added, replaced, overtaken, refused]
+        let name = name.to_owned();
+        [name, files, reports, readings, added, replaced, unchanged, overtaken, expired, refused]
     }
 }
 
@@ -383,7 +399,10 @@ mod tests {
         let mut summary = Summary { took: Duration::from_secs(2), ..Summary::default() };
         let of_kind = summary.kinds.entry(FeedKind::AwcCsv).or_default();
         (of_kind.files, of_kind.reports, of_kind.readings) = (1, 1_200, 10_000);
-        of_kind.add_receipt(Receipt { added: 11_000, replaced: 2, overtaken: 1, revised: 3 });
+        let (unchanged, overtaken, expired, revised) = (7, 1, 4, 3);
+        let receipt =
+            Receipt { added: 11_000, replaced: 2, unchanged, overtaken, expired, revised };
+        of_kind.add_receipt(receipt);
         for number in 0..12 {
             of_kind.without_variable.add(&format!("name{number:02}"));
         }
@@ -393,8 +412,10 @@ mod tests {
         let text = summary.to_string();
         assert_eq!(
             text,
-            "kind     files  reports  readings   added  replaced  overtaken  refused\n\
-             awc-csv      1    1,200    10,000  11,000         2          1        0\n\
+            "kind     files  reports  readings   added  replaced  unchanged  overtaken  expired  \
+             refused\n\
+             awc-csv      1    1,200    10,000  11,000         2          7          1        4  \
+             \x20     0\n\
              10,000 readings in 2.0 s: 5,000 a second\n\n\
              awc-csv: values without a variable: 13\n  name11: 2\n  name00: 1\n  name01: 1\n  \
              name02: 1\n  name03: 1\n  name04: 1\n  name05: 1\n  name06: 1\n  name07: 1\n  \

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State as Shared};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -48,10 +47,9 @@ async fn map_details(
 /// A path that holds no UUID names no station, so it is a 404 like any other id that is unknown.
 async fn station(
     Shared(state): Shared<Arc<State>>,
-    id: Result<Path<String>, PathRejection>,
+    Path(text): Path<String>,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let text = id.map(|Path(id)| id).unwrap_or_default();
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id: StationId = text.parse().map_err(|_| unknown())?;
     let found = detail(state.store(), id, state.now_ms()).map_err(ApiError::of)?;

@@ -1,0 +1,103 @@
+//! A body that is received whole.
+
+use axum::body::Body;
+use futures_util::StreamExt;
+use tokio::time::{Instant, timeout_at};
+
+use super::limits::Pace;
+
+/// A body that is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum ReceiveError {
+    /// It is longer than is allowed.
+    #[error("the body must be at most {limit_bytes} bytes long")]
+    TooLong {
+        /// What is allowed.
+        limit_bytes: usize,
+    },
+    /// It comes too slowly.
+    #[error(
+        "the body came too slowly: {got_bytes} bytes in {} s; {} bytes a second are needed",
+        .took_s,
+        .pace.bytes_per_s
+    )]
+    TooSlow {
+        /// How much came.
+        got_bytes: usize,
+        /// In which time.
+        took_s: u64,
+        /// What is asked.
+        pace: Pace,
+    },
+    /// The caller went away, or sent what is not a body.
+    #[error("the body broke off: {0}")]
+    BrokenOff(axum::Error),
+}
+
+/// Receives a body of bounded length from someone who keeps pace.
+///
+/// # Errors
+/// It is too long, comes too slowly, or breaks off.
+pub async fn receive(body: Body, limit_bytes: usize, pace: Pace) -> Result<Vec<u8>, ReceiveError> {
+    let began = Instant::now();
+    let (mut pieces, mut got) = (body.into_data_stream(), Vec::new());
+    loop {
+        let next = timeout_at(pace.deadline(began, got.len() as u64), pieces.next()).await;
+        let piece = match next {
+            Ok(None) => return Ok(got),
+            Ok(Some(piece)) => piece.map_err(ReceiveError::BrokenOff)?,
+            Err(_) => {
+                let took_s = began.elapsed().as_secs();
+                return Err(ReceiveError::TooSlow { got_bytes: got.len(), took_s, pace });
+            }
+        };
+        if piece.len() > limit_bytes - got.len() {
+            return Err(ReceiveError::TooLong { limit_bytes });
+        }
+        got.extend_from_slice(&piece);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    use axum::body::Bytes;
+    use futures_util::stream;
+
+    use super::*;
+
+    const PACE: Pace = Pace { bytes_per_s: 100 };
+
+    /// So many pieces of so many bytes, a second apart.
+    fn slow(pieces: usize, bytes: usize) -> Body {
+        Body::from_stream(stream::unfold(pieces, move |left| async move {
+            let left = left.checked_sub(1)?;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Some((Ok::<_, Infallible>(Bytes::from(vec![b'x'; bytes])), left))
+        }))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_keeps_pace_may_take_its_time() {
+        let got = receive(slow(100, 150), 15_000, PACE).await.unwrap();
+        assert_eq!(got.len(), 15_000);
+        // Anything may take the span.
+        assert_eq!(receive(slow(15, 1), 100, PACE).await.unwrap().len(), 15);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_comes_too_slowly_is_not_waited_for() {
+        let error = receive(slow(100, 50), 10_000, PACE).await.unwrap_err().to_string();
+        assert!(error.starts_with("the body came too slowly: "), "{error}");
+        assert!(error.ends_with(" bytes in 20 s; 100 bytes a second are needed"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_body_has_a_longest_length() {
+        assert_eq!(receive(Body::from("abc"), 3, PACE).await.unwrap(), b"abc");
+        let error = receive(Body::from("abcd"), 3, PACE).await.unwrap_err();
+        assert_eq!(error.to_string(), "the body must be at most 3 bytes long");
+    }
+}

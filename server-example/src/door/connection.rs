@@ -1,0 +1,127 @@
+//! One connection, from its first byte to its last.
+
+use std::convert::Infallible;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{HeaderValue, Response, header};
+use axum::response::IntoResponse;
+use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
+use tower::ServiceExt;
+
+use super::host;
+use super::table::{Asking, Leave, Place, Seat};
+use super::watched::Watched;
+use crate::{NO_SNIFFING, NOSNIFF};
+
+/// Longest head: a query string of the longest length and room for headers.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By one of both sides, in order or not.
+    Itself,
+    /// It had to go; bytes that the caller does not take are of no use to anyone.
+    TooSlow,
+}
+
+/// Serves HTTP/1 over a stream until its end, or until it must go.
+///
+/// `hyper` could time the heads itself, but its clock starts with the wait for them, so an idle
+/// connection would have no more time than a slow one; the table keeps both.
+pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut S,
+    place: &Place,
+    app: Router,
+    mut stop: watch::Receiver<bool>,
+) -> Ended {
+    let seat = &place.seat;
+    let asked_for = Arc::clone(seat);
+    let service = service_fn(move |request| answer(app.clone(), Arc::clone(&asked_for), request));
+    let stream = TokioIo::new(Watched::new(stream, Arc::clone(seat)));
+    let mut connection = pin!(
+        http1::Builder::new()
+            .max_buf_size(MAX_HEAD_BYTES)
+            .header_read_timeout(None)
+            .serve_connection(stream, service)
+    );
+    let (mut stopping, mut leaving) = (false, false);
+    loop {
+        tokio::select! {
+            // What goes wrong on the wire is the caller's affair.
+            _ = &mut connection => return Ended::Itself,
+            _ = stop.wait_for(|stop| *stop), if !stopping => {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            (leave, is_busy) = seat.leave(), if !leaving => {
+                if leave == Leave::TooSlow {
+                    return Ended::TooSlow;
+                }
+                if !is_busy {
+                    return Ended::Itself;
+                }
+                // A request came in just now: it is answered first.
+                leaving = true;
+                connection.as_mut().graceful_shutdown();
+            }
+        }
+    }
+}
+
+async fn answer(
+    app: Router,
+    seat: Arc<Seat>,
+    mut request: hyper::Request<Incoming>,
+) -> Result<Response<Answered>, Infallible> {
+    let asking = seat.asks();
+    let response = match host::check(&request) {
+        Ok(()) => {
+            request.extensions_mut().insert(seat.party);
+            app.oneshot(request.map(Body::new)).await?
+        }
+        Err(refused) => {
+            let mut response = refused.into_response();
+            let headers = response.headers_mut();
+            headers.insert(NOSNIFF, NO_SNIFFING);
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            response
+        }
+    };
+    Ok(response.map(|body| Answered { body, _asking: asking }))
+}
+
+/// The body of an answer. The request is under way until it goes.
+struct Answered {
+    body: Body,
+    _asking: Asking,
+}
+
+impl HttpBody for Answered {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

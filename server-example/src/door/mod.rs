@@ -1,0 +1,147 @@
+//! The door: who may connect, for how long, and what is asked of them.
+//!
+//! Nobody holds a place who does nothing with it, be it by silence, by a head that does not end or
+//! by an answer that is not taken; and nobody holds so many that others find none.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | The numbers | [`Limits`], [`Pace`] |
+//! | Whom a connection counts for | [`Party`] |
+//! | Who is connected, and who goes when there is no room | `table.rs` |
+//! | One connection | `connection.rs`, `watched.rs`, `host.rs` |
+//! | A body that is received whole | [`receive`] |
+//!
+//! Streams of another kind (TLS) go between `watched.rs` and `connection.rs`; another version of
+//! HTTP into `connection.rs`.
+
+mod body;
+mod connection;
+mod host;
+mod limits;
+mod party;
+mod table;
+mod watched;
+
+use std::io;
+use std::time::Duration;
+
+use axum::Router;
+use socket2::SockRef;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+
+pub use body::{ReceiveError, receive};
+use connection::{Ended, serve_stream};
+pub use limits::{Limits, Pace, raise_file_limit};
+pub use party::Party;
+use table::{Place, Table};
+
+/// How often the server looks who takes too long.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How long it waits when it can open no more connections, and how often it says so.
+const OUT_OF_FILES: Duration = Duration::from_millis(50);
+const SAY_AGAIN: Duration = Duration::from_secs(60);
+
+/// How much of an answer the system may hold that it has not sent yet. With much more, someone who
+/// reads slowly would seem not to read at all between one emptying and the next.
+const UNSENT_BYTES: u32 = 128 * 1024;
+
+/// What a newcomer is told when there is no room.
+const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\
+    content-type: application/json\r\nx-content-type-options: nosniff\r\nretry-after: 5\r\n\
+    content-length: 45\r\n\r\n\"too many connections are open; try it later\"";
+
+/// Serves connections until it is told to stop, then finishes what is under way for so long.
+///
+/// Returns whether all was finished.
+pub async fn serve(
+    listener: TcpListener,
+    app: Router,
+    limits: Limits,
+    told_to_stop: impl Future<Output = ()>,
+    farewell: Duration,
+) -> bool {
+    let table = Table::new(limits);
+    let (stop, stopped) = watch::channel(false);
+    // Each connection has a sender, so that the receiver knows when the last one is gone.
+    let (alive, mut all_gone) = mpsc::channel::<()>(1);
+    let mut look = interval(LOOK);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut told_to_stop = std::pin::pin!(told_to_stop);
+    let mut said: Option<Instant> = None;
+    loop {
+        tokio::select! {
+            () = &mut told_to_stop => break,
+            now = look.tick() => table.sweep(now),
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => match table.admit(Party::of(peer.ip())) {
+                    Some(place) => {
+                        let (app, stopped, alive) = (app.clone(), stopped.clone(), alive.clone());
+                        tokio::spawn(async move {
+                            serve_tcp(stream, place, app, stopped).await;
+                            drop(alive);
+                        });
+                    }
+                    None => refuse(&stream),
+                },
+                Err(error) if is_of_the_caller(&error) => {}
+                Err(error) => {
+                    if said.is_none_or(|said| said.elapsed() > SAY_AGAIN) {
+                        tracing::error!("cannot accept connections: {error}");
+                        said = Some(Instant::now());
+                    }
+                    table.make_room();
+                    sleep(OUT_OF_FILES).await;
+                }
+            },
+        }
+    }
+    drop((listener, alive, stopped));
+    stop.send_replace(true);
+    let all_gone = async {
+        let mut look = interval(LOOK);
+        loop {
+            tokio::select! {
+                _ = all_gone.recv() => break,
+                // Who is slow is not waited for.
+                now = look.tick() => table.sweep(now),
+            }
+        }
+    };
+    timeout(farewell, all_gone).await.is_ok()
+}
+
+async fn serve_tcp(
+    mut stream: TcpStream,
+    place: Place,
+    app: Router,
+    stopped: watch::Receiver<bool>,
+) {
+    // Without these it is only slower.
+    let _ = stream.set_nodelay(true);
+    #[cfg(target_os = "linux")]
+    let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
+    if serve_stream(&mut stream, &place, app, stopped).await == Ended::TooSlow {
+        // The system gives up what it holds too, and the caller knows that the answer is not whole.
+        let _ = stream.set_zero_linger();
+    }
+    // The file is closed before the place is free.
+    drop(stream);
+    drop(place);
+}
+
+/// Tells a newcomer that there is no room, without waiting for anything.
+fn refuse(stream: &TcpStream) {
+    // Who cannot be told finds out by the end of the connection.
+    let _ = stream.try_write(NO_ROOM);
+    // What came in and is not read would make the system take the answer back.
+    let _ = stream.try_read(&mut [0; 4096]);
+}
+
+/// The connection was gone before it was accepted.
+fn is_of_the_caller(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}

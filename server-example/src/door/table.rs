@@ -1,0 +1,269 @@
+//! Who is connected, what each is doing, and who goes when there is no room.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::limits::{Limits, Pace};
+use super::party::Party;
+
+/// All connections.
+///
+/// A full table makes room for whoever comes by giving up the connection that has rested longest,
+/// of the party that has most; so who opens many and asks for little loses them to who comes to
+/// ask. One that has a request under way is given up for nobody.
+pub struct Table {
+    limits: Limits,
+    seats: Mutex<Seats>,
+}
+
+#[derive(Default)]
+struct Seats {
+    next: u64,
+    taken: HashMap<u64, Arc<Seat>>,
+    of_party: HashMap<Party, usize>,
+}
+
+impl Table {
+    pub fn new(limits: Limits) -> Arc<Self> {
+        Arc::new(Self { limits, seats: Mutex::default() })
+    }
+
+    /// A place for one of a party; `None` where all others are busy.
+    pub fn admit(self: &Arc<Self>, party: Party) -> Option<Place> {
+        let mut seats = lock(&self.seats);
+        let has = seats.has(party);
+        if has >= self.limits.of_party {
+            seats.give_up(|_, of| of == party)?;
+        } else if seats.taken.len() >= self.limits.connections {
+            // Never of one that has less.
+            seats.give_up(|seats, of| seats.has(of) >= has)?;
+        }
+        let number = seats.next;
+        seats.next += 1;
+        let seat = Arc::new(Seat::new(party, Instant::now()));
+        seats.taken.insert(number, Arc::clone(&seat));
+        *seats.of_party.entry(party).or_default() += 1;
+        Some(Place { table: Arc::clone(self), number, seat })
+    }
+
+    /// Gives up one that rests, because the process can open no more files.
+    pub fn make_room(&self) {
+        lock(&self.seats).give_up(|_, _| true);
+    }
+
+    /// Sends away who takes too long.
+    pub fn sweep(&self, now: Instant) {
+        let mut seats = lock(&self.seats);
+        let mut limits = self.limits;
+        if seats.taken.len() > limits.connections / 2 {
+            limits.idle = limits.idle.min(limits.head);
+        }
+        let late: Vec<(u64, Leave)> = seats
+            .taken
+            .iter()
+            .filter_map(|(&number, seat)| Some((number, lock(&seat.doing).overdue(limits, now)?)))
+            .collect();
+        for (number, leave) in late {
+            seats.send_away(number, leave);
+        }
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        lock(&self.seats).taken.len()
+    }
+}
+
+impl Seats {
+    /// How many connections a party has.
+    fn has(&self, party: Party) -> usize {
+        self.of_party.get(&party).copied().unwrap_or_default()
+    }
+
+    /// Gives up the connection that has rested longest, of the party that has most, among those
+    /// that may lose one.
+    fn give_up(&mut self, may_lose: impl Fn(&Self, Party) -> bool) -> Option<()> {
+        let taken = self.taken.iter().filter(|(_, seat)| may_lose(self, seat.party));
+        let resting = taken.filter_map(|(&number, seat)| {
+            let since = lock(&seat.doing).resting_since()?;
+            Some(((Reverse(self.has(seat.party)), since), number))
+        });
+        let (_, number) = resting.min()?;
+        self.send_away(number, Leave::ForAnother);
+        Some(())
+    }
+
+    fn send_away(&mut self, number: u64, leave: Leave) {
+        if let Some(seat) = self.remove(number) {
+            // Told once: the first reason stays.
+            let _ = seat.leave.set(leave);
+            seat.told.notify_one();
+        }
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Arc<Seat>> {
+        let seat = self.taken.remove(&number)?;
+        if let Some(has) = self.of_party.get_mut(&seat.party) {
+            *has -= 1;
+            if *has == 0 {
+                self.of_party.remove(&seat.party);
+            }
+        }
+        Some(seat)
+    }
+}
+
+/// A place in the table, free again when it goes.
+pub struct Place {
+    table: Arc<Table>,
+    number: u64,
+    pub seat: Arc<Seat>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        lock(&self.table.seats).remove(self.number);
+    }
+}
+
+/// Why a connection must go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leave {
+    /// Another one needs its place.
+    ForAnother,
+    /// Its head did not come, or it has rested for too long.
+    TooLate,
+    /// It takes its answer too slowly.
+    TooSlow,
+}
+
+/// What a connection is doing.
+pub struct Seat {
+    pub party: Party,
+    doing: Mutex<Doing>,
+    leave: OnceLock<Leave>,
+    told: Notify,
+}
+
+struct Doing {
+    /// Since when there is no request under way: the accept or the end of the last answer.
+    resting_since: Instant,
+    /// Since when the bytes of a head come in.
+    head_since: Option<Instant>,
+    /// Whether a whole head has ever come in.
+    has_asked: bool,
+    /// Whether a request is under way.
+    is_busy: bool,
+    /// There are bytes for the caller that the caller does not take.
+    behind: Option<Behind>,
+}
+
+/// Since when bytes have waited for a caller, and how many were taken since.
+struct Behind {
+    since: Instant,
+    bytes: u64,
+}
+
+impl Seat {
+    fn new(party: Party, now: Instant) -> Self {
+        let doing = Doing {
+            resting_since: now,
+            head_since: None,
+            has_asked: false,
+            is_busy: false,
+            behind: None,
+        };
+        Self { party, doing: Mutex::new(doing), leave: OnceLock::new(), told: Notify::new() }
+    }
+
+    /// Bytes came in.
+    pub fn has_read(&self) {
+        let mut doing = lock(&self.doing);
+        if !doing.is_busy {
+            doing.head_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// A whole head came in. The request is under way until what is returned goes.
+    pub fn asks(self: &Arc<Self>) -> Asking {
+        let mut doing = lock(&self.doing);
+        (doing.is_busy, doing.has_asked, doing.head_since) = (true, true, None);
+        Asking(Arc::clone(self))
+    }
+
+    /// The caller has taken bytes.
+    pub fn has_written(&self, bytes: usize) {
+        if let Some(behind) = &mut lock(&self.doing).behind {
+            behind.bytes += bytes as u64;
+        }
+    }
+
+    /// There are bytes, and the caller takes none now.
+    pub fn must_wait(&self) {
+        let begin = || Behind { since: Instant::now(), bytes: 0 };
+        lock(&self.doing).behind.get_or_insert_with(begin);
+    }
+
+    /// The caller has taken all that there was.
+    pub fn has_taken_all(&self) {
+        lock(&self.doing).behind = None;
+    }
+
+    /// Waits until the connection must go: why, and whether a request is under way.
+    pub async fn leave(&self) -> (Leave, bool) {
+        loop {
+            self.told.notified().await;
+            if let Some(leave) = self.leave.get() {
+                return (*leave, lock(&self.doing).is_busy);
+            }
+        }
+    }
+}
+
+impl Doing {
+    /// Since when it has asked for nothing and got nothing.
+    fn resting_since(&self) -> Option<Instant> {
+        (!self.is_busy && self.behind.is_none()).then_some(self.resting_since)
+    }
+
+    fn overdue(&mut self, limits: Limits, now: Instant) -> Option<Leave> {
+        if let Some(behind) = &mut self.behind {
+            if now >= limits.pace.deadline(behind.since, behind.bytes) {
+                return Some(Leave::TooSlow);
+            }
+            if now >= behind.since + Pace::SPAN {
+                // What was taken fast long ago does not count for ever.
+                *behind = Behind { since: now, bytes: 0 };
+            }
+        }
+        self.resting_since()?;
+        let (since, limit) = match (self.head_since, self.has_asked) {
+            (_, false) => (self.resting_since, limits.head),
+            (Some(since), true) => (since, limits.head),
+            (None, true) => (self.resting_since, limits.idle),
+        };
+        (now >= since + limit).then_some(Leave::TooLate)
+    }
+}
+
+/// A request that is under way.
+pub struct Asking(Arc<Seat>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let mut doing = lock(&self.0.doing);
+        (doing.is_busy, doing.resting_since) = (false, Instant::now());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;
