@@ -185,7 +185,7 @@ pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
     // Before the folder is opened: it keeps writers out.
     drop(survey);
     if !dry_run && cutoff_ms.is_some() {
-        let record = Record::open(&config.data)?;
+        let record = Record::open(&config.data, config.store_options())?;
         let maintenance = Maintenance { retain_from_ms: cutoff_ms, seal_all: false };
         summary.segments = record.store().maintain(&maintenance)?.expired_segments;
         summary.alerts = record.alerts().expire(cutoff_ms.unwrap_or(i64::MIN))?;

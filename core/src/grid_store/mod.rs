@@ -27,6 +27,7 @@ mod definition;
 mod error;
 mod reader;
 mod shard;
+mod verify;
 mod writer;
 mod zarr;
 
@@ -36,6 +37,7 @@ pub(crate) use definition::check_name;
 pub use definition::{ProductDefinition, PublishedHour, RunDefinition};
 pub use error::GridStoreError;
 pub use reader::{GridLevel, GridProduct, GridRun};
+pub use verify::{GridCheck, GridFault, move_aside};
 pub use writer::RunWriter;
 
 use std::fs;

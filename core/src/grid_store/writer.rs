@@ -34,7 +34,8 @@ impl RunWriter {
         NativeGrid::new(definition.grid)?;
         let model = folder.parent().unwrap_or(folder);
         create(model)?;
-        let lock = lock(&model.join(format!(".{}.lock", definition.run)), &definition)?;
+        let run = definition.run.to_string();
+        let lock = lock(&model.join(format!(".{run}.lock")), &run)?;
         let manifest = match Manifest::read(folder)? {
             Some(manifest) if manifest.definition == definition => manifest,
             // Nobody has seen anything of it.
@@ -87,7 +88,7 @@ impl RunWriter {
         if self.is_published(hour, &product.name) {
             return Err(GridStoreError::Published { hour, product: product.name.clone() });
         }
-        let layout = layout(run, product);
+        let layout = layout(run, product, hour);
         if raw.len() != layout.values() {
             let what = "a field of all its levels";
             let (needed, got) = (layout.values(), raw.len());
@@ -137,9 +138,13 @@ impl RunWriter {
                 Some(index) => {
                     let published = &mut manifest.published[index];
                     published.absent.retain(|product| absent.contains(product));
+                    published.lost.retain(|product| absent.contains(product));
                     published.published_ms = published_ms;
                 }
-                None => manifest.published.push(PublishedHour { hour, published_ms, absent }),
+                None => {
+                    let lost = Vec::new();
+                    manifest.published.push(PublishedHour { hour, published_ms, absent, lost });
+                }
             }
         }
         for folder in &folders {
@@ -201,12 +206,13 @@ fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, GridStore
     Ok(manifest)
 }
 
-fn lock(path: &Path, definition: &RunDefinition) -> Result<File, GridStoreError> {
+/// Keeps others from writing a run as long as the file is open.
+pub(super) fn lock(path: &Path, run: &str) -> Result<File, GridStoreError> {
     let lock = File::options().create(true).truncate(false).write(true).open(path);
     let lock = lock.map_err(|error| storage(path, &error))?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(GridStoreError::Busy(definition.run.to_string())),
+        Err(TryLockError::WouldBlock) => Err(GridStoreError::Busy(run.to_owned())),
         Err(TryLockError::Error(error)) => Err(storage(path, &error)),
     }
 }

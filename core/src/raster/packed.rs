@@ -1,6 +1,7 @@
 //! A field on a map, north up, packed.
 
 use super::catalogue::RasterProduct;
+use super::duration::ProductDuration;
 use super::georeference::Georeference;
 use super::pyramid::{Level, Resampling};
 use crate::grib::{GribError, GribField};
@@ -37,6 +38,12 @@ pub enum RasterError {
     /// The file cannot be written.
     #[error("the GeoTIFF cannot be written: {0}")]
     Tiff(String),
+    /// A file is not as it was written.
+    #[error("{0}")]
+    Damaged(String),
+    /// A file cannot be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(String),
 }
 
 impl Raster {
@@ -88,6 +95,15 @@ impl Raster {
         })
     }
 
+    /// With a note in the file of the length of time that it covers: its name, for example 24h, or
+    /// nothing for an instant.
+    #[must_use]
+    pub fn covering(mut self, duration: Option<ProductDuration>) -> Self {
+        let name = duration.map(|duration| duration.to_string()).unwrap_or_default();
+        self.notes.push(("DURATION", name));
+        self
+    }
+
     /// Number of columns.
     pub fn width(&self) -> usize {
         self.level.width
@@ -126,4 +142,4 @@ impl Raster {
 
 #[cfg(test)]
 #[path = "packed_tests.rs"]
-mod tests;
+pub(super) mod tests;

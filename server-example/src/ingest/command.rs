@@ -154,7 +154,7 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
 /// Makes the record of a new folder before anything else comes into it. Where a server has it open,
 /// it is there already.
 fn make_record(dir: &Path) -> Result<(), StoreError> {
-    match Record::open(dir, EmbeddedOptions::default()) {
+    match Record::open(dir, mesonet::EmbeddedOptions::default()) {
         Ok(_) | Err(StoreError::Locked { .. }) => Ok(()),
         Err(error) => Err(error),
     }

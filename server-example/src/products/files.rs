@@ -7,9 +7,12 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mesonet::{Iso8601, ProductDuration, Raster, RasterCatalogue, RasterProduct, parse_instant};
 use tempfile::NamedTempFile;
+
+use super::check::{Checked, Place, check};
 
 /// The folder of products that are of an instant.
 const INSTANT: &str = "instant";
@@ -22,12 +25,22 @@ const EXTENSION: &str = ".tif";
 pub struct ProductFiles {
     folder: PathBuf,
     catalogue: RasterCatalogue,
+    checked: Arc<Checked>,
+}
+
+/// A file below the folder of products.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// The file of a product.
+    Product(PathBuf, Place),
+    /// One whose name is not of our making.
+    Foreign(PathBuf),
 }
 
 impl ProductFiles {
     /// The files below a data folder, which need not be there.
     pub fn new(data: &Path, catalogue: RasterCatalogue) -> Self {
-        Self { folder: data.join("products"), catalogue }
+        Self { folder: data.join("products"), catalogue, checked: Arc::default() }
     }
 
     /// The products of the deployment.
@@ -72,6 +85,37 @@ impl ProductFiles {
         Ok(times)
     }
 
+    /// Whether a file is as it was written, so that it may be served. It is read once, when it is
+    /// first asked for.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn is_whole(&self, path: &Path, place: &Place) -> io::Result<bool> {
+        self.checked.is_whole(path, place)
+    }
+
+    /// Every file below the folder, whatever the catalogue says, by name.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn all(&self) -> io::Result<Vec<Stored>> {
+        let mut all = Vec::new();
+        for product in entries(&self.folder)? {
+            for span in folder_or_foreign(product, &mut all)? {
+                for file in folder_or_foreign(span, &mut all)? {
+                    all.push(stored(file));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Holds a file against its checksum and its place, and decodes every pixel; gives its length
+    /// in bytes, or what is wrong with it.
+    pub fn check(path: &Path, place: &Place) -> Result<u64, String> {
+        check(path, place, true)
+    }
+
     /// Writes the file of a product; one of the same time is replaced. Gives its length in bytes.
     ///
     /// # Errors
@@ -102,6 +146,45 @@ impl ProductFiles {
 
     fn folder(&self, product: &RasterProduct, span: Option<ProductDuration>) -> PathBuf {
         self.folder.join(product.name()).join(span_name(span))
+    }
+}
+
+/// What is in a folder, by name; nothing where there is none.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+/// What is in a folder; a file in its place is a foreign one.
+fn folder_or_foreign(path: PathBuf, all: &mut Vec<Stored>) -> io::Result<Vec<PathBuf>> {
+    if path.is_dir() {
+        return entries(&path);
+    }
+    all.push(Stored::Foreign(path));
+    Ok(Vec::new())
+}
+
+/// What the name of a file and those of its folders tell.
+fn stored(path: PathBuf) -> Stored {
+    let place = || {
+        let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
+        let span = path.parent()?;
+        let product = name(span.parent()?)?;
+        let span = match &*name(span)? {
+            INSTANT => None,
+            span => Some(span.parse().ok()?),
+        };
+        let ts_ms = time(&name(&path)?)?;
+        path.is_file().then_some(Place { product, span, ts_ms })
+    };
+    match place() {
+        Some(place) => Stored::Product(path, place),
+        None => Stored::Foreign(path),
     }
 }
 

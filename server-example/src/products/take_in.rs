@@ -210,7 +210,7 @@ impl Inlet<'_> {
         product: &RasterProduct,
         span: Option<ProductDuration>,
     ) -> Result<Written, ProductError> {
-        let raster = Raster::new(field, product, GRIB_MAX_POINTS)?;
+        let raster = Raster::new(field, product, GRIB_MAX_POINTS)?.covering(span);
         let bytes = self.files.put(product, span, &raster)?;
         Ok(Written {
             product: product.name().to_owned(),
