@@ -195,7 +195,7 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
         match service.try_call(request).await {
             Ok(response) if response.status() == StatusCode::NOT_FOUND => Ok(None),
             Ok(response) => Ok(Some(response.map(Body::new))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(ApiError::internal(error)),
         }
     };
