@@ -28,7 +28,7 @@ pub struct Server {
 }
 
 /// A command that works in a folder of its own: its record is `mesonet-data` there.
-fn command(folder: &Path, args: &[&str]) -> Command {
+pub fn command(folder: &Path, args: &[&str]) -> Command {
     let binary = std::env::var_os("MESONET_SERVER_BIN").map_or_else(
         || {
             let test = std::env::current_exe().unwrap();

@@ -185,6 +185,10 @@ pub(in super::super) fn read_alerts(
     let wrong = told.into_iter().filter(|told| told != "ok");
     faults.extend(wrong.map(|cause| Fault::new(ALERTS, cause)));
     match acknowledged {
+        Ok(None) if changes > 0 => {
+            let cause = "it is missing, so whether acknowledged changes are missing cannot be told";
+            faults.push(Fault::new(ALERT_COUNT, cause));
+        }
         Ok(count) => {
             faults.extend(missing(known + count.unwrap_or(0).saturating_sub(changes)));
         }
