@@ -29,9 +29,10 @@ fn each_file_of_a_run_is_checked_and_no_other_belongs_to_it() {
     assert_eq!(store.check_run(MODEL, run()).unwrap().surplus, [foreign]);
 }
 
+type Harm = fn(&Path, &Path);
+
 #[test]
 fn whatever_is_done_to_a_file_of_a_run_is_found_and_set_aside() {
-    type Harm = fn(&Path, &Path);
     let harms: [(&str, Harm); 6] = [
         ("flipped", |path, _| {
             let mut bytes = fs::read(path).unwrap();

@@ -134,17 +134,14 @@ impl RunWriter {
                     absent.push(product.name.clone());
                 }
             }
-            match self.published_hour(hour) {
-                Some(index) => {
-                    let published = &mut manifest.published[index];
-                    published.absent.retain(|product| absent.contains(product));
-                    published.lost.retain(|product| absent.contains(product));
-                    published.published_ms = published_ms;
-                }
-                None => {
-                    let lost = Vec::new();
-                    manifest.published.push(PublishedHour { hour, published_ms, absent, lost });
-                }
+            if let Some(index) = self.published_hour(hour) {
+                let published = &mut manifest.published[index];
+                published.absent.retain(|product| absent.contains(product));
+                published.lost.retain(|product| absent.contains(product));
+                published.published_ms = published_ms;
+            } else {
+                let lost = Vec::new();
+                manifest.published.push(PublishedHour { hour, published_ms, absent, lost });
             }
         }
         for folder in &folders {

@@ -90,7 +90,7 @@ impl RasterFile {
             height: height as usize,
             product: item(&metadata, "PRODUCT").map(str::to_owned),
             duration: item(&metadata, "DURATION").map(str::to_owned),
-            valid_ms: valid_ms.map_err(|error| damaged(error))?,
+            valid_ms: valid_ms.map_err(|error| damaged(error.to_string()))?,
             is_sealed,
             length,
         })
@@ -186,16 +186,18 @@ fn item<'a>(metadata: &'a str, name: &str) -> Option<&'a str> {
     rest.split_once("</Item>").map(|(text, _)| text)
 }
 
-fn damaged(cause: impl ToString) -> RasterError {
-    RasterError::Damaged(cause.to_string())
+fn damaged(cause: impl Into<String>) -> RasterError {
+    RasterError::Damaged(cause.into())
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it stands where errors are mapped")]
 fn unreadable(error: io::Error) -> RasterError {
     RasterError::Unreadable(error.to_string())
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it stands where errors are mapped")]
 fn wrong(error: TiffError) -> RasterError {
-    damaged(error)
+    damaged(error.to_string())
 }
 
 #[cfg(test)]
