@@ -223,8 +223,8 @@ pub use grid::{
 };
 #[cfg(feature = "grid-store")]
 pub use grid_store::{
-    GridLevel, GridProduct, GridRun, GridStore, GridStoreError, LevelValues, ProductDefinition,
-    PublishedHour, RunDefinition, RunWriter,
+    GridCheck, GridFault, GridLevel, GridProduct, GridRun, GridStore, GridStoreError, LevelValues,
+    ProductDefinition, PublishedHour, RunDefinition, RunWriter, move_aside,
 };
 #[cfg(all(feature = "store", feature = "serde"))]
 pub use intake::{InputVerdict, Intake, ReadingExplanation};
@@ -268,7 +268,7 @@ pub use query::{Cell, Readings, ReadingsQuery, Scope, readings};
 #[cfg(feature = "raster")]
 pub use raster::{
     CatalogueError, DEFAULT_PRODUCTS_TOML, DurationError, FieldRule, ProductDuration, Raster,
-    RasterCatalogue, RasterError, RasterProduct, Resampling,
+    RasterCatalogue, RasterError, RasterFile, RasterProduct, Resampling,
 };
 pub use report::{Batch, Reading, Report};
 pub use run_stamp::{RunStamp, RunStampError};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use axum::http::StatusCode;
 use mesonet::{GridRun, GridStore, GridStoreError, ModelCatalogue, RunStamp};
 
 use crate::access::Granted;
@@ -112,13 +113,18 @@ impl ModelRuns {
 }
 
 impl From<GridStoreError> for ApiError {
-    /// What is not there, or not yet, is a 404; a damaged store is the server's own fault; the rest
-    /// is the caller's.
+    /// What is not there, or not yet, is a 404; what is damaged a 503 that the log
+    /// tells more of; the rest is the caller's.
     fn from(error: GridStoreError) -> Self {
         match error {
             GridStoreError::UnknownModel(_)
             | GridStoreError::UnknownRun { .. }
             | GridStoreError::Unpublished { .. } => Self::NotFound(error.to_string()),
+            GridStoreError::Damaged { .. } => {
+                tracing::error!("{error}; verify --set-aside");
+                let text = "what was asked for is damaged and cannot be read".to_owned();
+                Self::Refused(StatusCode::SERVICE_UNAVAILABLE, text)
+            }
             error => Self::of(error),
         }
     }

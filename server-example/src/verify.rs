@@ -1,13 +1,25 @@
 //! The command `verify`.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mesonet::{EmbeddedStore, GridStore, GridStoreError, StoreError};
+use mesonet::{EmbeddedStore, Fault, GridStoreError, StoreError, move_aside};
+use serde::Serialize;
 
 use crate::config::{Config, ConfigError, Flags};
 use crate::model_runs::ModelRuns;
+use crate::products::{ProductFiles, Stored};
+
+/// Where damaged files go, below the data folder.
+const DAMAGED: &str = "damaged";
+
+/// What a data folder holds, as far as we make it.
+const OURS: [&str; 7] = ["lock", "segments", DAMAGED, "orphaned", "products", "models", "fetch"];
+
+/// Files that are not checked are named up to so many.
+const MAX_NAMED: usize = 100;
 
 /// A check that came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -24,22 +36,26 @@ pub enum VerifyError {
     /// There is no record.
     #[error("{} is not the folder of a record", .0.display())]
     NoRecord(PathBuf),
-    /// The result cannot be written.
-    #[error("cannot write the result: {0}")]
+    /// A folder cannot be read, or the result cannot be written.
+    #[error("cannot read a folder or write the result: {0}")]
     Io(#[from] io::Error),
 }
 
 /// The flags of `verify`.
 #[derive(Clone, Debug, Args)]
 pub struct VerifyFlags {
-    /// Moves damaged files out of the way, so that a server starts without them
+    /// Moves damaged files out of the way, into damaged/ in the folder of the record
     #[arg(long)]
     pub set_aside: bool,
 
     /// Makes the catalogue anew from the segments, where it is missing, damaged or older than they
     /// are, and tells what came back
-    #[arg(long, conflicts_with = "set_aside")]
+    #[arg(long, conflicts_with_all = ["set_aside", "json"])]
     pub rebuild: bool,
+
+    /// Prints the result as JSON
+    #[arg(long)]
+    pub json: bool,
 
     /// Folder of the record [default: mesonet-data]
     #[arg(long, env = "MESONET_DATA", value_name = "DIR")]
@@ -50,48 +66,65 @@ pub struct VerifyFlags {
     pub config: Option<PathBuf>,
 }
 
-/// Checks every file of a record and of the model runs beside it and prints what it found. Gives whether the record is whole.
+/// What was checked, and what is wrong with it.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Verified {
+    stations: usize,
+    segments: usize,
+    sealed_readings: u64,
+    sealed_bytes: u64,
+    journal_batches: usize,
+    journal_readings: u64,
+    alerts: usize,
+    products: usize,
+    product_bytes: u64,
+    model_runs: u64,
+    model_files: usize,
+    model_bytes: u64,
+    faults: Vec<Finding>,
+    /// Files that are not of our making, or of work that was broken off: left alone.
+    not_checked: Vec<String>,
+}
+
+/// A fault of a file.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Finding {
+    file: String,
+    cause: String,
+    /// Whether it was set aside.
+    set_aside: bool,
+}
+
+/// Checks every file of a record, of the raster products and of the model runs beside it, and prints
+/// what it found. Gives whether all is whole. Nothing is written unless something is to be set aside.
 ///
 /// # Errors
 /// A setting that makes no sense, no record, or one that is open elsewhere.
 pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
-    let VerifyFlags { set_aside, rebuild, data, config } = flags;
+    let VerifyFlags { set_aside, rebuild, json, data, config } = flags;
     let flags = Flags { config: config.clone(), data: data.clone(), ..Flags::default() };
     let config = Config::load(&flags)?;
-    let models = ModelRuns::new(&config.data, config.model_catalogue()?);
     if !config.data.is_dir() {
         return Err(VerifyError::NoRecord(config.data));
     }
     if *rebuild {
         return rebuild_record(&config.data);
     }
-    let report = EmbeddedStore::verify(&config.data, *set_aside)?;
+    let mut verified = Verified::default();
+    verified.record(&config.data, *set_aside)?;
+    verified.check_products(&config, *set_aside)?;
+    verified.check_models(&config, *set_aside)?;
+    verified.note_foreign(&config.data)?;
     let mut out = io::stdout().lock();
-    writeln!(out, "{} stations", report.stations)?;
-    writeln!(
-        out,
-        "{} segments with {} readings in {} bytes",
-        report.segments, report.sealed_readings, report.sealed_bytes
-    )?;
-    writeln!(out, "{} alerts", report.alerts)?;
-    writeln!(
-        out,
-        "{} batches with {} readings in the journal",
-        report.journal_batches, report.journal_readings
-    )?;
-    let (runs, damaged) = verify_runs(models.store())?;
-    writeln!(out, "{runs} model runs")?;
-    for fault in &report.faults {
-        writeln!(out, "fault: {fault}")?;
+    if *json {
+        serde_json::to_writer(&mut out, &verified).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        verified.print(&mut out, *set_aside)?;
     }
-    for fault in &damaged {
-        writeln!(out, "fault: {fault}")?;
-    }
-    let is_whole = report.faults.is_empty() && damaged.is_empty();
-    if is_whole {
-        writeln!(out, "no fault")?;
-    }
-    Ok(is_whole)
+    Ok(verified.faults.is_empty())
 }
 
 /// Makes the catalogue of a record anew; whether everything came back.
@@ -110,17 +143,144 @@ fn rebuild_record(data: &Path) -> Result<bool, VerifyError> {
     Ok(report.faults.is_empty())
 }
 
-/// Checks every run of every model: how many there are, and what is damaged.
-fn verify_runs(store: &GridStore) -> Result<(u64, Vec<GridStoreError>), GridStoreError> {
-    let (mut runs, mut faults) = (0, Vec::new());
-    for model in store.models()? {
-        for run in store.runs(&model)? {
-            runs += 1;
-            match store.run(&model, run) {
-                Ok(run) => faults.extend(run.verify()),
-                Err(fault) => faults.push(fault),
+impl Verified {
+    fn record(&mut self, data: &Path, set_aside: bool) -> Result<(), VerifyError> {
+        let report = EmbeddedStore::verify(data, set_aside)?;
+        self.stations = report.stations;
+        self.segments = report.segments;
+        self.sealed_readings = report.sealed_readings;
+        self.sealed_bytes = report.sealed_bytes;
+        self.journal_batches = report.journal_batches;
+        self.journal_readings = report.journal_readings;
+        self.alerts = report.alerts;
+        for fault in report.faults {
+            let set_aside = report.set_aside.contains(&fault);
+            let Fault { file, cause } = fault;
+            self.faults.push(Finding { file, cause, set_aside });
+        }
+        Ok(())
+    }
+
+    fn check_products(&mut self, config: &Config, set_aside: bool) -> Result<(), VerifyError> {
+        let data = &config.data;
+        for file in ProductFiles::new(data, config.catalogue()?).all()? {
+            let (path, place) = match file {
+                Stored::Product(path, place) => (path, place),
+                Stored::Foreign(path) => {
+                    self.not_checked.push(relative(data, &path));
+                    continue;
+                }
+            };
+            self.products += 1;
+            match ProductFiles::check(&path, &place) {
+                Ok(bytes) => self.product_bytes += bytes,
+                Err(cause) => {
+                    let file = relative(data, &path);
+                    if set_aside {
+                        move_aside(&path, &data.join(DAMAGED).join(&file))?;
+                    }
+                    self.faults.push(Finding { file, cause, set_aside });
+                }
             }
         }
+        Ok(())
     }
-    Ok((runs, faults))
+
+    fn check_models(&mut self, config: &Config, set_aside: bool) -> Result<(), VerifyError> {
+        let data = &config.data;
+        let models = ModelRuns::new(data, config.model_catalogue()?);
+        let store = models.store();
+        let aside = data.join(DAMAGED).join("models");
+        for model in folders(store.folder())? {
+            let Ok(runs) = store.begun(&model) else {
+                self.not_checked.push(format!("models/{model}"));
+                continue;
+            };
+            for run in runs {
+                self.model_runs += 1;
+                let found = if set_aside {
+                    store.set_aside(&model, run, &aside)?
+                } else {
+                    store.check_run(&model, run)?
+                };
+                self.model_files += found.documents + found.shards;
+                self.model_bytes += found.bytes;
+                for fault in found.faults {
+                    let file = relative(data, &fault.file);
+                    self.faults.push(Finding { file, cause: fault.cause, set_aside });
+                }
+                let surplus = found.surplus.iter().map(|path| relative(data, path));
+                self.not_checked.extend(surplus);
+            }
+        }
+        Ok(())
+    }
+
+    /// Names what lies in the folder besides.
+    fn note_foreign(&mut self, data: &Path) -> Result<(), VerifyError> {
+        let is_of_database =
+            |name: &str| name.starts_with("mesonet.") || name.starts_with("alerts.");
+        for entry in fs::read_dir(data)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if !OURS.contains(&&*name) && !is_of_database(&name) {
+                self.not_checked.push(name);
+            }
+        }
+        self.not_checked.sort_unstable();
+        Ok(())
+    }
+
+    fn print(&self, out: &mut impl Write, set_aside: bool) -> io::Result<()> {
+        writeln!(out, "{} stations", self.stations)?;
+        let Self { segments, sealed_readings, sealed_bytes, .. } = self;
+        writeln!(
+            out,
+            "{segments} segments with {sealed_readings} readings in {sealed_bytes} bytes"
+        )?;
+        writeln!(out, "{} alerts", self.alerts)?;
+        let Self { journal_batches, journal_readings, .. } = self;
+        writeln!(out, "{journal_batches} batches with {journal_readings} readings in the journal")?;
+        writeln!(out, "{} raster products in {} bytes", self.products, self.product_bytes)?;
+        let Self { model_runs, model_files, model_bytes, .. } = self;
+        writeln!(out, "{model_runs} model runs with {model_files} files in {model_bytes} bytes")?;
+        for name in self.not_checked.iter().take(MAX_NAMED) {
+            writeln!(out, "not checked: {name}")?;
+        }
+        if let Some(more) = self.not_checked.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
+            writeln!(out, "not checked: {more} more")?;
+        }
+        for Finding { file, cause, set_aside: is_aside } in &self.faults {
+            match (is_aside, set_aside) {
+                (true, _) => writeln!(out, "fault, set aside: {file}: {cause}")?,
+                (false, true) => writeln!(out, "fault, not set aside: {file}: {cause}")?,
+                (false, false) => writeln!(out, "fault: {file}: {cause}")?,
+            }
+        }
+        if self.faults.is_empty() {
+            writeln!(out, "no fault")?;
+        }
+        Ok(())
+    }
+}
+
+/// Names of the folders in a folder that are not hidden; none where it is not there.
+fn folders(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// A path relative to the data folder, with `/` between its parts.
+fn relative(data: &Path, path: &Path) -> String {
+    path.strip_prefix(data).unwrap_or(path).display().to_string().replace('\\', "/")
 }

@@ -30,3 +30,5 @@ mod stations_readings;
 mod stations_readings_grid;
 mod stations_readings_post;
 mod support;
+#[cfg(unix)]
+mod verify;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
@@ -44,10 +45,14 @@ fn service() -> Service {
 }
 
 impl Service {
-    /// A file that is no GeoTIFF, so that its bytes can be written down.
-    fn put(&self, name: &str, bytes: &str) -> PathBuf {
+    /// A file of pressure with a text in it; one of anything else is just the text.
+    fn put(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join("products").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let bytes = match name.strip_prefix("pressure/instant/") {
+            Some(name) => pressure(name, text),
+            None => text.as_bytes().to_vec(),
+        };
         fs::write(&path, bytes).unwrap();
         path
     }
@@ -55,6 +60,32 @@ impl Service {
     fn get(&self, path: &str, headers: &[(HeaderName, &str)]) -> Answer {
         self.api.get_with(&format!("/products/{path}"), headers)
     }
+}
+
+/// A file of pressure as it is of the time that a name tells, with a text in its metadata.
+fn pressure(name: &str, text: &str) -> Vec<u8> {
+    static FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let mut bytes = Vec::new();
+        let packed = grib("nam211_prmsl_simple.grib2.gz");
+        GzDecoder::new(&*packed).read_to_end(&mut bytes).unwrap();
+        let field = grib_fields(&bytes).next().unwrap().unwrap();
+        let catalogue = RasterCatalogue::from_toml(OWN).unwrap();
+        let product = catalogue.get("pressure").unwrap();
+        let mut file = Vec::new();
+        Raster::new(&field, product, GRIB_MAX_POINTS).unwrap().write_cog(&mut file).unwrap();
+        file
+    });
+    let mut bytes = FILE.clone();
+    let [year, month, day] = [&name[..4], &name[4..6], &name[6..8]];
+    let time = format!("{year}-{month}-{day}T{}:00:00Z", &name[9..11]);
+    for (item, text) in [("VALID_TIME\">", time), ("REFERENCE_TIME\">", format!("{text:20}"))] {
+        let at = bytes.windows(item.len()).position(|part| part == item.as_bytes()).unwrap();
+        bytes[at + item.len()..][..20].copy_from_slice(text.as_bytes());
+    }
+    let end = bytes.len() - 12;
+    let checksum = crc32c::crc32c(&bytes[..end]).to_le_bytes();
+    bytes[end + 8..].copy_from_slice(&checksum);
+    bytes
 }
 
 /// Two files of pressure.
@@ -73,9 +104,10 @@ fn grib(name: &str) -> Vec<u8> {
 fn without_a_timestamp_it_is_the_newest_and_with_one_just_that() {
     let service = two();
     let newest = service.get("pressure", &[]);
-    assert_eq!((newest.status.as_u16(), &*newest.body), (200, &b"twelve"[..]));
+    let twelve = pressure("20240803T120000Z.tif", "twelve");
+    assert_eq!((newest.status.as_u16(), &*newest.body), (200, &*twelve));
     assert_eq!(newest.header(header::CONTENT_TYPE), Some(COG));
-    assert_eq!(newest.header(header::CONTENT_LENGTH), Some("6"));
+    assert_eq!(newest.header(header::CONTENT_LENGTH), Some(&*twelve.len().to_string()));
     assert_eq!(newest.header(header::ACCEPT_RANGES), Some("bytes"));
     assert_eq!(newest.header(header::CACHE_CONTROL), Some("no-cache"));
     assert!(newest.header(header::ETAG).unwrap().starts_with('"'));
@@ -85,12 +117,14 @@ fn without_a_timestamp_it_is_the_newest_and_with_one_just_that() {
     let same = service.api.call(Method::GET, address, &[], Body::empty());
     assert_eq!((same.status.as_u16(), &same.body), (200, &newest.body));
 
+    let eleven = pressure("20240803T110000Z.tif", "eleven");
     for text in ["2024-08-03T11:00:00Z", "2024-08-03T13:00:00+02:00", "2024-08-03T07:00-04:00"] {
         let answer = service.get(&format!("pressure?timestamp={text}"), &[]);
-        assert_eq!((answer.status.as_u16(), &*answer.body), (200, &b"eleven"[..]), "{text}");
+        assert_eq!((answer.status.as_u16(), &*answer.body), (200, &*eleven), "{text}");
     }
     service.put("pressure/instant/20240803T130000Z.tif", "thirteen");
-    assert_eq!(&*service.get("pressure", &[]).body, b"thirteen");
+    let thirteen = pressure("20240803T130000Z.tif", "thirteen");
+    assert_eq!(service.get("pressure", &[]).body, thirteen);
 }
 
 #[test]
@@ -99,17 +133,24 @@ fn ranges_are_those_of_rfc_9110() {
     let range = |range: &str| {
         let answer = service.get("pressure", &[(header::RANGE, range)]);
         let content_range = answer.header(header::CONTENT_RANGE).map(str::to_owned);
-        (answer.status.as_u16(), String::from_utf8(answer.body.to_vec()).unwrap(), content_range)
+        (answer.status.as_u16(), answer.body.to_vec(), content_range)
     };
-    let part = |text: &str, place: &str| (206, text.to_owned(), Some(format!("bytes {place}/6")));
-    assert_eq!(range("bytes=0-0"), part("t", "0-0"));
-    assert_eq!(range("bytes=1-3"), part("wel", "1-3"));
-    assert_eq!(range("bytes=3-"), part("lve", "3-5"));
-    assert_eq!(range("bytes=3-99"), part("lve", "3-5"));
-    assert_eq!(range("bytes=-2"), part("ve", "4-5"));
-    assert_eq!(range("bytes=0-1,3-4"), (200, "twelve".to_owned(), None));
-    for nowhere in ["bytes=6-", "bytes=99-100"] {
-        assert_eq!(range(nowhere), (416, String::new(), Some("bytes */6".to_owned())), "{nowhere}");
+    let file = pressure("20240803T120000Z.tif", "twelve");
+    let length = file.len();
+    let last = length - 1;
+    let part = |first: usize, last: usize| {
+        let place = format!("bytes {first}-{last}/{length}");
+        (206, file[first..=last].to_vec(), Some(place))
+    };
+    assert_eq!(range("bytes=0-0"), part(0, 0));
+    assert_eq!(range("bytes=1-3"), part(1, 3));
+    assert_eq!(range("bytes=3-"), part(3, last));
+    assert_eq!(range("bytes=3-99999999"), part(3, last));
+    assert_eq!(range("bytes=-2"), part(last - 1, last));
+    assert_eq!(range("bytes=0-1,3-4"), (200, file.clone(), None));
+    for nowhere in [format!("bytes={length}-"), "bytes=99999999-100000000".to_owned()] {
+        let nothing = (416, Vec::new(), Some(format!("bytes */{length}")));
+        assert_eq!(range(&nowhere), nothing, "{nowhere}");
     }
     let head = |headers| {
         let uri = "/api/v1/products/pressure";
@@ -117,7 +158,7 @@ fn ranges_are_those_of_rfc_9110() {
     };
     let answer = head(&[(header::RANGE, "bytes=1-3")]);
     answer.is_empty(200);
-    assert_eq!(answer.header(header::CONTENT_LENGTH), Some("6"));
+    assert_eq!(answer.header(header::CONTENT_LENGTH), Some(&*length.to_string()));
 }
 
 #[test]
@@ -158,6 +199,8 @@ fn who_has_the_file_already_is_told_so() {
     assert_eq!(status(header::IF_MATCH, tag), 200);
     assert_eq!(status(header::IF_MATCH, "\"x\""), 412);
     // A better file of the same time has another tag.
+    let path = service.folder.path().join("products/pressure/instant/20240803T120000Z.tif");
+    fs::remove_file(path).unwrap();
     service.put("pressure/instant/20240803T120000Z.tif", "twelve!");
     assert_eq!(service.get("pressure", &[(header::IF_NONE_MATCH, tag)]).status, 200);
 }
@@ -278,6 +321,30 @@ fn the_file_that_is_served_is_the_one_that_was_made_of_the_field() {
     let answer = service.get("pressure?timestamp=2018-09-17T00:00:00Z", &[]);
     assert_eq!((answer.status.as_u16(), answer.body.len() as u64), (200, length));
     assert!(answer.body.starts_with(b"II*\0"));
+}
+
+#[test]
+fn a_damaged_file_is_a_503_until_a_whole_one_is_in_its_place() {
+    let service = two();
+    let path = service.folder.path().join("products/pressure/instant/20240803T120000Z.tif");
+    let whole = fs::read(&path).unwrap();
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    let eleven = pressure("20240803T110000Z.tif", "eleven");
+    for damaged in [&flipped, &whole[..100].to_vec(), &vec![7; 5000], &Vec::new(), &eleven] {
+        // As a disk that forgets: the file is another one.
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, damaged).unwrap();
+        let text = "the file of pressure (instant) of 2024-08-03T12:00:00Z is damaged";
+        service.get("pressure", &[]).refuses(503, text);
+        service.get("pressure", &[(header::RANGE, "bytes=0-9")]).refuses(503, text);
+        let uri = "/api/v1/products/pressure";
+        assert_eq!(service.api.call(Method::HEAD, uri, &[], Body::empty()).status, 503);
+        assert_eq!(service.get("pressure?timestamp=2024-08-03T11:00:00Z", &[]).body, eleven);
+    }
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, &whole).unwrap();
+    assert_eq!(service.get("pressure", &[]).body, whole);
 }
 
 #[test]

@@ -3,13 +3,11 @@
 //!
 //! Source: CF conventions 1.12, sections 4.1, 4.2 and 5.6, appendix F.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use super::GridStoreError;
 use super::definition::RunDefinition;
-use super::zarr::{coordinate, write_document};
+use super::zarr::{Files, add_document, coordinate};
 use crate::projection::{
     GLOBE_RADIUS_M, GridDefinition, GridProjection, LatLonGlobe, NativeGrid, Projection,
 };
@@ -39,9 +37,9 @@ pub(super) fn check_names(run: &RunDefinition) -> Result<(), GridStoreError> {
     Ok(())
 }
 
-/// Writes the coordinates and the grid mapping.
-pub(super) fn write_location(
-    folder: &Path,
+/// Adds the coordinates and the grid mapping.
+pub(super) fn add_location(
+    files: &mut Files,
     definition: &GridDefinition,
 ) -> Result<(), GridStoreError> {
     let (first_x, first_y) = NativeGrid::new(*definition)?.first_xy();
@@ -53,7 +51,7 @@ pub(super) fn write_location(
     ] {
         let along = (0..length).flat_map(|at| (first + at as f64 * step).to_le_bytes());
         let bytes: Vec<u8> = along.collect();
-        coordinate(&folder.join(name), ("float64", &bytes), length, &attributes)?;
+        coordinate(files, name, ("float64", bytes), length, &attributes);
     }
     // An array of one number, of which only the attributes count: it is never written.
     let document = json!({
@@ -68,7 +66,8 @@ pub(super) fn write_location(
         "attributes": grid_mapping(definition.projection),
         "dimension_names": [],
     });
-    write_document(&folder.join(GRID_MAPPING), &document)
+    add_document(files, GRID_MAPPING, &document);
+    Ok(())
 }
 
 /// Of rows and of columns.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::tests::{COLUMNS, LEVELS, MODEL, ROWS, filled};
+use super::zarr::with_checksum;
 use super::*;
 
 fn shard_of(store: &GridStore, product: &str, key: &str) -> PathBuf {
@@ -19,7 +20,7 @@ const FULL: usize = 11;
 fn a_shard_has_the_length_that_its_layout_gives() {
     let (_folder, store) = filled();
     let length = fs::metadata(shard_of(&store, "t", "0/0/0/0")).unwrap().len();
-    assert_eq!(length as usize, FULL * CHUNK + 12 * 16 + 4);
+    assert_eq!(length as usize, FULL * CHUNK + 4 + 12 * 16 + 4);
 }
 
 #[test]
@@ -77,9 +78,9 @@ fn a_shard_that_is_cut_or_gone_is_damaged() {
         assert!(message.contains("is damaged: "), "{length}: {message}");
     }
     fs::write(&path, &whole[..100]).unwrap();
-    assert!(read().unwrap_err().ends_with("100 bytes long; allowed are 196 to 6388"));
+    assert!(read().unwrap_err().ends_with("100 bytes long; allowed are 196 to 6392"));
     fs::write(&path, [&whole[..], &[0; 1000]].concat()).unwrap();
-    assert!(read().unwrap_err().ends_with("bytes long; allowed are 196 to 6388"));
+    assert!(read().unwrap_err().ends_with("bytes long; allowed are 196 to 6392"));
     fs::remove_file(&path).unwrap();
     assert!(read().unwrap_err().ends_with("is damaged: it is not there"));
     fs::write(&path, &whole).unwrap();
@@ -118,7 +119,7 @@ fn a_definition_that_is_damaged_is_said_to_be() {
     };
     assert_eq!(opened(&whole), Ok(()));
     for (from, to, cause) in [
-        ("\"format\": 1", "\"format\": 2", "its layout is number 2; allowed is 1"),
+        ("\"format\": 2", "\"format\": 3", "its layout is number 3; allowed are 1 to 2"),
         ("\"hour\": 2", "\"hour\": 4", "its published hours are not in order"),
         ("\"hour\": 2", "\"hour\": 0", "its published hours are not in order"),
         ("\"rows\": 37", "\"rows\": 0", "a grid has 1 to 67108864 cells; got 0 rows of 50"),
@@ -127,6 +128,9 @@ fn a_definition_that_is_damaged_is_said_to_be() {
     ] {
         let changed = whole.replacen(from, to, 1);
         assert_ne!(changed, whole, "{from}");
+        assert!(opened(&changed).unwrap_err().contains("zarr.json is damaged: "));
+        // With a checksum that fits, as one who means harm would write it.
+        let changed = String::from_utf8(with_checksum(changed.into_bytes())).unwrap();
         let message = opened(&changed).unwrap_err();
         assert!(message.contains("zarr.json is damaged: ") && message.contains(cause), "{message}");
     }

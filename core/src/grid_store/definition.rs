@@ -55,6 +55,10 @@ pub struct PublishedHour {
     /// Products that it does not have, as a field over an interval that the first hour lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<String>,
+    /// Those of the absent products that it had until their files were set aside as damaged: reading
+    /// them is an error, until they are delivered again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
 }
 
 impl ProductDefinition {

@@ -27,6 +27,7 @@ mod definition;
 mod error;
 mod reader;
 mod shard;
+mod verify;
 mod writer;
 mod zarr;
 
@@ -37,6 +38,7 @@ pub use definition::{ProductDefinition, PublishedHour, RunDefinition};
 pub use error::GridStoreError;
 pub use reader::{GridLevel, GridProduct, GridRun};
 pub use shard::LevelValues;
+pub use verify::{GridCheck, GridFault, move_aside};
 pub use writer::RunWriter;
 
 use std::fs;

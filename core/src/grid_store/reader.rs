@@ -24,6 +24,8 @@ pub struct GridRun {
     shards: Vec<OnceLock<Box<Shard>>>,
     /// Likewise whether there is one.
     present: Vec<bool>,
+    /// Likewise whether there was one that was set aside as damaged.
+    lost: Vec<bool>,
 }
 
 /// A product of a run that is open.
@@ -54,16 +56,20 @@ impl GridRun {
         };
         let Manifest { definition, published, .. } = manifest;
         let document = folder.join(DOCUMENT);
+        check_place(folder, &definition).map_err(|cause| damaged(&document, &cause))?;
         let grid = NativeGrid::new(definition.grid).map_err(|error| damaged(&document, &error))?;
         let hours = definition.valid_ms.len();
         let mut present = vec![false; hours * definition.products.len()];
+        let mut lost = present.clone();
         for hour in &published {
             for (index, product) in definition.products.iter().enumerate() {
                 present[index * hours + hour.hour] = !hour.absent.contains(&product.name);
+                lost[index * hours + hour.hour] = hour.lost.contains(&product.name);
             }
         }
         let shards = present.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { folder: folder.to_owned(), state, definition, grid, published, shards, present })
+        let folder = folder.to_owned();
+        Ok(Self { folder, state, definition, grid, published, shards, present, lost })
     }
 
     /// What the run is of.
@@ -200,7 +206,7 @@ impl<'a> GridProduct<'a> {
         check_part("hours", &hours, self.run.definition.valid_ms.len())?;
         check_length("a series", hours.len(), values.len())?;
         for (hour, value) in hours.zip(values) {
-            if self.present(hour) {
+            if self.present(hour) || self.lost(hour) {
                 self.read(hour, level, row, column, std::slice::from_mut(value))?;
             } else {
                 *value = f64::NAN;
@@ -280,6 +286,10 @@ impl<'a> GridProduct<'a> {
         if self.present(hour) {
             return self.open(hour).map(Some);
         }
+        if self.lost(hour) {
+            let path = shard_path(&self.run.folder, self.definition(), hour);
+            return Err(damaged(&path, &"it was set aside"));
+        }
         if self.run.is_published(hour) {
             return Ok(None);
         }
@@ -296,6 +306,11 @@ impl<'a> GridProduct<'a> {
         self.run.present[self.index * self.run.definition.valid_ms.len() + hour]
     }
 
+    #[inline]
+    fn lost(&self, hour: usize) -> bool {
+        self.run.lost[self.index * self.run.definition.valid_ms.len() + hour]
+    }
+
     /// The shard of an hour that has one, mapped now if it was not before.
     #[inline]
     fn open(&self, hour: usize) -> Result<&'a Shard, GridStoreError> {
@@ -306,8 +321,8 @@ impl<'a> GridProduct<'a> {
         }
         let definition = self.definition();
         let path = shard_path(&run.folder, definition, hour);
-        let shard =
-            Shard::open(&path, layout(&run.definition, definition), definition.encoding.nodata())?;
+        let layout = layout(&run.definition, definition, hour);
+        let shard = Shard::open(&path, layout, definition.encoding.nodata())?;
         Ok(place.get_or_init(|| Box::new(shard)))
     }
 
@@ -344,14 +359,30 @@ impl GridLevel<'_> {
     }
 }
 
-pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition) -> Layout {
-    Layout { levels: product.levels(), rows: run.grid.rows, columns: run.grid.columns }
+pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, hour: usize) -> Layout {
+    let name = format!("{}/{}/{}/{hour}", run.model, run.run, product.name);
+    Layout {
+        levels: product.levels(),
+        rows: run.grid.rows,
+        columns: run.grid.columns,
+        owner: crc32c::crc32c(name.as_bytes()),
+    }
 }
 
 /// Where Zarr has the shard of an hour, which is the only one along the other axes.
 pub(super) fn shard_path(folder: &Path, product: &ProductDefinition, hour: usize) -> PathBuf {
     let key = if product.levels_hpa.is_some() { "0/0/0" } else { "0/0" };
     folder.join(&product.name).join("c").join(hour.to_string()).join(key)
+}
+
+/// Makes sure that a run lies where its definition says.
+pub(super) fn check_place(folder: &Path, run: &RunDefinition) -> Result<(), String> {
+    let name = |path: Option<&Path>| path?.file_name()?.to_str().map(str::to_owned);
+    let stated = [Some(run.model.clone()), Some(run.run.to_string())];
+    if [name(folder.parent()), name(Some(folder))] == stated {
+        return Ok(());
+    }
+    Err(format!("it is of run {} of model {}", run.run, run.model))
 }
 
 fn check_length(what: &'static str, needed: usize, got: usize) -> Result<(), GridStoreError> {

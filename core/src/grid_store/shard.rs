@@ -19,6 +19,8 @@ pub(super) const SIDE: usize = 16;
 const CELLS: usize = SIDE * SIDE;
 /// Bytes of a CRC-32C.
 const CHECKSUM: usize = 4;
+/// Bytes between the chunks and the index, which tell whose shard it is.
+const OWNER: usize = 4;
 /// Bytes of an entry of the index: offset and length.
 const ENTRY: usize = 16;
 /// Offset and length of a chunk that is not there, for it holds nothing (Zarr v3, codec
@@ -31,6 +33,8 @@ pub(super) struct Layout {
     pub levels: usize,
     pub rows: usize,
     pub columns: usize,
+    /// Tells whose shard it is: one in the place of another is not taken for it.
+    pub owner: u32,
 }
 
 impl Layout {
@@ -119,6 +123,8 @@ fn write_file(
             }
         }
     }
+    // Zarr allows for gaps between the chunks and the index.
+    file.write_all(&layout.owner.to_le_bytes())?;
     file.write_all(&index)?;
     file.write_all(&crc32c::crc32c(&index).to_le_bytes())?;
     file.into_inner()?.sync_all()
@@ -174,7 +180,7 @@ impl Shard {
         let file = File::open(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         let (least, chunk) = (layout.index_bytes(), layout.chunk_bytes() + CHECKSUM);
-        let most = least as u64 + layout.chunks() as u64 * chunk as u64;
+        let most = (least + OWNER) as u64 + layout.chunks() as u64 * chunk as u64;
         if length < least as u64 || length > most {
             let cause = format!("{length} bytes long; allowed are {least} to {most}");
             return Err(damaged(path, &cause));
@@ -191,12 +197,28 @@ impl Shard {
         if checksum != crc32c::crc32c(entries).to_le_bytes() {
             return Err(damaged(path, &"its index is not the one that was written"));
         }
+        let mut chunks_end = 0;
         for entry in entries.as_chunks::<ENTRY>().0 {
             let (start, size) = split(entry);
             let empty = start == EMPTY && size == EMPTY;
             let within = start.checked_add(size).is_some_and(|end| end <= index as u64);
             if !(empty || within && size == chunk as u64) {
                 let cause = format!("its index has a chunk of {size} bytes at {start}");
+                return Err(damaged(path, &cause));
+            }
+            if !empty {
+                chunks_end = chunks_end.max(start + size);
+            }
+        }
+        match &bytes[chunks_end as usize..index] {
+            // It was written before shards told whose they are.
+            [] => {}
+            owner if owner == layout.owner.to_le_bytes() => {}
+            owner if owner.len() == OWNER => {
+                return Err(damaged(path, &"it is the shard of another product, hour or run"));
+            }
+            gap => {
+                let cause = format!("{} bytes before its index are of no chunk", gap.len());
                 return Err(damaged(path, &cause));
             }
         }

@@ -107,7 +107,7 @@ impl RunWriter {
         if self.is_published(hour, &product.name) {
             return Err(GridStoreError::Published { hour, product: product.name.clone() });
         }
-        let layout = layout(run, product);
+        let layout = layout(run, product, hour);
         let cells = layout.rows * layout.columns;
         let lengths = levels.iter().map(|level| match level {
             LevelValues::All(_) => cells,
@@ -158,13 +158,14 @@ impl RunWriter {
                     absent.push(product.name.clone());
                 }
             }
-            match self.published_hour(hour) {
-                Some(index) => {
-                    let published = &mut manifest.published[index];
-                    published.absent.retain(|product| absent.contains(product));
-                    published.published_ms = published_ms;
-                }
-                None => manifest.published.push(PublishedHour { hour, published_ms, absent }),
+            if let Some(index) = self.published_hour(hour) {
+                let published = &mut manifest.published[index];
+                published.absent.retain(|product| absent.contains(product));
+                published.lost.retain(|product| absent.contains(product));
+                published.published_ms = published_ms;
+            } else {
+                let lost = Vec::new();
+                manifest.published.push(PublishedHour { hour, published_ms, absent, lost });
             }
         }
         for folder in &folders {
@@ -226,7 +227,7 @@ fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, GridStore
 }
 
 /// Locks a run of a model for the one that writes it.
-fn lock(model: &Path, run: RunStamp) -> Result<File, GridStoreError> {
+pub(super) fn lock(model: &Path, run: RunStamp) -> Result<File, GridStoreError> {
     let path = model.join(format!(".{run}.lock"));
     let lock = File::options().create(true).truncate(false).write(true).open(&path);
     let lock = lock.map_err(|error| storage(&path, &error))?;

@@ -5,14 +5,14 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::GridStoreError;
-use super::cf::{GRID_MAPPING, axis_names, write_location};
+use super::cf::{GRID_MAPPING, add_location, axis_names};
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::shard::SIDE;
@@ -22,6 +22,19 @@ use crate::durable::sync_folder;
 pub(super) const DOCUMENT: &str = "zarr.json";
 /// The name of the group's document until it is whole.
 pub(super) const FRESH_DOCUMENT: &str = "zarr.json.new";
+
+/// Number of the layout of a run and of what stands in its files. Since 2 the group's document has a
+/// checksum.
+const FORMAT: u8 = 2;
+
+/// Names of files and what is in them.
+pub(super) type Files = Vec<(PathBuf, Vec<u8>)>;
+
+/// What stands before and behind the checksum in the text of a group.
+const CHECKSUM: [&str; 2] = ["\"mesonet_crc32c\": \"", "\""];
+
+/// The checksum while it is made.
+const NO_CHECKSUM: &str = "00000000";
 
 /// Longest document that is read: definitions at their limits stay far below.
 const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
@@ -37,6 +50,9 @@ struct Group {
 #[derive(Serialize, Deserialize)]
 struct Attributes {
     mesonet: Manifest,
+    /// CRC-32C of the whole text, with eight zeros in its own place.
+    #[serde(default)]
+    mesonet_crc32c: Option<String>,
 }
 
 /// What a run is of, and what is published of it.
@@ -80,7 +96,7 @@ impl DocumentState {
 
 impl Manifest {
     pub fn new(definition: RunDefinition) -> Self {
-        Self { format: 1, definition, published: Vec::new() }
+        Self { format: FORMAT, definition, published: Vec::new() }
     }
 
     /// Reads the group in a folder; `None` if there is none.
@@ -105,10 +121,18 @@ impl Manifest {
             return Err(damaged(&path, &format!("longer than {MAX_DOCUMENT_BYTES} bytes")));
         }
         let group: Group = serde_json::from_slice(&text).map_err(|error| damaged(&path, &error))?;
-        let manifest = group.attributes.mesonet;
-        if manifest.format != 1 {
-            let cause = format!("its layout is number {}; allowed is 1", manifest.format);
+        let Attributes { mesonet: manifest, mesonet_crc32c } = group.attributes;
+        if !(1..=FORMAT).contains(&manifest.format) {
+            let cause =
+                format!("its layout is number {}; allowed are 1 to {FORMAT}", manifest.format);
             return Err(damaged(&path, &cause));
+        }
+        let is_whole = match &mesonet_crc32c {
+            Some(stated) => checksum(&text).as_ref() == Some(stated),
+            None => manifest.format == 1,
+        };
+        if !is_whole {
+            return Err(damaged(&path, &"it is not as it was written"));
         }
         manifest.definition.check().map_err(|error| damaged(&path, &error))?;
         let hours = manifest.definition.valid_ms.len();
@@ -121,15 +145,36 @@ impl Manifest {
         Ok(Some((manifest, state)))
     }
 
+    /// Whether the files of its arrays are as [`array_files`] makes them, not as another version did.
+    pub fn is_of_this_format(&self) -> bool {
+        self.format == FORMAT
+    }
+
+    /// Notes that a product of an hour is not there any more.
+    pub fn lose(&mut self, product: &str, hour: usize) {
+        let hours = self.published.iter_mut();
+        for published in hours.filter(|published| published.hour == hour) {
+            for names in [&mut published.absent, &mut published.lost] {
+                if !names.iter().any(|name| name == product) {
+                    names.push(product.to_owned());
+                }
+            }
+        }
+    }
+
     /// Writes the group by one rename, and makes sure that it is on disk.
     pub fn write(&self, folder: &Path) -> Result<(), GridStoreError> {
         let group = Group {
             zarr_format: 3,
             node_type: "group".to_owned(),
-            attributes: Attributes { mesonet: self.clone() },
+            attributes: Attributes {
+                mesonet: self.clone(),
+                mesonet_crc32c: Some(NO_CHECKSUM.to_owned()),
+            },
         };
         let path = folder.join(DOCUMENT);
         let text = serde_json::to_vec_pretty(&group).map_err(|error| damaged(&path, &error))?;
+        let text = with_checksum(text);
         let fresh = folder.join(FRESH_DOCUMENT);
         write_file(&fresh, &text)?;
         fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
@@ -137,30 +182,69 @@ impl Manifest {
     }
 }
 
+/// Where the checksum of a group lies in its text.
+fn checksum_range(text: &[u8]) -> Option<std::ops::Range<usize>> {
+    let [before, behind] = CHECKSUM.map(str::as_bytes);
+    let start = text.windows(before.len()).position(|part| part == before)? + before.len();
+    let end = start + NO_CHECKSUM.len();
+    text.get(end..)?.starts_with(behind).then_some(start..end)
+}
+
+/// The checksum of the text of a group.
+fn checksum(text: &[u8]) -> Option<String> {
+    let mut text = text.to_vec();
+    let range = checksum_range(&text)?;
+    text[range].copy_from_slice(NO_CHECKSUM.as_bytes());
+    Some(format!("{:08x}", crc32c::crc32c(&text)))
+}
+
+pub(super) fn with_checksum(mut text: Vec<u8>) -> Vec<u8> {
+    if let (Some(range), Some(checksum)) = (checksum_range(&text), checksum(&text)) {
+        text[range].copy_from_slice(checksum.as_bytes());
+    }
+    text
+}
+
 /// Writes the arrays of a run, as yet without shards, and their coordinates.
 pub(super) fn write_arrays(folder: &Path, run: &RunDefinition) -> Result<(), GridStoreError> {
+    array_files(run)?.iter().try_for_each(|(name, bytes)| write_named(folder, name, bytes))
+}
+
+/// Writes a file below the folder of a run, and the folders that it lies in.
+pub(super) fn write_named(folder: &Path, name: &Path, bytes: &[u8]) -> Result<(), GridStoreError> {
+    let path = folder.join(name);
+    create(path.parent().unwrap_or(folder))?;
+    write_file(&path, bytes)
+}
+
+/// The files of a run but for its group and its shards, relative to its folder: they follow from the
+/// definition alone. What stands in them may change with [`FORMAT`] only, as they are held against
+/// this.
+pub(super) fn array_files(run: &RunDefinition) -> Result<Files, GridStoreError> {
+    let mut files = Files::new();
     let valid = run.valid_ms.iter().flat_map(|ms| ms.to_le_bytes()).collect::<Vec<u8>>();
     let attributes = json!({
         "standard_name": "time",
         "units": "milliseconds since 1970-01-01T00:00:00Z",
         "calendar": "standard",
     });
-    coordinate(&folder.join("valid_time"), ("int64", &valid), run.valid_ms.len(), &attributes)?;
+    coordinate(&mut files, "valid_time", ("int64", valid), run.valid_ms.len(), &attributes);
     let axes = level_axes(&run.products);
     for (number, levels_hpa) in axes.iter().enumerate() {
         let bytes = levels_hpa.iter().flat_map(|hpa| hpa.to_le_bytes()).collect::<Vec<u8>>();
         let attributes =
             json!({"standard_name": "air_pressure", "units": "hPa", "positive": "down"});
-        let folder = folder.join(level_axis_name(number));
-        coordinate(&folder, ("float64", &bytes), levels_hpa.len(), &attributes)?;
+        let name = level_axis_name(number);
+        coordinate(&mut files, &name, ("float64", bytes), levels_hpa.len(), &attributes);
     }
     for product in &run.products {
         let levels_hpa = product.levels_hpa.as_deref();
         let axis = levels_hpa.and_then(|levels| axes.iter().position(|axis| *axis == levels));
         let document = product_array(run, product, axis.map(level_axis_name).as_deref());
-        write_document(&folder.join(&product.name), &document)?;
+        add_document(&mut files, &product.name, &document);
     }
-    write_location(folder, &run.grid)
+    add_location(&mut files, &run.grid)?;
+    Ok(files)
 }
 
 /// The different sets of levels: each is a dimension.
@@ -227,11 +311,12 @@ fn product_array(run: &RunDefinition, product: &ProductDefinition, level: Option
 
 /// An array of one dimension in one chunk, named for the dimension.
 pub(super) fn coordinate(
-    folder: &Path,
-    (data_type, bytes): (&str, &[u8]),
+    files: &mut Files,
+    name: &str,
+    (data_type, bytes): (&str, Vec<u8>),
     length: usize,
     attributes: &Value,
-) -> Result<(), GridStoreError> {
+) {
     let document = json!({
         "zarr_format": 3,
         "node_type": "array",
@@ -242,18 +327,15 @@ pub(super) fn coordinate(
         "fill_value": 0,
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
         "attributes": attributes,
-        "dimension_names": [folder.file_name().and_then(|name| name.to_str())],
+        "dimension_names": [name],
     });
-    write_document(folder, &document)?;
-    let chunks = folder.join("c");
-    create(&chunks)?;
-    write_file(&chunks.join("0"), bytes)
+    add_document(files, name, &document);
+    files.push((Path::new(name).join("c/0"), bytes));
 }
 
-/// The document of an array in a folder, which is made.
-pub(super) fn write_document(folder: &Path, document: &Value) -> Result<(), GridStoreError> {
-    create(folder)?;
-    write_file(&folder.join(DOCUMENT), document.to_string().as_bytes())
+/// The document of an array.
+pub(super) fn add_document(files: &mut Files, name: &str, document: &Value) {
+    files.push((Path::new(name).join(DOCUMENT), document.to_string().into_bytes()));
 }
 
 pub(super) fn create(folder: &Path) -> Result<(), GridStoreError> {

@@ -6,7 +6,7 @@
 //! after the header promise (the layout that GDAL's COG driver writes and looks for).
 
 use std::collections::HashMap;
-use std::io::{Seek, Write};
+use std::io::{Cursor, Write};
 use std::rc::Rc;
 
 use geotiff_core::tags::TAG_GDAL_NODATA;
@@ -16,15 +16,16 @@ use tiff_writer::{ImageBuilder, encoder};
 
 use super::packed::{Raster, RasterError};
 use super::pyramid::{Level, Samples};
+use super::seal::{self, Sealed};
 
 /// Width and height of a tile.
-const TILE: usize = 512;
+pub(super) const TILE: usize = 512;
 
 /// Where tiles lie, and how long they are.
 const TILE_OFFSETS: u16 = 324;
 const TILE_BYTE_COUNTS: u16 = 325;
 /// What GDAL reads beside the TIFF tags: unit, scale, offset, notes (an XML text).
-const TAG_GDAL_METADATA: u16 = 42112;
+pub(super) const TAG_GDAL_METADATA: u16 = 42112;
 
 const LITTLE: ByteOrder = ByteOrder::LittleEndian;
 
@@ -41,16 +42,17 @@ struct Image {
 impl Raster {
     /// Writes it as a Cloud Optimized GeoTIFF: tiles of 512 × 512, each half of the size down to
     /// one tile, Deflate over horizontal differences; scale, offset, unit and times as GDAL reads
-    /// them.
+    /// them. At its end is its checksum, which [`RasterFile::check`](super::RasterFile::check) looks
+    /// at.
     ///
     /// # Errors
     /// The output fails.
-    pub fn write_cog<W: Write + Seek>(&self, out: &mut W) -> Result<(), RasterError> {
+    pub fn write_cog<W: Write>(&self, out: &mut W) -> Result<(), RasterError> {
         let failed = |error: &dyn ToString| RasterError::Tiff(error.to_string());
         self.write(out).map_err(|error| failed(&error))
     }
 
-    fn write<W: Write + Seek>(&self, out: &mut W) -> Result<(), Box<dyn std::error::Error>> {
+    fn write<W: Write>(&self, out: &mut W) -> Result<(), Box<dyn std::error::Error>> {
         let images = self.images()?;
         let layout = format!("GDAL_STRUCTURAL_METADATA_SIZE={:06} bytes\n{LAYOUT}", LAYOUT.len());
         let head = encoder::CLASSIC_HEADER_LEN as usize + layout.len();
@@ -72,9 +74,10 @@ impl Raster {
         }
         offsets.reverse();
 
-        encoder::write_header(out, LITTLE, false)?;
-        out.write_all(layout.as_bytes())?;
-        out.write_all(&[0][..padding])?;
+        let mut head = Cursor::new(Vec::new());
+        encoder::write_header(&mut head, LITTLE, false)?;
+        head.write_all(layout.as_bytes())?;
+        head.write_all(&[0][..padding])?;
         let mut directories = Vec::new();
         for (image, offsets) in images.iter().zip(offsets) {
             let mut tags = image.tags.clone();
@@ -83,7 +86,7 @@ impl Raster {
             }
             let tiles = image.tiles.len();
             directories.push(encoder::write_ifd(
-                out,
+                &mut head,
                 LITTLE,
                 false,
                 &tags,
@@ -92,17 +95,19 @@ impl Raster {
                 tiles,
             )?);
         }
+        encoder::patch_first_ifd(&mut head, 0, LITTLE, false, directories[0].ifd_offset)?;
+        for pair in directories.windows(2) {
+            let (pointer, next) = (pair[0].next_ifd_pointer_offset, pair[1].ifd_offset);
+            encoder::patch_next_ifd(&mut head, LITTLE, false, pointer, next)?;
+        }
+        let mut out = Sealed::new(out);
+        out.write_all(&head.into_inner())?;
         for tile in images.iter().rev().flat_map(|image| &image.tiles) {
             out.write_all(&(tile.len() as u32).to_le_bytes())?;
             out.write_all(tile)?;
             out.write_all(tile.last_chunk::<4>().unwrap_or(&[0; 4]))?;
         }
-        encoder::patch_first_ifd(out, 0, LITTLE, false, directories[0].ifd_offset)?;
-        for pair in directories.windows(2) {
-            let (pointer, next) = (pair[0].next_ifd_pointer_offset, pair[1].ifd_offset);
-            encoder::patch_next_ifd(out, LITTLE, false, pointer, next)?;
-        }
-        out.flush()?;
+        out.seal()?;
         Ok(())
     }
 
@@ -146,6 +151,7 @@ impl Raster {
         if self.clamped() > 0 {
             item("CLAMPED_VALUES", "", &self.clamped().to_string());
         }
+        item(seal::ITEM.0, "", seal::ITEM.1);
         item("DESCRIPTION", "description", &self.title);
         item("OFFSET", "offset", &self.encoding.offset().to_string());
         item("SCALE", "scale", &self.encoding.scale().to_string());

@@ -8,17 +8,21 @@
 //! | Where its pixels lie | `georeference.rs` |
 //! | Its smaller copies | `pyramid.rs` |
 //! | The file | [`Raster::write_cog`] |
+//! | Whether a file is as it was written | [`RasterFile::check`] |
 
 mod catalogue;
+mod check;
 mod cog;
 mod duration;
 mod georeference;
 mod packed;
 mod pyramid;
+mod seal;
 
 pub use catalogue::{
     CatalogueError, DEFAULT_PRODUCTS_TOML, FieldRule, RasterCatalogue, RasterProduct,
 };
+pub use check::RasterFile;
 pub use duration::{DurationError, ProductDuration};
 pub use packed::{Raster, RasterError};
 pub use pyramid::Resampling;

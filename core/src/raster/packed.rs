@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::catalogue::RasterProduct;
+use super::duration::ProductDuration;
 use super::georeference::Georeference;
 use super::pyramid::{Level, Resampling, Samples};
 use crate::grib::{GribError, GribField};
@@ -39,6 +40,12 @@ pub enum RasterError {
     /// The file cannot be written.
     #[error("the GeoTIFF cannot be written: {0}")]
     Tiff(String),
+    /// A file is not as it was written.
+    #[error("{0}")]
+    Damaged(String),
+    /// A file cannot be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(String),
 }
 
 impl Raster {
@@ -96,6 +103,15 @@ impl Raster {
         })
     }
 
+    /// With a note in the file of the length of time that it covers: its name, for example 24h, or
+    /// nothing for an instant.
+    #[must_use]
+    pub fn covering(mut self, duration: Option<ProductDuration>) -> Self {
+        let name = duration.map(|duration| duration.to_string()).unwrap_or_default();
+        self.notes.push(("DURATION", name));
+        self
+    }
+
     /// Number of columns.
     pub fn width(&self) -> usize {
         self.level.width
@@ -139,4 +155,4 @@ impl Raster {
 
 #[cfg(test)]
 #[path = "packed_tests.rs"]
-mod tests;
+pub(super) mod tests;

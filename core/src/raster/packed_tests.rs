@@ -24,7 +24,7 @@ fn catalogue(parameter: &str, scale: f64) -> RasterCatalogue {
 }
 
 /// Mean sea level pressure, 65 rows from the south, 93 columns.
-fn pressure(scale: f64) -> (Vec<f32>, Raster) {
+pub(in crate::raster) fn pressure(scale: f64) -> (Vec<f32>, Raster) {
     let bytes = file("nam211_prmsl_simple.grib2.gz");
     let field = grib_fields(&bytes).next().unwrap().unwrap();
     let catalogue = catalogue("7:0.3.1", scale);
@@ -145,7 +145,11 @@ fn a_file_says_first_where_all_of_it_lies() {
         assert!(text.contains(item), "{item}");
     }
     assert!(!text.contains("CLAMPED_VALUES"));
-    // One tile, which ends the file with its last octets once more.
-    let [.., a, b] = bytes.as_chunks::<4>().0 else { panic!() };
-    assert!(bytes.len() % 4 != 0 || a == b);
+    assert!(text.contains("<Item name=\"CHECKSUM\">CRC-32C</Item>"));
+    // One tile with its last octets once more, then the checksum of all.
+    let (data, seal) = bytes.split_at(bytes.len() - 12);
+    let [.., a, b] = data.as_rchunks::<4>().1 else { panic!() };
+    assert_eq!(a, b);
+    let checksum = crc32c::crc32c(data).to_le_bytes();
+    assert_eq!((&seal[..8], &seal[8..]), (&b"CRC-32C:"[..], &checksum[..]));
 }

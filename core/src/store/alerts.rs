@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::StoreError;
 #[cfg(feature = "embedded")]
-use super::embedded::alert_file::AlertFile;
+use super::embedded::alert_file::{AlertFile, read_alerts};
 use crate::alert::AlertMessage;
 use crate::time::DAY_MS;
 
@@ -111,10 +111,7 @@ impl AlertStore {
     /// A file that another version wrote, or that cannot be read.
     #[cfg(feature = "embedded")]
     pub fn read(dir: &std::path::Path) -> Result<(AlertRecord, Vec<super::Fault>), StoreError> {
-        if !dir.join(super::embedded::alert_file::ALERTS).exists() {
-            return Ok((AlertRecord::default(), Vec::new()));
-        }
-        let (messages, faults) = AlertFile::unwritten(dir)?.load()?;
+        let (messages, faults) = read_alerts(dir)?;
         let messages = messages.into_iter().map(|message| (message.id.clone(), Arc::new(message)));
         let writer = Writer { messages: messages.collect(), file: None };
         Ok((writer.record(0), faults))

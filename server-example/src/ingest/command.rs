@@ -7,10 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 use indicatif::ProgressBar;
 use mesonet::feed::FeedKind;
-use mesonet::{
-    AlertStore, EmbeddedOptions, Intake, MemoryStore, RasterProduct, Store, StoreError,
-    parse_instant,
-};
+use mesonet::{AlertStore, Intake, MemoryStore, RasterProduct, Store, StoreError, parse_instant};
 
 use super::bar::{show_fields, under_bar};
 use super::model_files::{ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
@@ -157,7 +154,7 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
 /// Makes the record of a new folder before anything else comes into it. Where a server has it open,
 /// it is there already.
 fn make_record(dir: &Path) -> Result<(), StoreError> {
-    match Record::open(dir, EmbeddedOptions::default()) {
+    match Record::open(dir, mesonet::EmbeddedOptions::default()) {
         Ok(_) | Err(StoreError::Locked { .. }) => Ok(()),
         Err(error) => Err(error),
     }

@@ -16,6 +16,8 @@ use mesonet::{
     sync_folder,
 };
 
+use super::check::{Checked, Place, check};
+
 /// The folder of products that are of an instant.
 const INSTANT: &str = "instant";
 
@@ -33,12 +35,23 @@ pub struct ProductFiles {
     folder: PathBuf,
     catalogue: RasterCatalogue,
     large: Arc<Mutex<()>>,
+    checked: Arc<Checked>,
+}
+
+/// A file below the folder of products.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// The file of a product.
+    Product(PathBuf, Place),
+    /// One whose name is not of our making.
+    Foreign(PathBuf),
 }
 
 impl ProductFiles {
     /// The files below a data folder, which need not be there.
     pub fn new(data: &Path, catalogue: RasterCatalogue) -> Self {
-        Self { folder: data.join("products"), catalogue, large: Arc::default() }
+        let folder = data.join("products");
+        Self { folder, catalogue, large: Arc::default(), checked: Arc::default() }
     }
 
     /// The products of the deployment.
@@ -86,6 +99,37 @@ impl ProductFiles {
         }
         times.sort_unstable_by(|a, b| b.cmp(a));
         Ok(times)
+    }
+
+    /// Whether a file is as it was written, so that it may be served. It is read once, when it is
+    /// first asked for.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn is_whole(&self, path: &Path, place: &Place) -> io::Result<bool> {
+        self.checked.is_whole(path, place)
+    }
+
+    /// Every file below the folder, whatever the catalogue says, by name.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn all(&self) -> io::Result<Vec<Stored>> {
+        let mut all = Vec::new();
+        for product in entries(&self.folder)? {
+            for span in folder_or_foreign(product, &mut all)? {
+                for file in folder_or_foreign(span, &mut all)? {
+                    all.push(stored(file));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Holds a file against its checksum and its place, and decodes every pixel; gives its length
+    /// in bytes, or what is wrong with it.
+    pub fn check(path: &Path, place: &Place) -> Result<u64, String> {
+        check(path, place, true)
     }
 
     /// Writes the file of a product; one of the same time is replaced. Gives its length in bytes.
@@ -151,18 +195,18 @@ impl ProductFiles {
 
 /// The folders in a folder; none where there is no folder.
 fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    Ok(entries(folder)?.into_iter().filter(|path| path.is_dir()).collect())
+}
+
+/// What is in a folder, by name; nothing where there is none.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
-    let mut folders = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            folders.push(entry.path());
-        }
-    }
-    Ok(folders)
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort_unstable();
+    Ok(paths)
 }
 
 fn is_unfinished(name: &str) -> bool {
@@ -184,6 +228,34 @@ fn remove_unlocked(path: &Path) -> io::Result<bool> {
         Ok(()) => fs::remove_file(path).map(|()| true),
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// What is in a folder; a file in its place is a foreign one.
+fn folder_or_foreign(path: PathBuf, all: &mut Vec<Stored>) -> io::Result<Vec<PathBuf>> {
+    if path.is_dir() {
+        return entries(&path);
+    }
+    all.push(Stored::Foreign(path));
+    Ok(Vec::new())
+}
+
+/// What the name of a file and those of its folders tell.
+fn stored(path: PathBuf) -> Stored {
+    let place = || {
+        let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
+        let span = path.parent()?;
+        let product = name(span.parent()?)?;
+        let span = match &*name(span)? {
+            INSTANT => None,
+            span => Some(span.parse().ok()?),
+        };
+        let ts_ms = time(&name(&path)?)?;
+        path.is_file().then_some(Place { product, span, ts_ms })
+    };
+    match place() {
+        Some(place) => Stored::Product(path, place),
+        None => Stored::Foreign(path),
     }
 }
 

@@ -3,13 +3,16 @@
 //! | What | Where |
 //! | --- | --- |
 //! | The files of the data folder, by type, duration and time | [`ProductFiles`] |
+//! | Whether a file is as it was written | `check.rs` |
 //! | From the fields of a GRIB2 file to files | [`take_in`] |
 //! | The bundled field | [`take_in_sample`] |
 
+mod check;
 mod files;
 mod sample;
 mod take_in;
 
-pub use files::{ProductFiles, span_name};
+pub use check::Place;
+pub use files::{ProductFiles, Stored, span_name};
 pub use sample::take_in_sample;
 pub use take_in::{DiskFailure, Inlet, ProductSummary, is_grib2, take_in};

@@ -236,7 +236,7 @@ impl Inlet<'_> {
         // Large ones take hundreds of megabytes: one at a time.
         let is_large = field.work_cells()? > LARGE_CELLS;
         let _turn = is_large.then(|| self.files.turn_of_large());
-        let raster = Raster::new(field, product, GRIB_MAX_POINTS)?;
+        let raster = Raster::new(field, product, GRIB_MAX_POINTS)?.covering(span);
         let bytes = self.files.put(product, span, &raster)?;
         Ok(Written {
             product: product.name().to_owned(),

@@ -1,6 +1,7 @@
 //! `/products`: raster products as files.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::door::Party;
 use crate::encoding::Accepted;
 use crate::error::ApiError;
 use crate::extract::Query;
-use crate::products::{ProductFiles, span_name};
+use crate::products::{Place, ProductFiles, span_name};
 use crate::snapshot::json_value;
 use crate::state::State;
 use crate::work::Load;
@@ -77,6 +78,23 @@ impl Asked {
         let path = files.find(product, span, ts_ms).map_err(ApiError::internal)?;
         Ok(path.map(|path| (path, ts_ms)))
     }
+
+    /// The same of a file that is as it was written. One that is not is no answer.
+    fn find_whole(&self, files: &ProductFiles) -> Result<Option<(PathBuf, i64)>, ApiError> {
+        let Some((path, ts_ms)) = self.find(files)? else { return Ok(None) };
+        let place = Place { product: self.name.clone(), span: self.span, ts_ms };
+        match files.is_whole(&path, &place) {
+            Ok(true) => Ok(Some((path, ts_ms))),
+            Ok(false) => {
+                let (name, span) = (&self.name, span_name(self.span));
+                let text = format!("the file of {name} ({span}) of {} is damaged", Iso8601(ts_ms));
+                Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text))
+            }
+            // It went away meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(ApiError::internal(error)),
+        }
+    }
 }
 
 /// The duration that is meant: the one that is given, else the instant, else the only one there is.
@@ -126,7 +144,7 @@ async fn file(
     let (name, span) = (asked.name.clone(), asked.span);
     let missing = missing(&state, &asked);
     let found = state
-        .work(party, Load::Light, move |state| asked.find(state.products_with_sample()))
+        .work(party, Load::Light, move |state| asked.find_whole(state.products_with_sample()))
         .await??;
     let (path, ts_ms) = found.ok_or_else(|| missing.clone())?;
 
@@ -185,7 +203,7 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
         match service.try_call(request).await {
             Ok(response) if response.status() == StatusCode::NOT_FOUND => Ok(None),
             Ok(response) => Ok(Some(response.map(Body::new))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(ApiError::internal(error)),
         }
     };

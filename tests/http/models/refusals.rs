@@ -4,6 +4,8 @@ use std::fs;
 
 use super::{RUN, point, service, tile};
 
+const DAMAGED: &str = "what was asked for is damaged and cannot be read";
+
 #[test]
 fn what_is_not_there_is_a_404_and_what_is_out_of_range_a_400() {
     let service = service();
@@ -103,14 +105,14 @@ fn fields_are_a_bounded_number_of_names() {
 }
 
 #[test]
-fn a_damaged_shard_is_a_500_that_tells_nothing() {
+fn a_damaged_shard_is_a_503_and_the_other_fields_go_on() {
     let service = service();
     let shard = service.folder.path().join("models/nam211").join(RUN).join("u/c/0/0/0/0");
     let mut bytes = fs::read(&shard).unwrap();
     bytes[17] ^= 1;
     fs::write(&shard, bytes).unwrap();
-    service.get(&point("hour=0&row=0&col=0&fields=u")).is_empty(500);
-    service.get(&tile("u/data/2/0/1?hour=0&level=0")).is_empty(500);
+    service.get(&point("hour=0&row=0&col=0&fields=u")).refuses(503, DAMAGED);
+    service.get(&tile("u/data/2/0/1?hour=0&level=0")).refuses(503, DAMAGED);
     // What is whole is served.
     assert_eq!(service.get(&point("hour=0&row=0&col=0&fields=v")).status, 200);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 
 use super::codec::{Bytes, Writer};
 use super::count::{ALERT_COUNT, Count, read_count};
@@ -93,73 +93,11 @@ impl AlertFile {
         Ok(Self { connection, path, count, missing })
     }
 
-    /// Opens the database of a folder that nobody writes to, without writing a byte.
-    pub fn unwritten(dir: &Path) -> Result<Self, StoreError> {
-        let path = dir.join(ALERTS);
-        let connection = unwritten::open(&path)?;
-        let version: u32 = connection
-            .pragma_query_value(None, "user_version", |row| row.get(0))
-            .map_err(|error| database(&path, &error))?;
-        if !(1..=SCHEMA_VERSION).contains(&version) {
-            return Err(StoreError::SchemaVersion {
-                path: path.display().to_string(),
-                got: version.to_string(),
-                allowed: SCHEMA_VERSION,
-            });
-        }
-        let acknowledged = read_count(&dir.join(ALERT_COUNT)).ok().flatten().unwrap_or(0);
-        let (changes, missing) = if version == 1 {
-            (acknowledged, 0)
-        } else {
-            let sql = "SELECT count, missing FROM change";
-            let noted = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
-            noted.map_err(|error| database(&path, &error))?
-        };
-        let missing: u64 = missing + acknowledged.saturating_sub(changes);
-        Ok(Self { connection, path, count: None, missing })
-    }
-
-    /// Every fault that the database finds in itself.
-    pub fn integrity(&self) -> Result<Vec<Fault>, StoreError> {
-        let told = || {
-            let mut statement = self.connection.prepare("PRAGMA integrity_check")?;
-            let told = statement.query_map([], |row| row.get::<_, String>(0))?;
-            told.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        let told = told().map_err(|error| database(&self.path, &error))?;
-        let wrong = told.into_iter().filter(|told| told != "ok");
-        Ok(wrong.map(|cause| Fault::new(ALERTS, cause)).collect())
-    }
-
     /// Every message; those that are not as they were written are named and left where they are.
     pub fn load(&mut self) -> Result<(Vec<AlertMessage>, Vec<Fault>), StoreError> {
-        let (mut messages, mut faults) = (Vec::new(), Vec::new());
-        let mut read = || {
-            let mut statement = self.connection.prepare("SELECT id, message FROM alert")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                // Whatever stands in a damaged row, it does not keep the others from being read.
-                let bytes = |at| row.get_ref(at).map(|value| value.as_bytes().unwrap_or_default());
-                let (id, message) = (String::from_utf8_lossy(bytes(0)?), bytes(1)?);
-                if let Some(message) = decode(message).filter(|message| message.id == id) {
-                    messages.push(message);
-                } else {
-                    let shown: String = id.chars().take(80).collect();
-                    let cause = "it is not as it was written";
-                    faults.push(Fault::new(format!("{ALERTS}, alert {shown}"), cause));
-                }
-            }
-            rusqlite::Result::Ok(())
-        };
-        read().map_err(|error| database(&self.path, &error))?;
-        if self.missing > 0 {
-            let cause = format!(
-                "{} acknowledged changes are missing: the file was lost, cut or emptied, or an older \
-                 one was put in its place",
-                self.missing
-            );
-            faults.push(Fault::new(ALERTS, cause));
-        }
+        let read = rows(&self.connection).map_err(|error| database(&self.path, &error));
+        let (messages, mut faults) = read?;
+        faults.extend(missing(self.missing));
         Ok((messages, faults))
     }
 
@@ -207,6 +145,90 @@ impl AlertFile {
         }
         Ok(())
     }
+}
+
+/// Every message of a folder that nobody writes to, and every fault, read without writing a byte.
+pub(in super::super) fn read_alerts(
+    dir: &Path,
+) -> Result<(Vec<AlertMessage>, Vec<Fault>), StoreError> {
+    let (path, count_path) = (dir.join(ALERTS), dir.join(ALERT_COUNT));
+    let acknowledged = read_count(&count_path);
+    let length = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+    // SQLite would delete the write-ahead log of an empty one.
+    if length == 0 {
+        let faults = match acknowledged {
+            Ok(count) => missing(count.unwrap_or(0)).into_iter().collect(),
+            Err(cause) => vec![Fault::new(ALERT_COUNT, cause)],
+        };
+        return Ok((Vec::new(), faults));
+    }
+    let connection = unwritten::open(&path)?;
+    let read = || {
+        let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let (changes, missing): (u64, u64) = if version == 2 {
+            let sql = "SELECT count, missing FROM change";
+            connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?
+        } else {
+            (0, 0)
+        };
+        let mut statement = connection.prepare("PRAGMA integrity_check")?;
+        let told = statement.query_map([], |row| row.get::<_, String>(0))?;
+        let told = told.collect::<rusqlite::Result<Vec<_>>>()?;
+        rusqlite::Result::Ok((version, changes, missing, told, rows(&connection)?))
+    };
+    let (version, changes, known, told, (messages, mut faults)) =
+        read().map_err(|error| database(&path, &error))?;
+    if !(1..=SCHEMA_VERSION).contains(&version) {
+        return Err(StoreError::SchemaVersion {
+            path: path.display().to_string(),
+            got: version.to_string(),
+            allowed: SCHEMA_VERSION,
+        });
+    }
+    let wrong = told.into_iter().filter(|told| told != "ok");
+    faults.extend(wrong.map(|cause| Fault::new(ALERTS, cause)));
+    match acknowledged {
+        Ok(None) if changes > 0 => {
+            let cause = "it is missing, so whether acknowledged changes are missing cannot be told";
+            faults.push(Fault::new(ALERT_COUNT, cause));
+        }
+        Ok(count) => {
+            faults.extend(missing(known + count.unwrap_or(0).saturating_sub(changes)));
+        }
+        Err(cause) => faults.push(Fault::new(ALERT_COUNT, cause)),
+    }
+    Ok((messages, faults))
+}
+
+/// Every message of a database; those that are not as they were written are named.
+fn rows(connection: &Connection) -> rusqlite::Result<(Vec<AlertMessage>, Vec<Fault>)> {
+    let (mut messages, mut faults) = (Vec::new(), Vec::new());
+    let mut statement = connection.prepare("SELECT id, message FROM alert")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        // Whatever stands in a damaged row, it does not keep the others from being read.
+        let bytes = |at| row.get_ref(at).map(|value| value.as_bytes().unwrap_or_default());
+        let (id, message) = (String::from_utf8_lossy(bytes(0)?), bytes(1)?);
+        if let Some(message) = decode(message).filter(|message| message.id == id) {
+            messages.push(message);
+        } else {
+            let shown: String = id.chars().take(80).collect();
+            let cause = "it is not as it was written";
+            faults.push(Fault::new(format!("{ALERTS}, alert {shown}"), cause));
+        }
+    }
+    Ok((messages, faults))
+}
+
+/// The changes that were acknowledged and are missing.
+fn missing(changes: u64) -> Option<Fault> {
+    (changes > 0).then(|| {
+        let cause = format!(
+            "{changes} acknowledged changes are missing: the file was lost, cut or emptied, or an \
+             older one was put in its place"
+        );
+        Fault::new(ALERTS, cause)
+    })
 }
 
 /// Writes the alerts that can be read into a new database and moves the old one into `damaged/`;
@@ -259,14 +281,16 @@ pub(super) fn salvage_alerts(folder: &Folder) -> Result<usize, StoreError> {
 /// Whether a folder holds alerts, or a file of them that cannot be read.
 pub(in super::super) fn holds_alerts(dir: &Path) -> bool {
     let path = dir.join(ALERTS);
-    if !path.exists() {
-        return false;
+    // SQLite would delete the write-ahead log of an empty one.
+    if std::fs::metadata(&path).map_or(0, |metadata| metadata.len()) == 0 {
+        return path.exists();
     }
     let count = || {
-        let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        connection.query_row("SELECT count(*) FROM alert", [], |row| row.get::<_, u64>(0))
+        let sql = "SELECT count(*) FROM alert";
+        let count = unwritten::open(&path).ok()?.query_row(sql, [], |row| row.get(0));
+        count.ok()
     };
-    count().map_or(true, |count| count > 0)
+    count().is_none_or(|count: u64| count > 0)
 }
 
 fn encode(message: &AlertMessage) -> rusqlite::Result<Vec<u8>> {

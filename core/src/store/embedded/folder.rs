@@ -28,11 +28,11 @@ impl Folder {
     /// Makes the folder if there is none, and locks it; whether it is new, so that it may get a
     /// catalogue. One that holds data without a catalogue is refused, and nothing is written.
     pub fn create(path: &Path) -> Result<(Self, bool), StoreError> {
-        let is_new = check_catalogue(path)?;
+        let is_new = is_new(path)?;
         create_folder(path).map_err(|error| storage(path, &error))?;
         let folder = Self::lock(path)?;
         // Another process may have made it meanwhile.
-        let is_new = is_new && check_catalogue(path)?;
+        let is_new = is_new && self::is_new(path)?;
         for name in [SEGMENTS, DAMAGED] {
             let folder = path.join(name);
             create_folder(&folder).map_err(|error| storage(&folder, &error))?;
@@ -97,7 +97,7 @@ impl Folder {
     }
 }
 
-/// The files that were moved to `orphaned/` in a folder, as faults.
+/// The files of a folder that were moved to `orphaned/`, as faults.
 pub(super) fn orphaned(dir: &Path) -> Result<Vec<Fault>, StoreError> {
     let fault = |path: PathBuf| {
         let name = path.file_name().unwrap_or_default().display();
@@ -171,7 +171,7 @@ pub(super) fn data_in(path: &Path) -> Result<Vec<String>, StoreError> {
     Ok(found)
 }
 
-fn length(file: &Path) -> u64 {
+pub(super) fn length(file: &Path) -> u64 {
     fs::metadata(file).map_or(0, |metadata| metadata.len())
 }
 
@@ -179,7 +179,16 @@ fn length(file: &Path) -> u64 {
 ///
 /// # Errors
 /// There is none, but there is data.
-fn check_catalogue(path: &Path) -> Result<bool, StoreError> {
+fn is_new(path: &Path) -> Result<bool, StoreError> {
+    check_catalogue(path)?;
+    Ok(data_in(path)?.is_empty())
+}
+
+/// Makes sure that a folder with data has a catalogue. Nothing is written.
+///
+/// # Errors
+/// There is none, but there is data.
+pub(super) fn check_catalogue(path: &Path) -> Result<(), StoreError> {
     let database = path.join(DATABASE);
     let state = match fs::metadata(&database) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => "is missing",
@@ -189,9 +198,9 @@ fn check_catalogue(path: &Path) -> Result<bool, StoreError> {
         Ok(_) if length(&path.join(format!("{DATABASE}-wal"))) == 0 && has_no_tables(&database) => {
             "has no tables"
         }
-        Ok(_) => return Ok(data_in(path)?.is_empty()),
+        Ok(_) => return Ok(()),
     };
-    if data_in(path)?.is_empty() { Ok(true) } else { Err(no_catalogue(path, state)) }
+    if data_in(path)?.is_empty() { Ok(()) } else { Err(no_catalogue(path, state)) }
 }
 
 /// Whether the first page of a database, the root of the table of tables, is a leaf without cells.

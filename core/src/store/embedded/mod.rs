@@ -115,9 +115,9 @@ pub struct VerifyReport {
     pub journal_readings: u64,
     /// Alerts that were checked.
     pub alerts: usize,
-    /// What is wrong and still in its place; none for a store that is whole.
+    /// What is wrong; none for a store that is whole.
     pub faults: Vec<Fault>,
-    /// What was wrong and was set aside, where that was asked for.
+    /// Those of the faults that were set aside, where that was asked for.
     pub set_aside: Vec<Fault>,
 }
 
@@ -209,8 +209,8 @@ impl EmbeddedStore {
     /// Checks every file of the store in a folder that no process has open.
     ///
     /// Nothing is written: the folder may be on a disk that is full or mounted read-only. Only if
-    /// `set_aside` says so, what is damaged is set aside afterwards, where it can be: segments and
-    /// batches of the journal.
+    /// `set_aside` says so, what is damaged is set aside afterwards, where it can be: segments,
+    /// batches of the journal, alerts, and the note that acknowledged batches are missing.
     ///
     /// # Errors
     /// As [`open`](Self::open).

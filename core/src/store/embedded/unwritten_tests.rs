@@ -121,21 +121,18 @@ fn checks_go_on_beside_one_another_and_not_beside_one_who_writes() {
     assert!(EmbeddedStore::open(store.dir.path(), SMALL).is_ok());
 }
 
+type Harm = fn(&Path);
+
 #[test]
 fn a_database_that_is_empty_or_none_is_a_fault_and_the_rest_is_checked() {
     let (mut store, alerts) = at_work();
     store.store = None;
     drop(alerts);
-    type Harm = fn(&Path);
     let harms: [(&str, Harm, &str); 4] = [
-        (
-            "mesonet.sqlite",
-            |path| fs::remove_file(path).unwrap(),
-            "it is not there, but segments are",
-        ),
-        ("mesonet.sqlite", |path| fs::write(path, "").unwrap(), "it is empty"),
-        ("mesonet.sqlite", |path| fs::write(path, [7; 40_000]).unwrap(), "not a database"),
-        ("alerts.sqlite", |path| fs::write(path, [7; 40_000]).unwrap(), "not a database"),
+        ("mesonet.sqlite", |path| fs::remove_file(path).unwrap(), "mesonet.sqlite is missing"),
+        ("mesonet.sqlite", |path| fs::write(path, "").unwrap(), "mesonet.sqlite is empty"),
+        ("mesonet.sqlite", |path| fs::write(path, vec![7; 40_000]).unwrap(), "not a database"),
+        ("alerts.sqlite", |path| fs::write(path, vec![7; 40_000]).unwrap(), "not a database"),
     ];
     for (file, harm, cause) in harms {
         let folder = copied(store.dir.path(), &[]);

@@ -4,19 +4,18 @@
 //! damaged set aside.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::VerifyReport;
-use super::alert_file::{ALERTS, AlertFile, salvage_alerts};
+use super::alert_file::{ALERTS, read_alerts, salvage_alerts};
 use super::catalogue::{
     Catalogue, DATABASE, Retired, SegmentEntry, add_lost, add_segment, begin_segment, end_segment,
     journal_batch, mark_batch, retire_segment,
 };
-use super::count::ALERT_COUNT;
 use super::fault::{Fault, Faults};
-use super::folder::{DAMAGED, Folder, SEGMENTS, orphaned};
+use super::folder::{DAMAGED, Folder, check_catalogue, length, orphaned};
 use super::maintain::lost_block;
 use super::open::decode_batch;
 use super::segment::Segment;
@@ -38,9 +37,9 @@ enum Damage {
     /// A segment, with its entry where that is whole.
     Segment(i64, Option<SegmentEntry>, Vec<Fault>),
     Batch(i64, Fault),
-    /// Acknowledged batches that are missing.
+    /// Acknowledged batches that are missing: somebody takes note of it.
     Missing(Fault),
-    /// An alert, or the database of alerts.
+    /// Whatever is wrong with the alerts: those that can be read are saved.
     Alerts(Fault),
 }
 
@@ -52,25 +51,13 @@ pub(super) fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreE
     };
     let mut report = VerifyReport::default();
     let mut damaged = check_readings(dir, &mut report)?;
-    damaged.extend(check_alerts(dir, &mut report)?.into_iter().map(Damage::Alerts));
-    let Guard::Alone(folder) = guard else {
-        report.faults.extend(damaged.into_iter().flat_map(Damage::into_faults));
-        return Ok(report);
-    };
-    if !damaged.is_empty() {
+    check_alerts(dir, &mut report, &mut damaged)?;
+    report.faults.extend(damaged.iter().flat_map(|damage| damage.faults().to_vec()));
+    report.faults.extend(orphaned(dir)?);
+    if let Guard::Alone(folder) = guard {
         set_aside_all(&folder, &damaged, &mut report)?;
-        report.set_aside.extend(damaged.into_iter().flat_map(Damage::into_faults));
     }
     Ok(report)
-}
-
-impl Damage {
-    fn into_faults(self) -> Vec<Fault> {
-        match self {
-            Self::Segment(_, _, faults) => faults,
-            Self::Batch(_, fault) | Self::Missing(fault) | Self::Alerts(fault) => vec![fault],
-        }
-    }
 }
 
 fn set_aside_all(
@@ -78,32 +65,44 @@ fn set_aside_all(
     damaged: &[Damage],
     report: &mut VerifyReport,
 ) -> Result<(), StoreError> {
-    if damaged.iter().any(|damage| matches!(damage, Damage::Alerts(_))) {
-        report.alerts = salvage_alerts(folder)?;
-    }
-    if damaged.iter().all(|damage| matches!(damage, Damage::Alerts(_))) {
-        return Ok(());
-    }
-    let mut catalogue = Catalogue::open(&folder.path, false)?;
-    let (series, _) = catalogue.series()?;
-    for damage in damaged {
-        match damage {
-            Damage::Segment(_, Some(entry), _) => {
-                rescue(folder, &mut catalogue, entry.clone(), &series)?;
-            }
-            Damage::Segment(id, None, faults) => {
-                for fault in faults {
-                    folder.set_aside(&mut catalogue, *id, None, fault)?;
+    let (of_alerts, of_readings): (Vec<_>, Vec<_>) =
+        damaged.iter().partition(|damage| matches!(damage, Damage::Alerts(_)));
+    if !of_readings.is_empty() {
+        let mut catalogue = Catalogue::open(&folder.path, false)?;
+        let (series, _) = catalogue.series()?;
+        for damage in of_readings {
+            match damage {
+                Damage::Segment(_, Some(entry), _) => {
+                    rescue(folder, &mut catalogue, entry.clone(), &series)?;
                 }
+                Damage::Segment(id, None, faults) => {
+                    for fault in faults {
+                        folder.set_aside(&mut catalogue, *id, None, fault)?;
+                    }
+                }
+                Damage::Batch(id, fault) => catalogue
+                    .transaction(|transaction| mark_batch(transaction, *id, &fault.cause))?,
+                Damage::Missing(_) => catalogue.forget_missing_batches()?,
+                Damage::Alerts(_) => {}
             }
-            Damage::Batch(id, fault) => {
-                catalogue.transaction(|transaction| mark_batch(transaction, *id, &fault.cause))?;
-            }
-            Damage::Missing(_) => catalogue.forget_missing_batches()?,
-            Damage::Alerts(_) => {}
         }
     }
+    if !of_alerts.is_empty() {
+        report.alerts = salvage_alerts(folder)?;
+    }
+    report.set_aside.extend(damaged.iter().flat_map(|damage| damage.faults().to_vec()));
     Ok(())
+}
+
+impl Damage {
+    fn faults(&self) -> &[Fault] {
+        match self {
+            Self::Segment(_, _, faults) => faults,
+            Self::Batch(_, fault) | Self::Missing(fault) | Self::Alerts(fault) => {
+                std::slice::from_ref(fault)
+            }
+        }
+    }
 }
 
 /// Checks the journal, the stations, the series and the segments; gives what of it can be set
@@ -123,20 +122,15 @@ fn read_readings(
     report: &mut VerifyReport,
     damaged: &mut Vec<Damage>,
 ) -> Result<(), StoreError> {
-    let length = fs::metadata(dir.join(DATABASE)).map(|metadata| metadata.len()).ok();
-    match length {
-        // A folder may hold nothing but products and models.
-        None if !has_segments(dir) => return Ok(()),
-        None => {
-            report.faults.push(Fault::new(DATABASE, "it is not there, but segments are"));
+    match check_catalogue(dir) {
+        // SQLite would delete the write-ahead log of an empty database.
+        Ok(()) if length(&dir.join(DATABASE)) == 0 => return Ok(()),
+        Ok(()) => {}
+        Err(error @ StoreError::NoCatalogue { .. }) => {
+            report.faults.push(Fault::new(DATABASE, error));
             return Ok(());
         }
-        // SQLite would delete its write-ahead log.
-        Some(0) => {
-            report.faults.push(Fault::new(DATABASE, "it is empty"));
-            return Ok(());
-        }
-        Some(_) => {}
+        Err(error) => return Err(error),
     }
     let catalogue = Catalogue::unwritten(dir)?;
     report.faults.extend(catalogue.integrity()?);
@@ -178,33 +172,25 @@ fn read_readings(
             damaged.push(Damage::Segment(id, Some(segment.entry.clone()), faults));
         }
     }
-    report.faults.extend(orphaned(dir)?);
     Ok(())
 }
 
-fn has_segments(dir: &Path) -> bool {
-    let files = fs::read_dir(dir.join(SEGMENTS)).into_iter().flatten().flatten();
-    files.into_iter().any(|file| file.path().extension().is_some_and(|end| end == "arrow"))
-}
-
-/// Checks the alerts; what is wrong with them.
-fn check_alerts(dir: &Path, report: &mut VerifyReport) -> Result<Vec<Fault>, StoreError> {
-    let length = fs::metadata(dir.join(ALERTS)).map(|metadata| metadata.len()).ok();
-    match length {
-        None if !dir.join(ALERT_COUNT).exists() => return Ok(Vec::new()),
-        None => return Ok(vec![Fault::new(ALERTS, "it is missing")]),
-        Some(0) => return Ok(vec![Fault::new(ALERTS, "it is empty")]),
-        Some(_) => {}
-    }
-    match AlertFile::unwritten(dir).and_then(|mut file| Ok((file.integrity()?, file.load()?))) {
-        Ok((mut faults, (alerts, more))) => {
+fn check_alerts(
+    dir: &Path,
+    report: &mut VerifyReport,
+    damaged: &mut Vec<Damage>,
+) -> Result<(), StoreError> {
+    match read_alerts(dir) {
+        Ok((alerts, faults)) => {
             report.alerts = alerts.len();
-            faults.extend(more);
-            Ok(faults)
+            damaged.extend(faults.into_iter().map(Damage::Alerts));
         }
-        Err(StoreError::Storage { cause, .. }) => Ok(vec![Fault::new(ALERTS, cause)]),
-        Err(error) => Err(error),
+        Err(StoreError::Storage { cause, .. }) => {
+            damaged.push(Damage::Alerts(Fault::new(ALERTS, cause)));
+        }
+        Err(error) => return Err(error),
     }
+    Ok(())
 }
 
 /// Writes what can be read of a damaged segment into a new one and moves its file aside.

@@ -122,6 +122,9 @@ mod tests {
     #[test]
     fn a_store_that_fails_is_the_servers_own_fault() {
         let damaged = GridStoreError::Damaged { file: "shard".to_owned(), cause: "cut".to_owned() };
-        assert!(matches!(refused(damaged.into()), ApiError::Internal(_)));
+        assert!(matches!(refused(damaged.into()), ApiError::Refused(status, _) if status == 503));
+        let cause = "the disk refuses".to_owned();
+        let storage = GridStoreError::Storage { path: "shard".to_owned(), cause };
+        assert!(matches!(refused(storage.into()), ApiError::Internal(_)));
     }
 }

@@ -1,0 +1,71 @@
+//! The checksum at the end of a product's file.
+//!
+//! A GeoTIFF ends where its last tile does, and readers do not mind what follows. So the last twelve
+//! octets are a mark and the CRC-32C of all before them, little-endian; an item of the metadata at
+//! the beginning says so, so that neither can go missing unseen.
+
+use std::io::{self, Read, Write};
+
+/// What stands before the checksum.
+const MARK: &[u8; 8] = b"CRC-32C:";
+
+/// Length of mark and checksum.
+pub(super) const SEAL_BYTES: u64 = 12;
+
+/// The item of the metadata that tells of it.
+pub(super) const ITEM: (&str, &str) = ("CHECKSUM", "CRC-32C");
+
+/// An output that is sealed at its end.
+pub(super) struct Sealed<W> {
+    out: W,
+    checksum: u32,
+}
+
+impl<W: Write> Sealed<W> {
+    pub fn new(out: W) -> Self {
+        Self { out, checksum: 0 }
+    }
+
+    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        self.out.write_all(bytes)
+    }
+
+    pub fn seal(mut self) -> io::Result<()> {
+        self.out.write_all(MARK)?;
+        self.out.write_all(&self.checksum.to_le_bytes())?;
+        self.out.flush()
+    }
+}
+
+/// What a file says at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seal {
+    /// Nothing: it was written before there were seals, or it was cut.
+    None,
+    Whole,
+    Broken,
+}
+
+/// Reads a file of a length from its beginning to its end.
+pub(super) fn check(file: &mut impl Read, length: u64) -> io::Result<Seal> {
+    let mut sealed = file.take(length.saturating_sub(SEAL_BYTES));
+    let mut checksum = 0;
+    let mut block = vec![0; 1 << 18];
+    loop {
+        match sealed.read(&mut block) {
+            Ok(0) => break,
+            Ok(read) => checksum = crc32c::crc32c_append(checksum, &block[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut end = [0; SEAL_BYTES as usize];
+    file.read_exact(&mut end)?;
+    let (mark, stated) = end.split_at(MARK.len());
+    Ok(match mark {
+        mark if mark != MARK => Seal::None,
+        _ if stated == checksum.to_le_bytes() => Seal::Whole,
+        _ => Seal::Broken,
+    })
+}
