@@ -143,6 +143,12 @@ mod tests {
         assert!(!announces_content(Some("L,7d0e0b1c2a")));
     }
 
+    #[test]
+    fn a_scheme_is_one_in_capitals_too() {
+        let notice = read("20241201000123.456 Https://dd.weather.gc.ca/ a.xml").unwrap();
+        assert_eq!(notice.address, "Https://dd.weather.gc.ca/a.xml");
+    }
+
     proptest! {
         #[test]
         fn whatever_is_said_only_a_known_host_is_named(
@@ -168,7 +174,8 @@ mod tests {
             bytes[at] = byte;
             let hosts = ["dd.weather.gc.ca".to_owned()];
             if let Ok(notice) = read_notice(&bytes, &hosts, Policy { allow_http: false }) {
-                prop_assert!(notice.address.starts_with("https://dd.weather.gc.ca"));
+                let address = notice.address.to_ascii_lowercase();
+                prop_assert!(address.starts_with("https://dd.weather.gc.ca"));
             }
         }
     }

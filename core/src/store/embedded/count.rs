@@ -28,15 +28,18 @@ impl Count {
     /// Opens the count in a file, made if there is none, and sets it.
     pub fn open(path: &Path, count: u64) -> Result<Self, StoreError> {
         let failed = |error: io::Error| storage(path, &error);
-        let is_there = path.exists();
-        let file = File::options().create(true).truncate(false).write(true).open(path);
-        let mut count_file = Self { file: file.map_err(failed)? };
-        count_file.put(count).and_then(|()| count_file.file.set_len(LENGTH)).map_err(failed)?;
-        if !is_there {
-            count_file.file.sync_all().map_err(failed)?;
-            path.parent().map_or(Ok(()), sync_folder)?;
+        if path.exists() {
+            let mut own = Self { file: File::options().write(true).open(path).map_err(failed)? };
+            own.put(count).and_then(|()| own.file.set_len(LENGTH)).map_err(failed)?;
+            return Ok(own);
         }
-        Ok(count_file)
+        // Under its name it is whole: one of another length is taken for a damaged one.
+        let fresh = path.with_extension("count.tmp");
+        let mut own = Self { file: File::create(&fresh).map_err(failed)? };
+        own.put(count).and_then(|()| own.file.sync_all()).map_err(failed)?;
+        fs::rename(&fresh, path).map_err(failed)?;
+        path.parent().map_or(Ok(()), sync_folder)?;
+        Ok(own)
     }
 
     /// Notes that so many changes are on disk.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::catalogue::{Catalogue, Retired, SegmentEntry, segment_file};
 use super::fault::{Faults, storage};
-use super::folder::{DAMAGED, Folder, ORPHANED, SEGMENTS, orphaned, segment_id};
+use super::folder::{DAMAGED, Folder, ORPHANED, SEGMENTS, orphaned, segment_id, sync_folder};
 use super::mapped::Mapped;
 use crate::store::StoreError;
 
@@ -61,6 +61,8 @@ pub(super) fn sweep(
     }
     faults.note_all(orphaned(&folder.path)?);
     if !sweep.pending.is_empty() || !sweep.retired.is_empty() {
+        // Files whose names come back after a loss of power must still be known.
+        sync_folder(&folder.path.join(SEGMENTS))?;
         catalogue.forget_swept()?;
     }
     Ok(deleted)
