@@ -31,6 +31,7 @@ enum Kind {
     Lock,
 }
 
+#[allow(clippy::case_sensitive_file_extension_comparisons, reason = "the names are ours")]
 fn kind(file: &str) -> Kind {
     match file {
         "lock" => Kind::Lock,

@@ -134,6 +134,7 @@ mod tests {
         turn.is_err_and(|error| error == busy())
     }
 
+    #[allow(clippy::await_holding_lock, reason = "that they hold nobody up is what is tested")]
     #[tokio::test(start_paused = true)]
     async fn a_small_file_waits_for_no_large_one_and_a_large_one_waits_a_bounded_time() {
         let lanes = Lanes::default();

@@ -128,6 +128,9 @@ impl ProductFiles {
 
     /// Holds a file against its checksum and its place, and decodes every pixel; gives its length
     /// in bytes, or what is wrong with it.
+    ///
+    /// # Errors
+    /// What is wrong with the file, for people.
     pub fn check(path: &Path, place: &Place) -> Result<u64, String> {
         check(path, place, true)
     }
