@@ -109,7 +109,7 @@ impl StationRows {
             self.next_ms = stopped_ms.unwrap_or(until_ms) + 1;
             if found > 2 * count {
                 self.width_ms = (self.width_ms / 2).max(1);
-            } else if found < count / 2 {
+            } else if found <= count / 2 {
                 self.width_ms = self.width_ms.saturating_mul(2);
             }
         }

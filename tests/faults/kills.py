@@ -107,7 +107,8 @@ def check(work, report, kills, seed):
             wrong += check_answers(server, acknowledged, pushed, others,
                                    back=sum(pushed.values()) if full else BACK)
             if kill < kills:
-                pushers = [Pusher(server, place, pushed[place]) for place in pushed]
+                # What was not acknowledged is sent again.
+                pushers = [Pusher(server, place, acknowledged[place]) for place in pushed]
                 beside = threading.Thread(target=push_others, args=(server, others), daemon=True)
                 for thread in [*pushers, beside]:
                     thread.start()
@@ -117,7 +118,7 @@ def check(work, report, kills, seed):
                     thread.join()
                 for pusher in pushers:
                     acknowledged[pusher.place] = pusher.acknowledged
-                    pushed[pusher.place] = pusher.next
+                    pushed[pusher.place] = max(pushed[pusher.place], pusher.next)
                     if pusher.refused:
                         wrong.append(f"a push was refused: {pusher.refused}")
         report.trial("SIGKILL under load", kill, (
