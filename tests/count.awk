@@ -1,5 +1,6 @@
 # What the test runners in a log say: a line "passed failed skipped", then a line for each test that
-# was skipped, with the reason. Reads cargo test, pytest -rsx, node's TAP, and stages that skip a part.
+# was skipped, with the reason. Reads cargo test, pytest -rsx, node's TAP, the campaign of faults, and
+# stages that skip a part.
 
 /^test .* \.\.\. ignored/ {
     reason = $0
@@ -26,6 +27,12 @@
 /^# pass [0-9]+$/ { passed += $3 }
 /^# (fail|cancelled) [0-9]+$/ { failed += $3 }
 /^# (skipped|todo) [0-9]+$/ { skipped += $3 }
+
+/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { passed += $1; failed += $3; skipped += $5 }
+/^skipped: / {
+    sub(/^skipped: /, "")
+    note($0, "")
+}
 
 /^=== skipped: / {
     sub(/^=== skipped: /, "")

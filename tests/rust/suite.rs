@@ -38,6 +38,11 @@ XFAIL tests/python/test_units.py::test_x - is known
          SKIPPED [1] tests/python/test_units.py:52: could not import 'pandas'\n\
          XFAIL tests/python/test_units.py::test_x - is known\n"
     );
+    let campaign = "\
+skipped: a full disk: this user may not mount a file system
+17 passed, 0 failed, 1 skipped
+";
+    assert_eq!(counted(campaign), "17 0 1\na full disk: this user may not mount a file system\n");
     let node = "\
 ok 1 - x
 # Subtest: y
