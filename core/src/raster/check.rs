@@ -117,7 +117,7 @@ fn check_images<R: Read + Seek>(
         }
         let nodata = decoder.get_tag_ascii_string(Tag::Unknown(TAG_GDAL_NODATA)).map_err(wrong)?;
         if nodata.trim_end_matches('\0').parse::<i16>().is_err() {
-            return Err(damaged("the integer for what is missing is none"));
+            return Err(damaged("invalid nodata value: it must be a 16-bit integer"));
         }
         if decoder.get_chunk_type() != ChunkType::Tile
             || decoder.colortype().map_err(wrong)? != ColorType::Gray(16)
