@@ -119,25 +119,44 @@ fn a_kept_connection_outlives_a_flood_of_others_that_ask_for_nothing() {
         while byte != *b"}" {
             kept.read_exact(&mut byte).unwrap();
         }
+        // Every place is taken, and a newcomer finds one too.
+        get(server.address(), SMALL);
     }
 }
 
+/// A connection whose request is under way: the server asks for its body, which does not come.
+fn without_body(address: SocketAddr, from: u8) -> TcpStream {
+    let mut stream = connect(address, from).unwrap();
+    let head = "POST /api/v1/stations/readings HTTP/1.1\r\nhost: a\r\ncontent-type: \
+                application/json\r\nexpect: 100-continue\r\ncontent-length: 100\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.read_exact(&mut [0; 25]).unwrap();
+    stream
+}
+
 #[test]
-fn when_all_are_busy_a_stranger_is_told_to_come_later() {
+fn when_all_are_busy_who_has_many_loses_one_to_a_stranger() {
+    let folder = TempDir::new().unwrap();
+    let args = ["--now", "live", "--max-connections", "8", "--max-address-connections", "8"];
+    let server = Server::start(&folder, &args);
+    let mut modest = without_body(server.address(), 3);
+    let mut greedy: Vec<_> = (0..7).map(|_| without_body(server.address(), 2)).collect();
+    get(server.address(), SMALL);
+    // The longest of those that keep the server waiting.
+    assert_eq!(greedy[0].read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+    modest.write_all(&[b' '; 100]).unwrap();
+    let mut start = [0; 12];
+    modest.read_exact(&mut start).unwrap();
+    assert_eq!(&start, b"HTTP/1.1 400");
+    greedy.clear();
+}
+
+#[test]
+fn when_all_are_busy_and_nobody_has_many_a_stranger_is_told_to_come_later() {
     let folder = TempDir::new().unwrap();
     let args = ["--now", "live", "--max-connections", "4", "--max-address-connections", "4"];
     let server = Server::start(&folder, &args);
-    let busy: Vec<TcpStream> = (0..4)
-        .map(|_| {
-            let mut stream = connect(server.address(), 2).unwrap();
-            let head = "POST /api/v1/stations/readings HTTP/1.1\r\nhost: a\r\ncontent-type: \
-                        application/json\r\nexpect: 100-continue\r\ncontent-length: 100\r\n\r\n";
-            stream.write_all(head.as_bytes()).unwrap();
-            // Its request is under way: the server asks for the body.
-            stream.read_exact(&mut [0; 25]).unwrap();
-            stream
-        })
-        .collect();
+    let busy: Vec<_> = (2..6).map(|from| without_body(server.address(), from)).collect();
     let mut stranger = connect(server.address(), POLITE).unwrap();
     let told = String::from_utf8(read_to_end(&mut stranger)).unwrap();
     bare_string(&told, "503", "too many connections are open; try it later");

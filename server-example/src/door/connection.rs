@@ -30,8 +30,8 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 pub enum Ended {
     /// By one of both sides, in order or not.
     Itself,
-    /// It had to go; bytes that the caller does not take are of no use to anyone.
-    TooSlow,
+    /// It had to go; what was under way is not finished.
+    CutOff,
 }
 
 /// Serves HTTP/1 over a stream until its end, or until it must go.
@@ -64,8 +64,8 @@ pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
                 connection.as_mut().graceful_shutdown();
             }
             (leave, is_busy) = seat.leave(), if !leaving => {
-                if leave == Leave::TooSlow {
-                    return Ended::TooSlow;
+                if matches!(leave, Leave::TooSlow | Leave::OfMany) {
+                    return Ended::CutOff;
                 }
                 if !is_busy {
                     return Ended::Itself;
@@ -87,7 +87,8 @@ async fn answer(
     let response = match host::check(&request) {
         Ok(()) => {
             request.extensions_mut().insert(seat.party);
-            app.oneshot(request.map(Body::new)).await?
+            let awaited = |body| Body::new(Awaited { body, seat });
+            app.oneshot(request.map(awaited)).await?
         }
         Err(refused) => {
             let mut response = refused.into_response();
@@ -98,6 +99,40 @@ async fn answer(
         }
     };
     Ok(response.map(|body| Answered { body, _asking: asking }))
+}
+
+/// The body of a request. Its seat is told when the server waits for it.
+struct Awaited {
+    body: Incoming,
+    seat: Arc<Seat>,
+}
+
+impl HttpBody for Awaited {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        self.seat.awaits_body(frame.is_pending());
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        self.seat.awaits_body(false);
+    }
 }
 
 /// The body of an answer. The request is under way until it goes.

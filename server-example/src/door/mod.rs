@@ -123,7 +123,7 @@ async fn serve_tcp(
     let _ = stream.set_nodelay(true);
     #[cfg(target_os = "linux")]
     let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
-    if serve_stream(&mut stream, &place, app, stopped).await == Ended::TooSlow {
+    if serve_stream(&mut stream, &place, app, stopped).await == Ended::CutOff {
         // The system gives up what it holds too, and the caller knows that the answer is not whole.
         let _ = stream.set_zero_linger();
     }

@@ -10,11 +10,16 @@ use tokio::time::Instant;
 use super::limits::{Limits, Pace};
 use super::party::Party;
 
+/// How many times as many connections as a newcomer's party, with the newcomer, another must have
+/// to lose one that has a request under way. An ordinary caller keeps what it has asked for.
+const MANY_TIMES: usize = 4;
+
 /// All connections.
 ///
 /// A full table makes room for whoever comes by giving up the connection that has rested longest,
 /// of the party that has most; so who opens many and asks for little loses them to who comes to
-/// ask. One that has a request under way is given up for nobody.
+/// ask. Where none rests, one that has a request under way goes, but only for a party that has
+/// [much less](MANY_TIMES): first one whose caller keeps the server waiting.
 pub struct Table {
     limits: Limits,
     seats: Mutex<Seats>,
@@ -32,7 +37,7 @@ impl Table {
         Arc::new(Self { limits, seats: Mutex::default() })
     }
 
-    /// A place for one of a party; `None` where all others are busy.
+    /// A place for one of a party; `None` where all others are busy and nobody has many times more.
     pub fn admit(self: &Arc<Self>, party: Party) -> Option<Place> {
         let mut seats = lock(&self.seats);
         let has = seats.has(party);
@@ -40,7 +45,9 @@ impl Table {
             seats.give_up(|_, of| of == party)?;
         } else if seats.taken.len() >= self.limits.connections {
             // Never of one that has less.
-            seats.give_up(|seats, of| seats.has(of) >= has)?;
+            seats
+                .give_up(|seats, of| seats.has(of) >= has)
+                .or_else(|| seats.give_up_busy(MANY_TIMES * (has + 1)))?;
         }
         let number = seats.next;
         seats.next += 1;
@@ -97,6 +104,21 @@ impl Seats {
         Some(())
     }
 
+    /// Gives up a connection that has a request under way, of a party that has so many: one whose
+    /// caller keeps the server waiting before others, then of the party that has most, then the one
+    /// that has been under way for longest.
+    fn give_up_busy(&mut self, has_at_least: usize) -> Option<()> {
+        let taken = self.taken.iter().filter(|(_, seat)| self.has(seat.party) >= has_at_least);
+        let busy = taken.map(|(&number, seat)| {
+            let doing = lock(&seat.doing);
+            let is_at_work = !doing.waits_for_caller();
+            ((is_at_work, Reverse(self.has(seat.party)), doing.busy_since), number)
+        });
+        let (_, number) = busy.min()?;
+        self.send_away(number, Leave::OfMany);
+        Some(())
+    }
+
     fn send_away(&mut self, number: u64, leave: Leave) {
         if let Some(seat) = self.remove(number) {
             // Told once: the first reason stays.
@@ -133,8 +155,10 @@ impl Drop for Place {
 /// Why a connection must go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
-    /// Another one needs its place.
+    /// Another one needs its place, and it has nothing under way.
     ForAnother,
+    /// Another one needs its place, and its party has many.
+    OfMany,
     /// Its head did not come, or it has rested for too long.
     TooLate,
     /// It takes its answer too slowly.
@@ -156,8 +180,10 @@ struct Doing {
     head_since: Option<Instant>,
     /// Whether a whole head has ever come in.
     has_asked: bool,
-    /// Whether a request is under way.
-    is_busy: bool,
+    /// Since when a request has been under way.
+    busy_since: Option<Instant>,
+    /// The server waits for the body of the request.
+    awaits_body: bool,
     /// There are bytes for the caller that the caller does not take.
     behind: Option<Behind>,
 }
@@ -174,7 +200,8 @@ impl Seat {
             resting_since: now,
             head_since: None,
             has_asked: false,
-            is_busy: false,
+            busy_since: None,
+            awaits_body: false,
             behind: None,
         };
         Self { party, doing: Mutex::new(doing), leave: OnceLock::new(), told: Notify::new() }
@@ -183,7 +210,7 @@ impl Seat {
     /// Bytes came in.
     pub fn has_read(&self) {
         let mut doing = lock(&self.doing);
-        if !doing.is_busy {
+        if doing.busy_since.is_none() {
             doing.head_since.get_or_insert_with(Instant::now);
         }
     }
@@ -191,8 +218,14 @@ impl Seat {
     /// A whole head came in. The request is under way until what is returned goes.
     pub fn asks(self: &Arc<Self>) -> Asking {
         let mut doing = lock(&self.doing);
-        (doing.is_busy, doing.has_asked, doing.head_since) = (true, true, None);
+        (doing.has_asked, doing.head_since) = (true, None);
+        doing.busy_since = Some(Instant::now());
         Asking(Arc::clone(self))
+    }
+
+    /// The server begins to wait for the body of the request, or no longer does.
+    pub fn awaits_body(&self, awaits: bool) {
+        lock(&self.doing).awaits_body = awaits;
     }
 
     /// The caller has taken bytes.
@@ -218,7 +251,7 @@ impl Seat {
         loop {
             self.told.notified().await;
             if let Some(leave) = self.leave.get() {
-                return (*leave, lock(&self.doing).is_busy);
+                return (*leave, lock(&self.doing).busy_since.is_some());
             }
         }
     }
@@ -227,7 +260,12 @@ impl Seat {
 impl Doing {
     /// Since when it has asked for nothing and got nothing.
     fn resting_since(&self) -> Option<Instant> {
-        (!self.is_busy && self.behind.is_none()).then_some(self.resting_since)
+        (self.busy_since.is_none() && self.behind.is_none()).then_some(self.resting_since)
+    }
+
+    /// Whether it goes on only once its caller sends or takes something.
+    fn waits_for_caller(&self) -> bool {
+        self.awaits_body || self.behind.is_some()
     }
 
     fn overdue(&mut self, limits: Limits, now: Instant) -> Option<Leave> {
@@ -256,7 +294,8 @@ pub struct Asking(Arc<Seat>);
 impl Drop for Asking {
     fn drop(&mut self) {
         let mut doing = lock(&self.0.doing);
-        (doing.is_busy, doing.resting_since) = (false, Instant::now());
+        (doing.busy_since, doing.awaits_body) = (None, false);
+        doing.resting_since = Instant::now();
     }
 }
 

@@ -49,20 +49,74 @@ async fn a_full_table_gives_up_the_longest_idle_of_the_party_that_has_most() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_under_way_is_given_up_for_nobody() {
+async fn a_request_under_way_stays_where_nobody_has_many() {
     let table = Table::new(LIMITS);
-    let greedy = fill(&table, 1, 4).await;
-    let others = fill(&table, 2, 4).await;
-    let asking: Vec<Asking> = greedy.iter().chain(&others).map(|place| place.seat.asks()).collect();
-    assert!(table.admit(party(3)).is_none());
+    let greedy = fill(&table, 1, 3).await;
+    let others = fill(&table, 2, 3).await;
+    let more = fill(&table, 3, 2).await;
+    let of_all = greedy.iter().chain(&others).chain(&more);
+    let asking: Vec<Asking> = of_all.map(|place| place.seat.asks()).collect();
+    assert!(table.admit(party(4)).is_none());
     drop(asking);
     // An answer that is not taken yet is under way too.
-    for place in &greedy {
+    for place in greedy.iter().chain(&more) {
         place.seat.must_wait();
     }
-    assert!(table.admit(party(3)).is_some());
-    assert!(greedy.iter().all(|place| is_sent_away(place).is_none()));
+    assert!(table.admit(party(4)).is_some());
+    assert!(greedy.iter().chain(&more).all(|place| is_sent_away(place).is_none()));
     assert_eq!(is_sent_away(&others[0]), Some(Leave::ForAnother));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_under_way_is_given_up_for_who_has_much_less() {
+    let table = Table::new(LIMITS);
+    let greedy = fill(&table, 1, 5).await;
+    let others = fill(&table, 2, 3).await;
+    let mut asking = Vec::new();
+    // Those of the others have been under way for longer; the greedy one's, from the last on.
+    for place in others.iter().chain(greedy.iter().rev()) {
+        asking.push(place.seat.asks());
+        pass(1).await;
+    }
+    others[0].seat.awaits_body(true);
+    greedy[1].seat.awaits_body(true);
+    greedy[0].seat.must_wait();
+    let many = Some(Leave::OfMany);
+    // Who keeps the server waiting goes first, then who has been under way for longest.
+    let mut newcomers = vec![table.admit(party(3)).unwrap()];
+    assert_eq!(is_sent_away(&greedy[1]), many);
+    assert!([0, 2, 3, 4].iter().all(|&at| is_sent_away(&greedy[at]).is_none()));
+    let asking_too = newcomers[0].seat.asks();
+    newcomers.push(table.admit(party(4)).unwrap());
+    assert_eq!(is_sent_away(&greedy[0]), many);
+    let asking_four = newcomers[1].seat.asks();
+    // Three are not many.
+    assert!(table.admit(party(5)).is_none());
+    assert!(others.iter().all(|place| is_sent_away(place).is_none()));
+    drop((asking_too, asking_four));
+    // What is at rest goes before what is under way.
+    assert!(table.admit(party(5)).is_some());
+    assert_eq!(is_sent_away(&newcomers[0]), Some(Leave::ForAnother));
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_that_have_many_the_one_with_most_loses_its_longest_request() {
+    let table = Table::new(Limits { connections: 9, ..LIMITS });
+    let less = fill(&table, 1, 4).await;
+    let most = fill(&table, 2, 5).await;
+    let mut asking = Vec::new();
+    for place in less.iter().chain(most.iter().rev()) {
+        asking.push(place.seat.asks());
+        pass(1).await;
+    }
+    // A body that came is not waited for.
+    less[0].seat.awaits_body(true);
+    less[0].seat.awaits_body(false);
+    let newcomer = table.admit(party(3)).unwrap();
+    assert_eq!(is_sent_away(&most[4]), Some(Leave::OfMany));
+    let _asking = newcomer.seat.asks();
+    // Who has two has not much less than who has four.
+    assert!(table.admit(party(3)).is_none());
 }
 
 #[tokio::test(start_paused = true)]
