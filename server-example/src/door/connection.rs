@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
@@ -15,6 +16,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
 use tower::ServiceExt;
 
 use super::host;
@@ -24,6 +26,10 @@ use crate::{NO_SNIFFING, NOSNIFF};
 
 /// Longest head: a query string of the longest length and room for headers.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// How long the answer to a request may take that came while its connection was given up. The table
+/// looks after it no more.
+const LAST_ANSWER: Duration = Duration::from_secs(10);
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +61,7 @@ pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
             .serve_connection(stream, service)
     );
     let (mut stopping, mut leaving) = (false, false);
+    let mut last_answer = pin!(sleep(LAST_ANSWER));
     loop {
         tokio::select! {
             // What goes wrong on the wire is the caller's affair.
@@ -73,7 +80,9 @@ pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
                 // A request came in just now: it is answered first.
                 leaving = true;
                 connection.as_mut().graceful_shutdown();
+                last_answer.as_mut().reset(Instant::now() + LAST_ANSWER);
             }
+            () = &mut last_answer, if leaving => return Ended::CutOff,
         }
     }
 }

@@ -23,6 +23,7 @@ mod table;
 mod watched;
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
@@ -75,7 +76,7 @@ pub async fn serve(
         tokio::select! {
             () = &mut told_to_stop => break,
             now = look.tick() => table.sweep(now),
-            accepted = listener.accept() => match accepted {
+            accepted = accept(&listener, &table) => match accepted {
                 Ok((stream, peer)) => match table.admit(Party::of(peer.ip())) {
                     Some(place) => {
                         let (app, stopped, alive) = (app.clone(), stopped.clone(), alive.clone());
@@ -111,6 +112,13 @@ pub async fn serve(
         }
     };
     timeout(farewell, all_gone).await.is_ok()
+}
+
+/// The next connection, once there are files for it.
+async fn accept(listener: &TcpListener, table: &Table) -> io::Result<(TcpStream, SocketAddr)> {
+    // Who takes long to close does not keep others waiting.
+    let _ = timeout(OUT_OF_FILES, table.closed_enough()).await;
+    listener.accept().await
 }
 
 async fn serve_tcp(

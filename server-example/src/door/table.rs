@@ -14,6 +14,9 @@ use super::party::Party;
 /// to lose one that has a request under way. An ordinary caller keeps what it has asked for.
 const MANY_TIMES: usize = 4;
 
+/// How many connections may be closing while others come.
+const STILL_CLOSING: usize = 32;
+
 /// All connections.
 ///
 /// A full table makes room for whoever comes by giving up the connection that has rested longest,
@@ -23,18 +26,29 @@ const MANY_TIMES: usize = 4;
 pub struct Table {
     limits: Limits,
     seats: Mutex<Seats>,
+    closed: Notify,
 }
 
 #[derive(Default)]
 struct Seats {
     next: u64,
+    /// Connections that are open: those of the table, and those that were sent away and still close.
+    open: usize,
     taken: HashMap<u64, Arc<Seat>>,
     of_party: HashMap<Party, usize>,
 }
 
 impl Table {
     pub fn new(limits: Limits) -> Arc<Self> {
-        Arc::new(Self { limits, seats: Mutex::default() })
+        Arc::new(Self { limits, seats: Mutex::default(), closed: Notify::new() })
+    }
+
+    /// Waits while many of those that were sent away are still open: each has a file, and a newcomer
+    /// would take one of those that are kept for other things.
+    pub async fn closed_enough(&self) {
+        while lock(&self.seats).open >= self.limits.connections + STILL_CLOSING {
+            self.closed.notified().await;
+        }
     }
 
     /// A place for one of a party; `None` where all others are busy and nobody has many times more.
@@ -52,6 +66,7 @@ impl Table {
         let number = seats.next;
         seats.next += 1;
         let seat = Arc::new(Seat::new(party, Instant::now()));
+        seats.open += 1;
         seats.taken.insert(number, Arc::clone(&seat));
         *seats.of_party.entry(party).or_default() += 1;
         Some(Place { table: Arc::clone(self), number, seat })
@@ -148,7 +163,10 @@ pub struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        lock(&self.table.seats).remove(self.number);
+        let mut seats = lock(&self.table.seats);
+        seats.open -= 1;
+        seats.remove(self.number);
+        self.table.closed.notify_one();
     }
 }
 

@@ -227,3 +227,19 @@ async fn who_takes_an_answer_too_slowly_goes_and_who_keeps_pace_stays() {
     table.sweep(Instant::now());
     assert_eq!(is_sent_away(&brisk), Some(Leave::TooSlow));
 }
+
+#[tokio::test(start_paused = true)]
+async fn nobody_comes_while_many_of_those_sent_away_are_open() {
+    let table = Table::new(LIMITS);
+    let soon = async || tokio::time::timeout(Duration::from_secs(1), table.closed_enough()).await;
+    let mut places = Vec::new();
+    // They are sent away one after the other, as each newcomer is of a party of its own.
+    for number in 0..LIMITS.connections + STILL_CLOSING {
+        assert!(soon().await.is_ok(), "{number}");
+        places.push(table.admit(party(number as u8)).unwrap());
+    }
+    assert_eq!(table.len(), LIMITS.connections);
+    assert!(soon().await.is_err());
+    places.remove(0);
+    assert!(soon().await.is_ok());
+}
