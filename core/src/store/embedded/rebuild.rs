@@ -92,6 +92,7 @@ fn is_whole(folder: &Folder, catalogue: &Catalogue) -> bool {
         Ok::<bool, StoreError>(
             are_there
                 && catalogue.integrity()?.is_empty()
+                && catalogue.damaged_texts()?.is_empty()
                 && catalogue.missing_batches()?.is_empty()
                 && in_series.is_empty()
                 && in_stations.is_empty()

@@ -200,20 +200,68 @@ fn a_folder_with_nothing_but_model_runs_is_not_new() {
 }
 
 #[test]
-fn a_folder_of_version_1_is_upgraded_in_place() {
+fn a_folder_of_an_older_version_is_upgraded_in_place() {
+    const TO_2: &str = "ALTER TABLE meta DROP COLUMN checksum; PRAGMA user_version = 2";
+    const TO_1: &str = "ALTER TABLE meta DROP COLUMN checksum; DROP TABLE pending; \
+                        DROP TABLE retired; DROP TABLE lost; PRAGMA user_version = 1";
+    for back in [TO_1, TO_2] {
+        let mut store = sealed();
+        store.meta_set("from", "Toronto").unwrap();
+        let expected = held(&store);
+        store.store = None;
+        change(store.dir.path(), back);
+        let report = EmbeddedStore::verify(store.dir.path(), false).unwrap();
+        assert_eq!(report.faults, [], "what is only read stays as it is");
+        store.reopen();
+        assert_eq!((held(&store), store.health().faults), (expected, vec![]));
+        assert_eq!(store.meta_get("from").unwrap().as_deref(), Some("Toronto"));
+        store.append(&later(), &mut unjudged).unwrap();
+        seal(&mut store);
+        store.reopen();
+        assert_eq!(store.health().faults, []);
+    }
+}
+
+/// A flipped digit would give up every reading.
+#[test]
+fn a_damaged_instant_of_retention_gives_nothing_up() {
     let mut store = sealed();
+    store
+        .maintain(&Maintenance { retain_from_ms: Some(-1_000), ..Maintenance::default() })
+        .unwrap();
     let expected = held(&store);
     store.store = None;
-    let database = rusqlite::Connection::open(store.dir.path().join(DATABASE)).unwrap();
-    let back = "DROP TABLE pending; DROP TABLE retired; DROP TABLE lost; PRAGMA user_version = 1";
-    database.execute_batch(back).unwrap();
-    drop(database);
+    let path = store.dir.path().to_owned();
+    change(&path, "UPDATE meta SET text = '9000' WHERE name = 'store.retain_from_ms'");
+    let cause = "store.retain_from_ms is \"9000\", which is not as it was written";
+    let error = EmbeddedStore::open(&path, SMALL).unwrap_err().to_string();
+    assert!(error.contains(cause), "{error}");
+    assert!(error.contains("--rebuild"), "{error}");
+    let report = EmbeddedStore::verify(&path, false).unwrap();
+    assert_eq!(report.faults, [Fault::new(DATABASE, cause)]);
+    assert!(EmbeddedStore::rebuild(&path).unwrap().catalogue_kept);
     store.reopen();
     assert_eq!((held(&store), store.health().faults), (expected, vec![]));
-    store.append(&later(), &mut unjudged).unwrap();
-    seal(&mut store);
+}
+
+#[test]
+fn a_damaged_text_of_a_caller_is_refused_and_another_may_take_its_place() {
+    let mut store = sealed();
+    store.meta_set("from", "Toronto").unwrap();
+    store.store = None;
+    change(store.dir.path(), "UPDATE meta SET text = 'Taronto' WHERE name = 'user.from'");
     store.reopen();
-    assert_eq!(store.health().faults, []);
+    let error = store.meta_get("from").unwrap_err().to_string();
+    assert!(error.contains("user.from is \"Taronto\", which is not as it was written"), "{error}");
+    store.meta_set("from", "Toronto").unwrap();
+    assert_eq!(store.meta_get("from").unwrap().as_deref(), Some("Toronto"));
+    store.store = None;
+    assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
+}
+
+/// Changes the database behind the store's back.
+fn change(dir: &Path, sql: &str) {
+    rusqlite::Connection::open(dir.join(DATABASE)).unwrap().execute_batch(sql).unwrap();
 }
 
 /// Version 1 had the columns of a segment in another order.

@@ -134,6 +134,7 @@ fn read_readings(
     }
     let catalogue = Catalogue::unwritten(dir)?;
     report.faults.extend(catalogue.integrity()?);
+    report.faults.extend(catalogue.damaged_texts()?);
     damaged.extend(catalogue.missing_batches()?.into_iter().map(Damage::Missing));
     let (series, faults) = catalogue.series()?;
     report.faults.extend(faults);

@@ -1,0 +1,211 @@
+//! The journal of fresh batches, and which acknowledged ones are missing.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Transaction, params};
+
+use super::super::codec::Wrong;
+use super::super::count::{Count, JOURNAL_COUNT, read_count};
+use super::super::fault::Fault;
+use super::{Catalogue, DATABASE, set_meta};
+use crate::store::StoreError;
+
+/// Spans of acknowledged batches that are missing, each on a line; kept until somebody takes note.
+const MISSING: &str = "store.missing_batches";
+/// Whether there is a count of acknowledged batches beside the database.
+const COUNTED: &str = "store.counted";
+
+/// One batch of the journal.
+#[derive(Debug)]
+pub(in super::super) struct JournalEntry {
+    pub id: i64,
+    pub generation: u64,
+    pub places_generation: u64,
+    pub batch: Vec<u8>,
+}
+
+impl Catalogue {
+    pub fn journal(&self) -> Result<Vec<JournalEntry>, StoreError> {
+        let sql = "SELECT id, generation, places_generation, batch FROM journal \
+                   WHERE damaged IS NULL ORDER BY id";
+        self.rows(sql, |row| {
+            Ok(JournalEntry {
+                id: row.get(0)?,
+                generation: row.get(1)?,
+                places_generation: row.get(2)?,
+                batch: row.get(3)?,
+            })
+        })
+    }
+
+    /// Id of the last batch that the journal ever had.
+    fn last_batch(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT coalesce(max(seq), 0) FROM \
+                   (SELECT seq FROM sqlite_sequence WHERE name = 'journal' \
+                    UNION ALL SELECT max(id) FROM journal)";
+        let last = self.connection.query_row(sql, [], |row| row.get(0));
+        last.map_err(|error| self.failed(&error))
+    }
+
+    /// The last batch before the first that is in no segment.
+    pub fn sealed_to(&self) -> Result<i64, StoreError> {
+        let sql = "SELECT min(id) - 1 FROM journal WHERE damaged IS NULL";
+        let before = self.connection.query_row(sql, [], |row| row.get(0));
+        match before.map_err(|error| self.failed(&error))? {
+            Some(before) => Ok(before),
+            None => Ok(self.last_batch()? as i64),
+        }
+    }
+
+    /// The batches of a damaged database that can be read: those before the damage and those
+    /// behind it.
+    pub fn readable_journal(&self) -> Vec<JournalEntry> {
+        let mut found = BTreeMap::new();
+        for order in ["ASC", "DESC"] {
+            let mut read = || {
+                let sql = format!(
+                    "SELECT id, generation, places_generation, batch FROM journal \
+                     WHERE damaged IS NULL ORDER BY id {order}"
+                );
+                let mut statement = self.connection.prepare(&sql)?;
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    let entry = JournalEntry {
+                        id: row.get(0)?,
+                        generation: row.get(1)?,
+                        places_generation: row.get(2)?,
+                        batch: row.get(3)?,
+                    };
+                    found.insert(entry.id, entry);
+                }
+                rusqlite::Result::Ok(())
+            };
+            // It ends where the damage begins.
+            let _: rusqlite::Result<()> = read();
+        }
+        found.into_values().collect()
+    }
+
+    /// The acknowledged batches that are missing: those that were noted before, and those that the
+    /// count beside the database tells of. Nothing is written.
+    pub fn missing_batches(&self) -> Result<Vec<Fault>, StoreError> {
+        let mut faults: Vec<Fault> = self
+            .meta(MISSING)?
+            .iter()
+            .flat_map(|text| text.lines())
+            .map(|line| Fault::new(JOURNAL, line))
+            .collect();
+        match self.counted() {
+            Ok(Some(count)) => faults.extend(missing(self.last_batch()?, count)),
+            Ok(None) if self.meta(COUNTED)?.is_some() => {
+                let cause = "it is missing, so whether acknowledged batches are missing cannot be \
+                             told";
+                faults.push(Fault::new(JOURNAL_COUNT, cause));
+            }
+            Ok(None) => {}
+            Err(cause) => faults.push(Fault::new(JOURNAL_COUNT, cause)),
+        }
+        Ok(faults)
+    }
+
+    fn counted(&self) -> Result<Option<u64>, Wrong> {
+        read_count(&self.path.with_file_name(JOURNAL_COUNT))
+    }
+
+    /// Notes which acknowledged batches are missing, goes on above them, and counts from now on.
+    pub fn count_batches(&mut self) -> Result<(), StoreError> {
+        let last = self.last_batch()?;
+        let count = self.counted().ok().flatten().unwrap_or(0);
+        let noted = self.meta(MISSING)?;
+        if let Some(fault) = missing(last, count) {
+            let text = noted.map_or_else(String::new, |noted| noted + "\n") + &fault.cause;
+            self.transaction(|transaction| {
+                set_meta(transaction, MISSING, &text)?;
+                end_journal(transaction, count as i64)
+            })?;
+        }
+        // First the file: a note of it without it would be a fault.
+        let path = self.path.with_file_name(JOURNAL_COUNT);
+        self.count = Some(Count::open(&path, last.max(count))?);
+        if self.meta(COUNTED)?.is_none() {
+            self.transaction(|transaction| set_meta(transaction, COUNTED, "yes"))?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of the acknowledged batches that are missing: they are no fault any more.
+    pub fn forget_missing_batches(&mut self) -> Result<(), StoreError> {
+        self.count_batches()?;
+        self.transaction(|transaction| {
+            transaction.execute("DELETE FROM meta WHERE name = ?", [MISSING])
+        })?;
+        Ok(())
+    }
+
+    /// Notes that a batch is on disk.
+    pub fn acknowledge(&mut self, batch: i64) {
+        if let Some(count) = &mut self.count {
+            count.note(batch as u64);
+        }
+    }
+}
+
+/// How the journal is named in a fault.
+const JOURNAL: &str = "mesonet.sqlite, journal";
+
+/// The batches that were acknowledged after the last one that is there.
+fn missing(last: u64, count: u64) -> Option<Fault> {
+    let cause = |count: u64| {
+        format!(
+            "{} acknowledged batches, {} to {count}, are missing: its write-ahead log was lost or \
+             cut, or an older file was put in its place",
+            count - last,
+            last + 1
+        )
+    };
+    (count > last).then(|| Fault::new(JOURNAL, cause(count)))
+}
+
+/// How a batch of the journal is named in a fault.
+pub(in super::super) fn journal_batch(id: i64) -> String {
+    format!("{DATABASE}, batch {id} of the journal")
+}
+
+pub(in super::super) fn add_batch(
+    transaction: &Transaction<'_>,
+    generation: u64,
+    places_generation: u64,
+    batch: &[u8],
+) -> rusqlite::Result<i64> {
+    let sql = "INSERT INTO journal (generation, places_generation, batch) VALUES (?, ?, ?)";
+    transaction.prepare_cached(sql)?.insert(params![generation, places_generation, batch])
+}
+
+/// Puts a batch into the journal again.
+pub(in super::super) fn put_batch(
+    transaction: &Transaction<'_>,
+    entry: &JournalEntry,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO journal (id, generation, places_generation, batch) VALUES (?, ?, ?, ?)";
+    let row = params![entry.id, entry.generation, entry.places_generation, entry.batch];
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}
+
+/// Lets the journal go on above a batch.
+pub(in super::super) fn end_journal(
+    transaction: &Transaction<'_>,
+    last: i64,
+) -> rusqlite::Result<()> {
+    transaction.execute("DELETE FROM sqlite_sequence WHERE name = 'journal'", [])?;
+    let sql = "INSERT INTO sqlite_sequence (name, seq) VALUES ('journal', ?)";
+    transaction.execute(sql, [last]).map(|_| ())
+}
+
+pub(in super::super) fn mark_batch(
+    transaction: &Transaction<'_>,
+    id: i64,
+    cause: &str,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE journal SET damaged = ? WHERE id = ?";
+    transaction.prepare_cached(sql)?.execute(params![cause, id]).map(|_| ())
+}

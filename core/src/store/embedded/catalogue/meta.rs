@@ -1,0 +1,99 @@
+//! Small texts by name: numbers of the store itself, and what callers keep.
+
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+
+use super::super::codec::Wrong;
+use super::super::fault::Fault;
+use super::{Catalogue, DATABASE};
+use crate::store::StoreError;
+
+/// Names of texts that the store keeps for itself.
+pub(in super::super) const GENERATION: &str = "store.generation";
+pub(in super::super) const PLACES_GENERATION: &str = "store.places_generation";
+pub(in super::super) const RETAIN_FROM: &str = "store.retain_from_ms";
+
+impl Catalogue {
+    /// The text of a name.
+    ///
+    /// # Errors
+    /// It is not as it was written, or the database cannot be read.
+    pub fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let sql = format!("{} WHERE name = ?", self.select_meta());
+        let text = self.connection.query_row(&sql, [name], text).optional();
+        let text = text.map_err(|error| self.failed(&error))?;
+        text.transpose().map_err(|cause| self.wrong(&cause))
+    }
+
+    /// A number that the store keeps for itself.
+    ///
+    /// # Errors
+    /// As [`meta`](Self::meta).
+    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, StoreError> {
+        let Some(text) = self.meta(name)? else { return Ok(None) };
+        let number = text.parse();
+        Ok(Some(
+            number.map_err(|_| self.wrong(&format!("{name} must be a number; got \"{text}\"")))?,
+        ))
+    }
+
+    /// The texts that callers keep, by their names, but for those that are damaged.
+    pub fn user_texts(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let sql = format!("{} WHERE name LIKE 'user.%'", self.select_meta());
+        let texts = self.rows(&sql, |row| Ok((row.get(0)?, text(row)?)))?;
+        Ok(texts.into_iter().filter_map(|(name, text)| Some((name, text.ok()?))).collect())
+    }
+
+    /// The texts that are not as they were written.
+    pub fn damaged_texts(&self) -> Result<Vec<Fault>, StoreError> {
+        let texts = self.rows(&self.select_meta(), text)?;
+        let damaged = texts.into_iter().filter_map(Result::err);
+        Ok(damaged.map(|cause| Fault::new(DATABASE, cause)).collect())
+    }
+
+    fn select_meta(&self) -> String {
+        // Before version 3 there were no checksums.
+        let checksum = if self.version < 3 { "NULL" } else { "checksum" };
+        format!("SELECT name, text, {checksum} FROM meta")
+    }
+
+    fn wrong(&self, cause: &str) -> StoreError {
+        let path = self.path.display().to_string();
+        let cause = format!("{cause}; mesonet-server verify --rebuild makes it anew");
+        StoreError::Storage { path, cause }
+    }
+}
+
+/// The text of a row, if it is as it was written.
+fn text(row: &Row<'_>) -> rusqlite::Result<Result<String, Wrong>> {
+    let (name, text): (String, String) = (row.get(0)?, row.get(1)?);
+    let checksum: Option<u32> = row.get(2)?;
+    if checksum.is_some_and(|checksum| checksum != checksum_of(&name, &text)) {
+        return Ok(Err(format!("{name} is \"{text}\", which is not as it was written")));
+    }
+    Ok(Ok(text))
+}
+
+fn checksum_of(name: &str, text: &str) -> u32 {
+    // No name holds a zero byte.
+    crc32fast::hash(format!("{name}\0{text}").as_bytes())
+}
+
+pub(in super::super) fn set_meta(
+    transaction: &Transaction<'_>,
+    name: &str,
+    text: &str,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO meta (name, text, checksum) VALUES (?, ?, ?)";
+    let row = params![name, text, checksum_of(name, text)];
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}
+
+/// Gives every text its checksum, in a database that had none.
+pub(super) fn seal_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let mut statement = transaction.prepare("SELECT name, text FROM meta")?;
+    let texts = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (name, text) in texts.collect::<rusqlite::Result<Vec<(String, String)>>>()? {
+        set_meta(transaction, &name, &text)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,328 @@
+//! The database of a store: the journal of fresh batches, the stations, the series, and the
+//! catalogue of sealed segments.
+
+mod journal;
+mod meta;
+mod segments;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, Transaction, params};
+
+pub(super) use self::journal::{
+    JournalEntry, add_batch, end_journal, journal_batch, mark_batch, put_batch,
+};
+pub(super) use self::meta::{GENERATION, PLACES_GENERATION, RETAIN_FROM, set_meta};
+pub(super) use self::segments::{
+    Lost, Retired, SegmentEntry, add_lost, add_segment, begin_segment, end_segment, mark_segment,
+    retire_segment, segment_file,
+};
+use super::count::Count;
+use super::fault::{Fault, database};
+use super::folder::no_catalogue;
+use super::series_table::SeriesTable;
+use super::stations::StationState;
+use super::unwritten;
+use crate::series::{IntervalType, SeriesKey};
+use crate::store::StoreError;
+use crate::variable::Variable;
+
+/// What was read, and what of it is damaged.
+type Read<T, F = Fault> = Result<(T, Vec<F>), StoreError>;
+
+/// Name of the database in the store's folder.
+pub(super) const DATABASE: &str = "mesonet.sqlite";
+
+/// Grows with every change of what the files of a store hold.
+pub(super) const SCHEMA_VERSION: u32 = 3;
+
+const SCHEMA: &str = "
+    CREATE TABLE meta (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE series (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        interval_type TEXT NOT NULL,
+        interval_minutes INTEGER NOT NULL,
+        calculated INTEGER NOT NULL,
+        reported_unit TEXT NOT NULL,
+        bucket TEXT NOT NULL
+    );
+    CREATE TABLE station (id BLOB PRIMARY KEY, state BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE journal (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        generation INTEGER NOT NULL,
+        places_generation INTEGER NOT NULL,
+        batch BLOB NOT NULL,
+        damaged TEXT
+    );
+    CREATE TABLE segment (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        sequence INTEGER NOT NULL,
+        readings INTEGER NOT NULL,
+        first_ms INTEGER NOT NULL,
+        last_ms INTEGER NOT NULL,
+        length INTEGER NOT NULL,
+        checksums BLOB NOT NULL,
+        damaged TEXT
+    );
+";
+
+/// What version 2 has beside version 1: the segments that are being written (`made_from` names
+/// those that they are merged from; none for the journal), the segments that others have taken the
+/// place of (`damaged`: what could not be read of them is not in the others), and what of sealed
+/// readings is lost.
+const SCHEMA_2: &str = "
+    CREATE TABLE pending (id INTEGER PRIMARY KEY, made_from TEXT NOT NULL);
+    CREATE TABLE retired (
+        id INTEGER PRIMARY KEY,
+        replaced_by INTEGER,
+        damaged INTEGER NOT NULL
+    );
+    CREATE TABLE lost (
+        segment INTEGER NOT NULL,
+        first_block INTEGER NOT NULL,
+        end_block INTEGER NOT NULL,
+        first_ms INTEGER NOT NULL,
+        last_ms INTEGER NOT NULL,
+        first_station BLOB NOT NULL,
+        last_station BLOB NOT NULL,
+        cause TEXT NOT NULL
+    );
+    INSERT INTO lost SELECT id, 0, (length + 262143) / 262144, first_ms, last_ms,
+        zeroblob(16), x'ffffffffffffffffffffffffffffffff', damaged
+        FROM segment WHERE damaged IS NOT NULL;
+";
+
+/// Version 3 has checksums of the texts.
+const SCHEMA_3: &str = "ALTER TABLE meta ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0";
+
+/// The database.
+#[derive(Debug)]
+pub(super) struct Catalogue {
+    pub connection: Connection,
+    pub path: PathBuf,
+    version: u32,
+    /// How many batches were acknowledged; kept while the store is open.
+    count: Option<Count>,
+}
+
+impl Catalogue {
+    /// Opens the database of a folder; one without tables is made only where `is_new` says that
+    /// there is nothing yet that it should tell of.
+    pub fn open(dir: &Path, is_new: bool) -> Result<Self, StoreError> {
+        Self::open_as(dir.join(DATABASE), is_new)
+    }
+
+    fn open_as(path: PathBuf, is_new: bool) -> Result<Self, StoreError> {
+        let failed = |error: &rusqlite::Error| database(&path, error);
+        let flags = OpenFlags::default();
+        let flags = if is_new { flags } else { flags - OpenFlags::SQLITE_OPEN_CREATE };
+        let connection =
+            Connection::open_with_flags(&path, flags).map_err(|error| failed(&error))?;
+        let set = |name: &str, value: &dyn rusqlite::ToSql| {
+            connection.pragma_update(None, name, value).map_err(|error| failed(&error))
+        };
+        set("page_size", &16384)?;
+        connection
+            .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))
+            .map_err(|error| failed(&error))?;
+        set("synchronous", &"FULL")?;
+        set("wal_autocheckpoint", &2048)?;
+        set("cell_size_check", &true)?;
+        let mut catalogue = Self { connection, path, version: SCHEMA_VERSION, count: None };
+        catalogue.check_version(is_new)?;
+        Ok(catalogue)
+    }
+
+    /// Makes a database in a file that is not there.
+    pub fn make(path: PathBuf) -> Result<Self, StoreError> {
+        Self::open_as(path, true)
+    }
+
+    /// Opens the database of a folder that nobody writes to, without writing a byte.
+    pub fn unwritten(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join(DATABASE);
+        let connection = unwritten::open(&path)?;
+        let version: u32 = connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(|error| database(&path, &error))?;
+        if !(1..=SCHEMA_VERSION).contains(&version) {
+            return Err(StoreError::SchemaVersion {
+                path: path.display().to_string(),
+                got: version.to_string(),
+                allowed: SCHEMA_VERSION,
+            });
+        }
+        Ok(Self { connection, path, version, count: None })
+    }
+
+    fn check_version(&mut self, is_new: bool) -> Result<(), StoreError> {
+        let connection = &self.connection;
+        let version: u32 = connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(|error| self.failed(&error))?;
+        let tables: u32 = connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(|error| self.failed(&error))?;
+        match (version, tables) {
+            (SCHEMA_VERSION, _) => return Ok(()),
+            (0, 0) if is_new => {}
+            (0, 0) => {
+                let dir = self.path.parent().unwrap_or(Path::new(""));
+                return Err(no_catalogue(dir, "has no tables"));
+            }
+            (1 | 2, _) => {}
+            _ => {
+                return Err(StoreError::SchemaVersion {
+                    path: self.path.display().to_string(),
+                    got: version.to_string(),
+                    allowed: SCHEMA_VERSION,
+                });
+            }
+        }
+        self.transaction(|transaction| {
+            if version == 0 {
+                transaction.execute_batch(SCHEMA)?;
+            }
+            if version < 2 {
+                transaction.execute_batch(SCHEMA_2)?;
+            }
+            transaction.execute_batch(SCHEMA_3)?;
+            meta::seal_all(transaction)?;
+            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)
+        })
+    }
+
+    pub fn failed(&self, error: &rusqlite::Error) -> StoreError {
+        database(&self.path, error)
+    }
+
+    /// Changes all or nothing; what was changed is on disk when this returns.
+    pub fn transaction<T>(
+        &mut self,
+        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let path = &self.path;
+        let failed = |error: rusqlite::Error| database(path, &error);
+        let transaction = self.connection.transaction().map_err(failed)?;
+        let changed = change(&transaction).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(changed)
+    }
+
+    /// Reads rows one by one.
+    fn rows<T>(
+        &self,
+        sql: &str,
+        mut read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut rows = || {
+            let mut statement = self.connection.prepare(sql)?;
+            let rows = statement.query_map([], |row| read(row))?;
+            rows.collect::<rusqlite::Result<Vec<T>>>()
+        };
+        rows().map_err(|error| self.failed(&error))
+    }
+
+    pub fn series(&self) -> Read<SeriesTable> {
+        let mut table = SeriesTable::default();
+        let mut faults = Vec::new();
+        let sql = "SELECT id, name, interval_type, interval_minutes, calculated, reported_unit, \
+                   bucket FROM series ORDER BY id";
+        let rows = self.rows(sql, |row| {
+            let texts: [String; 4] = [row.get(1)?, row.get(2)?, row.get(5)?, row.get(6)?];
+            Ok((row.get::<_, i32>(0)?, texts, row.get::<_, i32>(3)?, row.get::<_, bool>(4)?))
+        })?;
+        for (id, [name, kind, unit, bucket], interval_minutes, calculated) in rows {
+            let fault = |cause: String| Fault::new(format!("{DATABASE}, series {id}"), cause);
+            let key = name
+                .parse::<Variable>()
+                .map_err(|error| error.to_string())
+                .and_then(|variable| {
+                    let interval_type =
+                        kind.parse::<IntervalType>().map_err(|error| error.to_string())?;
+                    let (reported_unit, bucket) = (unit.into(), bucket.into());
+                    let key = SeriesKey {
+                        variable,
+                        interval_type,
+                        interval_minutes,
+                        calculated,
+                        reported_unit,
+                        bucket,
+                    };
+                    if key.id().0 != id {
+                        return Err("it is not as it was written".to_owned());
+                    }
+                    Ok(key)
+                })
+                .map_err(fault);
+            match key {
+                Ok(key) => _ = table.add(&key),
+                Err(fault) => faults.push(fault),
+            }
+        }
+        Ok((table, faults))
+    }
+
+    pub fn stations(&self, table: &SeriesTable) -> Read<Vec<StationState>> {
+        let (mut states, mut faults) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        self.rows("SELECT state FROM station ORDER BY id", |row| {
+            match StationState::decode(row.get_ref(0)?.as_blob()?, table) {
+                Ok(state) => states.push(state),
+                Err(cause) => faults.push(Fault::new(format!("{DATABASE}, station {at}"), cause)),
+            }
+            at += 1;
+            Ok(())
+        })?;
+        Ok((states, faults))
+    }
+
+    /// Moves what is in the write-ahead log into the database, so that it does not depend on it.
+    pub fn checkpoint(&mut self) -> Result<(), StoreError> {
+        let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let busy = self.connection.query_row(sql, [], |row| row.get::<_, bool>(0));
+        match busy {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(StoreError::Storage {
+                path: self.path.display().to_string(),
+                cause: "another program reads the database".to_owned(),
+            }),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
+    /// Every fault that the database finds in itself.
+    pub fn integrity(&self) -> Result<Vec<Fault>, StoreError> {
+        let told = self.rows("PRAGMA integrity_check", |row| row.get::<_, String>(0))?;
+        let wrong = told.into_iter().filter(|told| told != "ok");
+        Ok(wrong.map(|cause| Fault::new(DATABASE, cause)).collect())
+    }
+}
+
+pub(super) fn add_series(
+    transaction: &Transaction<'_>,
+    series: &crate::series::Series,
+) -> rusqlite::Result<()> {
+    let key = &series.key;
+    let sql = "INSERT INTO series VALUES (?, ?, ?, ?, ?, ?, ?)";
+    let row = params![
+        series.id.0,
+        key.variable.name(),
+        key.interval_type.name(),
+        key.interval_minutes,
+        key.calculated,
+        key.reported_unit,
+        key.bucket,
+    ];
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}
+
+pub(super) fn put_state(
+    transaction: &Transaction<'_>,
+    state: &StationState,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO station (id, state) VALUES (?, ?)";
+    let row = params![state.record.station.id.as_bytes(), state.encode()];
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}

@@ -1,0 +1,284 @@
+//! What the catalogue says of sealed segments: those in service, those that are being written, those
+//! that were taken out of service, and what of them is lost.
+
+use std::ops::Range;
+
+use rusqlite::{Transaction, params};
+
+use super::super::codec::{Bytes, Writer, Wrong};
+use super::super::fault::Fault;
+use super::super::segment_note::About;
+use super::super::series_table::SeriesTable;
+use super::journal::journal_batch;
+use super::{Catalogue, DATABASE, Read};
+use super::{GENERATION, PLACES_GENERATION, RETAIN_FROM};
+use crate::station::StationId;
+use crate::store::StoreError;
+
+/// What the catalogue says of a segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct SegmentEntry {
+    pub id: i64,
+    /// Order of the segments: the readings of a later one are newer.
+    pub sequence: i64,
+    pub readings: u64,
+    pub first_ms: i64,
+    pub last_ms: i64,
+    pub length: u64,
+    /// CRC-32 of each block of the file.
+    pub checksums: Vec<u32>,
+}
+
+impl SegmentEntry {
+    /// Name of the file, relative to the store's folder.
+    pub fn file(&self) -> String {
+        segment_file(self.id)
+    }
+
+    /// How many blocks the file has.
+    pub fn blocks(&self) -> u32 {
+        self.checksums.len() as u32
+    }
+
+    fn encode_checksums(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        for number in [self.sequence, self.readings as i64, self.first_ms, self.last_ms] {
+            out.i64(number);
+        }
+        self.checksums.iter().for_each(|&checksum| out.u32(checksum));
+        out.close()
+    }
+
+    /// The checksums of the blocks, and whether the rest is as it was written.
+    fn decode_checksums(&mut self, bytes: &[u8]) -> Result<(), Wrong> {
+        let mut bytes = Bytes::open(bytes)?;
+        for number in [self.sequence, self.readings as i64, self.first_ms, self.last_ms] {
+            if bytes.i64()? != number {
+                return Err("its entry is not as it was written".to_owned());
+            }
+        }
+        while !bytes.is_empty() {
+            self.checksums.push(bytes.u32()?);
+        }
+        Ok(())
+    }
+}
+
+/// Name of the file of a segment, relative to the store's folder.
+pub(in super::super) fn segment_file(id: i64) -> String {
+    format!("segments/{id:08}.arrow")
+}
+
+impl Catalogue {
+    /// The segments in their order, and those whose entries are damaged.
+    pub fn segments(&self) -> Read<Vec<SegmentEntry>, (i64, Fault)> {
+        let sql = "SELECT id, sequence, readings, first_ms, last_ms, length, checksums \
+                   FROM segment WHERE damaged IS NULL ORDER BY sequence";
+        let rows = self.rows(sql, |row| {
+            let entry = SegmentEntry {
+                id: row.get(0)?,
+                sequence: row.get(1)?,
+                readings: row.get(2)?,
+                first_ms: row.get(3)?,
+                last_ms: row.get(4)?,
+                length: row.get(5)?,
+                checksums: Vec::new(),
+            };
+            Ok((entry, row.get::<_, Vec<u8>>(6)?))
+        })?;
+        let (mut entries, mut faults) = (Vec::new(), Vec::new());
+        for (mut entry, checksums) in rows {
+            match entry.decode_checksums(&checksums) {
+                Ok(()) => entries.push(entry),
+                Err(cause) => {
+                    let file = format!("{DATABASE}, entry of {}", entry.file());
+                    faults.push((entry.id, Fault::new(file, cause)));
+                }
+            }
+        }
+        Ok((entries, faults))
+    }
+
+    /// An id that no segment of the catalogue ever had.
+    pub fn next_segment(&self) -> Result<i64, StoreError> {
+        let sql = "SELECT coalesce(max(id), 0) + 1 FROM \
+                   (SELECT max(id) AS id FROM segment \
+                    UNION ALL SELECT max(id) FROM pending UNION ALL SELECT max(id) FROM retired \
+                    UNION ALL SELECT seq FROM sqlite_sequence WHERE name = 'segment')";
+        let next = self.connection.query_row(sql, [], |row| row.get(0));
+        next.map_err(|error| self.failed(&error))
+    }
+
+    /// What a segment that is written now says of a store that nobody has open.
+    pub fn about(&self, made_from: Vec<i64>, series: &SeriesTable) -> Result<About, StoreError> {
+        Ok(About {
+            made_from,
+            sealed_to: self.sealed_to()?,
+            generation: self.number(GENERATION)?.unwrap_or(0),
+            places_generation: self.number(PLACES_GENERATION)?.unwrap_or(0),
+            retain_from_ms: self.number(RETAIN_FROM)?.unwrap_or(i64::MIN),
+            stations: self.stations(series)?.0,
+        })
+    }
+
+    /// What was set aside before.
+    pub fn set_aside(&self) -> Result<Vec<Fault>, StoreError> {
+        let mut faults = self.rows(
+            "SELECT DISTINCT segment, cause FROM lost ORDER BY segment, first_block",
+            |row| Ok(Fault { file: segment_file(row.get(0)?), cause: row.get(1)? }),
+        )?;
+        faults.extend(self.rows(
+            "SELECT id, damaged FROM journal WHERE damaged IS NOT NULL ORDER BY id",
+            |row| Ok(Fault { file: journal_batch(row.get(0)?), cause: row.get(1)? }),
+        )?);
+        Ok(faults)
+    }
+
+    /// The segments whose files were being written, with those that each was to be merged from.
+    pub fn pending(&self) -> Result<Vec<(i64, Vec<i64>)>, StoreError> {
+        self.rows("SELECT id, made_from FROM pending", |row| {
+            let made_from: String = row.get(1)?;
+            Ok((row.get(0)?, made_from.split(',').filter_map(|id| id.parse().ok()).collect()))
+        })
+    }
+
+    /// The segments that were taken out of service.
+    pub fn retired(&self) -> Result<Vec<Retired>, StoreError> {
+        self.rows("SELECT id, replaced_by, damaged FROM retired", |row| {
+            Ok(Retired { id: row.get(0)?, replaced_by: row.get(1)?, damaged: row.get(2)? })
+        })
+    }
+
+    /// What of sealed readings is lost, without what retention has given up.
+    pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
+        let sql = "SELECT segment, first_block, end_block, first_ms, last_ms, first_station, \
+                   last_station FROM lost";
+        self.rows(sql, |row| {
+            Ok(Lost {
+                segment: row.get(0)?,
+                blocks: row.get(1)?..row.get(2)?,
+                first_ms: row.get(3)?,
+                last_ms: row.get(4)?,
+                first: StationId::from_bytes(row.get(5)?),
+                last: StationId::from_bytes(row.get(6)?),
+            })
+        })
+    }
+
+    /// Forgets the segments whose files are gone.
+    pub fn forget_swept(&mut self) -> Result<(), StoreError> {
+        self.transaction(|transaction| {
+            transaction.execute_batch("DELETE FROM pending; DELETE FROM retired")
+        })
+    }
+}
+
+/// What of sealed readings is lost: blocks of a segment that were damaged.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Lost {
+    pub segment: i64,
+    pub blocks: Range<u32>,
+    /// When the readings were, and of which stations, all ends included.
+    pub first_ms: i64,
+    pub last_ms: i64,
+    pub first: StationId,
+    pub last: StationId,
+}
+
+/// A segment that was taken out of service.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Retired {
+    pub id: i64,
+    /// The segment that its readings are in now; `None` where they were given up as too old.
+    pub replaced_by: Option<i64>,
+    /// Whether parts of it could not be read: its file is kept.
+    pub damaged: bool,
+}
+
+pub(in super::super) fn add_segment(
+    transaction: &Transaction<'_>,
+    entry: &SegmentEntry,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO segment (id, sequence, readings, first_ms, last_ms, length, checksums) \
+               VALUES (?, ?, ?, ?, ?, ?, ?)";
+    let row = params![
+        entry.id,
+        entry.sequence,
+        entry.readings,
+        entry.first_ms,
+        entry.last_ms,
+        entry.length,
+        entry.encode_checksums(),
+    ];
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}
+
+/// Notes that the file of a segment is about to be written.
+pub(in super::super) fn begin_segment(
+    transaction: &Transaction<'_>,
+    id: i64,
+    made_from: &[i64],
+) -> rusqlite::Result<()> {
+    let made_from: Vec<String> = made_from.iter().map(i64::to_string).collect();
+    let sql = "INSERT OR REPLACE INTO pending (id, made_from) VALUES (?, ?)";
+    transaction.prepare_cached(sql)?.execute(params![id, made_from.join(",")]).map(|_| ())
+}
+
+/// Notes that the file of a segment is in the catalogue, or came to nothing.
+pub(in super::super) fn end_segment(
+    transaction: &Transaction<'_>,
+    id: i64,
+) -> rusqlite::Result<()> {
+    transaction.prepare_cached("DELETE FROM pending WHERE id = ?")?.execute([id]).map(|_| ())
+}
+
+/// Takes a segment out of service.
+pub(in super::super) fn retire_segment(
+    transaction: &Transaction<'_>,
+    retired: Retired,
+) -> rusqlite::Result<()> {
+    let Retired { id, replaced_by, damaged } = retired;
+    transaction.prepare_cached("DELETE FROM segment WHERE id = ?")?.execute([id])?;
+    let sql = "INSERT OR REPLACE INTO retired (id, replaced_by, damaged) VALUES (?, ?, ?)";
+    transaction.prepare_cached(sql)?.execute(params![id, replaced_by, damaged]).map(|_| ())
+}
+
+/// Takes a segment out of service of which nothing can be read.
+pub(in super::super) fn mark_segment(
+    transaction: &Transaction<'_>,
+    id: i64,
+    entry: Option<&SegmentEntry>,
+    cause: &str,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE segment SET damaged = ? WHERE id = ?";
+    transaction.prepare_cached(sql)?.execute(params![cause, id])?;
+    // Where the entry is not to be trusted, the readings may have been at any time.
+    let lost = Lost {
+        segment: id,
+        blocks: 0..entry.map_or(1, SegmentEntry::blocks),
+        first_ms: entry.map_or(i64::MIN, |entry| entry.first_ms),
+        last_ms: entry.map_or(i64::MAX, |entry| entry.last_ms),
+        first: StationId::from_bytes([0; 16]),
+        last: StationId::from_bytes([0xff; 16]),
+    };
+    add_lost(transaction, &lost, cause)
+}
+
+pub(in super::super) fn add_lost(
+    transaction: &Transaction<'_>,
+    lost: &Lost,
+    cause: &str,
+) -> rusqlite::Result<()> {
+    let row = params![
+        lost.segment,
+        lost.blocks.start,
+        lost.blocks.end,
+        lost.first_ms,
+        lost.last_ms,
+        lost.first.as_bytes(),
+        lost.last.as_bytes(),
+        cause,
+    ];
+    let sql = "INSERT INTO lost VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}
