@@ -7,6 +7,7 @@ import tarfile
 import threading
 import time
 import zipfile
+import zlib
 
 from answers import PRODUCTS
 from process import DATA, Server, key_hash
@@ -38,6 +39,11 @@ HEADS = {
 def reports():
     """A million empty reports."""
     return gzip.compress(b"SACN43 CWAO 032000\n" + b"METAR =\n" * 1_000_000)
+
+
+def refused():
+    """Ten million reports that are refused."""
+    return gzip.compress(b"SACN43 CWAO 032000\n" + b"METAR C 99=\n" * 10_000_000, 1)
 
 
 def long_name():
@@ -93,35 +99,56 @@ def gzip_in_gzip():
     return gzip.compress(gzip.compress(out.getvalue()))
 
 
-def constant_grids(count):
-    """GRIB2: constant fields of 8192 × 8192 cells, 179 bytes each."""
+SIDE = 8192
+
+
+def grids(name, count, packing, values=SIDE * SIDE, bitmap=b"\xff", data=b"", packed=False):
+    """So many fields of 8192 × 8192 cells; the other sections are those of a real one."""
+    def section(number, content):
+        return struct.pack(">IB", len(content) + 5, number) + content
+
     def make():
-        message = bytearray(gzip.decompress(
-            (DATA / "grib/nam211_prmsl_simple.grib2.gz").read_bytes()))
-        return bytes(constant(message)) * count
-    make.__doc__ = f"GRIB2: {count} constant fields of 8192 × 8192 cells"
+        real = gzip.decompress((DATA / "grib/nam211_prmsl_simple.grib2.gz").read_bytes())
+        at, parts = 16, {}
+        while real[at:at + 4] != b"7777":
+            length, number = struct.unpack(">IB", real[at:at + 5])
+            parts[number] = real[at + 5:at + length]
+            at += length
+        cells = SIDE * SIDE
+        grid = struct.pack(">BIBBH", 0, cells, 0, 0, 0)
+        grid += struct.pack(">BBIBIBI", 6, 0, 0, 0, 0, 0, 0) + struct.pack(">II", SIDE, SIDE)
+        grid += struct.pack(">IIIIBIIIIB", 0, 0xFFFFFFFF, 80_000_000, 0, 48, 0, 100_000_000,
+                            9_767, 9_767, 0)
+        sections = {1: parts[1], 3: grid, 4: parts[4], 5: struct.pack(">I", values) + packing,
+                    6: bitmap() if callable(bitmap) else bitmap,
+                    7: data() if callable(data) else data}
+        body = b"".join(section(*each) for each in sections.items())
+        message = b"GRIB\0\0\0\2" + struct.pack(">Q", 16 + len(body) + 4) + body + b"7777"
+        return gzip.compress(message * count) if packed else message * count
+    make.__doc__ = f"GRIB2: {count} fields of {SIDE} × {SIDE} cells, {name}"
     return make
 
 
-def constant(message):
-    """A field of one value on a grid of longitudes and latitudes, with the identity of another
-    message."""
-    def section(number, content):
-        return struct.pack(">IB", len(content) + 5, number) + content
-    at, parts = 16, {}
-    while message[at:at + 4] != b"7777":
-        length, number = struct.unpack(">IB", message[at:at + 5])
-        parts[number] = bytes(message[at + 5:at + length])
-        at += length
-    side = 8192
-    grid = struct.pack(">BIBBH", 0, side * side, 0, 0, 0)
-    grid += struct.pack(">BBIBIBI", 6, 0, 0, 0, 0, 0, 0) + struct.pack(">II", side, side)
-    grid += struct.pack(">IIIIBIIIIB", 0, 0xFFFFFFFF, 80_000_000, 0, 48, 0, 100_000_000, 9_767, 9_767, 0)
-    packing = struct.pack(">IH", side * side, 0) + struct.pack(">fHHBB", 101_325.0, 0, 0, 0, 0)
-    body = section(1, parts[1]) + section(3, grid) + section(4, parts[4]) + section(5, packing)
-    body += section(6, b"\xff") + section(7, b"")
-    total = 16 + len(body) + 4
-    return b"GRIB\0\0\0\2" + struct.pack(">Q", total) + body + b"7777"
+# A value for all cells.
+CONSTANT = struct.pack(">HfHHBB", 0, 101_325.0, 0, 0, 0, 0)
+# One group of all cells, whose values take no bits.
+ONE_GROUP = struct.pack(">HfHHBBBBffIBBIBIB", 2, 101_325.0, 0, 0, 8, 0, 1, 0, 0, 0, 1, 0, 0,
+                        SIDE * SIDE, 1, SIDE * SIDE, 0)
+PNG = struct.pack(">HfHHBB", 41, 101_325.0, 0, 0, 8, 0)
+
+
+def png():
+    """An image of zeros."""
+    def chunk(name, content):
+        checksum = zlib.crc32(name + content)
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", checksum)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", SIDE, SIDE, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(bytes((SIDE + 1) * SIDE), 9)) + chunk(b"IEND", b""))
+
+
+def bitmap():
+    """Every other cell has a value."""
+    return b"\0" + b"\xaa" * (SIDE * SIDE // 8)
 
 
 def polygon():
@@ -143,14 +170,18 @@ def deep_xml():
     return gzip.compress(b'<?xml version="1.0"?><om:ObservationCollection>' + b"<a>" * 1_000_000)
 
 
+CONSTANT_GRIDS = grids("constant", 30, CONSTANT)
 BOMBS = [newlines, reports, long_name, pax, many_files, zip_of_zeros, gzip_in_gzip,
-         constant_grids(1), constant_grids(30), polygon, deep_json, deep_xml,
-         *[newlines_named(kind) for kind in HEADS]]
+         grids("constant", 1, CONSTANT), CONSTANT_GRIDS, polygon, deep_json, deep_xml,
+         *[newlines_named(kind) for kind in HEADS], refused,
+         grids("an image of zeros", 1, PNG, data=png, packed=True),
+         grids("a group without bits", 30, ONE_GROUP, data=b"\0\0"),
+         grids("half of them missing", 1, CONSTANT, SIDE * SIDE // 2, bitmap, packed=True)]
+FEW = [newlines, reports, long_name, many_files, CONSTANT_GRIDS, polygon, deep_json]
 
 
 def check(work, report, small):
-    bombs = BOMBS if not small else [newlines, reports, long_name, many_files, constant_grids(30),
-                                     polygon, deep_json]
+    bombs = FEW if small else BOMBS
     folder = work / "data"
     products = work / "products.toml"
     products.write_text(PRODUCTS)
