@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use super::catalogue::DATABASE;
 use super::mapped::BLOCK_BYTES;
 use super::testing::{Temporary, seal};
 use super::tests::{NAMES, batch, held, report};
@@ -260,4 +261,80 @@ fn a_reading_in_a_damaged_block_may_come_in_again() {
     let receipt = store.append(&readings(0..TIMES), &mut unjudged).unwrap();
     assert_eq!(receipt.added, lost);
     assert_eq!(held(&store), expected);
+}
+
+/// A store with ten batches in its journal, each of a time and a station.
+fn fresh() -> Temporary {
+    let mut store = Temporary::new(SEPARATE);
+    for time in 0..10 {
+        let name = NAMES[time as usize % NAMES.len()];
+        let reports = vec![report(name, time * 1_000, 1, &[time as f64], Quality::GOOD)];
+        store.append(&batch(reports), &mut unjudged).unwrap();
+    }
+    store.reopen();
+    assert_eq!(store.health().fresh_readings, 10);
+    store
+}
+
+fn change(store: &mut Temporary, sql: &str) {
+    store.store = None;
+    let database = rusqlite::Connection::open(store.dir.path().join(DATABASE)).unwrap();
+    assert_eq!(database.execute(sql, []).unwrap(), 1);
+}
+
+#[test]
+fn a_damaged_batch_of_the_journal_is_said_where_its_readings_would_be() {
+    let second = |time: i64| ClosedWindow::new(time * 1_000, time * 1_000 + 999).unwrap();
+    let name = |time: i64| NAMES[time as usize % NAMES.len()];
+    for set_aside in [false, true] {
+        let mut store = fresh();
+        let expected = held(&store);
+        let sql = "UPDATE journal SET batch = substr(batch, 1, length(batch) - 1) WHERE id = 4";
+        change(&mut store, sql);
+        if set_aside {
+            EmbeddedStore::verify(store.dir.path(), true).unwrap();
+        }
+        for _ in 0..2 {
+            store.reopen();
+            let found: BTreeSet<_> = held(&store).into_iter().collect();
+            assert_eq!(expected.iter().filter(|reading| !found.contains(reading)).count(), 1);
+            for time in 0..10 {
+                assert_eq!(damage(&*store, name(time), second(time)), u64::from(time == 3));
+                assert_eq!(damage(&*store, name(time + 1), second(time)), 0);
+            }
+            assert_eq!(store.health().faults.len(), 1, "{:?}", store.health().faults);
+        }
+    }
+}
+
+#[test]
+fn a_damaged_batch_whose_note_is_damaged_too_may_have_held_anything() {
+    let mut store = fresh();
+    change(&mut store, "UPDATE journal SET batch = x'00', note = x'01' WHERE id = 4");
+    store.reopen();
+    let then = ClosedWindow::new(900_000, 900_001).unwrap();
+    assert!(NAMES.iter().all(|name| damage(&*store, name, then) == 1));
+}
+
+#[test]
+fn a_damaged_note_of_a_batch_costs_no_reading_and_is_mended() {
+    for sql in [
+        "UPDATE journal SET note = substr(note, 2) WHERE id = 4",
+        "UPDATE journal SET generation = generation + 64 WHERE id = 4",
+    ] {
+        let mut store = fresh();
+        let expected = held(&store);
+        change(&mut store, sql);
+        let fault = "mesonet.sqlite, batch 4 of the journal: its note is not as it was written";
+        store.reopen();
+        let told: Vec<String> = store.health().faults.iter().map(Fault::to_string).collect();
+        assert_eq!((held(&store), told), (expected.clone(), vec![fault.to_owned()]));
+        store.store = None;
+        let report = EmbeddedStore::verify(store.dir.path(), true).unwrap();
+        assert_eq!(report.set_aside.iter().map(Fault::to_string).collect::<Vec<_>>(), [fault]);
+        assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
+        store.reopen();
+        assert_eq!((held(&store), store.health().faults), (expected, vec![]));
+        assert_eq!(damage_of_all(&*store), 0);
+    }
 }

@@ -93,10 +93,12 @@ impl State {
                 }
                 Err(cause) => {
                     self.catalogue
-                        .transaction(|transaction| mark_batch(transaction, entry.id, &cause))?;
+                        .transaction(|transaction| mark_batch(transaction, &entry, &cause))?;
+                    self.lost = Arc::new(self.catalogue.lost()?);
                     faults.note(Fault::new(journal_batch(entry.id), cause));
                 }
             }
+            entry.fault.into_iter().for_each(|fault| faults.note(fault));
             self.stations.generation = entry.generation;
             self.stations.places_generation = entry.places_generation;
         }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::RebuildReport;
 use super::catalogue::{
-    Catalogue, DATABASE, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM, Retired,
-    add_segment, add_series, end_journal, put_batch, put_state, retire_segment, segment_file,
-    set_meta,
+    BatchNote, Catalogue, DATABASE, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM,
+    Retired, add_segment, add_series, end_journal, put_batch, put_state, retire_segment,
+    segment_file, set_meta,
 };
 use super::fault::{Fault, Faults, storage};
 use super::folder::{DAMAGED, Folder, ORPHANED, SEGMENTS, orphaned, sync_folder};
@@ -214,10 +214,14 @@ fn fill(
 
     let sealed_to = footers.iter().map(|footer| footer.note.sealed_to).max().unwrap_or(0);
     let fresh = salvaged.journal.iter().filter(|entry| entry.id > sealed_to);
-    let fresh: Vec<&JournalEntry> =
-        fresh.filter(|entry| decode_batch(&entry.batch, &series).is_ok()).collect();
+    let fresh: Vec<(&JournalEntry, BatchNote)> = fresh
+        .filter_map(|entry| {
+            let (_, run) = decode_batch(&entry.batch, &series).ok()?;
+            Some((entry, BatchNote::of(entry.generation, entry.places_generation, &run)))
+        })
+        .collect();
     report.journal_batches = fresh.len();
-    let last = fresh.iter().map(|entry| entry.id).max().unwrap_or(0).max(sealed_to);
+    let last = fresh.iter().map(|(entry, _)| entry.id).max().unwrap_or(0).max(sealed_to);
     let notes = || footers.iter().map(|footer| &footer.note);
     let generation = notes().map(|note| note.generation).max().unwrap_or(0);
     let places = notes().map(|note| note.places_generation).max().unwrap_or(0);
@@ -235,8 +239,8 @@ fn fill(
         for &retired in superseded {
             retire_segment(transaction, retired)?;
         }
-        for entry in fresh {
-            put_batch(transaction, entry)?;
+        for (entry, note) in fresh {
+            put_batch(transaction, entry.id, &note, &entry.batch)?;
         }
         end_journal(transaction, last)?;
         for (name, text) in &salvaged.texts {

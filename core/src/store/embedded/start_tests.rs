@@ -201,12 +201,18 @@ fn a_folder_with_nothing_but_model_runs_is_not_new() {
 
 #[test]
 fn a_folder_of_an_older_version_is_upgraded_in_place() {
-    const TO_2: &str = "ALTER TABLE meta DROP COLUMN checksum; PRAGMA user_version = 2";
-    const TO_1: &str = "ALTER TABLE meta DROP COLUMN checksum; DROP TABLE pending; \
+    const TO_2: &str = "ALTER TABLE meta DROP COLUMN checksum; \
+                        ALTER TABLE journal DROP COLUMN note; PRAGMA user_version = 2";
+    const TO_1: &str = "ALTER TABLE meta DROP COLUMN checksum; \
+                        ALTER TABLE journal DROP COLUMN note; DROP TABLE pending; \
                         DROP TABLE retired; DROP TABLE lost; PRAGMA user_version = 1";
     for back in [TO_1, TO_2] {
         let mut store = sealed();
         store.meta_set("from", "Toronto").unwrap();
+        // Some of it in the journal.
+        store
+            .append(&batch(vec![report("A", 77, 0, &[7.0], Quality::GOOD)]), &mut unjudged)
+            .unwrap();
         let expected = held(&store);
         store.store = None;
         change(store.dir.path(), back);

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use super::VerifyReport;
 use super::alert_file::{ALERTS, read_alerts, salvage_alerts};
 use super::catalogue::{
-    Catalogue, DATABASE, Retired, SegmentEntry, add_lost, add_segment, begin_segment, end_segment,
-    journal_batch, mark_batch, retire_segment,
+    BatchNote, Catalogue, DATABASE, JournalEntry, Retired, SegmentEntry, add_lost, add_segment,
+    begin_segment, end_segment, journal_batch, mark_batch, retire_segment, set_note,
 };
 use super::fault::{Fault, Faults};
 use super::folder::{DAMAGED, Folder, check_catalogue, length, orphaned};
@@ -36,7 +36,9 @@ enum Guard {
 enum Damage {
     /// A segment, with its entry where that is whole.
     Segment(i64, Option<SegmentEntry>, Vec<Fault>),
-    Batch(i64, Fault),
+    Batch(JournalEntry, Fault),
+    /// The note of a batch that is whole, and what it should be.
+    Note(i64, BatchNote, Fault),
     /// Acknowledged batches that are missing: somebody takes note of it.
     Missing(Fault),
     /// Whatever is wrong with the alerts: those that can be read are saved.
@@ -80,8 +82,11 @@ fn set_aside_all(
                         folder.set_aside(&mut catalogue, *id, None, fault)?;
                     }
                 }
-                Damage::Batch(id, fault) => catalogue
-                    .transaction(|transaction| mark_batch(transaction, *id, &fault.cause))?,
+                Damage::Batch(entry, fault) => catalogue
+                    .transaction(|transaction| mark_batch(transaction, entry, &fault.cause))?,
+                Damage::Note(id, note, _) => {
+                    catalogue.transaction(|transaction| set_note(transaction, *id, note))?;
+                }
                 Damage::Missing(_) => catalogue.forget_missing_batches()?,
                 Damage::Alerts(_) => {}
             }
@@ -98,9 +103,10 @@ impl Damage {
     fn faults(&self) -> &[Fault] {
         match self {
             Self::Segment(_, _, faults) => faults,
-            Self::Batch(_, fault) | Self::Missing(fault) | Self::Alerts(fault) => {
-                std::slice::from_ref(fault)
-            }
+            Self::Batch(_, fault)
+            | Self::Note(_, _, fault)
+            | Self::Missing(fault)
+            | Self::Alerts(fault) => std::slice::from_ref(fault),
         }
     }
 }
@@ -143,17 +149,21 @@ fn read_readings(
         stations.iter().map(|state| state.record.station.id).collect();
     report.faults.extend(faults);
 
-    for entry in catalogue.journal()? {
+    for mut entry in catalogue.journal()? {
         report.journal_batches += 1;
         match decode_batch(&entry.batch, &series) {
             Ok((deltas, run)) => {
                 let described = deltas.iter().filter(|(_, delta)| delta.describes());
                 stations.extend(described.map(|&(id, _)| id));
                 report.journal_readings += run.readings;
+                if let Some(fault) = entry.fault.take() {
+                    let note = BatchNote::of(entry.generation, entry.places_generation, &run);
+                    damaged.push(Damage::Note(entry.id, note, fault));
+                }
             }
             Err(cause) => {
                 let fault = Fault::new(journal_batch(entry.id), cause);
-                damaged.push(Damage::Batch(entry.id, fault));
+                damaged.push(Damage::Batch(entry, fault));
             }
         }
     }

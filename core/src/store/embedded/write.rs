@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, Lost, add_batch, add_series};
+use super::catalogue::{BatchNote, Catalogue, Lost, add_batch, add_series};
 use super::codec::{Writer as Out, put_run};
 use super::merge::merge_fresh;
 use super::run::{Run, RunBuilder};
@@ -132,13 +132,14 @@ impl State {
             put_deltas(&deltas, &mut out);
             put_run(&run, &mut out);
             let blob = out.close();
-            let (generation, places) = (self.stations.generation, self.stations.places_generation);
+            let stations = &self.stations;
+            let note = BatchNote::of(stations.generation, stations.places_generation, &run);
             let known = self.series.list.len();
             let id = self.catalogue.transaction(|transaction| {
                 for fresh in &series.list[known..] {
                     add_series(transaction, fresh)?;
                 }
-                add_batch(transaction, generation, places, &blob)
+                add_batch(transaction, &note, &blob)
             })?;
             // On disk: from here on nothing can fail.
             self.catalogue.acknowledge(id);

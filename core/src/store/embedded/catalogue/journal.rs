@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Row, Transaction, params};
 
-use super::super::codec::Wrong;
+use super::super::codec::{Bytes, Writer, Wrong};
 use super::super::count::{Count, JOURNAL_COUNT, read_count};
 use super::super::fault::Fault;
-use super::{Catalogue, DATABASE, set_meta};
+use super::super::run::Run;
+use super::{Catalogue, DATABASE, Lost, add_lost, set_meta};
+use crate::station::StationId;
 use crate::store::StoreError;
 
 /// Spans of acknowledged batches that are missing, each on a line; kept until somebody takes note.
@@ -22,20 +24,98 @@ pub(in super::super) struct JournalEntry {
     pub generation: u64,
     pub places_generation: u64,
     pub batch: Vec<u8>,
+    /// What its note says, where it has one that is as it was written.
+    pub note: Option<BatchNote>,
+    /// What is wrong with the note.
+    pub fault: Option<Fault>,
+}
+
+/// What is known of a batch even if it is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct BatchNote {
+    pub generation: u64,
+    pub places_generation: u64,
+    /// When the readings were, and of which stations, all ends included; the first is later than
+    /// the last where there are none.
+    first_ms: i64,
+    last_ms: i64,
+    first: StationId,
+    last: StationId,
+}
+
+impl BatchNote {
+    pub fn of(generation: u64, places_generation: u64, run: &Run) -> Self {
+        let of_station = |end: Option<&(StationId, u32)>| {
+            end.map_or(StationId::from_bytes([0; 16]), |&(station, _)| station)
+        };
+        let (first, last) = (of_station(run.stations.first()), of_station(run.stations.last()));
+        let (first_ms, last_ms) = (run.first_ms, run.last_ms);
+        Self { generation, places_generation, first_ms, last_ms, first, last }
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        for number in [self.generation as i64, self.places_generation as i64] {
+            out.i64(number);
+        }
+        for number in [self.first_ms, self.last_ms] {
+            out.i64(number);
+        }
+        out.id(self.first);
+        out.id(self.last);
+        out.close()
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Wrong> {
+        let mut bytes = Bytes::open(bytes)?;
+        Ok(Self {
+            generation: bytes.i64()? as u64,
+            places_generation: bytes.i64()? as u64,
+            first_ms: bytes.i64()?,
+            last_ms: bytes.i64()?,
+            first: bytes.id()?,
+            last: bytes.id()?,
+        })
+    }
+}
+
+impl JournalEntry {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let (id, bytes): (_, Option<Vec<u8>>) = (row.get(0)?, row.get(4)?);
+        let columns = (row.get(1)?, row.get(2)?);
+        let note = bytes.as_deref().and_then(|bytes| BatchNote::decode(bytes).ok());
+        let noted = note.map(|note| (note.generation, note.places_generation));
+        // Before version 3 there was none.
+        let is_wrong = bytes.is_some() && noted != Some(columns);
+        let fault = || Fault::new(journal_batch(id), "its note is not as it was written");
+        let (generation, places_generation) = noted.unwrap_or(columns);
+        let (batch, fault) = (row.get(3)?, is_wrong.then(fault));
+        Ok(Self { id, generation, places_generation, batch, note, fault })
+    }
+
+    /// What is lost with the batch.
+    pub fn lost(&self) -> Option<Lost> {
+        let any =
+            (i64::MIN, i64::MAX, StationId::from_bytes([0; 16]), StationId::from_bytes([0xff; 16]));
+        let of_note = |note: BatchNote| (note.first_ms, note.last_ms, note.first, note.last);
+        let (first_ms, last_ms, first, last) = self.note.map_or(any, of_note);
+        let lost = Lost { segment: -self.id, blocks: 0..1, first_ms, last_ms, first, last };
+        (first_ms <= last_ms).then_some(lost)
+    }
 }
 
 impl Catalogue {
+    /// The batches that are whole or not known to be damaged.
     pub fn journal(&self) -> Result<Vec<JournalEntry>, StoreError> {
-        let sql = "SELECT id, generation, places_generation, batch FROM journal \
-                   WHERE damaged IS NULL ORDER BY id";
-        self.rows(sql, |row| {
-            Ok(JournalEntry {
-                id: row.get(0)?,
-                generation: row.get(1)?,
-                places_generation: row.get(2)?,
-                batch: row.get(3)?,
-            })
-        })
+        self.rows(&self.select_journal("ASC"), JournalEntry::read)
+    }
+
+    fn select_journal(&self, order: &str) -> String {
+        let note = if self.version < 3 { "NULL" } else { "note" };
+        format!(
+            "SELECT id, generation, places_generation, batch, {note} FROM journal \
+             WHERE damaged IS NULL ORDER BY id {order}"
+        )
     }
 
     /// Id of the last batch that the journal ever had.
@@ -63,19 +143,10 @@ impl Catalogue {
         let mut found = BTreeMap::new();
         for order in ["ASC", "DESC"] {
             let mut read = || {
-                let sql = format!(
-                    "SELECT id, generation, places_generation, batch FROM journal \
-                     WHERE damaged IS NULL ORDER BY id {order}"
-                );
-                let mut statement = self.connection.prepare(&sql)?;
+                let mut statement = self.connection.prepare(&self.select_journal(order))?;
                 let mut rows = statement.query([])?;
                 while let Some(row) = rows.next()? {
-                    let entry = JournalEntry {
-                        id: row.get(0)?,
-                        generation: row.get(1)?,
-                        places_generation: row.get(2)?,
-                        batch: row.get(3)?,
-                    };
+                    let entry = JournalEntry::read(row)?;
                     found.insert(entry.id, entry);
                 }
                 rusqlite::Result::Ok(())
@@ -173,21 +244,36 @@ pub(in super::super) fn journal_batch(id: i64) -> String {
 
 pub(in super::super) fn add_batch(
     transaction: &Transaction<'_>,
-    generation: u64,
-    places_generation: u64,
+    note: &BatchNote,
     batch: &[u8],
 ) -> rusqlite::Result<i64> {
-    let sql = "INSERT INTO journal (generation, places_generation, batch) VALUES (?, ?, ?)";
-    transaction.prepare_cached(sql)?.insert(params![generation, places_generation, batch])
+    let sql = "INSERT INTO journal (generation, places_generation, batch, note) \
+               VALUES (?, ?, ?, ?)";
+    let row = params![note.generation, note.places_generation, batch, note.encode()];
+    transaction.prepare_cached(sql)?.insert(row)
 }
 
 /// Puts a batch into the journal again.
 pub(in super::super) fn put_batch(
     transaction: &Transaction<'_>,
-    entry: &JournalEntry,
+    id: i64,
+    note: &BatchNote,
+    batch: &[u8],
 ) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO journal (id, generation, places_generation, batch) VALUES (?, ?, ?, ?)";
-    let row = params![entry.id, entry.generation, entry.places_generation, entry.batch];
+    let sql = "INSERT INTO journal (id, generation, places_generation, batch, note) \
+               VALUES (?, ?, ?, ?, ?)";
+    let row = params![id, note.generation, note.places_generation, batch, note.encode()];
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}
+
+/// Gives a batch another note.
+pub(in super::super) fn set_note(
+    transaction: &Transaction<'_>,
+    id: i64,
+    note: &BatchNote,
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE journal SET generation = ?, places_generation = ?, note = ? WHERE id = ?";
+    let row = params![note.generation, note.places_generation, note.encode(), id];
     transaction.prepare_cached(sql)?.execute(row).map(|_| ())
 }
 
@@ -201,11 +287,13 @@ pub(in super::super) fn end_journal(
     transaction.execute(sql, [last]).map(|_| ())
 }
 
+/// Takes a damaged batch out of service; it stays where it is.
 pub(in super::super) fn mark_batch(
     transaction: &Transaction<'_>,
-    id: i64,
+    entry: &JournalEntry,
     cause: &str,
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE journal SET damaged = ? WHERE id = ?";
-    transaction.prepare_cached(sql)?.execute(params![cause, id]).map(|_| ())
+    transaction.prepare_cached(sql)?.execute(params![cause, entry.id])?;
+    entry.lost().map_or(Ok(()), |lost| add_lost(transaction, &lost, cause))
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 
 pub(super) use self::journal::{
-    JournalEntry, add_batch, end_journal, journal_batch, mark_batch, put_batch,
+    BatchNote, JournalEntry, add_batch, end_journal, journal_batch, mark_batch, put_batch, set_note,
 };
 pub(super) use self::meta::{GENERATION, PLACES_GENERATION, RETAIN_FROM, set_meta};
 pub(super) use self::segments::{
@@ -93,8 +93,11 @@ const SCHEMA_2: &str = "
         FROM segment WHERE damaged IS NOT NULL;
 ";
 
-/// Version 3 has checksums of the texts.
-const SCHEMA_3: &str = "ALTER TABLE meta ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0";
+/// Version 3 has checksums of the texts, and notes of the batches.
+const SCHEMA_3: &str = "
+    ALTER TABLE meta ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE journal ADD COLUMN note BLOB;
+";
 
 /// The database.
 #[derive(Debug)]

@@ -124,7 +124,8 @@ impl Catalogue {
     /// What was set aside before.
     pub fn set_aside(&self) -> Result<Vec<Fault>, StoreError> {
         let mut faults = self.rows(
-            "SELECT DISTINCT segment, cause FROM lost ORDER BY segment, first_block",
+            "SELECT DISTINCT segment, cause FROM lost WHERE segment > 0 \
+             ORDER BY segment, first_block",
             |row| Ok(Fault { file: segment_file(row.get(0)?), cause: row.get(1)? }),
         )?;
         faults.extend(self.rows(
@@ -173,9 +174,10 @@ impl Catalogue {
     }
 }
 
-/// What of sealed readings is lost: blocks of a segment that were damaged.
+/// What of the readings is lost: blocks of a segment, or a batch of the journal, that were damaged.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Lost {
+    /// The segment, or a batch's id below zero.
     pub segment: i64,
     pub blocks: Range<u32>,
     /// When the readings were, and of which stations, all ends included.
