@@ -12,6 +12,10 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+/// Gives memory back that large answers took; that of the system kept half of it for good.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How long work that is not an answer may take once the server has stopped.
 const AFTERWORK: Duration = Duration::from_secs(3);
 

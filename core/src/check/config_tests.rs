@@ -48,6 +48,24 @@ fn entries_can_be_left_out() {
 }
 
 #[test]
+fn each_entry_that_ships_can_be_left_out() {
+    let shipped: toml::Table = DEFAULT_LIMITS_TOML.parse().unwrap();
+    let mut entries = 0;
+    for (section, limits) in shipped.iter().filter(|(section, _)| *section != "value") {
+        for entry in limits.as_table().unwrap().keys() {
+            let name = format!("{section}.{entry}");
+            let without = CheckConfig::from_toml(&format!("without = [\"{name}\"]")).unwrap();
+            assert_ne!(without, CheckConfig::default(), "{name}");
+            // It is gone, so it cannot be left out again.
+            let twice = refused(&format!("without = [\"{name}\", \"{name}\"]"));
+            assert!(twice.contains(&format!("\"{name}\" is no entry")), "{twice}");
+            entries += 1;
+        }
+    }
+    assert!(entries > 60, "{entries}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_with_its_line() {
     let range = |bands: &str| {
         refused(&format!("# own\n[range.airTemperature]\nalways = {bands}\nsource = \"own\"\n"))

@@ -68,3 +68,25 @@ fn the_report_of_the_neighbours_takes_its_place() {
     assert_eq!(told.checks.len(), Check::ALL.len());
     assert_eq!((told.verdict, told.decided_by), (doubtful, Some(Check::Neighbours)));
 }
+
+/// Why the step and the range were not checked of a series.
+fn why_not(change: impl FnOnce(&mut SeriesKey)) -> [Option<&'static str>; 2] {
+    let mut key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
+    change(&mut key);
+    let (ts_ms, value) = (&[0, HOUR_MS], &[10.0, 11.0]);
+    let series = [SeriesReadings { key: &key, ts_ms, value, source: &[Quality::UNCHECKED; 2] }];
+    let site = StationSite { coordinates: LonLat::new(-100.0, 50.0).unwrap(), altitude_m: None };
+    let told = Checker::default().explain(&site, &series, 0, 1).unwrap();
+    [Check::Step, Check::Range].map(|check| {
+        told.checks.iter().find(|report| report.check == check).unwrap().not_run_because
+    })
+}
+
+#[test]
+fn a_check_says_that_a_series_is_of_another_kind_or_unit() {
+    let kind = Some(NotRun::SeriesKind.text());
+    assert_eq!(why_not(|_| {}), [None, None]);
+    assert_eq!(why_not(|key| key.interval_type = IntervalType::Max), [kind, None]);
+    assert_eq!(why_not(|key| key.bucket = "a".into()), [kind, kind]);
+    assert_eq!(why_not(|key| key.reported_unit = "K".into()), [Some(NotRun::Unit.text()); 2]);
+}

@@ -64,6 +64,7 @@ fn bytes(store: &dyn Reader, page: ExportPage, format: ExportFormat, piece: usiz
     loop {
         let mut text = Vec::new();
         let done = writer.write(store, &mut text, piece).unwrap();
+        assert!(done || text.len() >= piece, "{} of {piece} bytes", text.len());
         whole.append(&mut text);
         if done {
             return whole;
@@ -412,4 +413,27 @@ fn bounds_that_are_equal_leave_the_one_value_and_the_one_verdict() {
     assert_eq!(rows(None, None, range(good, good)), 3);
     assert_eq!(rows(Some(1.0), Some(1.0), range(good, good)), 1);
     assert_eq!((rows(None, None, range(good, None)), rows(None, None, range(None, good))), (6, 6));
+}
+
+#[test]
+fn a_long_page_comes_in_pieces() {
+    const ROWS: i64 = 50_000;
+    let store =
+        store((0..ROWS).map(|i| report(i * 1_000, &[(air(), 1.0, Quality::GOOD)])).collect());
+    let plan = || ExportPage::plan(&store, &request(100_000), None).unwrap();
+    // Parquet comes in row groups, which are longer.
+    for format in [ExportFormat::Csv, ExportFormat::ArrowStream] {
+        let mut writer = plan().writer(format).unwrap();
+        let (mut longest, mut whole) = (0, 0);
+        loop {
+            let mut text = Vec::new();
+            let done = writer.write(&store, &mut text, 1).unwrap();
+            (longest, whole) = (longest.max(text.len()), whole + text.len());
+            if done {
+                break;
+            }
+        }
+        assert!(longest < whole * 9 / 10, "{format:?}: {longest} of {whole} bytes");
+        assert_eq!(bytes(&store, plan(), format, usize::MAX / 2).len(), whole);
+    }
 }
