@@ -171,6 +171,26 @@ fn alerts_that_are_gone_emptied_or_older_are_noticed_until_somebody_takes_note()
 }
 
 #[test]
+fn a_count_of_alerts_that_is_gone_or_damaged_is_noticed() {
+    let dir = alerts();
+    let count = dir.path().join("alerts.count");
+    let told = || {
+        let faults = EmbeddedStore::verify(dir.path(), false).unwrap().faults;
+        faults.iter().map(Fault::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(told(), [""; 0]);
+    let bytes = fs::read(&count).unwrap();
+    fs::remove_file(&count).unwrap();
+    assert_eq!(
+        told(),
+        ["alerts.count: it is missing, so whether acknowledged changes are missing cannot be told"]
+    );
+    fs::write(&count, &bytes[1..]).unwrap();
+    assert_eq!(told().len(), 1);
+    assert!(told()[0].starts_with("alerts.count: "), "{:?}", told());
+}
+
+#[test]
 fn what_can_be_read_of_cut_alerts_is_salvaged_and_the_file_is_kept() {
     let dir = alerts();
     let path = dir.path().join("alerts.sqlite");
