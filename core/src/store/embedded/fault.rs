@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::StoreError;
+use super::catalogue::DATABASE;
 
 /// A file of a store, or a part of one, that is damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,9 +91,20 @@ pub(super) fn storage(path: &Path, error: &io::Error) -> StoreError {
 
 /// An error of the database, told apart likewise.
 pub(super) fn database(path: &Path, error: &rusqlite::Error) -> StoreError {
-    let (path, cause) = (path.display().to_string(), error.to_string());
+    use rusqlite::ErrorCode::{DatabaseCorrupt, DiskFull, NotADatabase, Unknown};
+    let (shown, cause) = (path.display().to_string(), error.to_string());
     match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full { path, cause },
-        _ => StoreError::Storage { path, cause },
+        Some(DiskFull) => StoreError::Full { path: shown, cause },
+        // Unknown is a table or a column that is not there.
+        Some(DatabaseCorrupt | NotADatabase | Unknown) if path.ends_with(DATABASE) => {
+            damaged_catalogue(path, &cause)
+        }
+        _ => StoreError::Storage { path: shown, cause },
     }
+}
+
+/// A catalogue that cannot be used, with what to do about it.
+pub(super) fn damaged_catalogue(path: &Path, cause: &str) -> StoreError {
+    let cause = format!("{cause}; mesonet-server verify --rebuild makes it anew");
+    StoreError::Storage { path: path.display().to_string(), cause }
 }

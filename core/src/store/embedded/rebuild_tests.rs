@@ -10,7 +10,7 @@ use super::testing::{SMALL, Temporary, seal};
 use super::tests::{Act, NAMES, any_act, batch, held, report, ten};
 use super::*;
 use crate::quality::Quality;
-use crate::store::{Receipt, StationRecord, unjudged};
+use crate::store::{AlertStore, Receipt, StationRecord, unjudged};
 
 fn stations(store: &dyn Reader) -> Vec<Arc<StationRecord>> {
     store.directory().unwrap().stations.clone()
@@ -122,6 +122,33 @@ fn a_damaged_catalogue_is_kept_and_fresh_batches_are_taken_from_it() {
     assert_eq!((held(&*store), stations(&*store)), before);
     assert_eq!(store.meta_get("origin").unwrap().as_deref(), Some("own"));
     assert_eq!(store.health().faults, []);
+}
+
+#[test]
+fn a_catalogue_that_is_none_or_malformed_is_made_anew_as_the_error_says() {
+    let mut store = Temporary::new(SMALL);
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    let before = held(&*store);
+    let path = store.dir.path().join(DATABASE);
+    store.store = None;
+    let whole = fs::read(&path).unwrap();
+    let head = [&whole[..100], &vec![7; whole.len() - 100]].concat();
+    // That of the alerts is a database too, and of one of these versions.
+    drop(AlertStore::open(store.dir.path()).unwrap());
+    let alerts = fs::read(store.dir.path().join("alerts.sqlite")).unwrap();
+    for bytes in [vec![7; whole.len()], head, alerts] {
+        store.store = None;
+        fs::write(&path, bytes).unwrap();
+        let advice = "mesonet-server verify --rebuild makes it anew";
+        let error = EmbeddedStore::open(store.dir.path(), SMALL).unwrap_err().to_string();
+        assert!(error.ends_with(advice), "{error}");
+        let faults = EmbeddedStore::verify(store.dir.path(), true).unwrap().faults;
+        assert!(faults.len() == 1 && faults[0].cause.ends_with(advice), "{faults:?}");
+        assert!(EmbeddedStore::rebuild(store.dir.path()).unwrap().catalogue_kept);
+        store.reopen();
+        assert_eq!((held(&*store), store.health().faults), (before.clone(), vec![]));
+    }
 }
 
 #[test]

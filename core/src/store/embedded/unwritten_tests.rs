@@ -131,7 +131,11 @@ fn a_database_that_is_empty_or_none_is_a_fault_and_the_rest_is_checked() {
     let harms: [(&str, Harm, &str); 4] = [
         ("mesonet.sqlite", |path| fs::remove_file(path).unwrap(), "mesonet.sqlite is missing"),
         ("mesonet.sqlite", |path| fs::write(path, "").unwrap(), "mesonet.sqlite is empty"),
-        ("mesonet.sqlite", |path| fs::write(path, vec![7; 40_000]).unwrap(), "not a database"),
+        (
+            "mesonet.sqlite",
+            |path| fs::write(path, vec![7; 40_000]).unwrap(),
+            "file is not a database; mesonet-server verify --rebuild makes it anew",
+        ),
         ("alerts.sqlite", |path| fs::write(path, vec![7; 40_000]).unwrap(), "not a database"),
     ];
     for (file, harm, cause) in harms {

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use super::super::codec::Wrong;
-use super::super::fault::Fault;
+use super::super::fault::{Fault, damaged_catalogue};
 use super::{Catalogue, DATABASE};
 use crate::store::StoreError;
 
@@ -57,9 +57,7 @@ impl Catalogue {
     }
 
     fn wrong(&self, cause: &str) -> StoreError {
-        let path = self.path.display().to_string();
-        let cause = format!("{cause}; mesonet-server verify --rebuild makes it anew");
-        StoreError::Storage { path, cause }
+        damaged_catalogue(&self.path, cause)
     }
 }
 
