@@ -27,7 +27,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use disk::{Disk, Replay, Survivors};
-use recorder::{Record, chance, record};
+use recorder::{Record, chance, no_child_starts, record};
 
 /// Where the process that is watched finds what it does, its folder, and the file for its marks.
 const CHILD: &str = "MESONET_POWER_LOSS_CHILD";
@@ -125,6 +125,7 @@ fn survives_a_loss_of_power<W: Work>() {
             }
             states += 1;
             let goes_on = states % 4 == 0;
+            let _alone = no_child_starts();
             let checked = catch_unwind(AssertUnwindSafe(|| {
                 check::<W>(&work, &disk, done, &expected, goes_on);
             }));

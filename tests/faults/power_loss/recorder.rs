@@ -1,8 +1,8 @@
 //! A program is run and its changes are recorded: see `record_writes.c`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 /// How long a program may take: it takes a few seconds.
@@ -69,21 +69,23 @@ pub fn chance(seed: u64) -> u64 {
 pub fn record(work: &Path, root: &Path, marks: &Path, variable: &str, call: &str) -> Vec<Record> {
     let recorder = work.join("record_writes");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("faults/record_writes.c");
-    let built = Command::new("cc").arg("-O1").arg("-o").arg(&recorder).arg(source).output();
-    let built = built.expect("a C compiler is needed: cc");
+    let mut compiler = Command::new("cc");
+    compiler.arg("-O1").arg("-o").arg(&recorder).arg(source).stderr(Stdio::piped());
+    let compiler = start(&mut compiler).expect("a C compiler is needed: cc");
+    let built = compiler.wait_with_output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
 
     let (log, said) = (work.join("log"), work.join("said"));
     let out = std::fs::File::create(&said).unwrap();
-    let mut child = Command::new(recorder)
+    let mut command = Command::new(recorder);
+    command
         .args([&*log, root, marks, &std::env::current_exe().unwrap()])
         .args(["child", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
         .env(variable, call)
         .stdout(out.try_clone().unwrap())
         .stderr(out)
-        .stdin(Stdio::null())
-        .spawn()
-        .unwrap();
+        .stdin(Stdio::null());
+    let mut child = start(&mut command).unwrap();
     let begun = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -97,6 +99,20 @@ pub fn record(work: &Path, root: &Path, marks: &Path, variable: &str, call: &str
     };
     assert!(status.success(), "{status}: {}", std::fs::read_to_string(said).unwrap());
     parse(&std::fs::read(log).unwrap())
+}
+
+/// Until a child is the other program, it holds the files that are open here, and their locks. So
+/// none is started while a folder is open that will be opened again.
+static STARTING: RwLock<()> = RwLock::new(());
+
+fn start(command: &mut Command) -> std::io::Result<Child> {
+    let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+    command.spawn()
+}
+
+/// As long as it is kept, no child is started.
+pub fn no_child_starts() -> RwLockReadGuard<'static, ()> {
+    STARTING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn parse(mut log: &[u8]) -> Vec<Record> {
