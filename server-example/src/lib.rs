@@ -56,6 +56,7 @@ mod shares;
 mod signals;
 mod snapshot;
 mod state;
+mod station_bodies;
 mod stream;
 mod until_told;
 mod verify;

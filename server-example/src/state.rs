@@ -2,16 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::response::Response;
-use mesonet::{
-    AlertClock, AlertStore, Intake, MINUTE_MS, Reader, StationMarkers, Store, StoreError, Variable,
-    Watched, details,
-};
+use mesonet::{AlertClock, AlertStore, Intake, MINUTE_MS, Store, StoreError, Variable, Watched};
 
 use crate::alerts::AlertView;
 use crate::clock::{Clock, system_ms};
@@ -27,6 +23,7 @@ use crate::products::{Inlet, ProductFiles, take_in_sample};
 use crate::record::{Origin, Record};
 use crate::sample::station_tables;
 use crate::snapshot::Snapshot;
+use crate::station_bodies::{Details, Markers};
 use crate::until_told::UntilTold;
 use crate::work::{Cost, Load, Turns, held_answer};
 use crate::zones::{ZoneSet, ZonesError};
@@ -59,25 +56,6 @@ pub struct State {
     turns: Turns,
     /// Set once the server is told to stop.
     is_stopping: AtomicBool,
-}
-
-/// The markers of all stations.
-struct Markers {
-    places_generation: u64,
-    snapshot: Snapshot,
-}
-
-/// The details of all stations at one moment.
-pub(crate) struct Details {
-    generation: u64,
-    built_ms: i64,
-    /// The whole object.
-    pub snapshot: Snapshot,
-    /// How many damaged blocks of the record it lacks readings of.
-    pub damaged: u64,
-    /// Of each station the time of its most recent report, and where its member `"id":{…}` lies in
-    /// the identity body.
-    pub members: Vec<(Option<i64>, Range<usize>)>,
 }
 
 /// The body of a snapshot could not be made.
@@ -464,62 +442,4 @@ fn units() -> Result<Snapshot, SnapshotError> {
     let units: BTreeMap<&str, &str> =
         Variable::ALL.iter().map(|variable| (variable.name(), variable.unit().symbol())).collect();
     Ok(Snapshot::new(serde_json::to_vec(&units)?, "public, max-age=3600")?)
-}
-
-impl Markers {
-    fn new(store: &dyn Reader) -> Result<Self, SnapshotError> {
-        let directory = store.directory()?;
-        let markers = StationMarkers::new(directory.stations.iter().map(|record| &**record));
-        let snapshot = Snapshot::new(serde_json::to_vec(&markers)?, "no-cache")?;
-        Ok(Self { places_generation: directory.places_generation, snapshot })
-    }
-}
-
-impl Details {
-    /// The details as they are now; where nothing has changed, the known body with its encodings.
-    fn new(
-        store: &dyn Reader,
-        now_ms: i64,
-        known: Option<&Snapshot>,
-    ) -> Result<Self, SnapshotError> {
-        // Read first: what comes in meanwhile makes the details stale, not wrong for good.
-        let generation = store.directory()?.generation;
-        let store = Watched::new(store);
-        let details = details(&store, now_ms)?;
-        let mut members = Vec::with_capacity(details.len());
-        let mut body = vec![b'{'];
-        for detail in &details {
-            if body.len() > 1 {
-                body.push(b',');
-            }
-            let start = body.len();
-            serde_json::to_writer(&mut body, &detail.record.station.id)?;
-            body.push(b':');
-            serde_json::to_writer(&mut body, detail)?;
-            members.push((detail.record.update_time_ms, start..body.len()));
-        }
-        body.push(b'}');
-        let snapshot = match known.filter(|known| known.identity() == &body) {
-            Some(known) => known.clone(),
-            None => Snapshot::new(body, "no-cache")?,
-        };
-        let damaged = store.damage().blocks();
-        Ok(Self { generation, built_ms: now_ms, snapshot, damaged, members })
-    }
-
-    /// The object of those stations whose most recent report is not older than an instant.
-    pub fn since(&self, oldest_ms: i64) -> Vec<u8> {
-        let whole = self.snapshot.identity();
-        let mut body = vec![b'{'];
-        for (update_time_ms, member) in &self.members {
-            if update_time_ms.is_some_and(|update_time_ms| update_time_ms >= oldest_ms) {
-                if body.len() > 1 {
-                    body.push(b',');
-                }
-                body.extend_from_slice(&whole[member.clone()]);
-            }
-        }
-        body.push(b'}');
-        body
-    }
 }

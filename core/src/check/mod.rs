@@ -346,6 +346,8 @@ impl SeriesReadings<'_> {
 }
 
 #[cfg(test)]
+mod property_tests;
+#[cfg(test)]
 mod tables_tests;
 #[cfg(test)]
 #[path = "check_tests.rs"]

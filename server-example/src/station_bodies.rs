@@ -1,0 +1,85 @@
+//! What is told of all stations, encoded ahead: their markers and their details.
+
+use std::ops::Range;
+
+use mesonet::{Reader, StationMarkers, Watched, details};
+
+use crate::snapshot::Snapshot;
+use crate::state::SnapshotError;
+
+/// The markers of all stations.
+pub struct Markers {
+    pub places_generation: u64,
+    pub snapshot: Snapshot,
+}
+
+/// The details of all stations at one moment.
+pub struct Details {
+    pub generation: u64,
+    pub built_ms: i64,
+    /// The whole object.
+    pub snapshot: Snapshot,
+    /// How many damaged blocks of the record it lacks readings of.
+    pub damaged: u64,
+    /// Of each station the time of its most recent report, and where its member `"id":{…}` lies in
+    /// the identity body.
+    pub members: Vec<(Option<i64>, Range<usize>)>,
+}
+
+impl Markers {
+    pub fn new(store: &dyn Reader) -> Result<Self, SnapshotError> {
+        let directory = store.directory()?;
+        let markers = StationMarkers::new(directory.stations.iter().map(|record| &**record));
+        let snapshot = Snapshot::new(serde_json::to_vec(&markers)?, "no-cache")?;
+        Ok(Self { places_generation: directory.places_generation, snapshot })
+    }
+}
+
+impl Details {
+    /// The details as they are now; where nothing has changed, the known body with its encodings.
+    pub fn new(
+        store: &dyn Reader,
+        now_ms: i64,
+        known: Option<&Snapshot>,
+    ) -> Result<Self, SnapshotError> {
+        // Read first: what comes in meanwhile makes the details stale, not wrong for good.
+        let generation = store.directory()?.generation;
+        let store = Watched::new(store);
+        let details = details(&store, now_ms)?;
+        let mut members = Vec::with_capacity(details.len());
+        let mut body = vec![b'{'];
+        for detail in &details {
+            if body.len() > 1 {
+                body.push(b',');
+            }
+            let start = body.len();
+            serde_json::to_writer(&mut body, &detail.record.station.id)?;
+            body.push(b':');
+            serde_json::to_writer(&mut body, detail)?;
+            members.push((detail.record.update_time_ms, start..body.len()));
+        }
+        body.push(b'}');
+        let snapshot = match known.filter(|known| known.identity() == &body) {
+            Some(known) => known.clone(),
+            None => Snapshot::new(body, "no-cache")?,
+        };
+        let damaged = store.damage().blocks();
+        Ok(Self { generation, built_ms: now_ms, snapshot, damaged, members })
+    }
+
+    /// The object of those stations whose most recent report is not older than an instant.
+    pub fn since(&self, oldest_ms: i64) -> Vec<u8> {
+        let whole = self.snapshot.identity();
+        let mut body = vec![b'{'];
+        for (update_time_ms, member) in &self.members {
+            if update_time_ms.is_some_and(|update_time_ms| update_time_ms >= oldest_ms) {
+                if body.len() > 1 {
+                    body.push(b',');
+                }
+                body.extend_from_slice(&whole[member.clone()]);
+            }
+        }
+        body.push(b'}');
+        body
+    }
+}
