@@ -1,5 +1,5 @@
-# What the test runners in a log say: a line "passed failed skipped", then a line for each test that
-# was skipped, with the reason. Reads cargo test, pytest -rsx, node's TAP, the campaign of faults, and
+# Sums up the test runners in a log: a line "passed failed skipped", then a line for each skipped
+# test with the reason. Reads cargo test, pytest -rsx, node's TAP, the campaign of faults, and
 # stages that skip a part.
 
 /^test .* \.\.\. ignored/ {

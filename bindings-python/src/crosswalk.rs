@@ -1,6 +1,9 @@
 //! Quality flags of other schemes.
 
-use mesonet::{BUFR_033020, BaseQuality, Crosswalk, MADIS, QARTOD, Quality, SWOB_QA_SUMMARY};
+use mesonet::BaseQuality;
+use mesonet::observation::{
+    BUFR_033020, Crosswalk, GHCNH_CHECKS, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
@@ -17,7 +20,7 @@ macro_rules! scheme {
             if flag.is_instance_of::<PyBool>() {
                 return Err(PyTypeError::new_err("a flag is a number or a letter; got bool"));
             }
-            Ok(codes(flag.extract::<$flag>().map(|flag| $scheme.quality(flag))?))
+            Ok($scheme.quality(flag.extract::<$flag>()?).codes())
         }
         #[pyfunction]
         #[pyo3(signature = (code, /))]
@@ -28,10 +31,6 @@ macro_rules! scheme {
         $module.add_function(wrap_pyfunction!($written, $module)?)?;
         $module.add(stringify!($flags), flags(&$scheme))?;
     }};
-}
-
-fn codes(Quality { base, reason }: Quality) -> (u8, u8) {
-    (base as u8, reason as u8)
 }
 
 fn flags<F: Copy + PartialEq>(scheme: &Crosswalk<F>) -> Vec<F> {
@@ -50,5 +49,14 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scheme!(module, BUFR_033020, i32, bufr_033020_quality, bufr_033020_flag, bufr_033020_flags);
     scheme!(module, MADIS, char, madis_quality, madis_flag, madis_flags);
     scheme!(module, QARTOD, i32, qartod_quality, qartod_flag, qartod_flags);
+    scheme!(module, ISD, char, isd_quality, isd_flag, isd_flags);
+    scheme!(
+        module,
+        GHCNH_CHECKS,
+        char,
+        ghcnh_checks_quality,
+        ghcnh_checks_flag,
+        ghcnh_checks_flags
+    );
     Ok(())
 }

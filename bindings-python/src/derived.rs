@@ -1,4 +1,4 @@
-//! Values that are calculated from others: one ufunc for each formula.
+//! Derived values: one ufunc for each formula.
 
 use std::convert::Infallible;
 use std::ffi::CStr;
@@ -8,15 +8,15 @@ use pyo3::prelude::*;
 use crate::error::refused;
 use crate::ufunc::{Input, Output, forget_float_errors, inner_loop, register as register_ufunc};
 
-/// Adds a formula of the core as a ufunc of the same name; what it does not define is NaN.
+/// Adds a formula of the core as a ufunc of the same name; NaN where it is not defined.
 macro_rules! formula {
     ($module:ident, $name:ident($($input:ident),+) -> $output:ident, $doc:literal) => {{
         fn each($($input: Input<'_, f64>,)+ mut output: Output<'_, f64>) -> Result<(), Infallible> {
             $(let mut $input = $input;)+
             while let ($(Some($input),)+) = ($($input.next(),)+) {
-                output.push(mesonet::$name($($input),+).unwrap_or(f64::NAN));
+                output.push(mesonet::derived::$name($($input),+).unwrap_or(f64::NAN));
             }
-            // The formulas compute first and then look whether the inputs are in their domain.
+            // The formulas compute first and then check whether the inputs are in their domain.
             forget_float_errors();
             Ok(())
         }
@@ -24,7 +24,7 @@ macro_rules! formula {
             let name = CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes());
             match name {
                 Ok(name) => name,
-                Err(_) => panic!("a name has no zero byte"),
+                Err(_) => panic!("a name cannot contain a zero byte"),
             }
         };
         register_ufunc($module, NAME, $doc, [inner_loop!(each: ($($input: f64),+) -> ($output: f64))])?;
@@ -36,7 +36,7 @@ macro_rules! formula {
 #[pyo3(signature = (exposure, /))]
 fn roughness_m(exposure: &str) -> PyResult<f64> {
     let exposure = serde_json::from_value(exposure.into()).map_err(refused)?;
-    Ok(mesonet::roughness_m(exposure))
+    Ok(mesonet::derived::roughness_m(exposure))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,34 +1,34 @@
-//! The native grid of a model over arrays of NumPy.
+//! The native grid of a model over NumPy arrays.
 
-use mesonet::{GridDefinition, GridMember, LonLat, NativeGrid as Grid};
+use mesonet::grid::{self, NativeGrid as Grid};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::error::refused;
 
-/// Two columns of one length.
+/// Two columns of the same length.
 type Pair<'py, T> = (Bound<'py, PyArray1<T>>, Bound<'py, PyArray1<T>>);
 /// Two fields of the whole grid.
 type Fields<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 type Indices<'py> = PyReadonlyArray1<'py, i64>;
 
-/// See `mesonet.NativeGrid`, which hands over contiguous columns of one length.
+/// See `mesonet.NativeGrid`, which passes contiguous columns of the same length.
 #[pyclass(frozen, module = "mesonet._mesonet")]
 struct NativeGrid(Grid);
 
 #[pymethods]
-#[expect(clippy::needless_pass_by_value, reason = "arrays of NumPy come by value")]
+#[expect(clippy::needless_pass_by_value, reason = "NumPy arrays are passed by value")]
 impl NativeGrid {
     #[new]
     #[pyo3(signature = (definition, /))]
     fn new(definition: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let definition = GridDefinition::from_members(|name| member(definition, name));
+        let definition = grid::Definition::from_members(|name| member(definition, name));
         Ok(Self(Grid::new(definition.map_err(refused)?).map_err(refused)?))
     }
 
-    /// The definition as JSON, without what it does not know.
+    /// The definition as JSON, without unknown members.
     fn definition(&self) -> PyResult<String> {
         serde_json::to_string(self.0.definition()).map_err(refused)
     }
@@ -49,32 +49,34 @@ impl NativeGrid {
         self.0.first_xy()
     }
 
-    #[pyo3(signature = (lat, lon, /))]
+    #[pyo3(signature = (lon, lat, /))]
     fn locate<'py>(
         &self,
         py: Python<'py>,
-        lat: Numbers<'py>,
         lon: Numbers<'py>,
+        lat: Numbers<'py>,
     ) -> PyResult<Pair<'py, f64>> {
-        let (lat, lon) = (lat.as_slice()?, lon.as_slice()?);
-        let (mut row, mut column) = (vec![0.0; lat.len()], vec![0.0; lat.len()]);
-        py.detach(|| self.0.locate_into(lat, lon, &mut row, &mut column)).map_err(refused)?;
-        Ok((row.to_pyarray(py), column.to_pyarray(py)))
+        let (lon, lat) = (lon.as_slice()?, lat.as_slice()?);
+        columns(py, lon.len(), |row, column| self.0.locate_into(lon, lat, row, column))
     }
 
-    #[pyo3(signature = (lat, lon, /))]
+    #[pyo3(signature = (lon, lat, /))]
     fn nearest<'py>(
         &self,
         py: Python<'py>,
-        lat: Numbers<'py>,
         lon: Numbers<'py>,
+        lat: Numbers<'py>,
     ) -> PyResult<Pair<'py, i64>> {
-        pairs(py, lat.as_slice()?, lon.as_slice()?, |lat, lon| {
-            let at = LonLat::new(lon, lat).map_err(|error| error.to_string())?;
-            let (row, column) = self.0.nearest(at).map_err(|error| error.to_string())?;
-            // A grid has at most MAX_GRID_CELLS of them.
-            Ok((row as i64, column as i64))
-        })
+        let (lon, lat) = (lon.as_slice()?, lat.as_slice()?);
+        let find = || {
+            let (mut row, mut column) = (vec![0; lon.len()], vec![0; lon.len()]);
+            self.0.nearest_into(lon, lat, &mut row, &mut column)?;
+            // The definition limits the cells of a grid, so indices fit.
+            let signed = |of: Vec<usize>| of.into_iter().map(|index| index as i64).collect();
+            Ok::<(Vec<i64>, Vec<i64>), grid::NativeGridError>((signed(row), signed(column)))
+        };
+        let (row, column) = py.detach(find).map_err(refused)?;
+        Ok((row.to_pyarray(py), column.to_pyarray(py)))
     }
 
     #[pyo3(signature = (row, column, /))]
@@ -84,11 +86,8 @@ impl NativeGrid {
         row: Indices<'py>,
         column: Indices<'py>,
     ) -> PyResult<Pair<'py, f64>> {
-        pairs(py, row.as_slice()?, column.as_slice()?, |row, column| {
-            let (row, column) = cell(row, column)?;
-            let at = self.0.position(row, column).map_err(|error| error.to_string())?;
-            Ok((at.lat(), at.lon()))
-        })
+        let (row, column) = cells(row.as_slice()?, column.as_slice()?)?;
+        columns(py, row.len(), |lon, lat| self.0.cell_positions_into(&row, &column, lon, lat))
     }
 
     #[pyo3(signature = (row, column, /))]
@@ -98,15 +97,12 @@ impl NativeGrid {
         row: Indices<'py>,
         column: Indices<'py>,
     ) -> PyResult<Pair<'py, f64>> {
-        pairs(py, row.as_slice()?, column.as_slice()?, |row, column| {
-            let (row, column) = cell(row, column)?;
-            let turn = self.0.wind_rotation(row, column).map_err(|error| error.to_string())?;
-            Ok((turn.cos, turn.sin))
-        })
+        let (row, column) = cells(row.as_slice()?, column.as_slice()?)?;
+        columns(py, row.len(), |cos, sin| self.0.cell_wind_rotations_into(&row, &column, cos, sin))
     }
 
     fn positions<'py>(&self, py: Python<'py>) -> PyResult<Fields<'py>> {
-        self.fields(py, |lat, lon| self.0.positions_into(lon, lat))
+        self.fields(py, |lon, lat| self.0.positions_into(lon, lat))
     }
 
     fn wind_rotations<'py>(&self, py: Python<'py>) -> PyResult<Fields<'py>> {
@@ -119,7 +115,7 @@ impl NativeGrid {
     fn fields<'py>(
         &self,
         py: Python<'py>,
-        fill: impl FnOnce(&mut [f64], &mut [f64]) -> Result<(), mesonet::NativeGridError> + Send,
+        fill: impl FnOnce(&mut [f64], &mut [f64]) -> Result<(), grid::NativeGridError> + Send,
     ) -> PyResult<Fields<'py>> {
         let shape = [self.0.rows(), self.0.columns()];
         let (first, second) =
@@ -133,40 +129,39 @@ impl NativeGrid {
     }
 }
 
-fn member(of: &Bound<'_, PyDict>, name: &str) -> GridMember {
-    let Ok(Some(value)) = of.get_item(name) else { return GridMember::Missing };
-    // Python's truth values are numbers too.
+fn member(of: &Bound<'_, PyDict>, name: &str) -> grid::Member {
+    let Ok(Some(value)) = of.get_item(name) else { return grid::Member::Missing };
+    // Python's booleans are numbers too.
     if let Ok(flag) = value.cast::<PyBool>() {
-        GridMember::Flag(flag.is_true())
+        grid::Member::Flag(flag.is_true())
     } else if let Ok(text) = value.cast::<PyString>() {
-        GridMember::Text(text.to_string_lossy().into_owned())
+        grid::Member::Text(text.to_string_lossy().into_owned())
     } else if let Ok(number) = value.extract::<f64>() {
-        GridMember::Number(number)
+        grid::Member::Number(number)
     } else if let Ok(pair) = value.extract::<[f64; 2]>() {
-        GridMember::Pair(pair)
+        grid::Member::Pair(pair)
     } else {
-        GridMember::Other
+        grid::Member::Other
     }
 }
 
-/// A row and column that are not negative; that they are of the grid, the core checks.
-fn cell(row: i64, column: i64) -> Result<(usize, usize), String> {
-    let index = |what: &str, index: i64| {
-        usize::try_from(index).map_err(|_| format!("{what} must not be negative; got {index}"))
+/// Checks that rows and columns are not negative; the core checks that they are on the grid.
+fn cells(row: &[i64], column: &[i64]) -> PyResult<(Vec<usize>, Vec<usize>)> {
+    let indices = |what: &str, of: &[i64]| -> PyResult<Vec<usize>> {
+        let refuse = |index| refused(format!("{what} must not be negative; got {index}"));
+        of.iter().map(|&index| usize::try_from(index).map_err(|_| refuse(index))).collect()
     };
-    Ok((index("row", row)?, index("column", column)?))
+    Ok((indices("row", row)?, indices("column", column)?))
 }
 
-/// `of` every two elements, without the GIL.
-fn pairs<'py, I: Copy + Sync, O: Copy + Send + numpy::Element>(
-    py: Python<'py>,
-    first: &[I],
-    second: &[I],
-    of: impl Fn(I, I) -> Result<(O, O), String> + Sync,
-) -> PyResult<Pair<'py, O>> {
-    let pairs = first.iter().zip(second);
-    let both = || pairs.map(|(&first, &second)| of(first, second)).collect::<Result<_, _>>();
-    let (first, second): (Vec<O>, Vec<O>) = py.detach(both).map_err(refused)?;
+/// Two columns, filled without the GIL.
+fn columns(
+    py: Python<'_>,
+    length: usize,
+    fill: impl FnOnce(&mut [f64], &mut [f64]) -> Result<(), grid::NativeGridError> + Send,
+) -> PyResult<Pair<'_, f64>> {
+    let (mut first, mut second) = (vec![0.0; length], vec![0.0; length]);
+    py.detach(|| fill(&mut first, &mut second)).map_err(refused)?;
     Ok((first.to_pyarray(py), second.to_pyarray(py)))
 }
 

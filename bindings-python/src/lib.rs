@@ -1,7 +1,7 @@
 //! The extension module behind the Python package `mesonet`.
 //!
-//! One file per module of the core, and here only the registration. Names, codes, limits and
-//! messages come from the core; the docstrings that users read are in `python/mesonet/`.
+//! There is one file per module of the core, and this one registers them. Names, codes, limits and
+//! messages come from the core; the docstrings for users are in `python/mesonet/`.
 
 mod check;
 mod crosswalk;
@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 /// The compiled half of `mesonet`; import from `mesonet` instead.
 #[pymodule(gil_used = false)]
 fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // Without NumPy this is an ImportError; the first use of its C interface would be a panic.
+    // Without NumPy this is an ImportError; the first use of its C interface would panic.
     module.py().import("numpy")?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     error::register(module)?;

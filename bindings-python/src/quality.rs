@@ -3,23 +3,29 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use mesonet::{BaseQuality, QualityError, ReasonQuality, worst_code};
+use mesonet::observation::{QualityError, distinct_codes_worst_first, worst_code};
+use mesonet::{BaseQuality, ReasonQuality};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
 use crate::error::refused;
-use crate::ufunc::{Input, Output, inner_loop, register as register_ufunc};
+use crate::ufunc::{Element, Input, Output, inner_loop, register as register_ufunc};
 
 /// Both kinds of code.
 trait Code {
     fn number(self) -> u8;
+    fn refused(got: impl Display) -> QualityError;
 }
 
 impl Code for BaseQuality {
     fn number(self) -> u8 {
         self as u8
+    }
+
+    fn refused(got: impl Display) -> QualityError {
+        Self::refused(got)
     }
 }
 
@@ -27,12 +33,16 @@ impl Code for ReasonQuality {
     fn number(self) -> u8 {
         self as u8
     }
+
+    fn refused(got: impl Display) -> QualityError {
+        Self::refused(got)
+    }
 }
 
-/// A number that fits a byte, or the code of a name. Whether the number is a code, the core tells.
+/// A number that fits a byte, or the code of a name. The core checks whether the number is a code.
 fn byte<C>(value: &Bound<'_, PyAny>) -> PyResult<u8>
 where
-    C: TryFrom<u8, Error = QualityError> + FromStr<Err = QualityError> + Code,
+    C: FromStr<Err = QualityError> + Code,
 {
     if let Ok(name) = value.cast::<PyString>() {
         return name.to_str()?.parse::<C>().map(Code::number).map_err(refused);
@@ -42,7 +52,7 @@ where
     }
     value.extract().or_else(|error: PyErr| {
         if error.is_instance_of::<PyOverflowError>(value.py()) {
-            return Err(refused(not_a_code::<C>(value.str()?)));
+            return Err(refused(C::refused(value.str()?)));
         }
         Err(PyTypeError::new_err(format!(
             "a quality code is an integer or a name; got {}",
@@ -51,20 +61,14 @@ where
     })
 }
 
-/// The core's message for a number that does not even fit the `u8` in which the core holds codes.
-fn not_a_code<C: TryFrom<u8, Error = QualityError>>(got: impl Display) -> String {
-    let message = C::try_from(u8::MAX).err().map(|error| error.to_string()).unwrap_or_default();
-    message.replacen(&u8::MAX.to_string(), &got.to_string(), 1)
-}
-
-/// Runs `rank` without the GIL over base codes given as a uint8 array (in place where it is
-/// contiguous), as an array of other integers or of names, or as an iterable of codes and names.
+/// Runs `rank` without the GIL over base codes given as a uint8 array (in place if contiguous), as
+/// an array of other integers or of names, or as an iterable of codes and names.
 fn ranked<R: Send>(
     codes: &Bound<'_, PyAny>,
     rank: impl FnOnce(&[u8]) -> Result<R, QualityError> + Send,
 ) -> PyResult<R> {
     let py = codes.py();
-    // Series and other array-likes become the array they stand for, so that their type counts.
+    // Series and other array-likes are converted to arrays, so that their type counts.
     let array = if codes.hasattr("__array__")? {
         py.import("numpy")?.call_method1("asarray", (codes,))?
     } else {
@@ -83,7 +87,7 @@ fn ranked<R: Send>(
     let codes = if let Ok(array) = array.cast::<PyUntypedArray>() {
         let dtype = array.dtype();
         let kind: String = dtype.getattr("kind")?.extract()?;
-        // Integers and names are checked one by one below; of the rest nothing can be a code.
+        // Integers and names are checked one by one below; nothing else can be a code.
         if !matches!(kind.as_str(), "i" | "u" | "O" | "T" | "U") {
             return Err(PyTypeError::new_err(format!(
                 "an array of quality codes holds integers or names; got {}",
@@ -126,28 +130,22 @@ fn worst(codes: &Bound<'_, PyAny>) -> PyResult<u8> {
 #[pyfunction]
 #[pyo3(signature = (codes, /))]
 fn distinct_worst_first(codes: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    let distinct = ranked(codes, |codes| {
-        worst_code(codes)?; // So that of several wrong numbers the same one is named as there.
-        let codes = codes.iter().map(|&code| BaseQuality::try_from(code));
-        codes.collect::<Result<Vec<_>, _>>().map(mesonet::distinct_worst_first)
-    })?;
+    let distinct = ranked(codes, distinct_codes_worst_first)?;
     Ok(distinct.into_iter().map(Code::number).collect())
 }
 
-/// Element by element; `reduce` runs it with the result as first operand.
-fn worse(a: Input<'_, u8>, b: Input<'_, u8>, mut min: Output<'_, u8>) -> Result<(), QualityError> {
+/// Works element by element; `reduce` runs it with the result as first operand.
+/// Python integers come from NumPy as wide ones.
+fn worse<N: Element + Ord + From<u8>>(
+    a: Input<'_, N>,
+    b: Input<'_, N>,
+    mut min: Output<'_, u8>,
+) -> Result<(), QualityError>
+where
+    BaseQuality: TryFrom<N, Error = QualityError>,
+{
     for (a, b) in a.zip(b) {
         min.push(worst_code(&[a, b])? as u8);
-    }
-    Ok(())
-}
-
-/// The same for integers of Python, which NumPy hands over as wide ones.
-fn worse_wide(a: Input<'_, i64>, b: Input<'_, i64>, mut min: Output<'_, u8>) -> Result<(), String> {
-    let narrow = |code: i64| u8::try_from(code).map_err(|_| not_a_code::<BaseQuality>(code));
-    for (a, b) in a.zip(b) {
-        let code = worst_code(&[narrow(a)?, narrow(b)?]).map_err(|error| error.to_string())?;
-        min.push(code as u8);
     }
     Ok(())
 }
@@ -165,8 +163,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         c"The worse of two base quality codes, element by element: integers in, uint8 out.
 
 ``worse.reduce(codes, axis=...)`` gives the worst along an axis of a uint8 array. For an axis that
-may be empty pass ``initial=BaseQuality.Unknown``, the best of the ranking. A number that is no code
-raises MesonetError.
+may be empty pass ``initial=BaseQuality.Unknown``, the best of the ranking. A number that is not a
+code raises MesonetError.
 
 Examples
 --------
@@ -176,7 +174,7 @@ Examples
 array([3, 6], dtype=uint8)",
         [
             inner_loop!(worse: (a: u8, b: u8) -> (min: u8)),
-            inner_loop!(worse_wide: (a: i64, b: i64) -> (min: u8)),
+            inner_loop!(worse: (a: i64, b: i64) -> (min: u8)),
         ],
     )
 }

@@ -1,6 +1,6 @@
-//! Packed tiles: the ufuncs `decode` and `encode`, and bytes as they come over the wire.
+//! Packed tiles: the ufuncs `decode` and `encode`, and bytes as received from the service.
 
-use mesonet::Encoding;
+use mesonet::grid::Encoding;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
@@ -24,7 +24,7 @@ impl Packed for i16 {
     }
 }
 
-/// Integers of Python, which NumPy hands over as wide ones: checked, never wrapped.
+/// Python integers, which NumPy passes as wide ones: checked, never wrapped.
 impl Packed for i64 {
     fn packed(self, what: &str) -> Result<i16, String> {
         i16::try_from(self).map_err(|_| {
@@ -37,7 +37,7 @@ fn encoding(scale: f64, offset: f64, nodata: impl Packed) -> Result<Encoding, St
     Encoding::new(scale, offset, nodata.packed("nodata")?).map_err(|error| error.to_string())
 }
 
-/// The encoding of all elements, or of each.
+/// The encoding of all elements, or of each one.
 struct Encodings<'a, N> {
     scale: Input<'a, f64>,
     offset: Input<'a, f64>,
@@ -45,7 +45,7 @@ struct Encodings<'a, N> {
 }
 
 impl<N: Packed> Encodings<'_, N> {
-    /// The one that all elements share, if they share one.
+    /// The encoding that all elements share, if they do.
     fn shared(&self) -> Result<Option<Encoding>, String> {
         match (self.scale.constant(), self.offset.constant(), self.nodata.constant()) {
             (Some(scale), Some(offset), Some(nodata)) => encoding(scale, offset, nodata).map(Some),
@@ -53,7 +53,7 @@ impl<N: Packed> Encodings<'_, N> {
         }
     }
 
-    /// One for each element.
+    /// An encoding for each element.
     fn each(self) -> impl Iterator<Item = Result<Encoding, String>> {
         let parts = self.scale.zip(self.offset).zip(self.nodata);
         parts.map(|((scale, offset), nodata)| encoding(scale, offset, nodata))
@@ -127,14 +127,16 @@ fn decode_bytes<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let py = data.py();
     let encoding = encoding(scale, offset, nodata).map_err(refused)?;
-    // bytes never change, so they are read in place; what may change while the GIL is released is
-    // copied first.
+    // bytes never change, so they are read in place; a buffer that may change while the GIL is
+    // released is copied first.
     let copy;
     let bytes = if let Ok(bytes) = data.cast::<PyBytes>() {
         bytes.as_bytes()
     } else {
         copy = PyBuffer::<u8>::get(data)
-            .map_err(|error| PyTypeError::new_err(format!("a tile is a buffer of bytes: {error}")))?
+            .map_err(|error| {
+                PyTypeError::new_err(format!("a tile must be a buffer of bytes: {error}"))
+            })?
             .to_vec(py)?;
         &copy
     };

@@ -2,13 +2,13 @@
 //!
 //! A ufunc gets scalars, broadcasting, strides, `out=`, `where=`, pandas and pickling from NumPy.
 //! NumPy calls its inner loop with raw pointers; [`inner_loop!`] wraps them in [`Input`] and
-//! [`Output`], so that the loops themselves are safe functions. What the wrapping relies on, all
-//! of it promised by NumPy's C interface for a loop registered with these types:
+//! [`Output`], so that the loops themselves are safe functions. The wrapping relies on the
+//! following, which NumPy's C interface promises for a loop registered with these types:
 //!
 //! 1. there are as many pointers and steps as operands, each valid for `dimensions[0]` elements;
 //! 2. every element has the registered type in native byte order, initialised for inputs;
 //! 3. an output overlaps an input only element by element, so reading all inputs of an element
-//!    before writing its outputs is right (slices are handed out only where nothing overlaps).
+//!    before writing its outputs is correct (slices are handed out only if nothing overlaps).
 
 #![allow(unsafe_code)]
 
@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 
 use crate::error::refused;
 
-/// A type that NumPy arrays hold and for which every bit pattern is a value.
+/// An element type of NumPy arrays for which every bit pattern is a value.
 pub trait Element: Copy {
     /// NumPy's number for the type.
     const TYPE: c_char;
@@ -44,7 +44,7 @@ impl Element for f64 {
     const TYPE: c_char = NPY_TYPES::NPY_DOUBLE as c_char;
 }
 
-/// One input operand: an iterator over elements that lie `step` bytes apart.
+/// One input operand: an iterator over elements `step` bytes apart.
 #[derive(Clone)]
 pub struct Input<'a, T> {
     at: *const c_char,
@@ -54,7 +54,7 @@ pub struct Input<'a, T> {
 }
 
 impl<T: Element> Input<'_, T> {
-    /// The value, where all elements are one and the same: a scalar that was broadcast.
+    /// The value, if all elements are the same one: a scalar that was broadcast.
     pub fn constant(&self) -> Option<T> {
         if self.step == 0 { self.clone().next() } else { None }
     }
@@ -86,7 +86,8 @@ pub struct Output<'a, T> {
 }
 
 impl<T: Element> Output<'_, T> {
-    /// Writes the next element. There is room for as many as each input has; more are dropped.
+    /// Writes the next element. There is room for as many as each input has; further ones are
+    /// dropped.
     #[inline]
     pub fn push(&mut self, value: T) {
         if let Some(left) = self.left.checked_sub(1) {
@@ -98,7 +99,7 @@ impl<T: Element> Output<'_, T> {
     }
 }
 
-/// Both operands as slices, where they are contiguous and share no memory.
+/// Both operands as slices, if they are contiguous and share no memory.
 pub fn slices<'a, I: Element, O: Element>(
     input: &'a Input<'_, I>,
     output: &'a mut Output<'_, O>,
@@ -120,7 +121,7 @@ pub fn slices<'a, I: Element, O: Element>(
     }
 }
 
-/// The operands of one call of an inner loop, handed out in their order.
+/// The operands of one call of an inner loop, handed out in order.
 pub struct Operands {
     args: *mut *mut c_char,
     steps: *mut npy_intp,
@@ -129,8 +130,8 @@ pub struct Operands {
 
 impl Operands {
     /// # Safety
-    /// The arguments of an inner loop, which is then asked for exactly the operands that were
-    /// registered, in order.
+    /// The arguments must be those of an inner loop, and exactly the registered operands must be
+    /// taken, in order.
     pub unsafe fn new(
         args: *mut *mut c_char,
         dimensions: *mut npy_intp,
@@ -141,7 +142,7 @@ impl Operands {
     }
 
     /// # Safety
-    /// There is a next operand.
+    /// There must be a next operand.
     unsafe fn next(&mut self) -> (*mut c_char, isize) {
         // SAFETY: promised by the caller.
         unsafe {
@@ -153,7 +154,7 @@ impl Operands {
     }
 
     /// # Safety
-    /// The next operand is an input of this type.
+    /// The next operand must be an input of this type.
     pub unsafe fn input<'a, T: Element>(&mut self) -> Input<'a, T> {
         // SAFETY: promised by the caller.
         let (at, step) = unsafe { self.next() };
@@ -161,7 +162,7 @@ impl Operands {
     }
 
     /// # Safety
-    /// The next operand is an output of this type.
+    /// The next operand must be an output of this type.
     pub unsafe fn output<'a, T: Element>(&mut self) -> Output<'a, T> {
         // SAFETY: promised by the caller.
         let (at, step) = unsafe { self.next() };
@@ -169,25 +170,25 @@ impl Operands {
     }
 }
 
-/// Sets the Python exception that ends the ufunc; NumPy looks for one after every inner loop.
+/// Sets the Python exception that ends the ufunc; NumPy checks for one after every inner loop.
 pub fn raise(error: impl Display) {
-    // The loop runs without the GIL, or with it where NumPy kept it: both are fine here.
+    // The loop runs without the GIL, or with it if NumPy kept it: both are fine here.
     Python::attach(|py| refused(error).restore(py));
 }
 
 unsafe extern "C" {
-    /// Of C's mathematical library (C99, 7.6.2.1), which NumPy links too.
+    /// From C's mathematical library (C99, 7.6.2.1), which NumPy also links.
     safe fn feclearexcept(exceptions: c_int) -> c_int;
 }
 
-/// Clears the floating-point flags of this thread, for which NumPy would warn after the loop: for
-/// formulas that give NaN on purpose, or that meet infinities on the way to a right result.
+/// Clears the floating-point flags of this thread, about which NumPy would warn after the loop: for
+/// formulas that give NaN on purpose, or that meet infinities on the way to a correct result.
 pub fn forget_float_errors() {
-    // All of them; their bits differ between processors.
+    // All flags; their bits differ between processors.
     feclearexcept(-1);
 }
 
-/// One inner loop with the types it is for, as [`inner_loop!`] makes it.
+/// One inner loop and its types, as made by [`inner_loop!`].
 pub struct InnerLoop {
     pub run: PyUFuncGenericFunction,
     pub types: Vec<c_char>,

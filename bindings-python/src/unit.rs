@@ -1,8 +1,10 @@
-//! Units: what a text stands for, and the ufunc behind `convert`.
+//! Units: resolving texts, and the ufunc behind `convert`.
 
 use std::convert::Infallible;
 
-use mesonet::{Canonical, Conversion, Resolution, Sample, Unit, Variable, Vocabulary};
+use mesonet::observation::Canonical;
+use mesonet::unit::{Conversion, Resolution, Sample, Vocabulary};
+use mesonet::{Unit, Variable};
 use pyo3::prelude::*;
 
 use crate::error::refused;
@@ -18,20 +20,19 @@ type Numbers = (u8, u8, u8);
 #[pyo3(signature = (from_unit, to_unit, liquid_water, /))]
 fn conversion(from_unit: &str, to_unit: &str, liquid_water: bool) -> PyResult<Numbers> {
     let (from, to) = (from_unit.parse().map_err(refused)?, to_unit.parse().map_err(refused)?);
-    let between = if liquid_water { Conversion::of_liquid_water } else { Conversion::between };
-    between(from, to).map_err(refused)?;
+    Conversion::new(from, to, liquid_water).map_err(refused)?;
     Ok((from as u8, to as u8, u8::from(liquid_water)))
 }
 
-/// The conversion that `conversion` checked; of other numbers, which no user gives, the identity.
+/// The conversion that `conversion` checked; for other numbers, which no user passes, the identity.
 fn numbered(from: u8, to: u8, liquid_water: u8) -> Conversion {
     let unit = |number: u8| Unit::ALL.get(usize::from(number)).copied().unwrap_or(Unit::One);
-    let between = if liquid_water == 0 { Conversion::between } else { Conversion::of_liquid_water };
     let identity = Conversion::between(Unit::One, Unit::One);
-    between(unit(from), unit(to)).or(identity).expect("a unit converts into itself")
+    let conversion = Conversion::new(unit(from), unit(to), liquid_water != 0);
+    conversion.or(identity).expect("a unit converts into itself")
 }
 
-/// Values as they are in memory: `f32` is converted in `f64` and rounded once.
+/// Values as stored in memory: `f32` is converted in `f64` and rounded once.
 fn convert<T: Element + Sample>(
     value: Input<'_, T>,
     from: Input<'_, u8>,
@@ -63,8 +64,8 @@ fn convert<T: Element + Sample>(
     Ok(())
 }
 
-/// Strided values, and values that are converted where they are: by way of a slice, which is faster
-/// than one by one. Elements overlap only themselves, so a chunk may be read before it is written.
+/// Converts strided values, or values in place, through a slice, which is faster than one by one.
+/// Elements overlap only themselves, so a chunk may be read before it is written.
 fn convert_chunks<T: Element + Sample>(
     conversion: Conversion,
     mut value: Input<'_, T>,
@@ -84,7 +85,7 @@ fn convert_chunks<T: Element + Sample>(
     }
 }
 
-/// Integers become float64, whatever their width.
+/// Integers of any width become float64.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every inner loop")]
 fn convert_integers(
     value: Input<'_, i64>,
@@ -108,17 +109,17 @@ fn vocabulary(name: Option<&str>) -> PyResult<Option<Vocabulary>> {
 #[pyo3(signature = (text, vocabulary, /))]
 #[pyo3(name = "resolve_unit")]
 fn resolve(text: &str, vocabulary: Option<&str>) -> PyResult<(&'static str, Vec<&'static str>)> {
-    Ok(match Unit::resolve(text, self::vocabulary(vocabulary)?) {
-        Resolution::Exact(unit) => ("exact", vec![unit.symbol()]),
-        Resolution::Ambiguous(units) => {
-            ("ambiguous", units.iter().map(|unit| unit.symbol()).collect())
-        }
-        Resolution::Unknown => ("unknown", Vec::new()),
-    })
+    let resolution = Unit::resolve(text, self::vocabulary(vocabulary)?);
+    let state = match resolution {
+        Resolution::Exact(_) => "exact",
+        Resolution::Ambiguous(_) => "ambiguous",
+        Resolution::Unknown => "unknown",
+    };
+    Ok((state, resolution.units().iter().map(|unit| unit.symbol()).collect()))
 }
 
-/// The unit that a variable's values are stored in, and the arguments of `convert_numbered`; `None`
-/// for values that are kept as they were reported.
+/// Returns the unit in which a variable's values are stored, and the arguments of
+/// `convert_numbered`; `None` for values that are kept as reported.
 #[pyfunction]
 #[pyo3(signature = (variable, reported_unit, vocabulary, /))]
 fn canonical(

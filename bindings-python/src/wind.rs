@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use mesonet::Rotation;
+use mesonet::grid::Rotation;
 use pyo3::prelude::*;
 
 use crate::ufunc::{Input, Output, inner_loop, register as register_ufunc};

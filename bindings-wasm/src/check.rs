@@ -1,20 +1,13 @@
 //! The quality checks over the columns of one station, and the explanation of a verdict.
 
-use std::borrow::Cow;
-use std::sync::LazyLock;
-
-use mesonet::{
-    BaseQuality, CheckConfig, CheckError, Checker, IntervalType, LonLat, Quality, ReasonQuality,
-    SeriesKey, SeriesReadings, StationSite,
-};
+use mesonet::check::{CheckError, Checker, SeriesReadings, StationSite};
+use mesonet::observation::SeriesParts;
+use mesonet::{IntervalType, LonLat, Quality, SeriesKey, check};
 use wasm_bindgen::prelude::*;
-
-/// The checker with the limits that ship; they are a text, which is read once.
-static SHIPPED: LazyLock<Checker> = LazyLock::new(Checker::default);
 
 #[wasm_bindgen]
 extern "C" {
-    /// One series as the facade hands it over, with every member checked.
+    /// One series from the facade, with every member checked.
     #[wasm_bindgen(typescript_type = "import('../station.js').SeriesColumns")]
     pub type SeriesColumns;
     #[wasm_bindgen(method, getter)]
@@ -28,13 +21,13 @@ extern "C" {
     #[wasm_bindgen(method, getter, js_name = reportedUnit)]
     fn reported_unit(this: &SeriesColumns) -> Option<String>;
     #[wasm_bindgen(method, getter)]
-    fn bucket(this: &SeriesColumns) -> String;
+    fn bucket(this: &SeriesColumns) -> Option<String>;
     /// Whole milliseconds.
     #[wasm_bindgen(method, getter, js_name = tsMs)]
     fn ts_ms(this: &SeriesColumns) -> Vec<f64>;
     #[wasm_bindgen(method, getter)]
     fn value(this: &SeriesColumns) -> Vec<f64>;
-    /// What the source said, together with `reason`; none where it said nothing.
+    /// The source's verdicts, together with `reason`; none if it gave none.
     #[wasm_bindgen(method, getter)]
     fn base(this: &SeriesColumns) -> Option<Vec<u8>>;
     #[wasm_bindgen(method, getter)]
@@ -51,20 +44,22 @@ struct Columns {
 
 impl Columns {
     fn of(given: &SeriesColumns) -> Result<Self, JsError> {
-        let variable = given.variable().parse()?;
-        let interval_type = given.interval_type().parse()?;
-        let mut key = SeriesKey::new(variable, interval_type, given.interval_minutes());
-        key.calculated = given.calculated();
-        key.bucket = Cow::Owned(given.bucket());
-        if let Some(unit) = given.reported_unit() {
-            key.reported_unit = Cow::Owned(unit);
-        }
-        let ts_ms: Vec<i64> = given.ts_ms().into_iter().map(|ts_ms| ts_ms as i64).collect();
-        let source = match given.base().zip(given.reason()) {
-            None => vec![Quality::UNCHECKED; ts_ms.len()],
-            Some((base, reason)) => said(&base, &reason)?,
+        let (variable, interval_type) = (given.variable(), given.interval_type());
+        let (reported_unit, bucket) = (given.reported_unit(), given.bucket());
+        let parts = SeriesParts {
+            variable: &variable,
+            interval_type: &interval_type,
+            interval_minutes: given.interval_minutes(),
+            calculated: given.calculated(),
+            reported_unit: reported_unit.as_deref(),
+            bucket: bucket.as_deref(),
         };
-        Ok(Self { key, ts_ms, value: given.value(), source })
+        let source = match given.base().zip(given.reason()) {
+            None => Vec::new(),
+            Some((base, reason)) => Quality::from_columns(&base, &reason)?,
+        };
+        let ts_ms = given.ts_ms().into_iter().map(|ts_ms| ts_ms as i64).collect();
+        Ok(Self { key: parts.try_into()?, ts_ms, value: given.value(), source })
     }
 
     fn readings(&self) -> SeriesReadings<'_> {
@@ -73,47 +68,23 @@ impl Columns {
     }
 }
 
-fn said(base: &[u8], reason: &[u8]) -> Result<Vec<Quality>, JsError> {
-    if base.len() != reason.len() {
-        return Err(JsError::new(&format!(
-            "base and reason codes of the source must be as many; got {} and {}",
-            base.len(),
-            reason.len()
-        )));
-    }
-    let pairs = base.iter().zip(reason);
-    pairs
-        .map(|(&base, &reason)| {
-            let base = BaseQuality::try_from(base)?;
-            Ok(Quality { base, reason: ReasonQuality::try_from(reason)? })
-        })
-        .collect()
-}
-
 fn site(lon: f64, lat: f64, altitude_m: Option<f64>) -> Result<StationSite, JsError> {
     Ok(StationSite { coordinates: LonLat::new(lon, lat)?, altitude_m })
 }
 
-/// Runs `run` over the checker of the limits and the series.
+/// Runs `run` on a checker with the limits, and the series.
 fn with_checker<R>(
     limits: Option<&str>,
     series: &[SeriesColumns],
     run: impl FnOnce(&Checker, &[SeriesReadings<'_>]) -> Result<R, CheckError>,
 ) -> Result<R, JsError> {
-    let own;
-    let checker = match limits {
-        None => &*SHIPPED,
-        Some(limits) => {
-            own = Checker::new(CheckConfig::from_toml(limits)?);
-            &own
-        }
-    };
+    let checker = Checker::with_limits(limits)?;
     let columns = series.iter().map(Columns::of).collect::<Result<Vec<_>, _>>()?;
     let series: Vec<_> = columns.iter().map(Columns::readings).collect();
-    Ok(run(checker, &series)?)
+    Ok(run(&checker, &series)?)
 }
 
-/// The verdicts: of each series all base codes, then all reason codes.
+/// The verdicts: for each series, all base codes, then all reason codes.
 #[wasm_bindgen]
 #[expect(clippy::needless_pass_by_value, reason = "lists and texts come by value only")]
 pub fn check_station(
@@ -125,12 +96,8 @@ pub fn check_station(
 ) -> Result<Vec<u8>, JsError> {
     let site = site(lon, lat, altitude_m)?;
     with_checker(limits.as_deref(), &series, |checker, series| {
-        let mut verdicts: Vec<Vec<Quality>> =
-            series.iter().map(|of| vec![Quality::UNCHECKED; of.ts_ms.len()]).collect();
-        let mut places: Vec<&mut [Quality]> = verdicts.iter_mut().map(Vec::as_mut_slice).collect();
-        checker.check_station(&site, series, &mut places)?;
         let mut codes = Vec::new();
-        for of in &verdicts {
+        for of in checker.check_station(&site, series)? {
             codes.extend(of.iter().map(|verdict| verdict.base as u8));
             codes.extend(of.iter().map(|verdict| verdict.reason as u8));
         }
@@ -157,14 +124,14 @@ pub fn explain(
     Ok(serde_json::to_string(&explanation)?)
 }
 
-/// Names of the types of intervals.
+/// Names of the interval types.
 #[wasm_bindgen]
 pub fn interval_type_names() -> Vec<String> {
     IntervalType::ALL.map(|kind| kind.name().to_owned()).into()
 }
 
-/// The limits that ship, as TOML.
+/// The default limits, as TOML.
 #[wasm_bindgen]
 pub fn default_limits_toml() -> String {
-    mesonet::DEFAULT_LIMITS_TOML.to_owned()
+    check::DEFAULT_LIMITS_TOML.to_owned()
 }

@@ -1,4 +1,4 @@
-//! Values that are calculated from others: arrays of one length in, NaN where undefined.
+//! Derived values: arrays of the same length in, NaN where undefined.
 
 use wasm_bindgen::prelude::*;
 
@@ -10,7 +10,7 @@ macro_rules! formulas {
         pub fn $name($($input: &[f64]),+) -> Result<Vec<f64>, JsError> {
             let lengths = [$($input.len()),+];
             let mut values = vec![0.0; lengths[0]];
-            mesonet::$into($($input,)+ &mut values)?;
+            mesonet::derived::$into($($input,)+ &mut values)?;
             Ok(values)
         }
     )+};

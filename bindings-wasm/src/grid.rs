@@ -1,6 +1,6 @@
 //! The native grid of a model.
 
-use mesonet::{GridDefinition, GridMember, LonLat, NativeGrid as Grid};
+use mesonet::grid::{self, NativeGrid as Grid};
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
@@ -13,19 +13,19 @@ extern "C" {
 }
 
 impl Members {
-    fn member(&self, name: &str) -> GridMember {
+    fn member(&self, name: &str) -> grid::Member {
         let value = self.get(name);
         if value.is_undefined() {
-            return GridMember::Missing;
+            return grid::Member::Missing;
         }
         if let Some(number) = value.as_f64() {
-            return GridMember::Number(number);
+            return grid::Member::Number(number);
         }
         if let Some(flag) = value.as_bool() {
-            return GridMember::Flag(flag);
+            return grid::Member::Flag(flag);
         }
         if let Some(text) = value.as_string() {
-            return GridMember::Text(text);
+            return grid::Member::Text(text);
         }
         if value.is_array() {
             let list: &Self = value.unchecked_ref();
@@ -33,14 +33,14 @@ impl Members {
             if let (Some(2.0), Some(one), Some(other)) =
                 (number("length"), number("0"), number("1"))
             {
-                return GridMember::Pair([one, other]);
+                return grid::Member::Pair([one, other]);
             }
         }
-        GridMember::Other
+        grid::Member::Other
     }
 }
 
-/// A native grid. What comes in pairs goes in as two arrays of one length and comes out as one, all
+/// A native grid. Pairs are passed as two arrays of the same length and returned as one array, all
 /// of the first and then all of the second.
 #[wasm_bindgen]
 pub struct NativeGrid(Grid);
@@ -50,7 +50,7 @@ impl NativeGrid {
     /// The grid of a definition.
     #[wasm_bindgen(constructor)]
     pub fn new(definition: &Members) -> Result<Self, JsError> {
-        let definition = GridDefinition::from_members(|name| definition.member(name))?;
+        let definition = grid::Definition::from_members(|name| definition.member(name))?;
         Ok(Self(Grid::new(definition)?))
     }
 
@@ -64,7 +64,7 @@ impl NativeGrid {
         self.0.columns()
     }
 
-    /// The projection in the words of PROJ.
+    /// The projection as a PROJ string.
     pub fn proj_string(&self) -> String {
         self.0.definition().proj_string()
     }
@@ -75,64 +75,44 @@ impl NativeGrid {
         vec![x, y]
     }
 
-    /// Rows and columns with their fractions.
-    pub fn locate(&self, lat: &[f64], lon: &[f64]) -> Result<Vec<f64>, JsError> {
-        let mut both = vec![0.0; 2 * lat.len()];
-        let (row, column) = both.split_at_mut(lat.len());
-        self.0.locate_into(lat, lon, row, column)?;
-        Ok(both)
+    /// Fractional rows and columns.
+    pub fn locate(&self, lon: &[f64], lat: &[f64]) -> Result<Vec<f64>, JsError> {
+        both(lon.len(), |row, column| self.0.locate_into(lon, lat, row, column))
     }
 
     /// Rows and columns of cells.
-    pub fn nearest(&self, lat: &[f64], lon: &[f64]) -> Result<Vec<u32>, JsError> {
-        pairs(lat, lon, |lat, lon| {
-            let (row, column) = self.0.nearest(LonLat::new(lon, lat)?)?;
-            Ok((row as u32, column as u32))
-        })
+    pub fn nearest(&self, lon: &[f64], lat: &[f64]) -> Result<Vec<usize>, JsError> {
+        both(lon.len(), |row, column| self.0.nearest_into(lon, lat, row, column))
     }
 
-    /// Latitudes and longitudes of cells.
-    pub fn position(&self, row: &[u32], column: &[u32]) -> Result<Vec<f64>, JsError> {
-        pairs(row, column, |row, column| {
-            let at = self.0.position(row as usize, column as usize)?;
-            Ok((at.lat(), at.lon()))
-        })
+    /// Longitudes and latitudes of cells.
+    pub fn position(&self, row: &[usize], column: &[usize]) -> Result<Vec<f64>, JsError> {
+        both(row.len(), |lon, lat| self.0.cell_positions_into(row, column, lon, lat))
     }
 
     /// Cosines and sines of cells.
-    pub fn wind_rotation(&self, row: &[u32], column: &[u32]) -> Result<Vec<f64>, JsError> {
-        pairs(row, column, |row, column| {
-            let rotation = self.0.wind_rotation(row as usize, column as usize)?;
-            Ok((rotation.cos, rotation.sin))
-        })
+    pub fn wind_rotation(&self, row: &[usize], column: &[usize]) -> Result<Vec<f64>, JsError> {
+        both(row.len(), |cos, sin| self.0.cell_wind_rotations_into(row, column, cos, sin))
     }
 
-    /// Latitudes and longitudes of all cells.
+    /// Longitudes and latitudes of all cells.
     pub fn positions(&self) -> Result<Vec<f64>, JsError> {
-        let mut both = vec![0.0; 2 * self.0.cells()];
-        let (lat, lon) = both.split_at_mut(self.0.cells());
-        self.0.positions_into(lon, lat)?;
-        Ok(both)
+        both(self.0.cells(), |lon, lat| self.0.positions_into(lon, lat))
     }
 
     /// Cosines and sines of all cells.
     pub fn wind_rotations(&self) -> Result<Vec<f64>, JsError> {
-        let mut both = vec![0.0; 2 * self.0.cells()];
-        let (cos, sin) = both.split_at_mut(self.0.cells());
-        self.0.wind_rotations_into(cos, sin)?;
-        Ok(both)
+        both(self.0.cells(), |cos, sin| self.0.wind_rotations_into(cos, sin))
     }
 }
 
-fn pairs<I: Copy, O: Copy + Default>(
-    first: &[I],
-    second: &[I],
-    of: impl Fn(I, I) -> Result<(O, O), JsError>,
-) -> Result<Vec<O>, JsError> {
-    let mut both = vec![O::default(); 2 * first.len()];
-    let (one, other) = both.split_at_mut(first.len());
-    for (((&first, &second), one), other) in first.iter().zip(second).zip(one).zip(other) {
-        (*one, *other) = of(first, second)?;
-    }
+/// One array with room for two of a length, which are filled.
+fn both<T: Copy + Default>(
+    length: usize,
+    fill: impl FnOnce(&mut [T], &mut [T]) -> Result<(), grid::NativeGridError>,
+) -> Result<Vec<T>, JsError> {
+    let mut both = vec![T::default(); 2 * length];
+    let (first, second) = both.split_at_mut(length);
+    fill(first, second)?;
     Ok(both)
 }

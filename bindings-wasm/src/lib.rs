@@ -1,10 +1,10 @@
 //! The WebAssembly modules behind the npm package `mesonet`: one with the quality checks, which are
 //! three times as large as the rest, one with the native grids of models, and one with the rest.
 //!
-//! Flat on purpose: numbers and typed arrays, one file per module of the core. JavaScript's
-//! numbers are coerced silently at this boundary (70000 becomes 4464), so it is not for users: the
-//! TypeScript facade in `js/src` checks every argument first. Names, codes, limits and messages
-//! come from the core.
+//! The interface is deliberately flat: numbers and typed arrays, one file per module of the core.
+//! JavaScript's numbers are coerced silently at this boundary (70000 becomes 4464), so it is not
+//! for users: the TypeScript facade in `js/src` checks every argument first. Names, codes, limits
+//! and messages come from the core.
 
 #[cfg(feature = "checks")]
 mod check;

@@ -1,6 +1,7 @@
 //! Quality codes as bytes, and their names.
 
-use mesonet::{BaseQuality, QualityError, ReasonQuality, worst_code};
+use mesonet::observation::{distinct_codes_worst_first, worst_code};
+use mesonet::{BaseQuality, ReasonQuality};
 use wasm_bindgen::prelude::*;
 
 /// Names of the base qualities in the order of their codes.
@@ -21,11 +22,10 @@ pub fn base_quality_code(name: &str) -> Result<u8, JsError> {
     Ok(name.parse::<BaseQuality>()? as u8)
 }
 
-/// The core's message for a number that does not even fit a byte.
+/// The core's message for a number that does not fit a byte.
 #[wasm_bindgen]
 pub fn not_a_base_quality_code(got: &str) -> String {
-    let message = worst_code(&[u8::MAX]).err().map(|error| error.to_string()).unwrap_or_default();
-    message.replacen(&u8::MAX.to_string(), got, 1)
+    BaseQuality::refused(got).to_string()
 }
 
 /// The worst of many codes.
@@ -37,8 +37,5 @@ pub fn worst(codes: &[u8]) -> Result<u8, JsError> {
 /// The distinct codes among many, worst first.
 #[wasm_bindgen]
 pub fn distinct_worst_first(codes: &[u8]) -> Result<Vec<u8>, JsError> {
-    worst_code(codes)?; // So that of several wrong numbers the same one is named as there.
-    let codes = codes.iter().map(|&code| BaseQuality::try_from(code));
-    let codes = codes.collect::<Result<Vec<_>, QualityError>>()?;
-    Ok(mesonet::distinct_worst_first(codes).into_iter().map(|code| code as u8).collect())
+    Ok(distinct_codes_worst_first(codes)?.into_iter().map(|code| code as u8).collect())
 }

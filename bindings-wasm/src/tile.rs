@@ -1,6 +1,6 @@
 //! Packed tiles.
 
-use mesonet::Encoding;
+use mesonet::grid::Encoding;
 use wasm_bindgen::prelude::*;
 
 /// Values of a tile's bytes, 16-bit little-endian integers; NaN for nodata.

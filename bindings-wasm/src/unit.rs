@@ -1,11 +1,12 @@
-//! Units: what a text stands for, and conversion.
+//! Units: resolving texts, and conversion.
 
-use mesonet::{Canonical, Conversion, Resolution, Unit, UnitError, Variable, Vocabulary};
+use mesonet::observation::Canonical;
+use mesonet::unit::{Conversion, UnitError, Vocabulary};
+use mesonet::{Unit, Variable};
 use wasm_bindgen::prelude::*;
 
 fn conversion(from: &str, to: &str, liquid_water: bool) -> Result<Conversion, UnitError> {
-    let between = if liquid_water { Conversion::of_liquid_water } else { Conversion::between };
-    between(from.parse()?, to.parse()?)
+    Conversion::new(from.parse()?, to.parse()?, liquid_water)
 }
 
 /// Values in another unit.
@@ -43,14 +44,11 @@ fn vocabulary(name: Option<String>) -> Result<Option<Vocabulary>, UnitError> {
 /// The symbols of the units that a text may stand for: one, several, or none.
 #[wasm_bindgen]
 pub fn resolve_unit(text: &str, vocabulary: Option<String>) -> Result<Vec<String>, JsError> {
-    Ok(match Unit::resolve(text, self::vocabulary(vocabulary)?) {
-        Resolution::Exact(unit) => vec![unit.symbol().to_owned()],
-        Resolution::Ambiguous(units) => units.iter().map(|unit| unit.symbol().to_owned()).collect(),
-        Resolution::Unknown => Vec::new(),
-    })
+    let resolution = Unit::resolve(text, self::vocabulary(vocabulary)?);
+    Ok(resolution.units().iter().map(|unit| unit.symbol().to_owned()).collect())
 }
 
-/// Values of a variable as they are stored: changed in place. Gives their unit.
+/// Converts values of a variable, in place, to the stored form. Returns their unit.
 #[wasm_bindgen]
 pub fn to_canonical(
     variable: &str,

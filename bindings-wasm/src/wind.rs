@@ -1,6 +1,6 @@
 //! Winds between a grid's axes and true north.
 
-use mesonet::{Rotation, rotate_field as core_rotate_field};
+use mesonet::grid::{Rotation, rotate_field as core_rotate_field};
 use wasm_bindgen::prelude::*;
 
 /// Rotates winds at one cell in place.

@@ -1,9 +1,9 @@
-//! Derived values over a million readings, beside plain loops of the same libm calls.
+//! Derived values over a million readings, compared with plain loops of the same libm calls.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mesonet::{
+use mesonet::derived::{
     dew_point_c_into, heat_index_c_into, humidex_into, mean_sea_level_pressure_hpa_into,
     relative_humidity_pct_into, wet_bulb_c_into, wind_at_10m_into, wind_chill_c_into,
 };

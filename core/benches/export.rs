@@ -3,10 +3,12 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mesonet::export::MAX_PAGE_ROWS;
+use mesonet::store::unjudged;
+use mesonet::time::MINUTE_MS;
 use mesonet::{
-    Batch, ExportFormat, ExportPage, ExportRequest, HalfOpenWindow, IntervalType, LonLat,
-    MAX_PAGE_ROWS, MINUTE_MS, MemoryStore, Quality, Reading, Report, SeriesKey, Station, StationId,
-    Store, Variable, unjudged,
+    Batch, HalfOpenWindow, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey,
+    Station, StationId, Store, Variable, export,
 };
 
 const TIMES: i64 = 100_000;
@@ -24,8 +26,8 @@ fn station() -> Station {
     }
 }
 
-/// A reading of each of eight series in every minute, with one decimal; with `spread`, each series
-/// at a second of its own, so that no two rows have a time in common.
+/// A store with a reading of each of eight series every minute, with one decimal. With `spread`, each
+/// series has its own second, so that no two rows share a time.
 fn store(spread: bool) -> MemoryStore {
     let keys: Vec<_> = Variable::map_variables()
         .map(|variable| SeriesKey::new(variable, IntervalType::Instantaneous, 0))
@@ -58,25 +60,21 @@ fn store(spread: bool) -> MemoryStore {
 }
 
 fn export(c: &mut Criterion) {
-    let request = ExportRequest {
-        station: station().id,
-        window: HalfOpenWindow::new(0, TIMES * MINUTE_MS).unwrap(),
-        entries: vec![],
-        page_rows: MAX_PAGE_ROWS,
-    };
+    let window = HalfOpenWindow::new(0, TIMES * MINUTE_MS).unwrap();
+    let request = export::Request::new(station().id, window);
     let mut group = c.benchmark_group("export 200000 rows");
     group.throughput(Throughput::Elements(MAX_PAGE_ROWS as u64));
     group.sample_size(20);
     for (kind, spread) in [("of common times", false), ("of times of their own", true)] {
         let store = store(spread);
         group.bench_function(format!("plan, {kind}"), |b| {
-            b.iter(|| black_box(ExportPage::plan(&store, &request, None).unwrap()));
+            b.iter(|| black_box(export::Page::plan(&store, &request, None).unwrap()));
         });
-        let page = ExportPage::plan(&store, &request, None).unwrap();
+        let page = export::Page::plan(&store, &request, None).unwrap();
         for (name, format) in [
-            ("csv", ExportFormat::Csv),
-            ("arrow", ExportFormat::ArrowStream),
-            ("parquet", ExportFormat::Parquet),
+            ("csv", export::Format::Csv),
+            ("arrow", export::Format::ArrowStream),
+            ("parquet", export::Format::Parquet),
         ] {
             let mut text = Vec::with_capacity(1 << 20);
             group.bench_function(format!("{name}, {kind}"), |b| {

@@ -3,10 +3,12 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mesonet::query::{Caps, NO_READING, Positions, ReadingsQuery, as_of, readings};
+use mesonet::store::unjudged;
+use mesonet::time::MINUTE_MS;
 use mesonet::{
-    Batch, Caps, ClosedWindow, IntervalType, LonLat, MINUTE_MS, MemoryStore, NO_READING, Positions,
-    Quality, Reading, ReadingsQuery, Report, Scope, SeriesKey, Station, StationId, Step, Store,
-    Variable, as_of, readings, unjudged,
+    Batch, ClosedWindow, IntervalType, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey,
+    Station, StationId, Step, Store, Variable,
 };
 
 const STATIONS: usize = 10_000;
@@ -31,7 +33,7 @@ impl Times {
         (self.0 % below as u64) as i64
     }
 
-    /// One reading in every twenty minutes, at an irregular second, the first before the grid.
+    /// One reading every twenty minutes, at an irregular second, the first before the grid.
     fn series(&mut self) -> Vec<i64> {
         let spacing_ms = DAY_MINUTES * MINUTE_MS / READINGS;
         (0..READINGS).map(|i| (i - 1) * spacing_ms + self.next(spacing_ms)).collect()
@@ -45,7 +47,7 @@ fn positions() -> Positions {
     positions
 }
 
-/// The rule as it is written: for each cell a search through the whole series.
+/// The rule as it is specified: for each cell a search through the whole series.
 fn naive(ts_ms: &[i64], positions: Positions, out: &mut [u32]) {
     for (at_ms, place) in positions.iter().zip(out) {
         *place = ts_ms.iter().rposition(|&ts| ts <= at_ms).map_or(NO_READING, |at| at as u32);
@@ -141,13 +143,9 @@ fn store() -> MemoryStore {
 
 fn whole_query(c: &mut Criterion) {
     let store = store();
-    let query = ReadingsQuery {
-        window: ClosedWindow::new(0, DAY_MINUTES * MINUTE_MS).unwrap(),
-        scope: Scope::Everywhere,
-        names: NAMES.to_vec(),
-        step: Some(Step::from_minutes(DAY_MINUTES / 9).unwrap()),
-        max_age_ms: None,
-    };
+    let window = ClosedWindow::new(0, DAY_MINUTES * MINUTE_MS).unwrap();
+    let query = ReadingsQuery::new(window, NAMES.to_vec())
+        .step(Step::from_minutes(DAY_MINUTES / 9).unwrap());
     let answer = readings(&store, &query, Caps::default()).unwrap();
     assert!(answer.coarsening.is_none() && answer.cells.len() > 490_000);
     let mut group = c.benchmark_group("readings 10000 stations x 5 names");
@@ -156,7 +154,7 @@ fn whole_query(c: &mut Criterion) {
     group.bench_function("grid of 10 positions", |b| {
         b.iter(|| black_box(readings(&store, &query, Caps::default()).unwrap()));
     });
-    let snapshot = ReadingsQuery { step: None, ..query.clone() };
+    let snapshot = query.clone().step(None);
     group.bench_function("snapshot", |b| {
         b.iter(|| black_box(readings(&store, &snapshot, Caps::default()).unwrap()));
     });

@@ -1,7 +1,7 @@
-//! Taking readings in, derivation and checks included, with three days of readings behind them: a
+//! Taking readings in, including derivation and checks, with three days of earlier readings: a
 //! report of every station of a network in one batch, a year of one station, single reports.
 //!
-//! Stations stand 40 km apart and report eight variables every ten minutes. There are 1,000 of
+//! Stations are 40 km apart and report eight variables every ten minutes. There are 1,000 of
 //! them, or as many as `MESONET_BENCH_STATIONS` says; a rate counts the readings that were
 //! reported, not those that are derived from them.
 
@@ -9,9 +9,12 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mesonet::IntervalType::{Average, Cumulative, Instantaneous, Max};
+use mesonet::derived::derive_report;
+use mesonet::store::Verdicts;
+use mesonet::time::{DAY_MS, MINUTE_MS};
 use mesonet::{
-    Batch, DAY_MS, Intake, LonLat, MINUTE_MS, MemoryStore, Quality, Reading, Report, SeriesKey,
-    Station, StationId, StationType, Store, Variable, Verdicts, derive_report,
+    Batch, Intake, LonLat, MemoryStore, Quality, Reading, Report, SeriesKey, Station, StationId,
+    StationType, Store, Variable,
 };
 
 const SPACING_MS: i64 = 10 * MINUTE_MS;
@@ -21,7 +24,7 @@ const DAYS: i64 = 3;
 /// Hours of a year.
 const ARCHIVE: i64 = 8_760;
 
-/// The series of a station, with a value to begin at, a greatest change, and the values' step.
+/// The series of a station, each with a first value, a greatest change, and a step.
 const SERIES: [(SeriesKey, f64, f64, f64); 8] = [
     (moment(Variable::AirTemperature), 22.0, 0.6, 0.1),
     (moment(Variable::DewPointTemperature), 12.0, 0.4, 0.1),
@@ -37,8 +40,8 @@ const fn moment(variable: Variable) -> SeriesKey {
     SeriesKey::new(variable, Instantaneous, 0)
 }
 
-/// A value of a series at a station and a time: the same in every run, back and forth about the
-/// beginning.
+/// Returns the value of a series at a station and a time: the same in every run, moving back and forth
+/// around the first value.
 fn value(station: usize, which: usize, ts_ms: i64) -> f64 {
     let (_, begin, change, step) = SERIES[which];
     let hash = ((ts_ms / SPACING_MS) as u64)
@@ -96,7 +99,7 @@ impl Network {
         network.fill()
     }
 
-    /// Puts the readings of the days before in, all of them found good.
+    /// Adds the readings of the previous days, all of them found good.
     fn fill(mut self) -> Self {
         let first_ms = self.next_ms - DAYS * DAY_MS;
         let times: Vec<i64> =
@@ -118,7 +121,7 @@ impl Network {
             let batch = Batch { stations: vec![station.clone()], reports };
             self.store.append(&batch, &mut |_| Ok(std::mem::take(&mut verdicts))).unwrap();
         }
-        // The ways in that are not measured: the lists of stations around each other are made.
+        // Not measured: the lists of neighbouring stations are made.
         self.take_in_report_of_all();
         self
     }
@@ -166,7 +169,7 @@ fn intake(c: &mut Criterion) {
     });
     network.next_ms += (singles / count + 1) as i64 * SPACING_MS;
 
-    // A report that comes in an hour late, of stations one after the other.
+    // Reports that arrive an hour late, from one station after the other.
     let mut late = 0;
     group.bench_function("single reports, late", |b| {
         b.iter_custom(|rounds| {
@@ -183,7 +186,7 @@ fn intake(c: &mut Criterion) {
         });
     });
 
-    // Hourly readings of a year, before those that are there.
+    // Hourly readings of a year, before the existing ones.
     group.throughput(Throughput::Elements(ARCHIVE as u64 * readings));
     let mut archives = 0;
     group.bench_function("a year of one station", |b| {

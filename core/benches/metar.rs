@@ -68,7 +68,7 @@ fn metar(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Parsers that are slower by far, on one report in twenty.
+/// Parsers that are much slower, on one report in twenty.
 fn peers(criterion: &mut Criterion) {
     let reports: Vec<_> = reports().into_iter().step_by(20).collect();
     let mut group = criterion.benchmark_group("metar peers");

@@ -1,21 +1,21 @@
 //! Model grids: columns, series and parts of a store on disk, positions and rotations of a grid, and
 //! tiles, all on the grid of NOAA's HRRR. The values are generated.
 //!
-//! `benches/peers/model_store` has the readers of others on the same store.
+//! `benches/peers/model_store` runs other readers on the same store.
 
 mod model_store;
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mesonet::{
-    GridDefinition, GridProjection, LatLonGlobe, LonLat, NativeGrid, TileAddress, TilePlan,
-    TileSampling, WindComponent,
+use mesonet::grid::{
+    GridProjection, LatLonGlobe, NativeGrid, TileAddress, TilePlan, TileSampling, WindComponent,
 };
+use mesonet::{LonLat, grid};
 use model_store::{COLUMNS, Cells, HOURS, LEVELS, ROWS, encoding, hrrr};
 
-fn hrdps() -> GridDefinition {
-    GridDefinition {
+fn hrdps() -> grid::Definition {
+    grid::Definition {
         rows: 1290,
         columns: 2540,
         projection: GridProjection::Globe(LatLonGlobe::RotatedLatLon {

@@ -3,7 +3,8 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mesonet::{BaseQuality, distinct_worst_first, worst, worst_code};
+use mesonet::BaseQuality;
+use mesonet::observation::{distinct_worst_first, worst, worst_code};
 
 fn ranking(c: &mut Criterion) {
     let codes: Vec<BaseQuality> = (0..10_000_000_u32)

@@ -3,7 +3,8 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use mesonet::{BBox, LonLat, StationIndex};
+use mesonet::geo::StationIndex;
+use mesonet::{BBox, LonLat};
 
 fn places() -> Vec<LonLat> {
     // A quasi-random spread over North America (additive recurrence of the plastic number).

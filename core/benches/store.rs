@@ -1,18 +1,20 @@
 //! The store on disk: 10,000 stations × 8 series every ten minutes, generated.
 //!
-//! `MESONET_BENCH_HOURS` says how many hours of it are stored: 24, or 11.5 million readings, where
-//! it is not given; 125 are 60 million. `MESONET_BENCH_DIR` says where; a folder that is filled
-//! already is taken as it is.
+//! `MESONET_BENCH_HOURS` says how many hours of it are stored: 24 by default, or 11.5 million
+//! readings; 125 are 60 million. `MESONET_BENCH_DIR` says where; a folder that is already filled is
+//! used as it is.
 
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mesonet::query::{Caps, ReadingsQuery, readings};
+use mesonet::store::{EmbeddedOptions, Maintenance, Selection, unjudged};
+use mesonet::time::{HOUR_MS, MINUTE_MS};
 use mesonet::{
-    Batch, Caps, ClosedWindow, EmbeddedOptions, EmbeddedStore, HOUR_MS, IntervalType, LonLat,
-    MINUTE_MS, Maintenance, Quality, Reader, Reading, ReadingsQuery, Report, Scope, Selection,
-    SeriesKey, Station, StationId, Step, Store, Variable, readings, unjudged,
+    Batch, ClosedWindow, EmbeddedStore, IntervalType, LonLat, Quality, Reader, Reading, Report,
+    SeriesKey, Station, StationId, Step, Store, Variable,
 };
 
 const STATIONS: usize = 10_000;
@@ -50,7 +52,7 @@ fn stations() -> Vec<Station> {
     (0..STATIONS).map(station).collect()
 }
 
-/// What comes in within ten minutes: 80,000 readings.
+/// Returns the readings of ten minutes: 80,000.
 fn batch(stations: &[Station], at: i64) -> Batch {
     let ts_ms = START_MS + at * EVERY_MS;
     let report = |(i, station): (usize, &Station)| {
@@ -62,7 +64,7 @@ fn batch(stations: &[Station], at: i64) -> Batch {
         });
         Report {
             station: station.id,
-            // Not all at the same second.
+            // Not all in the same second.
             ts_ms: ts_ms + (i as i64 * 7919) % EVERY_MS,
             revision: 0,
             present_weather: None,
@@ -74,7 +76,7 @@ fn batch(stations: &[Station], at: i64) -> Batch {
     Batch { stations, reports }
 }
 
-/// Fills a store and tells what that took.
+/// Fills a store and reports what that took.
 fn fill(store: &EmbeddedStore, stations: &[Station], batches: i64) {
     let (mut appending, mut maintaining) = (0.0, 0.0);
     for at in 0..batches {
@@ -117,12 +119,11 @@ fn bench(c: &mut Criterion) {
 
     let store = open();
     let end_ms = START_MS + batches * EVERY_MS;
-    let query = |step: Option<i64>, hours: i64| ReadingsQuery {
-        window: ClosedWindow::new(end_ms - hours * HOUR_MS, end_ms).unwrap(),
-        scope: Scope::Everywhere,
-        names: SERIES.iter().map(|series| series.variable).collect(),
-        step: step.map(|minutes| Step::from_minutes(minutes).unwrap()),
-        max_age_ms: None,
+    let query = |step: Option<i64>, hours: i64| {
+        let window = ClosedWindow::new(end_ms - hours * HOUR_MS, end_ms).unwrap();
+        let names: Vec<Variable> = SERIES.iter().map(|series| series.variable).collect();
+        let step = step.map(|minutes| Step::from_minutes(minutes).unwrap());
+        ReadingsQuery::new(window, names).step(step)
     };
     let snapshot = query(None, 12);
     let cells = readings(&store, &snapshot, Caps::default()).unwrap().cells.len();

@@ -1,9 +1,10 @@
-//! Conversion of ten million values, beside the plain loop that multiplies by one double.
+//! Conversion of ten million values, compared with a plain loop that multiplies by one double.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mesonet::{Conversion, Resolution, Unit};
+use mesonet::Unit;
+use mesonet::unit::{Conversion, Resolution};
 
 const VALUES: usize = 10_000_000;
 
@@ -29,7 +30,7 @@ fn doubles(c: &mut Criterion) {
         b.iter(|| temperature.apply_into(black_box(&values), black_box(&mut out)));
     });
     let mut in_place = values.clone();
-    // Multiplied again and again, the values would overflow: there and back.
+    // Multiplied repeatedly, the values would overflow: convert there and back.
     let back = Conversion::between(Unit::KilometrePerHour, Unit::Knot).unwrap();
     let mut turn = false;
     group.bench_function("in place, plain loop", |b| {

@@ -1,4 +1,4 @@
-//! The zones of alerts: unpacking those that the server brings along, finding them, writing them.
+//! The zones of alerts: unpacking the server's bundle, finding zones, writing them.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -6,7 +6,8 @@ use std::io::Read;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use flate2::read::GzDecoder;
-use mesonet::{BBox, LonLat, ZoneCode, Zones};
+use mesonet::zone::Zones;
+use mesonet::{BBox, LonLat, zone};
 
 const BUNDLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/zones.bin.gz");
 
@@ -34,7 +35,7 @@ fn zones(c: &mut Criterion) {
     group.bench_function("zones in 10° by 10°", |b| {
         b.iter(|| zones.in_box(black_box(plains)).count());
     });
-    let codes: Vec<ZoneCode> =
+    let codes: Vec<zone::Code> =
         zones.iter().map(|zone| zone.code).filter(|code| code.is_county()).take(2_000).collect();
     group.bench_function("2,000 zones by code", |b| {
         b.iter(|| codes.iter().filter_map(|&code| zones.get(black_box(code))).count());

@@ -1,4 +1,4 @@
-//! Times the as-of grid over arrays from a file, so that other programs can be timed on the same.
+//! Times the as-of grid on arrays from a file, so that other programs can be timed on the same data.
 //!
 //! Usage: `as_of_file FILE`. The file holds little-endian 64-bit integers: the number of series,
 //! readings per series, positions, milliseconds of a step (a whole number of minutes), then the
@@ -7,7 +7,9 @@
 
 use std::time::Instant;
 
-use mesonet::{ClosedWindow, MINUTE_MS, Positions, Step, as_of};
+use mesonet::query::{Positions, as_of};
+use mesonet::time::MINUTE_MS;
+use mesonet::{ClosedWindow, Step};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: as_of_file FILE")?;

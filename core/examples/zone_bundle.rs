@@ -1,6 +1,6 @@
-//! Makes the bundle of zones that the server brings along from the files in `tests/data/zones`:
+//! Makes the server's bundle of zones from the files in `tests/data/zones`:
 //! `cargo run --release -p mesonet --features zone-files --example zone_bundle -- tests/data/zones
-//! zones.bin.gz`. The same files give the same zones; `SOURCES.md` beside them says what they are.
+//! zones.bin.gz`. The same files give the same zones; `SOURCES.md` beside them describes them.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -10,7 +10,8 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use mesonet::{LonLat, Zone, ZoneCode, ZoneFile, ZoneKind, Zones, read_zone_geojson};
+use mesonet::zone::{Zone, Zones};
+use mesonet::{LonLat, zone};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -28,7 +29,7 @@ fn main() -> Result<()> {
     let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::best());
     packed.write_all(&bytes)?;
     fs::write(out, packed.finish()?)?;
-    for kind in ZoneKind::ALL {
+    for kind in zone::Kind::ALL {
         let of_kind = || zones.iter().filter(|zone| zone.kind == kind);
         let outlines = of_kind().filter_map(|zone| zone.geometry.as_ref());
         println!(
@@ -36,7 +37,7 @@ fn main() -> Result<()> {
             of_kind().count(),
             of_kind().filter(|zone| zone.name_en.is_some()).count(),
             outlines.clone().count(),
-            outlines.map(mesonet::MultiPolygon::positions).sum::<usize>(),
+            outlines.map(mesonet::geo::MultiPolygon::positions).sum::<usize>(),
         );
     }
     println!("{} bytes, geography version {}", bytes.len(), zones.version()?);
@@ -46,7 +47,7 @@ fn main() -> Result<()> {
 /// The zones of the files of a folder.
 ///
 /// # Errors
-/// A file that is not there or not as it was.
+/// If a file is missing or has changed.
 pub fn zones(folder: &Path) -> Result<Zones> {
     let mut all = canadian(folder)?;
     all.append(&mut american(folder)?);
@@ -60,9 +61,9 @@ fn unzipped(folder: &Path, name: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Zones of a file none of whose rows but those named may be refused.
-fn read(folder: &Path, name: &str, refused: usize) -> Result<ZoneFile> {
-    let file = read_zone_geojson(&unzipped(folder, name)?, None)?;
+/// Reads the zones of a file, of which exactly `refused` rows may be refused.
+fn read(folder: &Path, name: &str, refused: usize) -> Result<zone::File> {
+    let file = zone::read_geojson(&unzipped(folder, name)?, None)?;
     if file.refused != refused {
         return Err(
             format!("{name}: {} rows were refused: {:?}", file.refused, file.refusals).into()
@@ -83,11 +84,11 @@ fn canadian(folder: &Path) -> Result<Vec<Zone>> {
             name_fr: Some(row["NOM"].clone()),
             centroid: Some(LonLat::new(number("LON_DD")?, number("LAT_DD")?)?),
             area_km2: Some(number("AREA_KM2")?),
-            ..Zone::new(row["CLC"].parse()?, ZoneKind::Base)
+            ..Zone::new(row["CLC"].parse()?, zone::Kind::Base)
         };
         zones.insert(zone.code, zone);
     }
-    // Air quality zones: rows of several base zones and rows without a code are no base zones. A
+    // Air quality zones: rows of several base zones and rows without a code are not base zones. A
     // zone of the same code is the base zone where its area is, to half a percent; some have moved
     // a border.
     for outlined in read(folder, "eccc_clc_bc_75.geojson", 12)?.zones {
@@ -112,7 +113,7 @@ fn canadian(folder: &Path) -> Result<Vec<Zone>> {
 
 /// Zones of the National Weather Service, with the names that its tables have.
 fn american(folder: &Path) -> Result<Vec<Zone>> {
-    let mut names: HashMap<ZoneCode, HashSet<String>> = HashMap::new();
+    let mut names: HashMap<zone::Code, HashSet<String>> = HashMap::new();
     let mut name = |code: String, name: &str| -> Result<()> {
         names.entry(code.parse()?).or_default().insert(name.to_owned());
         Ok(())
@@ -140,11 +141,11 @@ fn american(folder: &Path) -> Result<Vec<Zone>> {
         all.append(&mut read(folder, &format!("nws_ugcs_{kind}_simplified.geojson"), 0)?.zones);
     }
     for zone in &mut all {
-        zone.geometry = zone.geometry.as_ref().map(mesonet::MultiPolygon::repaired);
+        zone.geometry = zone.geometry.as_ref().map(mesonet::geo::MultiPolygon::repaired);
         // The tables are of forecast zones: a fire weather zone of the same code is another. Where
         // they have two names for a code, neither is taken.
         let known = names.get(&zone.code).filter(|known| known.len() == 1);
-        if zone.kind != ZoneKind::Fire {
+        if zone.kind != zone::Kind::Fire {
             zone.name_en = known.and_then(|known| known.iter().next()).cloned();
         }
     }

@@ -1,25 +1,27 @@
-//! Folders that are there after a loss of power.
+//! Folders that survive a loss of power.
 //!
-//! A file is on disk once it is synced, its name once its folder is: a folder that was made has a
-//! name too, in the one above.
+//! A file is on disk once it is synced; its name is on disk once its folder is synced. A new folder
+//! has a name too, in its parent.
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+#[cfg(feature = "model")]
+use std::path::PathBuf;
 
-/// Makes a folder and those above it that are missing, and makes sure that their names are on disk.
+/// Creates a folder and its missing parents, and makes sure that their names are on disk.
 ///
 /// ```
 /// # let temporary = tempfile::tempdir()?;
 /// let folder = temporary.path().join("products").join("rain");
-/// mesonet::create_folder(&folder)?;
-/// mesonet::create_folder(&folder)?;
+/// mesonet::durable::create_folder(&folder)?;
+/// mesonet::durable::create_folder(&folder)?;
 /// assert!(folder.is_dir());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
 /// # Errors
-/// As [`fs::create_dir_all`], or a disk that refuses.
+/// The errors of [`fs::create_dir_all`], or a disk that fails to sync.
 pub fn create_folder(folder: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = folder
         .ancestors()
@@ -36,14 +38,14 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
 /// Makes sure that the names in a folder are on disk.
 ///
 /// # Errors
-/// A folder that is not there, or a disk that refuses.
+/// If the folder does not exist, or the disk fails to sync.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Only Unix can open a folder; elsewhere names are on disk when the file system says so.
+    // Only Unix can open a folder; elsewhere the file system decides when names are on disk.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// The same for a folder and all folders in it.
-#[cfg_attr(not(feature = "grid-store"), allow(dead_code, reason = "what only runs are made of"))]
+/// Like [`sync_folder`], for a folder and all folders in it.
+#[cfg(feature = "model")]
 pub(crate) fn sync_folders(folder: &Path) -> io::Result<()> {
     let mut folders: Vec<PathBuf> = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -1,48 +1,49 @@
-//! One error above the small ones of the modules, with stable kinds for adapters to map.
+//! One error above those of the modules, with stable kinds that callers can map.
 
-#[cfg(feature = "serde")]
-use crate::check::{CheckConfigError, CheckError};
+#[cfg(feature = "alert")]
+use crate::alert;
+#[cfg(feature = "check")]
+use crate::check;
 #[cfg(feature = "export")]
-use crate::export::ExportError;
-use crate::geo::GeoError;
-#[cfg(feature = "zone")]
-use crate::geometry::GeometryError;
+use crate::export;
+#[cfg(feature = "feed")]
+use crate::feed;
 #[cfg(feature = "grib")]
-use crate::grib::GribError;
-use crate::grid::GridLengthError;
-#[cfg(feature = "grid-store")]
-use crate::grid_store::GridStoreError;
-use crate::lookback::{LookbackError, PlanError};
-#[cfg(feature = "models")]
-use crate::model_catalogue::ModelCatalogueError;
-use crate::model_tile::TileError;
-use crate::projection::{GridDefinitionError, NativeGridError};
-use crate::quality::QualityError;
+use crate::grib;
+#[cfg(all(feature = "feed", feature = "intake"))]
+use crate::intake;
+#[cfg(feature = "model")]
+use crate::model;
+#[cfg(feature = "query")]
+use crate::query;
 #[cfg(feature = "raster")]
-use crate::raster::{CatalogueError, DurationError, RasterError};
-use crate::run_stamp::RunStampError;
-use crate::series::IntervalTypeError;
-use crate::station::StationIdError;
+use crate::raster;
 #[cfg(feature = "store")]
-use crate::store::StoreError;
-use crate::tile::EncodingError;
-use crate::time::TimeError;
-use crate::unit::UnitError;
-use crate::variable::VariableError;
-use crate::wind::RotationLengthError;
+use crate::store;
 #[cfg(feature = "zone")]
-use crate::zone::{ZoneCodeError, ZoneKindError};
+use crate::zone;
+use crate::{access, derived, geo, grid, observation, time, unit};
 
-/// What kind of thing went wrong. The kinds are stable: each adapter maps them once.
+/// What kind of error it is. The kinds are stable, so a caller maps each of them once: the
+/// reference server answers with the status given here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The input is not of the form that is allowed.
+    /// The input does not have the required form: 400.
     Invalid,
-    /// The input is beyond a named limit.
-    Limit,
-    /// The store refused a batch or failed, or what it holds could not be encoded.
-    Store,
+    /// Something that was named does not exist: 404.
+    NotFound,
+    /// The caller may not have it under their plan: 400 for a window that is too long or too far
+    /// back, as the interface says; 401 or 403 where access is decided.
+    Refused,
+    /// The input is valid, but of a kind or version that is not read: 400.
+    Unsupported,
+    /// Stored data is damaged: 503, with the details in the log only.
+    Damaged,
+    /// It cannot be done now, but may work later: 503.
+    Unavailable,
+    /// A disk or an encoder failed, which is not the caller's fault: 500, with an empty body.
+    Internal,
 }
 
 /// Any error of the crate. The message is that of the module's own error: what was got and what
@@ -61,95 +62,343 @@ pub enum ErrorKind {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant wraps the error of the module that it names")]
 pub enum Error {
+    #[cfg(feature = "model-delivery")]
+    #[error(transparent)]
+    AccessRefusal(#[from] access::Refusal),
+    #[cfg(feature = "check")]
+    #[error(transparent)]
+    Check(#[from] check::CheckError),
+    #[cfg(feature = "check")]
+    #[error(transparent)]
+    CheckConfig(#[from] check::CheckConfigError),
+    #[cfg(feature = "model-delivery")]
+    #[error(transparent)]
+    Delivery(#[from] model::DeliveryError),
+    #[error(transparent)]
+    DerivedLength(#[from] derived::DerivedLengthError),
     #[cfg(feature = "raster")]
     #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
-    #[cfg(feature = "serde")]
+    Duration(#[from] raster::DurationError),
     #[error(transparent)]
-    Check(#[from] CheckError),
-    #[cfg(feature = "serde")]
-    #[error(transparent)]
-    CheckConfig(#[from] CheckConfigError),
-    #[cfg(feature = "raster")]
-    #[error(transparent)]
-    Duration(#[from] DurationError),
-    #[error(transparent)]
-    Encoding(#[from] EncodingError),
+    Encoding(#[from] grid::EncodingError),
     #[cfg(feature = "export")]
     #[error(transparent)]
-    Export(#[from] ExportError),
+    Export(#[from] export::ExportError),
+    #[cfg(feature = "feed")]
     #[error(transparent)]
-    Geo(#[from] GeoError),
+    Feed(#[from] feed::FeedError),
+    #[cfg(all(feature = "feed", feature = "intake"))]
+    #[error(transparent)]
+    FeedFile(#[from] intake::FileError),
+    #[cfg(feature = "feed")]
+    #[error(transparent)]
+    FeedKind(#[from] feed::FeedKindError),
+    #[cfg(feature = "feed")]
+    #[error(transparent)]
+    FeedRefusal(#[from] feed::RefusalReason),
+    #[error(transparent)]
+    Geo(#[from] geo::GeoError),
     #[cfg(feature = "zone")]
     #[error(transparent)]
-    Geometry(#[from] GeometryError),
+    Geometry(#[from] geo::GeometryError),
     #[cfg(feature = "grib")]
     #[error(transparent)]
-    Grib(#[from] GribError),
+    Grib(#[from] grib::GribError),
+    #[cfg(feature = "grib")]
     #[error(transparent)]
-    GridDefinition(#[from] GridDefinitionError),
+    GribLevel(#[from] grib::GribLevelError),
+    #[cfg(feature = "grib")]
     #[error(transparent)]
-    GridLength(#[from] GridLengthError),
-    #[cfg(feature = "grid-store")]
+    GribParameter(#[from] grib::GribParameterError),
     #[error(transparent)]
-    GridStore(#[from] GridStoreError),
+    GridDefinition(#[from] grid::GridDefinitionError),
     #[error(transparent)]
-    IntervalType(#[from] IntervalTypeError),
+    IntervalType(#[from] observation::IntervalTypeError),
     #[error(transparent)]
-    Lookback(#[from] LookbackError),
-    #[cfg(feature = "models")]
+    Lookback(#[from] access::LookbackError),
+    #[cfg(feature = "feed")]
     #[error(transparent)]
-    ModelCatalogue(#[from] ModelCatalogueError),
+    Metar(#[from] feed::metar::MetarError),
+    #[cfg(feature = "model-delivery")]
     #[error(transparent)]
-    NativeGrid(#[from] NativeGridError),
+    ModelCatalogue(#[from] model::ModelCatalogueError),
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    NativeGrid(#[from] grid::NativeGridError),
     #[error(transparent)]
-    Quality(#[from] QualityError),
+    Plan(#[from] access::PlanError),
+    #[cfg(feature = "zone-files")]
+    #[error(transparent)]
+    Projection(#[from] zone::ProjectionError),
+    #[error(transparent)]
+    Quality(#[from] observation::QualityError),
     #[cfg(feature = "raster")]
     #[error(transparent)]
-    Raster(#[from] RasterError),
+    Raster(#[from] raster::RasterError),
+    #[cfg(feature = "raster")]
     #[error(transparent)]
-    RotationLength(#[from] RotationLengthError),
+    RasterCatalogue(#[from] raster::CatalogueError),
     #[error(transparent)]
-    RunStamp(#[from] RunStampError),
+    RotationLength(#[from] grid::RotationLengthError),
+    #[cfg(feature = "model")]
     #[error(transparent)]
-    StationId(#[from] StationIdError),
+    RunStamp(#[from] model::RunStampError),
+    #[cfg(feature = "model")]
+    #[error(transparent)]
+    RunStore(#[from] model::RunStoreError),
+    #[error(transparent)]
+    SeriesKey(#[from] observation::SeriesKeyError),
+    #[error(transparent)]
+    StationId(#[from] observation::StationIdError),
     #[cfg(feature = "store")]
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] store::StoreError),
     #[error(transparent)]
-    Tile(#[from] TileError),
+    Tile(#[from] grid::TileError),
     #[error(transparent)]
-    Time(#[from] TimeError),
+    Time(#[from] time::TimeError),
+    #[cfg(feature = "query")]
     #[error(transparent)]
-    Unit(#[from] UnitError),
+    TimeGridLength(#[from] query::TimeGridLengthError),
     #[error(transparent)]
-    Variable(#[from] VariableError),
+    Unit(#[from] unit::UnitError),
+    #[error(transparent)]
+    Variable(#[from] observation::VariableError),
+    #[cfg(feature = "alert")]
+    #[error(transparent)]
+    Vtec(#[from] alert::VtecError),
     #[cfg(feature = "zone")]
     #[error(transparent)]
-    ZoneCode(#[from] ZoneCodeError),
+    ZoneBundle(#[from] zone::ZoneBundleError),
     #[cfg(feature = "zone")]
     #[error(transparent)]
-    ZoneKind(#[from] ZoneKindError),
+    ZoneCode(#[from] zone::ZoneCodeError),
+    #[cfg(feature = "zone-files")]
+    #[error(transparent)]
+    ZoneFile(#[from] zone::ZoneFileError),
+    #[cfg(feature = "zone")]
+    #[error(transparent)]
+    ZoneKind(#[from] zone::ZoneKindError),
 }
 
 impl Error {
-    /// The kind, for an adapter to map.
+    /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Lookback(_) => ErrorKind::Limit,
-            #[cfg(feature = "store")]
-            Self::Store(_) => ErrorKind::Store,
-            #[cfg(feature = "grid-store")]
-            Self::GridStore(
-                GridStoreError::Damaged { .. }
-                | GridStoreError::Storage { .. }
-                | GridStoreError::Busy(_),
-            ) => ErrorKind::Store,
+            #[cfg(feature = "model-delivery")]
+            Self::AccessRefusal(_) => ErrorKind::Refused,
+            #[cfg(feature = "check")]
+            Self::Check(_) => ErrorKind::Invalid,
+            #[cfg(feature = "check")]
+            Self::CheckConfig(_) => ErrorKind::Invalid,
+            #[cfg(feature = "model-delivery")]
+            Self::Delivery(error) => kind_of_delivery(error),
+            Self::DerivedLength(_) => ErrorKind::Invalid,
+            #[cfg(feature = "raster")]
+            Self::Duration(_) => ErrorKind::Invalid,
+            Self::Encoding(_) => ErrorKind::Invalid,
             #[cfg(feature = "export")]
-            Self::Export(ExportError::Store(_) | ExportError::Encoding(_)) => ErrorKind::Store,
-            _ => ErrorKind::Invalid,
+            Self::Export(error) => kind_of_export(error),
+            #[cfg(feature = "feed")]
+            Self::Feed(error) => kind_of_feed(error),
+            #[cfg(all(feature = "feed", feature = "intake"))]
+            Self::FeedFile(error) => kind_of_feed_file(error),
+            #[cfg(feature = "feed")]
+            Self::FeedKind(_) => ErrorKind::Invalid,
+            #[cfg(feature = "feed")]
+            Self::FeedRefusal(_) => ErrorKind::Invalid,
+            Self::Geo(_) => ErrorKind::Invalid,
+            #[cfg(feature = "zone")]
+            Self::Geometry(_) => ErrorKind::Invalid,
+            #[cfg(feature = "grib")]
+            Self::Grib(error) => kind_of_grib(error),
+            #[cfg(feature = "grib")]
+            Self::GribLevel(_) => ErrorKind::Invalid,
+            #[cfg(feature = "grib")]
+            Self::GribParameter(_) => ErrorKind::Invalid,
+            Self::GridDefinition(_) => ErrorKind::Invalid,
+            Self::IntervalType(_) => ErrorKind::Invalid,
+            Self::Lookback(_) => ErrorKind::Refused,
+            #[cfg(feature = "feed")]
+            Self::Metar(_) => ErrorKind::Invalid,
+            #[cfg(feature = "model-delivery")]
+            Self::ModelCatalogue(_) => ErrorKind::Invalid,
+            Self::NativeGrid(_) => ErrorKind::Invalid,
+            Self::Plan(_) => ErrorKind::Invalid,
+            #[cfg(feature = "zone-files")]
+            Self::Projection(_) => ErrorKind::Invalid,
+            Self::Quality(_) => ErrorKind::Invalid,
+            #[cfg(feature = "raster")]
+            Self::Raster(error) => kind_of_raster(error),
+            #[cfg(feature = "raster")]
+            Self::RasterCatalogue(_) => ErrorKind::Invalid,
+            Self::RotationLength(_) => ErrorKind::Invalid,
+            #[cfg(feature = "model")]
+            Self::RunStamp(_) => ErrorKind::Invalid,
+            #[cfg(feature = "model")]
+            Self::RunStore(error) => kind_of_run_store(error),
+            Self::SeriesKey(_) => ErrorKind::Invalid,
+            Self::StationId(_) => ErrorKind::Invalid,
+            #[cfg(feature = "store")]
+            Self::Store(error) => kind_of_store(error),
+            Self::Tile(_) => ErrorKind::Invalid,
+            Self::Time(_) => ErrorKind::Invalid,
+            #[cfg(feature = "query")]
+            Self::TimeGridLength(_) => ErrorKind::Invalid,
+            Self::Unit(_) => ErrorKind::Invalid,
+            Self::Variable(_) => ErrorKind::Invalid,
+            #[cfg(feature = "alert")]
+            Self::Vtec(_) => ErrorKind::Invalid,
+            #[cfg(feature = "zone")]
+            Self::ZoneBundle(error) => kind_of_zone_bundle(error),
+            #[cfg(feature = "zone")]
+            Self::ZoneCode(_) => ErrorKind::Invalid,
+            #[cfg(feature = "zone-files")]
+            Self::ZoneFile(_) => ErrorKind::Invalid,
+            #[cfg(feature = "zone")]
+            Self::ZoneKind(_) => ErrorKind::Invalid,
         }
     }
 }
+
+#[cfg(feature = "model-delivery")]
+fn kind_of_delivery(error: &model::DeliveryError) -> ErrorKind {
+    use model::DeliveryError as E;
+    match error {
+        E::Grib(error) => kind_of_grib(error),
+        E::Store(error) => kind_of_run_store(error),
+        E::Spool(_) => ErrorKind::Internal,
+        E::Run(_)
+        | E::Grid { .. }
+        | E::Hour { .. }
+        | E::Level { .. }
+        | E::Product { .. }
+        | E::Differs(_)
+        | E::Old { .. }
+        | E::Runs(_)
+        | E::Values { .. }
+        | E::Full(_)
+        | E::Cells(_) => ErrorKind::Invalid,
+    }
+}
+
+#[cfg(feature = "export")]
+fn kind_of_export(error: &export::ExportError) -> ErrorKind {
+    use export::ExportError as E;
+    match error {
+        E::Cursor(_) | E::PageRows(_) | E::Filters(_) | E::Bounds { .. } | E::Range { .. } => {
+            ErrorKind::Invalid
+        }
+        E::Store(error) => kind_of_store(error),
+        E::Encoding(_) => ErrorKind::Internal,
+    }
+}
+
+#[cfg(feature = "feed")]
+fn kind_of_feed(error: &feed::FeedError) -> ErrorKind {
+    use feed::FeedError as E;
+    match error {
+        E::Io { .. } => ErrorKind::Internal,
+        E::Header { .. }
+        | E::NotThisKind(_)
+        | E::TooLong { .. }
+        | E::Json { .. }
+        | E::Xml { .. } => ErrorKind::Invalid,
+    }
+}
+
+#[cfg(all(feature = "feed", feature = "intake"))]
+fn kind_of_feed_file(error: &intake::FileError) -> ErrorKind {
+    use intake::FileError as E;
+    match error {
+        E::UnknownKind { .. } => ErrorKind::Unsupported,
+        E::Start(cause) | E::Feed { cause, .. } => kind_of_feed(cause),
+        E::Store { cause, .. } => kind_of_store(cause),
+    }
+}
+
+#[cfg(feature = "grib")]
+fn kind_of_grib(error: &grib::GribError) -> ErrorKind {
+    use grib::GribError as E;
+    match error {
+        E::Edition(_) | E::Unsupported { .. } => ErrorKind::Unsupported,
+        E::Truncated { .. }
+        | E::Sections { .. }
+        | E::Order { .. }
+        | E::ShortSection { .. }
+        | E::Time(_)
+        | E::Points { .. }
+        | E::Mismatch { .. }
+        | E::Grid(_)
+        | E::Codec { .. }
+        | E::NotFinite => ErrorKind::Invalid,
+    }
+}
+
+#[cfg(feature = "raster")]
+fn kind_of_raster(error: &raster::RasterError) -> ErrorKind {
+    use raster::RasterError as E;
+    match error {
+        E::Grib(error) => kind_of_grib(error),
+        E::Rotated => ErrorKind::Unsupported,
+        E::Damaged(_) => ErrorKind::Damaged,
+        E::Tiff(_) | E::Unreadable(_) => ErrorKind::Internal,
+    }
+}
+
+#[cfg(feature = "model")]
+fn kind_of_run_store(error: &model::RunStoreError) -> ErrorKind {
+    use model::RunStoreError as E;
+    match error {
+        E::UnknownModel(_) | E::UnknownRun { .. } | E::Unpublished { .. } => ErrorKind::NotFound,
+        // A product is named in a parameter, not in a path.
+        E::UnknownProduct { .. }
+        | E::Name { .. }
+        | E::Index { .. }
+        | E::Part { .. }
+        | E::Window { .. }
+        | E::Published { .. }
+        | E::NothingWritten(_)
+        | E::Cell(_)
+        | E::Length { .. }
+        | E::Grid(_)
+        | E::Tile(_)
+        | E::Definition(_)
+        | E::Differs(_) => ErrorKind::Invalid,
+        E::Busy(_) => ErrorKind::Unavailable,
+        E::Damaged { .. } => ErrorKind::Damaged,
+        E::Storage { .. } => ErrorKind::Internal,
+    }
+}
+
+#[cfg(feature = "store")]
+fn kind_of_store(error: &store::StoreError) -> ErrorKind {
+    use store::StoreError as E;
+    match error {
+        E::UnknownStation { .. } | E::NotFinite { .. } | E::SeriesIdTaken { .. } => {
+            ErrorKind::Invalid
+        }
+        E::SchemaVersion { .. } => ErrorKind::Unsupported,
+        E::NoCatalogue { .. } => ErrorKind::Damaged,
+        E::Full { .. } | E::Locked { .. } => ErrorKind::Unavailable,
+        E::Columns(_) | E::Storage { .. } => ErrorKind::Internal,
+    }
+}
+
+#[cfg(feature = "zone")]
+fn kind_of_zone_bundle(error: &zone::ZoneBundleError) -> ErrorKind {
+    use zone::ZoneBundleError as E;
+    match error {
+        E::Format(_) => ErrorKind::Unsupported,
+        E::Layout(_)
+        | E::Rest(_)
+        | E::Decimals(_)
+        | E::Code(_)
+        | E::Kind { .. }
+        | E::Place(_)
+        | E::Geometry(_) => ErrorKind::Invalid,
+    }
+}
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

@@ -1,6 +1,6 @@
 //! Instants, spans and windows of time.
 //!
-//! In slices an instant is an `i64`: milliseconds since 1970-01-01T00:00:00Z, called `ts_ms`. Text
+//! In slices an instant is an `i64` called `ts_ms`: milliseconds since 1970-01-01T00:00:00Z. Text
 //! is ISO 8601 with `Z` or an explicit offset.
 
 use std::fmt;
@@ -15,7 +15,7 @@ pub const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// Milliseconds in a day.
 pub const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// A text or a pair of instants that is not what it should be.
+/// The error for an invalid instant, span, step or window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimeError {
     /// Not an ISO 8601 instant.
@@ -32,9 +32,9 @@ pub enum TimeError {
     Span {
         /// The text that was given.
         got: String,
-        /// The letters that are allowed.
+        /// The allowed unit letters.
         units: &'static str,
-        /// A span that would be taken.
+        /// An example of a valid span.
         example: &'static str,
     },
     /// Not a step.
@@ -50,21 +50,21 @@ pub enum TimeError {
     },
 }
 
-/// Reads an ISO 8601 instant with `Z` or an offset, as milliseconds since 1970 (UTC).
+/// Parses an ISO 8601 instant with `Z` or an offset into milliseconds since 1970 (UTC).
 ///
-/// Seconds may be left out; what is finer than a millisecond is cut off.
+/// Seconds may be omitted; anything finer than a millisecond is truncated.
 ///
 /// # Errors
-/// Anything else, a local time without an offset included: [`TimeError::Instant`].
+/// Anything else is a [`TimeError::Instant`], including a local time without an offset.
 ///
 /// ```
-/// use mesonet::parse_instant;
+/// use mesonet::time::parse_instant;
 /// assert_eq!(parse_instant("1970-01-01T00:00:01.5Z"), Ok(1_500));
 /// assert_eq!(parse_instant("2024-08-03T17:19-04:00"), parse_instant("2024-08-03T21:19:00Z"));
 /// assert!(parse_instant("2024-08-03T21:19:00").is_err());
 /// ```
 pub fn parse_instant(text: &str) -> Result<i64, TimeError> {
-    // chrono also takes a blank, an underscore or a lower-case letter in place of the T.
+    // chrono also accepts a space, an underscore or a lower-case letter in place of the T.
     let shaped = text.is_ascii() && text.as_bytes().get(10) == Some(&b'T');
     let parsed = DateTime::parse_from_rfc3339(text)
         .or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M%:z"))
@@ -78,7 +78,7 @@ pub fn parse_instant(text: &str) -> Result<i64, TimeError> {
     }
 }
 
-/// Shows an instant as ISO 8601 in UTC, with milliseconds only where there are any.
+/// Displays an instant as ISO 8601 in UTC, with milliseconds only if they are not zero.
 ///
 /// ```
 /// use mesonet::Iso8601;
@@ -114,7 +114,7 @@ impl<'de> serde::Deserialize<'de> for Iso8601 {
     }
 }
 
-/// Writes many instants as ISO 8601 text; the date is worked out once per day, not per instant.
+/// Writes many instants as ISO 8601 text, computing the date once per day instead of per instant.
 #[derive(Clone, Debug)]
 pub struct InstantWriter {
     day: i64,
@@ -128,12 +128,12 @@ impl Default for InstantWriter {
 }
 
 impl InstantWriter {
-    /// Appends an instant to the text, as [`Iso8601`] shows it.
+    /// Appends an instant to the text, as [`Iso8601`] displays it.
     pub fn write(&mut self, ts_ms: i64, text: &mut Vec<u8>) {
         let (day, in_day_ms) = (ts_ms.div_euclid(DAY_MS), ts_ms.rem_euclid(DAY_MS));
         if day != self.day {
             self.day = day;
-            // Days that no calendar of chrono's reaches are shown as its nearest end.
+            // Days outside chrono's calendar are shown as its nearest end.
             let date = i32::try_from(day)
                 .ok()
                 .and_then(NaiveDate::from_epoch_days)
@@ -158,14 +158,14 @@ fn two_digits(number: i64) -> [u8; 2] {
     [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]
 }
 
-/// Reads a span in days or hours, as the `window` parameter takes it, in milliseconds.
+/// Parses a span in days or hours, as in the `window` parameter, into milliseconds.
 ///
 /// # Errors
-/// Anything but a positive whole number followed by `d` or `h`, or a span past what an `i64` of
-/// milliseconds holds.
+/// The text is not a positive whole number followed by `d` or `h`, or the span overflows an `i64`
+/// of milliseconds.
 ///
 /// ```
-/// use mesonet::parse_window;
+/// use mesonet::time::parse_window;
 /// assert_eq!(parse_window("7d"), Ok(7 * 86_400_000));
 /// assert_eq!(
 ///     parse_window("0h").unwrap_err().to_string(),
@@ -180,13 +180,13 @@ pub fn parse_window(text: &str) -> Result<i64, TimeError> {
     })
 }
 
-/// Reads a span in days, hours or minutes, as the `maxAge` parameter takes it, in milliseconds.
+/// Parses a span in days, hours or minutes, as in the `maxAge` parameter, into milliseconds.
 ///
 /// # Errors
-/// Anything but a positive whole number followed by `d`, `h` or `m`.
+/// The text is not a positive whole number followed by `d`, `h` or `m`.
 ///
 /// ```
-/// assert_eq!(mesonet::parse_max_age("90m"), Ok(5_400_000));
+/// assert_eq!(mesonet::time::parse_max_age("90m"), Ok(5_400_000));
 /// ```
 pub fn parse_max_age(text: &str) -> Result<i64, TimeError> {
     parse_span(text, &[('d', DAY_MS), ('h', HOUR_MS), ('m', MINUTE_MS)])
@@ -201,7 +201,7 @@ fn parse_span(text: &str, units: &[(char, i64)]) -> Option<i64> {
     (span_ms > 0).then_some(span_ms)
 }
 
-/// Spacing of a grid: a whole, positive number of minutes.
+/// The spacing of a grid: a positive whole number of minutes.
 ///
 /// ```
 /// use mesonet::Step;
@@ -210,7 +210,7 @@ fn parse_span(text: &str, units: &[(char, i64)]) -> Option<i64> {
 ///     "1.5".parse::<Step>().unwrap_err().to_string(),
 ///     "step must be a whole number of minutes from 1 to 2147483647; got \"1.5\"",
 /// );
-/// # Ok::<(), mesonet::TimeError>(())
+/// # Ok::<(), mesonet::time::TimeError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
@@ -218,13 +218,13 @@ pub struct Step {
 }
 
 impl Step {
-    /// The greatest step that can be asked for: the interface's `int32`.
+    /// The largest step that can be requested: the interface's `int32`.
     pub const MAX_MINUTES: i64 = i32::MAX as i64;
 
-    /// A step of so many minutes.
+    /// Creates a step from a number of minutes.
     ///
     /// # Errors
-    /// Less than 1 or more than [`Step::MAX_MINUTES`].
+    /// The number is less than 1 or more than [`Step::MAX_MINUTES`].
     pub fn from_minutes(minutes: i64) -> Result<Self, TimeError> {
         if (1..=Self::MAX_MINUTES).contains(&minutes) {
             Ok(Self { minutes })
@@ -233,18 +233,19 @@ impl Step {
         }
     }
 
-    /// The length in minutes.
+    /// Returns the length in minutes.
     pub fn minutes(self) -> i64 {
         self.minutes
     }
 
-    /// The length in milliseconds.
+    /// Returns the length in milliseconds.
     pub fn ms(self) -> i64 {
         self.minutes * MINUTE_MS
     }
 
-    /// A whole multiple of the step. A multiple may be longer than a step that is asked for; it
-    /// stops at the longest whose milliseconds an `i64` holds.
+    /// Returns a whole multiple of the step. It may exceed the largest step that can be requested;
+    /// it is capped at the longest whose milliseconds fit an `i64`.
+    #[cfg(feature = "query")]
     pub(crate) fn times(self, factor: i64) -> Self {
         Self { minutes: self.minutes.saturating_mul(factor).min(i64::MAX / MINUTE_MS) }
     }
@@ -260,15 +261,15 @@ impl FromStr for Step {
     }
 }
 
-/// A window that holds both its ends: `start ≤ t ≤ end`. Readings requests are closed.
+/// A window that includes both ends: `start ≤ t ≤ end`. Readings requests use closed windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedWindow {
     start_ms: i64,
     end_ms: i64,
 }
 
-/// A window that holds its start but not its end: `start ≤ t < end`. Exports are half-open, so
-/// that neighbouring windows share no reading.
+/// A window that includes its start but not its end: `start ≤ t < end`. Exports use half-open
+/// windows, so that adjacent windows share no reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HalfOpenWindow {
     start_ms: i64,
@@ -278,10 +279,10 @@ pub struct HalfOpenWindow {
 macro_rules! window {
     ($window:ty) => {
         impl $window {
-            /// A window from its two instants.
+            /// Creates a window from its start and end.
             ///
             /// # Errors
-            /// A start that is not before the end: [`TimeError::Order`].
+            /// The start is not before the end: [`TimeError::Order`].
             pub fn new(start_ms: i64, end_ms: i64) -> Result<Self, TimeError> {
                 if start_ms < end_ms {
                     Ok(Self { start_ms, end_ms })
@@ -290,17 +291,17 @@ macro_rules! window {
                 }
             }
 
-            /// The first instant.
+            /// Returns the start.
             pub fn start_ms(self) -> i64 {
                 self.start_ms
             }
 
-            /// The end.
+            /// Returns the end.
             pub fn end_ms(self) -> i64 {
                 self.end_ms
             }
 
-            /// End minus start.
+            /// Returns end minus start.
             pub fn span_ms(self) -> i64 {
                 self.end_ms.saturating_sub(self.start_ms)
             }
@@ -311,18 +312,18 @@ window!(ClosedWindow);
 window!(HalfOpenWindow);
 
 impl ClosedWindow {
-    /// Whether an instant lies in the window, its ends included.
+    /// Whether the window contains an instant, both ends included.
     pub fn contains(self, ts_ms: i64) -> bool {
         (self.start_ms..=self.end_ms).contains(&ts_ms)
     }
 
-    /// The window with its start moved back.
+    /// Returns the window with its start moved back.
     #[must_use]
     pub fn widened(self, by_ms: i64) -> Self {
         Self { start_ms: self.start_ms.saturating_sub(by_ms), ..self }
     }
 
-    /// The part of an ascending column that lies in the window.
+    /// Returns the range of an ascending column that lies in the window.
     pub fn range_in(self, ts_ms: &[i64]) -> std::ops::Range<usize> {
         let (Some(&first), Some(&last)) = (ts_ms.first(), ts_ms.last()) else { return 0..0 };
         if first > self.end_ms || last < self.start_ms {
@@ -333,12 +334,11 @@ impl ClosedWindow {
     }
 }
 
-/// How many instants of an ascending column are at or before an instant.
+/// Counts the instants of an ascending column that are at or before an instant.
 ///
-/// Reports come at nearly even times, so the place is guessed from the ends of the column and
-/// looked for around the guess: one or two lines of memory where a search by halves touches as many
-/// as the column has doublings. At uneven times it takes twice the steps of a search by halves at
-/// most.
+/// Reports come at nearly even times, so the position is interpolated from the ends of the column
+/// and searched for around the guess. This touches one or two cache lines, where a binary search
+/// touches one per halving. At uneven times it takes at most twice the steps of a binary search.
 pub(crate) fn passed(ts_ms: &[i64], at_ms: i64) -> usize {
     let (Some(&first), Some(&last)) = (ts_ms.first(), ts_ms.last()) else { return 0 };
     if last <= at_ms {
@@ -347,7 +347,7 @@ pub(crate) fn passed(ts_ms: &[i64], at_ms: i64) -> usize {
     if first > at_ms {
         return 0;
     }
-    // From here on ts_ms[low] <= at_ms < ts_ms[high].
+    // Invariant: ts_ms[low] <= at_ms < ts_ms[high].
     let share = at_ms.abs_diff(first) as f64 / last.abs_diff(first) as f64;
     let guess = ((share * (ts_ms.len() - 1) as f64) as usize).min(ts_ms.len() - 2);
     let (mut low, mut high, mut step) = (0, ts_ms.len() - 1, 1);
@@ -376,12 +376,12 @@ pub(crate) fn passed(ts_ms: &[i64], at_ms: i64) -> usize {
 }
 
 impl HalfOpenWindow {
-    /// Whether an instant lies in the window, its start included.
+    /// Whether the window contains an instant, the start included.
     pub fn contains(self, ts_ms: i64) -> bool {
         (self.start_ms..self.end_ms).contains(&ts_ms)
     }
 
-    /// The part of an ascending column that lies in the window.
+    /// Returns the range of an ascending column that lies in the window.
     pub fn range_in(self, ts_ms: &[i64]) -> std::ops::Range<usize> {
         let start = ts_ms.partition_point(|&ts| ts < self.start_ms);
         let end = ts_ms.partition_point(|&ts| ts < self.end_ms);

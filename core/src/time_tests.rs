@@ -80,7 +80,7 @@ fn windows_differ_only_in_their_end() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(ts_ms in -62_167_219_200_000..253_402_300_800_000_i64) {
+    fn instants_round_trip(ts_ms in -62_167_219_200_000..253_402_300_800_000_i64) {
         prop_assert_eq!(parse_instant(&Iso8601(ts_ms).to_string()), Ok(ts_ms));
     }
 
@@ -101,7 +101,7 @@ proptest! {
         mut ts_ms in prop_oneof![
             prop::collection::vec(-50..50_i64, 0..60),
             prop::collection::vec(any::<i64>(), 0..60),
-            // Even but for a few, far away.
+            // Even, except for a few far away.
             (0..60_i64, prop::collection::vec(any::<i64>(), 0..3))
                 .prop_map(|(count, far)| (0..count).map(|i| i * 10).chain(far).collect()),
         ],

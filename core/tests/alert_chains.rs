@@ -6,11 +6,10 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mesonet::{
-    AlertClock, AlertMessage, AlertPart, AlertStatus, AreaKind, Hvtec, Iso8601, MINUTE_MS,
-    MessageArea, Outcome, Vtec, VtecAction, ZoneCode, parse_instant, read_cap, read_nws_alerts,
-    resolve_alerts,
-};
+use mesonet::alert::{AreaKind, Hvtec, MessageArea, Outcome, Vtec, VtecAction};
+use mesonet::feed::{read_cap, read_nws_alerts};
+use mesonet::time::{MINUTE_MS, parse_instant};
+use mesonet::{Iso8601, alert, zone};
 use proptest::prelude::*;
 
 fn unpacked(path: &str) -> String {
@@ -21,7 +20,7 @@ fn unpacked(path: &str) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-fn tornado() -> Vec<AlertMessage> {
+fn tornado() -> Vec<alert::Message> {
     let files = [
         "1_T_ONCN00_C_LAND_202608122307_2696623964.en.cap",
         "2_T_ONCN00_C_LAND_202608122313_1455756091.en.cap",
@@ -35,11 +34,11 @@ fn tornado() -> Vec<AlertMessage> {
     chain
 }
 
-/// Of each message its state and that of its areas, at a time of the evening.
-fn evening(chain: &[AlertMessage], time: &str) -> Vec<String> {
+/// Returns the state of each message and of its areas, at a time in the evening.
+fn evening(chain: &[alert::Message], time: &str) -> Vec<String> {
     let now_ms = parse_instant(&format!("2026-08-{time}Z")).unwrap();
-    let messages: Vec<&AlertMessage> = chain.iter().collect();
-    let states = resolve_alerts(&messages, AlertClock::replay(now_ms));
+    let messages: Vec<&alert::Message> = chain.iter().collect();
+    let states = alert::resolve(&messages, alert::Clock::replay(now_ms));
     states
         .iter()
         .map(|state| {
@@ -49,13 +48,13 @@ fn evening(chain: &[AlertMessage], time: &str) -> Vec<String> {
         .collect()
 }
 
-/// A tornado warning near Sarnia, Ontario: in force at 7:07 p.m., carried on at 7:13 p.m. with the
-/// threat area moved, ended at 7:25 p.m. The first area of each message is the zone 041320; then come
-/// the threat areas.
+/// A tornado warning near Sarnia, Ontario: in force at 7:07 p.m., continued at 7:13 p.m. with the
+/// threat area moved, ended at 7:25 p.m. The first area of each message is the zone 041320; the
+/// others are the threat areas.
 #[test]
 fn the_tornado_of_2026_08_12() {
     let chain = tornado();
-    // Nothing has been said yet.
+    // Nothing has been sent yet.
     assert_eq!(
         evening(&chain, "12T23:07:40"),
         [
@@ -69,8 +68,8 @@ fn the_tornado_of_2026_08_12() {
         evening(&chain, "12T23:07:41"),
         ["Active: Active Active", "Unknown: Unknown Unknown Unknown", "Unknown: Unknown Unknown"]
     );
-    // "in effect" still: the zone, a new part of the threat area and the rest, which is continued.
-    // The message names the first one, which it takes the place of.
+    // "in effect" still: the zone, a new part of the threat area, and the rest, which is continued.
+    // The message names the first one, which it replaces.
     assert_eq!(
         evening(&chain, "12T23:13:58"),
         [
@@ -105,25 +104,25 @@ fn the_tornado_of_2026_08_12() {
 
 #[test]
 fn the_tornado_of_2026_08_12_with_messages_that_did_not_come() {
-    let [first, second, third]: [AlertMessage; 3] = tornado().try_into().unwrap();
-    // The end takes the first one's place though the one between them is not there.
+    let [first, second, third]: [alert::Message; 3] = tornado().try_into().unwrap();
+    // The end replaces the first message even though the one between them is missing.
     let chain = [first.clone(), third];
     let expected = ["Superseded: Superseded Superseded", "Ended: Ended Ended"];
     assert_eq!(evening(&chain, "12T23:30:00"), expected);
-    // Without the end the second is in force until its interval is over: it expires at 00:26:58.
+    // Without the end, the second is in force until its interval is over: it expires at 00:26:58.
     let chain = [second, first];
     assert_eq!(
         evening(&chain, "13T00:00:00"),
         ["Active: Active Active Active", "Superseded: Superseded Superseded"]
     );
-    let states = resolve_alerts(&[&chain[0], &chain[1]], AlertClock::live(0));
+    let states = alert::resolve(&[&chain[0], &chain[1]], alert::Clock::live(0));
     assert_eq!(states[1].next_ids, ["urn:oid:2.49.0.1.124.1455756091.2026"]);
     assert_eq!(chain[0].references, ["urn:oid:2.49.0.1.124.2696623964.2026"]);
 }
 
-/// Texts of a chain of products, as messages: one for each code of each segment, as the weather
-/// service makes its CAP from them. There are no references.
-fn products(chain: &str) -> Vec<(String, Vec<AlertMessage>)> {
+/// Returns the texts of a chain of products as messages: one for each code of each segment, the way
+/// the weather service makes its CAP from them. There are no references.
+fn products(chain: &str) -> Vec<(String, Vec<alert::Message>)> {
     let text = unpacked(&format!("tests/data/nws_text_vtec/{chain}.txt.gz"));
     let mut all = Vec::new();
     for product in text.split("=== ").skip(1) {
@@ -142,8 +141,14 @@ fn products(chain: &str) -> Vec<(String, Vec<AlertMessage>)> {
     all
 }
 
-fn message(id: String, sent_ms: i64, vtec: Vtec, codes: &[ZoneCode], purge: &str) -> AlertMessage {
-    let area = |code: &ZoneCode| MessageArea {
+fn message(
+    id: String,
+    sent_ms: i64,
+    vtec: Vtec,
+    codes: &[zone::Code],
+    purge: &str,
+) -> alert::Message {
+    let area = |code: &zone::Code| MessageArea {
         kind: AreaKind::Coverage,
         code: Some(*code),
         ..MessageArea::default()
@@ -154,18 +159,18 @@ fn message(id: String, sent_ms: i64, vtec: Vtec, codes: &[ZoneCode], purge: &str
         VtecAction::Upgraded => Outcome::Replaced,
         _ => Outcome::InForce,
     };
-    let part = AlertPart {
+    let part = alert::Part {
         expires_ms: Some(after(sent_ms, purge)),
         event_end_ms: vtec.end_ms,
         outcome,
         vtec: vec![vtec],
         areas: codes.iter().map(area).collect(),
-        ..AlertPart::default()
+        ..alert::Part::default()
     };
-    AlertMessage { id, sent_ms, parts: vec![part], ..AlertMessage::default() }
+    alert::Message { id, sent_ms, parts: vec![part], ..alert::Message::default() }
 }
 
-/// When a product was sent: day and time are in its heading, month and year in its text.
+/// Returns when a product was sent: day and time are in its heading, month and year in its text.
 fn sent_ms(text: &str) -> i64 {
     let heading = text
         .lines()
@@ -181,9 +186,9 @@ fn sent_ms(text: &str) -> i64 {
     after(parse_instant(&date.unwrap()).unwrap(), heading)
 }
 
-/// The first time of a day of the month, `ddhhmm`, at or after an instant.
+/// Returns the first time of a day of the month, `ddhhmm`, at or after an instant.
 fn after(from_ms: i64, time: &str) -> i64 {
-    let day = mesonet::DAY_MS;
+    let day = mesonet::time::DAY_MS;
     (0..40)
         .map(|days| Iso8601(from_ms + days * day).to_string())
         .filter(|instant| instant[8..10] == time[..2])
@@ -194,11 +199,13 @@ fn after(from_ms: i64, time: &str) -> i64 {
         .unwrap()
 }
 
-/// The zones of a segment, `MAZ005>007-014>016-222200-`, and when it is purged.
-fn ugc(segment: &str) -> Option<(Vec<ZoneCode>, String)> {
+/// Returns the zones of a segment, `MAZ005>007-014>016-222200-`, and when it is purged.
+fn ugc(segment: &str) -> Option<(Vec<zone::Code>, String)> {
     let lines: Vec<&str> = segment.lines().map(str::trim).collect();
     let first = lines.iter().position(|line| {
-        line.len() > 6 && line[..6].parse::<ZoneCode>().is_ok() && line[6..].starts_with(['-', '>'])
+        line.len() > 6
+            && line[..6].parse::<zone::Code>().is_ok()
+            && line[6..].starts_with(['-', '>'])
     })?;
     let mut text = String::new();
     for line in &lines[first..] {
@@ -212,7 +219,7 @@ fn ugc(segment: &str) -> Option<(Vec<ZoneCode>, String)> {
     None
 }
 
-fn zones(text: &str) -> Vec<ZoneCode> {
+fn zones(text: &str) -> Vec<zone::Code> {
     let (mut codes, mut state) = (Vec::new(), String::new());
     for part in text.split('-').filter(|part| !part.is_empty()) {
         let (range, number) = match part.len() {
@@ -230,13 +237,13 @@ fn zones(text: &str) -> Vec<ZoneCode> {
     codes
 }
 
-/// The events in force, each with its zones, as it is told: `WI.Y.0014: MAZ005 MAZ006`.
-fn in_force(messages: &[&AlertMessage], now_ms: i64) -> Vec<String> {
-    let states = resolve_alerts(messages, AlertClock::replay(now_ms));
+/// Returns the events in force, each with its zones: `WI.Y.0014: MAZ005 MAZ006`.
+fn in_force(messages: &[&alert::Message], now_ms: i64) -> Vec<String> {
+    let states = alert::resolve(messages, alert::Clock::replay(now_ms));
     let mut events: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (message, state) in messages.iter().zip(&states) {
         for ((part, area), status) in message.areas().zip(&state.areas) {
-            if *status == AlertStatus::Active {
+            if *status == alert::Status::Active {
                 let event = part.vtec[0].event.to_string()[5..].to_owned();
                 events.entry(event).or_default().insert(area.code.unwrap().to_string());
             }
@@ -248,18 +255,19 @@ fn in_force(messages: &[&AlertMessage], now_ms: i64) -> Vec<String> {
     shown.collect()
 }
 
-/// After each product of a chain, and a minute before the next, these events are in force; and at
-/// a time after the last, none.
+/// Asserts that these events are in force after each product of a chain and a minute before the
+/// next, and that none is at a time after the last.
 fn follows(chain: &str, expected: &[&[&str]]) {
     let products = products(chain);
     assert_eq!(products.len(), expected.len());
-    let mut heard: Vec<&AlertMessage> = Vec::new();
+    let mut heard: Vec<&alert::Message> = Vec::new();
     for ((name, messages), expected) in products.iter().zip(expected) {
         heard.extend(messages);
         let now_ms = messages[0].sent_ms;
         assert_eq!(in_force(&heard, now_ms), *expected, "{name} at {}", Iso8601(now_ms));
-        // Whatever comes later makes no difference to the time before it.
-        let all: Vec<&AlertMessage> = products.iter().flat_map(|(_, messages)| messages).collect();
+        // Later products do not affect the time before them.
+        let all: Vec<&alert::Message> =
+            products.iter().flat_map(|(_, messages)| messages).collect();
         assert_eq!(in_force(&all, now_ms), *expected, "{name}");
     }
     let last = heard.iter().filter_map(|message| message.interval_ms().1).max().unwrap();
@@ -318,7 +326,7 @@ fn a_flash_flood_is_extended_four_times_and_expires() {
     follows("FFWOKX", &[all, all, all, all, all, &[]]);
 }
 
-/// The number 4 is kept over the turn of the year by one flood and given to another at once.
+/// One flood keeps the number 4 over the turn of the year, and another gets it immediately.
 #[test]
 fn two_floods_have_one_number() {
     let alameda: &[&str] = &["FA.W.0004: CAC001"];
@@ -347,17 +355,18 @@ fn a_river_stays_high_for_months() {
     follows("FLWCHS", &[one, one, one, one, one, one, one, &[both], &[both]]);
 }
 
-/// A watch becomes a warning, and that product is corrected: told again, it is not in force twice.
+/// A watch becomes a warning, and that product is corrected: though repeated, it is not in force
+/// twice.
 #[test]
 fn fire_weather_is_watched_and_then_warned_of() {
     let zones = "AZZ101 NVZ461 NVZ462 NVZ463 NVZ464 NVZ465 NVZ466";
     let (watch, warning) = (&*format!("FW.A.0003: {zones}"), &*format!("FW.W.0007: {zones}"));
     follows("RFWVEF", &[&[watch], &[watch], &[warning], &[warning]]);
     let products = products("RFWVEF");
-    let all: Vec<&AlertMessage> = products.iter().flat_map(|(_, messages)| messages).collect();
+    let all: Vec<&alert::Message> = products.iter().flat_map(|(_, messages)| messages).collect();
     let now_ms = all.last().unwrap().sent_ms;
-    let states = resolve_alerts(&all, AlertClock::live(now_ms));
-    let active = states.iter().filter(|state| state.status == AlertStatus::Active);
+    let states = alert::resolve(&all, alert::Clock::live(now_ms));
+    let active = states.iter().filter(|state| state.status == alert::Status::Active);
     assert_eq!(active.count(), 1);
 }
 
@@ -382,19 +391,18 @@ fn every_code_of_the_chains_is_read() {
     assert_eq!((products, events, floods), (54, 69, 36));
 }
 
-/// In the snapshot of July zones are taken out of an event and put into another one, without a
-/// reference.
+/// In the snapshot of July, zones are moved from one event into another without a reference.
 #[test]
 fn the_snapshot_of_july_resolves() {
     let text = unpacked("server-example/sample/alerts_active_2026-07-15T200045Z.geojson.gz");
-    let mut all: BTreeMap<String, AlertMessage> = BTreeMap::new();
+    let mut all: BTreeMap<String, alert::Message> = BTreeMap::new();
     read_nws_alerts(text.as_bytes(), |alert| {
         all.insert(alert.id.clone(), alert);
     })
     .unwrap();
-    let messages: Vec<&AlertMessage> = all.values().collect();
+    let messages: Vec<&alert::Message> = all.values().collect();
     let now_ms = parse_instant("2026-07-15T20:00:45Z").unwrap();
-    let states = resolve_alerts(&messages, AlertClock::replay(now_ms));
+    let states = alert::resolve(&messages, alert::Clock::replay(now_ms));
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for state in &states {
         *counts.entry(state.status.name()).or_default() += 1;
@@ -404,7 +412,7 @@ fn the_snapshot_of_july_resolves() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
-    /// What is there of a chain, in any order, is resolved the same.
+    /// Whatever part of a chain has arrived, in any order, it is resolved the same way.
     #[test]
     fn every_order_of_arrival_gives_the_same_state(
         chain in prop::sample::select(vec!["NPWBOX", "NPWGID", "FLWMTR", "SVRMEG", "RFWVEF"]),
@@ -412,14 +420,14 @@ proptest! {
         minutes in 0_i64..3_000,
     ) {
         let products = products(chain);
-        let mut messages: Vec<AlertMessage> = products.into_iter().flat_map(|(_, messages)| messages).collect();
+        let mut messages: Vec<alert::Message> = products.into_iter().flat_map(|(_, messages)| messages).collect();
         let now_ms = messages[0].sent_ms + minutes * MINUTE_MS;
-        // Some do not come.
+        // Some do not arrive.
         let mut kept = order.iter().map(|number| number % 5 > 0).chain(std::iter::repeat(true));
         messages.retain(|_| kept.next() == Some(true));
-        let by_id = |messages: &[AlertMessage]| {
-            let messages: Vec<&AlertMessage> = messages.iter().collect();
-            let states = resolve_alerts(&messages, AlertClock::replay(now_ms));
+        let by_id = |messages: &[alert::Message]| {
+            let messages: Vec<&alert::Message> = messages.iter().collect();
+            let states = alert::resolve(&messages, alert::Clock::replay(now_ms));
             messages.iter().map(|message| message.id.clone()).zip(states).collect::<BTreeMap<_, _>>()
         };
         let expected = by_id(&messages);

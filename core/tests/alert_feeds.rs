@@ -5,10 +5,9 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mesonet::{
-    AlertColour, AlertConfidence, AlertImpact, AlertMessage, AlertMessageType, AlertType, AreaKind,
-    FeedKind, FeedSummary, FileContext, Iso8601, Outcome, ThreatStatus,
-};
+use mesonet::alert::{AreaKind, Outcome, ThreatStatus};
+use mesonet::feed::FileContext;
+use mesonet::{Iso8601, alert, feed};
 
 fn unpacked(path: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
@@ -18,27 +17,27 @@ fn unpacked(path: &str) -> Vec<u8> {
     text
 }
 
-fn read(path: &str, kind: FeedKind) -> (Vec<AlertMessage>, FeedSummary) {
+fn read(path: &str, kind: feed::Kind) -> (Vec<alert::Message>, feed::Summary) {
     let text = unpacked(path);
-    assert_eq!(FeedKind::detect("x", &text), Some(kind), "{path}");
+    assert_eq!(feed::Kind::detect("x", &text), Some(kind), "{path}");
     let mut all = Vec::new();
     let file = FileContext::new("x", 0);
-    let mut visit = |item: mesonet::FeedItem| all.extend(item.into_alert());
+    let mut visit = |item: feed::Item| all.extend(item.into_alert());
     let summary = kind.read(&mut text.as_slice(), &file, &mut visit).unwrap();
     (all, summary)
 }
 
-/// The one message of a file.
-fn cap(path: &str) -> AlertMessage {
-    let (mut all, summary) = read(&format!("tests/data/{path}.gz"), FeedKind::Cap);
+/// Returns the only message of a file.
+fn cap(path: &str) -> alert::Message {
+    let (mut all, summary) = read(&format!("tests/data/{path}.gz"), feed::Kind::Cap);
     assert_eq!((all.len(), summary.read, summary.refused), (1, 1, 0), "{path}: {summary:?}");
     assert_eq!(summary.unread_values.total(), 0, "{path}: {summary:?}");
     all.remove(0)
 }
 
-fn positions(alert: &AlertMessage) -> usize {
+fn positions(alert: &alert::Message) -> usize {
     let geometries = alert.areas().filter_map(|(_, area)| area.geometry.as_ref());
-    geometries.map(mesonet::MultiPolygon::positions).sum()
+    geometries.map(mesonet::geo::MultiPolygon::positions).sum()
 }
 
 const SNOW: &str =
@@ -50,8 +49,8 @@ const STORM: &str = "nws_cap/example_SVR_NWS_WXR_T_XOUS51_C_KWBC_20260414001633_
 
 /// File, type; parts, languages, areas with a code, areas, references, positions.
 #[rustfmt::skip]
-const FILES: [(&str, AlertMessageType, [usize; 6]); 16] = {
-    use AlertMessageType::{Alert, Cancel, Update};
+const FILES: [(&str, alert::MessageType, [usize; 6]); 16] = {
+    use alert::MessageType::{Alert, Cancel, Update};
     [
         ("capcp/1_T_ONCN00_C_LAND_202608122307_2696623964.en.cap", Alert, [1, 1, 1, 2, 0, 45]),
         ("capcp/2_T_ONCN00_C_LAND_202608122313_1455756091.en.cap", Update, [1, 1, 1, 3, 1, 54]),
@@ -96,10 +95,10 @@ fn an_alert_of_canada_has_what_its_parameters_say() {
     assert_eq!(alert.id, "urn:oid:2.49.0.1.124.2696623964.2026");
     let [part] = &*alert.parts else { panic!() };
     let [text] = &*part.texts else { panic!() };
-    assert_eq!((part.alert_type, part.colour), (AlertType::Warning, AlertColour::Red));
+    assert_eq!((part.alert_type, part.colour), (alert::Type::Warning, alert::Colour::Red));
     assert_eq!(
         (part.impact, part.confidence, part.risk_ranking),
-        (AlertImpact::Extreme, AlertConfidence::VeryHigh, Some(1))
+        (alert::Impact::Extreme, alert::Confidence::VeryHigh, Some(1))
     );
     assert_eq!(part.designation_code.as_deref(), Some("ON_00_01_LAND"));
     assert_eq!(
@@ -130,11 +129,14 @@ fn an_alert_of_canada_has_what_its_parameters_say() {
     assert_eq!((zone.kind, zone.code), (AreaKind::Coverage, Some("041320".parse().unwrap())));
     assert_eq!((threat.kind, threat.threat_status), (AreaKind::ThreatArea, ThreatStatus::Issued));
     assert_eq!(text.areas[0], "Sarnia - Petrolia - Western Lambton County");
-    // The last of the chain has ended and says no colour any more.
+    // The last message of the chain has ended and no longer states a colour.
     let last = cap("capcp/3_T_ONCN00_C_LAND_202608122325_4220810049.en.cap");
     let part = &last.parts[0];
-    assert_eq!((part.outcome, part.colour), (Outcome::Ended, AlertColour::Unknown));
-    assert_eq!((part.impact, part.confidence), (AlertImpact::Unknown, AlertConfidence::Unknown));
+    assert_eq!((part.outcome, part.colour), (Outcome::Ended, alert::Colour::Unknown));
+    assert_eq!(
+        (part.impact, part.confidence),
+        (alert::Impact::Unknown, alert::Confidence::Unknown)
+    );
     assert_eq!(part.areas[1].threat_status, ThreatStatus::Ended);
 }
 
@@ -147,8 +149,8 @@ fn both_languages_are_kept_with_one_set_of_areas() {
     assert_eq!(french.headline, "avertissement jaune - neige - en vigueur");
     assert_eq!(french.event.as_deref(), Some("avertissement jaune - neige"));
     assert_eq!(french.coverage.as_deref(), Some("sud de la Saskatchewan"));
-    assert_eq!((part.colour, part.impact), (AlertColour::Yellow, AlertImpact::Moderate));
-    assert_eq!(part.confidence, AlertConfidence::High);
+    assert_eq!((part.colour, part.impact), (alert::Colour::Yellow, alert::Impact::Moderate));
+    assert_eq!(part.confidence, alert::Confidence::High);
     assert!(part.areas.iter().all(|area| area.geometry.is_some()));
 }
 
@@ -167,7 +169,7 @@ fn alert_ready_and_others_have_no_scales_of_their_own() {
     let alert = cap(EMERGENCY);
     let part = &alert.parts[0];
     assert_eq!(part.texts[0].issuer, "RCMP NS");
-    assert_eq!((part.alert_type, part.colour), (AlertType::Unknown, AlertColour::Unknown));
+    assert_eq!((part.alert_type, part.colour), (alert::Type::Unknown, alert::Colour::Unknown));
     assert_eq!(part.areas[0].geometry.as_ref().unwrap().polygons().len(), 3);
     let ozone = cap("nws_cap/airnow.xml");
     let circle = ozone.parts[0].areas[0].geometry.as_ref().unwrap();
@@ -178,7 +180,7 @@ fn alert_ready_and_others_have_no_scales_of_their_own() {
 fn an_alert_of_the_weather_service_has_what_its_code_says() {
     let alert = cap(STORM);
     let part = &alert.parts[0];
-    assert_eq!((part.alert_type, part.colour), (AlertType::Warning, AlertColour::Unknown));
+    assert_eq!((part.alert_type, part.colour), (alert::Type::Warning, alert::Colour::Unknown));
     assert_eq!(part.vtec[0].event.to_string(), "KCLE.SV.W.0063");
     assert_eq!(Iso8601(part.event_end_ms.unwrap()).to_string(), "2026-04-14T01:15:00Z");
     let names = ["Hancock, OH; Wood, OH; Wyandot, OH", "Hancock, OH", "Wood, OH", "Wyandot, OH"];
@@ -188,7 +190,7 @@ fn an_alert_of_the_weather_service_has_what_its_code_says() {
     assert_eq!((storm.direction_deg, storm.speed_kmh), (Some(106.0), Some(46.3)));
     let tsunami = cap("nws_cap/google-PAAQ-4-mg5a94.xml");
     assert_eq!(tsunami.parts[0].outcome, Outcome::Cancelled);
-    assert_eq!(tsunami.parts[0].alert_type, AlertType::Warning);
+    assert_eq!(tsunami.parts[0].alert_type, alert::Type::Warning);
 }
 
 #[test]
@@ -199,27 +201,28 @@ fn every_alert_of_the_weather_services_interface_is_read() {
     ];
     let mut all = Vec::new();
     for (file, count) in files.into_iter().zip([246, 396]) {
-        let (alerts, summary) = read(file, FeedKind::NwsAlerts);
+        let (alerts, summary) = read(file, feed::Kind::NwsAlerts);
         assert_eq!((alerts.len(), summary.read, summary.refused), (count, count as u64, 0));
         assert_eq!(summary.unread_values.total(), 0, "{summary:?}");
         all.extend(alerts);
     }
     assert_eq!(all.len(), 642);
-    let count = |of: fn(&AlertMessage) -> bool| all.iter().filter(|alert| of(alert)).count();
+    let count = |of: fn(&alert::Message) -> bool| all.iter().filter(|alert| of(alert)).count();
     assert_eq!(count(|alert| alert.parts[0].vtec.is_empty()), 21 + 143);
     assert_eq!(count(|alert| positions(alert) > 0), 14 + 71);
     assert_eq!(count(|alert| alert.parts[0].storm.is_some()), 9);
     assert_eq!(count(|alert| alert.parts[0].outcome == Outcome::Cancelled), 2);
     assert_eq!(count(|alert| alert.parts[0].outcome == Outcome::Replaced), 1);
-    let types = [AlertType::Warning, AlertType::Watch, AlertType::Advisory, AlertType::Statement]
-        .map(|kind| all.iter().filter(|alert| alert.parts[0].alert_type == kind).count());
+    let types =
+        [alert::Type::Warning, alert::Type::Watch, alert::Type::Advisory, alert::Type::Statement]
+            .map(|kind| all.iter().filter(|alert| alert.parts[0].alert_type == kind).count());
     assert_eq!(
-        (types, count(|alert| alert.parts[0].alert_type == AlertType::Unknown)),
+        (types, count(|alert| alert.parts[0].alert_type == alert::Type::Unknown)),
         ([189, 31, 250, 30], 142)
     );
-    let zones = all.iter().flat_map(AlertMessage::areas).filter(|(_, area)| area.code.is_some());
+    let zones = all.iter().flat_map(alert::Message::areas).filter(|(_, area)| area.code.is_some());
     assert_eq!(zones.count(), 992 + 2236);
-    let fire = all.iter().flat_map(AlertMessage::areas).filter(|(_, area)| area.is_fire_zone);
+    let fire = all.iter().flat_map(alert::Message::areas).filter(|(_, area)| area.is_fire_zone);
     assert_eq!(fire.count(), 354 + 51);
     let ids: std::collections::HashSet<_> = all.iter().map(|alert| &alert.id).collect();
     assert_eq!(ids.len(), 639, "three stand twice in the snapshot of July");
@@ -227,29 +230,29 @@ fn every_alert_of_the_weather_services_interface_is_read() {
 
 #[test]
 fn a_message_is_the_same_after_it_was_kept_as_json() {
-    let mut all: Vec<AlertMessage> = FILES.iter().map(|(name, ..)| cap(name)).collect();
+    let mut all: Vec<alert::Message> = FILES.iter().map(|(name, ..)| cap(name)).collect();
     let july = "server-example/sample/alerts_active_2026-07-15T200045Z.geojson.gz";
-    all.extend(read(july, FeedKind::NwsAlerts).0);
+    all.extend(read(july, feed::Kind::NwsAlerts).0);
     for message in all {
         let json = serde_json::to_string(&message).unwrap();
-        assert_eq!(serde_json::from_str::<AlertMessage>(&json).unwrap(), message);
+        assert_eq!(serde_json::from_str::<alert::Message>(&json).unwrap(), message);
     }
 }
 
-/// As the interface was in 2019: without scope, and with other ids.
+/// A document from 2019: without scope, and with different ids.
 #[test]
 fn an_older_document_is_read() {
     let path = "tests/data/nws_observation/pynws/alerts_active_zone.json";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     let mut all = Vec::new();
-    let summary = mesonet::read_nws_alerts(&*fs::read(path).unwrap(), |alert| all.push(alert));
+    let summary = feed::read_nws_alerts(&*fs::read(path).unwrap(), |alert| all.push(alert));
     let [flood] = &*all else { panic!("{summary:?}") };
-    assert_eq!(flood.parts[0].alert_type, AlertType::Watch);
+    assert_eq!(flood.parts[0].alert_type, alert::Type::Watch);
     assert_eq!(Iso8601(flood.parts[0].event_end_ms.unwrap()).to_string(), "2019-12-22T18:00:00Z");
     assert_eq!(flood.references.len(), 4);
 }
 
-/// Samples of a system's maker, not alerts: they show forms that no real file has.
+/// Samples from a system's maker, not alerts: they show forms that no real file has.
 #[test]
 fn forms_that_no_real_file_has() {
     let circle = cap("cap_not_real/Sample7_CAPCP_with_free_drawn_circle.xml");

@@ -1,13 +1,13 @@
-//! The readers of Canada's feeds, SWOB-ML and the provincial summaries, over real files: how many
-//! reports and readings each holds, what is left out, and what they say.
+//! The readers of Canada's feeds, SWOB-ML and the provincial summaries, on real files: how many
+//! reports and readings each has, what is left out, and what they say.
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use mesonet::feed::{FeedKind, FeedReport, FeedSummary, FileContext, read_eccc_hourly, read_swob};
-use mesonet::{Iso8601, Reading};
+use mesonet::feed::{FeedReport, FileContext, read_eccc_hourly, read_swob};
+use mesonet::{Iso8601, Reading, feed};
 use proptest::prelude::*;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
@@ -19,7 +19,7 @@ fn bytes(path: &str) -> Vec<u8> {
     all
 }
 
-/// Paths of the files of a folder, without the ending of the compression.
+/// Returns the paths of the files of a folder, without the compression extension.
 fn files(folder: &str) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(format!("{DATA}/{folder}"))
         .unwrap()
@@ -30,7 +30,7 @@ fn files(folder: &str) -> Vec<String> {
     names
 }
 
-fn read(kind: FeedKind, path: &str) -> (Vec<FeedReport>, FeedSummary) {
+fn read(kind: feed::Kind, path: &str) -> (Vec<FeedReport>, feed::Summary) {
     let mut all = Vec::new();
     let file = FileContext::new(path, 0);
     let summary = kind
@@ -47,7 +47,7 @@ fn read(kind: FeedKind, path: &str) -> (Vec<FeedReport>, FeedSummary) {
     (all, summary)
 }
 
-/// A report as a text: its station, then one line for each reading.
+/// Formats a report: its station, then one line for each reading.
 fn shown(item: &FeedReport) -> String {
     let FeedReport { station, report } = item;
     let mut text = format!(
@@ -80,7 +80,7 @@ fn shown(item: &FeedReport) -> String {
 
 /// Asserts what one document of one station says.
 fn assert_says(path: &str, expected: &str) {
-    let (all, _) = read(FeedKind::Swob, path);
+    let (all, _) = read(feed::Kind::Swob, path);
     assert_eq!(all.len(), 1);
     assert_eq!(shown(&all[0]), expected, "{path}");
 }
@@ -90,7 +90,7 @@ fn swob_documents_of_all_providers() {
     let mut counts = String::new();
     for folder in ["eccc", "cioos", "partner"] {
         for path in files(&format!("swob/{folder}")) {
-            let (all, summary) = read(FeedKind::Swob, &path);
+            let (all, summary) = read(feed::Kind::Swob, &path);
             assert_eq!((summary.read, summary.refused), (1, 0), "{path}");
             assert_eq!(summary.kept_as_reported.total(), 0, "{path}: every unit is known");
             assert_eq!(summary.unread_values.total(), 0, "{path}");
@@ -128,10 +128,10 @@ BC-TRAN BC_TRAN_11091: 1 readings, 0 left out
 
 #[test]
 fn swob_of_a_network_of_fire_weather() {
-    let mut total = FeedSummary::default();
+    let mut total = feed::Summary::default();
     let mut ids = Vec::new();
     for path in files("swob/bc_forestry") {
-        let (all, summary) = read(FeedKind::Swob, &path);
+        let (all, summary) = read(feed::Kind::Swob, &path);
         ids.extend(all.iter().map(|item| item.station.id()));
         total.read += summary.read;
         total.readings += summary.readings;
@@ -150,12 +150,12 @@ fn swob_of_a_network_of_fire_weather() {
     assert_says("swob/bc_forestry/2022-06-17-1100-bc-forestry-101-101-AUTO-swob.xml", FORESTRY);
 }
 
-/// A collection has as many observations as it likes.
+/// A collection has any number of observations.
 #[test]
 fn a_swob_collection_reads_as_its_members_do() {
     let (mut apart, mut collection) = (Vec::new(), String::new());
     for path in files("swob/bc_forestry") {
-        apart.extend(read(FeedKind::Swob, &path).0);
+        apart.extend(read(feed::Kind::Swob, &path).0);
         let text = String::from_utf8(bytes(&path)).unwrap();
         let member = text.find("<om:member>").unwrap()..text.find("</om:ObservationColl").unwrap();
         if collection.is_empty() {
@@ -172,15 +172,15 @@ fn a_swob_collection_reads_as_its_members_do() {
 
 #[test]
 fn what_swob_documents_say() {
-    // Temperatures to the tenth, an extreme that is missing, a total that comes with a value and
-    // then without one.
+    // Temperatures to a tenth, a missing extreme, and a total that comes once with a value and once
+    // without.
     assert_says("swob/cioos/2023-03-01-0341-CYPX-AUTO-swob.xml", CYPX);
-    // A mean is suppressed, others are worked out of incomplete data.
+    // One mean is suppressed, others are computed from incomplete data.
     assert_says("swob/cioos/2023-03-01-0354-CWTS-AUTO-minute-swob.xml", CWTS);
-    // A buoy: no provider is named, the sensor stands at 5 m.
+    // A buoy: no provider is named, the sensor is at 5 m.
     assert_says("swob/cioos/2023-02-01-0615-46036-AUTO-swob.xml", BUOY);
     assert_says("swob/cioos/20230130T1140Z_DFO-CCG_SWOB_1018238.xml", LIGHTHOUSE);
-    // Two thermometers, none of them the station's.
+    // Two thermometers, neither of them the station's.
     assert_says(
         "swob/partner/2019-11-05-1300-bc-env-snow-BC_ENV-ASW_1A01P-AUTO-swob.xml",
         SNOW_PILLOW,
@@ -284,7 +284,7 @@ const FORESTRY: &str = r#"BC-FLNR-BCWS BC_WMB_101 "MACHMELL" (-126.450767, 51.59
 fn provincial_summaries() {
     let mut counts = String::new();
     for path in files("eccc_hourly").iter().filter(|path| path.contains("_v2.1")) {
-        let (all, summary) = read(FeedKind::EcccHourly, path);
+        let (all, summary) = read(feed::Kind::EcccHourly, path);
         let with_weather = all.iter().filter(|item| item.report.present_weather.is_some()).count();
         assert_eq!((summary.refused, summary.kept_as_reported.total()), (0, 0), "{path}");
         assert_eq!(summary.unread_values.total(), 0, "{path}");
@@ -312,10 +312,11 @@ eccc_obs_v2.1_single.xml: 1 reports, 1 with weather, 8 readings, 3 left out
 
 #[test]
 fn what_provincial_summaries_say() {
-    let (all, _) = read(FeedKind::EcccHourly, "eccc_hourly/eccc_hourly_bc_2016-06-11T15_v2.1.xml");
+    let (all, _) =
+        read(feed::Kind::EcccHourly, "eccc_hourly/eccc_hourly_bc_2016-06-11T15_v2.1.xml");
     assert_eq!(shown(&all[0]), ABBOTSFORD);
     assert_eq!(all[0].report.present_weather, Some(vec!["Light Rainshower".to_owned()]));
-    // What a station says of the last hour keeps its time.
+    // Values of the last hour keep their time.
     let late: Vec<_> = all
         .iter()
         .map(|item| Iso8601(item.report.ts_ms).to_string())
@@ -323,7 +324,7 @@ fn what_provincial_summaries_say() {
         .collect();
     assert_eq!(late, ["2016-06-11T14:00:00Z"]);
 
-    let (all, _) = read(FeedKind::EcccHourly, "eccc_hourly/eccc_daily_bc_a_v2.1.xml");
+    let (all, _) = read(feed::Kind::EcccHourly, "eccc_hourly/eccc_daily_bc_a_v2.1.xml");
     let kamloops = all.iter().find(|item| item.station.native_id == "1163781").unwrap();
     assert_eq!(shown(kamloops), KAMLOOPS);
 }
@@ -352,31 +353,31 @@ const KAMLOOPS: &str = r#"ECCC 1163781 "Kamloops Airport" (-120.448611, 50.7025)
 fn each_kind_is_told_from_the_other() {
     for folder in ["eccc", "cioos", "partner", "bc_forestry"] {
         for path in files(&format!("swob/{folder}")) {
-            assert_eq!(FeedKind::detect("x", &bytes(&path)), Some(FeedKind::Swob), "{path}");
+            assert_eq!(feed::Kind::detect("x", &bytes(&path)), Some(feed::Kind::Swob), "{path}");
         }
     }
     for path in files("eccc_hourly") {
-        let expected = path.contains("_v2.1").then_some(FeedKind::EcccHourly);
-        assert_eq!(FeedKind::detect(&path, &bytes(&path)), expected, "{path}");
+        let expected = path.contains("_v2.1").then_some(feed::Kind::EcccHourly);
+        assert_eq!(feed::Kind::detect(&path, &bytes(&path)), expected, "{path}");
     }
-    let message = |kind: FeedKind, path: &str| {
+    let message = |kind: feed::Kind, path: &str| {
         let file = FileContext::new(path, 0);
         kind.read(&mut &bytes(path)[..], &file, &mut |_| {}).unwrap_err().to_string()
     };
     let collection = "not an ObservationCollection in the schema \
                       http://dms.ec.gc.ca/schema/point-observation/2";
     assert_eq!(
-        message(FeedKind::Swob, "eccc_hourly/moti_cmml_sample.xml"),
+        message(feed::Kind::Swob, "eccc_hourly/moti_cmml_sample.xml"),
         format!("the document is a <cmml>, {collection}.0")
     );
     assert_eq!(
-        message(FeedKind::EcccHourly, "swob/partner/crmprtd_swob_single.xml"),
+        message(feed::Kind::EcccHourly, "swob/partner/crmprtd_swob_single.xml"),
         format!("the document is a <om:ObservationCollection>, {collection}.1")
     );
 }
 
 /// Reads a document that may be damaged: there is a result, no panic, and no more reports than the
-/// whole one has.
+/// intact document has.
 fn read_damaged(document: &[u8], most: u64) {
     let mut visited = 0;
     let swob = read_swob(document, |_| visited += 1);

@@ -1,13 +1,14 @@
 //! What is acknowledged survives a kill at any moment.
 //!
-//! A process of its own takes in batches, seals and compacts, and says so; it is killed (SIGKILL) at
-//! a moment of chance, again and again on the same directory. After each kill the record is opened
-//! and held against a store in memory that took in the same batches: every reading once, with its
-//! value, its verdict and the word of its source; a batch that was under way is there whole or not
-//! at all.
+//! A child process takes in batches, seals and compacts, and reports what it did; it is killed
+//! (SIGKILL) at random moments, repeatedly on the same directory. After each kill the record is
+//! opened and compared with a store in memory that took in the same batches: every reading exactly
+//! once, with its value, its verdict and its source's verdict; a batch that was under way is there
+//! completely or not at all.
 //!
-//! `MESONET_KILLS` sets how often at least; the default is 200. It goes on until enough kills have
-//! found the store sealing or compacting, and enough a batch that was whole though not acknowledged.
+//! `MESONET_KILLS` sets the minimum number of kills; the default is 200. The test continues until
+//! enough kills have hit sealing or compaction, and enough have hit a batch that was complete but
+//! not yet acknowledged.
 
 mod kill;
 mod process;
@@ -16,10 +17,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mesonet::observation::{QualityCode, SeriesId};
+use mesonet::store::{EmbeddedOptions, Maintenance, Selection};
+use mesonet::time::MINUTE_MS;
 use mesonet::{
-    Batch, ClosedWindow, EmbeddedOptions, EmbeddedStore, Intake, IntervalType, LonLat, MINUTE_MS,
-    Maintenance, MemoryStore, Quality, QualityCode, Reader, Reading, Report, Selection, SeriesId,
-    SeriesKey, Station, StationId, Variable,
+    Batch, ClosedWindow, EmbeddedStore, Intake, IntervalType, LonLat, MemoryStore, Quality, Reader,
+    Reading, Report, SeriesKey, Station, StationId, Variable,
 };
 
 use kill::{Kills, chance, run_until_killed};
@@ -28,7 +31,7 @@ use kill::{Kills, chance, run_until_killed};
 const START_MS: i64 = 1_782_864_000_000;
 
 fn options() -> EmbeddedOptions {
-    // Small, so that a kill often falls into sealing or compaction.
+    // Small, so that kills often hit sealing or compaction.
     EmbeddedOptions { seal_readings: 300, ..EmbeddedOptions::default() }
 }
 
@@ -46,8 +49,8 @@ fn station(place: usize) -> Station {
     }
 }
 
-/// The reports of a five-minute step: corrections, late ones and copies among them, and values that
-/// the checks object to.
+/// Returns the reports of a five-minute step, including corrections, late ones, copies, and values
+/// that the checks object to.
 fn batch(number: u64) -> Batch {
     let report = |place: usize, step: u64, revision: u8, offset: f64| {
         let seed = step * 16 + place as u64;
@@ -79,7 +82,7 @@ fn batch(number: u64) -> Batch {
         reports.push(report(1, number + 35, 1, 0.3));
     }
     if number.is_multiple_of(11) {
-        // Days late, in the middle of what is sealed.
+        // Days late, in the middle of sealed readings.
         reports.push(report(6, number, 0, 0.0));
     }
     if number.is_multiple_of(13) {
@@ -105,13 +108,13 @@ fn child(first: u64, dir: &Path) {
     }
 }
 
-/// The last batch that a process acknowledged.
+/// Returns the last batch that a process acknowledged.
 fn last_taken(said: &str) -> u64 {
     let mut taken = said.lines().filter_map(|line| line.split_once("taken "));
     taken.next_back().unwrap().1.parse().unwrap()
 }
 
-/// One reading: station, series, time, value to the bit, verdict, word of the source.
+/// One reading: station, series, time, value to the bit, verdict, and the source's verdict.
 type Held = (StationId, SeriesId, i64, u64, QualityCode, QualityCode);
 
 fn held(record: &dyn Reader) -> Vec<Held> {
@@ -134,13 +137,13 @@ fn held(record: &dyn Reader) -> Vec<Held> {
     held
 }
 
-/// The files where the segments are, those included that the store does not know.
+/// Returns the files in the folder of segments, including those unknown to the store.
 fn segment_files(dir: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir.join("segments")).unwrap().map(|file| file.unwrap().path());
     files.filter(|path| path.is_file()).collect()
 }
 
-/// Whether a batch is in the record: whether its first reading is.
+/// Returns whether a batch is in the record, judging by its first reading.
 fn holds(record: &dyn Reader, number: u64) -> bool {
     let first = &batch(number).reports[0];
     let selection = Selection {
@@ -180,7 +183,7 @@ fn what_is_acknowledged_survives_a_kill_at_any_moment() {
             next += 1;
             unacknowledged += 1;
         }
-        assert!(!holds(&store, next), "kill {kill}: batch {next} was not begun");
+        assert!(!holds(&store, next), "kill {kill}: batch {next} had not begun");
         let (found, expected_held) = (held(&store), held(&expected));
         assert_eq!(found.len(), expected_held.len(), "kill {kill}, before batch {next}");
         for (found, expected) in found.iter().zip(&expected_held) {

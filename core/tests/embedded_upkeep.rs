@@ -1,16 +1,19 @@
-//! What a store on disk does beside taking in and reading: taking back, merging, giving up.
+//! What a store on disk does besides taking in and reading: rolling back, merging, expiring.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
+use mesonet::store::{
+    EmbeddedOptions, Maintained, Maintenance, Receipt, Selection, StationRecord, StoreError,
+    unjudged,
+};
 use mesonet::{
-    Batch, ClosedWindow, EmbeddedOptions, EmbeddedStore, IntervalType, LonLat, Maintained,
-    Maintenance, MemoryStore, Quality, Reader, Reading, Receipt, Report, Selection, SeriesKey,
-    Station, StationId, StationRecord, Store, StoreError, Variable, unjudged,
+    Batch, ClosedWindow, EmbeddedStore, IntervalType, LonLat, MemoryStore, Quality, Reader,
+    Reading, Report, SeriesKey, Station, StationId, Store, Variable,
 };
 
-/// Four segments of about one size are merged, however few readings are in them.
+/// Four segments of similar size are merged, however few readings they have.
 const OPTIONS: EmbeddedOptions = EmbeddedOptions { seal_readings: 8, segment_readings: 10_000 };
 
 fn open(dir: &Path) -> EmbeddedStore {
@@ -45,12 +48,12 @@ fn reports(native_id: &str, times_ms: impl IntoIterator<Item = i64>, value: f64)
     times_ms.into_iter().map(report).collect()
 }
 
-/// Readings of one value at station A.
+/// Returns a batch with readings of one value at station A.
 fn batch(times_ms: impl IntoIterator<Item = i64>, value: f64) -> Batch {
     Batch { stations: vec![station("A")], reports: reports("A", times_ms, value) }
 }
 
-/// Time and value of every reading of a station.
+/// Returns the time and value of every reading of a station.
 fn held_of(store: &dyn Reader, native_id: &str) -> Vec<(i64, f64)> {
     let ids = [StationId::new("TEST", native_id)];
     let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
@@ -87,7 +90,7 @@ fn retain(store: &EmbeddedStore, from_ms: i64) -> Maintained {
     store.maintain(&Maintenance { retain_from_ms, ..Maintenance::default() }).unwrap()
 }
 
-/// The files of segments.
+/// Counts the files of segments.
 fn files(dir: &Path) -> usize {
     let entries = std::fs::read_dir(dir.join("segments")).unwrap();
     entries.filter(|entry| entry.as_ref().unwrap().path().is_file()).count()
@@ -106,7 +109,7 @@ const FAILINGS: [(&str, Failing); 2] = [
     }),
 ];
 
-/// Nothing of the refused batch may get into the record with the next one, in memory or on disk.
+/// Nothing of the refused batch may enter the record with the next one, in memory or on disk.
 #[test]
 fn what_a_failed_judge_refused_does_not_come_in_with_the_next_batch() {
     for (failing, fail) in FAILINGS {
@@ -122,7 +125,7 @@ fn what_a_failed_judge_refused_does_not_come_in_with_the_next_batch() {
             reports: [reports("Z", [50], 2.0), reports("A", [99], 2.0)].concat(),
         };
         fail(&store, &refused);
-        // Of a station that nobody has described.
+        // From a station that nobody has described.
         let undescribed = Batch { stations: vec![], reports: reports("Z", [60], 3.0) };
         let error = store.append(&undescribed, &mut unjudged).unwrap_err();
         assert!(matches!(error, StoreError::UnknownStation { .. }), "{failing}: {error}");
@@ -149,8 +152,8 @@ fn what_a_failed_judge_refused_does_not_come_in_with_the_next_batch() {
     }
 }
 
-/// Small segments about a large one that is then given up, and a correction behind them: what the
-/// small ones are merged into is as old as they were.
+/// Small segments around a large one that then expires, and a correction after them: the merged
+/// segment is as old as the small ones were.
 #[test]
 fn a_correction_wins_over_older_segments_that_are_merged_after_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -181,14 +184,14 @@ fn a_correction_wins_over_older_segments_that_are_merged_after_it() {
 fn a_reading_at_the_edge_of_the_retention_stays() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    // A segment that ends just at the edge, and one that ends just before it.
+    // A segment that ends exactly at the edge, and one that ends just before it.
     take(&store, &batch([10, 20], 1.0));
     seal(&store);
     take(&store, &batch([12, 19], 1.0));
     seal(&store);
     assert_eq!(retain(&store, 20).expired_segments, 1);
     assert_eq!(times(&store), [20]);
-    // It is on record, and one just before it is not taken.
+    // It is on record, and one just before it is not taken in.
     assert_eq!(take(&store, &batch([20], 1.0)).unchanged, 1);
     assert_eq!(take(&store, &batch([19], 1.0)).expired, 1);
     // It stays when it is merged with others.
@@ -199,7 +202,7 @@ fn a_reading_at_the_edge_of_the_retention_stays() {
     assert_eq!(store.health().segments, 1);
     assert_eq!(times(&store), [20, 30, 31, 40, 41, 50, 51]);
 
-    // Fresh readings that are sealed when the edge has come to one of them.
+    // Fresh readings that are sealed when the edge has reached one of them.
     take(&store, &batch([60, 61, 62], 1.0));
     retain(&store, 61);
     assert_eq!(times(&store), [61, 62]);
@@ -239,7 +242,7 @@ fn files_of_merged_segments_go_with_their_last_reader_and_without_a_restart() {
     store.maintain(&Maintenance::default()).unwrap();
     assert_eq!((files(dir.path()), store.health().segments), (1, 1));
     assert_eq!(held(&store).len(), 16);
-    // Segments that are given up go likewise.
+    // The same goes for segments that expire.
     assert_eq!(retain(&store, 1000).expired_segments, 1);
     store.maintain(&Maintenance::default()).unwrap();
     assert_eq!(files(dir.path()), 0);
@@ -252,7 +255,7 @@ fn what_was_found_damaged_is_still_reported_after_sealing() {
     take(&store, &batch([1], 1.0));
     take(&store, &batch([2], 2.0));
     drop(store);
-    // The first of the batches: those behind it are sealed up to an id that is greater than its own.
+    // The first of the batches: the later ones are sealed up to an id greater than its own.
     let database = rusqlite::Connection::open(dir.path().join("mesonet.sqlite")).unwrap();
     let sql = "UPDATE journal SET batch = zeroblob(40) WHERE id = (SELECT min(id) FROM journal)";
     assert_eq!(database.execute(sql, []).unwrap(), 1);
@@ -269,5 +272,5 @@ fn what_was_found_damaged_is_still_reported_after_sealing() {
     assert_eq!(store.health().faults, faults);
     drop(store);
     let store = open(dir.path());
-    assert_eq!(store.health().faults, faults, "it is still said");
+    assert_eq!(store.health().faults, faults, "it is still reported");
 }

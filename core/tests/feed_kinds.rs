@@ -1,44 +1,44 @@
-//! The kind of a file is found from its content and its name, and never another's.
+//! The kind of a file is found from its content and its name, and is never confused with another.
 
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use mesonet::FeedKind;
+use mesonet::feed;
 use mesonet::feed::DETECT_BYTES;
 
-/// Every file of test data: how its path starts, below `tests/data`, and its kind. The first that
-/// fits counts; the number is of the files that it counts for.
-const KINDS: [(&str, usize, Option<FeedKind>); 25] = [
-    ("nws_observation/pynws/alerts", 2, Some(FeedKind::NwsAlerts)),
+/// Every file of the test data: the start of its path below `tests/data`, and its kind. The first
+/// match counts; the number is how many files it matches.
+const KINDS: [(&str, usize, Option<feed::Kind>); 25] = [
+    ("nws_observation/pynws/alerts", 2, Some(feed::Kind::NwsAlerts)),
     // An answer without an observation.
     ("nws_observation/pynws/stations_observations_noprop", 1, None),
-    ("nws_observation/", 21, Some(FeedKind::NwsObservation)),
-    ("eccc_hourly/eccc_", 5, Some(FeedKind::EcccHourly)),
+    ("nws_observation/", 21, Some(feed::Kind::NwsObservation)),
+    ("eccc_hourly/eccc_", 5, Some(feed::Kind::EcccHourly)),
     // Another schema.
     ("eccc_hourly/moti_cmml", 1, None),
-    ("swob/", 170, Some(FeedKind::Swob)),
-    ("metar/awc_metars_cache", 7, Some(FeedKind::AwcCsv)),
-    ("metar/liveairdata", 6, Some(FeedKind::AwcCsv)),
-    ("metar/bulletins/", 9, Some(FeedKind::MetarBulletin)),
-    ("metar/ktpa", 1, Some(FeedKind::MetarBulletin)),
-    ("ndbc/latest_obs", 2, Some(FeedKind::NdbcLatest)),
-    ("ndbc/realtime2", 11, Some(FeedKind::NdbcRealtime2)),
-    ("iem_asos/asos_", 5, Some(FeedKind::IemAsos)),
-    // Known so as to say why it is not read.
-    ("iem_asos/nycflights13", 1, Some(FeedKind::IemAsos)),
-    ("isd/", 2, Some(FeedKind::Isd)),
-    ("ghcnh/", 4, Some(FeedKind::Ghcnh)),
-    ("capcp/", 9, Some(FeedKind::Cap)),
-    ("nws_cap/", 7, Some(FeedKind::Cap)),
-    ("cap_not_real/", 2, Some(FeedKind::Cap)),
-    ("nws_alerts/", 1, Some(FeedKind::NwsAlerts)),
-    // Products for people, which are read in tests of alert chains only.
+    ("swob/", 170, Some(feed::Kind::Swob)),
+    ("metar/awc_metars_cache", 7, Some(feed::Kind::AwcCsv)),
+    ("metar/liveairdata", 6, Some(feed::Kind::AwcCsv)),
+    ("metar/bulletins/", 9, Some(feed::Kind::MetarBulletin)),
+    ("metar/ktpa", 1, Some(feed::Kind::MetarBulletin)),
+    ("ndbc/latest_obs", 2, Some(feed::Kind::NdbcLatest)),
+    ("ndbc/realtime2", 11, Some(feed::Kind::NdbcRealtime2)),
+    ("iem_asos/asos_", 5, Some(feed::Kind::IemAsos)),
+    // Recognised only to explain why it is not read.
+    ("iem_asos/nycflights13", 1, Some(feed::Kind::IemAsos)),
+    ("isd/", 2, Some(feed::Kind::Isd)),
+    ("ghcnh/", 4, Some(feed::Kind::Ghcnh)),
+    ("capcp/", 9, Some(feed::Kind::Cap)),
+    ("nws_cap/", 7, Some(feed::Kind::Cap)),
+    ("cap_not_real/", 2, Some(feed::Kind::Cap)),
+    ("nws_alerts/", 1, Some(feed::Kind::NwsAlerts)),
+    // Products for people, which are read only in tests of alert chains.
     ("nws_text_vtec/NPW", 2, None),
     ("nws_text_vtec/", 7, None),
     ("zones/", 11, None),
-    // Fields of models and radars are no feed of reports or alerts.
+    // Fields of models and radars are not feeds of reports or alerts.
     ("grib/", 10, None),
     ("model_grids/", 19, None),
 ];
@@ -54,8 +54,8 @@ fn files(folder: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// The kind of a file, by its name without the ending of its compression and its first bytes.
-fn detected(path: &Path) -> Option<FeedKind> {
+/// Returns the kind of a file, from its name without the compression extension and its first bytes.
+fn detected(path: &Path) -> Option<feed::Kind> {
     let name = path.file_name().unwrap().to_str().unwrap();
     let mut start = Vec::new();
     let file = fs::File::open(path).unwrap();
@@ -65,7 +65,7 @@ fn detected(path: &Path) -> Option<FeedKind> {
         Some(_) => GzDecoder::new(file).take(limit).read_to_end(&mut start).unwrap(),
         None => file.take(limit).read_to_end(&mut start).unwrap(),
     };
-    FeedKind::detect(plain.unwrap_or(name), &start)
+    feed::Kind::detect(plain.unwrap_or(name), &start)
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn every_file_is_of_its_kind_and_of_no_other() {
     for path in &all {
         let below = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
         let row = KINDS.iter().position(|(start, ..)| below.starts_with(start));
-        let row = row.unwrap_or_else(|| panic!("{below} is in no row"));
+        let row = row.unwrap_or_else(|| panic!("no row matches {below}"));
         assert_eq!(detected(path), KINDS[row].2, "{below}");
         counts[row] += 1;
     }
@@ -85,7 +85,7 @@ fn every_file_is_of_its_kind_and_of_no_other() {
 }
 
 #[test]
-fn what_is_no_feed_is_of_no_kind() {
+fn a_file_that_is_not_a_feed_has_no_kind() {
     for (name, text) in [
         ("41002.txt", "nothing but words\n"),
         ("asos.csv", "station,name\nCLE,Cleveland\n"),
@@ -93,6 +93,6 @@ fn what_is_no_feed_is_of_no_kind() {
         ("a.json", "{}"),
         ("", ""),
     ] {
-        assert_eq!(FeedKind::detect(name, text.as_bytes()), None, "{name}");
+        assert_eq!(feed::Kind::detect(name, text.as_bytes()), None, "{name}");
     }
 }

@@ -1,8 +1,9 @@
-//! The reader of GHCNh over real files.
+//! The reader of GHCNh on real files.
 
 mod shown;
 
-use mesonet::{FeedReport, FeedSummary, Iso8601, read_ghcnh};
+use mesonet::feed::{FeedReport, read_ghcnh};
+use mesonet::{Iso8601, feed};
 use proptest::prelude::*;
 use shown::shown;
 
@@ -13,7 +14,7 @@ fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(format!("{folder}/GHCNh_{name}_por.psv")).unwrap()
 }
 
-fn read(name: &str) -> (Vec<FeedReport>, FeedSummary) {
+fn read(name: &str) -> (Vec<FeedReport>, feed::Summary) {
     let mut all = Vec::new();
     let summary = read_ghcnh(bytes(name).as_slice(), |item| all.push(item)).unwrap();
     assert_eq!(summary.read, all.len() as u64);
@@ -32,7 +33,7 @@ fn every_table_is_read_to_its_end() {
     let (_, summary) = read("USW00013967");
     assert_eq!(
         summary.refusals[0].to_string(),
-        "line 6: 1 fields where the header has 238 (in \"TOOSHORT\")"
+        "line 6: 1 fields, but the header has 238 (in \"TOOSHORT\")"
     );
 }
 
@@ -81,7 +82,7 @@ fn a_source_without_codes_has_no_verdict() {
     assert_eq!(readings[0], "airTemperature Instantaneous 0 25.9 °C Unknown");
     assert_eq!(readings[5], "windSpeed Unknown 0 20.88 km/h Unknown");
     assert_eq!(readings[10], "precipitation Cumulative 180 0.2 mm Unknown");
-    // The table says 20000 where kilometres belong; the checks are there for that.
+    // The table says 20000 where kilometres are expected; the checks catch that.
     assert_eq!(readings[9], "visibility Instantaneous 0 20000 km Unknown");
 }
 

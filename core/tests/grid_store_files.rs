@@ -1,7 +1,7 @@
-//! A store made from real fields: its bytes, and its values against those that ecCodes reads.
+//! A store made from real fields: its bytes, and its values compared with those that ecCodes reads.
 //!
 //! `tests/data/model_grids/store` holds what is written here, for other programs to open.
-//! `MESONET_WRITE_STORE=1` writes it anew.
+//! `MESONET_WRITE_STORE=1` rewrites it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use mesonet::{
-    Encoding, GRIB_MAX_POINTS, GridStore, HOUR_MS, NativeGrid, ProductDefinition, RunDefinition,
-    RunStamp, grib_fields,
-};
+use mesonet::grid::{Encoding, NativeGrid};
+use mesonet::model::{ProductDefinition, RunDefinition, RunStamp};
+use mesonet::time::HOUR_MS;
+use mesonet::{grib, model};
 use serde::Deserialize;
 
 const FILE: &str = "nam211_20180917T00Z_f000.grib2";
@@ -42,12 +42,12 @@ fn product(
     }
 }
 
-/// Pressure at sea level and winds at two levels; the first of two hours.
-fn write(store: &GridStore) {
+/// Writes sea-level pressure, and winds at two levels, for the first of two hours.
+fn write(store: &model::RunStore) {
     let mut bytes = Vec::new();
     let packed = fs::File::open(data().join("grib").join(format!("{FILE}.gz"))).unwrap();
     GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
-    let fields: Vec<_> = grib_fields(&bytes).map(Result::unwrap).collect();
+    let fields: Vec<_> = grib::fields(&bytes).map(Result::unwrap).collect();
     let run_ms = fields[0].reference_ms().unwrap();
     let definition = RunDefinition {
         model: "nam211".to_owned(),
@@ -65,7 +65,7 @@ fn write(store: &GridStore) {
     for (product, numbers) in definition.products.iter().zip([&[0][..], &[5, 3], &[6, 4]]) {
         let raw: Vec<i16> = numbers
             .iter()
-            .flat_map(|&number| fields[number].values(GRIB_MAX_POINTS).unwrap())
+            .flat_map(|&number| fields[number].values(grib::MAX_POINTS).unwrap())
             .map(|value| product.encoding.encode(value.into()))
             .collect();
         writer.write(0, &product.name, &raw).unwrap();
@@ -73,7 +73,7 @@ fn write(store: &GridStore) {
     writer.publish(&[0], run_ms + 2 * HOUR_MS).unwrap();
 }
 
-/// The files below a folder, by their names in it.
+/// Returns the files below a folder by their relative names.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -95,7 +95,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn the_store_that_others_open_is_the_one_that_is_written() {
     let kept = data().join("model_grids/store");
     let folder = tempfile::tempdir().unwrap();
-    write(&GridStore::new(folder.path()));
+    write(&model::RunStore::new(folder.path()));
     if std::env::var_os("MESONET_WRITE_STORE").is_some() {
         for (name, bytes) in files(folder.path()) {
             let path = kept.join(name);
@@ -109,7 +109,7 @@ fn the_store_that_others_open_is_the_one_that_is_written() {
     for (name, bytes) in &written {
         let document = |bytes| serde_json::from_slice::<serde_json::Value>(bytes).unwrap();
         if name.ends_with("zarr.json") {
-            // The order of the names in it is no matter.
+            // The order of the names in it does not matter.
             assert_eq!(document(bytes), document(&kept[name]), "{}", name.display());
         } else {
             assert!(*bytes == kept[name], "{}", name.display());
@@ -122,7 +122,7 @@ fn values_are_those_that_eccodes_reads() {
     let golden = fs::read_to_string(data().join("grib/eccodes.json")).unwrap();
     let mut golden: BTreeMap<String, serde_json::Value> = serde_json::from_str(&golden).unwrap();
     let golden: Vec<Golden> = serde_json::from_value(golden.remove(FILE).unwrap()).unwrap();
-    let store = GridStore::new(data().join("model_grids/store"));
+    let store = model::RunStore::new(data().join("model_grids/store"));
     let run = store.run("nam211", RUN.parse().unwrap()).unwrap();
     assert_eq!(run.verify(), []);
     let mut compared = 0;

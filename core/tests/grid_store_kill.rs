@@ -1,13 +1,13 @@
-//! Hours that are published are whole and stay, whenever the process that writes them is killed.
+//! Published hours are complete and stay, whenever the process that writes them is killed.
 //!
-//! A process of its own writes runs, publishes their hours one by one and in pairs, removes the old
-//! runs, and says so; it is killed (SIGKILL) at a moment of chance, again and again on the same
-//! folder. After each kill every hour that the store shows is held value by value against the one
-//! that was to be written; what was said to be published is there; of a pair there are both hours or
-//! none. The next process goes on with the run where it stood.
+//! A child process writes runs, publishes their hours one by one and in pairs, removes the old
+//! runs, and reports what it did; it is killed (SIGKILL) at random moments, repeatedly on the same
+//! folder. After each kill every hour that the store shows is compared value by value with the
+//! expected one; everything reported as published is there; of a pair either both hours are there
+//! or neither. The next process continues the run where it stopped.
 //!
-//! `MESONET_KILLS` sets how often at least; the default is 100. It goes on until enough kills have
-//! found each of the moments between writing, publication and removal.
+//! `MESONET_KILLS` sets the minimum number of kills; the default is 100. The test continues until
+//! enough kills have hit each of the moments between writing, publication and removal.
 
 mod kill;
 mod process;
@@ -15,10 +15,10 @@ mod process;
 use std::path::Path;
 use std::time::Duration;
 
-use mesonet::{
-    Encoding, GridDefinition, GridProjection, GridRun, GridStore, HOUR_MS, LatLonGlobe,
-    ProductDefinition, RunDefinition, RunStamp,
-};
+use mesonet::grid::{Encoding, GridProjection, LatLonGlobe};
+use mesonet::model::{ProductDefinition, RunDefinition, RunStamp};
+use mesonet::time::HOUR_MS;
+use mesonet::{grid, model};
 
 use kill::{Kills, chance, run_until_killed};
 
@@ -31,11 +31,11 @@ const ROWS: usize = 40;
 const COLUMNS: usize = 50;
 /// Products and their levels.
 const PRODUCTS: [(&str, usize); 3] = [("t2", 1), ("t", 3), ("rain", 1)];
-/// Runs that stay.
+/// The runs that are kept.
 const KEPT: usize = 2;
 const NODATA: i16 = i16::MIN;
 
-/// Hours that are published together.
+/// The hours that are published together.
 const STEPS: [&[usize]; 4] = [&[0], &[1, 2], &[3], &[4, 5]];
 
 fn stamp(number: u64) -> RunStamp {
@@ -58,7 +58,7 @@ fn definition(number: u64) -> RunDefinition {
     RunDefinition {
         model: MODEL.to_owned(),
         run,
-        grid: GridDefinition {
+        grid: grid::Definition {
             rows: ROWS,
             columns: COLUMNS,
             projection: GridProjection::Globe(LatLonGlobe::LatLon),
@@ -78,7 +78,7 @@ fn is_absent(hour: usize, product: &str) -> bool {
     hour == 0 && product == "rain"
 }
 
-/// Values that tell their run, hour, product and level, with holes.
+/// Returns values that identify their run, hour, product and level, with holes.
 fn values(number: u64, hour: usize, product: usize) -> Vec<i16> {
     let (_, levels) = PRODUCTS[product];
     let field = (number * HOURS as u64 + hour as u64) * 8 + product as u64;
@@ -92,7 +92,7 @@ fn values(number: u64, hour: usize, product: usize) -> Vec<i16> {
 
 /// Writes runs until it is killed.
 fn child(first: u64, folder: &Path) {
-    let store = GridStore::new(folder);
+    let store = model::RunStore::new(folder);
     for number in first.. {
         let mut writer = store.write_run(definition(number)).unwrap();
         for step in STEPS {
@@ -115,7 +115,7 @@ fn child(first: u64, folder: &Path) {
     }
 }
 
-/// The last hour that a process said to be published, with its run.
+/// Returns the last hour that a process reported as published, with its run.
 type Said = Option<(u64, usize)>;
 
 fn last_published(said: &str) -> Said {
@@ -124,8 +124,8 @@ fn last_published(said: &str) -> Said {
     Some((number.parse().unwrap(), hour.parse().unwrap()))
 }
 
-/// Holds all that a run shows against what was to be written.
-fn check(run: &GridRun, number: u64) {
+/// Compares everything that a run shows with the expected values.
+fn check(run: &model::Run, number: u64) {
     assert_eq!(*run.definition(), definition(number));
     assert_eq!(run.verify(), []);
     for step in STEPS {
@@ -151,7 +151,7 @@ fn check(run: &GridRun, number: u64) {
     }
 }
 
-/// What lies in the folder of the model and is no run, and no lock of one.
+/// Returns what is in the folder of the model other than runs and their locks.
 fn leftovers(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder.join(MODEL)) else { return Vec::new() };
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -163,7 +163,7 @@ fn leftovers(folder: &Path) -> Vec<String> {
 fn what_is_published_is_whole_and_survives_a_kill_at_any_moment() {
     let kills = Kills::new(100);
     let folder = tempfile::tempdir().unwrap();
-    let store = GridStore::new(folder.path());
+    let store = model::RunStore::new(folder.path());
     let (mut first, mut hours, mut unsaid, mut gone_on, mut swept) = (0, 0, 0, 0, 0);
     let mut kill = 0;
     while kills.go_on(
@@ -180,7 +180,7 @@ fn what_is_published_is_whole_and_survives_a_kill_at_any_moment() {
         let said = last_published(&run_until_killed(first, folder.path(), &[sign], delay));
         kill += 1;
 
-        // One that was being made or removed now; what lay there before goes with the next removal.
+        // One that was being made or removed now; older remains go with the next removal.
         let left = leftovers(folder.path());
         assert!(left.len() <= before.len() + 1, "kill {kill}: {left:?} after {before:?}");
         swept += before.iter().filter(|name| !left.contains(name)).count();
@@ -195,7 +195,7 @@ fn what_is_published_is_whole_and_survives_a_kill_at_any_moment() {
             let run = store.run(MODEL, stamp(number)).unwrap();
             assert!(run.is_published(hour), "kill {kill}: hour {hour} of run {number} is gone");
         }
-        // The first that is shown is the latest.
+        // The first one shown is the latest.
         let Some(&newest) = runs.first() else { continue };
         first = number(newest);
         let shown = store.run(MODEL, newest).unwrap();

@@ -1,26 +1,25 @@
-//! Shards of many chunks, an index that is not the one that was written, and a publication that is
-//! tried again.
+//! Shards of many chunks, an index that does not hold what was written, and a publication that is
+//! retried.
 
 use std::fs;
 use std::path::PathBuf;
 
-use mesonet::{
-    Encoding, GridDefinition, GridProjection, GridStore, GridStoreError, LatLonGlobe,
-    ProductDefinition, RunDefinition,
-};
+use mesonet::grid::{Encoding, GridProjection, LatLonGlobe};
+use mesonet::model::{ProductDefinition, RunDefinition};
+use mesonet::{grid, model};
 use tempfile::TempDir;
 
 const MODEL: &str = "upkeep";
 const RUN: &str = "20180917T000000Z";
 const NODATA: i16 = i16::MIN;
 
-/// 9 × 10 chunks of 16 × 16 cells, which is more than a word has bits.
+/// 9 × 10 chunks of 16 × 16 cells: more than a word has bits.
 const ROWS: usize = 9 * 16;
 const COLUMNS: usize = 10 * 16;
 const CHUNK_COLUMNS: usize = 10;
-/// Bytes of a chunk with its checksum.
+/// The bytes of a chunk with its checksum.
 const CHUNK_BYTES: usize = 16 * 16 * 2 + 4;
-/// Bytes of an entry of the index.
+/// The bytes of an index entry.
 const ENTRY_BYTES: usize = 16;
 
 fn definition() -> RunDefinition {
@@ -33,7 +32,7 @@ fn definition() -> RunDefinition {
     RunDefinition {
         model: MODEL.to_owned(),
         run: RUN.parse().unwrap(),
-        grid: GridDefinition {
+        grid: grid::Definition {
             rows: ROWS,
             columns: COLUMNS,
             projection: GridProjection::Globe(LatLonGlobe::LatLon),
@@ -52,16 +51,16 @@ fn values(shift: usize) -> Vec<i16> {
     (0..ROWS * COLUMNS).map(|cell| ((cell * 7 + shift) % 30_000) as i16).collect()
 }
 
-fn filled() -> (TempDir, GridStore) {
+fn filled() -> (TempDir, model::RunStore) {
     let folder = tempfile::tempdir().unwrap();
-    let store = GridStore::new(folder.path());
+    let store = model::RunStore::new(folder.path());
     let mut writer = store.write_run(definition()).unwrap();
     writer.write(0, "t2", &values(0)).unwrap();
     writer.publish(&[0], 1).unwrap();
     (folder, store)
 }
 
-fn shard(store: &GridStore, product: &str) -> PathBuf {
+fn shard(store: &model::RunStore, product: &str) -> PathBuf {
     store.folder().join(MODEL).join(RUN).join(product).join("c/0/0/0")
 }
 
@@ -88,7 +87,7 @@ fn every_chunk_of_a_shard_of_more_than_64_is_read_and_checked_for_itself() {
         fs::write(&path, &bytes).unwrap();
         let run = store.newest_run(MODEL).unwrap();
         let t2 = run.product("t2").unwrap();
-        // Those that are whole first, so that one that was checked could vouch for another.
+        // The intact ones first, as a chunk that was checked might vouch for another.
         for chunk in (0..chunks).filter(|&chunk| chunk != damaged).chain([damaged]) {
             let (row, column) = cell(chunk);
             let read = t2.value(0, 0, row, column);
@@ -103,7 +102,7 @@ fn every_chunk_of_a_shard_of_more_than_64_is_read_and_checked_for_itself() {
     }
 }
 
-/// Each of the two chunks is whole: only the index can tell that they are in each other's place.
+/// Both chunks are intact: only the index can tell that they are in each other's place.
 #[test]
 fn an_index_whose_entries_are_swapped_is_damaged() {
     let (_folder, store) = filled();
@@ -118,7 +117,7 @@ fn an_index_whose_entries_are_swapped_is_damaged() {
         fs::write(&path, &bytes).unwrap();
         let run = store.newest_run(MODEL).unwrap();
         let error = run.product("t2").unwrap().value(0, 0, 0, 0).unwrap_err();
-        assert!(matches!(error, GridStoreError::Damaged { .. }), "{error}");
+        assert!(matches!(error, model::RunStoreError::Damaged { .. }), "{error}");
         assert!(
             error.to_string().ends_with("its index is not the one that was written"),
             "{error}"
@@ -127,7 +126,7 @@ fn an_index_whose_entries_are_swapped_is_damaged() {
     }
 }
 
-/// Of two products one has its name already when the other is refused.
+/// One of two products already has its final name when the other fails.
 #[test]
 fn a_publication_that_was_done_by_half_is_tried_again() {
     let (_folder, store) = filled();
@@ -136,11 +135,11 @@ fn a_publication_that_was_done_by_half_is_tried_again() {
         writer.write(hour, "rain", &values(1 + hour)).unwrap();
     }
     writer.write(1, "t2", &values(3)).unwrap();
-    // A folder stands where the file is to be.
+    // A folder is in the place of the file.
     let in_the_way = store.folder().join(MODEL).join(RUN).join("rain/c/1/0/0");
     fs::create_dir(&in_the_way).unwrap();
     let error = writer.publish(&[0, 1], 2).unwrap_err();
-    assert!(matches!(error, GridStoreError::Storage { .. }), "{error}");
+    assert!(matches!(error, model::RunStoreError::Storage { .. }), "{error}");
     let shown = || {
         let run = store.newest_run(MODEL).unwrap();
         assert_eq!(run.verify(), []);

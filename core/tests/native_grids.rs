@@ -1,14 +1,15 @@
-//! Native grids of real models against what others compute of them; `tests/data/model_grids` says
-//! who.
+//! Compares native grids of real models with what others compute for them; `tests/data/model_grids`
+//! says who.
 
 use std::collections::BTreeMap;
 
-use mesonet::{GridDefinition, GridProjection, LatLonGlobe, LonLat, NativeGrid, Projection};
+use mesonet::grid::{GridProjection, LatLonGlobe, NativeGrid, Projection};
+use mesonet::{LonLat, grid};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Golden {
-    grids: BTreeMap<String, GridDefinition>,
+    grids: BTreeMap<String, grid::Definition>,
     wind_rotation: Vec<Turn>,
     locate: Locate,
     pyproj: Vec<Pyproj>,
@@ -106,7 +107,7 @@ fn projections_agree_with_proj() {
                 near(back.1, lat, 1e-9, &what);
                 continue;
             }
-            let grid = NativeGrid::new(GridDefinition {
+            let grid = NativeGrid::new(grid::Definition {
                 rows: 1,
                 columns: 1,
                 projection: case.definition,
@@ -123,8 +124,8 @@ fn projections_agree_with_proj() {
     }
 }
 
-/// The turn of a grid's axes by differences of the positions of the columns on either side, over
-/// every cell of every grid.
+/// Computes the turn of a grid's axes by differences of the positions of the columns on either
+/// side, for every cell of every grid.
 #[test]
 fn rotations_are_those_of_the_axes_on_the_globe() {
     for (name, grid) in grids() {
@@ -148,7 +149,7 @@ fn rotations_are_those_of_the_axes_on_the_globe() {
             let north = lat[after] - lat[before];
             let length = east.hypot(north);
             // The x axis points to (cos α, −sin α); the chord across two columns is not quite its
-            // tangent, the less so the nearer the pole is.
+            // tangent, and less so near the pole.
             let off = (cos[cell] - east / length).abs().max((sin[cell] + north / length).abs());
             let allowed = 1e-6 + (length / (90.0 - lat[cell].abs())).powi(2);
             assert!(
@@ -169,7 +170,7 @@ fn rotations_are_those_of_the_axes_on_the_globe() {
 fn a_definition_reads_as_it_is_written() {
     for (name, definition) in golden().grids {
         let text = serde_json::to_string(&definition).unwrap();
-        assert_eq!(serde_json::from_str::<GridDefinition>(&text).unwrap(), definition, "{name}");
+        assert_eq!(serde_json::from_str::<grid::Definition>(&text).unwrap(), definition, "{name}");
     }
     let turned = GridProjection::Globe(LatLonGlobe::RotatedLatLon {
         south_pole_lat: -36.08852,
@@ -207,14 +208,15 @@ fn fields_of_real_files_lie_on_these_grids() {
         let mut bytes = Vec::new();
         let packed = std::fs::File::open(folder.join(file)).unwrap();
         flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
-        let field = mesonet::grib_fields(&bytes).next().unwrap().unwrap();
+        let field = mesonet::grib::fields(&bytes).next().unwrap().unwrap();
         let grid = NativeGrid::try_from(&field.grid().unwrap()).unwrap();
         let (got, wanted) = (*grid.definition(), golden[name]);
-        // Steps of a message are rounded to millionths of a degree, those of its ends are not.
+        // The steps of a message are rounded to millionths of a degree, those implied by its ends
+        // are not.
         near(got.column_step, wanted.column_step, 2e-9, name);
         near(got.row_step, wanted.row_step, 2e-9, name);
         near(got.first_lon, wanted.first_lon, 1e-9, name);
-        let GridDefinition { column_step, row_step, first_lon, .. } = wanted;
-        assert_eq!(GridDefinition { column_step, row_step, first_lon, ..got }, wanted, "{name}");
+        let grid::Definition { column_step, row_step, first_lon, .. } = wanted;
+        assert_eq!(grid::Definition { column_step, row_step, first_lon, ..got }, wanted, "{name}");
     }
 }

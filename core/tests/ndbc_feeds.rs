@@ -1,5 +1,5 @@
-//! The readers of the National Data Buoy Center's files over real files: how many rows each holds,
-//! what is refused and why, and what they say.
+//! The readers of the National Data Buoy Center's files on real files: how many rows each has, what
+//! is refused and why, and what they say.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,11 +7,8 @@ use std::fs::File;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use mesonet::feed::read_ndbc_stations;
-use mesonet::{
-    FeedKind, FeedReport, FeedStation, FeedSummary, FileContext, Iso8601, LonLat, Quality,
-    StationId, StationType,
-};
+use mesonet::feed::{FeedReport, FeedStation, FileContext, read_ndbc_stations};
+use mesonet::{Iso8601, LonLat, Quality, StationId, StationType, feed};
 
 fn bytes(path: &str) -> Vec<u8> {
     let path = format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"));
@@ -20,26 +17,26 @@ fn bytes(path: &str) -> Vec<u8> {
     bytes
 }
 
-/// Every file, with the kind that it is.
-const FILES: [(&str, FeedKind); 13] = [
-    ("latest_obs_2018-07-30.txt", FeedKind::NdbcLatest),
-    ("latest_obs_2021-05-18.txt", FeedKind::NdbcLatest),
-    ("realtime2_22101.drift", FeedKind::NdbcRealtime2),
-    ("realtime2_41002.spec", FeedKind::NdbcRealtime2),
-    ("realtime2_41002.txt", FeedKind::NdbcRealtime2),
-    ("realtime2_41421.dart", FeedKind::NdbcRealtime2),
-    ("realtime2_44013.supl", FeedKind::NdbcRealtime2),
-    ("realtime2_44013.txt", FeedKind::NdbcRealtime2),
-    ("realtime2_45027.srad", FeedKind::NdbcRealtime2),
-    ("realtime2_45183.ocean", FeedKind::NdbcRealtime2),
-    ("realtime2_BDVF1.rain", FeedKind::NdbcRealtime2),
-    ("realtime2_PVGF1.supl", FeedKind::NdbcRealtime2),
-    ("realtime2_TPLM2.cwind", FeedKind::NdbcRealtime2),
+/// Every file with its kind.
+const FILES: [(&str, feed::Kind); 13] = [
+    ("latest_obs_2018-07-30.txt", feed::Kind::NdbcLatest),
+    ("latest_obs_2021-05-18.txt", feed::Kind::NdbcLatest),
+    ("realtime2_22101.drift", feed::Kind::NdbcRealtime2),
+    ("realtime2_41002.spec", feed::Kind::NdbcRealtime2),
+    ("realtime2_41002.txt", feed::Kind::NdbcRealtime2),
+    ("realtime2_41421.dart", feed::Kind::NdbcRealtime2),
+    ("realtime2_44013.supl", feed::Kind::NdbcRealtime2),
+    ("realtime2_44013.txt", feed::Kind::NdbcRealtime2),
+    ("realtime2_45027.srad", feed::Kind::NdbcRealtime2),
+    ("realtime2_45183.ocean", feed::Kind::NdbcRealtime2),
+    ("realtime2_BDVF1.rain", feed::Kind::NdbcRealtime2),
+    ("realtime2_PVGF1.supl", feed::Kind::NdbcRealtime2),
+    ("realtime2_TPLM2.cwind", feed::Kind::NdbcRealtime2),
 ];
 
-fn read(name: &str) -> (Vec<FeedReport>, FeedSummary) {
+fn read(name: &str) -> (Vec<FeedReport>, feed::Summary) {
     let text = bytes(&format!("tests/data/ndbc/{name}.gz"));
-    let kind = FeedKind::detect(name, &text).unwrap();
+    let kind = feed::Kind::detect(name, &text).unwrap();
     let mut all = Vec::new();
     let summary = kind.read(&mut text.as_slice(), &FileContext::new(name, 0), &mut |item| {
         all.extend(item.into_report());
@@ -47,7 +44,7 @@ fn read(name: &str) -> (Vec<FeedReport>, FeedSummary) {
     (all, summary.unwrap())
 }
 
-/// The readings of a report, one to a line, in the order of the columns.
+/// Formats the readings of a report, one per line, in the order of the columns.
 fn shown(item: &FeedReport) -> String {
     let mut shown = format!("{} {}\n", item.station.native_id, Iso8601(item.report.ts_ms));
     for reading in &item.report.readings {
@@ -79,12 +76,12 @@ fn every_file_is_read_to_its_end() {
     let mut counts = String::new();
     for (name, kind) in FILES {
         let text = bytes(&format!("tests/data/ndbc/{name}.gz"));
-        assert_eq!(FeedKind::detect(name, &text), Some(kind), "{name}");
+        assert_eq!(feed::Kind::detect(name, &text), Some(kind), "{name}");
         let (all, summary) = read(name);
         assert_eq!(all.len() as u64, summary.read, "{name}");
         let readings: usize = all.iter().map(|item| item.report.readings.len()).sum();
         assert_eq!(readings as u64, summary.readings, "{name}");
-        let FeedSummary { read, refused, readings, .. } = summary;
+        let feed::Summary { read, refused, readings, .. } = summary;
         write!(counts, "{name}: {read} {refused} {readings}, without").unwrap();
         for (column, count) in summary.without_variable.iter() {
             write!(counts, " {column} {count}").unwrap();
@@ -213,10 +210,10 @@ seaSurfaceTemperature Instantaneous 0 22.100 °C
 #[test]
 fn rows_that_come_more_often_than_the_hour_are_of_the_time_between_them() {
     for (name, expected) in [
-        // Beside gaps of 20 and 50 minutes there is always a row 10 minutes away.
+        // In gaps of 20 and 50 minutes there is always a row 10 minutes away.
         ("realtime2_44013.supl", vec![(10, 6507)]),
         ("realtime2_45027.srad", vec![(10, 6542)]),
-        // Nor does a row of this station stand alone in its gaps of up to 10 hours.
+        // Nor is a row of this station isolated in its gaps of up to 10 hours.
         ("realtime2_PVGF1.supl", vec![(6, 21_462)]),
     ] {
         let (all, _) = read(name);
@@ -260,7 +257,7 @@ fn damaged_files_do_not_panic() {
         let text = bytes(&format!("tests/data/ndbc/{name}.gz"));
         let text = &text[..text.len().min(2000)];
         let read = |text: &[u8]| {
-            // A damaged header is an error, all else a refusal.
+            // A damaged header is an error, any other damage a refusal.
             let _ = kind.read(&mut &text[..], &FileContext::new(name, 0), &mut |_| {});
         };
         for at in (0..text.len()).step_by(11) {

@@ -1,10 +1,11 @@
-//! The reader of api.weather.gov's observations over real files.
+//! The reader of api.weather.gov's observations on real files.
 
 mod shown;
 
 use std::fs;
 
-use mesonet::{FeedKind, FeedReport, FeedSummary, FileContext, Iso8601, read_nws_observations};
+use mesonet::feed::{FeedReport, FileContext, read_nws_observations};
+use mesonet::{Iso8601, feed};
 use proptest::prelude::*;
 use shown::shown;
 
@@ -13,12 +14,12 @@ fn bytes(name: &str) -> Vec<u8> {
     fs::read(format!("{folder}/{name}.json")).unwrap()
 }
 
-fn read(name: &str) -> (Vec<FeedReport>, FeedSummary) {
+fn read(name: &str) -> (Vec<FeedReport>, feed::Summary) {
     let text = bytes(name);
-    assert_eq!(FeedKind::detect(name, &text), Some(FeedKind::NwsObservation), "{name}");
+    assert_eq!(feed::Kind::detect(name, &text), Some(feed::Kind::NwsObservation), "{name}");
     let mut all = Vec::new();
     let file = FileContext::new(name, 0);
-    let summary = FeedKind::NwsObservation
+    let summary = feed::Kind::NwsObservation
         .read(&mut text.as_slice(), &file, &mut |item| all.extend(item.into_report()));
     (all, summary.unwrap())
 }
@@ -36,8 +37,8 @@ fn every_document_is_read_to_its_end() {
     assert_eq!(counts, [4, 5, 8, 8, 5, 8, 8, 8, 9]);
 }
 
-/// Documents that another program edited for its tests: name, read, refused, readings, values that
-/// are no numbers.
+/// Documents that another program edited for its tests: name, read, refused, readings, and values
+/// that are not numbers.
 #[test]
 fn edited_documents() {
     for (name, read_, refused, readings, unread) in [
@@ -69,13 +70,13 @@ fn edited_documents() {
 }
 
 #[test]
-fn what_is_no_observation_is_not_taken_for_one() {
+fn documents_without_an_observation_are_refused() {
     for (name, kind) in [
-        ("alerts_active_zone", Some(FeedKind::NwsAlerts)),
-        ("alerts_active_zone_second", Some(FeedKind::NwsAlerts)),
+        ("alerts_active_zone", Some(feed::Kind::NwsAlerts)),
+        ("alerts_active_zone_second", Some(feed::Kind::NwsAlerts)),
         ("stations_observations_noprop", None),
     ] {
-        assert_eq!(FeedKind::detect(name, &bytes(&format!("pynws/{name}"))), kind, "{name}");
+        assert_eq!(feed::Kind::detect(name, &bytes(&format!("pynws/{name}"))), kind, "{name}");
     }
 }
 

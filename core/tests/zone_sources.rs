@@ -1,15 +1,13 @@
-//! The files of zones that are kept with the project: how many zones each holds, that both formats
-//! of one file say the same, and that the bundle of the server is made of them.
+//! The files of zones kept with the project: how many zones each has, that both formats of a file
+//! agree, and that the server's bundle is made from them.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mesonet::{
-    BBox, LonLat, Zone, ZoneFile, ZoneFileError, ZoneKind, ZoneShapefile, Zones, read_zone_geojson,
-    read_zone_shapefile,
-};
+use mesonet::zone::{Zone, ZoneFileError, Zones};
+use mesonet::{BBox, LonLat, zone};
 
 #[path = "../examples/zone_bundle.rs"]
 #[allow(dead_code, reason = "its main is not called here")]
@@ -29,8 +27,8 @@ fn data(name: &str) -> Vec<u8> {
     unzipped(&format!("{DATA}/{name}.gz"))
 }
 
-fn geojson(name: &str) -> ZoneFile {
-    read_zone_geojson(&data(name), None).unwrap()
+fn geojson(name: &str) -> zone::File {
+    zone::read_geojson(&data(name), None).unwrap()
 }
 
 fn bundle() -> Zones {
@@ -52,7 +50,7 @@ fn files_of_the_national_weather_service_hold_11666_rows() {
         let file = geojson(name);
         assert_eq!((file.rows, file.refused), (counted, 0), "{name}: {:?}", file.refusals);
         assert_eq!((file.zones.len(), file.flat_rings), (zones, flat_rings), "{name}");
-        // Islands so small that rounding has left nothing of them.
+        // Islands so small that rounding left nothing of them.
         let outlined = file.zones.iter().filter(|zone| zone.geometry.is_some());
         assert_eq!(outlined.count(), outlines, "{name}");
         rows += file.rows;
@@ -60,8 +58,8 @@ fn files_of_the_national_weather_service_hold_11666_rows() {
     assert_eq!(rows, 11_666);
 }
 
-fn shapefile(shp: &[u8], dbf: &[u8], prj: &str) -> Result<ZoneFile, ZoneFileError> {
-    read_zone_shapefile(ZoneShapefile { shp, dbf, prj, cpg: None }, None)
+fn shapefile(shp: &[u8], dbf: &[u8], prj: &str) -> Result<zone::File, ZoneFileError> {
+    zone::read_shapefile(zone::Shapefile { shp, dbf, prj, cpg: None }, None)
 }
 
 #[test]
@@ -70,7 +68,7 @@ fn a_shapefile_and_the_geojson_of_it_hold_the_same_zones() {
     let shapes = shapefile(&shp, &dbf, BC_PRJ).unwrap();
     let features = geojson("eccc_clc_bc_75.geojson");
     for file in [&shapes, &features] {
-        // Four parks without a code, eight zones that put several codes together.
+        // Four parks without a code, eight zones that combine several codes.
         assert_eq!((file.rows, file.zones.len(), file.refused, file.flat_rings), (75, 63, 12, 0));
         let empty = file.refusals.iter().filter(|one| one.reason.contains("no code"));
         let empty_text = file.refusals.iter().filter(|one| one.reason.starts_with("\"\" is no"));
@@ -78,7 +76,7 @@ fn a_shapefile_and_the_geojson_of_it_hold_the_same_zones() {
     }
     for (shape, feature) in shapes.zones.iter().zip(&features.zones) {
         assert_eq!(shape.code, feature.code);
-        assert_eq!((&shape.name_en, shape.kind), (&feature.name_en, ZoneKind::Base));
+        assert_eq!((&shape.name_en, shape.kind), (&feature.name_en, zone::Kind::Base));
         assert_eq!(shape.geometry, feature.geometry, "{}", shape.code);
         let (area, centroid) = (shape.area_km2.unwrap(), shape.centroid.unwrap());
         assert!((area - feature.area_km2.unwrap()).abs() < 1e-6 * area);
@@ -101,26 +99,26 @@ fn a_damaged_shapefile_is_refused_and_a_foreign_projection_too() {
     assert!(refused(&shp, b"{}", BC_PRJ).starts_with("not the .dbf of a shapefile"));
     assert!(refused(&shp, &dbf[..5000], BC_PRJ).starts_with("not the .dbf of a shapefile"));
     let mut deleted = dbf.clone();
-    // The first row, marked as deleted: header and row lengths stand in the header.
+    // The first row, marked as deleted: the lengths of header and rows are in the header.
     deleted[usize::from(u16::from_le_bytes([dbf[8], dbf[9]]))] = b'*';
     assert_eq!(
         refused(&shp, &deleted, BC_PRJ),
         "a shapefile must have as many rows as shapes; got 74 rows and 75 shapes"
     );
     let mut many = shp.clone();
-    // Number of positions of the first record.
+    // The number of positions of the first record.
     many[100 + 8 + 40..][..4].copy_from_slice(&i32::MAX.to_le_bytes());
-    assert!(refused(&many, &dbf, BC_PRJ).contains("counts more positions than it has"));
+    assert!(refused(&many, &dbf, BC_PRJ).contains("claims more positions than it has"));
     let accent = dbf.windows(5).position(|five| five == b"Haida").unwrap();
     let mut accented = dbf.clone();
     accented[accent] = 0xC9;
     assert!(refused(&shp, &accented, BC_PRJ).starts_with("not the .dbf of a shapefile"));
-    let file = ZoneShapefile { shp: &shp, dbf: &accented, prj: BC_PRJ, cpg: Some("1252") };
-    let read = read_zone_shapefile(file, None).unwrap();
+    let file = zone::Shapefile { shp: &shp, dbf: &accented, prj: BC_PRJ, cpg: Some("1252") };
+    let read = zone::read_shapefile(file, None).unwrap();
     assert!(read.zones.iter().any(|zone| zone.name_en.as_deref() == Some("Éaida Gwaii")));
-    let file = ZoneShapefile { cpg: Some("EBCDIC"), ..file };
+    let file = zone::Shapefile { cpg: Some("EBCDIC"), ..file };
     assert_eq!(
-        read_zone_shapefile(file, None).unwrap_err().to_string(),
+        zone::read_shapefile(file, None).unwrap_err().to_string(),
         "the .cpg of a shapefile must name an encoding such as UTF-8 or 1252; got \"EBCDIC\""
     );
 }
@@ -135,7 +133,7 @@ fn the_bundle_is_what_the_tool_makes_of_the_files() {
 fn the_bundle_holds_the_zones_of_both_countries() {
     let zones = bundle();
     let mut counts = Vec::new();
-    for kind in ZoneKind::ALL {
+    for kind in zone::Kind::ALL {
         let of_kind: Vec<_> = zones.iter().filter(|zone| zone.kind == kind).collect();
         let named = of_kind.iter().filter(|zone| zone.name_en.is_some()).count();
         let outlined = of_kind.iter().filter(|zone| zone.geometry.is_some()).count();
@@ -151,12 +149,12 @@ fn the_bundle_holds_the_zones_of_both_countries() {
     assert_eq!(counts, expected);
     assert_eq!(zones.len(), 13_042);
     for zone in &zones {
-        if zone.kind == ZoneKind::Base {
+        if zone.kind == zone::Kind::Base {
             assert!(zone.name_fr.is_some() && zone.area_km2.is_some() && zone.centroid.is_some());
         } else {
             assert!(zone.name_fr.is_none() && zone.area_km2.is_none());
         }
-        let valid = zone.geometry.as_ref().is_none_or(mesonet::MultiPolygon::is_valid);
+        let valid = zone.geometry.as_ref().is_none_or(mesonet::geo::MultiPolygon::is_valid);
         assert!(valid, "{} {}", zone.kind, zone.code);
     }
 }
@@ -167,7 +165,7 @@ fn zones_are_where_people_know_them_to_be() {
     let sarnia = zone(&zones, "041320");
     assert_eq!(sarnia.name_en.as_deref(), Some("Sarnia - Petrolia - Western Lambton County"));
     assert!(sarnia.geometry.as_ref().unwrap().contains(LonLat::new(-82.4, 42.97).unwrap()));
-    // Its alerts of air quality have another border there than its other alerts.
+    // Its air quality alerts have a different border there than its other alerts.
     assert_eq!(zone(&zones, "083510").geometry, None);
     assert_eq!(
         zone(&zones, "083510").name_en.as_deref(),
@@ -182,6 +180,6 @@ fn zones_are_where_people_know_them_to_be() {
     assert_eq!(at(-122.43, 47.62), ["marine PZZ135"]);
     assert_eq!(at(173.2, 52.9), ["public AKZ791", "fire AKZ791", "county AKC016"]);
     let aleutians = BBox::new(179.0, 51.0, -179.0, 52.5).unwrap();
-    let found = zones.in_box(aleutians).filter(|zone| zone.kind == ZoneKind::County);
+    let found = zones.in_box(aleutians).filter(|zone| zone.kind == zone::Kind::County);
     assert_eq!(found.map(|zone| zone.code.as_str()).collect::<Vec<_>>(), ["AKC016"]);
 }

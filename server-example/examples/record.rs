@@ -14,10 +14,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use mesonet::query::{Caps, ReadingsQuery, readings};
+use mesonet::store::{EmbeddedOptions, Maintenance};
+use mesonet::time::{HOUR_MS, MINUTE_MS};
 use mesonet::{
-    Batch, Caps, ClosedWindow, EmbeddedOptions, EmbeddedStore, HOUR_MS, Intake, IntervalType,
-    LonLat, MINUTE_MS, Maintenance, Quality, Reader, Reading, ReadingsQuery, Report, Scope,
-    SeriesKey, Station, StationId, Step, Variable, readings,
+    Batch, ClosedWindow, EmbeddedStore, Intake, IntervalType, LonLat, Quality, Reader, Reading,
+    Report, SeriesKey, Station, StationId, Step, Variable,
 };
 use mesonet_server::sample;
 
@@ -70,7 +72,7 @@ impl Generator {
             intake.stations.iter().map(|station| (station.id, station)).collect();
         for report in &mut intake.reports {
             if let Some(station) = places.get(&report.station) {
-                mesonet::derive_report(report, station);
+                mesonet::derived::derive_report(report, station);
             }
             let courses = by_station.entry(report.station).or_default();
             for (course, (variable, kind, minutes, _)) in courses.iter_mut().zip(VARIABLES) {
@@ -216,13 +218,9 @@ fn ask(dir: &Path) -> Result<(), Failure> {
     let end_ms = newest.ok_or("no reports")?;
     let names: Vec<Variable> = VARIABLES.iter().map(|&(variable, ..)| variable).collect();
     let query = |hours: i64, step: Option<i64>| -> Result<ReadingsQuery, Failure> {
-        Ok(ReadingsQuery {
-            window: ClosedWindow::new(end_ms - hours * HOUR_MS, end_ms)?,
-            scope: Scope::Everywhere,
-            names: names.clone(),
-            step: step.map(Step::from_minutes).transpose()?,
-            max_age_ms: None,
-        })
+        let window = ClosedWindow::new(end_ms - hours * HOUR_MS, end_ms)?;
+        let step = step.map(Step::from_minutes).transpose()?;
+        Ok(ReadingsQuery::new(window, names.clone()).step(step))
     };
     // 10,000 stations × 8 names × 6 positions, and the 19 series of hours that fit as well.
     let questions = [
@@ -244,7 +242,7 @@ fn ask(dir: &Path) -> Result<(), Failure> {
     }
     let window = ClosedWindow::new(i64::MIN, i64::MAX)?;
     let ids: Vec<StationId> = directory.stations.iter().map(|record| record.station.id).collect();
-    let selection = mesonet::Selection { stations: &ids, variables: Variable::ALL, window };
+    let selection = mesonet::store::Selection { stations: &ids, variables: Variable::ALL, window };
     let (mut count, mut slices_count, began) = (0, 0, Instant::now());
     store.scan(&selection, &mut |_, slices| {
         slices_count += slices.len();

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use mesonet::observation::SeriesId;
+use mesonet::store::Selection;
 use mesonet::{
-    BaseQuality, ClosedWindow, Intake, MemoryStore, Quality, Reader, Selection, SeriesId,
-    StationId, Variable,
+    BaseQuality, ClosedWindow, Intake, MemoryStore, Quality, Reader, StationId, Variable,
 };
 use mesonet_server::sample;
 

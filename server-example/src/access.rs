@@ -1,19 +1,16 @@
-//! Who calls, and what the caller may use.
-//!
-//! Credentials are not read yet: a caller counts as the plan that the settings assume.
+//! Who the caller is and what they may use.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
-use mesonet::{AccessRefusal, ModelCaller, ModelSource, ModelUse, Plan, Product};
+use mesonet::access::{ModelCaller, ModelUse, Plan, Product};
+use mesonet::{access, model};
 
 use crate::error::ApiError;
-use crate::state::State;
 
-/// Who calls.
+/// The caller of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The plan; [`Plan::None`] without a credential.
@@ -26,8 +23,8 @@ impl Caller {
         ModelCaller { plan: self.plan, organisations: Vec::new() }
     }
 
-    /// Refuses a caller who may not use a product: 401 where a credential could help, 403 where
-    /// there is one whose plan is too low.
+    /// Refuses a caller who may not use a product: 401 if a credential could help, 403 if there is
+    /// one but its plan is too low.
     fn check(self, product: Product) -> Result<(), ApiError> {
         if product.allows(self.plan, false) {
             Ok(())
@@ -39,64 +36,71 @@ impl Caller {
     }
 }
 
-/// Leave to use a source of model output. Without one no run is opened, and here is the only place
-/// that gives it.
+/// Permission to use a source of model output. No run is opened without one, and only this module
+/// grants it.
 #[derive(Clone, Copy, Debug)]
-pub struct Granted<'a>(&'a ModelSource);
+pub struct Granted<'a>(&'a model::Source);
 
 impl<'a> Granted<'a> {
-    /// Leave for a caller to use some products of a source in a way.
+    /// Grants a caller the use of some products of a source in a catalogue.
     ///
     /// # Errors
-    /// 404 for a source that there is not, 401 or 403 where the caller may not use it.
+    /// 404 for an unknown source, 401 or 403 if the caller may not use it.
     pub fn new<'p>(
-        state: &'a State,
+        catalogue: &'a model::Catalogue,
         caller: Caller,
         model: &str,
         use_: ModelUse,
         products: impl IntoIterator<Item = &'p str>,
     ) -> Result<Self, ApiError> {
-        let catalogue = state.models().catalogue();
         let source = catalogue.get(model).ok_or_else(|| {
-            let models: Vec<&str> = catalogue.iter().map(ModelSource::name).collect();
-            ApiError::NotFound(format!("\"{model}\" is no model; there are {}", models.join(", ")))
+            let models: Vec<&str> = catalogue.iter().map(model::Source::name).collect();
+            ApiError::NotFound(format!(
+                "unknown model \"{model}\"; known are {}",
+                models.join(", ")
+            ))
         })?;
         source.allows(&caller.of_models(), use_, products).map_err(|refusal| match refusal {
-            AccessRefusal::Anonymous => ApiError::Unauthorized,
-            AccessRefusal::Lacking => ApiError::Forbidden,
+            access::Refusal::Anonymous => ApiError::Unauthorized,
+            access::Refusal::Lacking => ApiError::Forbidden,
         })?;
         Ok(Self(source))
     }
 
     /// The source.
-    pub fn source(self) -> &'a ModelSource {
+    pub fn source(self) -> &'a model::Source {
         self.0
     }
 }
 
-impl FromRequestParts<Arc<State>> for Caller {
+impl<S: Sync> FromRequestParts<S> for Caller
+where
+    Self: FromRef<S>,
+{
     type Rejection = Infallible;
-    async fn from_request_parts(_: &mut Parts, state: &Arc<State>) -> Result<Self, Infallible> {
-        Ok(Self { plan: state.config().assume_plan })
+    async fn from_request_parts(_: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        Ok(Self::from_ref(state))
     }
 }
 
-/// A product that stands before an endpoint.
+/// A product that guards an endpoint.
 pub trait Gate {
     /// The product.
     const PRODUCT: Product;
 }
 
-/// A caller who may use the product of a gate. As the first thing that a handler extracts, it
-/// refuses others before anything of their request is looked at.
+/// A caller who may use the product of a gate. When a handler extracts it first, other callers are
+/// refused before the rest of their request is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed<G>(PhantomData<G>);
 
-impl<G: Gate> FromRequestParts<Arc<State>> for Allowed<G> {
+impl<G: Gate, S: Sync> FromRequestParts<S> for Allowed<G>
+where
+    Caller: FromRef<S>,
+{
     type Rejection = ApiError;
-    async fn from_request_parts(parts: &mut Parts, state: &Arc<State>) -> Result<Self, ApiError> {
-        let Ok(caller) = Caller::from_request_parts(parts, state).await;
-        caller.check(G::PRODUCT)?;
+    async fn from_request_parts(_: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        Caller::from_ref(state).check(G::PRODUCT)?;
         Ok(Self(PhantomData))
     }
 }

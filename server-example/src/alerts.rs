@@ -1,20 +1,19 @@
-//! Alerts as they are answered: their state worked out and each encoded once per change, not once
+//! Alerts as they are served: the state of each is resolved and encoded once per change, not once
 //! per request.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
-use mesonet::{
-    Alert, AlertClock, AlertMessage, AlertQuery, AlertRecord, AlertState, AlertStore, MultiPolygon,
-    alert_outlines, next_alert_change_ms, resolve_alerts,
-};
+use mesonet::alert;
+use mesonet::alert::Alert;
+use mesonet::geo::MultiPolygon;
+use mesonet::store::{AlertRecord, AlertStore};
 
-use crate::snapshot::Snapshot;
-use crate::state::SnapshotError;
+use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::zones::ZoneSet;
 
-/// A language that alerts are asked for in.
+/// A language in which alerts can be requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// English.
@@ -25,7 +24,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The name in the query, and the primary part of the tags that mean it.
+    /// The name in the query, and the primary subtag of its language tags.
     pub const fn name(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -38,17 +37,17 @@ impl Language {
 pub struct AlertView {
     record: Arc<AlertRecord>,
     zones: Arc<ZoneSet>,
-    clock: AlertClock,
-    /// The state of each is the same until then.
+    clock: alert::Clock,
+    /// The state of each alert stays the same until then.
     until_ms: i64,
-    states: Vec<AlertState>,
+    states: Vec<alert::State>,
     /// By [`Language`].
     encoded: [OnceLock<Encoded>; 2],
-    /// The whole answer in English, compressed: made beside the answers.
+    /// The whole answer in English, compressed in the background.
     snapshot: OnceLock<Snapshot>,
 }
 
-/// The answer of all alerts, and where each of them lies in it: the one sent last first.
+/// The answer with all alerts, and the position of each in it, the latest sent first.
 struct Encoded {
     body: Bytes,
     features: Vec<Range<usize>>,
@@ -58,18 +57,18 @@ const HEAD: &[u8] = br#"{"type":"FeatureCollection","features":["#;
 const TAIL: &[u8] = b"]}";
 
 impl AlertView {
-    /// The alerts of a record at a time.
-    pub fn new(record: Arc<AlertRecord>, zones: Arc<ZoneSet>, clock: AlertClock) -> Self {
-        let messages: Vec<&AlertMessage> =
+    /// Returns the alerts of a record at a time.
+    pub fn new(record: Arc<AlertRecord>, zones: Arc<ZoneSet>, clock: alert::Clock) -> Self {
+        let messages: Vec<&alert::Message> =
             record.messages.iter().map(|message| &**message).collect();
-        let states = resolve_alerts(&messages, clock);
-        let until_ms = next_alert_change_ms(&messages, clock).unwrap_or(i64::MAX);
+        let states = alert::resolve(&messages, clock);
+        let until_ms = alert::next_change_ms(&messages, clock).unwrap_or(i64::MAX);
         let (encoded, snapshot) = <_>::default();
         Self { record, zones, clock, until_ms, states, encoded, snapshot }
     }
 
-    /// Whether the record is still this one and the time still between two changes.
-    pub fn is_current(&self, store: &AlertStore, clock: AlertClock) -> bool {
+    /// Whether the record and the state of its alerts are still the same.
+    pub fn is_current(&self, store: &AlertStore, clock: alert::Clock) -> bool {
         let is_same_kind =
             (self.clock.heard_until_ms == i64::MAX) == (clock.heard_until_ms == i64::MAX);
         is_same_kind
@@ -77,12 +76,12 @@ impl AlertView {
             && self.record.generation == store.record().generation
     }
 
-    /// The whole answer in English in every encoding, if it was made.
+    /// The whole answer in English in every encoding, once it is made.
     pub fn snapshot(&self) -> Option<&Snapshot> {
         self.snapshot.get()
     }
 
-    /// Makes it.
+    /// Makes the snapshot.
     ///
     /// # Errors
     /// It could not be encoded or compressed.
@@ -95,13 +94,13 @@ impl AlertView {
         Ok(())
     }
 
-    /// The alerts that are meant, in a language, as GeoJSON.
+    /// Returns the selected alerts in a language, as GeoJSON.
     ///
     /// # Errors
     /// They could not be encoded.
-    pub fn answer(&self, query: &AlertQuery, language: Language) -> Result<Bytes, SnapshotError> {
+    pub fn answer(&self, query: &alert::Query, language: Language) -> Result<Bytes, SnapshotError> {
         let Encoded { body, features } = self.encoded(language)?;
-        if *query == AlertQuery::default() {
+        if *query == alert::Query::default() {
             return Ok(body.clone());
         }
         let zones = self.zones.zones();
@@ -144,7 +143,7 @@ impl AlertView {
             body.extend_from_slice(br#"{"type":"Feature","id":"#);
             serde_json::to_writer(&mut body, &message.id)?;
             body.extend_from_slice(br#","geometry":"#);
-            geometry(&alert_outlines(message, state, self.zones.zones()), &mut body)?;
+            geometry(&alert::outlines(message, state, self.zones.zones()), &mut body)?;
             body.extend_from_slice(br#","properties":"#);
             serde_json::to_writer(&mut body, &Alert::new(message, state, language.name()))?;
             body.push(b'}');
@@ -155,7 +154,7 @@ impl AlertView {
     }
 }
 
-/// One geometry of several outlines.
+/// Combines several outlines into one geometry.
 fn geometry(outlines: &[&MultiPolygon], body: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     let polygons: usize = outlines.iter().map(|outline| outline.polygons().len()).sum();
     match (outlines, polygons) {
@@ -168,7 +167,7 @@ fn geometry(outlines: &[&MultiPolygon], body: &mut Vec<u8>) -> Result<(), serde_
                     body.push(b',');
                 }
                 let text = serde_json::to_vec(outline)?;
-                // A polygon's coordinates are one member of those of several.
+                // The coordinates of a polygon become one member of those of a multipolygon.
                 let (kind, members) = if outline.polygons().len() == 1 {
                     (&br#"{"type":"Polygon","coordinates":"#[..], 1)
                 } else {

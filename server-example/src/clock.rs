@@ -2,8 +2,8 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Tells the server what time it is. As long as the data are recorded ones, "now" is a time of
-/// theirs: it starts where it is told to and runs on with real time.
+/// The server's clock. While recorded data is replayed, "now" is a time in that data: it starts at
+/// a given instant and advances with real time.
 #[derive(Clone, Debug)]
 pub struct Clock(Kind);
 
@@ -20,12 +20,12 @@ impl Clock {
         Self(Kind::Live)
     }
 
-    /// A clock that shows an instant now and runs on.
+    /// A clock that starts at an instant and runs on.
     pub fn started_at(start_ms: i64) -> Self {
         Self(Kind::Started { start_ms, at: Instant::now() })
     }
 
-    /// A clock that stands still, so that a test knows its answers to the last digit.
+    /// A clock that stands still, so that tests get exact answers.
     pub const fn stopped_at(now_ms: i64) -> Self {
         Self(Kind::Stopped { now_ms })
     }
@@ -48,7 +48,7 @@ impl Clock {
     }
 }
 
-/// Real time, milliseconds since 1970 (UTC); 0 on a machine that takes it to be before that.
+/// Real time, milliseconds since 1970 (UTC); 0 if the machine's clock is set before 1970.
 pub fn system_ms() -> i64 {
     let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_time_is_no_panic() {
+    fn the_end_of_time_does_not_panic() {
         assert_eq!(Clock::started_at(i64::MAX).now_ms(), i64::MAX);
     }
 }

@@ -1,4 +1,4 @@
-//! What goes wrong with a request, and its answer.
+//! Errors of requests, and their answers.
 
 use std::fmt::Display;
 
@@ -6,10 +6,10 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use mesonet::ErrorKind;
 
-/// Longest text of an error answer, in bytes. A text repeats what was got, which may be long.
+/// Longest text of an error answer, in bytes. A text repeats the input, which may be long.
 const MAX_TEXT: usize = 2_000;
 
-/// A request that gets no 200.
+/// A request that is not answered with 200.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApiError {
     /// 400: the text is the body, a bare JSON string.
@@ -27,18 +27,34 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    /// An error of the library: what the caller gave is a 400, what the store did a 500.
-    pub fn of(error: impl Into<mesonet::Error>) -> Self {
-        let error = error.into();
-        match error.kind() {
-            ErrorKind::Invalid | ErrorKind::Limit => Self::BadRequest(error.to_string()),
-            _ => Self::Internal(error.to_string()),
-        }
-    }
-
     /// An error that is not the caller's.
     pub fn internal(error: impl Display) -> Self {
         Self::Internal(error.to_string())
+    }
+}
+
+impl<E: Into<mesonet::Error>> From<E> for ApiError {
+    /// Answers each kind of error with its status. The details of damage go to the log only.
+    fn from(error: E) -> Self {
+        let error = error.into();
+        match error.kind() {
+            ErrorKind::Invalid | ErrorKind::Unsupported | ErrorKind::Refused => {
+                Self::BadRequest(error.to_string())
+            }
+            ErrorKind::NotFound => Self::NotFound(error.to_string()),
+            ErrorKind::Damaged => {
+                tracing::error!("{error}; run verify --set-aside");
+                let text = "the requested data is damaged and cannot be read".to_owned();
+                Self::Refused(StatusCode::SERVICE_UNAVAILABLE, text)
+            }
+            ErrorKind::Unavailable => {
+                tracing::error!("{error}");
+                let text = "the data cannot be used right now; try again later".to_owned();
+                Self::Refused(StatusCode::SERVICE_UNAVAILABLE, text)
+            }
+            // An unknown kind tells the caller nothing.
+            _ => Self::Internal(error.to_string()),
+        }
     }
 }
 
@@ -50,7 +66,7 @@ impl IntoResponse for ApiError {
             Self::Forbidden => StatusCode::FORBIDDEN.into_response(),
             Self::NotFound(text) => json_string(StatusCode::NOT_FOUND, text),
             Self::Refused(StatusCode::REQUEST_TIMEOUT, text) => {
-                // Of the rest of the body nobody knows when it comes.
+                // Nobody knows when the rest of the body will arrive.
                 let mut response = json_string(StatusCode::REQUEST_TIMEOUT, text);
                 let close = HeaderValue::from_static("close");
                 response.headers_mut().insert(header::CONNECTION, close);
@@ -82,7 +98,8 @@ fn cut(mut text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mesonet::{MINUTE_MS, StationId, StoreError, TimeError};
+    use mesonet::store::StoreError;
+    use mesonet::time::{MINUTE_MS, TimeError};
 
     use super::*;
 
@@ -90,16 +107,17 @@ mod tests {
     fn the_caller_is_told_what_is_wrong_with_the_request_and_not_with_the_server() {
         let error = TimeError::Order { start_ms: MINUTE_MS, end_ms: 0 };
         assert_eq!(
-            ApiError::of(error),
+            ApiError::from(error),
             ApiError::BadRequest(
                 "start must be before end; got start 1970-01-01T00:01:00Z and end \
                  1970-01-01T00:00:00Z"
                     .to_owned()
             )
         );
-        let station = StationId::new("METAR", "CYYZ");
-        let error = ApiError::of(StoreError::UnknownStation { index: 0, station });
-        assert!(matches!(error, ApiError::Internal(_)));
+        let full = StoreError::Full { path: "a".to_owned(), cause: "b".to_owned() };
+        assert!(matches!(full.into(), ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, _)));
+        let failed = StoreError::Storage { path: "a".to_owned(), cause: "b".to_owned() };
+        assert!(matches!(failed.into(), ApiError::Internal(_)));
     }
 
     #[test]

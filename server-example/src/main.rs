@@ -12,16 +12,16 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Gives memory back that large answers took; that of the system kept half of it for good.
+/// Returns the memory of large answers to the system; the system's own allocator kept half of it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long work that is not an answer may take once the server has stopped.
-const AFTERWORK: Duration = Duration::from_secs(3);
+/// How long background work may take once the server has stopped.
+const BACKGROUND_GRACE: Duration = Duration::from_secs(3);
 
 /// The mesonet observation service. Without a command it serves.
 ///
-/// A flag beats its environment variable, and that the configuration file.
+/// A flag overrides its environment variable, which overrides the configuration file.
 #[derive(Parser)]
 #[command(name = "mesonet-server", version, args_conflicts_with_subcommands = true)]
 struct CommandLine {
@@ -33,27 +33,27 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Answers requests over HTTP
+    /// Answer requests over HTTP
     Serve {
         #[command(flatten)]
         flags: Box<Flags>,
     },
-    /// Reads files into the record; exits with 0 where all were read to their end, else with 1
+    /// Read files into the record; exit with 0 if all were read to the end, else with 1
     Ingest {
         #[command(flatten)]
         flags: IngestFlags,
     },
-    /// Checks every file of the record; exits with 0 where all are whole, else with 1
+    /// Check every file of the record; exit with 0 if all are intact, else with 1
     Verify {
         #[command(flatten)]
         flags: VerifyFlags,
     },
-    /// Gives up readings and alerts that are too old, or says what would go
+    /// Delete readings and alerts that are too old, or say what would go
     Retention {
         #[command(flatten)]
         flags: RetentionFlags,
     },
-    /// Prints a fresh key with which feed files may be pushed, and its hash for the settings
+    /// Print a new key for pushing feed files, and its hash for the settings
     PushKey,
 }
 
@@ -92,8 +92,8 @@ fn run(flags: &Flags) -> Result<(), Box<dyn std::error::Error>> {
     tracing_subscriber::registry().with(log).with(config.log.parse::<LevelFilter>()?).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(serve(config));
-    // What is being read in stops between two batches. What does not is broken off, as by a crash,
-    // which costs nothing that was acknowledged.
-    runtime.shutdown_timeout(AFTERWORK);
+    // Reading in stops between two batches. Work that does not stop is cut off, as by a crash,
+    // which loses nothing that was acknowledged.
+    runtime.shutdown_timeout(BACKGROUND_GRACE);
     Ok(served?)
 }

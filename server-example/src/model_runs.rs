@@ -1,49 +1,52 @@
-//! The runs of models below the data folder, open as long as they are as they were.
+//! The model runs in the data folder, kept open while they are unchanged.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use axum::http::StatusCode;
-use mesonet::{GridRun, GridStore, GridStoreError, ModelCatalogue, RunStamp};
+use mesonet::model;
+use mesonet::model::RunStamp;
 
 use crate::access::Granted;
-use crate::error::ApiError;
 
-/// The runs of the models of a deployment.
+/// The model runs of a deployment.
 #[derive(Debug)]
 pub struct ModelRuns {
-    store: GridStore,
-    catalogue: ModelCatalogue,
-    /// By model. A run that is written on, by whatever process, is opened anew when it is asked for.
-    open: RwLock<HashMap<String, BTreeMap<RunStamp, Arc<GridRun>>>>,
+    store: model::RunStore,
+    catalogue: model::Catalogue,
+    /// By model. A run that any process has changed is reopened when it is requested.
+    open: RwLock<HashMap<String, BTreeMap<RunStamp, Arc<model::Run>>>>,
 }
 
 impl ModelRuns {
-    /// The runs below a data folder, which need not be there.
-    pub fn new(data: &Path, catalogue: ModelCatalogue) -> Self {
-        Self { store: GridStore::new(data.join("models")), catalogue, open: RwLock::default() }
+    /// The runs in a data folder, which need not exist.
+    pub fn new(data: &Path, catalogue: model::Catalogue) -> Self {
+        Self {
+            store: model::RunStore::new(data.join("models")),
+            catalogue,
+            open: RwLock::default(),
+        }
     }
 
     /// The folder of the runs.
-    pub fn store(&self) -> &GridStore {
+    pub fn store(&self) -> &model::RunStore {
         &self.store
     }
 
     /// The sources.
-    pub fn catalogue(&self) -> &ModelCatalogue {
+    pub fn catalogue(&self) -> &model::Catalogue {
         &self.catalogue
     }
 
-    /// A run as it is now.
+    /// Returns a run as it is now.
     ///
     /// # Errors
-    /// It is not there, or damaged.
+    /// It does not exist or is damaged.
     pub(crate) fn run(
         &self,
         granted: Granted<'_>,
         stamp: RunStamp,
-    ) -> Result<Arc<GridRun>, GridStoreError> {
+    ) -> Result<Arc<model::Run>, model::RunStoreError> {
         let model = granted.source().name();
         if let Some(run) = self.known(model, stamp)
             && run.is_current()?
@@ -53,19 +56,22 @@ impl ModelRuns {
         let opened = self.store.run(model, stamp).map(Arc::new);
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         let runs = open.entry(model.to_owned()).or_default();
-        // What was removed meanwhile does not stay mapped.
+        // Runs that were removed meanwhile do not stay mapped.
         runs.retain(|&known, run| known != stamp && run.is_current().unwrap_or(false));
         let run = opened?;
         runs.insert(stamp, Arc::clone(&run));
         Ok(run)
     }
 
-    /// The runs of which at least one hour is published, latest first. One that is damaged is left
-    /// out: the log says so.
+    /// Returns the runs with at least one published hour, latest first. A damaged one is left out
+    /// and logged.
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub(crate) fn runs(&self, granted: Granted<'_>) -> Result<Vec<Arc<GridRun>>, GridStoreError> {
+    pub(crate) fn runs(
+        &self,
+        granted: Granted<'_>,
+    ) -> Result<Vec<Arc<model::Run>>, model::RunStoreError> {
         let mut runs = Vec::new();
         for stamp in self.store.begun(granted.source().name())? {
             runs.extend(self.published(granted, stamp)?);
@@ -73,14 +79,14 @@ impl ModelRuns {
         Ok(runs)
     }
 
-    /// The latest of these, if there is one.
+    /// Returns the latest of these, if there is one.
     ///
     /// # Errors
     /// As [`runs`](Self::runs).
     pub(crate) fn newest(
         &self,
         granted: Granted<'_>,
-    ) -> Result<Option<Arc<GridRun>>, GridStoreError> {
+    ) -> Result<Option<Arc<model::Run>>, model::RunStoreError> {
         for stamp in self.store.begun(granted.source().name())? {
             if let Some(run) = self.published(granted, stamp)? {
                 return Ok(Some(run));
@@ -93,12 +99,12 @@ impl ModelRuns {
         &self,
         granted: Granted<'_>,
         stamp: RunStamp,
-    ) -> Result<Option<Arc<GridRun>>, GridStoreError> {
+    ) -> Result<Option<Arc<model::Run>>, model::RunStoreError> {
         match self.run(granted, stamp) {
             Ok(run) => Ok((!run.published().is_empty()).then_some(run)),
-            // It went away meanwhile.
-            Err(GridStoreError::UnknownRun { .. }) => Ok(None),
-            Err(error @ GridStoreError::Damaged { .. }) => {
+            // It has been removed meanwhile.
+            Err(model::RunStoreError::UnknownRun { .. }) => Ok(None),
+            Err(error @ model::RunStoreError::Damaged { .. }) => {
                 tracing::error!("{error}");
                 Ok(None)
             }
@@ -106,26 +112,8 @@ impl ModelRuns {
         }
     }
 
-    fn known(&self, model: &str, stamp: RunStamp) -> Option<Arc<GridRun>> {
+    fn known(&self, model: &str, stamp: RunStamp) -> Option<Arc<model::Run>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         open.get(model)?.get(&stamp).cloned()
-    }
-}
-
-impl From<GridStoreError> for ApiError {
-    /// What is not there, or not yet, is a 404; what is damaged a 503 that the log
-    /// tells more of; the rest is the caller's.
-    fn from(error: GridStoreError) -> Self {
-        match error {
-            GridStoreError::UnknownModel(_)
-            | GridStoreError::UnknownRun { .. }
-            | GridStoreError::Unpublished { .. } => Self::NotFound(error.to_string()),
-            GridStoreError::Damaged { .. } => {
-                tracing::error!("{error}; verify --set-aside");
-                let text = "what was asked for is damaged and cannot be read".to_owned();
-                Self::Refused(StatusCode::SERVICE_UNAVAILABLE, text)
-            }
-            error => Self::of(error),
-        }
     }
 }

@@ -1,24 +1,25 @@
-//! The record of a server: its store on disk, and where what is in it came from.
+//! The record of a server: its store on disk, and the origin of its data.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mesonet::{AlertStore, EmbeddedOptions, EmbeddedStore, Reader, StoreError};
+use mesonet::store::{AlertStore, EmbeddedOptions, StoreError};
+use mesonet::{EmbeddedStore, Reader};
 
-/// Where the readings of a store came from.
+/// The origin of the readings of a store.
 const ORIGIN: &str = "origin";
-/// Time of the newest report of the sample, and time up to which it was taken in.
+/// Time of the newest report of the sample, and the time up to which it was taken in.
 const SAMPLE_NEWEST: &str = "sample_newest_ms";
 const SAMPLE_PASSED: &str = "sample_passed_ms";
 
 /// What a store holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nothing yet, and no alerts, products or model runs beside it.
+    /// Nothing yet, and no alerts, products or model runs either.
     New,
     /// Nothing but the sample.
     Sample,
-    /// What somebody has brought in.
+    /// Data that somebody has brought in.
     Own,
 }
 
@@ -27,12 +28,12 @@ pub enum Origin {
 pub struct Record {
     store: Arc<EmbeddedStore>,
     alerts: Arc<AlertStore>,
-    /// How many faults of the store are in the log.
+    /// How many faults of the store have been logged.
     logged: Arc<Mutex<usize>>,
 }
 
 impl Record {
-    /// Opens the record in a folder, which is made if there is none.
+    /// Opens the record in a folder, which is created if missing.
     ///
     /// # Errors
     /// Another process has it open, or it cannot be read or written.
@@ -40,9 +41,9 @@ impl Record {
         let store = EmbeddedStore::open(dir, options)?;
         let swept = store.health().swept_files;
         if swept > 0 {
-            tracing::info!("{swept} files of unfinished work were deleted");
+            tracing::info!("deleted {swept} files of unfinished work");
         }
-        // After it: the folder is locked.
+        // Only now, since the folder is locked.
         let alerts = match AlertStore::open(dir) {
             Ok((alerts, faults)) => {
                 for fault in faults {
@@ -53,8 +54,8 @@ impl Record {
             Err(error @ StoreError::SchemaVersion { .. }) => return Err(error),
             Err(error) => {
                 tracing::error!(
-                    "alerts are neither served nor taken in: {error}; what can be read of them is \
-                     kept by: mesonet-server verify --set-aside --data {}",
+                    "alerts are neither served nor taken in: {error}; to recover the readable \
+                     ones, run: mesonet-server verify --set-aside --data {}",
                     dir.display()
                 );
                 AlertStore::unavailable(error)
@@ -66,7 +67,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Writes what was found damaged into the log, each once.
+    /// Logs each damage that was found, once.
     pub fn log_faults(&self) {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         let faults = self.store.health().faults;
@@ -100,8 +101,8 @@ impl Record {
         })
     }
 
-    /// Notes that the store is for readings that somebody brings in: from now on its clock is
-    /// live unless it is told otherwise.
+    /// Marks the store as having readings that somebody brought in: from now on its clock is live
+    /// by default.
     ///
     /// # Errors
     /// It cannot be written.
@@ -112,8 +113,8 @@ impl Record {
         }
     }
 
-    /// Time of the newest report of the sample, and time up to which it was taken in: milliseconds
-    /// since 1970.
+    /// Returns the time of the newest report of the sample and the time up to which it was taken
+    /// in, milliseconds since 1970.
     ///
     /// # Errors
     /// It cannot be read.
@@ -122,7 +123,7 @@ impl Record {
         Ok(read(SAMPLE_NEWEST)?.zip(read(SAMPLE_PASSED)?))
     }
 
-    /// Notes that the sample was taken in up to a time.
+    /// Records that the sample was taken in up to a time.
     ///
     /// # Errors
     /// It cannot be written.

@@ -1,10 +1,10 @@
-//! Recorded reports, handed out as the clock passes them.
+//! Recorded reports, released as the clock passes them.
 
 use std::collections::HashMap;
 
 use mesonet::{Batch, Report, Station, StationId};
 
-/// Reports that wait for their time, and the stations that are not met before their first report.
+/// Reports that wait for their time, and stations that wait for their first report.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     stations: HashMap<StationId, Station>,
@@ -13,7 +13,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// A timeline of recorded stations and reports. Reports of one moment keep their order.
+    /// Creates a timeline of recorded stations and reports. Simultaneous reports keep their order.
     pub fn new(recorded: Batch) -> Self {
         let Batch { stations, mut reports } = recorded;
         reports.reverse();
@@ -29,7 +29,7 @@ impl Timeline {
         self.reports.first().map(|report| report.ts_ms)
     }
 
-    /// Time of the next report to hand out, milliseconds since 1970.
+    /// Time of the next report to release, milliseconds since 1970.
     pub fn next_ms(&self) -> Option<i64> {
         self.reports.last().map(|report| report.ts_ms)
     }
@@ -39,8 +39,8 @@ impl Timeline {
         self.reports.len()
     }
 
-    /// Hands out what has come to pass: the reports up to now that were not handed out before,
-    /// oldest first, with the stations that they are the first of.
+    /// Releases the reports up to now that were not released before, oldest first, with the
+    /// stations whose first reports they are.
     pub fn pass(&mut self, now_ms: i64) -> Batch {
         let from = self.reports.partition_point(|report| report.ts_ms > now_ms);
         let reports: Vec<Report> = self.reports.drain(from..).rev().collect();
@@ -52,9 +52,8 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
-    use mesonet::{LonLat, feed::metar_station};
-
     use super::*;
+    use crate::testing::station;
 
     fn report(station: &Station, ts_ms: i64, revision: u8) -> Report {
         let (station, readings) = (station.id, Vec::new());
@@ -63,8 +62,7 @@ mod tests {
 
     #[test]
     fn reports_come_in_order_when_their_time_has_come_with_the_stations_first_met() {
-        let place = LonLat::new(0.0, 0.0).unwrap();
-        let [a, b, c] = ["CYYZ", "KBUF", "KJFK"].map(|id| metar_station(id, None, place, None));
+        let [a, b, c] = ["CYYZ", "KBUF", "KJFK"].map(station);
         let reports =
             vec![report(&a, 30, 0), report(&b, 10, 0), report(&a, 10, 1), report(&a, 20, 0)];
         let stations = vec![a.clone(), b.clone(), c];

@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use mesonet::{Iso8601, parse_instant};
+use mesonet::Iso8601;
+use mesonet::time::parse_instant;
 use serde::{Deserialize, Serialize};
 
 /// Where the clock starts.
@@ -17,10 +18,10 @@ pub enum ReplayStart {
     At(i64),
 }
 
-/// A text that is no start of a clock.
+/// A text that is not a start of the clock.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{0}\" is no start of the clock; allowed are sample, live and an ISO 8601 instant, for \
+    "\"{0}\" is not a start of the clock; it must be sample, live or an ISO 8601 instant, for \
      example 2024-08-03T18:00:00Z"
 )]
 pub struct ReplayStartError(pub String);

@@ -1,79 +1,76 @@
 //! How far back the record is kept, and the command `retention`.
 //!
-//! What is given up is gone for good, so no clock is trusted alone. Ages are counted from the newest
-//! reading, or from the time of the clock where that is earlier: a clock that jumps ahead takes
-//! nothing, a record that is not fed for a while stays as it is, and a report of a time to come,
-//! which may be a day ahead of the clock, takes nothing either. The clock of a replay is not
-//! followed at all.
+//! What is deleted is gone for good, so no clock is trusted alone. Ages are counted from the newest
+//! reading, or from the clock if that is earlier: a clock that jumps ahead deletes nothing, a
+//! record that is not fed for a while stays as it is, and a report from the future, which may be a
+//! day ahead of the clock, deletes nothing either. The clock of a replay is ignored.
 
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use mesonet::{
-    AlertRecord, AlertStore, DAY_MS, EmbeddedStore, Iso8601, Maintained, Maintenance, StoreError,
-};
+use mesonet::store::{AlertRecord, AlertStore, Maintained, Maintenance, StoreError};
+use mesonet::time::DAY_MS;
+use mesonet::{EmbeddedStore, Iso8601};
 use serde::Serialize;
 
 use crate::clock::system_ms;
-use crate::config::{Config, ConfigError, Flags};
+use crate::config::{Config, ConfigError, Flags, KeepFlags, RecordFlags};
 use crate::record::Record;
 use crate::state::State;
 
-/// How long a record may have come to a stop before the log says what that means for its age.
+/// How long a record may go without readings before the log explains how ages are counted.
 const IDLE_MS: i64 = DAY_MS;
 
-/// The instant before which readings and alerts are given up; `None` where nothing is.
+/// Returns the instant before which readings and alerts are deleted; `None` if nothing is.
 ///
-/// `live_ms` is the time of a live clock, and `None` that of a replay; `newest_ms` is the time of
-/// the newest reading, or of the newest alert of a record without readings.
+/// `live_ms` is the time of a live clock, `None` in a replay; `newest_ms` is the time of the newest
+/// reading, or of the newest alert of a record without readings.
 fn cutoff_ms(kept_ms: i64, live_ms: Option<i64>, newest_ms: Option<i64>) -> Option<i64> {
     Some(live_ms?.min(newest_ms?).saturating_sub(kept_ms))
 }
 
-/// The time of the newest reading, or of the newest alert of a record without readings.
+/// Returns the time of the newest reading, or of the newest alert of a record without readings.
 fn newest_ms(reading_ms: Option<i64>, alerts: &AlertRecord) -> Option<i64> {
     reading_ms.or_else(|| alerts.messages.last().map(|message| message.sent_ms))
 }
 
-/// The same for a server at work.
+/// The cutoff of a running server.
 pub fn cutoff_of(state: &State, record: &Record) -> Option<i64> {
-    let live_ms = state.is_live().then(|| state.now_ms());
+    let live_ms = state.clock.is_live().then(|| state.clock.now_ms());
     let newest_ms = newest_ms(record.store().health().newest_ms, &record.alerts().record());
-    cutoff_ms(state.config().retention_ms()?, live_ms, newest_ms)
+    cutoff_ms(state.config.retention_ms()?, live_ms, newest_ms)
 }
 
-/// Says at the start what the setting will do.
+/// Logs at the start what the setting will do.
 pub fn announce(state: &State, record: &Record) {
-    let Some(span) = &state.config().retention else { return };
-    if !state.is_live() {
-        tracing::warn!(
-            "retention {span} does nothing: the clock is that of a replay, so nothing is too old"
-        );
+    let Some(span) = &state.config.retention else { return };
+    if !state.clock.is_live() {
+        tracing::warn!("retention {span} does nothing: in a replay, nothing is too old");
     } else if let Some(cutoff_ms) = cutoff_of(state, record) {
         tracing::info!(
-            "retention {span}: what is older than {} is given up, from now on",
+            "retention {span}: from now on, what is older than {} is deleted",
             Iso8601(cutoff_ms)
         );
         let newest_ms = record.store().health().newest_ms;
         if let Some(newest_ms) = newest_ms
-            && newest_ms.saturating_add(IDLE_MS) < state.now_ms()
+            && newest_ms.saturating_add(IDLE_MS) < state.clock.now_ms()
         {
             tracing::warn!(
-                "the newest reading is of {}, more than a day before the time of the clock: ages \
-                 are counted from that reading",
+                "the newest reading is from {}, more than a day before the current time: ages are \
+                 counted from that reading",
                 Iso8601(newest_ms)
             );
         }
     }
 }
 
-/// Says what went.
+/// Logs what was deleted.
 pub fn report(cutoff_ms: i64, done: &Maintained, alerts: usize) {
     if done.expired_segments > 0 || alerts > 0 {
         tracing::info!(
-            "what was older than {} was given up: {} segments with {} readings, {alerts} alerts",
+            "deleted what was older than {}: {} segments with {} readings, {alerts} alerts",
             Iso8601(cutoff_ms),
             done.expired_segments,
             done.expired_readings,
@@ -84,35 +81,31 @@ pub fn report(cutoff_ms: i64, done: &Maintained, alerts: usize) {
 /// The flags of `retention`.
 #[derive(Clone, Debug, Args)]
 pub struct RetentionFlags {
-    /// How long readings and alerts are kept, for example 400d
-    #[arg(long, env = "MESONET_RETENTION", value_name = "SPAN")]
-    pub retention: Option<String>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub keep: KeepFlags,
 
-    /// Only says what would go; nothing is written
+    /// Only say what would be deleted; nothing is written
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Prints the summary as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
 
-    /// Folder of the record [default: mesonet-data]
-    #[arg(long, env = "MESONET_DATA", value_name = "DIR")]
-    pub data: Option<PathBuf>,
-
-    /// Configuration file (TOML); its keys are the long flags of serve with _ for -
-    #[arg(long, env = "MESONET_CONFIG", value_name = "FILE")]
-    pub config: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub record: RecordFlags,
 }
 
-/// The command came to nothing.
+/// Why the command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RetentionError {
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// No span was given.
-    #[error("retention is needed: how long readings are kept, for example --retention 400d")]
+    #[error("retention is required: how long readings are kept, for example --retention 400d")]
     NoSpan,
     /// There is no record.
     #[error("{} is not the folder of a record", .0.display())]
@@ -125,14 +118,14 @@ pub enum RetentionError {
     Io(#[from] io::Error),
 }
 
-/// What goes, or would.
+/// What is, or would be, deleted.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Summary {
     dry_run: bool,
     /// Time of the newest reading.
     newest: Option<Iso8601>,
-    /// What is older goes; nothing where there is no reading.
+    /// What is older is deleted; nothing is if there is no reading.
     cutoff: Option<Iso8601>,
     readings: u64,
     segments: usize,
@@ -145,26 +138,22 @@ impl fmt::Display for Summary {
         let (Some(newest), Some(cutoff)) = (newest, cutoff) else {
             return writeln!(f, "the record is empty: nothing is too old");
         };
-        let goes = if *dry_run { "would go" } else { "went" };
-        writeln!(f, "the newest reading is of {newest}")?;
+        let goes = if *dry_run { "would be deleted" } else { "was deleted" };
+        writeln!(f, "the newest reading is from {newest}")?;
         writeln!(f, "what is older than {cutoff} {goes}:")?;
         writeln!(f, "  {readings} readings, {segments} segments as a whole")?;
         writeln!(f, "  {alerts} alerts")
     }
 }
 
-/// Gives up what is too old by the clock of the machine, or says what would go.
+/// Deletes what is too old by the clock of the machine, or says what would be deleted.
 ///
 /// # Errors
-/// A setting that makes no sense, no record, or one that is open elsewhere.
+/// A setting is invalid, there is no record, or it is open elsewhere.
 pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
-    let RetentionFlags { retention, dry_run, json, data, config } = flags;
-    let config = Config::load(&Flags {
-        config: config.clone(),
-        data: data.clone(),
-        retention: retention.clone(),
-        ..Flags::default()
-    })?;
+    let RetentionFlags { keep, dry_run, json, record } = flags;
+    let (record, keep) = (record.clone(), keep.clone());
+    let config = Config::load(&Flags { record, keep, ..Flags::default() })?;
     let kept_ms = config.retention_ms().ok_or(RetentionError::NoSpan)?;
     if !config.data.is_dir() {
         return Err(RetentionError::NoRecord(config.data));
@@ -182,7 +171,7 @@ pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
         segments: would_go.segments,
         alerts: cutoff_ms.map_or(0, |cutoff_ms| alerts.past(cutoff_ms)),
     };
-    // Before the folder is opened: it keeps writers out.
+    // Done before the folder is opened, which keeps writers out.
     drop(survey);
     if !dry_run && cutoff_ms.is_some() {
         let record = Record::open(&config.data, config.store_options())?;
@@ -202,7 +191,7 @@ pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
 
 #[cfg(test)]
 mod tests {
-    use mesonet::parse_instant;
+    use mesonet::time::parse_instant;
 
     use super::*;
 
@@ -235,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_and_an_empty_record_give_up_nothing() {
+    fn a_replay_and_an_empty_record_delete_nothing() {
         assert_eq!(cutoff(None, Some("2026-11-22T12:00:00Z")), None);
         assert_eq!(cutoff(Some("2030-01-01T00:00:00Z"), None), None);
     }

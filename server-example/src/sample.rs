@@ -1,4 +1,4 @@
-//! The real reports that the server brings along; `sample/SOURCES.md` says where they are from.
+//! The bundled real reports; `sample/SOURCES.md` gives their sources.
 
 use std::collections::HashMap;
 use std::io::BufReader;
@@ -6,19 +6,20 @@ use std::sync::OnceLock;
 
 use flate2::read::GzDecoder;
 use mesonet::feed::{
-    FeedError, FeedSummary, IEM_NETWORK, metar_report, metar_station, read_awc_csv, read_cap,
+    FeedError, IEM_NETWORK, metar_report, metar_station, read_awc_csv, read_cap,
     read_ndbc_stations, read_nws_alerts,
 };
-use mesonet::{AlertMessage, Batch, GeoError, LonLat, Station, StationId};
+use mesonet::geo::GeoError;
+use mesonet::{Batch, LonLat, Station, StationId, alert, feed};
 use serde::Deserialize;
 
 const REPORTS: &[u8] = include_bytes!("../sample/metar_us_ca.csv.gz");
 const STATIONS: &[u8] = include_bytes!("../sample/stations.csv");
 const BUOYS: &[u8] = include_bytes!("../sample/ndbc_activestations.xml.gz");
 
-/// Alerts of the United States, as api.weather.gov gives them.
+/// Alerts of the United States, as published by api.weather.gov.
 const NWS_ALERTS: &[u8] = include_bytes!("../sample/alerts_active_2026-07-15T200045Z.geojson.gz");
-/// Alerts of Canada: a tornado warning from its beginning to its end, and one of a thunderstorm.
+/// Alerts of Canada: a tornado warning from beginning to end, and a thunderstorm warning.
 const CAP: [&[u8]; 4] = [
     include_bytes!("../sample/alerts_canada_1_2026-08-12T230741Z.xml.gz"),
     include_bytes!("../sample/alerts_canada_2_2026-08-12T231358Z.xml.gz"),
@@ -30,7 +31,7 @@ const CAP: [&[u8]; 4] = [
 ///
 /// # Errors
 /// The sample is damaged.
-pub fn sample_alerts() -> Result<Vec<AlertMessage>, SampleError> {
+pub fn sample_alerts() -> Result<Vec<alert::Message>, SampleError> {
     let mut alerts = Vec::new();
     read_nws_alerts(BufReader::new(GzDecoder::new(NWS_ALERTS)), |alert| alerts.push(alert))?;
     for document in CAP {
@@ -44,13 +45,13 @@ pub fn sample_alerts() -> Result<Vec<AlertMessage>, SampleError> {
 pub struct Sample {
     /// Stations and reports, the reports in the order of the file.
     pub batch: Batch,
-    /// Reports of stations whose place nobody knows: they are left out.
+    /// Reports of stations whose place is unknown: they are left out.
     pub placeless: usize,
-    /// How the reading went.
-    pub summary: FeedSummary,
+    /// The summary of the reading.
+    pub summary: feed::Summary,
 }
 
-/// A sample that cannot be read: the binary was built from a damaged one.
+/// The sample cannot be read: the binary was built from a damaged one.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
     /// The reports.
@@ -83,10 +84,11 @@ pub fn sample() -> Result<Sample, SampleError> {
     Ok(Sample { batch, placeless, summary })
 }
 
-/// The stations whose place is known beforehand, by id: the reports of some feeds give none.
+/// Returns the stations whose place is known beforehand, by id: the reports of some feeds give
+/// none.
 ///
 /// # Errors
-/// The tables that come along are damaged.
+/// The bundled tables are damaged.
 pub fn station_tables() -> Result<&'static HashMap<StationId, Station>, SampleError> {
     static TABLES: OnceLock<HashMap<StationId, Station>> = OnceLock::new();
     if let Some(tables) = TABLES.get() {
@@ -105,8 +107,8 @@ pub fn station_tables() -> Result<&'static HashMap<StationId, Station>, SampleEr
     Ok(TABLES.get_or_init(|| tables))
 }
 
-/// The same station in IEM's tables, which leave out the K of the contiguous United States and,
-/// unless they are asked for it, the place.
+/// Returns the same station as in IEM's tables, which leave out the K of the contiguous United
+/// States and, unless it is requested, the place.
 fn iem_station(station: &Station) -> Station {
     let indicator = &*station.native_id;
     let native_id = indicator.strip_prefix('K').unwrap_or(indicator).to_owned();
@@ -114,7 +116,7 @@ fn iem_station(station: &Station) -> Station {
     Station { id: StationId::new(&network, &native_id), network, native_id, ..station.clone() }
 }
 
-/// The stations by ICAO location indicator.
+/// Returns the stations by ICAO location indicator.
 fn stations() -> Result<HashMap<String, Station>, SampleError> {
     #[derive(Deserialize)]
     struct Row {

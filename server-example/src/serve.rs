@@ -5,43 +5,44 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mesonet::{Intake, Iso8601, Maintained, Maintenance, Plan, StoreError};
+use mesonet::access::Plan;
+use mesonet::store::{Maintained, Maintenance, StoreError};
+use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
-use crate::door::{self, raise_file_limit};
-use crate::fetch;
+use crate::door::raise_file_limit;
 use crate::ingest::{Watch, WatchError};
 use crate::record::{Origin, Record};
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
-use crate::retention;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
 use crate::signals::Signals;
-use crate::state::{SnapshotError, State};
+use crate::state::{State, StateError};
 use crate::zones::ZonesError;
+use crate::{door, fetch, retention};
 
-/// How often the server looks whether the clock has passed a report.
+/// How often the server checks whether the clock has passed a report.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How often the server looks at the watched folder, and whether the store needs care.
+/// How often the server looks at the watched folder, and whether the store needs maintenance.
 const LOOK: Duration = Duration::from_secs(2);
 const MAINTENANCE: Duration = Duration::from_secs(10);
 
-/// How long it waits after a failure: of a full disk, for example.
+/// How long it waits after a failure, for example a full disk.
 const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
-/// Share of one core that making bodies ahead may take: one part in so many.
+/// Share of one core that background work may take: one part in this many.
 const SHARE: u32 = 10;
 
-/// How long answers that are under way may take once the server was told to stop.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// How long answers under way may take once the server is told to stop.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
-/// A server that could not start or go on.
+/// Why a server could not start or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The sample is damaged.
@@ -49,34 +50,34 @@ pub enum ServeError {
     Sample(#[from] SampleError),
     /// The clock cannot start at the sample.
     #[error(
-        "now is sample, but the record holds other readings than the sample; allowed are live and \
-         an ISO 8601 instant"
+        "now is sample, but the record holds readings other than the sample; it must be live or an \
+         ISO 8601 instant"
     )]
     NotOfSample,
-    /// What is to be fetched live cannot be.
+    /// A fetcher could not be started.
     #[error(transparent)]
     Fetch(#[from] fetch::SpawnError),
     /// The watched folder cannot be read, or the store takes nothing.
     #[error(transparent)]
     Watch(#[from] WatchError),
-    /// The zones of alerts cannot be read.
+    /// The alert zones cannot be read.
     #[error(transparent)]
     Zones(#[from] ZonesError),
-    /// The sample holds no report.
-    #[error("the sample holds no report")]
+    /// The sample has no reports.
+    #[error("the sample has no reports")]
     Empty,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A body that is encoded ahead could not be made.
+    /// The state could not be made or updated.
     #[error(transparent)]
-    Snapshot(#[from] SnapshotError),
-    /// The address is taken, for example.
+    State(#[from] StateError),
+    /// The server cannot listen, for example because the address is taken.
     #[error("cannot listen on {listen}: {error}")]
     Listen {
         /// The address.
         listen: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The server cannot go on.
@@ -84,14 +85,14 @@ pub enum ServeError {
     Io(#[from] io::Error),
 }
 
-/// Serves a record until the process is told to stop (SIGTERM, ctrl-c).
+/// Serves a record until the process is told to stop (SIGTERM, Ctrl-C).
 ///
 /// # Errors
-/// The server cannot start; nothing that a request does ends it.
+/// The server cannot start; no request can end it.
 pub async fn serve(config: Config) -> Result<(), ServeError> {
     let listen = config.listen;
     let signals = Signals::new()?;
-    // First, so that a taken address is said at once.
+    // First, so that a taken address is reported at once.
     let listener =
         TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })?;
 
@@ -99,74 +100,77 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     let intake = Intake::new(config.checker()?);
     let (clock, timeline) = start(config.now, &record, &intake)?;
     if config.assume_plan > Plan::None {
-        tracing::warn!("assumes plan {} for every caller: for development", config.assume_plan);
+        tracing::warn!(
+            "assuming plan {} for every caller, for development only",
+            config.assume_plan
+        );
     }
     let watch = config.watch.clone().map(|folder| Watch::new(folder, config.watch_keep));
     let state = State::of_record(config, clock, record.clone(), intake)?;
     prepare_zones(&state).await?;
     retention::announce(&state, &record);
     let app = crate::app(Arc::clone(&state));
-    // Beside the first requests; those for models wait.
+    // In parallel with the first requests; those for models wait.
     let sampled = Arc::clone(&state);
     drop(tokio::task::spawn_blocking(move || {
-        sampled.models_with_sample();
+        sampled.services.models_with_sample();
     }));
-    let limits = state.config().door_limits().within(raise_file_limit());
+    let limits = state.config.door_limits().within(raise_file_limit());
     tracing::info!(
         "up to {} connections at once, {} of one address",
         limits.connections,
         limits.of_party
     );
-    tracing::info!("listens on http://{}", listener.local_addr()?);
+    tracing::info!("listening on http://{}", listener.local_addr()?);
 
     let mut beside = tokio::task::JoinSet::new();
     let replayed = record.clone();
-    beside.spawn(again_and_again(Arc::clone(&state), timeline, move |state, timeline| {
+    beside.spawn(repeat(Arc::clone(&state), timeline, move |state, timeline| {
         advance(state, &replayed, timeline.as_mut())?;
         Ok(TICK)
     }));
-    beside.spawn(again_and_again(Arc::clone(&state), record, maintain));
+    beside.spawn(repeat(Arc::clone(&state), record, maintain));
     if let Some(watch) = watch {
-        beside.spawn(again_and_again(Arc::clone(&state), watch, look));
+        beside.spawn(repeat(Arc::clone(&state), watch, look));
     }
-    // Told to stop when it goes.
+    // Stopped on drop.
     let _fetchers = spawn_fetchers(&state)?;
     let stopping = Arc::clone(&state);
-    let told_to_stop = async move {
-        signals.told_to_stop().await;
-        tracing::info!("stops");
-        stopping.stop();
+    let stop_requested = async move {
+        signals.stop_requested().await;
+        tracing::info!("stopping");
+        stopping.services.stop();
     };
-    if !door::serve(listener, app, limits, told_to_stop, FAREWELL).await {
-        tracing::warn!("answers under way were broken off");
+    if !door::serve(listener, app, limits, stop_requested, SHUTDOWN_GRACE).await {
+        tracing::warn!("unfinished answers were cut off");
     }
     Ok(())
 }
 
-/// Unpacks the zones beside the first requests. Where there are files of them, it waits: what is
-/// wrong with one is said before the server listens.
+/// Unpacks the zones in parallel with the first requests. If there are zone files, it waits, so
+/// that faults in them are reported before the server listens.
 async fn prepare_zones(state: &Arc<State>) -> Result<(), ServeError> {
     let unpacked = Arc::clone(state);
     let zones = tokio::task::spawn_blocking(move || {
-        let zones = unpacked.zones()?;
+        let zones = unpacked.services.zones()?;
         tracing::info!("{} zones, geography version {}", zones.zones().len(), zones.version());
         Ok::<_, ZonesError>(())
     });
-    if !state.config().zones.is_empty() {
+    if !state.config.zones.is_empty() {
         zones.await.map_err(io::Error::other)??;
     }
     Ok(())
 }
 
-/// Starts the fetchers of the settings, which hand their files to the state.
+/// Starts the configured fetchers, which hand their files to the state.
 fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnError> {
-    let config = state.config();
-    let sink: Arc<dyn fetch::Sink> = Arc::clone(state) as _;
+    let config = &state.config;
+    let sink: Arc<dyn fetch::Sink> = Arc::clone(&state.services) as _;
     fetch::spawn(&config.fetch, Some(&config.data.join("fetch")), &sink)
 }
 
-/// The clock, and the reports of the sample that wait for it. What of the sample has come to pass
-/// is in the record afterwards.
+/// Returns the clock, and the reports of the sample that wait for it. The part of the sample before
+/// the clock is in the record afterwards.
 fn start(
     now: Option<ReplayStart>,
     record: &Record,
@@ -182,14 +186,14 @@ fn start(
             return Ok((Clock::live(), None));
         }
         (Some(ReplayStart::At(start_ms)), Origin::Own) => {
-            tracing::info!("replays the record from {}: not live", Iso8601(start_ms));
+            tracing::info!("replaying the record from {}: not live", Iso8601(start_ms));
             return Ok((Clock::started_at(start_ms), None));
         }
         (Some(ReplayStart::Sample), Origin::Own) => return Err(ServeError::NotOfSample),
         (None | Some(ReplayStart::Sample), Origin::New | Origin::Sample) => None,
         (Some(ReplayStart::At(start_ms)), Origin::New | Origin::Sample) => Some(start_ms),
     };
-    // Known by their ids: what an earlier run has taken in is not taken in again.
+    // Recognized by their ids: what an earlier run has taken in is not taken in again.
     if record.alerts().failure().is_none() {
         record.alerts().append(sample_alerts()?)?;
     }
@@ -198,7 +202,7 @@ fn start(
         && passed_ms >= newest_ms
     {
         let clock = Clock::started_at(start_ms.unwrap_or(newest_ms));
-        tracing::info!("replays data of {}: not live", date(clock.now_ms()));
+        tracing::info!("replaying data of {}: not live", date(clock.now_ms()));
         return Ok((clock, None));
     }
 
@@ -209,7 +213,7 @@ fn start(
     match span {
         // Read by an earlier run.
         Some((_, passed_ms)) => drop(timeline.pass(passed_ms)),
-        // First, so that a record that a crash leaves half filled is known for what it is.
+        // First, so that a record left half filled by a crash is recognized.
         None => record.sample_passed(newest_ms, i64::MIN)?,
     }
     let now_ms = clock.now_ms();
@@ -220,7 +224,7 @@ fn start(
         record.sample_passed(newest_ms, now_ms)?;
     }
     tracing::info!(
-        "replays data of {}: not live; {reports} reports of {stations} stations are read, {} wait \
+        "replaying data of {}: not live; read {reports} reports of {stations} stations; {} wait \
          for the clock, {placeless} are of stations without a place, {} could not be read",
         date(now_ms),
         timeline.waiting(),
@@ -229,20 +233,19 @@ fn start(
     Ok((clock, Some(timeline)))
 }
 
-/// The day of an instant, for people.
+/// Formats the day of an instant.
 fn date(ts_ms: i64) -> String {
     Iso8601(ts_ms).to_string().split('T').next().unwrap_or_default().to_owned()
 }
 
-/// Does work beside the answers until the server stops: off the threads that serve connections,
-/// one round after the other with the pause that each asks for, and with no more than a share of
-/// one core.
-async fn again_and_again<T: Send + 'static>(
+/// Repeats background work until the server stops: off the threads that serve connections, with the
+/// pause that each round asks for, and with no more than a share of one core.
+async fn repeat<T: Send + 'static>(
     state: Arc<State>,
     mut own: T,
     work: impl Fn(&State, &mut T) -> Result<Duration, ServeError> + Clone + Send + 'static,
 ) {
-    while !state.is_stopping() {
+    while !state.services.is_stopping() {
         let (state, work, started) = (Arc::clone(&state), work.clone(), Instant::now());
         let round = tokio::task::spawn_blocking(move || {
             let pause = work(&state, &mut own).unwrap_or_else(|error| {
@@ -255,7 +258,7 @@ async fn again_and_again<T: Send + 'static>(
         (own, pause) = match round.await {
             Ok(done) => done,
             Err(error) => {
-                tracing::error!("work beside the answers has ended: {error}");
+                tracing::error!("background work has ended: {error}");
                 return;
             }
         };
@@ -263,32 +266,32 @@ async fn again_and_again<T: Send + 'static>(
     }
 }
 
-/// Feeds the store as the clock passes the recorded reports, and makes the bodies that changed.
+/// Feeds the store as the clock passes the recorded reports, and updates the bodies that changed.
 fn advance(
     state: &State,
     record: &Record,
     timeline: Option<&mut Timeline>,
 ) -> Result<(), ServeError> {
     if let Some(timeline) = timeline {
-        let (now_ms, newest_ms) = (state.now_ms(), timeline.newest_ms());
+        let (now_ms, newest_ms) = (state.clock.now_ms(), timeline.newest_ms());
         let batch = timeline.pass(now_ms);
         if let Some(newest_ms) = newest_ms.filter(|_| !batch.reports.is_empty()) {
             let reports = batch.reports.len();
-            state.intake().take_in(state.store(), batch)?;
+            state.services.intake.take_in(&*state.services.store, batch)?;
             record.sample_passed(newest_ms, now_ms)?;
-            tracing::debug!("{reports} reports came in, {} wait", timeline.waiting());
+            tracing::debug!("{reports} reports arrived, {} are waiting", timeline.waiting());
         }
     }
     Ok(state.refresh()?)
 }
 
-/// Seals, merges and gives up what is due.
+/// Seals, merges and deletes what is due.
 fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> {
     let retain_from_ms = retention::cutoff_of(state, record);
     let done = record.store().maintain(&Maintenance { retain_from_ms, seal_all: false })?;
     record.log_faults();
     for fault in &done.set_aside {
-        tracing::error!("a damaged file was set aside: {fault}");
+        tracing::error!("set aside a damaged file: {fault}");
     }
     if let Some(retain_from_ms) = retain_from_ms {
         let alerts = match record.alerts().failure() {
@@ -299,7 +302,7 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
     }
     if done.sealed_readings > 0 || done.merged_segments > 0 {
         let Maintained { sealed_readings, merged_segments, .. } = done;
-        tracing::info!("{sealed_readings} readings were sealed, {merged_segments} segments merged");
+        tracing::info!("sealed {sealed_readings} readings, merged {merged_segments} segments");
     }
     Ok(MAINTENANCE)
 }
@@ -309,7 +312,7 @@ fn look(state: &State, watch: &mut Watch) -> Result<Duration, ServeError> {
     for summary in watch.look(state)? {
         if let Some(models) = &summary.models {
             tracing::info!(
-                "{} fields of {} files became part of runs of model {}, {} were refused",
+                "added {} fields of {} files to runs of model {}, refused {}",
                 models.used,
                 models.files,
                 models.model,
@@ -318,7 +321,7 @@ fn look(state: &State, watch: &mut Watch) -> Result<Duration, ServeError> {
             continue;
         }
         tracing::info!(
-            "{} files with {} readings came in, {} could not be read",
+            "read {} files with {} readings, {} could not be read",
             summary.files(),
             summary.total(|kind| kind.readings),
             summary.faults.count,

@@ -1,4 +1,4 @@
-//! Something limited that callers share.
+//! A limited resource that callers share.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,12 +7,12 @@ use tokio::sync::oneshot;
 
 use crate::door::Party;
 
-/// So much of something, cores or bytes, of which each party may hold as much as then is left for
-/// the others. So one alone gets up to a half, two get a third each and leave a third; whoever
-/// comes finds some, however much the others would like to have. This is the dynamic threshold of
+/// An amount of a resource, cores or bytes, of which each party may hold as much as is then left
+/// for the others. So one party alone gets up to a half, two get a third each and leave a third; a
+/// newcomer always finds some, however much the others want. This is the dynamic threshold of
 /// Choudhury and Hahne, by which the ports of a switch share its buffer.
 ///
-/// Who gets none now waits its turn, and is passed over only by those whose part is smaller.
+/// A party that gets nothing now waits its turn, and is overtaken only by those that hold less.
 #[derive(Clone)]
 pub struct Shares(Arc<Mutex<Inner>>);
 
@@ -30,13 +30,13 @@ struct Waiting {
 }
 
 impl Shares {
-    /// So much, held by nobody.
+    /// Creates an amount, held by nobody.
     pub fn new(total: usize) -> Self {
         let (held, waiting) = (HashMap::new(), VecDeque::new());
         Self(Arc::new(Mutex::new(Inner { total, used: 0, held, waiting })))
     }
 
-    /// Waits until a party may have so much, of what there is at most.
+    /// Waits until a party may have an amount, capped at the total.
     pub async fn take(&self, party: Party, amount: usize) -> Share {
         let granted = {
             let mut inner = self.lock();
@@ -49,7 +49,7 @@ impl Shares {
             inner.waiting.push_back(Waiting { party, amount, grant });
             granted
         };
-        // The other end is in a queue that `self` keeps alive, so it is not lost.
+        // The other end is in a queue that `self` keeps alive, so it cannot be lost.
         granted.await.unwrap_or(Share { shares: self.clone(), party, amount: 0 })
     }
 
@@ -65,7 +65,7 @@ impl Shares {
         Share { shares: self.clone(), party, amount }
     }
 
-    /// Sets what a party holds through one share, and gives those who wait what there is now.
+    /// Changes what a party holds through one share, and serves those who wait.
     fn resize(&self, party: Party, from: usize, to: usize) {
         let mut inner = self.lock();
         inner.resize(party, from, to);
@@ -78,7 +78,7 @@ impl Shares {
             let Some(Waiting { grant, .. }) = inner.waiting.remove(at) else { break };
             let share = self.share(&mut inner, party, amount);
             if let Err(mut unwanted) = grant.send(share) {
-                // Not by its end, which would wait for the lock that is held here.
+                // Not by dropping it, which would wait for the lock held here.
                 unwanted.amount = 0;
                 inner.resize(party, amount, 0);
             }
@@ -106,7 +106,7 @@ impl Inner {
     }
 }
 
-/// What one of a party holds, given back when it goes.
+/// What a caller of a party holds, given back on drop.
 pub struct Share {
     shares: Shares,
     party: Party,
@@ -114,8 +114,8 @@ pub struct Share {
 }
 
 impl Share {
-    /// Holds so much from now on. It may be more than before, also more than there is: that is what
-    /// it turned out to be.
+    /// Changes the amount to what it turned out to be, which may be more than before, and even more
+    /// than there is.
     pub fn resize(&mut self, amount: usize) {
         self.shares.resize(self.party, self.amount, amount);
         self.amount = amount;
@@ -142,7 +142,7 @@ mod tests {
         Party::of([192, 0, 2, number].into())
     }
 
-    /// A share that is to be had at once.
+    /// Returns a share if it is available at once.
     async fn now(shares: &Shares, of: u8, amount: usize) -> Option<Share> {
         let mut taken = pin!(shares.take(party(of), amount));
         poll_fn(|context| match taken.as_mut().poll(context) {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_gets_what_is_given_back_and_who_has_gone_does_not() {
+    async fn waiting_callers_get_what_is_given_back_and_those_who_left_do_not() {
         let shares = Shares::new(4);
         let first = now(&shares, 1, 3).await.unwrap();
         let wait = |of, amount| {

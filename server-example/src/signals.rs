@@ -1,11 +1,11 @@
-//! What the system tells the process.
+//! Signals from the system.
 
 use std::io;
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Listens for signals from when it is made, so that none of them ends a server that is starting.
+/// Listens for signals from its creation on, so that none ends a server that is starting.
 pub struct Signals {
     #[cfg(unix)]
     terminate: Signal,
@@ -17,10 +17,10 @@ pub struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// Begins to listen.
+    /// Starts listening.
     ///
     /// # Errors
-    /// The system does not let it.
+    /// The system does not allow it.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
@@ -29,16 +29,16 @@ impl Signals {
         })
     }
 
-    /// Waits until the server is told to stop. A terminal that closes, and whoever means by SIGHUP
-    /// that settings are to be read again, do not stop it.
-    pub async fn told_to_stop(mut self) {
+    /// Waits until the server is told to stop. SIGHUP, from a closing terminal or to reload
+    /// settings, does not stop it.
+    pub async fn stop_requested(mut self) {
         loop {
             tokio::select! {
                 _ = self.terminate.recv() => return,
                 _ = self.interrupt.recv() => return,
                 _ = self.hang_up.recv() => tracing::warn!(
-                    "SIGHUP changes nothing: settings are read at the start, so restart the \
-                     server to have them read again"
+                    "SIGHUP has no effect: settings are read at the start, so restart the server \
+                     to reload them"
                 ),
             }
         }
@@ -47,7 +47,7 @@ impl Signals {
 
 #[cfg(not(unix))]
 impl Signals {
-    /// Nothing is to be prepared.
+    /// Does nothing.
     ///
     /// # Errors
     /// None.
@@ -56,7 +56,7 @@ impl Signals {
     }
 
     /// Waits until the server is told to stop.
-    pub async fn told_to_stop(self) {
+    pub async fn stop_requested(self) {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

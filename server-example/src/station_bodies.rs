@@ -1,11 +1,12 @@
-//! What is told of all stations, encoded ahead: their markers and their details.
+//! Precomputed bodies with all stations: their markers and their details.
 
 use std::ops::Range;
 
-use mesonet::{Reader, StationMarkers, Watched, details};
+use mesonet::Reader;
+use mesonet::query::{StationMarkers, details};
+use mesonet::store::Watched;
 
-use crate::snapshot::Snapshot;
-use crate::state::SnapshotError;
+use crate::http::snapshot::{Snapshot, SnapshotError};
 
 /// The markers of all stations.
 pub struct Markers {
@@ -19,10 +20,10 @@ pub struct Details {
     pub built_ms: i64,
     /// The whole object.
     pub snapshot: Snapshot,
-    /// How many damaged blocks of the record it lacks readings of.
+    /// How many damaged blocks of the record hold readings that it lacks.
     pub damaged: u64,
-    /// Of each station the time of its most recent report, and where its member `"id":{…}` lies in
-    /// the identity body.
+    /// For each station, the time of its most recent report and the range of its member `"id":{…}`
+    /// in the identity body.
     pub members: Vec<(Option<i64>, Range<usize>)>,
 }
 
@@ -36,13 +37,13 @@ impl Markers {
 }
 
 impl Details {
-    /// The details as they are now; where nothing has changed, the known body with its encodings.
+    /// The details as they are now; if nothing has changed, the known body with its encodings.
     pub fn new(
         store: &dyn Reader,
         now_ms: i64,
         known: Option<&Snapshot>,
     ) -> Result<Self, SnapshotError> {
-        // Read first: what comes in meanwhile makes the details stale, not wrong for good.
+        // Read first: what arrives meanwhile makes the details stale, not permanently wrong.
         let generation = store.directory()?.generation;
         let store = Watched::new(store);
         let details = details(&store, now_ms)?;
@@ -67,7 +68,7 @@ impl Details {
         Ok(Self { generation, built_ms: now_ms, snapshot, damaged, members })
     }
 
-    /// The object of those stations whose most recent report is not older than an instant.
+    /// Returns the object with the stations whose most recent report is not older than an instant.
     pub fn since(&self, oldest_ms: i64) -> Vec<u8> {
         let whole = self.snapshot.identity();
         let mut body = vec![b'{'];

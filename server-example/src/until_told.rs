@@ -1,14 +1,13 @@
-//! A store that takes nothing more once the server is told to stop.
+//! A store that refuses batches once the server is told to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mesonet::{
-    Batch, Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError,
-};
+use mesonet::store::{Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError};
+use mesonet::{Batch, Reader, Store};
 
-/// A store for files that are read in: between two batches is where they may stop. What was
-/// stored before stays; the files are read again after the next start, or sent again.
+/// A store for files being read in, which can stop between two batches. What was stored before is
+/// kept; the files are read again after the next start, or sent again.
 pub struct UntilTold<'a> {
     pub store: &'a dyn Store,
     pub told: &'a AtomicBool,
@@ -17,7 +16,7 @@ pub struct UntilTold<'a> {
 impl Store for UntilTold<'_> {
     fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
         if self.told.load(Ordering::Relaxed) {
-            let (path, cause) = ("the record".to_owned(), "the server stops".to_owned());
+            let (path, cause) = ("the record".to_owned(), "the server is stopping".to_owned());
             return Err(StoreError::Storage { path, cause });
         }
         self.store.append(batch, judge)
@@ -40,23 +39,21 @@ impl Reader for UntilTold<'_> {
 
 #[cfg(test)]
 mod tests {
-    use mesonet::feed::metar_station;
-    use mesonet::{LonLat, MemoryStore, unjudged};
+    use mesonet::MemoryStore;
+    use mesonet::store::unjudged;
 
     use super::*;
+    use crate::testing::station;
 
     #[test]
-    fn what_was_stored_before_stays_and_nothing_comes_after() {
+    fn what_was_stored_before_is_kept_and_nothing_is_added() {
         let (known, told) = (MemoryStore::default(), AtomicBool::new(false));
         let store = UntilTold { store: &known, told: &told };
-        let batch = |name| {
-            let place = LonLat::new(0.0, 0.0).unwrap();
-            Batch { stations: vec![metar_station(name, None, place, None)], reports: vec![] }
-        };
+        let batch = |name| Batch { stations: vec![station(name)], reports: vec![] };
         store.append(&batch("KAAA"), &mut unjudged).unwrap();
         told.store(true, Ordering::Relaxed);
         let refused = store.append(&batch("KBBB"), &mut unjudged).unwrap_err();
-        assert_eq!(refused.to_string(), "the record: the server stops");
+        assert_eq!(refused.to_string(), "the record: the server is stopping");
         assert_eq!(known.directory().unwrap().stations.len(), 1);
     }
 }

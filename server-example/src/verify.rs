@@ -5,26 +5,28 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mesonet::{EmbeddedStore, Fault, GridStoreError, StoreError, move_aside};
+use mesonet::model::move_aside;
+use mesonet::store::{Fault, StoreError};
+use mesonet::{EmbeddedStore, model};
 use serde::Serialize;
 
-use crate::config::{Config, ConfigError, Flags};
+use crate::config::{Config, ConfigError, Flags, RecordFlags};
 use crate::model_runs::ModelRuns;
 use crate::products::{ProductFiles, Stored};
 
 /// Where damaged files go, below the data folder.
 const DAMAGED: &str = "damaged";
 
-/// What a data folder holds, as far as we make it.
+/// The entries of a data folder that we create.
 const OURS: [&str; 7] = ["lock", "segments", DAMAGED, "orphaned", "products", "models", "fetch"];
 
-/// Files that are not checked are named up to so many.
+/// Maximum number of unchecked files that are named.
 const MAX_NAMED: usize = 100;
 
-/// A check that came to nothing.
+/// Why a check failed.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The record cannot be read.
@@ -32,7 +34,7 @@ pub enum VerifyError {
     Store(#[from] StoreError),
     /// The folder of the model runs cannot be read.
     #[error(transparent)]
-    Models(#[from] GridStoreError),
+    Models(#[from] model::RunStoreError),
     /// There is no record.
     #[error("{} is not the folder of a record", .0.display())]
     NoRecord(PathBuf),
@@ -44,26 +46,22 @@ pub enum VerifyError {
 /// The flags of `verify`.
 #[derive(Clone, Debug, Args)]
 pub struct VerifyFlags {
-    /// Moves damaged files out of the way, into damaged/ in the folder of the record
+    /// Move damaged files into damaged/ in the folder of the record
     #[arg(long)]
     pub set_aside: bool,
 
-    /// Makes the catalogue anew from the segments, where it is missing, damaged or older than they
-    /// are, and tells what came back
+    /// Rebuild the catalogue from the segments if it is missing, damaged or older than they are,
+    /// and say what was recovered
     #[arg(long, conflicts_with_all = ["set_aside", "json"])]
     pub rebuild: bool,
 
-    /// Prints the result as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
 
-    /// Folder of the record [default: mesonet-data]
-    #[arg(long, env = "MESONET_DATA", value_name = "DIR")]
-    pub data: Option<PathBuf>,
-
-    /// Configuration file (TOML); its keys are the long flags of serve with _ for -
-    #[arg(long, env = "MESONET_CONFIG", value_name = "FILE")]
-    pub config: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub record: RecordFlags,
 }
 
 /// What was checked, and what is wrong with it.
@@ -83,11 +81,11 @@ struct Verified {
     model_files: usize,
     model_bytes: u64,
     faults: Vec<Finding>,
-    /// Files that are not of our making, or of work that was broken off: left alone.
+    /// Foreign files, and files of unfinished work: left alone.
     not_checked: Vec<String>,
 }
 
-/// A fault of a file.
+/// A fault in a file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Finding {
@@ -97,15 +95,14 @@ struct Finding {
     set_aside: bool,
 }
 
-/// Checks every file of a record, of the raster products and of the model runs beside it, and prints
-/// what it found. Gives whether all is whole. Nothing is written unless something is to be set aside.
+/// Checks every file of a record and of its raster products and model runs, and prints the result.
+/// Returns whether everything is intact. Nothing is written unless something is to be set aside.
 ///
 /// # Errors
-/// A setting that makes no sense, no record, or one that is open elsewhere.
+/// A setting is invalid, there is no record, or it is open elsewhere.
 pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
-    let VerifyFlags { set_aside, rebuild, json, data, config } = flags;
-    let flags = Flags { config: config.clone(), data: data.clone(), ..Flags::default() };
-    let config = Config::load(&flags)?;
+    let VerifyFlags { set_aside, rebuild, json, record } = flags;
+    let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
     if !config.data.is_dir() {
         return Err(VerifyError::NoRecord(config.data));
     }
@@ -127,7 +124,7 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
     Ok(verified.faults.is_empty())
 }
 
-/// Makes the catalogue of a record anew; whether everything came back.
+/// Rebuilds the catalogue of a record. Returns whether everything was recovered.
 fn rebuild_record(data: &Path) -> Result<bool, VerifyError> {
     let report = EmbeddedStore::rebuild(data)?;
     let mut out = io::stdout().lock();
@@ -216,7 +213,7 @@ impl Verified {
         Ok(())
     }
 
-    /// Names what lies in the folder besides.
+    /// Names foreign entries of the folder.
     fn note_foreign(&mut self, data: &Path) -> Result<(), VerifyError> {
         let is_of_database =
             |name: &str| name.starts_with("mesonet.") || name.starts_with("alerts.");
@@ -263,7 +260,7 @@ impl Verified {
     }
 }
 
-/// Names of the folders in a folder that are not hidden; none where it is not there.
+/// Returns the names of the subfolders of a folder that are not hidden; none if it does not exist.
 fn folders(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -280,7 +277,7 @@ fn folders(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// A path relative to the data folder, with `/` between its parts.
+/// Returns a path relative to the data folder, with `/` between its parts.
 fn relative(data: &Path, path: &Path) -> String {
     path.strip_prefix(data).unwrap_or(path).display().to_string().replace('\\', "/")
 }

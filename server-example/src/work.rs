@@ -1,4 +1,4 @@
-//! What answers cost: turns on the cores, and memory until they are taken.
+//! What answers cost: turns on the cores, and memory until they are read.
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
@@ -12,11 +12,11 @@ use crate::shares::{Share, Shares};
 pub enum Load {
     /// A few milliseconds.
     Light,
-    /// More.
+    /// Longer.
     Heavy,
 }
 
-/// What an answer may cost, estimated before it is made.
+/// The estimated cost of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// How long it keeps a core busy.
@@ -29,16 +29,16 @@ impl Cost {
     /// A small answer.
     pub const LIGHT: Self = Self { load: Load::Light, bytes: 1 << 20 };
 
-    /// An answer that takes up to so much memory.
+    /// An answer that takes up to this much memory.
     pub const fn heavy(bytes: usize) -> Self {
         Self { load: Load::Heavy, bytes }
     }
 }
 
-/// The cores and the memory, shared by those who ask.
+/// The cores and the memory, shared by callers.
 ///
-/// Light work has turns of its own, so that a small answer does not wait behind large ones; the
-/// system divides the cores among both.
+/// Light work has its own turns, so that a small answer does not wait behind large ones; the system
+/// divides the cores between both.
 pub struct Turns {
     light: Shares,
     heavy: Shares,
@@ -46,11 +46,11 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Turns on so many cores, and so much memory.
+    /// Creates turns on a number of cores, and an amount of memory.
     pub fn new(cores: usize, memory_bytes: usize) -> Self {
         Self {
             light: Shares::new(cores * 2),
-            // One party alone keeps a core busy for each but half a core.
+            // One party alone gets one turn more than half the number of cores.
             heavy: Shares::new(cores + 1),
             memory: Shares::new(memory_bytes),
         }
@@ -66,19 +66,71 @@ impl Turns {
         .await
     }
 
-    /// Waits for leave to hold so many bytes in memory.
+    /// Waits for permission to hold a number of bytes in memory.
     pub async fn memory(&self, party: Party, bytes: usize) -> Share {
         self.memory.take(party, bytes).await
     }
 
-    /// Bytes that are held.
+    /// The number of bytes held.
     #[cfg(test)]
     pub fn memory_used(&self) -> usize {
         self.memory.used()
     }
 }
 
-/// Bytes that are held in memory until the caller has taken them.
+/// The threads that make answers, and the turns on them.
+pub struct Workers {
+    turns: Turns,
+}
+
+impl Workers {
+    /// Creates workers for a number of cores, and an amount of memory for answers.
+    pub fn new(cores: usize, memory_bytes: usize) -> Self {
+        Self { turns: Turns::new(cores, memory_bytes) }
+    }
+
+    /// The cores and the memory, shared by callers.
+    pub fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// Does work that keeps a core busy, off the threads that serve connections, and no more at
+    /// once than there are cores.
+    ///
+    /// # Errors
+    /// The work panicked: an internal error.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        party: Party,
+        load: Load,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let turn = self.turns.on_core(party, load).await;
+        let task = tokio::task::spawn_blocking(move || {
+            let done = work();
+            // Not before: the work goes on even if the caller has stopped waiting.
+            drop(turn);
+            done
+        });
+        task.await.map_err(ApiError::internal)
+    }
+
+    /// Makes an answer that is in memory whole until the caller has read it.
+    ///
+    /// # Errors
+    /// `make` refuses, or panics: an internal error.
+    pub async fn answer(
+        &self,
+        party: Party,
+        cost: Cost,
+        make: impl FnOnce() -> Result<Response, ApiError> + Send + 'static,
+    ) -> Result<Response, ApiError> {
+        let memory = self.turns.memory(party, cost.bytes).await;
+        held_answer(self.work(party, cost.load, make).await??, memory).await
+    }
+}
+
+/// Holds the share of bytes until the caller has read them.
 pub fn held(bytes: Bytes, mut share: Share) -> Bytes {
     struct Held {
         bytes: Bytes,
@@ -93,11 +145,11 @@ pub fn held(bytes: Bytes, mut share: Share) -> Bytes {
     Bytes::from_owner(Held { bytes, _share: share })
 }
 
-/// The same for the body of an answer, where it is whole.
+/// The same for the body of a complete answer.
 ///
 /// # Errors
-/// The body is of a kind that breaks off.
-pub async fn held_answer(response: Response, share: Share) -> Result<Response, ApiError> {
+/// The body fails to complete.
+async fn held_answer(response: Response, share: Share) -> Result<Response, ApiError> {
     let (head, body) = response.into_parts();
     if body.size_hint().exact().is_none() {
         return Ok(Response::from_parts(head, body));

@@ -1,4 +1,4 @@
-//! The zones that are served: those that the server brings along and those of newer files.
+//! The zones that are served: the bundled ones and those of newer files.
 
 use std::fs;
 use std::io::{self, Read};
@@ -7,29 +7,28 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
 use flate2::read::GzDecoder;
-use mesonet::{
-    GeometryError, MAX_ZONE_FILE_BYTES, MultiPolygon, ZoneBundleError, ZoneFile, ZoneFileError,
-    ZoneKind, ZoneShapefile, Zones, read_zone_geojson, read_zone_shapefile,
-};
+use mesonet::geo::{GeometryError, MultiPolygon};
+use mesonet::zone;
+use mesonet::zone::{ZoneBundleError, ZoneFileError, Zones};
 
-/// The zones of `sample/zones.bin.gz`; `tests/data/zones/SOURCES.md` says what it is made of.
+/// The zones of `sample/zones.bin.gz`; `tests/data/zones/SOURCES.md` gives its sources.
 const BUNDLE: &[u8] = include_bytes!("../sample/zones.bin.gz");
 
-/// Tolerance with which outlines of files are simplified, 111 m at most.
+/// Tolerance for simplifying the outlines of files, at most 111 m.
 pub const TOLERANCE_DEG: f64 = 0.001;
 
 /// Zones that cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ZonesError {
-    /// A file that is not there, or cannot be read.
+    /// A file that is missing or cannot be read.
     #[error("the file of zones {}: {error}", .path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// A file that holds no zones.
+    /// A file that contains no zones.
     #[error("the file of zones {}: {error}", .path.display())]
     Content {
         /// The file.
@@ -37,7 +36,7 @@ pub enum ZonesError {
         /// The reason.
         error: ZoneFileError,
     },
-    /// A file of another kind.
+    /// A file of an unknown kind.
     #[error(
         "the file of zones {}: its name must end with .shp, .geojson or .json", .0.display()
     )]
@@ -52,21 +51,21 @@ pub enum ZonesError {
         path: PathBuf,
         /// How many rows it has.
         rows: usize,
-        /// Why the first one is none.
+        /// Why the first one is not a zone.
         reason: String,
     },
     /// The binary was built from a damaged bundle.
-    #[error("the zones that come along: {0}")]
+    #[error("the bundled zones: {0}")]
     Bundle(#[from] ZoneBundleError),
     /// The same, or an outline that cannot be simplified.
-    #[error("the zones that come along: {0}")]
+    #[error("the bundled zones: {0}")]
     Geometry(#[from] GeometryError),
     /// The bundle cannot be unpacked.
-    #[error("the zones that come along: {0}")]
+    #[error("the bundled zones: {0}")]
     Unpack(io::Error),
 }
 
-/// Zones with the JSON of each, which is made when it is first asked for and kept.
+/// Zones with the JSON of each, which is made when first requested and kept.
 #[derive(Debug)]
 pub struct ZoneSet {
     zones: Zones,
@@ -76,11 +75,11 @@ pub struct ZoneSet {
 }
 
 impl ZoneSet {
-    /// The zones that come along, and over them those of files: what a file says of a zone goes
-    /// over what was known, outlines as a whole, and files over those before them.
+    /// Loads the bundled zones and those of files. What a file says about a zone overrides what was
+    /// known, outlines as a whole, and later files override earlier ones.
     ///
     /// # Errors
-    /// A file that cannot be read or holds no zone.
+    /// A file cannot be read or contains no zones.
     pub fn load(paths: &[PathBuf]) -> Result<Arc<Self>, ZonesError> {
         static BUNDLED: OnceLock<Arc<ZoneSet>> = OnceLock::new();
         let bundled = if let Some(bundled) = BUNDLED.get() {
@@ -97,13 +96,14 @@ impl ZoneSet {
         let mut zones: Vec<_> = bundled.zones.iter().cloned().collect();
         for path in paths {
             let mut file = read(path)?;
-            let ZoneFile { rows, refused, ref refusals, flat_rings, .. } = file;
+            let zone::File { rows, refused, ref refusals, flat_rings, .. } = file;
             if let (true, Some(first)) = (file.zones.is_empty(), refusals.first()) {
                 let reason = first.reason.clone();
                 return Err(ZonesError::NoZone { path: path.clone(), rows, reason });
             }
             tracing::info!(
-                "{} zones of {}; {refused} of {rows} rows are none, {flat_rings} rings have no area",
+                "{} zones from {}; refused {refused} of {rows} rows, {flat_rings} rings have no \
+                 area",
                 file.zones.len(),
                 path.display(),
             );
@@ -131,12 +131,12 @@ impl ZoneSet {
         &self.zones
     }
 
-    /// The geography version: another one where anything of any zone is another.
+    /// The geography version, which changes when anything in any zone changes.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The GeoJSON Feature of the zone at a position in [`Zones::iter`].
+    /// Returns the GeoJSON Feature of the zone at a position in [`Zones::iter`].
     fn feature(&self, position: usize) -> Option<Bytes> {
         let cell = self.features.get(position)?;
         if cell.get().is_none() {
@@ -146,7 +146,7 @@ impl ZoneSet {
         cell.get().cloned()
     }
 
-    /// The FeatureCollection of the zones at some positions.
+    /// Returns the FeatureCollection of the zones at some positions.
     pub fn collection(&self, positions: &[usize]) -> Vec<u8> {
         let features: Vec<Bytes> =
             positions.iter().filter_map(|&position| self.feature(position)).collect();
@@ -164,23 +164,23 @@ impl ZoneSet {
     }
 }
 
-/// Reads a file by the ending of its name. The weather service names its files of fire weather zones
-/// `fz…`; nothing in them says it.
-fn read(path: &Path) -> Result<ZoneFile, ZonesError> {
+/// Reads a file by its extension. The weather service names its files of fire weather zones `fz…`;
+/// nothing in them says so.
+fn read(path: &Path) -> Result<zone::File, ZonesError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_fire = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("fz"));
-    let hint = is_fire.then_some(ZoneKind::Fire);
+    let hint = is_fire.then_some(zone::Kind::Fire);
     let content = |error| ZonesError::Content { path: path.to_owned(), error };
     match path.extension().and_then(|ending| ending.to_str()) {
-        Some("geojson" | "json") => read_zone_geojson(&bytes(path)?, hint).map_err(content),
+        Some("geojson" | "json") => zone::read_geojson(&bytes(path)?, hint).map_err(content),
         Some("shp") => {
             let part = |ending| path.with_extension(ending);
             let (dbf, prj) = (bytes(&part("dbf"))?, text(&part("prj"))?);
             let cpg = part("cpg");
             let cpg = if cpg.exists() { Some(text(&cpg)?) } else { None };
             let shp = bytes(path)?;
-            let file = ZoneShapefile { shp: &shp, dbf: &dbf, prj: &prj, cpg: cpg.as_deref() };
-            read_zone_shapefile(file, hint).map_err(content)
+            let file = zone::Shapefile { shp: &shp, dbf: &dbf, prj: &prj, cpg: cpg.as_deref() };
+            zone::read_shapefile(file, hint).map_err(content)
         }
         _ => Err(ZonesError::Name(path.to_owned())),
     }
@@ -190,8 +190,8 @@ fn bytes(path: &Path) -> Result<Vec<u8>, ZonesError> {
     let failed = |error| ZonesError::File { path: path.to_owned(), error };
     let file = fs::File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
-    // One byte more than is read: the reader refuses what is too large.
-    file.take(MAX_ZONE_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    // One byte over the limit: the reader refuses what is too large.
+    file.take(zone::MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 

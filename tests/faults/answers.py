@@ -1,8 +1,8 @@
-"""What a data folder answers, and whether a damaged one still answers nothing but the truth.
+"""The answers from a data folder, and whether a damaged one still gives nothing but true answers.
 
 A damaged folder may refuse to start and say why, answer 503, or leave readings out and say so in
-`X-Mesonet-Damaged`. It may never answer a value that was not stored, nor less than all with no
-word of it.
+`X-Mesonet-Damaged`. It may never answer a value that was not stored, nor silently leave anything
+out.
 """
 
 import csv
@@ -17,7 +17,7 @@ WINDOW = "start=1990-01-01T00:00:00Z&end=2040-01-01T00:00:00Z"
 NAM = "run=20180917T000000Z"
 COLUMN = "fields=u_wind,v_wind,geopotential_height,pressure_msl,wind_gust"
 
-# Questions besides those about each station.
+# Requests besides those about each station.
 QUESTIONS = [
     "/api/v1/stations/map/markers",
     "/api/v1/alerts",
@@ -30,7 +30,7 @@ QUESTIONS = [
     f"/models/nam211/grid?{NAM}",
 ]
 
-# A pressure field of the same run as a raster product: smaller than a field of radar.
+# A pressure field of the same run as a raster product: smaller than a radar field.
 PRODUCTS = """
 [pressure]
 title = "Pressure reduced to mean sea level"
@@ -72,7 +72,7 @@ def make_folder(folder, seal_readings=5_000):
 
 
 def rows_of(server, station, extra=()):
-    """Every row that the bulk export has of a station, and how many blocks it says are damaged."""
+    """Returns all rows of a station in the bulk export, and how many blocks it says are damaged."""
     rows, damaged, cursor = [], 0, ""
     while True:
         path = f"/api/v1/historical/bulk?{WINDOW}{cursor}"
@@ -88,7 +88,7 @@ def rows_of(server, station, extra=()):
 
 
 def answers(server):
-    """All that a server answers: of each station its rows, of each question its answer."""
+    """Returns all answers of a server: the rows of each station, the answer to each request."""
     status, _, body = server.ask("/api/v1/stations/map/markers")
     stations = [feature["id"] for feature in json.loads(body)["features"]] if status == 200 else []
     found = {"stations": {station: rows_of(server, station) for station in sorted(stations)},
@@ -100,8 +100,8 @@ def answers(server):
 
 
 def lies(whole, found, may_lack=False):
-    """What is wrong with the answers of a damaged folder: one line for each that is not the truth,
-    or, unless it may lack something by now, not the whole truth without a word of it."""
+    """Returns what is wrong with the answers of a damaged folder: one line for each that is false,
+    or, unless something may be missing by now, silently incomplete."""
     wrong = []
     for station, (_, rows, _) in whole["stations"].items():
         if station not in found["stations"]:
@@ -117,7 +117,7 @@ def lies(whole, found, may_lack=False):
             wrong.append(f"bulk export of {station}: {len(invented)} rows that were never stored, "
                          f"such as {min(invented)}")
         if len(left) != len(set(left)):
-            wrong.append(f"bulk export of {station}: rows stand twice")
+            wrong.append(f"bulk export of {station}: rows appear twice")
         if len(left) < len(rows) and not damaged and not may_lack:
             wrong.append(f"bulk export of {station}: {len(left)} of {len(rows)} rows and no "
                          "X-Mesonet-Damaged")
@@ -132,14 +132,14 @@ def lies(whole, found, may_lack=False):
             invented = [one["id"] for one in json.loads(other)["features"]
                         if json.dumps(one) not in features]
             if invented:
-                wrong.append(f"{question}: features that are not those that were stored: {invented}")
+                wrong.append(f"{question}: features that were never stored: {invented}")
         else:
-            wrong.append(f"{question}: another answer than before, with status 200")
+            wrong.append(f"{question}: a different answer than before, with status 200")
     return wrong
 
 
 def is_partial(whole, found):
-    """Whether anything of the whole is missing in the answers."""
+    """Returns whether anything is missing from the answers."""
     same = all(found["stations"].get(station, (0, None))[1] == rows
                for station, (_, rows, _) in whole["stations"].items())
     return not (same and all(found["questions"][question][::2] == (status, body)

@@ -1,4 +1,4 @@
-"""Small files that ask for much: memory and time stay bounded, and others are served meanwhile."""
+"""Small files that need a lot: memory and time stay bounded, and others are served meanwhile."""
 
 import gzip
 import io
@@ -12,7 +12,7 @@ import zlib
 from answers import PRODUCTS
 from process import DATA, Server, key_hash
 
-# What the server may need at most, whatever is pushed.
+# The most that the server may need, whatever is pushed.
 MOST_BYTES = 1 << 30
 
 # A bound, not a measurement, for one bomb.
@@ -25,7 +25,7 @@ def newlines():
 
 
 def newlines_named(kind):
-    """16 MiB of newlines behind the head of a feed."""
+    """16 MiB of newlines after the header of a feed."""
     return lambda: gzip.compress(HEADS[kind] + b"\n" * (16 << 20))
 
 
@@ -103,7 +103,7 @@ SIDE = 8192
 
 
 def grids(name, count, packing, values=SIDE * SIDE, bitmap=b"\xff", data=b"", packed=False):
-    """So many fields of 8192 × 8192 cells; the other sections are those of a real one."""
+    """`count` fields of 8192 × 8192 cells; the other sections come from a real one."""
     def section(number, content):
         return struct.pack(">IB", len(content) + 5, number) + content
 
@@ -131,7 +131,7 @@ def grids(name, count, packing, values=SIDE * SIDE, bitmap=b"\xff", data=b"", pa
 
 # A value for all cells.
 CONSTANT = struct.pack(">HfHHBB", 0, 101_325.0, 0, 0, 0, 0)
-# One group of all cells, whose values take no bits.
+# A single group with all cells, whose values take no bits.
 ONE_GROUP = struct.pack(">HfHHBBBBffIBBIBIB", 2, 101_325.0, 0, 0, 8, 0, 1, 0, 0, 0, 1, 0, 0,
                         SIDE * SIDE, 1, SIDE * SIDE, 0)
 PNG = struct.pack(">HfHHBB", 41, 101_325.0, 0, 0, 8, 0)

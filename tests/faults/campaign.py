@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The campaign of faults: does the worst to the server and its folder, and looks whether anything
-was lost, invented, or left out without a word.
+"""The campaign of faults: treats the server and its folder as badly as possible, and checks whether
+anything was lost, invented, or silently left out.
 
     python3 tests/faults/campaign.py                              small, as tests/run does
     python3 tests/faults/campaign.py --kills 1000 --flips 3000 --harms 3 --clients 1200 --bombs all
@@ -32,7 +32,7 @@ def main():
     parser.add_argument("--kills", type=int, default=15, help="SIGKILLs under load")
     parser.add_argument("--flips", type=int, default=12, help="flipped bits")
     parser.add_argument("--harms", type=float, default=0.1,
-                        help="times that each other harm is done to each file")
+                        help="how often each other kind of damage is done to each file")
     parser.add_argument("--clients", type=int, default=400, help="slow clients at once")
     parser.add_argument("--bombs", choices=["few", "all"], default="few")
     parser.add_argument("--seed", type=int, default=11)

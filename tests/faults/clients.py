@@ -1,4 +1,4 @@
-"""Clients that are silent, slow, or do not read: whoever asks for little is served meanwhile."""
+"""Clients that are silent, slow, or do not read: small requests are served meanwhile."""
 
 import contextlib
 import json
@@ -11,14 +11,14 @@ from answers import WINDOW, make_folder
 from damage import SERVE
 from process import KEY, Server, key_hash
 
-# Files that the server may have open: below what the clients of a scenario would take.
+# How many files the server may have open: fewer than the clients of a scenario would take.
 FILES = 256
 
 # Where the clients come from; the polite one comes from another address.
 ADDRESSES = ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
 POLITE = "127.0.0.9"
 
-# A bound, not a measurement: what a polite client waits for the slowest of its answers.
+# A bound, not a measurement: how long a polite client waits for the slowest of its answers.
 PATIENCE_S = 20
 
 
@@ -42,7 +42,7 @@ def silent(server, count):
 
 
 def half_a_head(server, count):
-    """They send a head and do not end it."""
+    """They send request headers and do not finish them."""
     return open_all(server, count, lambda _: b"GET / HTTP/1.1\r\nhost: test\r\nx-slow: ")
 
 
@@ -72,7 +72,7 @@ def not_reading(server, count):
 
 
 def pipelining(server, count):
-    """They ask for much at once and read nothing."""
+    """They send many requests at once and read nothing."""
     one = b"GET /api/v1/stations/map/details HTTP/1.1\r\nhost: test\r\n\r\n"
     return open_all(server, count, lambda _: one * 200)
 
@@ -80,7 +80,7 @@ def pipelining(server, count):
 KINDS = [silent, half_a_head, half_a_body, half_a_push, not_reading, pipelining]
 
 
-def again_and_again(kind, server, count, ended):
+def reconnecting(kind, server, count, ended):
     """Clients of a kind that come back when they are cut off."""
     opened = []
     while not ended.is_set():
@@ -103,7 +103,7 @@ def check(work, report, clients):
         with Server(work / "served", *SERVE, "--ingest-key-hashes", key_hash(),
                     files=FILES) as server:
             ended = threading.Event()
-            thread = threading.Thread(target=again_and_again,
+            thread = threading.Thread(target=reconnecting,
                                       args=(kind, server, clients, ended))
             thread.start()
             time.sleep(1)
@@ -125,7 +125,7 @@ def check(work, report, clients):
             if not server.is_running():
                 wrong.append("it ended")
             elif server.stop() != 0:
-                wrong.append("it did not stop well")
+                wrong.append("it did not stop cleanly")
         report.trial("slow clients", kind.__name__, (
             f"{clients} clients: {kind.__doc__}", "served", wrong))
         report.note(f"{kind.__name__}: the slowest of 50 small answers took {longest_s:.3f} s")

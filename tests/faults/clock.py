@@ -1,4 +1,4 @@
-"""A clock that is wrong: nothing is given up that a right clock would keep."""
+"""A clock that is wrong: nothing is deleted that a right clock would keep."""
 
 import datetime
 import shutil
@@ -16,8 +16,8 @@ KEPT = datetime.timedelta(days=400)
 
 
 def as_old(whole, found):
-    """The answers with the rows put back that a live clock may give up: those that are older than
-    what is kept before the newest of all."""
+    """Returns the answers with the rows restored that a live clock may delete: those older than
+    the retention, counted from the newest of all."""
     stations = whole["stations"]
     newest = max(row[5] for _, rows, _ in stations.values() for row in rows)
     oldest = f"{datetime.datetime.fromisoformat(newest) - KEPT:%Y-%m-%dT%H:%M:%S}"

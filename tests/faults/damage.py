@@ -1,6 +1,6 @@
-"""Bits that flip and files that are cut, deleted, zeroed, overwritten or swapped: nothing that was
-not stored is ever answered, nothing is left out without a word, `verify` names what is damaged, and
-after `--set-aside` it is clean and what is left is served."""
+"""Flipped bits, and files that are cut, deleted, zeroed, overwritten or swapped: nothing that was
+not stored is ever answered, nothing is silently left out, `verify` names what is damaged, and after
+`--set-aside` it is clean and what is left is served."""
 
 import random
 import shutil
@@ -11,7 +11,7 @@ from process import Refused, Server, run
 SERVE = ["--now", "live", "--assume-plan", "commercial", "--seal-readings", "5000"]
 
 def flip(path, chance):
-    """One bit."""
+    """Flips one bit."""
     content = bytearray(path.read_bytes())
     at, bit = chance.randrange(len(content)), chance.randrange(8)
     content[at] ^= 1 << bit
@@ -49,7 +49,7 @@ def delete(path, _):
 
 
 def swap(path, chance):
-    """Exchanged with another file of its kind."""
+    """Swaps it with another file of its kind."""
     others = [other for other in path.parent.rglob("*")
               if other.is_file() and other != path and other.suffix == path.suffix
               and other.stat().st_size]
@@ -70,7 +70,7 @@ NAMES = {"cut": "a file cut short", "zero": "a page of zeros", "scramble": "rand
 
 
 def tree(folder):
-    """Every file of a folder with its content, but for what SQLite makes for readers."""
+    """Returns every file of a folder with its content, except those SQLite makes for readers."""
     return {path: path.read_bytes() for path in sorted(folder.rglob("*"))
             if path.is_file() and not path.name.endswith("-shm") and path.stat().st_size}
 
@@ -84,7 +84,7 @@ class Campaign:
         self.origin.mkdir()
         make_folder(self.origin / "data")
         self.serve = [*SERVE, "--products", self.origin / "products.toml"]
-        # Asked of a copy, so that what is damaged later is what a killed server left behind.
+        # Asked of a copy, so that the files damaged later are those a killed server left behind.
         with Server(self.copy("whole"), *self.serve) as server:
             self.whole = answers(server)
         assert all(status == 200 for status, *_ in self.whole["questions"].values()), [
@@ -99,14 +99,14 @@ class Campaign:
         return target
 
     def pick(self):
-        """A file: each as likely, or by its length."""
+        """Picks a file: each equally likely, or by its length."""
         if self.chance.random() < 0.5:
             return self.chance.choice(self.files)
         lengths = [(self.origin / "data" / file).stat().st_size for file in self.files]
         return self.chance.choices(self.files, lengths)[0]
 
     def trial(self, harm, file):
-        """Damages one file: (what was done, how it was met, what is wrong with that), or None if
+        """Damages one file: (what was done, how it was handled, what is wrong), or None if
         the harm does not apply to the file."""
         harmed = self.copy("harmed")
         what = harm(harmed / file, self.chance)
@@ -129,7 +129,7 @@ class Campaign:
         if found:
             wrong += lies(self.whole, found)
             outcome = "partial" if is_partial(self.whole, found) else "whole"
-        # Nothing else tells which products there should be.
+        # Nothing else says which products there should be.
         unlisted = harm is delete and file.parts[0] == "products"
         if not named and outcome != "whole" and not unlisted:
             wrong.append(f"verify found nothing; the server: {outcome}")
@@ -139,7 +139,7 @@ class Campaign:
         return f"{file}: {what}", outcome, wrong
 
     def mend(self, folder):
-        """Sets aside what is damaged, rebuilds the catalogue where that is the way, and looks
+        """Sets aside what is damaged, rebuilds the catalogue if that is the remedy, and checks
         whether the rest is served."""
         wrong = []
         _, out, error = run("verify", "--data", folder, "--set-aside")
@@ -172,8 +172,8 @@ class Campaign:
 
 
 def check(work, report, flips, harms, seed):
-    """So many flipped bits, and each other harm so many times to each file (a fraction of the files
-    below 1)."""
+    """Flips `flips` bits, and does each other kind of damage `harms` times to each file (to a
+    fraction of the files if below 1)."""
     campaign = Campaign(work, seed)
     for number in range(flips):
         report.trial("a flipped bit", number, campaign.trial(flip, campaign.pick()))

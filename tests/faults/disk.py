@@ -1,4 +1,4 @@
-"""A disk that is full, and a folder that may only be read."""
+"""A full disk, and a read-only folder."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from process import DATA, Refused, Server, key_hash, run
 
 @contextlib.contextmanager
 def mounted(folder, *options):
-    """A file system of its own in memory, or a sight of another folder; None where this user may
+    """A file system in memory, or a view of another folder; None if this user may
     not mount."""
     folder.mkdir(exist_ok=True)
     done = subprocess.run(["mount", *options, str(folder)], capture_output=True, check=False)
@@ -24,7 +24,7 @@ def mounted(folder, *options):
 
 
 def fill(ballast):
-    """Writes until nothing more goes onto the disk."""
+    """Writes until the disk is full."""
     file = os.open(ballast, os.O_CREAT | os.O_WRONLY)
     with contextlib.suppress(OSError):
         while os.write(file, bytes(4096)):
@@ -45,8 +45,8 @@ def check(work, report):
 
 
 def full_disk(work, report, origin, serve, whole):
-    """Pushes are refused with 507 or 503, reading goes on, nothing is lost; with room again pushes
-    are taken again."""
+    """Pushes are refused with 507 or 503, reading still works, nothing is lost; once there is room,
+    pushes are taken again."""
     with mounted(work / "small", "-t", "tmpfs", "-o", "size=12m", "tmpfs") as disk:
         if disk is None:
             report.skip("a full disk", "this user may not mount a file system")
@@ -70,7 +70,7 @@ def full_disk(work, report, origin, serve, whole):
             if status != 200:
                 wrong.append(f"a push with room again: {status} {body[:200]}")
             if server.stop() != 0:
-                wrong.append("it did not stop well")
+                wrong.append("it did not stop cleanly")
         code, out, error = run("verify", "--data", folder)
         if code != 0:
             wrong.append(out + error)
@@ -94,7 +94,7 @@ def full_disk(work, report, origin, serve, whole):
 
 
 def read_only(work, report, origin, whole):
-    """`verify` reads it; the server says plainly that it cannot write, or serves it."""
+    """`verify` reads it; the server says clearly that it cannot write, or serves it."""
     folder = work / "fixed"
     shutil.copytree(origin, folder)
     with mounted(work / "sight", "--bind", "-o", "ro", str(folder)) as sight:

@@ -16,11 +16,11 @@ import time
 from answers import PRODUCTS
 from process import DATA, Server, key_hash, run
 
-# Where the bundled table of stations has a place for them.
+# Airports with a location in the bundled table of stations.
 AIRPORTS = ["CYYZ", "CYVR", "CYUL", "CYQB", "CYYC", "CYXE", "CYWG", "CYHZ"]
 LONGITUDES = [-79.6, -123.2, -73.7, -71.4, -114.0, -106.7, -97.2, -63.5]
 
-# Between two full checks only the last reports are looked at.
+# Between two full checks only the latest reports are checked.
 FULL_CHECK = 20
 BACK = 500
 
@@ -34,7 +34,7 @@ OTHERS = ["grib/nam211_20180917T00Z_f000.grib2.gz", "grib/nam211_prmsl_simple.gr
 
 
 def temperature(place, number):
-    """The temperature of a report, so that a value tells which report it is of."""
+    """Returns the temperature of a report, so that each value identifies its report."""
     return (number * 7 + place * 3) % 60 - 20
 
 
@@ -46,7 +46,7 @@ def metar(place, number):
 
 
 class Pusher(threading.Thread):
-    """Pushes the reports of one airport from a number on until the server is gone."""
+    """Pushes the reports of one airport, starting at a number, until the server is gone."""
 
     def __init__(self, server, place, first):
         super().__init__(daemon=True)
@@ -76,7 +76,7 @@ class Pusher(threading.Thread):
 
 
 def push_others(server, done):
-    """A model run, a raster product and an alert, again and again."""
+    """Pushes a model run, a raster product and an alert, repeatedly."""
     queries = [{"model": "nam211"}, {}, {}]
     try:
         while True:
@@ -90,7 +90,7 @@ def push_others(server, done):
 
 
 def check(work, report, kills, seed):
-    """Kills a server so many times on one folder."""
+    """Kills a server `kills` times on one folder."""
     folder, chance = work / "data", random.Random(seed)
     products = work / "products.toml"
     products.write_text(PRODUCTS)
@@ -131,8 +131,8 @@ def check(work, report, kills, seed):
 
 
 def check_answers(server, acknowledged, pushed, others, back):
-    """What is wrong with what the server has of the reports that were pushed, from so many numbers
-    before the last one on."""
+    """Returns what is wrong with the pushed reports that the server has, from `back` numbers
+    before the last one."""
     wrong = []
     _, _, body = server.ask("/api/v1/stations/map/markers")
     for feature in json.loads(body)["features"]:
@@ -150,7 +150,7 @@ def check_answers(server, acknowledged, pushed, others, back):
         rows = list(csv.reader(io.StringIO(body.decode())))[1:]
         values = {row[5][:16]: float(row[6]) for row in rows}
         if len(values) != len(rows):
-            wrong.append(f"{name}: readings stand twice")
+            wrong.append(f"{name}: readings appear twice")
         for number in range(first, pushed[place]):
             key = f"{FIRST + datetime.timedelta(minutes=number):%Y-%m-%dT%H:%M}"
             value = values.pop(key, None)
@@ -179,5 +179,5 @@ def check_answers(server, acknowledged, pushed, others, back):
 
 
 def nearest(coordinates):
-    """The airport whose longitude is nearest: they are far apart."""
+    """Returns the airport with the nearest longitude: they are far apart."""
     return min(range(len(LONGITUDES)), key=lambda place: abs(LONGITUDES[place] - coordinates[0]))

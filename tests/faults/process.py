@@ -1,4 +1,4 @@
-"""The server as a process, and what it is asked."""
+"""The server as a process, and requests to it."""
 
 import http.client
 import json
@@ -13,34 +13,34 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 
-# More than anything takes; a bound, not a measurement.
+# Longer than anything takes; a bound, not a measurement.
 PATIENCE_S = 120
 
 KEY = "mesonet_push_of_the_fault_campaign"
 
 
 class Refused(Exception):
-    """The server did not start; the text is what it said."""
+    """The server did not start; the text is its output."""
 
 
 def binary():
-    """The server: MESONET_SERVER_BIN, else that of the debug build."""
+    """Returns the server program: MESONET_SERVER_BIN, else that of the debug build."""
     named = os.environ.get("MESONET_SERVER_BIN")
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     path = pathlib.Path(named) if named else target / "debug" / "mesonet-server"
     if not path.is_file():
-        raise SystemExit(f"{path} is not there: build it (cargo build -p mesonet-server) or name "
+        raise SystemExit(f"{path} does not exist: build it (cargo build -p mesonet-server) or name "
                          "another in MESONET_SERVER_BIN")
     return path.resolve()
 
 
 def clean_environment():
-    """No setting of this shell reaches the server."""
+    """Keeps the settings of this shell from the server."""
     return {"PATH": os.environ["PATH"], "TMPDIR": os.environ.get("TMPDIR", "/tmp")}
 
 
 def run(*args, wrap=(), ok=None):
-    """A command that ends by itself: (exit code, standard output, standard error)."""
+    """Runs a command that ends by itself: (exit code, standard output, standard error)."""
     command = [*wrap, str(binary()), *map(str, args)]
     done = subprocess.run(command, env=clean_environment(), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=PATIENCE_S, errors="replace")
@@ -51,7 +51,7 @@ def run(*args, wrap=(), ok=None):
 
 
 class Server:
-    """A server on a port of its own; `with` ends it."""
+    """A server on its own port; `with` ends it."""
 
     def __init__(self, folder, *args, wrap=(), files=None, memory_bytes=None):
         command = [*wrap, str(binary()), "serve", "--listen", "127.0.0.1:0", "--data", str(folder),
@@ -73,7 +73,7 @@ class Server:
         def read():
             for line in self.child.stderr:
                 self.log.append(line)
-                found = re.search(r"listens on http://127\.0\.0\.1:(\d+)", line)
+                found = re.search(r"listening on http://127\.0\.0\.1:(\d+)", line)
                 if found:
                     self.port = int(found[1])
                     listening.set()
@@ -95,14 +95,14 @@ class Server:
         self.kill()
 
     def kill(self):
-        """SIGKILL, in the middle of whatever it does."""
+        """Sends SIGKILL, whatever it is doing."""
         if self.child.poll() is None:
             self.child.kill()
         self.child.wait()
         self.reader.join()
 
     def stop(self):
-        """SIGTERM; its exit code."""
+        """Sends SIGTERM, and returns the exit code."""
         self.child.send_signal(signal.SIGTERM)
         code = self.child.wait(PATIENCE_S)
         self.reader.join()
@@ -112,12 +112,12 @@ class Server:
         return self.child.poll() is None
 
     def peak_bytes(self):
-        """The most memory it has had since it started, or since its peak was forgotten."""
+        """Returns the most memory it has used since it started, or since its peak was reset."""
         status = pathlib.Path(f"/proc/{self.child.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
 
     def forget_peak(self):
-        """From now on the peak is counted anew."""
+        """Resets the peak."""
         pathlib.Path(f"/proc/{self.child.pid}/clear_refs").write_text("5")
 
     def ask(self, path, body=None, headers=(), timeout_s=PATIENCE_S, source=None):

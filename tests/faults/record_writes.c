@@ -3,8 +3,8 @@
  *     record_writes LOG FOLDER MARKS PROGRAM [ARGUMENT...]
  *
  * FOLDER is a folder's real path. What the program writes to the file MARKS, outside of it, is
- * recorded between the changes: so it says what it has acknowledged. The system calls themselves are
- * watched (ptrace), so nothing goes by because it is not called through the C library.
+ * recorded between the changes: this is how it reports what it has acknowledged. The system calls
+ * themselves are watched (ptrace), so calls that bypass the C library are not missed.
  *
  * Each record is a line "KIND NUMBER OFFSET LENGTH LENGTH" and two texts of these lengths:
  *   c inode path     a file was made           r path path   renamed
@@ -14,8 +14,8 @@
  *   d path           the names in a folder were made durable
  *   x path           a folder was removed      a text        a mark
  *   ! text           a change that cannot be recorded
- * Memory that is mapped and written is not seen, but where a file is mapped so, that is recorded as
- * one that cannot be, except for SQLite's index of its log (-shm), which outlives no power loss.
+ * Writes to mapped memory are not seen. Mapping a file for writing is therefore recorded as a "!",
+ * except for SQLite's log index (-shm), which need not survive a power loss.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@
 
 #define MAX_THREADS 256
 
-/* A system call that a thread is in: what has to be known before it is done. */
+/* A system call that a thread is in: what must be known before it is done. */
 struct thread {
     pid_t tid;
     unsigned long long nr, args[6];
@@ -71,7 +71,7 @@ static void fd_link(const struct thread *of, unsigned long long fd, char *link) 
     snprintf(link, 64, "/proc/%d/fd/%d", of->tid, (int)fd);
 }
 
-/* The path of an open file, "" where there is none. */
+/* Returns the path of an open file, "" if it has none. */
 static void fd_path(const struct thread *of, unsigned long long fd, char *path) {
     char link[64];
     fd_link(of, fd, link);
@@ -92,7 +92,7 @@ static void read_text(pid_t tid, unsigned long long address, char *text, size_t 
     text[room - 1] = 0;
 }
 
-/* The real path that a call names, of which the last part need not be there. */
+/* Returns the real path that a call names; its last part need not exist. */
 static void path_of(const struct thread *of, int at_folder, unsigned long long address, char *path) {
     char named[PATH_MAX], whole[2 * PATH_MAX + 2], above[PATH_MAX], link[64];
     read_text(of->tid, address, named, sizeof named);
@@ -186,7 +186,7 @@ static void opened(const struct thread *of, unsigned long long fd, unsigned long
         record('t', found.st_ino, 0, "", 0, "", 0);
 }
 
-/* What was written is read back from the file, however it was written. */
+/* The written bytes are read back from the file, however they were written. */
 static void written(const struct thread *of, unsigned long long fd, long long offset,
                     unsigned long long length) {
     char path[PATH_MAX], link[64];

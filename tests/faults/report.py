@@ -1,4 +1,4 @@
-"""What a campaign found."""
+"""The findings of a campaign."""
 
 import collections
 import sys
@@ -13,7 +13,7 @@ class Report:
         self.passed = 0
 
     def trial(self, harm, name, result):
-        """One trial: what was done, how it was met, what is wrong with that."""
+        """Adds a trial: what was done, how it was handled, what is wrong."""
         what, outcome, wrong = result
         self.outcomes[harm][outcome] += 1
         if wrong:
@@ -30,7 +30,7 @@ class Report:
         self.notes.append(text)
 
     def print(self):
-        """The table, and a closing line that sums it up."""
+        """Prints the table, and a closing line that sums it up."""
         print("\n| Harm | Trials | How it was met |\n| --- | --- | --- |")
         for harm, outcomes in self.outcomes.items():
             met = ", ".join(f"{outcome}: {count}" for outcome, count in sorted(outcomes.items()))

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mesonet::{AlertMessage, MemoryStore, parse_instant, read_cap};
+use mesonet::feed::read_cap;
+use mesonet::time::parse_instant;
+use mesonet::{MemoryStore, alert};
 use mesonet_server::{Config, sample_alerts};
 use serde_json::Value;
 
@@ -10,7 +12,7 @@ use crate::support::Api;
 
 const SENT: &str = "2026-08-12T23:07:41Z";
 
-/// A message of CAP: its id, when it was sent, what stands in its head, its blocks.
+/// A CAP message: its id, when it was sent, its header elements, its blocks.
 fn cap(id: &str, sent: &str, head: &str, infos: &str) -> String {
     format!(
         r#"<alert xmlns="urn:oasis:names:tc:emergency:cap:1.2"><identifier>{id}</identifier>
@@ -19,7 +21,7 @@ fn cap(id: &str, sent: &str, head: &str, infos: &str) -> String {
     )
 }
 
-/// A block in a language, of the zone 041320 and what is drawn for it.
+/// A block in one language, for the zone 041320 and the shape drawn for it.
 fn info(language: &str, event: &str, more: &str) -> String {
     format!(
         r"<info><language>{language}</language><event>{event}</event><urgency>Immediate</urgency>
@@ -31,7 +33,7 @@ fn info(language: &str, event: &str, more: &str) -> String {
     )
 }
 
-fn messages(documents: &[String]) -> Vec<AlertMessage> {
+fn messages(documents: &[String]) -> Vec<alert::Message> {
     let mut all = Vec::new();
     for document in documents {
         read_cap(document.as_bytes(), |alert| all.push(alert)).unwrap();
@@ -39,14 +41,14 @@ fn messages(documents: &[String]) -> Vec<AlertMessage> {
     all
 }
 
-fn service(now: &str, alerts: Vec<AlertMessage>) -> Api {
+fn service(now: &str, alerts: Vec<alert::Message>) -> Api {
     let now_ms = parse_instant(now).unwrap();
     let api = Api::at(now_ms, Config::default(), std::sync::Arc::new(MemoryStore::default()));
-    api.state.alerts().append(alerts).unwrap();
+    api.state.services.alerts.append(alerts).unwrap();
     api
 }
 
-/// The alerts of the sample, on a clock of a replay.
+/// The alerts of the sample, with the clock of a replay.
 fn sample(now: &str) -> Api {
     service(now, sample_alerts().unwrap())
 }
@@ -93,7 +95,7 @@ fn without_alerts_the_collection_is_empty() {
 }
 
 #[test]
-fn the_words_come_in_the_language_that_is_asked_for_or_in_what_there_is() {
+fn the_text_is_in_the_requested_language_or_in_one_that_exists() {
     let api = one();
     for (path, headline) in
         [("/alerts", "tornado!"), ("/alerts?lang=en", "tornado!"), ("/alerts?lang=fr", "tornade!")]
@@ -105,7 +107,7 @@ fn the_words_come_in_the_language_that_is_asked_for_or_in_what_there_is() {
     api.get("/alerts?lang=es").refuses(400, "lang must be en or fr; got \"es\"");
 }
 
-/// Of each message of the chain its state, that of its areas, and the messages around it.
+/// The state of each message of the chain and of its areas, and the messages around it.
 #[test]
 fn the_state_is_that_of_the_servers_clock() {
     let chain = |now: &str| -> Vec<String> {
@@ -154,7 +156,7 @@ fn the_state_is_that_of_the_servers_clock() {
 }
 
 #[test]
-fn what_came_in_is_there_at_once_and_changes_the_state_of_what_was_there() {
+fn a_new_alert_is_there_at_once_and_changes_the_state_of_earlier_ones() {
     let infos = info("en-CA", "tornado", "");
     let api = service("2026-08-12T23:20:00Z", messages(&[cap("a", SENT, "", &infos)]));
     let status = |api: &Api| -> Vec<String> {
@@ -165,8 +167,8 @@ fn what_came_in_is_there_at_once_and_changes_the_state_of_what_was_there() {
     api.state.refresh().unwrap();
     let references = "<references>cap-pac@canada.ca,a,2026-08-12T23:07:41Z</references>";
     let update = cap("b", "2026-08-12T23:13:58Z", references, &infos);
-    api.state.alerts().append(messages(&[update])).unwrap();
-    // The newest first.
+    api.state.services.alerts.append(messages(&[update])).unwrap();
+    // Newest first.
     assert_eq!(status(&api), [r#""b" "Active""#, r#""a" "Superseded""#]);
 }
 
@@ -174,7 +176,7 @@ fn what_came_in_is_there_at_once_and_changes_the_state_of_what_was_there() {
 fn start_and_end_select_the_alerts_whose_interval_they_overlap() {
     let api = one();
     let count = |window: &str| ids(&api, &format!("/alerts?{window}")).len();
-    // From the time it was sent to its expiry, both included.
+    // From the time it was sent to its expiry, both inclusive.
     for (window, there) in [
         ("start=2026-08-13T00:05:41Z", 1),
         ("start=2026-08-13T00:05:42Z", 0),
@@ -217,7 +219,7 @@ fn a_box_holds_the_alerts_that_it_touches() {
     api.get("/alerts?bbox=1,3,2,2")
         .refuses(400, "minLat must not be greater than maxLat; got 3 and 2");
     api.get("/alerts?bbox=1,2,3,4&minLat=1&minLon=1&maxLat=2&maxLon=2")
-        .refuses(400, "the box is given twice; allowed are bbox or its four sides");
+        .refuses(400, "the box is given twice; give either bbox or its four sides");
 }
 
 #[test]
@@ -228,13 +230,13 @@ fn a_place_is_in_the_alerts_that_hold_it() {
     api.get("/alerts?lat=42.5").refuses(400, "a place needs both lat and lon, or neither");
     api.get("/alerts?lat=91&lon=0").refuses(400, "latitude must be from -90 to 90; got 91");
     api.get("/alerts?lat=x&lon=0").refuses(400, "lat must be a number; got \"x\"");
-    // Brigden, Ontario, when the tornado was there: not the whole of the zone that has ended since.
+    // Brigden, Ontario, when the tornado was there: not all of the zone, which has ended since.
     let api = sample("2026-08-12T23:20:00Z");
     let brigden = "/alerts?lat=42.82&lon=-82.29&active=true";
     assert_eq!(ids(&api, brigden), ["urn:oid:2.49.0.1.124.1455756091.2026"]);
 }
 
-/// Phoenix, Arizona, in the afternoon of 2026-07-15: a zone without a polygon of the alert's own.
+/// Phoenix, Arizona, in the afternoon of 2026-07-15: a zone, in an alert without its own polygon.
 #[test]
 fn an_alert_without_a_polygon_is_where_its_zones_are() {
     let api = sample("2026-07-15T20:00:45Z");
@@ -270,14 +272,14 @@ fn codes_select_the_alerts_of_their_zones() {
         .refuses(400, "codes must be one to 2000 zone codes, comma-separated; got none");
     api.get("/alerts?codes=41320").refuses(
         400,
-        "\"41320\" is no zone code; allowed are six digits (CLC, for example 041320) and two letters, \
-         C or Z, and three digits (UGC, for example OKC001 or OKZ025)",
+        "\"41320\" is not a zone code; allowed are six digits (CLC, for example 041320), or two \
+         letters, C or Z, and three digits (UGC, for example OKC001 or OKZ025)",
     );
     let most = vec!["041320"; 2_000].join(",");
     assert_eq!(ids(&api, &format!("/alerts?codes={most}")), ["a"]);
     let many = vec!["041320"; 2_001].join(",");
     api.get(&format!("/alerts?codes={many}"))
-        .refuses(400, "codes names more than 2000 zones; allowed are up to 2000");
+        .refuses(400, "codes names more than 2000 zones; the limit is 2000");
 }
 
 #[test]
@@ -296,17 +298,17 @@ fn the_area_of_a_fire_weather_zone_says_so() {
 }
 
 #[test]
-fn active_leaves_what_is_in_force() {
+fn active_keeps_only_alerts_in_force() {
     let api = sample("2026-07-15T20:00:45Z");
-    // Two are cancelled; four of Canada are of another day.
+    // Two are cancelled; four of Canada's are from another day.
     assert_eq!(ids(&api, "/alerts?active=true").len(), 391);
     assert_eq!(ids(&api, "/alerts?active=false").len(), 397);
     assert_eq!(ids(&sample("2026-09-01T00:00:00Z"), "/alerts?active=true"), [""; 0]);
     api.get("/alerts?active=yes").refuses(400, "active must be true or false; got \"yes\"");
 }
 
-/// Every ring is closed, outer ones go counterclockwise and holes clockwise, every position lies on
-/// the globe, and no edge goes across the antimeridian.
+/// Every ring is closed, outer ones run counterclockwise and holes clockwise, every position is on
+/// the globe, and no edge crosses the antimeridian.
 #[test]
 fn every_geometry_is_valid_geojson() {
     let (mut rings, mut alerts) = (0, 0);
@@ -344,7 +346,7 @@ fn every_geometry_is_valid_geojson() {
 }
 
 #[test]
-fn the_whole_answer_is_compressed_ahead_and_has_a_tag() {
+fn the_whole_answer_is_compressed_in_advance_and_has_a_tag() {
     let api = sample("2026-07-15T20:00:45Z");
     let before = api.get("/alerts").text();
     api.state.refresh().unwrap();
@@ -358,7 +360,7 @@ fn the_whole_answer_is_compressed_ahead_and_has_a_tag() {
     assert_eq!(api.get_with("/alerts?active=true", &known).status, 200);
 }
 
-/// What is kept ahead is the answer in English alone.
+/// Only the English answer is kept in advance.
 #[test]
 fn french_is_answered_in_french_after_the_english_answer_was_made_ahead() {
     let api = one();

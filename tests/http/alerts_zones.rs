@@ -54,7 +54,7 @@ fn codes_are_answered_in_their_order_each_once_and_unknown_ones_are_left_out() {
     assert_eq!(of("codes=OKC109,041320,OKZ025"), ["OKC109", "041320", "OKZ025"]);
     assert_eq!(of("codes=041320,OKC109,041320&codes=OKC109"), ["041320", "OKC109"]);
     assert_eq!(of("codes=041320%2C%20OKC109,"), ["041320", "OKC109"]);
-    // A code that no zone has, one that none can have, and one of several zones.
+    // A code that no zone has, one that no zone can have, and one shared by several zones.
     assert_eq!(of("codes=999999,okc109,082640-082713,OKC109"), ["OKC109"]);
     api.get("/alerts/zones?codes=999999").is(r#"{"type":"FeatureCollection","features":[]}"#);
 }
@@ -64,7 +64,7 @@ fn one_to_2000_codes_are_needed() {
     let api = api();
     for none in ["", "?codes=", "?codes=,%20,", "?kind=fire"] {
         api.get(&format!("/alerts/zones{none}"))
-            .refuses(400, "codes is needed: one to 2000 zone codes, comma-separated");
+            .refuses(400, "codes is required: one to 2000 zone codes, comma-separated");
     }
     let codes = |count: usize| -> String {
         // As browsers escape them.
@@ -72,11 +72,11 @@ fn one_to_2000_codes_are_needed() {
     };
     let all = ["000001", "000002", "000003"];
     assert_eq!(ids(&api.get(&format!("/alerts/zones?codes={}", codes(2_000)))), all);
-    // One of them twice is one.
+    // A repeated one counts once.
     let twice = api.get(&format!("/alerts/zones?codes={},000001", codes(2_000)));
     assert_eq!(ids(&twice), all);
     api.get(&format!("/alerts/zones?codes={}", codes(2_001)))
-        .refuses(400, "codes names 2001 zones; allowed are up to 2000");
+        .refuses(400, "codes names 2001 zones; the limit is 2000");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn kind_tells_zones_of_one_code_apart() {
     assert_eq!(of("codes=OKZ025&kind=base"), [Value::Null; 0]);
     api.get("/alerts/zones?codes=OKZ025&kind=land").refuses(
         400,
-        "\"land\" is no kind of zone; allowed are base, public, marine, fire and county",
+        "\"land\" is not a zone kind; allowed are base, public, marine, fire and county",
     );
 }
 
@@ -109,7 +109,7 @@ fn an_answer_is_immutable_and_its_etag_and_address_name_the_geography_version() 
     assert_eq!(year.text(), day.text());
     assert_eq!(year.header(header::CACHE_CONTROL), Some("public, max-age=31536000, immutable"));
     api.get("/alerts/zones?codes=000001&version=x")
-        .refuses(404, &format!("no geography version \"x\"; the one that is served is {version}"));
+        .refuses(404, &format!("unknown geography version \"x\"; the current one is {version}"));
     let etag = day.header(header::ETAG).unwrap();
     let again = api.get_with("/alerts/zones?codes=000001", &[(header::IF_NONE_MATCH, etag)]);
     again.is_empty(304);
@@ -134,7 +134,7 @@ fn a_caller_who_takes_an_encoding_gets_the_same_zones_in_it() {
     }
 }
 
-/// Every polygon of a feature, as rings of positions.
+/// Returns every polygon of a feature, as rings of positions.
 fn polygons(feature: &Value) -> Vec<Vec<Vec<[f64; 2]>>> {
     let geometry = &feature["geometry"];
     let coordinates = geometry["coordinates"].clone();
@@ -205,7 +205,7 @@ fn unpacked(folder: &TempDir, name: &str) -> PathBuf {
 }
 
 #[test]
-fn newer_files_go_over_the_zones_that_come_along() {
+fn newer_files_override_the_bundled_zones() {
     let folder = TempDir::new().unwrap();
     let shp = unpacked(&folder, "eccc_zones_bc.shp");
     unpacked(&folder, "eccc_zones_bc.dbf");
@@ -213,7 +213,7 @@ fn newer_files_go_over_the_zones_that_come_along() {
     std::fs::write(shp.with_extension("prj"), prj).unwrap();
     let geojson = unpacked(&folder, "eccc_clc_bc_75.geojson");
 
-    // 083510 is drawn otherwise there, 081200 is no base zone.
+    // 083510 is drawn differently there, 081200 is not a base zone.
     let path = "/alerts/zones?codes=083510,081200,041320";
     let before = api().get(path);
     assert_eq!(ids(&before), ["083510", "041320"]);

@@ -1,4 +1,4 @@
-//! Files of a few bytes that stand for millions: read by the binary, in bounded memory.
+//! Files of a few bytes that expand to millions: read by the binary, in bounded memory.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -14,13 +14,13 @@ use crate::process::command;
 /// What the binary may allocate, in KiB: less than any of the bombs would take.
 const MEMORY_KIB: u64 = 250_000;
 
-/// One more than that, in MiB.
+/// One more MiB than that.
 const BOMB_MIB: usize = 400;
 
 const MIB: usize = 1 << 20;
 
-/// Runs `ingest` over one file within the limit of memory: more of it is refused by the system,
-/// which ends the process.
+/// Runs `ingest` on one file within the memory limit: the system refuses any more, which ends the
+/// process.
 fn ingest(name: &str, bytes: &[u8]) -> (Output, TempDir) {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join(name), bytes).unwrap();
@@ -46,8 +46,8 @@ pub fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A tar archive whose first header, of a kind, has a body of so many MiB, packed: members of gzip
-/// one after the other are one file.
+/// A tar archive whose first header, of a given kind, has a body of this many MiB, compressed:
+/// concatenated gzip members form one file.
 fn tar_bomb(kind: u8, first: &[u8]) -> Vec<u8> {
     let mut header = [0; 512];
     header[..4].copy_from_slice(b"bomb");
@@ -78,10 +78,10 @@ fn long_names_in_a_tar_archive_take_no_memory() {
     }
 }
 
-/// Side of the greatest square field that is read.
+/// The side of the largest square field that is read.
 const SIDE: u32 = 8192;
 
-/// A message of a field of that size, of the product `reflectivity`, with a packing and its data.
+/// A message with a field of that size, of the product `reflectivity`, with a packing and its data.
 pub fn field(packing: (u16, u8), data: &[u8]) -> Vec<u8> {
     const LAT: u32 = 54_000_000;
     const LON: u32 = 230_000_000;

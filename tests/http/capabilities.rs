@@ -1,7 +1,8 @@
 //! `GET /capabilities`
 
 use axum::http::header;
-use mesonet::{MemoryStore, Plan};
+use mesonet::MemoryStore;
+use mesonet::access::Plan;
 use mesonet_server::Config;
 
 use crate::support::Api;

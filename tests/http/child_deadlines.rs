@@ -1,4 +1,4 @@
-//! A process that a test starts cannot hold the test up for ever.
+//! A process that a test starts cannot block the test forever.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::child::Process;
 
-/// For what never comes; long enough that on a busy machine what comes at all has come.
+/// The patience for something that never comes; long enough for a busy machine to deliver what does
+/// come.
 const SHORT: Duration = Duration::from_secs(4);
 const LONG: Duration = Duration::from_secs(120);
 
@@ -14,18 +15,18 @@ fn shell(script: &str, patience: Duration) -> Process {
     Process::start(Command::new("sh").args(["-c", script]), patience)
 }
 
-/// The words of the panic, with which a test fails.
+/// Returns the panic message with which a test fails.
 fn failure(test: impl FnOnce()) -> String {
     *catch_unwind(AssertUnwindSafe(test)).unwrap_err().downcast::<String>().unwrap()
 }
 
 #[test]
-fn a_process_that_hangs_is_a_failure_with_its_name_and_its_last_words() {
+fn a_process_that_hangs_is_a_failure_with_its_name_and_last_output() {
     let said = failure(|| {
         shell("echo begins; echo is stuck >&2; exec sleep 600", SHORT).wait();
     });
     assert!(said.starts_with("\"sh\" \"-c\" "), "{said}");
-    assert!(said.contains("was waited for longer than 4s"), "{said}");
+    assert!(said.contains("timed out after 4s"), "{said}");
     assert!(
         said.ends_with("output:\nbegins\n--- the last of its standard error:\nis stuck"),
         "{said}"
@@ -37,20 +38,20 @@ fn a_process_that_closed_its_outputs_and_hangs_is_a_failure() {
     let said = failure(|| {
         shell("exec sleep 600 >&- 2>&-", SHORT).wait();
     });
-    assert!(said.contains("was waited for longer than 4s"), "{said}");
+    assert!(said.contains("timed out after 4s"), "{said}");
 }
 
 #[test]
-fn a_process_that_says_other_things_without_end_is_a_failure() {
+fn a_process_that_keeps_writing_other_things_is_a_failure() {
     let said = failure(|| {
         shell("while :; do echo works; sleep 0.01; done", SHORT).wait_for("listens");
     });
-    assert!(said.contains("was waited for longer than 4s"), "{said}");
+    assert!(said.contains("timed out after 4s"), "{said}");
     assert!(said.contains("\nworks\nworks\n"), "{said}");
 }
 
 #[test]
-fn a_process_that_ends_too_early_is_a_failure_with_its_last_words() {
+fn a_process_that_ends_too_early_is_a_failure_with_its_last_output() {
     let said = failure(|| {
         shell("echo cannot begin >&2; exit 3", LONG).wait_for("listens");
     });
@@ -59,8 +60,8 @@ fn a_process_that_ends_too_early_is_a_failure_with_its_last_words() {
 }
 
 #[test]
-fn both_outputs_of_a_process_are_kept_whole_and_its_status_told() {
-    // More than a pipe holds.
+fn both_outputs_of_a_process_are_kept_and_its_status_returned() {
+    // More than fits into a pipe.
     let (status, said) =
         shell("yes out | head -n 50000; yes error | head -n 50000 >&2; exit 3", LONG).wait();
     assert_eq!(status.code(), Some(3));

@@ -5,10 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::HeaderName;
-use mesonet::{
-    AlertMessage, AlertStore, Batch, EmbeddedOptions, EmbeddedStore, MINUTE_MS, Maintenance,
-    Quality, Store, unjudged,
-};
+use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, unjudged};
+use mesonet::time::MINUTE_MS;
+use mesonet::{Batch, EmbeddedStore, Quality, Store, alert};
 use mesonet_server::Config;
 use tempfile::TempDir;
 
@@ -56,7 +55,7 @@ fn a_record_without_its_catalogue_is_refused_and_comes_back_from_its_segments() 
     assert!(ok, "{out}{error}");
     assert_eq!(out, "2 stations\n2 segments with 20 readings\n0 batches of the old journal\n");
     let refused = refusal(&folder, &["verify", "--rebuild"]);
-    assert!(refused.contains("the catalogue is whole and knows every segment"), "{refused}");
+    assert!(refused.contains("the catalogue is intact and lists every segment"), "{refused}");
     let server = Server::start(&folder, &["--now", "2024-08-03T12:00:00Z"]);
     let (head, body) = server.get(&format!("/api/v1/stations/{}", id("A")));
     assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
@@ -78,14 +77,14 @@ fn the_sample_does_not_go_into_a_folder_that_holds_anything() {
 }
 
 #[test]
-fn alerts_that_are_cut_do_not_keep_readings_from_being_served() {
+fn readings_are_served_though_the_alerts_are_cut() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("mesonet-data");
     record(&data);
     let alerts = AlertStore::open(&data).unwrap().0;
     for number in 0..60 {
         let sender = "x".repeat(1_000);
-        let alert = AlertMessage { id: number.to_string(), sender, ..AlertMessage::default() };
+        let alert = alert::Message { id: number.to_string(), sender, ..alert::Message::default() };
         alerts.append(vec![alert]).unwrap();
     }
     drop(alerts);
@@ -118,7 +117,7 @@ fn every_answer_that_lacks_readings_of_a_damaged_block_says_so() {
     bytes[middle] ^= 1;
     fs::write(&path, bytes).unwrap();
     let store = EmbeddedStore::open(folder.path(), EmbeddedOptions::default()).unwrap();
-    let config = Config { assume_plan: mesonet::Plan::Commercial, ..Config::default() };
+    let config = Config { assume_plan: mesonet::access::Plan::Commercial, ..Config::default() };
     let api = Api::at(NOW_MS, config, Arc::new(store));
     let (a, b) = (id("A"), id("B"));
     let window = "start=2024-08-03T11:30:00Z&end=2024-08-03T12:00:00Z";
@@ -140,7 +139,7 @@ fn every_answer_that_lacks_readings_of_a_damaged_block_says_so() {
         let body = format!(r#"{{"stationId":"{id}","name":"airTemperature"}}"#);
         told(api.post(&format!("/observations/series?{window}"), body))
     };
-    assert_eq!(series(a, window), said(404), "what is lost is not there, but it may have been");
+    assert_eq!(series(a, window), said(404), "what is lost is missing, but may have existed");
     assert_eq!(series(b, early), whole(404));
     let bulk = |id, window: &str| {
         let body = format!(r#"{{"stationId":"{id}"}}"#);

@@ -1,6 +1,7 @@
-//! The door over real sockets: who is silent, slow or many keeps nobody else from being answered.
+//! The front door over real sockets: callers that are silent, slow or many do not keep others from
+//! being served.
 //!
-//! Callers are told apart by their address, and the whole of 127.0.0.0/8 is this machine.
+//! Callers are distinguished by address, and all of 127.0.0.0/8 is this machine.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -14,13 +15,13 @@ use tempfile::TempDir;
 
 use crate::process::{PATIENCE, Server, binary, data, output};
 
-/// The caller whom nobody else is to disturb.
+/// The caller that nobody else may disturb.
 const POLITE: u8 = 1;
 
-/// A grid of every minute of 12 hours at all stations: many megabytes, be it coarsened or not.
+/// A grid of every minute of 12 hours at all stations: many megabytes, coarsened or not.
 const BIG: &str = "GET /api/v1/stations/readings?step=1 HTTP/1.1\r\nhost: a\r\n\r\n";
 
-/// A small answer that is worked out for the caller.
+/// A small answer that is computed for the caller.
 const SMALL: &str = "/api/v1/stations/readings?minLat=43&minLon=-80&maxLat=44&maxLon=-79";
 
 /// A connection from 127.0.0.x.
@@ -34,7 +35,7 @@ fn connect(server: SocketAddr, from: u8) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// All that comes until the end; a connection that is reset has ended too.
+/// Reads everything until the end; a connection that is reset has also ended.
 fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
     let (mut bytes, mut piece) = (Vec::new(), vec![0; 65_536]);
     loop {
@@ -47,7 +48,7 @@ fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
     }
 }
 
-/// What the server answers to bytes before it ends the connection.
+/// Returns what the server answers to some bytes before it closes the connection.
 fn answer_to(server: SocketAddr, request: &str) -> String {
     let mut stream = connect(server, POLITE).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -72,7 +73,7 @@ fn bare_string(answer: &str, status: &str, text: &str) {
     assert!(body.contains(text), "{answer}");
 }
 
-/// A server that may open so few files.
+/// Starts a server that may open only this many files.
 fn with_files(folder: &TempDir, files: u32, args: &[&str]) -> Server {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("ulimit -n {files}; exec \"$0\" \"$@\"")).arg(binary());
@@ -82,13 +83,13 @@ fn with_files(folder: &TempDir, files: u32, args: &[&str]) -> Server {
 }
 
 #[test]
-fn silent_connections_up_to_the_file_limit_shut_nobody_out() {
+fn silent_connections_up_to_the_file_limit_lock_nobody_out() {
     let folder = TempDir::new().unwrap();
     let server = with_files(&folder, 256, &["--now", "live"]);
     let mut silent = Vec::new();
     for round in 0..5 {
         for _ in 0..20 {
-            // Three addresses, 300 connections: more than the server may open files.
+            // Three addresses, 300 connections: more than the server may have open files.
             silent.extend((2..5).filter_map(|from| connect(server.address(), from).ok()));
         }
         for _ in 0..4 {
@@ -119,12 +120,12 @@ fn a_kept_connection_outlives_a_flood_of_others_that_ask_for_nothing() {
         while byte != *b"}" {
             kept.read_exact(&mut byte).unwrap();
         }
-        // Every place is taken, and a newcomer finds one too.
+        // Every place is taken, and a newcomer still gets one.
         get(server.address(), SMALL);
     }
 }
 
-/// A connection whose request is under way: the server asks for its body, which does not come.
+/// A connection with an unfinished request: the server waits for its body, which never comes.
 fn without_body(address: SocketAddr, from: u8) -> TcpStream {
     let mut stream = connect(address, from).unwrap();
     let head = "POST /api/v1/stations/readings HTTP/1.1\r\nhost: a\r\ncontent-type: \
@@ -135,14 +136,14 @@ fn without_body(address: SocketAddr, from: u8) -> TcpStream {
 }
 
 #[test]
-fn when_all_are_busy_who_has_many_loses_one_to_a_stranger() {
+fn if_all_are_busy_a_caller_with_many_loses_one_to_a_newcomer() {
     let folder = TempDir::new().unwrap();
     let args = ["--now", "live", "--max-connections", "8", "--max-address-connections", "8"];
     let server = Server::start(&folder, &args);
     let mut modest = without_body(server.address(), 3);
     let mut greedy: Vec<_> = (0..7).map(|_| without_body(server.address(), 2)).collect();
     get(server.address(), SMALL);
-    // The longest of those that keep the server waiting.
+    // The one that has kept the server waiting longest.
     assert_eq!(greedy[0].read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
     modest.write_all(&[b' '; 100]).unwrap();
     let mut start = [0; 12];
@@ -152,14 +153,14 @@ fn when_all_are_busy_who_has_many_loses_one_to_a_stranger() {
 }
 
 #[test]
-fn when_all_are_busy_and_nobody_has_many_a_stranger_is_told_to_come_later() {
+fn if_all_are_busy_and_nobody_has_many_a_newcomer_is_told_to_come_later() {
     let folder = TempDir::new().unwrap();
     let args = ["--now", "live", "--max-connections", "4", "--max-address-connections", "4"];
     let server = Server::start(&folder, &args);
     let busy: Vec<_> = (2..6).map(|from| without_body(server.address(), from)).collect();
     let mut stranger = connect(server.address(), POLITE).unwrap();
     let told = String::from_utf8(read_to_end(&mut stranger)).unwrap();
-    bare_string(&told, "503", "too many connections are open; try it later");
+    bare_string(&told, "503", "too many connections are open; try again later");
     drop(busy);
     let started = Instant::now();
     loop {
@@ -174,7 +175,7 @@ fn when_all_are_busy_and_nobody_has_many_a_stranger_is_told_to_come_later() {
 }
 
 #[test]
-fn a_head_that_does_not_end_and_a_connection_that_rests_are_given_up() {
+fn an_unfinished_head_and_an_idle_connection_are_closed() {
     let folder = TempDir::new().unwrap();
     let server = Server::start(
         &folder,
@@ -184,7 +185,7 @@ fn a_head_that_does_not_end_and_a_connection_that_rests_are_given_up() {
     let mut drop_by_drop = connect(server.address(), 2).unwrap();
     let started = Instant::now();
     for byte in b"GET / HTTP/1.1\r\nhost: a\r\nx: ".iter().chain(std::iter::repeat(&b'y')) {
-        assert!(started.elapsed() < PATIENCE, "a head may take for ever");
+        assert!(started.elapsed() < PATIENCE, "headers may take forever");
         if drop_by_drop.write_all(&[*byte]).is_err() {
             break;
         }
@@ -195,7 +196,7 @@ fn a_head_that_does_not_end_and_a_connection_that_rests_are_given_up() {
 }
 
 #[test]
-fn two_hosts_none_or_a_malformed_one_are_a_400_and_the_end() {
+fn two_hosts_no_host_or_a_malformed_one_are_a_400_and_the_end() {
     let folder = TempDir::new().unwrap();
     let server = Server::start(&folder, &["--now", "live"]);
     let ask = |version: &str, hosts: &str| {
@@ -224,11 +225,15 @@ fn a_body_that_comes_too_slowly_is_a_408() {
                 application/json\r\ncontent-length: 100\r\n\r\n{";
     slow.write_all(head.as_bytes()).unwrap();
     let told = String::from_utf8(read_to_end(&mut slow)).unwrap();
-    bare_string(&told, "408", "the body came too slowly: 1 bytes in 20 s; it must come at 4096");
+    bare_string(
+        &told,
+        "408",
+        "the body arrived too slowly: 1 bytes in 20 s; it must arrive at 4096",
+    );
 }
 
 #[test]
-fn an_answer_that_is_not_taken_is_broken_off_and_one_that_is_taken_slowly_is_whole() {
+fn an_answer_that_is_not_read_is_broken_off_and_one_that_is_read_slowly_is_complete() {
     let folder = TempDir::new().unwrap();
     let server = Server::start(&folder, &["--min-bytes-per-s", "65536"]);
     let mut stuck = connect(server.address(), 2).unwrap();
@@ -242,7 +247,7 @@ fn an_answer_that_is_not_taken_is_broken_off_and_one_that_is_taken_slowly_is_who
             break;
         }
         taken.extend_from_slice(&piece[..count]);
-        // A megabyte a second until the other one is given up, then all there is.
+        // A megabyte a second until the other one is closed, then everything that is left.
         if started.elapsed() < Duration::from_secs(25) {
             thread::sleep(Duration::from_millis(60));
         }
@@ -250,12 +255,12 @@ fn an_answer_that_is_not_taken_is_broken_off_and_one_that_is_taken_slowly_is_who
     assert!(taken.ends_with(b"\r\n0\r\n\r\n"), "the last piece is missing");
     let got = read_to_end(&mut stuck);
     assert!(got.starts_with(b"HTTP/1.1 200 OK"));
-    assert!(!got.ends_with(b"\r\n0\r\n\r\n"), "it looks whole");
+    assert!(!got.ends_with(b"\r\n0\r\n\r\n"), "it looks complete");
     assert!(got.len() < taken.len());
 }
 
 #[test]
-fn two_hundred_who_do_not_read_and_come_again_keep_nobody_waiting() {
+fn two_hundred_clients_that_do_not_read_and_reconnect_keep_nobody_waiting() {
     let folder = TempDir::new().unwrap();
     let server = Server::start(&folder, &[]);
     let address = server.address();
@@ -272,7 +277,7 @@ fn two_hundred_who_do_not_read_and_come_again_keep_nobody_waiting() {
                         asked.fetch_add(1, Ordering::Relaxed);
                     }
                     if held.len() == 50 {
-                        // All of them hold on for a while; then the first ones come again.
+                        // All of them hold on for a while; then the first ones reconnect.
                         thread::sleep(Duration::from_millis(200));
                         held.drain(..10);
                     }
@@ -314,11 +319,11 @@ fn sighup_ends_nothing() {
     }
     let (code, log) = server.stop();
     assert_eq!(code, Some(0), "{log}");
-    assert!(log.contains("SIGHUP changes nothing"), "{log}");
+    assert!(log.contains("SIGHUP has no effect"), "{log}");
 }
 
 #[test]
-fn told_to_stop_the_server_finishes_what_it_can_and_ends_while_files_are_pushed() {
+fn a_server_told_to_stop_finishes_what_it_can_and_ends_while_files_are_pushed() {
     let folder = TempDir::new().unwrap();
     std::fs::create_dir(folder.path().join("in")).unwrap();
     let (_, key, _) = output(folder.path(), &["push-key"]);
@@ -339,7 +344,7 @@ fn told_to_stop_the_server_finishes_what_it_can_and_ends_while_files_are_pushed(
     push(&mut acknowledged, file.len(), &file);
     acknowledged.read_exact(&mut [0; 15]).unwrap();
 
-    // One that does not go on, one that is being read in, and a file that is about to be.
+    // One that stalls, one that is being read, and a file that is about to be.
     let mut half = connect(server.address(), 2).unwrap();
     push(&mut half, file.len(), &file[..file.len() / 2]);
     let mut whole = connect(server.address(), 2).unwrap();
@@ -350,8 +355,8 @@ fn told_to_stop_the_server_finishes_what_it_can_and_ends_while_files_are_pushed(
     let told = Instant::now();
     let (code, log) = server.stop();
     assert_eq!(code, Some(0), "{log}");
-    assert!(log.contains("answers under way were broken off"), "{log}");
-    // Stated: within 15 s. The rest is for a machine that has more to do.
+    assert!(log.contains("unfinished answers were cut off"), "{log}");
+    // The documented limit is 15 s. The rest is for a busy machine.
     assert!(told.elapsed() < Duration::from_secs(40), "{:?}", told.elapsed());
     let whole = String::from_utf8(read_to_end(&mut whole)).unwrap();
     assert!(whole.is_empty() || whole.contains("\r\nconnection: close\r\n"), "{whole}");

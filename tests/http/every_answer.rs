@@ -2,10 +2,11 @@
 
 use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
-use mesonet::{
-    Batch, Damage, Directory, Judge, MemoryStore, Plan, Reader, Receipt, Selection, SeriesSlice,
-    Store, StoreError, unjudged,
+use mesonet::access::Plan;
+use mesonet::store::{
+    Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError, unjudged,
 };
+use mesonet::{Batch, MemoryStore, Reader, Store};
 use mesonet_server::Config;
 use std::sync::Arc;
 
@@ -115,7 +116,7 @@ fn an_unknown_address_is_a_404_and_a_wrong_method_a_405_both_empty() {
     }
 }
 
-/// Answers of every kind, with the status of each.
+/// Returns answers of every kind, with the status of each.
 fn answers_of_every_kind() -> Vec<(u16, Answer)> {
     let api = api();
     let etag = api.get("/observations/units").header(header::ETAG).unwrap().to_owned();
@@ -142,7 +143,7 @@ fn answers_of_every_kind() -> Vec<(u16, Answer)> {
 }
 
 #[test]
-fn no_browser_takes_an_answer_for_something_else() {
+fn no_browser_mistakes_the_type_of_an_answer() {
     for (status, answer) in answers_of_every_kind() {
         assert_eq!(answer.status, status);
         let told = answer.header(header::X_CONTENT_TYPE_OPTIONS);
@@ -182,7 +183,7 @@ fn what_is_not_utf_8_is_refused_with_a_bare_string_wherever_it_stands() {
             assert_eq!(answer.header(header::CONTENT_TYPE), Some("application/json"));
         }
     }
-    // UTF-8 is what it is, escaped or not.
+    // UTF-8 is accepted, escaped or not.
     get("/api/v1/products/%C3%A9/exists").is(r#"{"exists":false}"#);
     assert_eq!(api.get("/capabilities?x=%E2%82%AC").status, 200);
 }
@@ -244,10 +245,10 @@ fn the_root_tells_what_the_server_is() {
 fn a_query_string_has_a_longest_length() {
     api()
         .get(&format!("/stations/readings?x={}", "y".repeat(32_767)))
-        .refuses(400, "the query string is 32769 bytes long; allowed are up to 32768");
+        .refuses(400, "the query string is 32769 bytes long; the limit is 32768");
 }
 
-/// A store that is asked for readings after it was looked through for the snapshots.
+/// A store that is asked for readings after the snapshots were made from it.
 #[derive(Default)]
 struct Faulty {
     panics: bool,
@@ -273,7 +274,10 @@ impl Reader for Faulty {
         assert!(!self.panics || selection.stations.is_empty(), "the disk is on fire");
         match selection.stations.first() {
             None => Ok(Damage::default()),
-            Some(&station) => Err(StoreError::UnknownStation { index: 0, station }),
+            Some(station) => Err(StoreError::Storage {
+                path: "segments".to_owned(),
+                cause: format!("the disk refuses station {station}"),
+            }),
         }
     }
 }
@@ -282,7 +286,7 @@ fn faulty() -> Api {
     fault(false)
 }
 
-/// The store is empty when the snapshots are made and has a station when it is asked.
+/// The store is empty when the snapshots are made, and has a station when it is asked.
 fn fault(panics: bool) -> Api {
     let store = Arc::new(Faulty { panics, ..Faulty::default() });
     let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store) as Arc<dyn Store>);
@@ -291,13 +295,13 @@ fn fault(panics: bool) -> Api {
 }
 
 #[test]
-fn a_fault_of_the_server_is_a_500_and_tells_nothing() {
+fn a_fault_of_the_server_is_a_500_and_reveals_nothing() {
     for panics in [false, true] {
         let api = fault(panics);
         api.get("/stations/readings").is_empty(500);
         api.get("/stations/readings?step=60").is_empty(500);
         api.get(&format!("/stations/{}", id("A"))).is_empty(500);
-        // The others are served as before.
+        // Other requests are served as before.
         assert_eq!(api.get("/stations/map/details").status, 200);
     }
 }

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
+use mesonet::access::Plan;
+use mesonet::store::unjudged;
+use mesonet::time::MINUTE_MS;
 use mesonet::{
-    BaseQuality, Batch, IntervalType, Iso8601, MINUTE_MS, MemoryStore, Plan, Quality, SeriesKey,
-    Store, Variable, unjudged,
+    BaseQuality, Batch, IntervalType, Iso8601, MemoryStore, Quality, SeriesKey, Store, Variable,
 };
 use mesonet_server::Config;
 
@@ -34,7 +36,7 @@ fn export(api: &Api, query: &str, fields: &str) -> Answer {
     api.post(&format!("/historical/bulk?{query}"), body)
 }
 
-/// It must be a 200 with these rows below the header row.
+/// Asserts a 200 with these rows below the header row.
 #[track_caller]
 fn holds(answer: &Answer, rows: &[String]) {
     let body = rows.iter().fold(HEAD.to_owned(), |body, row| body + row + "\n");
@@ -65,7 +67,7 @@ fn some() -> MemoryStore {
     ])
 }
 
-/// Its rows of [`DAY`], by time and then by series: the wind's id is the lower one.
+/// Its rows of [`DAY`], by time and then by series: the wind has the lower id.
 fn rows() -> [String; 4] {
     assert!(WIND.id() < AIR.id());
     [
@@ -104,7 +106,7 @@ fn the_start_is_included_and_the_end_is_not() {
 }
 
 #[test]
-fn there_is_no_limit_of_the_window() {
+fn the_window_has_no_limit() {
     let answer = export(&api(some()), "start=0000-01-01T00:00:00Z&end=9999-12-31T00:00:00Z", "");
     assert_eq!(answer.text().lines().count(), 6);
 }
@@ -120,12 +122,12 @@ fn entries_select_series_and_their_filters_rows() {
            "reportedUnit":"km/h","groupBucketName":""},{"name":"airTemperature"}"#,
     );
     holds(&both, &rows());
-    // Bounds belong to the range.
+    // Bounds are inclusive.
     let bounds = filters(r#"{"lowerValueBound":12,"upperValueBound":20.5}"#);
     holds(&bounds, &[wind_12.clone(), air_12.clone()]);
     let good = r#"{"qualityRange":{"worst":"Good","best":"Good"}}"#;
     holds(&filters(good), &[wind_11.clone(), air_12.clone()]);
-    // Unknown ranks above Good; a side that is left out is open.
+    // Unknown ranks above Good; an omitted side is open.
     let fair = filters(r#"{"qualityRange":{"worst":"Inconsistent"}}"#);
     holds(&fair, &[wind_11.clone(), air_11, air_12.clone()]);
     let poor = filters(r#"{"qualityRange":{"best":"Good"}}"#);
@@ -133,7 +135,7 @@ fn entries_select_series_and_their_filters_rows() {
 }
 
 #[test]
-fn an_empty_result_is_a_200_that_tells_whether_the_series_exists() {
+fn an_empty_result_is_a_200_that_says_whether_the_series_exists() {
     let api = api(some());
     let headers = ["x-has-more", "x-next-cursor", "x-series-found", "x-station-id", "x-name"];
     let later = "start=2024-08-03T12:00:01Z&end=2024-08-04T00:00:00Z";
@@ -155,7 +157,7 @@ fn an_empty_result_is_a_200_that_tells_whether_the_series_exists() {
     assert_eq!(told(&answer, &headers), [Some("False"), None, Some("False"), None, None]);
 }
 
-/// The rows of all pages, and how many pages there were.
+/// Returns the rows of all pages, and the number of pages.
 fn all_pages(api: &Api, query: &str, fields: &str) -> (Vec<String>, usize) {
     let (mut rows, mut pages, mut cursor) = (Vec::new(), 0, String::new());
     loop {
@@ -181,7 +183,7 @@ fn pages_follow_one_another_without_a_gap_or_a_repeat() {
 }
 
 #[test]
-fn a_page_has_200000_rows_unless_it_is_said() {
+fn a_page_has_200000_rows_by_default() {
     let mut batch = Batch::default();
     for second in (0..200_001).rev() {
         batch.reports.extend(report("A", second * 1_000, &AIR, 1.0, Quality::GOOD).reports);
@@ -210,7 +212,7 @@ fn paging_is_exact_while_readings_come_in() {
             let mut added = 2_000;
             while !stop.load(Ordering::Relaxed) && added < 100_000 {
                 store.append(&minute(added), &mut unjudged).unwrap();
-                // Of another series, which was not there, and late.
+                // From another series, which was not there before, and late.
                 let late = report("A", (added - 1_000) * MINUTE_MS, &WIND, 0.0, Quality::GOOD);
                 store.append(&late, &mut unjudged).unwrap();
                 added += 1;
@@ -220,7 +222,7 @@ fn paging_is_exact_while_readings_come_in() {
     };
     let query = "start=2024-08-03T12:00:00Z&end=2034-08-03T12:00:00Z&pageSize=37";
     let air = r#","requests":[{"name":"airTemperature"}]"#;
-    // In the end nothing more comes in, so the pages come to an end.
+    // At the end nothing more comes in, so the pages end.
     let (mut rows, mut cursor) = (Vec::new(), String::new());
     for page in 0.. {
         let answer = export(&api, &format!("{query}{cursor}"), air);
@@ -261,16 +263,15 @@ fn a_cursor_of_another_request_or_a_damaged_one_is_refused() {
     let query = format!("{DAY}&pageSize=1");
     let first = export(&api, &query, "");
     let cursor = told(&first, &["x-next-cursor"])[0].unwrap().to_owned();
-    let other = "the cursor is of another request; query and body must be those of the page that \
-                 it came with";
+    let other = "the cursor belongs to another request; query and body must be the same as for \
+                 the page that it came with";
     let later = "start=2024-08-03T00:00:01Z&end=2024-08-04T00:00:00Z&pageSize=1";
     for query in [later, &format!("{DAY}&pageSize=2"), DAY] {
         export(&api, &format!("{query}&cursor={cursor}"), "").refuses(400, other);
     }
     let wind = r#","requests":[{"name":"windSpeed"}]"#;
     export(&api, &format!("{query}&cursor={cursor}"), wind).refuses(400, other);
-    let damaged =
-        "the cursor is damaged; allowed is the X-Next-Cursor of the previous page as it came";
+    let damaged = "invalid cursor: it must be the X-Next-Cursor of the previous page, unchanged";
     let flipped = cursor.replacen(&cursor[20..21], "g", 1);
     for bad in ["", "x", &cursor[1..], &flipped, &format!("{cursor}00"), "%F0%9F%8C%A7"] {
         export(&api, &format!("{query}&cursor={bad}"), "").refuses(400, damaged);
@@ -284,8 +285,8 @@ fn a_cursor_of_another_request_or_a_damaged_one_is_refused() {
 #[test]
 fn what_is_missing_or_malformed_is_refused() {
     let api = api(some());
-    export(&api, "end=2024-08-03T12:00:00Z", "").refuses(400, "start is needed");
-    export(&api, "start=2024-08-03T12:00:00Z", "").refuses(400, "end is needed");
+    export(&api, "end=2024-08-03T12:00:00Z", "").refuses(400, "start is required");
+    export(&api, "start=2024-08-03T12:00:00Z", "").refuses(400, "end is required");
     export(&api, "start=2024-08-03T12:00:00Z&end=2024-08-03T12:00:00Z", "").refuses(
         400,
         "start must be before end; got start 2024-08-03T12:00:00Z and end 2024-08-03T12:00:00Z",
@@ -301,7 +302,7 @@ fn what_is_missing_or_malformed_is_refused() {
     export(&api, DAY, differ).refuses(
         400,
         "all requests must have the same lowerValueBound, upperValueBound and qualityRange; those \
-         of requests[1] are not those of requests[0]",
+         of requests[1] differ from those of requests[0]",
     );
     let bounds = r#","requests":[{"lowerValueBound":2,"upperValueBound":1}]"#;
     export(&api, DAY, bounds)
@@ -322,7 +323,7 @@ fn what_is_missing_or_malformed_is_refused() {
         let answer = export(&api, DAY, fields);
         let message: String = serde_json::from_str(&answer.text()).unwrap();
         assert_eq!(answer.status, 400);
-        let form = "the body must be a JSON object of the form that is asked for: ";
+        let form = "the body must be a JSON object of the expected form: ";
         assert!(message.starts_with(form), "{message}");
     }
 }
@@ -334,7 +335,7 @@ fn only_a_commercial_plan_opens_it() {
     export(&with(Plan::Free), DAY, "").is_empty(403);
     export(&with(Plan::Pro), DAY, "").is_empty(403);
     assert_eq!(export(&with(Plan::Commercial), DAY, "").status, 200);
-    // Before anything of the request is looked at.
+    // Before anything else of the request is checked.
     with(Plan::None).post("/historical/bulk?start=x", "{").is_empty(401);
     let path = "/api/v1/historical/bulk";
     with(Plan::Pro).call(Method::POST, path, &[], Body::empty()).is_empty(403);
@@ -347,7 +348,7 @@ fn only_a_commercial_plan_opens_it() {
     }
 }
 
-/// POST with headers besides that of the JSON body.
+/// Sends a POST with headers in addition to that of the JSON body.
 fn export_with(api: &Api, headers: &[(HeaderName, &str)]) -> Answer {
     let json = [(header::CONTENT_TYPE, "application/json")];
     let body = format!(r#"{{"stationId":"{}"}}"#, id("A"));
@@ -392,7 +393,7 @@ fn a_caller_who_takes_an_encoding_gets_the_same_rows_in_it() {
         assert_eq!(answer.header(header::CONTENT_ENCODING), Some(encoding));
         holds(&answer, &rows());
     }
-    // A Parquet file is compressed in itself.
+    // A Parquet file is itself compressed.
     let parquet = (header::ACCEPT, "application/vnd.apache.parquet");
     let answer = export_with(&api, &[parquet, (header::ACCEPT_ENCODING, "gzip")]);
     assert_eq!(answer.header(header::CONTENT_ENCODING), None);

@@ -6,10 +6,8 @@ use axum::body::Body;
 use axum::http::{Method, header};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use mesonet::{
-    Batch, Damage, Directory, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice,
-    StationId, Store, StoreError,
-};
+use mesonet::store::{Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError};
+use mesonet::{Batch, MemoryStore, Reader, StationId, Store};
 use mesonet_server::Config;
 use mesonet_server::ingest::KeyHash;
 use std::sync::Arc;
@@ -44,7 +42,7 @@ fn gz(text: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The summary, without how long it took.
+/// The summary without the time it took.
 fn summary(answer: &Answer) -> serde_json::Value {
     assert_eq!(answer.status, 200, "{}", answer.text());
     let mut summary: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
@@ -56,7 +54,7 @@ fn summary(answer: &Answer) -> serde_json::Value {
 fn a_file_is_in_the_record_when_the_answer_comes() {
     let api = api();
     let answer = push(&api, "?name=sa_20240803.txt", &[], BULLETIN.as_bytes());
-    // windSpeed, windGust, windDirection, visibility, airTemperature, dewPointTemperature and, of
+    // windSpeed, windGust, windDirection, visibility, airTemperature, dewPointTemperature and, from
     // the altimeter and the wind, barometricPressure, windSpeed10m, windGust10m.
     let expected = serde_json::json!({
         "kinds": {"metar-bulletin": {
@@ -79,7 +77,7 @@ fn a_file_is_in_the_record_when_the_answer_comes() {
 }
 
 #[test]
-fn a_body_may_be_gzip_be_it_said_or_not() {
+fn a_body_may_be_gzip_with_or_without_saying_so() {
     for headers in [&[][..], &[(header::CONTENT_ENCODING, "gzip")]] {
         let answer = push(&api(), "?name=sa_20240803.txt.gz", headers, &gz(BULLETIN));
         assert_eq!(summary(&answer)["kinds"]["metar-bulletin"]["reports"], 1);
@@ -89,15 +87,15 @@ fn a_body_may_be_gzip_be_it_said_or_not() {
 }
 
 #[test]
-fn the_time_of_receipt_may_be_said() {
+fn the_time_of_receipt_may_be_stated() {
     let api = api();
     push(&api, "?received=2024-08-03T20:05:00Z", &[], BULLETIN.as_bytes());
-    let directory = api.state.store().directory().unwrap();
+    let directory = api.state.services.store.directory().unwrap();
     assert_eq!(directory.stations[0].update_time_ms, Some(1_722_715_200_000));
 }
 
 #[test]
-fn only_who_holds_a_key_may_push() {
+fn only_callers_with_a_key_may_push() {
     let closed = Api::new(MemoryStore::default());
     push(&closed, "", &[], BULLETIN.as_bytes()).is_empty(403);
     let api = api();
@@ -108,10 +106,10 @@ fn only_who_holds_a_key_may_push() {
     for wrong in ["Bearer other", "Bearer", "Basic bWVzb25ldA==", KEY] {
         call(&[(header::AUTHORIZATION, wrong)]).is_empty(401);
     }
-    // The hash is no key.
+    // The hash is not a key.
     call(&[(header::AUTHORIZATION, &format!("Bearer {}", KeyHash::of(KEY).as_str()))])
         .is_empty(401);
-    assert!(api.state.store().directory().unwrap().stations.is_empty());
+    assert!(api.state.services.store.directory().unwrap().stations.is_empty());
     api.get("/ingest").is_empty(405);
 }
 
@@ -119,7 +117,7 @@ fn only_who_holds_a_key_may_push() {
 fn what_cannot_be_read_is_refused_with_the_reason() {
     let api = api();
     push(&api, "?name=a.txt", &[], b"Dear reader")
-        .refuses(400, "a.txt: of no kind that is known; allowed are the kinds of --feed");
+        .refuses(400, "a.txt: unknown kind of file; known are the kinds of --feed");
     push(&api, "?name=a.txt", &[], b"").refuses(400, "a.txt: it is empty");
     let cut = &gz(BULLETIN)[..40];
     let answer = push(&api, "?name=a.gz&feed=metar-bulletin", &[], cut);
@@ -128,10 +126,10 @@ fn what_cannot_be_read_is_refused_with_the_reason() {
     let unknown = push(&api, "?feed=metars", &[], BULLETIN.as_bytes());
     assert_eq!(unknown.status, 400);
     let text = unknown.text();
-    assert!(text.contains("\\\"metars\\\" is not a kind of feed; allowed are"), "{text}");
+    assert!(text.contains("\\\"metars\\\" is not a feed kind; allowed are"), "{text}");
     for name in ["", "a%2Fb", "..%5Cb"] {
         let answer = push(&api, &format!("?name={name}"), &[], BULLETIN.as_bytes());
-        assert!(answer.status == 400 && answer.text().starts_with("\"name must be that of a file"));
+        assert!(answer.status == 400 && answer.text().starts_with("\"name must be a file name"));
     }
 }
 
@@ -145,13 +143,10 @@ fn a_body_has_a_longest_length_packed_and_unpacked() {
     let answer = push(&api, "?feed=awc-csv", &[], &bomb);
     assert_eq!(answer.status, 400);
     let text = answer.text();
-    assert!(
-        text.contains("bytes once it is unpacked, the limit for a file of its length"),
-        "{text}"
-    );
+    assert!(text.contains("bytes once unpacked, the limit for a file of its length"), "{text}");
 }
 
-/// A store without room.
+/// A store with no room left.
 struct Full(MemoryStore);
 
 impl Reader for Full {
@@ -203,6 +198,6 @@ fn alerts_are_pushed_like_reports_and_served_at_once() {
     let refused = &summary(&answer)["kinds"]["cap"]["refused"];
     assert_eq!(
         refused["first"][0]["error"],
-        "byte 0: no official alert: status is \"Test\"; allowed is Actual (in \"\")"
+        "byte 0: not an official alert: status is \"Test\"; allowed: Actual (in \"\")"
     );
 }

@@ -1,4 +1,4 @@
-//! GRIB2 files of models: the command beside a running server, and `POST /ingest?model=`.
+//! GRIB2 files of models: the command while a server runs, and `POST /ingest?model=`.
 
 use std::fs;
 use std::io::Read;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::process::{Server, data, output};
 use crate::support::{Answer, Api};
 
-/// A model whose runs have four hours, of the messages of the tests.
+/// A model whose runs have four hours, from the messages of the tests.
 const MODELS: &str = r#"
     [pressure]
     title = "p"
@@ -96,14 +96,14 @@ fn runs_are_written_while_a_server_runs_and_verified() {
     assert!(!ok, "{error}");
     assert_eq!(
         error,
-        "error: \"nam\" is no model; there are arome, gfs, hrdps, hrrr, mrms, nam211, ndfd, rap, \
+        "error: unknown model \"nam\"; known are arome, gfs, hrdps, hrrr, mrms, nam211, ndfd, rap, \
          rdpa, safrica\n"
     );
     let (ok, out, _) = ingest(&["--model", "hrdps"]);
     assert!(!ok && out.starts_with("fields: 0 used of 181, 181 of no product\n"), "{out}");
     assert!(
         out.ends_with(
-            ": no field of it is of a product of model hrdps; it holds 7:0.3.1, 7:0.2.22, \
+            ": none of its fields belongs to a product of model hrdps; it holds 7:0.3.1, 7:0.2.22, \
              7:0.3.5, 7:0.0.0, 7:0.1.1, …\n"
         ),
         "{out}"
@@ -129,7 +129,7 @@ fn what_cannot_be_placed_is_named_and_the_rest_is_written() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("models.toml"), MODELS).unwrap();
     let mut other = message(PRESSURE);
-    // The number of the grid template: 32769 is a rotated grid of NCEP's own.
+    // The number of the grid template: 32769 is NCEP's own rotated grid.
     let section = other.windows(5).position(|bytes| bytes == [0, 0, 0, 81, 3]).unwrap();
     other[section + 12..section + 14].copy_from_slice(&32769_u16.to_be_bytes());
     let files = folder.path().join("files");
@@ -149,7 +149,7 @@ fn what_cannot_be_placed_is_named_and_the_rest_is_written() {
     assert_eq!(models["refusals"][1]["file"], "files/b.grib2");
     assert_eq!(models["refusals"][1]["field"], "field 1 (7:0.3.1)");
     let refused = models["refusals"][1]["error"].as_str().unwrap();
-    assert!(refused.starts_with("grid template 3. 32769 is not supported; "), "{refused}");
+    assert!(refused.starts_with("unsupported grid template 32769; "), "{refused}");
     let [run] = &**models["runs"].as_array().unwrap() else { panic!("{models}") };
     assert_eq!((&run["hours"], &run["ofHours"]), (&json!([0]), &json!(4)));
     let product = &run["products"][0];
@@ -210,7 +210,7 @@ fn a_file_that_is_pushed_is_part_of_its_run_at_once() {
     };
     assert!((value("pressure_msl").as_f64().unwrap() - 101_828.76).abs() < 1.0);
     assert_eq!(value("wind_gust"), Value::Null);
-    // The other product of the hour comes later and is seen too.
+    // The hour's other product arrives later and is also served.
     let answer = service.push("?model=pressure", message(SEVERAL));
     let summary: Value = serde_json::from_slice(&answer.body).unwrap();
     assert_eq!(summary["models"]["thereAlready"], 1);
@@ -219,7 +219,7 @@ fn a_file_that_is_pushed_is_part_of_its_run_at_once() {
 }
 
 #[test]
-fn a_push_that_comes_to_nothing_says_why() {
+fn a_push_without_effect_says_why() {
     let service = service();
     let refused = |query: &str, body: &[u8]| {
         let answer = service.push(query, body.to_vec());
@@ -227,20 +227,17 @@ fn a_push_that_comes_to_nothing_says_why() {
         serde_json::from_slice::<String>(&answer.body).unwrap()
     };
     let none = refused("?model=nam", b"");
-    assert!(none.starts_with("model: \"nam\" is no model; there are arome, gfs, "), "{none}");
+    assert!(none.starts_with("model: unknown model \"nam\"; known are arome, gfs, "), "{none}");
     assert_eq!(
         refused("?model=pressure&feed=swob", b""),
-        "model must not be given with feed, as the files of models are GRIB2"
+        "model cannot be given with feed: the files of models are GRIB2"
     );
     assert_eq!(
         refused("?model=pressure&name=a.txt", b"Dear reader"),
-        "a.txt: no field of it is of a product of model pressure; it holds no field"
+        "a.txt: none of its fields belongs to a product of model pressure; it holds no field"
     );
     let cut = &message(PRESSURE)[..200];
     let cut = refused("?model=pressure", cut);
-    assert!(
-        cut.starts_with("-: field 1: the message is cut short: 200 octets are there of "),
-        "{cut}"
-    );
+    assert!(cut.starts_with("-: field 1: the message is cut short: got 200 of "), "{cut}");
     assert_eq!(service.run()["runs"], json!([]));
 }

@@ -1,5 +1,5 @@
-//! The service over HTTP, in process: the tree of the modules is that of the addresses, and each
-//! test asserts status and exact body.
+//! The service over HTTP, in process: the modules follow the paths of the service, and each test
+//! asserts status and exact body.
 
 mod alerts;
 mod alerts_zones;

@@ -27,13 +27,13 @@ fn path(series: &SeriesKey, timestamp: &str) -> String {
 }
 
 #[test]
-fn every_check_is_told_with_its_inputs_limits_sources_and_outcome() {
+fn every_check_is_explained_with_its_inputs_limits_sources_and_outcome() {
     let visibility = instant(Variable::Visibility);
     let explained = taken_in().get(&path(&visibility, "2024-08-03T12:00:00Z"));
     let good = r#"{"baseQuality":"Good","reasonQuality":"None"}"#;
     let doubtful = r#"{"baseQuality":"Doubtful","reasonQuality":"Range"}"#;
     let input = r#""inputs":[{"name":"visibility","value":200.0,"unit":"km","timestamp":"2024-08-03T12:00:00Z"}]"#;
-    let source = "MADIS (100 mi) for Doubtful; no less than nothing";
+    let source = "MADIS (100 mi) for Doubtful; cannot be negative";
     let not_run = |check: &str, why: &str| {
         format!(
             r#"{{"check":"{check}","ran":false,"notRunBecause":"{why}","inputs":[],"limits":[]}}"#
@@ -106,15 +106,15 @@ fn a_reading_that_is_not_there_is_not_found_and_named() {
 #[test]
 fn what_is_missing_or_malformed_is_refused() {
     let api = taken_in();
-    api.get("/observations/explain").refuses(400, "stationId is needed");
+    api.get("/observations/explain").refuses(400, "stationId is required");
     api.get(&format!("/observations/explain?stationId={}", id("A")))
-        .refuses(400, "typeId is needed");
+        .refuses(400, "typeId is required");
     api.get(&format!("/observations/explain?stationId={}&typeId=1", id("A")))
-        .refuses(400, "timestamp is needed");
+        .refuses(400, "timestamp is required");
     api.get("/observations/explain?stationId=A")
         .refuses(400, "\"A\" is not a station id; a UUID is needed");
     api.get(&format!("/observations/explain?stationId={}&typeId=4294967296", id("A")))
-        .refuses(400, "typeId must be a 32-bit whole number; got \"4294967296\"");
+        .refuses(400, "typeId must be a 32-bit integer; got \"4294967296\"");
     api.get(&path(&AIR, "noon")).refuses(
         400,
         "\"noon\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to 9999, \

@@ -1,6 +1,8 @@
 //! `POST /observations/series`
 
-use mesonet::{Batch, IntervalType, MINUTE_MS, MemoryStore, Plan, Quality, SeriesKey, Variable};
+use mesonet::access::Plan;
+use mesonet::time::MINUTE_MS;
+use mesonet::{Batch, IntervalType, MemoryStore, Quality, SeriesKey, Variable};
 use mesonet_server::Config;
 
 use crate::support::{AIR, Api, DOUBTFUL, id, reading, report, station, store};
@@ -28,7 +30,7 @@ fn winds() -> MemoryStore {
     ])
 }
 
-/// A reading on the wire: time of day, value, base quality and reason, whether it is calculated.
+/// A reading in JSON: time of day, value, base quality and reason, whether it is calculated.
 fn item(time: &str, value: &str, quality: [&str; 2], calculated: bool) -> String {
     let [base, reason] = quality;
     format!(
@@ -145,7 +147,7 @@ fn without_matching_readings_it_is_a_404_that_says_so() {
         404,
         &format!("station {} has no matching readings of mslp in the window", id("X")),
     );
-    // Names are exact; what is none matches nothing, and the caller is told which there are.
+    // Names are exact; an unknown one is refused, and the caller is told the known ones.
     let answer = post(&api, HOUR, r#","name":"WindSpeed""#);
     assert_eq!(answer.status, 404);
     assert!(answer.text().starts_with(r#""\"WindSpeed\" is not a variable name; allowed are air"#));
@@ -155,17 +157,17 @@ fn without_matching_readings_it_is_a_404_that_says_so() {
 fn what_is_missing_or_malformed_is_refused() {
     let api = Api::new(winds());
     let wind = r#","name":"windSpeed""#;
-    post(&api, "end=2024-08-03T12:00:00Z", wind).refuses(400, "start is needed");
-    post(&api, "start=2024-08-03T12:00:00Z", wind).refuses(400, "end is needed");
+    post(&api, "end=2024-08-03T12:00:00Z", wind).refuses(400, "start is required");
+    post(&api, "start=2024-08-03T12:00:00Z", wind).refuses(400, "end is required");
     post(&api, "start=2024-08-03T12:00:00Z&end=2024-08-03T12:00:00Z", wind).refuses(
         400,
         "start must be before end; got start 2024-08-03T12:00:00Z and end 2024-08-03T12:00:00Z",
     );
-    post(&api, HOUR, "").refuses(400, "name is needed");
+    post(&api, HOUR, "").refuses(400, "name is required");
     let path = format!("/observations/series?{HOUR}");
     api.post(&path, r#"{"stationId":"A","name":"mslp"}"#)
         .refuses(400, "\"A\" is not a station id; a UUID is needed");
-    let form = "the body must be a JSON object of the form that is asked for";
+    let form = "the body must be a JSON object of the expected form";
     api.post(&path, r#"{"name":"mslp"}"#)
         .refuses(400, &format!("{form}: missing field `stationId` at line 1 column 15"));
     for (fields, text) in [

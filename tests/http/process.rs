@@ -16,18 +16,18 @@ use tempfile::TempDir;
 
 use crate::child::Process;
 
-/// More than the server takes anywhere; a bound, not a measurement.
+/// Longer than anything takes the server; a bound, not a measurement.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A server on a port of its own, ended with the test.
+/// A server on its own port, which ends with the test.
 pub struct Server {
     process: Process,
-    /// What it has said until it listened.
+    /// Its output until it listened.
     log: String,
     address: String,
 }
 
-/// The server's program.
+/// Returns the server program.
 pub fn binary() -> PathBuf {
     let binary = std::env::var_os("MESONET_SERVER_BIN").map_or_else(
         || {
@@ -47,7 +47,7 @@ pub fn binary() -> PathBuf {
     binary
 }
 
-/// A command that works in a folder of its own: its record is `mesonet-data` there.
+/// Returns a command that runs in its own folder: its record is `mesonet-data` there.
 pub fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.args(args).env_clear().current_dir(folder);
@@ -59,21 +59,21 @@ impl Server {
         Self::spawn(command(folder.path(), &[&["--listen", "127.0.0.1:0"], args].concat()))
     }
 
-    /// Starts a server by a command of the caller's, and waits until it listens.
+    /// Starts a server from the given command, and waits until it listens.
     pub fn spawn(mut command: Command) -> Self {
         let mut process = Process::start(&mut command, PATIENCE);
-        let log = process.wait_for("listens on http://").err.clone();
-        let (_, address) = log.split_once("listens on http://").unwrap();
+        let log = process.wait_for("listening on http://").err.clone();
+        let (_, address) = log.split_once("listening on http://").unwrap();
         let address = address.trim().to_owned();
         Self { process, log, address }
     }
 
-    /// What it has said until it listened.
+    /// Returns its output until it listened.
     pub fn log(&self) -> &str {
         &self.log
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address.parse().unwrap()
     }
@@ -84,7 +84,7 @@ impl Server {
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
-    /// Head and body of the answer to a GET.
+    /// Returns the headers and the body of the answer to a GET.
     pub fn get(&self, path: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -95,7 +95,7 @@ impl Server {
         (head.to_owned(), body.to_owned())
     }
 
-    /// Sends SIGTERM and gives the exit status and what was said since it listened.
+    /// Sends SIGTERM, and returns the exit status and the output since it listened.
     pub fn stop(self) -> (Option<i32>, String) {
         self.signal("TERM");
         let (status, said) = self.process.wait();
@@ -137,15 +137,15 @@ fn without_a_command_it_serves_the_sample_says_that_it_replays_and_stops_when_to
     ] {
         assert!(body.contains(reading), "{body}");
     }
-    assert!(server.log.contains("replays data of 2024-08-03: not live"), "{}", server.log);
+    assert!(server.log.contains("replaying data of 2024-08-03: not live"), "{}", server.log);
     let (code, log) = server.stop();
     assert_eq!(code, Some(0), "{log}");
-    assert!(log.contains("stops"), "{log}");
+    assert!(log.contains("stopping"), "{log}");
 }
 
 #[test]
 fn the_clock_starts_where_it_is_told_to_and_reports_come_in_as_it_passes_them() {
-    // The report before is of 20:00.
+    // The previous report is of 20:00.
     let folder = TempDir::new().unwrap();
     let server = Server::start(&folder, &["--now", "2024-08-03T20:59:58Z"]);
     let (head, _) = server.get("/api/v1/observations/units");
@@ -176,7 +176,7 @@ fn a_flag_beats_the_environment_and_that_the_file() {
     let (head, body) = server.get("/environment/capabilities");
     assert!(head.contains("\r\nx-mesonet-replay: 2024-08-03T20:0"), "{head}");
     assert!(body.ends_with(r#""limits":{"maxWindowMs":2592000000,"maxReachMs":2592000000}}"#));
-    assert!(server.log.contains("assumes plan pro for every caller"), "{}", server.log);
+    assert!(server.log.contains("assuming plan pro for every caller"), "{}", server.log);
 }
 
 #[test]
@@ -189,11 +189,11 @@ fn nonsense_is_refused_at_the_start_with_what_is_allowed() {
     };
     assert_eq!(
         refusal(&["--listen", "0.0.0.0:0", "--assume-plan", "free"]),
-        "error: assume_plan is free while listening on 0.0.0.0:0; allowed is none unless on a \
+        "error: assume_plan is free while listening on 0.0.0.0:0; it must be none unless on a \
          loopback address (127.0.0.1)\n"
     );
-    assert_eq!(refusal(&["--max-cells", "0"]), "error: max_cells is 0; allowed is 1 or more\n");
-    assert!(refusal(&["--now", "noon"]).contains("allowed are sample, live and an ISO 8601"));
+    assert_eq!(refusal(&["--max-cells", "0"]), "error: max_cells is 0; it must be 1 or more\n");
+    assert!(refusal(&["--now", "noon"]).contains("it must be sample, live or an ISO 8601"));
     assert!(refusal(&["--date", "x"]).contains("unexpected argument '--date'"));
     assert!(!folder.path().join("mesonet-data").exists(), "nothing was made");
     let refused = refusal(&["--listen", "127.0.0.1:0", "--zones", "zones.kml"]);
@@ -206,7 +206,8 @@ fn nonsense_is_refused_at_the_start_with_what_is_allowed() {
     assert!(refused.starts_with(&format!("error: cannot listen on {address}: ")), "{refused}");
 }
 
-/// Standard output of a command that ends by itself, and whether it says that all went well.
+/// Runs a command that ends by itself: whether it succeeded, its standard output and standard
+/// error.
 pub fn output(folder: &Path, args: &[&str]) -> (bool, String, String) {
     let (status, said) = Process::start(&mut command(folder, args), PATIENCE).wait();
     (status.success(), said.out, said.err)
@@ -228,14 +229,14 @@ fn the_record_outlives_the_server_and_only_one_has_it_open() {
     assert!(!ok && refused.contains("mesonet-data"), "{refused}");
     assert_eq!(first.stop().0, Some(0));
 
-    // The second start goes on with the sample where the first was, at the newest of it.
+    // The second start continues with the sample where the first one was, at its newest reading.
     let second = Server::start(&folder, &[]);
     let (head, body) = second.get(&toronto());
     assert!(head.contains("\r\nx-mesonet-replay: 2024-08-03T21:1"), "{head}");
     assert!(body.contains(r#""updateTime":"2024-08-03T21:00:00Z""#), "{body}");
     assert_eq!(second.stop().0, Some(0));
 
-    // The third has nothing to read.
+    // The third one has nothing to read.
     let third = Server::start(&folder, &[]);
     let (head, again) = third.get(&toronto());
     assert!(head.contains("\r\nx-mesonet-replay: 2024-08-03T21:1"), "{head}");
@@ -270,7 +271,10 @@ fn files_are_read_into_a_record_that_is_live_from_then_on() {
     assert!(body.contains(r#""updateTime":"2024-08-03T17:"#), "{body}");
     assert_eq!(server.stop().0, Some(0));
     let (ok, _, error) = output(folder.path(), &["--listen", "127.0.0.1:0", "--now", "sample"]);
-    assert!(!ok && error.contains("now is sample, but the record holds other readings"), "{error}");
+    assert!(
+        !ok && error.contains("now is sample, but the record holds readings other than the sample"),
+        "{error}"
+    );
 
     let (ok, out, _) = output(folder.path(), &["ingest", "/nowhere", &files]);
     assert!(!ok && out.contains("\n  /nowhere: cannot be read: "), "{out}");
@@ -313,7 +317,7 @@ fn alerts_are_read_into_a_record_and_resolved_at_the_time_of_the_clock() {
 }
 
 #[test]
-fn a_record_that_was_damaged_is_told_by_verify() {
+fn verify_names_a_damaged_record() {
     let folder = TempDir::new().unwrap();
     let files = data("metar/liveairdata_metars_20240803T1732Z.csv.gz");
     assert!(output(folder.path(), &["ingest", &files]).0);
@@ -406,16 +410,16 @@ fn a_product_is_made_while_a_server_runs() {
         ),
         "{out}"
     );
-    assert!(out.ends_with("fields of no product: 6\n"), "{out}");
+    assert!(out.ends_with("fields that belong to no product: 6\n"), "{out}");
     assert!(server.get(path).1.ends_with(r#"{"exists":true}"#));
 
     let (ok, _, error) = ingest(&["--product", "snow"]);
-    assert!(!ok && error.starts_with("error: \"snow\" is no product; there are "), "{error}");
+    assert!(!ok && error.starts_with("error: unknown product \"snow\"; known are "), "{error}");
     let (ok, out, _) = output(
         folder.path(),
         &["ingest", "--product", "reflectivity", &data("metar/ktpa_weather-reports_0.1.5.txt.gz")],
     );
-    assert!(!ok && out.contains("no field of it is of the product reflectivity"), "{out}");
+    assert!(!ok && out.contains("none of its fields belongs to the product reflectivity"), "{out}");
     // Without a product a file may be of any kind, so the record is opened, which is in use.
     let (ok, _, error) = ingest(&[]);
     assert!(!ok && error.contains("mesonet-data"), "{error}");

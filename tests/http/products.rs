@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 use axum::body::Body;
 use axum::http::{HeaderName, Method, header};
 use flate2::read::GzDecoder;
-use mesonet::{GRIB_MAX_POINTS, MemoryStore, Raster, RasterCatalogue, grib_fields};
+use mesonet::raster::Raster;
+use mesonet::{MemoryStore, grib, raster};
 use mesonet_server::ingest::KeyHash;
 use mesonet_server::{Config, ProductFiles};
 use tempfile::TempDir;
@@ -25,7 +26,7 @@ const OWN: &str = "\
 
 const COG: &str = "image/tiff; application=geotiff; profile=cloud-optimized";
 
-/// A service over a data folder of its own.
+/// A service with its own data folder.
 struct Service {
     api: Api,
     folder: TempDir,
@@ -45,7 +46,7 @@ fn service() -> Service {
 }
 
 impl Service {
-    /// A file of pressure with a text in it; one of anything else is just the text.
+    /// Writes a file of pressure with a text in it; any other file is just the text.
     fn put(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join("products").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -62,17 +63,17 @@ impl Service {
     }
 }
 
-/// A file of pressure as it is of the time that a name tells, with a text in its metadata.
+/// Returns a file of pressure for the time in a name, with a text in its metadata.
 fn pressure(name: &str, text: &str) -> Vec<u8> {
     static FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let mut bytes = Vec::new();
         let packed = grib("nam211_prmsl_simple.grib2.gz");
         GzDecoder::new(&*packed).read_to_end(&mut bytes).unwrap();
-        let field = grib_fields(&bytes).next().unwrap().unwrap();
-        let catalogue = RasterCatalogue::from_toml(OWN).unwrap();
+        let field = grib::fields(&bytes).next().unwrap().unwrap();
+        let catalogue = raster::Catalogue::from_toml(OWN).unwrap();
         let product = catalogue.get("pressure").unwrap();
         let mut file = Vec::new();
-        Raster::new(&field, product, GRIB_MAX_POINTS).unwrap().write_cog(&mut file).unwrap();
+        Raster::new(&field, product, grib::MAX_POINTS).unwrap().write_cog(&mut file).unwrap();
         file
     });
     let mut bytes = FILE.clone();
@@ -177,7 +178,7 @@ fn a_range_of_another_state_of_the_file_is_the_whole_file() {
 }
 
 #[test]
-fn who_has_the_file_already_is_told_so() {
+fn a_caller_who_has_the_file_gets_a_304() {
     let service = two();
     let first = service.get("pressure", &[]);
     let tag = first.header(header::ETAG).unwrap();
@@ -198,7 +199,7 @@ fn who_has_the_file_already_is_told_so() {
     assert_eq!(status(header::IF_MODIFIED_SINCE, "Thu, 01 Jan 1970 00:00:00 GMT"), 200);
     assert_eq!(status(header::IF_MATCH, tag), 200);
     assert_eq!(status(header::IF_MATCH, "\"x\""), 412);
-    // A better file of the same time has another tag.
+    // A better file for the same time has another tag.
     let path = service.folder.path().join("products/pressure/instant/20240803T120000Z.tif");
     fs::remove_file(path).unwrap();
     service.put("pressure/instant/20240803T120000Z.tif", "twelve!");
@@ -211,11 +212,12 @@ fn what_is_not_there_is_a_404_that_says_what_is() {
     for (path, text) in [
         (
             "snow",
-            "\"snow\" is no product; there are lightningDensity, pressure, rain, reflectivity",
+            "unknown product \"snow\"; known are lightningDensity, pressure, rain, reflectivity",
         ),
         (
             "..%2F..%2Fetc",
-            "\"../../etc\" is no product; there are lightningDensity, pressure, rain, reflectivity",
+            "unknown product \"../../etc\"; known are lightningDensity, pressure, rain, \
+             reflectivity",
         ),
         ("reflectivity", "no file of reflectivity (instant)"),
         (
@@ -226,8 +228,8 @@ fn what_is_not_there_is_a_404_that_says_what_is() {
             "pressure?timestamp=2024-08-03T11:00:00.5Z",
             "no file of pressure (instant) of 2024-08-03T11:00:00.500Z",
         ),
-        ("pressure?duration=1h", "pressure is there for instant"),
-        ("rain?duration=6h", "rain is there for 24h"),
+        ("pressure?duration=1h", "pressure is available for instant"),
+        ("rain?duration=6h", "rain is available for 24h"),
         ("rain", "no file of rain (24h)"),
         ("lightningDensity?duration=5min", "no file of lightningDensity (5min)"),
     ] {
@@ -239,14 +241,14 @@ fn what_is_not_there_is_a_404_that_says_what_is() {
 #[test]
 fn what_is_malformed_is_a_400_that_says_what_is_allowed() {
     let service = two();
-    let duration = "is not a duration; allowed is a positive whole number followed by min, h or d, \
-                    up to 366d, for example 24h";
+    let allowed = "it must be a positive whole number followed by min, h or d, up to 366d, for \
+                   example 24h";
     for (query, text) in [
-        ("pressure?duration=1m", format!("\"1m\" {duration}")),
-        ("snow?duration=", format!("\"\" {duration}")),
+        ("pressure?duration=1m", format!("invalid duration \"1m\": {allowed}")),
+        ("snow?duration=", format!("invalid duration \"\": {allowed}")),
         (
             "pressure?duration=1h&duration=1h",
-            "duration is given 2 times; allowed is once".to_owned(),
+            "duration is given 2 times; it must be given only once".to_owned(),
         ),
         (
             "pressure?timestamp=noon",
@@ -256,7 +258,9 @@ fn what_is_malformed_is_a_400_that_says_what_is_allowed() {
         ),
         (
             "lightningDensity",
-            "duration is needed; lightningDensity is there for 1min, 5min, 15min, 30min".to_owned(),
+            "duration is required; lightningDensity is available for 1min, 5min, 15min, \
+             30min"
+                .to_owned(),
         ),
     ] {
         service.get(query, &[]).refuses(400, &text);
@@ -288,7 +292,7 @@ fn exists_tells_whether_there_is_a_file() {
 fn the_list_has_every_product_with_its_times_newest_first() {
     let service = two();
     service.put("rain/24h/20240803T120000Z.tif", "rain");
-    // What has another name is no product: a file that is being written, for example.
+    // A file with any other name is not a product: one that is being written, for example.
     service.put("rain/24h/.tmpabc", "half");
     service.put("rain/24h/notes.txt", "");
     service.api.get("/products").is(concat!(
@@ -312,11 +316,11 @@ fn the_file_that_is_served_is_the_one_that_was_made_of_the_field() {
     let mut bytes = Vec::new();
     let packed = grib("nam211_prmsl_simple.grib2.gz");
     GzDecoder::new(&*packed).read_to_end(&mut bytes).unwrap();
-    let field = grib_fields(&bytes).next().unwrap().unwrap();
-    let catalogue = RasterCatalogue::from_toml(OWN).unwrap();
+    let field = grib::fields(&bytes).next().unwrap().unwrap();
+    let catalogue = raster::Catalogue::from_toml(OWN).unwrap();
     let files = ProductFiles::new(service.folder.path(), catalogue);
     let product = files.catalogue().get("pressure").unwrap();
-    let raster = Raster::new(&field, product, GRIB_MAX_POINTS).unwrap();
+    let raster = Raster::new(&field, product, grib::MAX_POINTS).unwrap();
     let length = files.put(product, None, &raster).unwrap();
     let answer = service.get("pressure?timestamp=2018-09-17T00:00:00Z", &[]);
     assert_eq!((answer.status.as_u16(), answer.body.len() as u64), (200, length));
@@ -332,7 +336,7 @@ fn a_damaged_file_is_a_503_until_a_whole_one_is_in_its_place() {
     flipped[whole.len() / 2] ^= 1;
     let eleven = pressure("20240803T110000Z.tif", "eleven");
     for damaged in [&flipped, &whole[..100].to_vec(), &vec![7; 5000], &Vec::new(), &eleven] {
-        // As a disk that forgets: the file is another one.
+        // As on a disk that forgets: the file is a different one.
         fs::remove_file(&path).unwrap();
         fs::write(&path, damaged).unwrap();
         let text = "the file of pressure (instant) of 2024-08-03T12:00:00Z is damaged";
@@ -367,14 +371,16 @@ fn a_field_that_is_pushed_is_a_product() {
     let refused = push(grib("safrica_20100308T12Z_f000_ps.grib2.gz"));
     refused.refuses(
         400,
-        "x: no field of it is of a product of the catalogue; it holds 7:0.1.3, 7:0.4.4, 7:0.1.7",
+        "x: none of its fields belongs to a product of the catalogue; it holds 7:0.1.3, \
+         7:0.4.4, \
+         7:0.1.7",
     );
 }
 
 #[test]
 fn a_disk_that_refuses_a_product_is_not_the_callers_fault() {
     let service = service();
-    // Where the folder of the products should be there is a file.
+    // A file is in the place of the products' folder.
     fs::write(service.folder.path().join("products"), "").unwrap();
     let bearer = [(header::AUTHORIZATION, "Bearer key")];
     let bytes = grib("nam211_20180917T00Z_f000.grib2.gz");

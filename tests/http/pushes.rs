@@ -12,14 +12,14 @@ use crate::process::Server;
 
 const KEY: &str = "mesonet_push_of_a_test";
 
-/// More than any of these takes, and less than the time after which a slow push is given up; a
+/// Longer than any of these takes, and shorter than the time after which a slow push is closed; a
 /// bound, not a measurement.
 const PATIENCE: Duration = Duration::from_secs(45);
 
 const BULLETIN: &[u8] =
     b"SACN43 CWAO 032000\nMETAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991=\n";
 
-/// A live server that takes pushes, with an empty record.
+/// Starts a live server that accepts pushes, with an empty record.
 fn server(folder: &TempDir) -> Server {
     let hash = KeyHash::of(KEY);
     Server::start(
@@ -28,7 +28,7 @@ fn server(folder: &TempDir) -> Server {
     )
 }
 
-/// Begins a push of a body of a length; the body is the caller's to send.
+/// Begins a push with a body of a given length; the caller sends the body.
 fn begin(server: &Server, name: &str, length: usize) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -57,7 +57,7 @@ fn push(server: &Server, name: &str, body: &[u8]) -> String {
 fn with_more_than_500_slow_pushes_open_another_push_and_other_requests_are_answered() {
     let folder = TempDir::new().unwrap();
     let server = server(&folder);
-    // Some of them have sent more than stays in memory.
+    // Some of them have sent more than is kept in memory.
     let slow: Vec<TcpStream> = (0..520)
         .map(|number| {
             let sent = if number % 25 == 0 { 100_000 } else { 10 };
@@ -74,7 +74,7 @@ fn with_more_than_500_slow_pushes_open_another_push_and_other_requests_are_answe
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
         let (head, _) = server.get("/api/v1/stations/map/markers");
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
-        // The alerts are made off the threads that serve connections.
+        // The alerts are processed off the threads that serve connections.
         let (head, _) = server.get("/api/v1/products/reflectivity/exists");
         assert!(head.starts_with("HTTP/1.1 "), "{head}");
     }
@@ -87,7 +87,7 @@ fn small_pushes_do_not_wait_for_those_that_cost_much() {
     let server = server(&folder);
     // Thirty fields of 67 million cells each, in 5 kB.
     let constants = field((0, 0), b"").repeat(30);
-    // What costs as much as its length allows: empty lines, millions in a hundred kB.
+    // It costs as much as its length allows: empty lines, millions in a hundred kB.
     let lines = [gz(BULLETIN), gz(&vec![b'\n'; 1 << 20]).repeat(100)].concat();
     assert!(lines.len() > 70_000 && lines.len() < 200_000, "{}", lines.len());
     let mut costly = Vec::new();
@@ -106,7 +106,7 @@ fn small_pushes_do_not_wait_for_those_that_cost_much() {
     for costly in costly {
         let answer = answer(costly);
         assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
-        assert!(answer.contains("bytes once it is unpacked, the limit"), "{answer}");
+        assert!(answer.contains("bytes once unpacked, the limit"), "{answer}");
     }
 }
 

@@ -1,26 +1,25 @@
-//! What is given up for its age, by the server as a process and by the command.
+//! What is deleted for its age, by the server as a process and by the command.
 
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use mesonet::{
-    AlertMessage, AlertStore, BaseQuality, Batch, DAY_MS, EmbeddedOptions, EmbeddedStore, LonLat,
-    Maintenance, Quality, Reading, ReasonQuality, Report, Station, Store, parse_instant, unjudged,
-};
+use mesonet::store::{AlertStore, EmbeddedOptions, Maintenance, unjudged};
+use mesonet::time::{DAY_MS, parse_instant};
+use mesonet::{BaseQuality, Batch, EmbeddedStore, Quality, ReasonQuality, Store, alert};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::process::{Server, output};
-use crate::support::{AIR, id};
+use crate::support::{AIR, report, station};
 
 /// 2024-08-03T12:00:00Z
 const NEWEST_MS: i64 = crate::support::NOW_MS;
 
-/// More than the server takes; a bound, not a measurement.
+/// Longer than the server takes; a bound, not a measurement.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A record of a reading every 100 days, the first ones sealed, and of an alert beside each.
+/// A record with a reading every 100 days, the first ones sealed, each with an alert.
 fn record(folder: &Path) {
     let data = folder.join("mesonet-data");
     let options = EmbeddedOptions { seal_readings: 1, ..EmbeddedOptions::default() };
@@ -34,35 +33,18 @@ fn record(folder: &Path) {
             store.maintain(&Maintenance { seal_all: true, retain_from_ms: None }).unwrap();
         }
         let alert =
-            AlertMessage { id: age_d.to_string(), sent_ms: ts_ms, ..AlertMessage::default() };
+            alert::Message { id: age_d.to_string(), sent_ms: ts_ms, ..alert::Message::default() };
         alerts.append(vec![alert]).unwrap();
     }
 }
 
 fn reading(ts_ms: i64) -> Batch {
-    let station = Station {
-        id: id("A"),
-        network: "TEST".to_owned(),
-        native_id: "A".to_owned(),
-        name: "A".to_owned(),
-        station_type: None,
-        coordinates: LonLat::new(-79.0, 43.0).unwrap(),
-        sensor_height_m: 10.0,
-        altitude_m: None,
-    };
     let quality = Quality { base: BaseQuality::Unknown, reason: ReasonQuality::None };
-    let reading = Reading { series: AIR.clone(), value: 20.0, quality };
-    let report = Report {
-        station: station.id,
-        ts_ms,
-        revision: 0,
-        present_weather: None,
-        readings: vec![reading],
-    };
-    Batch { stations: vec![station], reports: vec![report] }
+    let reports = report("A", NEWEST_MS - ts_ms, &AIR, 20.0, quality).reports;
+    Batch { reports, ..station("A", -79.0, 43.0) }
 }
 
-/// What a record holds: batches in the journal, sealed readings, alerts.
+/// Counts what a record holds: batches in the journal, sealed readings, alerts.
 fn held(folder: &Path) -> (usize, u64, usize) {
     let report = EmbeddedStore::verify(&folder.join("mesonet-data"), false).unwrap();
     assert_eq!(report.faults, []);
@@ -70,18 +52,14 @@ fn held(folder: &Path) -> (usize, u64, usize) {
 }
 
 #[test]
-fn the_clock_of_a_replay_takes_nothing_from_the_record() {
+fn the_clock_of_a_replay_deletes_nothing() {
     let folder = TempDir::new().unwrap();
     record(folder.path());
     let before = held(folder.path());
     assert_eq!(before, (3, 7, 10));
     let args = ["--now", "2030-01-01T00:00:00Z", "--retention", "400d"];
     let server = Server::start(&folder, &args);
-    assert!(
-        server.log().contains("retention 400d does nothing: the clock is that of a replay"),
-        "{}",
-        server.log()
-    );
+    assert!(server.log().contains("retention 400d does nothing: in a replay"), "{}", server.log());
     sleep(Duration::from_secs(2));
     assert_eq!(server.stop().0, Some(0));
     assert_eq!(held(folder.path()), before);
@@ -97,27 +75,27 @@ fn a_clock_years_after_the_newest_reading_takes_what_was_too_old_at_that_reading
         let body: Value = serde_json::from_str(&server.get("/api/v1/alerts").1).unwrap();
         body["features"].as_array().unwrap().len()
     };
-    // They come last.
+    // These are deleted last.
     let started = Instant::now();
     while alerts() > 5 {
-        assert!(started.elapsed() < PATIENCE, "nothing was given up");
+        assert!(started.elapsed() < PATIENCE, "nothing was deleted");
         sleep(Duration::from_millis(100));
     }
     let (status, log) = server.stop();
     assert_eq!(status, Some(0), "{log}");
     assert!(
         log.contains(
-            "what was older than 2023-06-30T12:00:00Z was given up: 1 segments with 3 readings, \
+            "deleted what was older than 2023-06-30T12:00:00Z: 1 segments with 3 readings, \
              5 alerts"
         ),
         "{log}"
     );
-    // The reading of the edge itself, those after it, and the segment that they lie in.
+    // The reading at the edge itself, the later ones, and the segment that contains them.
     assert_eq!(held(folder.path()), (3, 4, 5));
 }
 
 #[test]
-fn what_would_go_is_said_beforehand_and_nothing_is_written() {
+fn a_dry_run_says_what_would_be_deleted_and_writes_nothing() {
     let folder = TempDir::new().unwrap();
     record(folder.path());
     let before = held(folder.path());
@@ -136,7 +114,7 @@ fn what_would_go_is_said_beforehand_and_nothing_is_written() {
     told["dryRun"] = false.into();
     assert_eq!(run(&[]), told);
     assert_eq!(held(folder.path()), (3, 4, 5));
-    // It is done: the readings that are gone are not counted again.
+    // Now it is done: the deleted readings are not counted again.
     let again = run(&["--dry-run"]);
     assert_eq!(
         (&again["readings"], &again["segments"], &again["alerts"]),
@@ -144,13 +122,17 @@ fn what_would_go_is_said_beforehand_and_nothing_is_written() {
     );
 
     let (ok, out, _) = output(folder.path(), &["retention", "--retention", "400d", "--dry-run"]);
-    assert!(ok && out.contains("what is older than 2023-06-30T12:00:00Z would go:\n"), "{out}");
+    assert!(
+        ok && out.contains("what is older than 2023-06-30T12:00:00Z would be deleted:\n"),
+        "{out}"
+    );
     let (ok, _, error) = output(folder.path(), &["retention", "--dry-run"]);
     assert_eq!(
         (ok, &*error),
         (
             false,
-            "error: retention is needed: how long readings are kept, for example --retention 400d\n"
+            "error: retention is required: how long readings are kept, for example --retention \
+             400d\n"
         )
     );
     let (ok, _, error) =
@@ -160,7 +142,7 @@ fn what_would_go_is_said_beforehand_and_nothing_is_written() {
 }
 
 #[test]
-fn a_report_of_a_time_to_come_takes_nothing() {
+fn a_report_from_the_future_deletes_nothing() {
     let folder = TempDir::new().unwrap();
     record(folder.path());
     let data = folder.path().join("mesonet-data");

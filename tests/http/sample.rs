@@ -1,13 +1,13 @@
-//! The bundled reports, whole: what is too large to write down is compared with the library.
+//! The bundled reports, complete: what is too large to write down is compared with the library.
 
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Body;
 use axum::http::{Method, StatusCode, header};
-use mesonet::{
-    Caps, ClosedWindow, HOUR_MS, MemoryStore, ReadingsQuery, Scope, StationId, Step, Store,
-    Variable, readings, unjudged,
-};
+use mesonet::query::{Caps, ReadingsQuery, readings};
+use mesonet::store::unjudged;
+use mesonet::time::HOUR_MS;
+use mesonet::{ClosedWindow, MemoryStore, StationId, Step, Store, Variable};
 use mesonet_server::{Config, Timeline, sample};
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ use crate::support::Api;
 /// Time of the newest report.
 const NEWEST: &str = "2024-08-03T21:17:00Z";
 
-/// The sample as it is at its newest report.
+/// The sample at the time of its newest report.
 static STORE: LazyLock<(i64, Arc<MemoryStore>)> = LazyLock::new(|| {
     let mut timeline = Timeline::new(sample().unwrap().batch);
     let newest_ms = timeline.newest_ms().unwrap();
@@ -32,13 +32,9 @@ fn api() -> Api {
 
 fn query(step: Option<i64>) -> ReadingsQuery {
     let newest_ms = STORE.0;
-    ReadingsQuery {
-        window: ClosedWindow::new(newest_ms - 12 * HOUR_MS, newest_ms).unwrap(),
-        scope: Scope::Everywhere,
-        names: Variable::map_variables().collect(),
-        step: step.map(|minutes| Step::from_minutes(minutes).unwrap()),
-        max_age_ms: None,
-    }
+    let window = ClosedWindow::new(newest_ms - 12 * HOUR_MS, newest_ms).unwrap();
+    let names: Vec<Variable> = Variable::map_variables().collect();
+    ReadingsQuery::new(window, names).step(step.map(|minutes| Step::from_minutes(minutes).unwrap()))
 }
 
 #[test]
@@ -47,11 +43,11 @@ fn the_bytes_of_every_answer_are_those_of_the_library() {
     for (step, path) in [(None, "/stations/readings"), (Some(90), "/stations/readings?step=90")] {
         let answer = readings(&*STORE.1, &query(step), Caps::default()).unwrap();
         let expected = serde_json::to_string(&answer).unwrap();
-        // Far more than one piece: sent in several.
+        // Far more than one chunk: sent in several.
         assert!(expected.len() > 2_000_000);
         let plain = api.get(path);
         assert_eq!(plain.header(header::CONTENT_LENGTH), None);
-        // Not by assert_eq: what differs would be megabytes of output.
+        // Not assert_eq: the difference would be megabytes of output.
         assert!(plain.status == StatusCode::OK && plain.text() == expected);
         for encoding in ["gzip", "br", "zstd"] {
             let encoded = api.get_with(path, &[(header::ACCEPT_ENCODING, encoding)]);
@@ -118,9 +114,9 @@ fn toronto_is_as_its_report_of_2100_says() {
 }
 
 #[test]
-fn a_replay_shows_nothing_of_what_is_to_come() {
+fn a_replay_shows_nothing_from_its_future() {
     let mut timeline = Timeline::new(sample().unwrap().batch);
-    let noon_ms = mesonet::parse_instant("2024-08-03T18:00:00Z").unwrap();
+    let noon_ms = mesonet::time::parse_instant("2024-08-03T18:00:00Z").unwrap();
     let store = Arc::new(MemoryStore::default());
     store.append(&timeline.pass(noon_ms), &mut unjudged).unwrap();
     let toronto = StationId::new("METAR", "CYYZ");

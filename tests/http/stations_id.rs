@@ -47,7 +47,7 @@ fn an_id_is_read_in_capitals_too() {
 }
 
 #[test]
-fn what_is_no_id_of_a_station_is_not_found_and_named() {
+fn an_id_of_no_station_is_not_found_and_named() {
     let api = Api::new(store([station("A", 0.0, 0.0)]));
     let unknown = id("B");
     let text = format!("no station has the id \"{unknown}\"");

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use axum::http::header;
-use mesonet::{HOUR_MS, MINUTE_MS, MemoryStore, Quality, Store, Variable, unjudged};
+use mesonet::store::unjudged;
+use mesonet::time::{HOUR_MS, MINUTE_MS};
+use mesonet::{MemoryStore, Quality, Store, Variable};
 use mesonet_server::Config;
 
 use crate::support::{AIR, Api, DOUBTFUL, NOW_MS, id, instant, reading, report, station, store};
@@ -95,7 +97,7 @@ fn a_malformed_window_is_refused_with_what_is_allowed() {
         );
     }
     api.get("/stations/map/details?window=1h&window=1h")
-        .refuses(400, "window is given 2 times; allowed is once");
+        .refuses(400, "window is given 2 times; it must be given only once");
 }
 
 #[test]
@@ -142,7 +144,7 @@ fn a_request_sees_what_came_in_after_the_next_refresh_and_the_etag_follows_the_c
     after.is(&object(vec![a(), b(), c]));
     assert_ne!(after.header(header::ETAG), Some(etag));
 
-    // The same content has the same tag, whoever made it and when.
+    // The same content has the same tag, no matter who made it and when.
     let another = Api::at(NOW_MS, Config::default(), store);
     assert_eq!(
         another.get("/stations/map/details").header(header::ETAG),

@@ -1,7 +1,8 @@
 //! `GET /stations/map/markers`
 
 use axum::http::header;
-use mesonet::{Batch, MemoryStore, Store, unjudged};
+use mesonet::store::unjudged;
+use mesonet::{Batch, MemoryStore, Store};
 
 use crate::support::{AIR, Api, NOW_MS, id, reading, station, store};
 use mesonet_server::Config;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use mesonet::{DAY_MS, HOUR_MS, IntervalType, MemoryStore, Plan, SeriesKey, Variable};
+use mesonet::access::Plan;
+use mesonet::time::{DAY_MS, HOUR_MS};
+use mesonet::{IntervalType, MemoryStore, SeriesKey, Variable};
 use mesonet_server::Config;
 
 use crate::support::{
@@ -22,7 +24,7 @@ fn one() -> MemoryStore {
     ])
 }
 
-/// Stations without much to say at four places.
+/// Stations with few readings at four places.
 fn four() -> Api {
     let place = |native_id: &str, lon: f64, lat: f64| {
         [station(native_id, lon, lat), reading(native_id, 0, &AIR, 1.0)]
@@ -88,7 +90,7 @@ fn readings_are_ordered_by_time_then_name_then_series() {
 }
 
 #[test]
-fn without_names_the_map_variables_are_meant() {
+fn without_names_the_map_variables_are_used() {
     let got = Api::new(one()).get("/stations/readings");
     let readings = [wire("11:00:00", &AIR, "20.5"), wire("11:00:00", &DEW_POINT, "-3.0")];
     got.is(&answer(vec![member("A", &readings)], ""));
@@ -135,7 +137,7 @@ fn any_other_name_is_refused_with_those_that_are_allowed() {
 }
 
 #[test]
-fn the_window_ends_now_and_starts_12_hours_before_its_end_unless_it_is_said() {
+fn the_window_ends_now_and_starts_12_hours_before_its_end_by_default() {
     let both = |newer: i64, older: i64| {
         store([
             station("A", 0.0, 0.0),
@@ -144,7 +146,7 @@ fn the_window_ends_now_and_starts_12_hours_before_its_end_unless_it_is_said() {
             report("B", older, &AIR, 2.0, mesonet::Quality::UNCHECKED),
         ])
     };
-    // Both ends are included.
+    // Both ends are inclusive.
     let api = Api::new(both(0, 12 * HOUR_MS));
     let a = member("A", &[wire("12:00:00", &AIR, "1.0")]);
     let b = member("B", &[wire("00:00:00", &AIR, "2.0")]);
@@ -250,7 +252,7 @@ fn a_box_holds_the_stations_in_it_and_on_its_sides() {
     in_box(["52", "-1", "53", "0"]).is(&of(&["M"]));
     in_box(["52.1", "-1", "53", "0"]).is(&of(&[]));
     in_box(["-90", "0", "-90", "0"]).is(&of(&["S"]));
-    // West of the one and east of the other: across the antimeridian, not round the world.
+    // West of one and east of the other: across the antimeridian, not around the world.
     in_box(["50", "179", "53", "-179"]).is(&of(&["E", "W"]));
     in_box(["50", "-179", "53", "179"]).is(&of(&["M"]));
 }
@@ -324,11 +326,11 @@ fn in_a_snapshot_max_age_counts_from_the_end_of_the_window() {
 }
 
 #[test]
-fn a_parameter_that_is_no_list_may_be_given_once() {
+fn a_parameter_that_is_not_a_list_may_be_given_once() {
     let api = four();
     for name in ["start", "end", "step", "maxAge", "minLat", "minLon", "maxLat", "maxLon"] {
         api.get(&format!("/stations/readings?{name}=1&{name}=1&{name}=2"))
-            .refuses(400, &format!("{name} is given 3 times; allowed is once"));
+            .refuses(400, &format!("{name} is given 3 times; it must be given only once"));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::support::{
 
 const HOUR: &str = "start=2024-08-03T11:00:00Z&end=2024-08-03T12:00:00Z";
 
-/// A station with readings of air temperature so many minutes before now.
+/// A station with readings of air temperature, each this many minutes before now.
 fn air(native_id: &str, minutes_ago: &[i64]) -> Vec<Batch> {
     let readings = minutes_ago.iter().map(|&ago| reading(native_id, ago, &AIR, ago as f64));
     std::iter::once(station(native_id, 0.0, 0.0)).chain(readings).collect()
@@ -34,7 +34,7 @@ fn positions_are_the_steps_from_the_start_and_the_end_itself() {
     let [first, .., last] = readings.clone();
     api.get(&format!("/stations/readings?{HOUR}&step=60"))
         .is(&answer(vec![member("A", &[first.clone(), last.clone()])], r#","step":60"#));
-    // A step longer than the window leaves its start and its end.
+    // If the step is longer than the window, only its start and its end are left.
     api.get(&format!("/stations/readings?{HOUR}&step=2147483647"))
         .is(&answer(vec![member("A", &[first, last])], r#","step":2147483647"#));
 }
@@ -53,7 +53,7 @@ fn a_cell_holds_the_latest_reading_at_or_before_it_with_its_age_in_whole_seconds
 #[test]
 fn readings_of_up_to_12_hours_before_the_start_fill_the_first_cells() {
     let batches = [air("A", &[13 * 60, 0]), air("B", &[13 * 60 + 1, 0]), air("C", &[13 * 60])];
-    // C has nothing in the window itself, so it is not in the answer at all.
+    // C has nothing in the window itself, so it is not in the answer.
     let a = member(
         "A",
         &[
@@ -75,7 +75,7 @@ fn max_age_empties_the_cells_whose_reading_is_older() {
         [wire_aged("10:50:00", &AIR, "70.0", 600), wire_aged("11:45:00", &AIR, "15.0", 900)];
     api.get(&format!("/stations/readings?{HOUR}&step=30&maxAge=15m"))
         .is(&answer(vec![member("A", &young)], r#","step":30"#));
-    // Nothing is left of a station: it is not in the answer.
+    // If nothing is left of a station, it is not in the answer.
     api.get(&format!("/stations/readings?{HOUR}&step=30&maxAge=1m"))
         .is(r#"{"stations":{},"step":30}"#);
 }
@@ -90,7 +90,7 @@ fn the_most_instantaneous_series_that_is_current_fills_a_cell() {
         wire_aged("09:00:00", &AIR, "180.0", 0),
         wire_aged("09:00:00", &AIR, "180.0", 1_800),
         wire_aged("09:00:00", &AIR, "180.0", 3_600),
-        // 90 minutes old: still current, though the mean is as new as can be.
+        // 90 minutes old: still current, though the mean is as new as possible.
         wire_aged("09:00:00", &AIR, "180.0", 5_400),
         wire_aged("10:30:00", &mean, "90.0", 1_800),
         wire_aged("11:30:00", &mean, "30.0", 0),

@@ -68,7 +68,7 @@ fn the_query_means_what_it_means_in_the_get_form() {
 }
 
 #[test]
-fn a_box_is_no_parameter_of_the_form_and_is_ignored() {
+fn a_box_is_not_a_parameter_of_the_post_form_and_is_ignored() {
     let api = Api::new(three());
     let path = "/stations/readings?minLat=50&minLon=50&maxLat=x";
     api.post(path, body(&[id("A")])).is(&of(&["A"]));
@@ -123,27 +123,27 @@ fn up_to_5000_different_ids_may_be_named() {
     api.post("/stations/readings", body(&ids)).is(&of(&["A"]));
     ids.push(id("B"));
     api.post("/stations/readings", body(&ids))
-        .refuses(400, "stationIds holds 5001 different ids; allowed are up to 5000");
+        .refuses(400, "stationIds holds 5001 different ids; the limit is 5000");
     let config = Config { max_station_ids: 1, ..Config::default() };
     Api::with(config, three())
         .post("/stations/readings", body(&[id("A"), id("B")]))
-        .refuses(400, "stationIds holds 2 different ids; allowed are up to 1");
+        .refuses(400, "stationIds holds 2 different ids; the limit is 1");
 }
 
 #[test]
-fn an_id_that_is_no_uuid_is_named() {
+fn an_id_that_is_not_a_uuid_is_named() {
     let api = Api::new(three());
     for bad in ["CYYZ", "", "00071a65d7a75d2184508 12f63559a44", "{}"] {
         api.post("/stations/readings", body(&[id("A").to_string(), bad.to_owned()]))
             .refuses(400, &format!("\"{bad}\" is not a station id; a UUID is needed"));
     }
-    // What is repeated to the caller has a bound.
+    // There is a limit on what is repeated to the caller.
     let long = api.post("/stations/readings", body(&["x".repeat(100_000)]));
     assert_eq!((long.status.as_u16(), long.body.len() < 2_100), (400, true));
 }
 
 #[test]
-fn a_body_that_is_not_as_it_must_be_is_refused() {
+fn a_body_of_the_wrong_form_is_refused() {
     let api = Api::new(three());
     for (body, text) in [
         ("", "it does not start with {"),
@@ -161,17 +161,15 @@ fn a_body_that_is_not_as_it_must_be_is_refused() {
         ),
         (r#"{"stationIds":[]} x"#, "trailing characters at line 1 column 19"),
     ] {
-        api.post("/stations/readings", body).refuses(
-            400,
-            &format!("the body must be a JSON object of the form that is asked for: {text}"),
-        );
+        api.post("/stations/readings", body)
+            .refuses(400, &format!("the body must be a JSON object of the expected form: {text}"));
     }
-    // Fields that are not known are ignored.
+    // Unknown fields are ignored.
     api.post("/stations/readings", r#"{"stationIds":[],"x":null}"#).is(r#"{"stations":{}}"#);
 }
 
 #[test]
-fn a_body_that_is_not_said_to_be_json_is_refused() {
+fn a_body_not_declared_as_json_is_refused() {
     let api = Api::new(three());
     let post = |headers: &[(header::HeaderName, &str)]| -> Answer {
         let body = Body::from(body(&[id("A")]));

@@ -1,4 +1,4 @@
-//! A small store whose answers can be written down, and a caller of the service.
+//! A small store whose answers can be written down, and a client of the service.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -6,25 +6,27 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use mesonet::store::unjudged;
+use mesonet::time::MINUTE_MS;
 use mesonet::{
-    BaseQuality, Batch, Intake, IntervalType, LonLat, MINUTE_MS, MemoryStore, Quality, Reading,
-    ReasonQuality, Report, SeriesKey, Station, StationId, StationType, Store, Variable, unjudged,
+    BaseQuality, Batch, Intake, IntervalType, LonLat, MemoryStore, Quality, Reading, ReasonQuality,
+    Report, SeriesKey, Station, StationId, StationType, Store, Variable,
 };
 use mesonet_server::{Clock, Config, State, app};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
-/// 2024-08-03T12:00:00Z: what the service takes for now.
+/// 2024-08-03T12:00:00Z: the current time of the service.
 pub const NOW_MS: i64 = 1_722_686_400_000;
 
-/// A caller of a service of its own.
+/// A client with its own service.
 pub struct Api {
     runtime: Runtime,
     router: Router,
     pub state: Arc<State>,
 }
 
-/// What a caller got.
+/// An answer to the client.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -62,23 +64,23 @@ impl Api {
         })
     }
 
-    /// GET of an address below the prefix.
+    /// Sends a GET to an address below the prefix.
     pub fn get(&self, path: &str) -> Answer {
         self.get_with(path, &[])
     }
 
-    /// GET of an address below the prefix, with headers.
+    /// Sends a GET to an address below the prefix, with headers.
     pub fn get_with(&self, path: &str, headers: &[(header::HeaderName, &str)]) -> Answer {
         self.call(Method::GET, &format!("/api/v1{path}"), headers, Body::empty())
     }
 
-    /// POST of a JSON body to an address below the prefix.
+    /// Sends a POST of a JSON body to an address below the prefix.
     pub fn post(&self, path: &str, body: impl Into<Body>) -> Answer {
         let json = [(header::CONTENT_TYPE, "application/json")];
         self.call(Method::POST, &format!("/api/v1{path}"), &json, body.into())
     }
 
-    /// Any request.
+    /// Sends any request.
     pub fn call(
         &self,
         method: Method,
@@ -95,7 +97,7 @@ impl Api {
 }
 
 impl Answer {
-    /// The body as it is, without its encoding.
+    /// Returns the body after decoding.
     pub fn bytes(&self) -> Vec<u8> {
         let body = &*self.body;
         let mut bytes = Vec::new();
@@ -110,24 +112,24 @@ impl Answer {
         bytes
     }
 
-    /// The same, which must be text.
+    /// Returns the body as text.
     pub fn text(&self) -> String {
         String::from_utf8(self.bytes()).unwrap()
     }
 
-    /// A header that must be text.
+    /// Returns a header as text.
     pub fn header(&self, name: impl header::AsHeaderName) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// It must be a 200 with this JSON body.
+    /// Asserts a 200 with this JSON body.
     #[track_caller]
     pub fn is(&self, body: &str) {
         assert_eq!((self.status, &*self.text()), (StatusCode::OK, body));
         assert_eq!(self.header(header::CONTENT_TYPE), Some("application/json"));
     }
 
-    /// It must be a refusal whose body is this text as a bare JSON string.
+    /// Asserts a refusal whose body is this text as a bare JSON string.
     #[track_caller]
     pub fn refuses(&self, status: u16, text: &str) {
         let body = serde_json::to_string(text).unwrap();
@@ -135,19 +137,19 @@ impl Answer {
         assert_eq!(self.header(header::CONTENT_TYPE), Some("application/json"));
     }
 
-    /// It must be of a status and have an empty body.
+    /// Asserts this status and an empty body.
     #[track_caller]
     pub fn is_empty(&self, status: u16) {
         assert_eq!((self.status.as_u16(), &*self.text()), (status, ""));
     }
 }
 
-/// A station of the network TEST.
+/// Returns the id of a station of the network TEST.
 pub fn id(native_id: &str) -> StationId {
     StationId::new("TEST", native_id)
 }
 
-/// A batch of a station at a place, without reports.
+/// Returns a batch with a station at a place, without reports.
 pub fn station(native_id: &str, lon: f64, lat: f64) -> Batch {
     let station = Station {
         id: id(native_id),
@@ -162,12 +164,12 @@ pub fn station(native_id: &str, lon: f64, lat: f64) -> Batch {
     Batch { stations: vec![station], reports: vec![] }
 }
 
-/// A batch of one reading so many minutes before now.
+/// Returns a batch with one reading, this many minutes before now.
 pub fn reading(native_id: &str, minutes_ago: i64, series: &SeriesKey, value: f64) -> Batch {
     report(native_id, minutes_ago * MINUTE_MS, series, value, Quality::UNCHECKED)
 }
 
-/// A batch of one reading so many milliseconds before now, with its verdict.
+/// Returns a batch with one reading, this many milliseconds before now, with its verdict.
 pub fn report(
     native_id: &str,
     ms_ago: i64,
@@ -186,7 +188,7 @@ pub fn report(
     Batch { stations: vec![], reports: vec![report] }
 }
 
-/// A store of batches.
+/// Returns a store with these batches.
 pub fn store(batches: impl IntoIterator<Item = Batch>) -> MemoryStore {
     let store = MemoryStore::default();
     for batch in batches {
@@ -198,15 +200,15 @@ pub fn store(batches: impl IntoIterator<Item = Batch>) -> MemoryStore {
 /// The verdict Doubtful because of Range.
 pub const DOUBTFUL: Quality = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
 
-/// The instantaneous series of a variable.
+/// Returns the instantaneous series of a variable.
 pub const fn instant(variable: Variable) -> SeriesKey {
     SeriesKey::new(variable, IntervalType::Instantaneous, 0)
 }
 
-/// Air temperature, instantaneous: the series whose id is 1944015174.
+/// Instantaneous air temperature: the series whose id is 1944015174.
 pub const AIR: SeriesKey = instant(Variable::AirTemperature);
 
-/// A reading on the wire: time of day on 2024-08-03, series, value, not checked.
+/// Returns a reading in JSON: time of day on 2024-08-03, series, value, not checked.
 pub fn wire(time: &str, series: &SeriesKey, value: &str) -> String {
     format!(
         r#"{{"timestamp":"2024-08-03T{time}Z","type":"{}","typeId":{},"value":{value},"quality":{{"baseQuality":"Unknown","reasonQuality":"None"}}}}"#,
@@ -215,18 +217,18 @@ pub fn wire(time: &str, series: &SeriesKey, value: &str) -> String {
     )
 }
 
-/// A reading of a grid on the wire.
+/// Returns a reading of a grid in JSON.
 pub fn wire_aged(time: &str, series: &SeriesKey, value: &str, age_s: u32) -> String {
     let reading = wire(time, series, value);
     format!("{},\"age\":{age_s}}}", reading.strip_suffix('}').unwrap())
 }
 
-/// The member of `stations` of one station.
+/// Returns the member of `stations` for one station.
 pub fn member(native_id: &str, readings: &[String]) -> String {
     format!(r#""{}":{{"readings":[{}]}}"#, id(native_id), readings.join(","))
 }
 
-/// An answer of readings: the stations in the order of their ids, then what follows them.
+/// Returns an answer with readings: the stations in the order of their ids, then the rest.
 pub fn answer(mut members: Vec<String>, rest: &str) -> String {
     members.sort();
     format!(r#"{{"stations":{{{}}}{rest}}}"#, members.join(","))

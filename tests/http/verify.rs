@@ -1,15 +1,14 @@
-//! Every file of a data folder, damaged in every way: `verify` names it, and after `--set-aside` it
-//! finds no fault. A file of a kind that the table lacks fails the test.
+//! Every file of a data folder, damaged in every way: `verify` names it, and after `--set-aside`
+//! finds no faults. A file whose kind is not in the table fails the test.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mesonet::{
-    Encoding, GridDefinition, GridProjection, GridStore, LatLonGlobe, ProductDefinition,
-    RunDefinition,
-};
+use mesonet::grid::{Encoding, GridProjection, LatLonGlobe};
+use mesonet::model::{ProductDefinition, RunDefinition};
+use mesonet::{grid, model};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -18,16 +17,16 @@ use crate::process::{command, data, output};
 const OWN: &str = "[pressure]\ntitle = \"Pressure\"\nunit = \"Pa\"\nscale = 1\noffset = 100000\n\
                    fields = [{ parameter = \"7:0.3.1\" }]\n";
 
-/// What is expected of a damaged file.
+/// What is expected for a damaged file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// Each change is named, and set aside.
+    /// Every change is named, and set aside.
     SetAside,
-    /// Each change of a byte that counts is named; it cannot be set aside alone.
+    /// Every change of a byte that matters is named; it cannot be set aside alone.
     Catalogue,
-    /// The same, and the alerts that can be read are saved.
+    /// The same, and the readable alerts are saved.
     Alerts,
-    /// Nothing is in it.
+    /// It is empty.
     Lock,
 }
 
@@ -42,11 +41,11 @@ fn kind(file: &str) -> Kind {
         _ if file.starts_with("segments/") && file.ends_with(".arrow") => Kind::SetAside,
         _ if file.starts_with("products/") && file.ends_with(".tif") => Kind::SetAside,
         _ if file.starts_with("models/demo/20180917T000000Z/") => Kind::SetAside,
-        _ => panic!("{file} is of a kind that this table lacks"),
+        _ => panic!("the kind of {file} is not in this table"),
     }
 }
 
-/// A folder with readings that are sealed, alerts, a product of two times and a model run.
+/// A folder with sealed readings, alerts, a product for two times, and a model run.
 fn record() -> TempDir {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
@@ -63,10 +62,10 @@ fn record() -> TempDir {
     run(&["ingest", "20240803.txt"]);
     let field = data("grib/nam211_prmsl_simple.grib2.gz");
     run(&["ingest", "--product", "pressure", "--products", "own.toml", &field]);
-    // Sealed by the command that looks after the record.
+    // Sealed by the maintenance command.
     run(&["retention", "--retention", "40000d", "--config", "mesonet.toml"]);
 
-    let store = GridStore::new(path.join("mesonet-data/models"));
+    let store = model::RunStore::new(path.join("mesonet-data/models"));
     let product = |name: &str| ProductDefinition {
         name: name.to_owned(),
         unit: "K".to_owned(),
@@ -77,7 +76,7 @@ fn record() -> TempDir {
         .write_run(RunDefinition {
             model: "demo".to_owned(),
             run: "20180917T000000Z".parse().unwrap(),
-            grid: GridDefinition {
+            grid: grid::Definition {
                 rows: 20,
                 columns: 30,
                 projection: GridProjection::Globe(LatLonGlobe::LatLon),
@@ -98,7 +97,7 @@ fn record() -> TempDir {
     folder
 }
 
-/// Every file below a folder, relative to it.
+/// Returns every file below a folder, relative to it.
 fn files(folder: &Path) -> Vec<String> {
     let mut all = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -126,14 +125,14 @@ fn copied(from: &Path) -> TempDir {
     to
 }
 
-/// The faults that `verify` finds, and whether it says that all is whole.
+/// Returns whether `verify` finds everything intact, and its faults.
 fn verify(folder: &Path, more: &[&str]) -> (bool, Vec<Value>) {
     let (ok, out, error) = output(folder, &[&["verify", "--json"], more].concat());
     let told: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{error}"));
     (ok, told["faults"].as_array().unwrap().clone())
 }
 
-/// The ways in which a file is damaged.
+/// Returns the ways in which a file is damaged.
 fn harms(path: &Path) -> Vec<(&'static str, Option<Vec<u8>>)> {
     let whole = fs::read(path).unwrap();
     let flipped = |at: usize| {
@@ -171,12 +170,12 @@ fn every_file_that_is_damaged_is_named_and_set_aside() {
         }
         for (harm, bytes) in harms(&in_data.join(&file)) {
             let shown = format!("{file} {harm}");
-            // Those of the model store are tested where it is.
+            // Those of the model store are tested with it.
             if file.starts_with("models/") && !["flipped in the middle", "deleted"].contains(&harm)
             {
                 continue;
             }
-            // A product of which there is no file was never there.
+            // A product without files never existed.
             if bytes.is_none() && file.starts_with("products/") {
                 continue;
             }
@@ -187,7 +186,7 @@ fn every_file_that_is_damaged_is_named_and_set_aside() {
                 None => fs::remove_file(&path).unwrap(),
             }
             let (ok, faults) = verify(folder.path(), &[]);
-            // A database has room that holds nothing.
+            // A database has unused space.
             let may_be_harmless =
                 matches!(kind, Kind::Catalogue | Kind::Alerts) && harm.starts_with("flipped");
             if ok && may_be_harmless {
@@ -239,10 +238,10 @@ fn a_file_in_the_place_of_another_one_is_named() {
     assert!(ok && out.ends_with("no fault\n"), "{out}");
 }
 
-/// As nobody, who may read the folder and nothing more, and with a limit that forbids to write as
-/// much as a byte into a file.
+/// Runs as nobody, who may only read the folder, and with a limit that forbids writing even a byte
+/// into a file.
 #[test]
-fn who_may_only_read_can_verify() {
+fn verify_needs_only_read_access() {
     let folder = record();
     let binary = command(folder.path(), &[]).get_program().to_owned();
     let check = |before: &str| {

@@ -1,5 +1,5 @@
-// Pages on localhost, under a content policy that allows WebAssembly and no other evaluation of code,
-// and a Chromium that opens them.
+// Serves pages on localhost, under a content policy that allows WebAssembly and no other evaluation
+// of code, and opens them in Chromium.
 import { mkdir, readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
@@ -26,7 +26,7 @@ const TYPES = {
 };
 
 /**
- * Serves the pages, and beside them what `made` holds by path. `sources` of the answer are other
+ * Serves the pages, and the content of `made` by path. `sources` of the answer are other
  * origins that the pages may ask.
  */
 export async function servePages(made = {}) {
@@ -53,7 +53,7 @@ export async function servePages(made = {}) {
   return pages;
 }
 
-/** Opens a page, and waits until it has left its results. */
+/** Opens a page, and waits for its results. */
 export async function openPage(url) {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -83,7 +83,7 @@ export async function openPage(url) {
   }
 }
 
-/** Keeps a picture of a page under the target directory, where MESONET_SCREENSHOTS asks for it. */
+/** Saves a screenshot of a page under the target directory if MESONET_SCREENSHOTS is set. */
 export async function screenshot(page, name) {
   if (process.env.MESONET_SCREENSHOTS) {
     const folder = join(TARGET, "tests-js");

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 
 import { openPage, screenshot, servePages } from "./browser.mjs";
 
-// A tile of 256 × 256: raw rises by 2 a column and 1 a row; a disc in the middle has no value.
+// A tile of 256 × 256: raw rises by 2 per column and 1 per row; a disc in the middle has no value.
 const encoding = { scale: 0.01, offset: 273.15, nodata: -32768 };
 const SIZE = 256;
 const inDisc = (row, column) => Math.hypot(row - 127.5, column - 127.5) < 40;
@@ -34,7 +34,7 @@ after(async () => {
   pages.close();
 });
 
-test("the page runs without an error, and loads nothing that fails", async () => {
+test("the page runs without errors, and everything that it loads succeeds", async () => {
   assert.equal((await page.evaluate(() => window.results)).error, undefined);
   assert.deepEqual(opened.problems, []);
   assert.deepEqual(opened.requests.filter((request) => !request.startsWith("200 ")), []);

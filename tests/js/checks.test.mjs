@@ -1,4 +1,4 @@
-// The entry with the quality checks: loading, what it gives, and what it refuses.
+// The entry with the quality checks: loading, results, and refusals.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -54,7 +54,7 @@ test("an explanation names the check that decided and its limits", () => {
   assert.ok(ran[1].limits.every(({ source }) => source.length > 0));
 });
 
-test("a value that is missing is null where it is explained", () => {
+test("a missing value is null in the explanation", () => {
   const explanation = explain(site, [air({ value: Float64Array.of(1, NaN) })], 0, 1);
   assert.equal(explanation.value, null);
   assert.equal(explanation.verdict.baseQuality, "Missing");
@@ -71,7 +71,7 @@ test("null and undefined are left out alike", () => {
   assert.deepEqual(checkStation({ ...site, altitudeM: null }, [air(none)], null), wanted);
 });
 
-test("what a series is counts: another unit, a bucket, the source's word", () => {
+test("the properties of a series count: another unit, a bucket, the source's verdict", () => {
   const bases = (more) => [...checkStation(site, [air(more)])[0].base];
   const { Error, Good } = BaseQuality;
   assert.deepEqual(bases({ calculated: true }), [Good, Error]);
@@ -87,7 +87,7 @@ const refused = [
   [
     "times that do not ascend",
     check({ tsMs: Float64Array.of(0, 0) }),
-    "series 0: times must ascend; reading 1 is not after the one before",
+    "series 0: times must ascend; reading 1 is not later than the one before",
   ],
   [
     "parts of a millisecond",
@@ -102,7 +102,7 @@ const refused = [
   [
     "columns of different lengths",
     check({ value: Float64Array.of(1) }),
-    "series 0: times, values, source verdicts and verdicts must be as many; got 2, 1, 2 and 2",
+    "series 0: array lengths must match; got 2 for times, 1 for values",
   ],
   [
     "no code",
@@ -112,7 +112,7 @@ const refused = [
   [
     "codes of different lengths",
     check({ base: Uint8Array.of(6, 6), reason: new Uint8Array(1) }),
-    "base and reason codes of the source must be as many; got 2 and 1",
+    "array lengths must match; got 2 for base codes, 1 for reason codes",
   ],
   [
     "minutes that would wrap",
@@ -140,7 +140,7 @@ for (const [name, call, message] of refused) {
   });
 }
 
-test("refused: names that are none", () => {
+test("refused: unknown names", () => {
   assert.throws(check({ variable: "wind" }), MesonetError);
   assert.throws(check({ intervalType: "average" }), MesonetError);
 });

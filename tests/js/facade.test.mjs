@@ -7,7 +7,7 @@ import * as mesonet from "mesonet";
 
 const { BaseQuality, MesonetError, decodeTile, distinctWorstFirst, encodeTile, rotateWind, worst } =
   mesonet;
-const { MADIS, QARTOD, convert, dewPointC, resolveUnit, toCanonical, windAt10m } = mesonet;
+const { GHCNH_CHECKS, ISD, MADIS, QARTOD, convert, dewPointC, resolveUnit, toCanonical, windAt10m } = mesonet;
 const plain = { scale: 1, offset: 0, nodata: -32768 };
 const NO_CODE = "is not a quality code; allowed are 0 (Suppressed) to 7 (Unknown)";
 
@@ -36,7 +36,7 @@ const refused = [
   [
     "winds of different lengths",
     () => rotateWind({ cos: 1, sin: 0 }, new Float64Array(2), new Float64Array(3)),
-    "arrays of one length are needed; got 2 for u and 3 for v",
+    "array lengths must match; got 2 for u, 3 for v",
   ],
   [
     "factors of another length",
@@ -46,12 +46,12 @@ const refused = [
         new Float64Array(2),
         new Float64Array(2),
       ),
-    "arrays of one length are needed; got 2 for u and 2 for v, 1 for cos and 2 for sin",
+    "array lengths must match; got 2 for u, 2 for v, 1 for cos, 2 for sin",
   ],
   [
     "columns of different lengths",
     () => dewPointC(new Float64Array(2), new Float64Array(3)),
-    "arrays of one length are needed; got 2 for air_temperature_c, 3 for relative_humidity_pct, 2 for out",
+    "array lengths must match; got 2 for air_temperature_c, 3 for relative_humidity_pct, 2 for out",
   ],
   [
     "a unit that may be two",
@@ -101,12 +101,12 @@ const wrongClass = [
     "tile must be a Uint8Array, an ArrayBuffer or an Int16Array; got Array",
   ],
   [
-    "what only says that it is a tile",
+    "an object that only claims to be a tile",
     () => decodeTile({ [Symbol.toStringTag]: "Int16Array", length: 2 }, plain),
     "tile must be a Uint8Array, an ArrayBuffer or an Int16Array; got Int16Array",
   ],
   [
-    "what only says that it is a buffer",
+    "an object that only claims to be a buffer",
     () => decodeTile({ [Symbol.toStringTag]: "ArrayBuffer", byteLength: 2 }, plain),
     "tile must be a Uint8Array, an ArrayBuffer or an Int16Array; got ArrayBuffer",
   ],
@@ -152,9 +152,9 @@ const wrongClass = [
     () => convert(new Int16Array(1), "kt", "km/h"),
     "values must be a number, a Float64Array or a Float32Array; got Int16Array",
   ],
-  ["a unit that is no text", () => convert(1, 7, "km/h"), "from must be a string; got number"],
+  ["a unit that is not a string", () => convert(1, 7, "km/h"), "from must be a string; got number"],
   [
-    "an option that is no boolean",
+    "an option that is not a boolean",
     () => convert(1, "kt", "km/h", { liquidWater: 1 }),
     "liquidWater must be a boolean; got number",
   ],
@@ -164,6 +164,7 @@ const wrongClass = [
     "values must be a number or a Float64Array; got Float32Array",
   ],
   ["a letter for a number", () => QARTOD.quality("4"), "flag must be a number; got string"],
+  ["a number for a letter", () => ISD.quality(4), "flag must be a string; got number"],
   ["no rotation", () => rotateWind(undefined, 1, 2), "rotation must be an object; got undefined"],
 ];
 for (const [name, call, message] of wrongClass) {
@@ -204,7 +205,7 @@ test("a part of a buffer is only that part", () => {
   assert.deepEqual(decodeTile(bytes, plain), Float64Array.of(1, 2));
 });
 
-test("what is given is not changed", () => {
+test("arguments are not changed", () => {
   const [u, v] = [Float64Array.of(3), Float64Array.of(10)];
   const wind = rotateWind({ cos: 0, sin: 1 }, u, v);
   assert.deepEqual([wind.u[0], wind.v[0], u[0], v[0]], [10, -3, 3, 10]);
@@ -224,9 +225,12 @@ test("a number counts for every place of the arrays", () => {
   assert.deepEqual(windAt10m(new Float64Array(0), 10, 0.03), new Float64Array(0));
 });
 
-test("what a scheme has no flag for is undefined", () => {
+test("verdicts without a flag in a scheme are undefined", () => {
   assert.equal(QARTOD.flag("Suppressed"), undefined);
   assert.deepEqual(MADIS.quality("v"), { base: "Unknown", reason: "Unknown" });
+  assert.deepEqual(ISD.quality("3"), { base: "Error", reason: "Unknown" });
+  assert.deepEqual(GHCNH_CHECKS.quality("z"), { base: "Inconsistent", reason: "Unknown" });
+  assert.equal(GHCNH_CHECKS.flag("Good"), undefined);
 });
 
 test("tables of codes cannot be changed", () => {

@@ -29,10 +29,15 @@ const refused = [
   [
     "arrays of different lengths",
     () => nam.locate({ lat: new Float64Array(2), lon: new Float64Array(3) }),
-    "arrays of one length are needed; got 2 and 3",
+    "array lengths must match; got 3 for lon, 2 for lat, 3 for row, 3 for column",
   ],
   [
-    "an array of cells, one of which is none",
+    "rows and columns of different lengths",
+    () => nam.position({ row: new Uint32Array(2), column: new Uint32Array(3) }),
+    "array lengths must match; got 2 for row, 3 for column, 2 for lon, 2 for lat",
+  ],
+  [
+    "an array of cells, one of them off the grid",
     () => nam.position({ row: Uint32Array.of(0, 65), column: Uint32Array.of(0, 0) }),
     "row 65, column 0 is not on the grid; allowed are rows 0 to 64 and columns 0 to 92",
   ],
@@ -56,8 +61,8 @@ for (const [name, call, message] of refused) {
 const wrongClass = [
   [() => nativeGrid(null), "definition must be an object; got null"],
   [() => nam.locate(43), "position must be an object; got number"],
-  [() => nam.locate({ lat: 43 }), "lon must be a number; got undefined"],
-  [() => nam.nearest({ lat: [43], lon: [0] }), "lat must be a Float64Array; got Array"],
+  [() => nam.locate({ lon: -79 }), "lat must be a number; got undefined"],
+  [() => nam.nearest({ lat: [43], lon: [0] }), "lon must be a Float64Array; got Array"],
   [
     () => nam.position({ row: new Float64Array(1), column: new Float64Array(1) }),
     "row must be a Uint32Array; got Float64Array",
@@ -79,13 +84,13 @@ test("whole grids are their cells", () => {
   assert.equal(lat.length, cells);
 });
 
-test("cells come back, and other members are ignored", () => {
+test("cells come back from their positions, and other members are ignored", () => {
   const hrdps = nativeGrid({ ...definitionOf("HRDPS"), ny: 1290, nx: 2540, corners: [] });
   const cells = { row: Uint32Array.of(0, 700, 1289), column: Uint32Array.of(0, 1300, 2539) };
   assert.deepEqual(hrdps.nearest(hrdps.position(cells)), cells);
 });
 
-test("what is beyond the grid is NaN, and so is what is NaN", () => {
+test("positions beyond the grid are NaN, and so are those with NaN", () => {
   const at = { lat: Float64Array.of(43.7, 48.9, NaN), lon: Float64Array.of(-79.4, 2.4, 0) };
   const { row, column } = nam.locate(at);
   assert.deepEqual([...row].map(Number.isNaN), [false, true, true]);

@@ -1,18 +1,18 @@
-// Web Mercator in pixels of 256 to a tile, and the colours of a map of temperature.
+// Web Mercator in pixels, 256 to a tile, and the colours of a temperature map.
 
 const SIDE = 256;
 
-/** Longitude of the centre of a column of pixels of the world at a zoom. */
+/** Returns the longitude of the centre of a pixel column of the world at a zoom. */
 export const lonOf = (x, zoom) => ((x + 0.5) / (SIDE << zoom)) * 360 - 180;
 
-/** Latitude of the centre of a row of pixels. */
+/** Returns the latitude of the centre of a pixel row. */
 export const latOf = (y, zoom) =>
   (Math.atan(Math.sinh(Math.PI * (1 - (2 * (y + 0.5)) / (SIDE << zoom)))) * 180) / Math.PI;
 
-/** The column of pixels that a longitude lies in. */
+/** Returns the pixel column of a longitude. */
 export const columnOf = (lon, zoom) => Math.floor(((lon + 180) / 360) * (SIDE << zoom));
 
-/** The row of pixels that a latitude lies in. */
+/** Returns the pixel row of a latitude. */
 export const rowOf = (lat, zoom) => {
   const turns = Math.asinh(Math.tan((lat * Math.PI) / 180)) / Math.PI;
   return Math.floor(((1 - turns) / 2) * (SIDE << zoom));
@@ -26,7 +26,7 @@ const COLOURS = [
 ];
 const [COLDEST_K, WARMEST_K] = [260, 310];
 
-/** Red, green, blue and opacity of a temperature; nothing of one that is missing. */
+/** Returns red, green, blue and opacity for a temperature; transparent if it is missing. */
 export function colourOf(kelvin) {
   if (Number.isNaN(kelvin)) {
     return [0, 0, 0, 0];

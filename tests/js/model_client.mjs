@@ -1,7 +1,7 @@
-// What the tests of the model service ask of it.
+// Requests of the tests of the model service.
 import assert from "node:assert/strict";
 
-/** GET of JSON, below an origin. */
+/** Gets JSON from a path of an origin. */
 export function client(origin) {
   return async (path, status = 200) => {
     const response = await fetch(origin + path);
@@ -11,7 +11,7 @@ export function client(origin) {
   };
 }
 
-/** A value between the four cells around a place: what a bilinear tile has there. */
+/** Interpolates between the four cells around a place, as a bilinear tile does. */
 export async function between(grid, at, valueOf) {
   const place = grid.locate(at);
   const [top, left] = [Math.floor(place.row), Math.floor(place.column)];

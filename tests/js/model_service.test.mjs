@@ -1,4 +1,4 @@
-// The model service and the package: the same cells, turns and values, from a server that runs.
+// The model service and the package: the same cells, rotations and values, from a running server.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ import { startServer } from "./server.mjs";
 
 const SIDE = 256;
 const RUNS = { nam211: "20180917T000000Z", safrica: "20100308T120000Z" };
-// Of 64 places spread over the box of each grid.
+// Out of 64 places spread over the box of each grid.
 const COUNTS = { nam211: { on: 47, beyond: 17 }, safrica: { on: 44, beyond: 20 } };
 const { nativeGrid } = await load(
   await readFile(fileURLToPath(import.meta.resolve("mesonet/grids.wasm"))),
@@ -67,7 +67,7 @@ for (const model of Object.keys(RUNS)) {
   });
 }
 
-/** A tile of NAM as the package decodes it, and how its pixels stand on the grid. */
+/** A tile of NAM as the package decodes it, and where its pixels lie on the grid. */
 async function tileOf(name, { z, x, y, level }) {
   const { products } = await json("/models/nam211/products");
   const { encoding, levels_hpa } = products.find((product) => product.name === name);
@@ -81,7 +81,7 @@ async function tileOf(name, { z, x, y, level }) {
   return { values, placeOf, step: encoding.scale };
 }
 
-/** The values of one cell at the first hour, by field. */
+/** Returns the values of one cell at the first hour, by field. */
 async function cellOf({ row, column }, fields, level) {
   const query = `run=${RUNS.nam211}&hour=0&row=${row}&col=${column}&fields=${fields}&level=${level}`;
   const answer = await json(`/models/nam211/point?${query}`);
@@ -119,7 +119,7 @@ test("a tile of a wind is what lies between winds that the package turned", asyn
   assert.ok(turned > 10 * step, `${turned}`);
 });
 
-test("a tile that is there already is not sent again", async () => {
+test("a cached tile is not sent again", async () => {
   const path = `/models/nam211/products/temperature_2m/data/4/4/5?run=${RUNS.nam211}&hour=0`;
   const first = await fetch(server.origin + path);
   assert.equal((await first.arrayBuffer()).byteLength, 2 * SIDE * SIDE);

@@ -1,5 +1,5 @@
-// A map of a model in a real browser: a page of another origin than the service paints its tiles and
-// asks for values.
+// A map of a model in a real browser: a page from another origin than the service paints its tiles
+// and asks for values.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -55,7 +55,7 @@ const click = async (position, text) => {
   await page.waitForFunction((wanted) => document.querySelector("output").textContent === wanted, text);
 };
 
-test("the page runs without an error, and paints six tiles", async () => {
+test("the page runs without errors, and paints six tiles", async () => {
   const { error, left, top, tiles } = await page.evaluate(() => window.results);
   assert.equal(error, undefined);
   assert.deepEqual({ left, top, tiles }, { left: LEFT / SIDE, top: TOP / SIDE, tiles: 6 });

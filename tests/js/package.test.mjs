@@ -9,7 +9,7 @@ import { run } from "./child.mjs";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = fileURLToPath(new URL("../../bindings-wasm/js/", import.meta.url));
 
-test("it holds what is needed and no more", () => {
+test("it contains what is needed and no more", () => {
   const [packed] = JSON.parse(run("npm", ["pack", "--dry-run", "--json"], { cwd: root }));
   const files = packed.files.map(({ path }) => path);
   const entries = ["index", "slim", "checks", "grids"].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);

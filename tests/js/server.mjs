@@ -1,5 +1,5 @@
-// A server of its own for a test, on the bundled sample: the debug build of the workspace, or the one
-// of MESONET_SERVER_BIN.
+// Starts a server for a test, on the bundled sample: the debug build of the workspace, or
+// MESONET_SERVER_BIN.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url";
 import { within } from "./child.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Where cargo builds. */
+/** The target directory of cargo. */
 export const TARGET = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 
-/** Starts a server on a fresh folder; `stop` ends it and takes the folder away. */
+/** Starts a server on a fresh folder; `stop` ends it and removes the folder. */
 export async function startServer(...options) {
   const binary = process.env.MESONET_SERVER_BIN ?? join(TARGET, "debug", "mesonet-server");
   const folder = await mkdtemp(join(tmpdir(), "mesonet-"));
@@ -27,7 +27,7 @@ export async function startServer(...options) {
   }
 }
 
-/** Starts a program that says where it listens. */
+/** Starts a program that reports where it listens. */
 export async function serve(program, args, patience_ms) {
   const server = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
   let log = "";
@@ -38,7 +38,7 @@ export async function serve(program, args, patience_ms) {
   const listens = new Promise((resolve, reject) => {
     server.stderr.setEncoding("utf8").on("data", (text) => {
       log += text;
-      const line = log.match(/listens on (\S+)\n/);
+      const line = log.match(/listening on (\S+)\n/);
       if (line) {
         resolve(line[1]);
       }

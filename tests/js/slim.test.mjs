@@ -8,7 +8,7 @@ import { load } from "mesonet/slim";
 
 const wasm = await readFile(fileURLToPath(import.meta.resolve("mesonet/mesonet.wasm")));
 
-test("a load that fails says so and can be tried again", async () => {
+test("a failed load says so and can be retried", async () => {
   await assert.rejects(load(Uint8Array.of(1, 2, 3)), WebAssembly.CompileError);
   const { worst } = await load(wasm);
   assert.equal(worst([6, 3]), "Doubtful");

@@ -1,8 +1,8 @@
-// The golden vectors against the JavaScript package. Each function takes the package and one file,
+// The golden vectors on the JavaScript package. Each function takes the package and one file,
 // throws at the first difference and returns how many cases it ran. No imports, so that the same
 // code runs in Node and in a browser.
 
-/** A number; null is NaN, "inf" and "-inf" are infinite. */
+/** Returns a number; null is NaN, "inf" and "-inf" are infinite. */
 const number = (value) =>
   ({ inf: Infinity, "-inf": -Infinity })[value] ?? (value === null ? NaN : value);
 const numbers = (values) => Float64Array.from(values, number);
@@ -120,7 +120,7 @@ export function windRotation(mesonet, file) {
   return ran;
 }
 
-/** Equal to the bit where the tolerance is 0 (-0 and 0 are one), or close. */
+/** Checks equality to the bit if the tolerance is 0 (-0 equals 0), else closeness. */
 function assertExpected(got, { expected }, tolerance, name) {
   const values = typeof got === "number" ? [got] : [...got];
   assertClose(values, values.map(() => number(expected)), tolerance, name);
@@ -186,7 +186,7 @@ export function derived(mesonet, file) {
     const [inputs, name] = [one.inputs.map(number), JSON.stringify(one)];
     const got = formula(...inputs);
     const power = 10 ** (one.decimals ?? 0);
-    // Math.round takes halves up; these go away from zero.
+    // Math.round rounds halves up; these are rounded away from zero.
     const rounded = (Math.sign(got) * Math.round(Math.abs(got) * power)) / power;
     const compared = one.decimals === undefined ? got : rounded;
     assertExpected(compared, one, one.tolerance ?? 0, name);
@@ -269,7 +269,7 @@ export function nativeGrid(mesonet, file) {
   return sections.reduce((ran, section) => ran + file[section].length, 0);
 }
 
-/** Of the quality checks the flags of other schemes, which are in the entries without the checks. */
+/** Runs the quality checks' flags of other schemes, which the entries without the checks have. */
 export function crosswalks(mesonet, file) {
   let ran = 0;
   for (const { scheme, flag, base, written } of file.crosswalks) {
@@ -281,7 +281,7 @@ export function crosswalks(mesonet, file) {
   return ran;
 }
 
-/** The rest of the quality checks, through the entry that has them. */
+/** Runs the rest of the quality checks, through the entry that has them. */
 export function checks({ BaseQuality, MesonetError, ReasonQuality, checkStation, explain }, file) {
   const codes = (verdicts) => {
     const pairs = verdicts.map((verdict) => verdict.split("/"));
@@ -319,7 +319,7 @@ export function checks({ BaseQuality, MesonetError, ReasonQuality, checkStation,
   return ran;
 }
 
-/** How many cases of a file the runners of an entry run: of the checks' file only the flags. */
+/** How many cases of a file the runners of an entry run: only the flags of the checks' file. */
 export const casesOf = (file) => file.crosswalks?.length ?? file.cases;
 /** How many cases of the checks' file are not flags. */
 export const checksOf = (file) => file.cases - file.crosswalks.length;

@@ -12,7 +12,7 @@ import { RUNNERS, casesOf, checks, checksOf, nativeGrid } from "./vectors.mjs";
 
 const wasmOf = (name) => readFile(fileURLToPath(import.meta.resolve(`mesonet/${name}.wasm`)));
 const wasm = await wasmOf("mesonet");
-// The slim entry first: after the inlined one it would find the module loaded already.
+// The slim entry first: after the inlined one the module would already be loaded.
 const entries = { slim: { ...slim, ...(await slim.load(wasm)) }, inlined: await import("mesonet") };
 const vectors = async (name) => JSON.parse(await readFile(new URL(`../vectors/${name}`, import.meta.url)));
 

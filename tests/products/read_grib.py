@@ -1,7 +1,7 @@
 """The first field of a GRIB2 file as ecCodes reads it: `read_grib.py FILE.gz OUT.npz`.
 
-A program of its own, as the libraries that ecCodes loads and those that GDAL loads do not go
-together in one process.
+A separate program, because the libraries loaded by ecCodes and by GDAL do not work together in one
+process.
 """
 
 import gzip
@@ -20,7 +20,7 @@ lat = eccodes.codes_get_array(handle, "latitudes").reshape(shape)
 lon = eccodes.codes_get_array(handle, "longitudes").reshape(shape)
 scan = eccodes.codes_get(handle, "scanningMode")
 if scan & 0x10:
-    # The places that ecCodes gives are of rows that all run one way, the values are not.
+    # ecCodes gives positions with all rows in one direction, but not the values.
     values[1::2] = values[1::2, ::-1].copy()
 arrays = {"values": values, "lat": lat, "lon": lon}
 if scan & 0x40:

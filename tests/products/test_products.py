@@ -1,4 +1,4 @@
-"""Raster products as others read them: GDAL and rio-cogeo the files, ecCodes the fields that they
+"""Raster products as others read them: GDAL and rio-cogeo the files, ecCodes the fields they
 were made of, and GDAL over HTTP a running server.
 
 The server is the program of `MESONET_SERVER_BIN`.
@@ -28,7 +28,7 @@ OWN = ROOT / "tests/products/products.toml"
 
 
 class Case(NamedTuple):
-    """A file, the product that its first field is, and how that is packed."""
+    """A file, the product of its first field, and the packing of that."""
 
     file: Path
     product: str
@@ -36,7 +36,7 @@ class Case(NamedTuple):
     unit: str
     scale: float
     offset: float
-    # What is no value though the message does not say so.
+    # Numbers that mark missing values, though the message does not say so.
     sentinels: tuple = ()
 
 
@@ -78,7 +78,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A data folder into which all files were taken."""
+    """A data folder with all files ingested."""
     folder = tmp_path_factory.mktemp("data")
     for case in CASES:
         run("ingest", "--product", case.product, "--data", folder, case.file)
@@ -107,7 +107,7 @@ class Field(NamedTuple):
 
 @pytest.fixture(scope="module")
 def fields(tmp_path_factory):
-    """What ecCodes reads from the first field of a file, row 0 in the north; NaN is missing."""
+    """Reads the first field of a file with ecCodes, row 0 in the north; NaN is missing."""
     folder, known = tmp_path_factory.mktemp("fields"), {}
 
     def field(case):
@@ -149,7 +149,7 @@ def test_gdal_reads_how_it_is_packed(case, tif):
 
 
 def test_the_distributions_gdal_reads_it_too(case, tif):
-    """Another version than the wheel's, as a GIS on a server has it."""
+    """A version other than the wheel's, such as that of a GIS on a server."""
     command = ["gdalinfo", "-json", "-checksum", tif]
     said = json.loads(child.run(*command))
     (band,) = said["bands"]
@@ -185,7 +185,7 @@ def test_pixels_lie_where_the_points_of_the_field_do(case, tif, fields):
     with rasterio.open(tif) as file:
         place = file.transform
         x, y = place.a * (columns + 0.5) + place.c, place.e * (rows + 0.5) + place.f
-        # To positions on the same Earth, so that nothing of a datum comes between.
+        # To positions on the same Earth, so that no datum shift interferes.
         positions = file.crs
         if file.crs.is_projected:
             radius = file.crs.to_dict()["R"]
@@ -193,7 +193,7 @@ def test_pixels_lie_where_the_points_of_the_field_do(case, tif, fields):
         lon, lat = (np.array(axis) for axis in transform(file.crs, positions, x, y))
     turn = (lon - expected.lon[rows, columns] + 180) % 360 - 180
     assert np.abs(lat - expected.lat[rows, columns]).max() < 1e-5
-    # A degree of longitude is less near a pole.
+    # A degree of longitude is shorter near a pole.
     assert np.abs(turn * np.cos(np.radians(lat))).max() < 1e-5
 
 
@@ -236,7 +236,7 @@ def server(data, tmp_path):
 
 @pytest.fixture
 def counted(server):
-    """The same server behind a proxy, and what went through it: method, range, status, bytes."""
+    """The same server behind a proxy, and its traffic: method, range, status, bytes."""
     seen = []
 
     class Proxy(BaseHTTPRequestHandler):
@@ -247,12 +247,13 @@ def counted(server):
             request = Request(server + self.path, headers=headers, method=self.command)
             with urlopen(request) as answer:
                 body = answer.read()
+                # Before the client has it, and goes on.
+                seen.append((self.command, self.headers.get("Range"), answer.status, len(body)))
                 self.send_response(answer.status)
                 for name, value in answer.getheaders():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
-                seen.append((self.command, self.headers.get("Range"), answer.status, len(body)))
 
         do_HEAD = do_GET
 

@@ -1,5 +1,5 @@
-"""Processes that tests start. Waiting for one has a deadline: one that hangs is ended and becomes a
-failure with its name and its last words, not a run that never ends."""
+"""Processes that tests start. Waiting for one has a deadline: a process that hangs is ended
+and becomes a failure with its name and last output, instead of a run that never ends."""
 
 import subprocess
 import time
@@ -10,7 +10,7 @@ PATIENCE_S = 300
 
 
 def run(*command, patience_s=PATIENCE_S, **options):
-    """Standard output of a process that ends well by itself."""
+    """Returns the standard output of a process that ends successfully by itself."""
     done = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     )
@@ -26,7 +26,7 @@ def run(*command, patience_s=PATIENCE_S, **options):
 
 @contextmanager
 def serving(*command, log, patience_s=PATIENCE_S, **options):
-    """The origin of a server, which writes to a log, from when it listens until the end."""
+    """Yields the origin of a server that writes to a log, once it listens, and stops it."""
     with log.open("w") as stderr:
         process = subprocess.Popen(command, stderr=stderr, **options)
     try:
@@ -47,12 +47,12 @@ def serving(*command, log, patience_s=PATIENCE_S, **options):
 
 
 def listens(log):
-    """The origin that a log tells, if the line is there."""
+    """Returns the origin in a log, if the line is there."""
     for line in log.read_text(encoding="utf-8").splitlines(keepends=True):
-        if "listens on " in line and line.endswith("\n"):
-            return line.split("listens on ")[1].strip()
+        if "listening on " in line and line.endswith("\n"):
+            return line.split("listening on ")[1].strip()
     return None
 
 
 def overdue(command, patience_s, *said):
-    return f"{command} was waited for longer than {patience_s} s:\n{''.join(said)}"
+    return f"{command} timed out after {patience_s} s:\n{''.join(said)}"

@@ -1,4 +1,4 @@
-"""What several tests share: the golden vectors, and a server that runs."""
+"""Shared by several tests: the golden vectors, and a running server."""
 
 import json
 import os
@@ -28,7 +28,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """The debug build of the workspace, or the one of MESONET_SERVER_BIN, on a fresh folder."""
+    """The debug build of the workspace, or MESONET_SERVER_BIN, on a fresh folder."""
     target = os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[2] / "target")
     default = Path(target) / "debug" / "mesonet-server"
     binary = Path(os.environ.get("MESONET_SERVER_BIN", default))

@@ -1,4 +1,4 @@
-"""The checks as Python has them: columns of every kind, and what is refused."""
+"""The checks in Python: columns of every kind, and what is refused."""
 
 import copy
 import json
@@ -48,7 +48,7 @@ def test_columns_may_be_empty():
         assert (verdicts.base.size, verdicts.reason.size) == (0, 0)
 
 
-def test_a_value_that_is_missing_is_null_where_it_is_explained():
+def test_a_missing_value_is_null_in_the_explanation():
     explained = mesonet.explain(-135.07, 60.71, None, [air(values=[1.0, np.nan])], 0, 1)
     assert explained["value"] is None
     assert explained["verdict"] == {"baseQuality": "Missing", "reasonQuality": "Missing"}
@@ -69,15 +69,15 @@ def test_the_limits_that_ship_given_as_limits_change_nothing():
         ),
         (
             lambda: check(air(np.array([0, 2**61], "M8[Y]"))),
-            "times must lie within 64 bits of milliseconds",
+            "times must fit 64-bit milliseconds",
         ),
         (
             lambda: check(air([HOUR_MS, HOUR_MS])),
-            "series 0: times must ascend; reading 1 is not after the one before",
+            "series 0: times must ascend; reading 1 is not later than the one before",
         ),
         (
             lambda: check(air(values=[1.0])),
-            "series 0: times, values, source verdicts and verdicts must be as many; got 2, 1, 2 and 2",
+            "series 0: array lengths must match; got 2 for times, 1 for values",
         ),
         (
             lambda: check(air(source_base=np.uint8([6, 9]), source_reason=np.uint8([0, 0]))),
@@ -85,7 +85,7 @@ def test_the_limits_that_ship_given_as_limits_change_nothing():
         ),
         (
             lambda: check(air(source_base=np.uint8([6, 6]), source_reason=np.uint8([0]))),
-            "base and reason codes of the source must be as many; got 2 and 1",
+            "array lengths must match; got 2 for base codes, 1 for reason codes",
         ),
         (
             lambda: mesonet.check_station(0.0, np.nan, None, []),
@@ -132,8 +132,17 @@ def test_flags_of_wrong_types_are_refused(flag):
         mesonet.QARTOD.quality(flag)
 
 
+@pytest.mark.parametrize("flag", [None, 4, True])
+@pytest.mark.parametrize("scheme", [mesonet.ISD, mesonet.GHCNH_CHECKS])
+def test_letters_are_not_numbers(scheme, flag):
+    with pytest.raises(TypeError):
+        scheme.quality(flag)
+
+
 def test_schemes_are_named_and_survive_copies():
     assert repr(mesonet.MADIS) == "mesonet.MADIS"
     assert mesonet.QARTOD.flags == (1, 2, 3, 4, 9)
+    assert mesonet.ISD.flags == tuple("15ACIMPU2637049R")
+    assert sorted(mesonet.GHCNH_CHECKS.flags) == sorted("rcbdefhinotuvlmpwzkasx")
     assert copy.deepcopy(mesonet.MADIS) is mesonet.MADIS
     assert pickle.loads(pickle.dumps(mesonet.MADIS)) is mesonet.MADIS

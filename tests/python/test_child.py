@@ -1,4 +1,4 @@
-"""A process that a test starts cannot hold the run up for ever."""
+"""A process that a test starts cannot block the run forever."""
 
 import sys
 import time
@@ -13,14 +13,14 @@ def python(code):
     return sys.executable, "-u", "-c", code
 
 
-def test_a_process_that_hangs_is_a_failure_with_its_name_and_its_last_words():
+def test_a_process_that_hangs_is_a_failure_with_its_name_and_last_output():
     with pytest.raises(AssertionError) as failure:
         run(*python("import time; print('begins'); time.sleep(600)"), patience_s=SHORT_S)
-    assert "was waited for longer than 4 s:\nbegins\n" in str(failure.value)
+    assert "timed out after 4 s:\nbegins\n" in str(failure.value)
     assert sys.executable in str(failure.value)
 
 
-def test_a_process_that_fails_is_a_failure_with_its_last_words():
+def test_a_process_that_fails_is_a_failure_with_its_last_output():
     with pytest.raises(AssertionError, match="ended with 3:\nbroken\n"):
         run(*python("import sys; print('broken', file=sys.stderr); sys.exit(3)"))
 
@@ -33,7 +33,7 @@ while True:
     print("begins", file=sys.stderr)
     open({str(file)!r}, "a").write("x")
     time.sleep(0.05)"""
-    with pytest.raises(AssertionError, match="longer than 4 s:\nbegins\n"):
+    with pytest.raises(AssertionError, match="timed out after 4 s:\nbegins\n"):
         with serving(*python(code), log=tmp_path / "log", patience_s=SHORT_S):
             pytest.fail("it does not listen")
     size = file.stat().st_size
@@ -45,8 +45,8 @@ def test_a_server_that_does_not_stop_is_a_failure(tmp_path):
     code = """
 import signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-print("listens on http://127.0.0.1:1", file=sys.stderr)
+print("listening on http://127.0.0.1:1", file=sys.stderr)
 time.sleep(600)"""
-    with pytest.raises(AssertionError, match="longer than 4 s:\nlistens on"):
+    with pytest.raises(AssertionError, match="timed out after 4 s:\nlistening on"):
         with serving(*python(code), log=tmp_path / "log", patience_s=SHORT_S) as origin:
             assert origin == "http://127.0.0.1:1"

@@ -32,7 +32,7 @@ def test_module(module):
 
 @pytest.mark.parametrize("name", ["BaseQuality", "ReasonQuality"])
 def test_codes(name):
-    # Their module is given as `mesonet`, where pickling finds them; so are their examples.
+    # Their module is given as `mesonet`, where pickling finds them, and so do their examples.
     tests = doctest.DocTestFinder(recurse=False).find(getattr(mesonet, name), module=mesonet)
     assert sum(run(test) for test in tests) > 0
 

@@ -1,4 +1,4 @@
-"""What the server sends as GeoJSON, judged by a validator that is not ours."""
+"""The server's GeoJSON, checked by an independent validator."""
 
 import csv
 import gzip
@@ -11,18 +11,18 @@ import pytest
 from geojson_validator.geometry_validation import INVALID_CRITERIA
 
 ZONES = Path(__file__).parent.parent / "data" / "zones"
-# What RFC 7946 says of polygons, and of coordinates.
+# What RFC 7946 says about polygons and coordinates.
 CRITERIA = ["excessive_coordinate_precision", "3d_coordinates", "outside_lat_lon_boundaries"]
 
 
 @pytest.fixture(scope="module")
 def api(server):
-    """GET of an address below the prefix of the service."""
+    """Sends a GET request to an address below the prefix of the service."""
     return lambda path: json.load(urllib.request.urlopen(f"{server.origin}/api/v1{path}", timeout=60))
 
 
 def codes_by_kind():
-    """The codes of all zones, from the files that they come from."""
+    """Returns the codes of all zones, from their source files."""
     with gzip.open(ZONES / "CLC_Base_Zone.csv.gz", "rt", encoding="utf-8") as table:
         yield "base", [row["CLC"] for row in csv.DictReader(table)]
     for kinds, name in [(["public", "marine"], "zone"), (["fire"], "firewx"), (["county"], "county")]:
@@ -62,7 +62,7 @@ def test_alerts(api):
 
 
 def check_antimeridian(feature):
-    """The validator takes 180 and -180 for a crossing, so it is asked here."""
+    """The validator takes 180 and -180 for a crossing, so that is checked here."""
     geometry = feature["geometry"] or {"type": "MultiPolygon", "coordinates": []}
     many = geometry["type"] == "MultiPolygon"
     for polygon in geometry["coordinates"] if many else [geometry["coordinates"]]:

@@ -1,4 +1,4 @@
-"""Native grids: against PROJ, and what the class promises beyond its values."""
+"""Native grids: compared with PROJ, and what the class promises beyond its values."""
 
 import pickle
 
@@ -23,13 +23,13 @@ GRIDS = ["HRRR", "NAM211", "CMC-ps10km", "HRDPS", "safrica", "GFS 2.5", "Mercato
 
 
 def apart(one, other):
-    """Degrees between longitudes, which go round."""
+    """Returns the degrees between longitudes, which wrap around."""
     return np.abs((one - other + 180) % 360 - 180)
 
 
 @pytest.mark.parametrize("name", GRIDS)
 def test_cells_lie_where_proj_has_them(grids, name):
-    """With nothing of the definition but the string, the first x and y, and the steps."""
+    """Uses only the string, the first x and y, and the steps of the definition."""
     definition = grids[name]
     grid = NativeGrid(definition)
     rows, columns = (np.linspace(0, last - 1, 7).astype(int) for last in (grid.rows, grid.columns))
@@ -44,7 +44,7 @@ def test_cells_lie_where_proj_has_them(grids, name):
     assert apart(position.lon, lon).max() < 1e-12
     turned = definition["projection"] == "rotated_lat_lon"
     flat = pyproj.Proj(grid.proj_string)
-    # Degrees of a turned globe are radians to this function of PROJ.
+    # This function of PROJ uses radians for the degrees of a rotated globe.
     lon, lat = flat(*(np.radians((x, y)) if turned else (x, y)), inverse=True)
     assert np.abs(position.lat - lat).max() < 1e-12
     assert apart(position.lon, lon).max() < 1e-12
@@ -67,30 +67,35 @@ def test_whole_grids_are_their_cells(grids):
 
 
 def test_arrays_broadcast_and_numbers_stay_numbers(nam):
-    cell = nam.locate(43.7, -79.4)
+    cell = nam.locate(-79.4, 43.7)
     assert [type(value) for value in cell] == [float, float]
-    assert [type(value) for value in nam.nearest(43, -79)] == [int, int]
-    many = nam.locate([[43.7], [50.0]], np.array([-79.4, -100.0, np.nan], np.float32))
+    assert [type(value) for value in nam.nearest(-79, 43)] == [int, int]
+    many = nam.locate(np.array([-79.4, -100.0, np.nan], np.float32), [[43.7], [50.0]])
     assert many.row.shape == many.column.shape == (2, 3)
     assert np.isnan(many.row[:, 2]).all() and np.isnan(many.column[:, 2]).all()
-    assert (many.row[1, 1], many.column[1, 1]) == nam.locate(50.0, -100.0)
+    assert (many.row[1, 1], many.column[1, 1]) == nam.locate(-100.0, 50.0)
     lat = np.array([43.7, 0.0, 50.0, 0.0])[::2]
-    assert nam.nearest(lat, -100).row.dtype == np.int64
-    np.testing.assert_array_equal(nam.locate(lat, -100).row, nam.locate(lat.astype(">f8"), -100).row)
+    assert nam.nearest(-100, lat).row.dtype == np.int64
+    np.testing.assert_array_equal(nam.locate(-100, lat).row, nam.locate(-100, lat.astype(">f8")).row)
     assert nam.locate([], []).row.shape == (0,)
+
+
+def test_positions_are_taken_in_the_order_in_which_they_are_given(nam):
+    assert nam.nearest(*nam.position(37, 68)) == (37, 68)
+    assert nam.nearest(lat=43.7, lon=-79.4) == nam.nearest(-79.4, 43.7) == (37, 68)
 
 
 def test_the_nearest_cells_index_a_field(nam):
     field = np.arange(nam.rows * nam.columns).reshape(nam.rows, nam.columns)
-    assert field[nam.nearest(43.7, -79.4)] == 37 * 93 + 68
+    assert field[nam.nearest(-79.4, 43.7)] == 37 * 93 + 68
     np.testing.assert_array_equal(
-        field[nam.nearest([43.7, 12.2], [-79.4, -133.4])], [37 * 93 + 68, 0]
+        field[nam.nearest([-79.4, -133.4], [43.7, 12.2])], [37 * 93 + 68, 0]
     )
 
 
 def test_winds_of_a_cell_are_turned(nam):
     u, v = mesonet.rotate(*nam.wind_rotation(40, 20), 10.0, 0.0)
-    lat, lon = nam.position([40, 40], [19, 21])
+    lon, lat = nam.position([40, 40], [19, 21])
     bearing = np.arctan2(
         lat[1] - lat[0], (lon[1] - lon[0]) * np.cos(np.radians(lat.mean()))
     )
@@ -103,10 +108,10 @@ def test_winds_of_a_cell_are_turned(nam):
         (lambda grid: grid.position(-1, 0), MesonetError, "row must not be negative; got -1"),
         (lambda grid: grid.position(1.0, 0), TypeError, "row must be integers; got float64"),
         (lambda grid: grid.position(0, True), TypeError, "column must be integers; got bool"),
-        (lambda grid: grid.locate("43", 0), TypeError, "lat must be numbers; got <U2"),
-        (lambda grid: grid.nearest(0, 1j), TypeError, "lon must be numbers; got complex128"),
-        (lambda grid: grid.nearest(np.nan, 0), MesonetError, "latitude must be from -90 to 90; got NaN"),
-        (lambda grid: NativeGrid([1]), TypeError, "a definition is a mapping; got list"),
+        (lambda grid: grid.locate(0, "43"), TypeError, "lat must be numbers; got <U2"),
+        (lambda grid: grid.nearest(1j, 0), TypeError, "lon must be numbers; got complex128"),
+        (lambda grid: grid.nearest(0, np.nan), MesonetError, "latitude must be from -90 to 90; got NaN"),
+        (lambda grid: NativeGrid([1]), TypeError, "a definition must be a mapping; got list"),
     ],
 )
 def test_what_is_refused(nam, call, error, message):

@@ -28,13 +28,13 @@ Answer = namedtuple("Answer", "status headers body")
 
 
 class Client:
-    """What is asked of the service, once where it is asked for again."""
+    """Sends requests to the service, repeated ones only once."""
 
     def __init__(self, server):
         self.server = server
 
     def get(self, path, **headers):
-        """Any answer, also one that refuses."""
+        """Returns any answer, including refusals."""
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         request = urllib.request.Request(self.server.origin + path, headers=headers)
         try:
@@ -60,14 +60,14 @@ class Client:
 
     @cache
     def point(self, model, row, column, more=""):
-        """A cell at the first hour, with all products unless `more` names some."""
+        """Returns a cell at the first hour, with all products unless `more` names some."""
         more = more or "&fields=" + ",".join(self.products(model))
         query = f"run={RUNS[model]}&hour=0&row={row}&col={column}{more}"
         return self.json(f"/models/{model}/point?{query}")
 
     @cache
     def run(self, model, stamp=None):
-        """The run as xarray opens it, from the folder of the server."""
+        """Returns the run as xarray opens it, from the folder of the server."""
         folder = self.server.data / "models" / model / (stamp or RUNS[model])
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -84,16 +84,16 @@ def service(server):
 
 
 def places(grid, number):
-    """Places on the grid, of which some are close to its edges, and some beyond it."""
+    """Returns places on the grid, some of them close to its edges, and some beyond it."""
     random = np.random.default_rng(211)
-    lat, lon = grid.positions()
+    lon, lat = grid.positions()
     lat = random.uniform(lat.min(), lat.max(), 20 * number)
     lon = random.uniform(lon.min(), lon.max(), 20 * number)
-    row, column = grid.locate(lat, lon)
+    row, column = grid.locate(lon, lat)
     inside = ~np.isnan(row)
     edge = inside & ((np.abs(row - (grid.rows - 1) / 2) > grid.rows / 2 - 2))
     edge |= inside & (np.abs(column - (grid.columns - 1) / 2) > grid.columns / 2 - 2)
-    pick = lambda which: [(float(lat[at]), float(lon[at])) for at in np.flatnonzero(which)]
+    pick = lambda which: [(float(lon[at]), float(lat[at])) for at in np.flatnonzero(which)]
     on_grid = list(dict.fromkeys(pick(edge)[: number // 5] + pick(inside)))[:number]
     return on_grid, pick(~inside)[:8]
 
@@ -103,17 +103,17 @@ def test_the_library_finds_the_cells_that_the_service_finds(service, model):
     grid = service.grid(model)
     on_grid, beyond = places(grid, 50)
     assert (len(on_grid), len(beyond)) == (50, 8)
-    for lat, lon in on_grid:
+    for lon, lat in on_grid:
         got = service.json(f"/models/{model}/locate?lat={lat!r}&lon={lon!r}")
-        row, column = grid.nearest(lat, lon)
+        row, column = grid.nearest(lon, lat)
         assert (got["row"], got["col"]) == (row, column)
         # To the bit: JSON has all digits of a number.
-        assert (got["lat"], got["lon"]) == grid.position(row, column)
+        assert (got["lon"], got["lat"]) == grid.position(row, column)
         assert tuple(got["wind_rotation"].values()) == grid.wind_rotation(row, column)
-        assert (got["fractional_row"], got["fractional_col"]) == grid.locate(lat, lon)
-    for lat, lon in beyond:
+        assert (got["fractional_row"], got["fractional_col"]) == grid.locate(lon, lat)
+    for lon, lat in beyond:
         with pytest.raises(mesonet.MesonetError, match="is not on the grid") as refused:
-            grid.nearest(lat, lon)
+            grid.nearest(lon, lat)
         # In the same words.
         refusal = service.json(f"/models/{model}/locate?lat={lat!r}&lon={lon!r}", status=400)
         assert refusal == str(refused.value)
@@ -121,7 +121,7 @@ def test_the_library_finds_the_cells_that_the_service_finds(service, model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_proj_places_the_corners_where_the_service_has_them(service, model):
-    """With what `/grid` gives to other programs, and nothing of the library."""
+    """Uses only what `/grid` gives to other programs, and nothing from the library."""
     grid = service.json(f"/models/{model}/grid")
     to_earth = pyproj.Transformer.from_crs(grid["proj"], "EPSG:4326", always_xy=True)
     bottom, right = grid["ny"] - 1, grid["nx"] - 1
@@ -143,12 +143,12 @@ def test_winds_turn_by_the_convergence_of_the_meridians_of_proj(service, model):
         cell = service.point(model, row, column)
         turn = np.radians(proj.get_factors(cell["lon"], cell["lat"]).meridian_convergence)
         cos, sin = cell["wind_rotation"].values()
-        # PROJ takes its derivatives numerically.
+        # PROJ computes its derivatives numerically.
         np.testing.assert_allclose([cos, sin], [np.cos(turn), np.sin(turn)], rtol=0, atol=1e-6)
 
 
 def check_values(values, wanted):
-    """What is null is NaN, and the rest the same to 1e-9."""
+    """Null values must be NaN, and the others equal to 1e-9."""
     values = np.array(values, dtype=np.float64)
     assert values.shape == wanted.shape
     np.testing.assert_allclose(values, wanted, rtol=0, atol=1e-9, equal_nan=True)
@@ -176,7 +176,7 @@ def test_points_are_the_values_of_the_store_for_all_products_and_levels(service)
     assert set(products) == set(run.data_vars) and len(products) == 26
     for row, column in [(0, 0), (0, 92), (64, 92), (64, 0), (37, 68), (32, 46), (11, 80)]:
         point = service.point("nam211", row, column)
-        # 6 products of 19 levels, one of 5, and 19 of one.
+        # 6 products with 19 levels, one with 5, and 19 with one.
         assert check_point(run, point, products) == 6 * 19 + 5 + 19
         for level in (0, 10, 18):
             more = f"&level={level}&fields=temperature,temperature_2m"
@@ -193,11 +193,11 @@ def test_a_place_indexes_the_arrays_of_xarray(service):
     query = f"run={RUNS['nam211']}&hour=0&lat={lat}&lon={lon}&fields=temperature_2m"
     value = service.json(f"/models/nam211/point?{query}")["fields"]["temperature_2m"]["value"]
     field = service.run("nam211").temperature_2m.isel(valid_time=0)
-    assert abs(field.values[service.grid("nam211").nearest(lat, lon)] - value) < 1e-9
+    assert abs(field.values[service.grid("nam211").nearest(lon, lat)] - value) < 1e-9
 
 
 def hour_of(run, part):
-    """Indices of the hours of a part into those of the run."""
+    """Returns the indices of the hours of a part in the run."""
     return np.searchsorted(run.valid_time.values, part.valid_time.values).tolist()
 
 
@@ -228,18 +228,18 @@ def test_series_are_those_of_the_store(service):
 
 
 def pixels(address):
-    """Latitudes and longitudes of the centres of the pixels of a Web-Mercator tile."""
+    """Returns the longitudes and latitudes of the pixel centres of a Web-Mercator tile."""
     z, x, y = map(int, address.split("/"))
     turns = [(at * 256 + np.arange(256) + 0.5) / (256 << z) for at in (x, y)]
     lon = turns[0] * 360 - 180
     lat = np.degrees(np.arctan(np.sinh(np.pi * (1 - 2 * turns[1]))))
-    return np.meshgrid(lat, lon, indexing="ij")
+    return np.meshgrid(lon, lat)
 
 
-def sampled(grid, lat, lon, field, sampling):
-    """What a tile should have, from `field`, which gives the values of rows and columns.
+def sampled(grid, lon, lat, field, sampling):
+    """Returns the expected tile from `field`, which gives the values of rows and columns.
 
-    `grid` is the answer of `/grid`; PROJ tells where the pixels lie on it.
+    `grid` is the answer of `/grid`; PROJ says where the pixels lie on it.
     """
     to_map = pyproj.Transformer.from_crs("EPSG:4326", grid["proj"], always_xy=True)
     x, y = to_map.transform(lon, lat)
@@ -286,15 +286,15 @@ def test_tiles_are_what_lies_between_the_cells(service, name, level, address, co
         turns = service.grid("nam211").wind_rotations()
         field = mesonet.rotate(*turns, *map(of_store, product["wind"]))
         field = field[product["wind"].index(name)]
-    lat, lon = pixels(address)
-    wanted = sampled(grid, lat, lon, lambda row, column: field[row, column], sampling)
+    lon, lat = pixels(address)
+    wanted = sampled(grid, lon, lat, lambda row, column: field[row, column], sampling)
     np.testing.assert_array_equal(np.isnan(values), np.isnan(wanted))
     assert np.count_nonzero(~np.isnan(values)) == count
     half = 0 if sampling == "nearest" else 0.5000001 * encoding["scale"]
     assert np.nanmax(np.abs(values - wanted)) <= half
     assert np.nanmax(values) > np.nanmin(values)
 
-    # Some of them, from points. Those of winds have two decimals more than the tile.
+    # Some of them, from points. Those of winds have two more decimals than the tile.
     def of_point(row, column):
         more = f"&winds=earth&fields={name}" + ("" if level is None else f"&level={level}")
         entry = service.point("nam211", int(row), int(column), more)["fields"][name]
@@ -302,7 +302,7 @@ def test_tiles_are_what_lies_between_the_cells(service, name, level, address, co
 
     some = np.random.default_rng(3).choice(np.argwhere(~np.isnan(values)), 10)
     at = tuple(some.T)
-    wanted = sampled(grid, lat[at], lon[at], np.vectorize(of_point), sampling)
+    wanted = sampled(grid, lon[at], lat[at], np.vectorize(of_point), sampling)
     half += 0.006 * encoding["scale"] if "wind" in product else 0
     assert np.abs(values[at] - wanted).max() <= half
 
@@ -318,7 +318,7 @@ def test_an_answer_is_fetched_once(service):
         assert len(packed.body) < len(plain.body)
         assert plain.headers["Content-Type"] == packed.headers["Content-Type"] == kind
         tags = plain.headers["ETag"], packed.headers["ETag"]
-        # Strong, and each of one sequence of bytes.
+        # Strong, and each for one sequence of bytes.
         assert all(re.fullmatch(r'"[^"]+"', tag) for tag in tags) and tags[0] != tags[1]
         again = service.get(address, Accept_Encoding="gzip", If_None_Match=tags[1])
         assert (again.status, again.body, again.headers["ETag"]) == (304, b"", tags[1])
@@ -329,7 +329,7 @@ def test_an_answer_is_fetched_once(service):
 
 
 def test_what_is_published_meanwhile_is_served_with_its_gaps(service):
-    """HRDPS, on a turned globe, whose file says -1 J/kg where it computed nothing."""
+    """HRDPS, on a rotated globe, whose file has -1 J/kg where nothing was computed."""
     server = service.server
     stamp = "20260219T000000Z"
     child.run(server.binary, "ingest", HRDPS, "--model", "hrdps", "--data", server.data)
@@ -341,12 +341,12 @@ def test_what_is_published_meanwhile_is_served_with_its_gaps(service):
     random = np.random.default_rng(7)
     for cells, count in [(missing, 10), (~missing, 10)]:
         for row, column in random.choice(np.argwhere(cells), count):
-            lat, lon = grid.position(row, column)
+            lon, lat = grid.position(row, column)
             query = f"run={stamp}&hour=0&lat={lat!r}&lon={lon!r}&fields=cape_surface"
             got = service.json(f"/models/hrdps/point?{query}")
             assert (got["row"], got["col"], got["lat"], got["lon"]) == (row, column, lat, lon)
             assert (got["fields"]["cape_surface"]["value"] is None) == bool(missing[row, column])
             check_values(got["fields"]["cape_surface"]["value"], field[row, column])
-    # An hour that is not there yet is no hour without values.
+    # An hour that does not exist yet is not an hour without values.
     later = f"/models/hrdps/point?run={stamp}&hour=1&row=0&col=0&fields=cape_surface"
     assert service.get(later).status == 404

@@ -43,7 +43,7 @@ def test_the_axes_are_those_of_the_run(run):
 
 
 def test_cells_lie_where_the_grid_has_them(run):
-    """By the coordinates and the grid mapping alone, as the CF conventions have them."""
+    """Uses only the coordinates and the grid mapping, as in the CF conventions."""
     grid = mesonet.NativeGrid(run.attrs["mesonet"]["definition"]["grid"])
     assert run.u.encoding["grid_mapping"] == "crs"
     crs = pyproj.CRS.from_cf(run.crs.attrs)
@@ -68,7 +68,7 @@ def test_values_are_those_that_eccodes_reads(run, golden):
         half = field.encoding["scale_factor"] / 2
         wanted = golden[number]
         for row, column, value in wanted["points"]:
-            # xarray computes in the width that it thinks enough for the scale.
+            # xarray computes in the width that it considers enough for the scale.
             assert abs(float(field[row, column]) - value) <= half * 1.1
             compared += 1
         values = field.values

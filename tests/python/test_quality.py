@@ -1,4 +1,4 @@
-"""Quality codes as Python has them."""
+"""Quality codes in Python."""
 
 import copy
 import pickle
@@ -30,14 +30,14 @@ def test_codes_survive_copies(code):
 
 
 @pytest.mark.parametrize("got", [8, 255, 256, -1, 10**50])
-def test_numbers_that_are_no_code(got):
+def test_numbers_that_are_not_codes_are_refused(got):
     for refusing in (BaseQuality, lambda code: mesonet.worst([code])):
         with pytest.raises(MesonetError) as error:
             refusing(got)
         assert str(error.value) == NO_CODE.format(got)
 
 
-def test_names_that_are_none():
+def test_unknown_names_are_refused():
     with pytest.raises(MesonetError, match='^"good" is not a quality name; allowed are Supp'):
         BaseQuality("good")
     with pytest.raises(MesonetError, match='^"Suppressed" is not a quality name; allowed are None'):
@@ -45,7 +45,7 @@ def test_names_that_are_none():
 
 
 @pytest.mark.parametrize("got", [None, 2.5, True, b"Good"])
-def test_what_is_neither(got):
+def test_values_that_are_neither_are_refused(got):
     with pytest.raises(TypeError, match="^a quality code is an integer or a name; got "):
         mesonet.worst([got])
 

@@ -1,4 +1,4 @@
-"""The stubs say what the package does: checked against it, and against code that uses it."""
+"""The stubs describe the package: they are checked against it, and against code that uses it."""
 
 import ast
 import subprocess
@@ -57,7 +57,7 @@ def test_code_that_uses_the_package_type_checks(tmp_path):
         "air = mesonet.SeriesReadings('airTemperature', 'Instantaneous', 0, [0], [1.0])\n"
         "codes: np.ndarray = mesonet.check_station(0.0, 50.0, None, [air])[0].base\n"
         "grid = mesonet.NativeGrid({'rows': 1, 'projection': 'lat_lon'})\n"
-        "row, column = grid.nearest(np.zeros(2), 0.0)\n"
+        "row, column = grid.nearest(0.0, np.zeros(2))\n"
         "lat: np.ndarray = grid.positions().lat\n"
         "same: bool = mesonet.worst(np.zeros(2, np.uint8)) is BaseQuality('Good')\n"
     )

@@ -1,4 +1,4 @@
-"""What the ufuncs promise beyond their values: NumPy's ways of calling, and what is refused."""
+"""What the ufuncs promise beyond their values: NumPy's call styles, and what is refused."""
 
 import pickle
 import sys
@@ -209,7 +209,7 @@ def test_a_long_call_lets_other_threads_run(function, arguments):
         finished.set()
 
     thread = threading.Thread(target=run)
-    # No thread is made to give way any more, so this one runs only while the other releases the GIL.
+    # Threads are no longer forced to yield, so this one runs only while the other releases the GIL.
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000)
     try:

@@ -1,4 +1,4 @@
-"""Conversion as Python has it: types, NumPy's ways of calling, and what is refused."""
+"""Conversion in Python: types, NumPy's call styles, and what is refused."""
 
 import mesonet
 import numpy as np
@@ -85,7 +85,7 @@ def test_bad_values_are_refused(call, message):
     assert str(error.value) == message
 
 
-def test_names_that_are_no_variable_are_refused():
+def test_unknown_variables_are_refused():
     with pytest.raises(MesonetError, match='^"wind" is not a variable name; allowed are air'):
         mesonet.to_canonical("wind", 1.0, "kt")
 

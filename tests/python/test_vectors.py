@@ -1,4 +1,4 @@
-"""The golden vectors against the Python package; each test counts its cases against the file."""
+"""The golden vectors on the Python package; each test checks that it ran all cases of its file."""
 
 import functools
 
@@ -9,7 +9,7 @@ from mesonet import BaseQuality, MesonetError, ReasonQuality
 
 
 def number(value):
-    """A number; None is NaN, "inf" and "-inf" are infinite."""
+    """Returns a number; None is NaN, "inf" and "-inf" are infinite."""
     return float("nan" if value is None else value)
 
 
@@ -113,7 +113,7 @@ def test_wind_rotation(vectors):
 
 
 def assert_same(got, case, tolerance):
-    """Equal to the bit where the tolerance is 0, or close; NaN is NaN."""
+    """Asserts equality to the bit if the tolerance is 0, else closeness; NaN equals NaN."""
     wanted = number(case["expected"])
     got = np.asarray(got, np.float64)
     if tolerance == 0:
@@ -123,7 +123,7 @@ def assert_same(got, case, tolerance):
 
 
 def shown(symbols):
-    """Symbols as the vectors write them: that of numbers without a unit is "1"."""
+    """Returns symbols as the vectors write them: "1" for numbers without a unit."""
     return [symbol or "1" for symbol in symbols]
 
 
@@ -181,7 +181,7 @@ def test_units(vectors):
 
 
 def half_away(value, decimals):
-    """Rounded half away from zero; NumPy rounds half to even."""
+    """Rounds half away from zero; NumPy rounds half to even."""
     power = 10.0**decimals
     return np.copysign(np.floor(np.abs(value * power) + 0.5), value) / power
 
@@ -208,14 +208,14 @@ def test_derived(vectors):
 
 
 def assert_bits(got, case, *keys):
-    """Equal to the bit, as numbers and as an array."""
+    """Asserts equality to the bit, as numbers and as an array."""
     wanted = [np.float64(number(case[key])) for key in keys]
     for value, expected in zip(got, wanted, strict=True):
         assert np.array(value).tobytes() == expected.tobytes(), (case, got)
 
 
 def assert_published(got, case, tolerance, *keys):
-    """Near to what others published, where they did."""
+    """Asserts closeness to what others published, if they did."""
     published = case.get("published", {})
     if keys[0] in published:
         assert_close(got, [published[key] for key in keys], tolerance, str(case))
@@ -234,13 +234,13 @@ def test_native_grid(vectors):
     ran = len(grids)
     for case in file["cells"]:
         grid, cell = grids[case["grid"]], (case["row"], case["column"])
-        for of, keys in ((grid.position, ("lat", "lon")), (grid.wind_rotation, ("cos", "sin"))):
+        for of, keys in ((grid.position, ("lon", "lat")), (grid.wind_rotation, ("cos", "sin"))):
             for got in (of(*cell), [column[0] for column in of([cell[0]], [cell[1]])]):
                 assert_bits(got, case, *keys)
                 assert_published(got, case, tolerance, *keys)
         ran += 1
     for case in file["places"]:
-        grid, at = grids[case["grid"]], (case["lat"], case["lon"])
+        grid, at = grids[case["grid"]], (case["lon"], case["lat"])
         for got in (grid.locate(*at), [column[0] for column in grid.locate([at[0]], [at[1]])]):
             assert_bits(got, case, "row", "column")
             assert_published(got, case, tolerance, "row", "column")
@@ -265,14 +265,14 @@ def test_native_grid(vectors):
     for case in file["refused_places"]:
         for of in (grids[case["grid"]].locate, grids[case["grid"]].nearest):
             with pytest.raises(MesonetError) as error:
-                of(case["lat"], case["lon"])
+                of(case["lon"], case["lat"])
             assert str(error.value) == case["message"]
         ran += 1
     assert ran == file["cases"]
 
 
 def readings(of):
-    """A series of the vectors; what the source said is Unknown/None where it said nothing."""
+    """Returns a series of the vectors; without a verdict, the source's is Unknown/None."""
     start = np.datetime64(of["start"].removesuffix("Z"), "ms")
     times = start + np.array(of["minutes"], "m8[m]")
     source = {}
@@ -286,7 +286,7 @@ def readings(of):
 
 
 def codes(verdicts):
-    """Base and reason codes of texts like "Good/None"."""
+    """Returns the base and reason codes of texts like "Good/None"."""
     pairs = [text.split("/") for text in verdicts]
     base = np.array([BaseQuality(base) for base, _ in pairs], np.uint8)
     return base, np.array([ReasonQuality(reason) for _, reason in pairs], np.uint8)

@@ -1,9 +1,11 @@
 //! The golden vectors of the quality checks.
 
-use mesonet::{
-    BUFR_033020, BaseQuality, CheckConfig, Checker, Crosswalk, LonLat, MADIS, MINUTE_MS, QARTOD,
-    Quality, SWOB_QA_SUMMARY, SeriesKey, SeriesReadings, StationSite, parse_instant,
+use mesonet::check::{Checker, SeriesReadings, StationSite};
+use mesonet::observation::{
+    BUFR_033020, Crosswalk, GHCNH_CHECKS, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY,
 };
+use mesonet::time::{MINUTE_MS, parse_instant};
+use mesonet::{BaseQuality, LonLat, Quality, SeriesKey, check};
 use serde_json::Value;
 
 use super::{all, assert_count, list, number, text, vectors};
@@ -33,7 +35,7 @@ fn column(of: &Value) -> Column {
     let ts_ms = all(of, "minutes", |minute| start_ms + minute.as_i64().unwrap() * MINUTE_MS);
     let source = match of.get("source") {
         Some(_) => all(of, "source", verdict),
-        None => vec![Quality::UNCHECKED; ts_ms.len()],
+        None => Vec::new(),
     };
     Column {
         key,
@@ -51,8 +53,7 @@ fn station(case: &Value) {
         coordinates: LonLat::new(number(&place["longitude"]), number(&place["latitude"])).unwrap(),
         altitude_m: place["altitudeM"].as_f64(),
     };
-    let limits = case["limits"].as_str().unwrap_or_default();
-    let checker = Checker::new(CheckConfig::from_toml(limits).unwrap());
+    let checker = Checker::with_limits(case["limits"].as_str()).unwrap();
     let columns: Vec<_> = list(case, "series").iter().map(column).collect();
     let series: Vec<_> = columns
         .iter()
@@ -63,10 +64,7 @@ fn station(case: &Value) {
             source,
         })
         .collect();
-    let mut verdicts: Vec<_> =
-        columns.iter().map(|of| vec![Quality::UNCHECKED; of.value.len()]).collect();
-    let mut rows: Vec<_> = verdicts.iter_mut().map(Vec::as_mut_slice).collect();
-    checker.check_station(&site, &series, &mut rows).unwrap();
+    let verdicts = checker.check_station(&site, &series).unwrap();
     for (which, of) in columns.iter().enumerate() {
         assert_eq!(verdicts[which], of.wanted, "{name}: {}", of.key.variable);
         for (reading, &wanted) in of.wanted.iter().enumerate() {
@@ -95,7 +93,7 @@ fn checks() {
         ran += 1;
     }
     for case in list(&file, "refused") {
-        let error = CheckConfig::from_toml(text(case, "limits")).unwrap_err();
+        let error = check::Config::from_toml(text(case, "limits")).unwrap_err();
         assert_eq!(error.to_string(), text(case, "message"), "{}", case["name"]);
         ran += 1;
     }
@@ -107,7 +105,9 @@ fn checks() {
             "BUFR_033020" => crosswalk(&BUFR_033020, case, code),
             "MADIS" => crosswalk(&MADIS, case, letter),
             "QARTOD" => crosswalk(&QARTOD, case, code),
-            other => panic!("{other} is no scheme"),
+            "ISD" => crosswalk(&ISD, case, letter),
+            "GHCNH_CHECKS" => crosswalk(&GHCNH_CHECKS, case, letter),
+            other => panic!("unknown scheme {other}"),
         }
         ran += 1;
     }

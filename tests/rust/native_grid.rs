@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mesonet::{GridDefinition, GridDefinitionError, GridMember, LonLat, NativeGrid};
+use mesonet::grid::{GridDefinitionError, NativeGrid};
+use mesonet::{LonLat, grid};
 use serde_json::Value;
 
 use super::{assert_close, assert_count, list, number, text, vectors};
@@ -11,28 +12,28 @@ fn count(of: &Value, key: &str) -> usize {
     of[key].as_u64().and_then(|value| value.try_into().ok()).unwrap()
 }
 
-/// As the other languages hand over theirs.
-fn definition(of: &Value) -> Result<GridDefinition, GridDefinitionError> {
-    GridDefinition::from_members(|name| match &of[name] {
-        Value::Number(number) => GridMember::Number(number.as_f64().unwrap()),
-        Value::Bool(flag) => GridMember::Flag(*flag),
-        Value::String(text) => GridMember::Text(text.clone()),
+/// Builds it as the other languages do theirs.
+fn definition(of: &Value) -> Result<grid::Definition, GridDefinitionError> {
+    grid::Definition::from_members(|name| match &of[name] {
+        Value::Number(number) => grid::Member::Number(number.as_f64().unwrap()),
+        Value::Bool(flag) => grid::Member::Flag(*flag),
+        Value::String(text) => grid::Member::Text(text.clone()),
         Value::Array(list) if list.len() == 2 => {
-            GridMember::Pair([number(&list[0]), number(&list[1])])
+            grid::Member::Pair([number(&list[0]), number(&list[1])])
         }
-        Value::Null if of.get(name).is_none() => GridMember::Missing,
-        _ => GridMember::Other,
+        Value::Null if of.get(name).is_none() => grid::Member::Missing,
+        _ => grid::Member::Other,
     })
 }
 
-/// Equal to the bit.
+/// Asserts equality to the bit.
 #[track_caller]
 fn same(got: [f64; 2], of: &Value, keys: [&str; 2]) {
     let wanted = keys.map(|key| number(&of[key]));
     assert_eq!(got.map(f64::to_bits), wanted.map(f64::to_bits), "{got:?} for {of}");
 }
 
-/// Near to what others published, where they did.
+/// Asserts closeness to what others published, if they did.
 #[track_caller]
 fn near(got: [f64; 2], case: &Value, keys: [&str; 2], tolerance: f64) {
     let Some(published) = case.get("published").filter(|of| of.get(keys[0]).is_some()) else {
@@ -46,7 +47,7 @@ fn grids(file: &Value) -> BTreeMap<&str, NativeGrid> {
     let grids = list(file, "grids").iter().map(|case| {
         let definition = definition(&case["definition"]).unwrap();
         assert_eq!(
-            serde_json::from_value::<GridDefinition>(case["definition"].clone()).unwrap(),
+            serde_json::from_value::<grid::Definition>(case["definition"].clone()).unwrap(),
             definition
         );
         let grid = NativeGrid::new(definition).unwrap();
@@ -67,9 +68,9 @@ fn native_grid() {
         let grid = &grids[text(case, "grid")];
         let (row, column) = (count(case, "row"), count(case, "column"));
         let position = grid.position(row, column).unwrap();
-        let position = [position.lat(), position.lon()];
-        same(position, case, ["lat", "lon"]);
-        near(position, case, ["lat", "lon"], tolerance);
+        let position = [position.lon(), position.lat()];
+        same(position, case, ["lon", "lat"]);
+        near(position, case, ["lon", "lat"], tolerance);
         let rotation = grid.wind_rotation(row, column).unwrap();
         same([rotation.cos, rotation.sin], case, ["cos", "sin"]);
         near([rotation.cos, rotation.sin], case, ["cos", "sin"], tolerance);
@@ -77,9 +78,9 @@ fn native_grid() {
     }
     for case in list(&file, "places") {
         let grid = &grids[text(case, "grid")];
-        let (lat, lon) = (number(&case["lat"]), number(&case["lon"]));
+        let (lon, lat) = (number(&case["lon"]), number(&case["lat"]));
         let (mut row, mut column) = ([0.0], [0.0]);
-        grid.locate_into(&[lat], &[lon], &mut row, &mut column).unwrap();
+        grid.locate_into(&[lon], &[lat], &mut row, &mut column).unwrap();
         same([row[0], column[0]], case, ["row", "column"]);
         near([row[0], column[0]], case, ["row", "column"], tolerance);
         match grid.nearest(LonLat::new(lon, lat).unwrap()) {
@@ -105,8 +106,8 @@ fn native_grid() {
     }
     for case in list(&file, "refused_places") {
         let grid = &grids[text(case, "grid")];
-        let (lat, lon) = ([number(&case["lat"])], [number(&case["lon"])]);
-        let refused = grid.locate_into(&lat, &lon, &mut [0.0], &mut [0.0]).unwrap_err();
+        let (lon, lat) = ([number(&case["lon"])], [number(&case["lat"])]);
+        let refused = grid.locate_into(&lon, &lat, &mut [0.0], &mut [0.0]).unwrap_err();
         assert_eq!(refused.to_string(), text(case, "message"));
         ran += 1;
     }

@@ -1,4 +1,4 @@
-//! `docs/service.md` names a test for each rule that is built, and each of them exists.
+//! `docs/service.md` names a test for each rule that is implemented, and each of them exists.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn the_tests_that_the_service_document_names_exist() {
     assert!(named >= 100 && missing >= 1, "read {named} tests and {missing} missing rules");
 }
 
-/// `file::test`, where items of the core are `Type::function`.
+/// Returns whether it is `file::test`; items of the core are `Type::function`.
 fn is_test(code: &str) -> bool {
     [".rs::", ".py::", ".mjs::"].iter().any(|file| code.contains(file))
 }

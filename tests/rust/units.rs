@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mesonet::{
-    Conversion, Dimension, Resolution, Unit, UnitError, Variable, Vocabulary, to_canonical,
-};
+use mesonet::observation::to_canonical;
+use mesonet::unit::{Conversion, Dimension, Resolution, UnitError, Vocabulary};
+use mesonet::{Unit, Variable};
 use serde_json::Value;
 
 use super::{list, number, text};
@@ -15,7 +15,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package has a parent").to_owned()
 }
 
-/// A symbol; that of dimensionless numbers is "1" where it would not be seen.
+/// Returns a symbol; for dimensionless numbers, whose symbol is empty, "1".
 fn symbol(unit: Unit) -> &'static str {
     if unit == Unit::One { "1" } else { unit.symbol() }
 }
@@ -101,7 +101,8 @@ fn units() {
     assert_eq!(ran, file["cases"].as_u64().unwrap(), "cases run, cases in the file");
 }
 
-/// The tables of `docs/units.md`, from the library. `MESONET_WRITE_DOCS=1` puts them into the file.
+/// Compares the tables of `docs/units.md` with those of the library. `MESONET_WRITE_DOCS=1` writes
+/// them to the file.
 #[test]
 fn the_document_of_units_has_the_tables_of_the_code() {
     let path = root().join("docs/units.md");

@@ -1,7 +1,7 @@
 //! The golden vectors of `tests/vectors` against the Rust library.
 //!
-//! The same files are run by `tests/python` and `tests/js`. Each test counts its cases and compares
-//! with the count in the file, so that a section nobody reads is noticed.
+//! `tests/python` and `tests/js` run the same files. Each test counts its cases and compares them
+//! with the count in the file, so that a section that nobody reads is noticed.
 
 #[path = "checks.rs"]
 mod checks;
@@ -12,15 +12,17 @@ mod units;
 
 use std::path::Path;
 
-use mesonet::{
-    BaseQuality, Encoding, ReasonQuality, Rotation, dew_point_c, dew_point_c_into,
-    distinct_worst_first, heat_index_c, heat_index_c_into, heat_index_f, heat_index_f_into,
-    humidex, humidex_into, mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into,
-    relative_humidity_pct, relative_humidity_pct_into, rotate_field, station_pressure_hpa,
-    station_pressure_hpa_into, stull_wet_bulb_c, stull_wet_bulb_c_into, wet_bulb_c,
-    wet_bulb_c_into, wind_at_10m, wind_at_10m_into, wind_chill_c, wind_chill_c_into, wind_chill_f,
-    wind_chill_f_into, worst, worst_code,
+use mesonet::derived::{
+    dew_point_c, dew_point_c_into, heat_index_c, heat_index_c_into, heat_index_f,
+    heat_index_f_into, humidex, humidex_into, mean_sea_level_pressure_hpa,
+    mean_sea_level_pressure_hpa_into, relative_humidity_pct, relative_humidity_pct_into,
+    station_pressure_hpa, station_pressure_hpa_into, stull_wet_bulb_c, stull_wet_bulb_c_into,
+    wet_bulb_c, wet_bulb_c_into, wind_at_10m, wind_at_10m_into, wind_chill_c, wind_chill_c_into,
+    wind_chill_f, wind_chill_f_into,
 };
+use mesonet::grid::{Encoding, Rotation, rotate_field};
+use mesonet::observation::{distinct_worst_first, worst, worst_code};
+use mesonet::{BaseQuality, ReasonQuality};
 use serde_json::Value;
 
 fn vectors(file: &str) -> Value {
@@ -30,14 +32,14 @@ fn vectors(file: &str) -> Value {
 }
 
 fn list<'a>(of: &'a Value, key: &str) -> &'a [Value] {
-    of[key].as_array().unwrap_or_else(|| panic!("{key} is no list in {of}"))
+    of[key].as_array().unwrap_or_else(|| panic!("{key} is not a list in {of}"))
 }
 
 fn text<'a>(of: &'a Value, key: &str) -> &'a str {
-    of[key].as_str().unwrap_or_else(|| panic!("{key} is no text in {of}"))
+    of[key].as_str().unwrap_or_else(|| panic!("{key} is not a text in {of}"))
 }
 
-/// A number; null is NaN, "inf" and "-inf" are infinite.
+/// Returns a number; null is NaN, "inf" and "-inf" are infinite.
 fn number(value: &Value) -> f64 {
     match value {
         Value::Null => f64::NAN,
@@ -105,7 +107,7 @@ fn name_of(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-fn encoding(case: &Value) -> Result<Encoding, mesonet::EncodingError> {
+fn encoding(case: &Value) -> Result<Encoding, mesonet::grid::EncodingError> {
     let of = &case["encoding"];
     Encoding::new(number(&of["scale"]), number(&of["offset"]), integer(&of["nodata"]))
 }
@@ -174,7 +176,7 @@ fn wind_rotation() {
     assert_count(ran, &file);
 }
 
-/// A derived value: the scalar, and the slice form of one place with NaN for no value.
+/// Returns a derived value: the scalar, and the slice form for one place with NaN for no value.
 fn derived_value(function: &str, inputs: &[f64]) -> (Option<f64>, f64) {
     let mut out = [0.0];
     macro_rules! call {
@@ -199,7 +201,7 @@ fn derived_value(function: &str, inputs: &[f64]) -> (Option<f64>, f64) {
         "wind_at_10m" => call!(wind_at_10m, wind_at_10m_into, a, b, c),
         "wind_chill_c" => call!(wind_chill_c, wind_chill_c_into, a, b),
         "wind_chill_f" => call!(wind_chill_f, wind_chill_f_into, a, b),
-        _ => panic!("{function} is no function"),
+        _ => panic!("unknown function {function}"),
     };
     (value, out[0])
 }

@@ -21,8 +21,8 @@ whose message says what was given and what is allowed; an array of a wrong type 
                             pressure, wind at 10 m (ufuncs)
 :func:`decode`              packed int16 to values (ufunc)
 :func:`encode`              values to packed int16 (ufunc)
-:func:`decode_bytes`        a tile as it comes over the wire to values
-:class:`NativeGrid`         the grid of a model: rows and columns to latitudes and longitudes and
+:func:`decode_bytes`        the bytes of a tile to values
+:class:`NativeGrid`         the grid of a model: rows and columns to longitudes and latitudes and
                             back, and how its winds are turned
 :func:`rotate`              grid-relative to earth-relative winds (ufunc)
 ==========================  ====================================================
@@ -30,7 +30,15 @@ whose message says what was given and what is allowed; an array of a wrong type 
 
 from ._mesonet import MesonetError, __version__
 from .check import DEFAULT_LIMITS_TOML, SeriesReadings, Verdicts, check_station, explain
-from .crosswalk import BUFR_033020, MADIS, QARTOD, SWOB_QA_SUMMARY, Crosswalk
+from .crosswalk import (
+    BUFR_033020,
+    GHCNH_CHECKS,
+    ISD,
+    MADIS,
+    QARTOD,
+    SWOB_QA_SUMMARY,
+    Crosswalk,
+)
 from .derived import (
     dew_point_c,
     heat_index_c,
@@ -58,6 +66,8 @@ __all__ = [
     "Cell",
     "Crosswalk",
     "DEFAULT_LIMITS_TOML",
+    "GHCNH_CHECKS",
+    "ISD",
     "MADIS",
     "MesonetError",
     "NativeGrid",

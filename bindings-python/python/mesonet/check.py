@@ -1,4 +1,4 @@
-"""The service's quality checks over columns, and why a verdict is what it is.
+"""The service's quality checks over columns, and explanations of their verdicts.
 
 >>> import numpy as np
 >>> from mesonet import SeriesReadings, check_station
@@ -30,7 +30,7 @@ __all__ = ["DEFAULT_LIMITS_TOML", "SeriesReadings", "Verdicts", "check_station",
 
 @dataclass(frozen=True, eq=False)
 class SeriesReadings:
-    """The readings of one series at one station: columns of one length, ascending in time.
+    """The readings of one series at one station: columns of the same length, ascending in time.
 
     >>> from mesonet import SeriesReadings, check_station
     >>> wind = SeriesReadings("windSpeed", "Average", 2, [0, 60_000], [18.0, 500.0])
@@ -41,22 +41,22 @@ class SeriesReadings:
     variable: str
     """Name of the variable: ``airTemperature``."""
     interval_type: str
-    """How a value stands for its interval: ``Instantaneous``, ``Average``, ``Cumulative`` …"""
+    """How a value represents its interval: ``Instantaneous``, ``Average``, ``Cumulative`` …"""
     interval_minutes: int
     """Length of averaging or accumulation; 0 for instantaneous."""
     times: "ArrayLike"
-    """int64 milliseconds since 1970, or datetime64 of any unit, of which parts of a millisecond are
-    cut off. NaT is refused."""
+    """int64 milliseconds since 1970, or datetime64 of any unit, truncated to milliseconds. NaT is
+    refused."""
     values: "ArrayLike"
-    """Numbers, NaN for no value."""
+    """Numbers; NaN for no value."""
     calculated: bool = False
-    """Whether the values were derived and not received."""
+    """Whether the values were derived rather than received."""
     reported_unit: str | None = None
-    """Unit of the values, where it is not the canonical one of the variable."""
+    """Unit of the values, if it is not the canonical one of the variable."""
     bucket: str = ""
-    """Label of a bucket, for a series that is grouped."""
+    """Label of a bucket, for a grouped series."""
     source_base: "ArrayLike | None" = None
-    """What the source said of each reading: uint8 base codes, with ``source_reason``."""
+    """The source's verdict on each reading: uint8 base codes, with ``source_reason``."""
     source_reason: "ArrayLike | None" = None
     """Its uint8 reason codes."""
 
@@ -78,12 +78,12 @@ def check_station(
     *,
     limits: str | None = None,
 ) -> list[Verdicts]:
-    """All checks but that of the neighbours, over all series of one station.
+    """Runs all checks but that of the neighbours over all series of one station.
 
-    Gives the verdicts of each series, in the order given. ``limits`` is a TOML text whose entries
-    take the place of those that ship (:data:`mesonet.DEFAULT_LIMITS_TOML`). A position that is none,
-    columns of different lengths, times that do not ascend, names that are none, and limits that make
-    no sense raise :class:`mesonet.MesonetError`.
+    Returns the verdicts of each series, in the order given. ``limits`` is a TOML text whose entries
+    replace the default ones (:data:`mesonet.DEFAULT_LIMITS_TOML`). Invalid positions, columns of
+    different lengths, times that do not ascend, unknown names, and invalid limits raise
+    :class:`mesonet.MesonetError`.
 
     >>> from mesonet import SeriesReadings, check_station
     >>> air = SeriesReadings("airTemperature", "Instantaneous", 0, [0], [-20.0])
@@ -108,10 +108,10 @@ def explain(
     *,
     limits: str | None = None,
 ) -> dict[str, Any]:
-    """What each check found out about one reading: its inputs, limits with their sources, outcome.
+    """Explains one reading: inputs, limits with their sources, and outcome of each check.
 
-    The same checks in the same order as :func:`check_station`, as the object that the service sends.
-    A reading that is not there raises :class:`mesonet.MesonetError`.
+    Gives the same checks in the same order as :func:`check_station`, as the object that the service
+    sends. A missing reading raises :class:`mesonet.MesonetError`.
 
     >>> from mesonet import SeriesReadings, explain
     >>> air = SeriesReadings("airTemperature", "Instantaneous", 0, [0], [140.0])
@@ -179,7 +179,7 @@ def _milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
         times = array.astype("M8[ms]")
         # Years can lie beyond the milliseconds of 64 bits.
         if np.can_cast(array.dtype, times.dtype, "safe") and (times.astype(array.dtype) != array).any():
-            raise _mesonet.MesonetError("times must lie within 64 bits of milliseconds")
+            raise _mesonet.MesonetError("times must fit 64-bit milliseconds")
         return np.ascontiguousarray(times).view(np.int64)
     if array.dtype.kind != "i" and array.size:
         raise TypeError(f"times must be int64 milliseconds or datetime64; got {array.dtype}")

@@ -1,11 +1,19 @@
-"""Quality flags of other schemes and ours, both ways."""
+"""Conversion between quality flags of other schemes and ours."""
 
 from typing import Generic, TypeVar
 
 from . import _mesonet
 from .quality import BaseQuality, ReasonQuality
 
-__all__ = ["BUFR_033020", "MADIS", "QARTOD", "SWOB_QA_SUMMARY", "Crosswalk"]
+__all__ = [
+    "BUFR_033020",
+    "GHCNH_CHECKS",
+    "ISD",
+    "MADIS",
+    "QARTOD",
+    "SWOB_QA_SUMMARY",
+    "Crosswalk",
+]
 
 _Flag = TypeVar("_Flag", int, str)
 
@@ -13,16 +21,19 @@ _Flag = TypeVar("_Flag", int, str)
 class Crosswalk(Generic[_Flag]):
     """The flags of one scheme and the base qualities that they stand for.
 
-    ``SWOB_QA_SUMMARY`` is that of Canadian SWOB-ML, ``MADIS`` NOAA's letters, ``BUFR_033020`` the WMO
-    code table, ``QARTOD`` that of the IOC's manuals.
+    ``SWOB_QA_SUMMARY`` is the one of Canadian SWOB-ML, ``MADIS`` NOAA's letters, ``BUFR_033020``
+    the WMO code table, ``QARTOD`` the one of the IOC's manuals. ``ISD`` has the codes of NCEI's
+    Integrated Surface Data, ``GHCNH_CHECKS`` the letters of the checks of NCEI's GHCNh.
 
-    >>> from mesonet import MADIS, QARTOD, SWOB_QA_SUMMARY
+    >>> from mesonet import GHCNH_CHECKS, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY
     >>> SWOB_QA_SUMMARY.quality(10)
     (<BaseQuality.Doubtful: 3>, <ReasonQuality.Unknown: 13>)
     >>> MADIS.quality("V")[0]
     <BaseQuality.Good: 6>
     >>> QARTOD.flag("Error"), QARTOD.flag("Suppressed")
     (4, None)
+    >>> ISD.quality("3")[0], GHCNH_CHECKS.flag("Inconsistent")
+    (<BaseQuality.Error: 2>, 'l')
     """
 
     def __init__(self, name: str) -> None:
@@ -38,12 +49,12 @@ class Crosswalk(Generic[_Flag]):
         return self._flags
 
     def quality(self, flag: _Flag) -> tuple[BaseQuality, ReasonQuality]:
-        """What a flag stands for; Unknown for a flag that the scheme does not have."""
+        """Returns what a flag stands for; Unknown for a flag that is not in the scheme."""
         base, reason = self._quality(flag)
         return BaseQuality(base), ReasonQuality(reason)
 
     def flag(self, base: BaseQuality | int | str) -> _Flag | None:
-        """The flag that stands for a base quality; None where the scheme has no counterpart."""
+        """Returns the flag for a base quality; None if the scheme has no counterpart."""
         flag: _Flag | None = self._flag(BaseQuality(base))
         return flag
 
@@ -58,3 +69,5 @@ SWOB_QA_SUMMARY: Crosswalk[int] = Crosswalk("SWOB_QA_SUMMARY")
 BUFR_033020: Crosswalk[int] = Crosswalk("BUFR_033020")
 MADIS: Crosswalk[str] = Crosswalk("MADIS")
 QARTOD: Crosswalk[int] = Crosswalk("QARTOD")
+ISD: Crosswalk[str] = Crosswalk("ISD")
+GHCNH_CHECKS: Crosswalk[str] = Crosswalk("GHCNH_CHECKS")

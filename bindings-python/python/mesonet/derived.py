@@ -1,7 +1,7 @@
-"""Values that are calculated from others: humidity, how it feels, pressure, wind at 10 m.
+"""Derived values: humidity, heat and cold indices, pressure, wind at 10 m.
 
-All are NumPy ufuncs over float64. Where an input is NaN or outside of what the formula is given for
-the result is NaN, and no warning.
+All are NumPy ufuncs over float64. If an input is NaN or outside the domain of the formula, the
+result is NaN, without a warning.
 
 >>> import numpy as np
 >>> from mesonet import wind_chill_c
@@ -43,7 +43,7 @@ __all__ = [
 
 
 def roughness_m(exposure: str) -> float:
-    """The roughness length of a station's exposure class in metres, for :func:`wind_at_10m`.
+    """Returns the roughness length (metres) of a station's exposure class, for :func:`wind_at_10m`.
 
     >>> from mesonet import roughness_m
     >>> roughness_m("OpenCountry")

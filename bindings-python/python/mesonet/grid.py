@@ -1,4 +1,4 @@
-"""The native grid of a model: rows and columns, where their cells lie, how their winds are turned.
+"""The native grid of a model: rows and columns, the places of cells, the rotation of their winds.
 
 >>> from mesonet import NativeGrid
 >>> hrrr = NativeGrid({
@@ -8,11 +8,11 @@
 ...     "first_lon": 237.280472, "first_lat": 21.138123,
 ...     "column_step": 3000.0, "row_step": 3000.0, "grid_relative_winds": True,
 ... })
->>> hrrr.nearest(40.015, -105.2705)
+>>> hrrr.nearest(-105.2705, 40.015)
 Cell(row=595, column=679)
->>> lat, lon = hrrr.position(595, 679)
->>> round(lat, 4), round(lon, 4)
-(40.027, -105.2636)
+>>> lon, lat = hrrr.position(595, 679)
+>>> round(lon, 4), round(lat, 4)
+(-105.2636, 40.027)
 """
 
 import json
@@ -37,24 +37,24 @@ class Cell(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Latitudes and longitudes in degrees, longitudes from -180 to just below 180."""
+    """Longitudes, from -180 to just below 180, and latitudes in degrees."""
 
-    lat: Any
     lon: Any
+    lat: Any
 
 
 class Rotation(NamedTuple):
-    """Cosine and sine of the turn of a grid's axes, as :func:`mesonet.rotate` takes them."""
+    """Cosine and sine of the rotation of a grid's axes, as :func:`mesonet.rotate` takes them."""
 
     cos: Any
     sin: Any
 
 
 class NativeGrid:
-    """The native grid of a model, made from its definition as the service gives it.
+    """The native grid of a model, made from the definition that the service gives.
 
-    ``definition`` has the members ``rows``, ``columns``, ``first_lon``, ``first_lat`` (those of the
-    cell at row 0, column 0; on a globe whose poles were moved as it counts them), ``column_step``,
+    ``definition`` has the members ``rows``, ``columns``, ``first_lon``, ``first_lat`` (of the cell
+    at row 0, column 0; on a rotated globe, in rotated coordinates), ``column_step``,
     ``row_step`` (metres on a map, degrees on a globe), ``grid_relative_winds``, and ``projection``
     with what it needs:
 
@@ -66,13 +66,12 @@ class NativeGrid:
     ``rotated_lat_lon``      ``south_pole_lat``, ``south_pole_lon``
     =======================  ======================================================
 
-    Other members are ignored. What is missing, or makes no grid, raises
-    :class:`mesonet.MesonetError`.
+    Other members are ignored. Missing or invalid members raise :class:`mesonet.MesonetError`.
 
     Arguments of the methods are numbers or arrays, which broadcast; numbers give numbers. The
-    latitude goes before the longitude as the row goes before the column. Rows and columns are
-    integers, and negative ones do not count from the end. A latitude beyond ±90 or longitude beyond
-    ±180 raises :class:`mesonet.MesonetError`, an array of a wrong type ``TypeError``.
+    longitude goes before the latitude, and the row before the column. Rows and columns are
+    integers, and negative ones do not count from the end. A longitude beyond ±180 or latitude beyond
+    ±90 raises :class:`mesonet.MesonetError`, an array of a wrong type ``TypeError``.
 
     >>> from mesonet import NativeGrid, rotate
     >>> gfs = NativeGrid({
@@ -81,7 +80,7 @@ class NativeGrid:
     ... })
     >>> gfs
     <mesonet.NativeGrid: lat_lon, 73 rows of 144>
-    >>> gfs.nearest([43.7, 51.5], [-79.4, -0.1])
+    >>> gfs.nearest([-79.4, -0.1], [43.7, 51.5])
     Cell(row=array([19, 15]), column=array([112,   0]))
     >>> NativeGrid({"rows": 73})
     Traceback (most recent call last):
@@ -92,7 +91,7 @@ class NativeGrid:
 
     def __init__(self, definition: Mapping[str, Any]) -> None:
         if not isinstance(definition, Mapping):
-            raise TypeError(f"a definition is a mapping; got {type(definition).__name__}")
+            raise TypeError(f"a definition must be a mapping; got {type(definition).__name__}")
         self._grid = _mesonet.NativeGrid(dict(definition))
 
     @property
@@ -107,15 +106,15 @@ class NativeGrid:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """What the grid was made from, without the members that were ignored."""
+        """The definition of the grid, without ignored members."""
         definition: dict[str, Any] = json.loads(self._grid.definition())
         return definition
 
     @property
     def proj_string(self) -> str:
-        """The projection in the words of PROJ, for pyproj, cartopy, rasterio.
+        """The projection as a PROJ string, for pyproj, cartopy, rasterio.
 
-        With x, y from :attr:`first_xy` the cell at a row and column lies at
+        With x, y from :attr:`first_xy`, the cell at a row and column is at
         ``x + column * column_step``, ``y + row * row_step``: metres on a map, degrees on a globe.
         """
         return self._grid.proj_string()
@@ -125,24 +124,24 @@ class NativeGrid:
         """x and y of the cell at row 0, column 0 in the coordinates of :attr:`proj_string`."""
         return self._grid.first_xy()
 
-    def locate(self, lat: "ArrayLike", lon: "ArrayLike") -> Cell:
-        """Rows and columns of positions with their fractions, as float64.
+    def locate(self, lon: "ArrayLike", lat: "ArrayLike") -> Cell:
+        """Returns fractional rows and columns of positions, as float64.
 
-        NaN for what is NaN and for a position beyond the grid, that is more than half a cell beyond
-        the outermost centres.
+        NaN for NaN and for a position beyond the grid, that is, more than half a cell beyond the
+        outermost centres.
         """
-        return Cell(*_each(self._grid.locate, _numbers(lat, "lat"), _numbers(lon, "lon")))
+        return Cell(*_each(self._grid.locate, _numbers(lon, "lon"), _numbers(lat, "lat")))
 
-    def nearest(self, lat: "ArrayLike", lon: "ArrayLike") -> Cell:
-        """Rows and columns, as integers, of the cells whose centres are nearest along the axes.
+    def nearest(self, lon: "ArrayLike", lat: "ArrayLike") -> Cell:
+        """Returns integer rows and columns of the cells whose centres are nearest along the axes.
 
-        They index a field: ``field[grid.nearest(lat, lon)]``. A position beyond the grid raises
-        :class:`mesonet.MesonetError`, which says where it would lie; :meth:`locate` gives NaN there.
+        They index a field: ``field[grid.nearest(lon, lat)]``. A position beyond the grid raises
+        :class:`mesonet.MesonetError`, which says where it would be; :meth:`locate` gives NaN there.
         """
-        return Cell(*_each(self._grid.nearest, _numbers(lat, "lat"), _numbers(lon, "lon")))
+        return Cell(*_each(self._grid.nearest, _numbers(lon, "lon"), _numbers(lat, "lat")))
 
     def position(self, row: "ArrayLike", column: "ArrayLike") -> Position:
-        """Where the centres of cells lie. A cell that is not on the grid raises
+        """Returns the centres of cells. A cell that is not on the grid raises
         :class:`mesonet.MesonetError`.
         """
         return Position(
@@ -150,9 +149,9 @@ class NativeGrid:
         )
 
     def wind_rotation(self, row: "ArrayLike", column: "ArrayLike") -> Rotation:
-        """What turns the winds of cells to true north, for :func:`mesonet.rotate`.
+        """Returns the rotation of the winds of cells to true north, for :func:`mesonet.rotate`.
 
-        1 and 0 where the winds are earth-relative already. A cell that is not on the grid raises
+        It is 1 and 0 if the winds are already earth-relative. A cell that is not on the grid raises
         :class:`mesonet.MesonetError`.
         """
         return Rotation(
@@ -160,11 +159,11 @@ class NativeGrid:
         )
 
     def positions(self) -> Position:
-        """Where the centres of all cells lie: two arrays of rows × columns."""
+        """Returns the centres of all cells: two arrays of rows × columns."""
         return Position(*self._grid.positions())
 
     def wind_rotations(self) -> Rotation:
-        """What turns the winds of all cells: two arrays of rows × columns."""
+        """Returns the rotation of the winds of all cells: two arrays of rows × columns."""
         return Rotation(*self._grid.wind_rotations())
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
 """Quality codes and their ranking.
 
 A verdict is a pair: how far a value can be trusted (:class:`BaseQuality`) and why it is not Good
-(:class:`ReasonQuality`). Base codes are ordered from worst to best with 0 the worst, so a column
-of them is a ``uint8`` array whose minimum is its worst.
+(:class:`ReasonQuality`). Base codes are ordered from worst (0) to best, so a column of them is a
+``uint8`` array whose minimum is the worst.
 """
 
 from enum import IntEnum
@@ -22,12 +22,13 @@ class _Code(IntEnum):
 
 
 def _codes(title, names, code_of, doc):
-    # A name that Python reserves (ReasonQuality "None") can be written with an underscore after it.
+    # A reserved word of Python (ReasonQuality "None") can be written with a trailing underscore.
     aliases = {name + "_": code for code, name in enumerate(names) if iskeyword(name)}
     members = {name: code for code, name in enumerate(names)} | aliases
     codes = _Code(title, members, module="mesonet")
     codes.__doc__ = doc
-    # Called for what is no member's number: a name, or a value to refuse with the core's message.
+    # Called for anything but a member's number: a name, or a value to refuse with the core's
+    # message.
     codes._missing_ = classmethod(lambda cls, value: cls(code_of(value)))
     return codes
 
@@ -55,7 +56,7 @@ ReasonQuality = _codes(
     _mesonet.reason_quality_code,
     """Why a value has its base quality; not a ranking.
 
-    ``None`` is a word of Python, so that reason is written ``None_``.
+    ``None`` is reserved in Python, so that reason is written ``None_``.
 
     >>> from mesonet import ReasonQuality
     >>> ReasonQuality("Range"), str(ReasonQuality.None_)
@@ -65,10 +66,10 @@ ReasonQuality = _codes(
 
 
 def worst(codes):
-    """The worst of many base quality codes; ``Unknown``, the best, for none.
+    """Returns the worst of several base quality codes; for no codes, ``Unknown``.
 
     ``codes`` is a ``uint8`` array of any shape (fast), another array of integers or names, or an
-    iterable of codes and names. A number or name that is none raises
+    iterable of codes and names. An unknown number or name raises
     :class:`mesonet.MesonetError`; an array of another type raises ``TypeError``.
 
     >>> import numpy as np
@@ -85,9 +86,9 @@ def worst(codes):
 
 
 def distinct_worst_first(codes):
-    """The distinct base quality codes among many, worst first, as a list.
+    """Returns the distinct base quality codes among many, worst first, as a list.
 
-    Takes and refuses the same as :func:`worst`.
+    Accepts and refuses the same as :func:`worst`.
 
     >>> from mesonet import distinct_worst_first
     >>> [str(code) for code in distinct_worst_first(["Good", "Doubtful", "Good"])]

@@ -32,9 +32,9 @@ __all__ = ["decode", "decode_bytes", "encode"]
 def decode_bytes(
     data: "ReadableBuffer", scale: float, offset: float, nodata: int
 ) -> "NDArray[np.float64]":
-    """Values of a tile as it comes over the wire: 16-bit little-endian integers.
+    """Returns the values of a tile from the service: 16-bit little-endian integers.
 
-    ``data`` is ``bytes`` or another buffer of bytes; the answer is one-dimensional, NaN where
+    ``data`` is ``bytes`` or another buffer of bytes; the result is one-dimensional, NaN where
     the integer is ``nodata``. Raises :class:`mesonet.MesonetError` for an odd number of bytes, a
     scale of 0, and a scale or offset that is not finite.
 

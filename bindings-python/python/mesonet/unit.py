@@ -1,8 +1,8 @@
-"""Units: what a text stands for, and conversion.
+"""Units: resolving texts, and conversion.
 
-A unit is given as a text, by its symbol or an alias ("kt", "wmoUnit:km_h-1", "degrees_true"). A text
-that may be several units is refused and never guessed. Conversions are rounded once, so whole numbers
-come out as they should: 7 kt are 12.964 km/h.
+A unit is given as a text, by its symbol or an alias ("kt", "wmoUnit:km_h-1", "degrees_true"). An
+ambiguous text is refused, never guessed. Conversions are rounded once, so whole numbers convert as
+expected: 7 kt is 12.964 km/h.
 """
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,7 +18,7 @@ __all__ = ["UnitResolution", "convert", "resolve_unit", "to_canonical"]
 
 
 class UnitResolution(NamedTuple):
-    """What a text stands for, and the symbols of the units that it may be.
+    """What a text stands for, and the symbols of the possible units.
 
     >>> from mesonet import resolve_unit
     >>> resolve_unit("wmoUnit:km_h-1")
@@ -26,16 +26,15 @@ class UnitResolution(NamedTuple):
     """
 
     state: Literal["exact", "ambiguous", "unknown"]
-    """One unit, several and nothing tells which, or none."""
+    """One unit, several possible ones, or none."""
     units: tuple[str, ...]
-    """Their symbols; that of a number without a unit is empty."""
+    """Their symbols; empty for a number without a unit."""
 
 
 def resolve_unit(text: str, vocabulary: str | None = None) -> UnitResolution:
-    """What a text stands for in a vocabulary (swob, wmo, ucum, cf, metar, plain), or in all.
+    """Resolves a text in a vocabulary (swob, wmo, ucum, cf, metar, plain), or in all of them.
 
-    A name that is no vocabulary raises :class:`mesonet.MesonetError`; a text that is no unit does
-    not.
+    An unknown vocabulary raises :class:`mesonet.MesonetError`; an unknown unit does not.
 
     >>> from mesonet import resolve_unit
     >>> resolve_unit("F")
@@ -52,12 +51,12 @@ def resolve_unit(text: str, vocabulary: str | None = None) -> UnitResolution:
 def convert(
     values: "ArrayLike", from_unit: str, to_unit: str, *, liquid_water: bool = False, **ufunc: Any
 ) -> Any:
-    """Values in another unit: a scalar for a scalar, an array or Series for one.
+    """Converts values to another unit: a scalar for a scalar, an array or Series for one.
 
-    float64 and float32 stay what they are, integers become float64, NaN stays NaN. ``out=``,
+    float64 and float32 keep their type, integers become float64, NaN stays NaN. ``out=``,
     ``where=`` and the other arguments of a ufunc work as with NumPy's own; ``out`` may be ``values``.
     With ``liquid_water`` 1 kg/m² is 1 mm too. Units of different dimensions, and texts that are
-    ambiguous or no unit, raise :class:`mesonet.MesonetError`; values of another type raise
+    ambiguous or unknown, raise :class:`mesonet.MesonetError`; values of another type raise
     ``TypeError``.
 
     >>> import numpy as np
@@ -78,11 +77,11 @@ def convert(
 def to_canonical(
     variable: str, values: "ArrayLike", reported_unit: str, vocabulary: str | None = None
 ) -> tuple[Any, str]:
-    """Values of a variable as the service stores them, and their unit.
+    """Returns values of a variable as the service stores them, and their unit.
 
-    In the canonical unit of the variable where that is certain; otherwise, where the text is
-    ambiguous, no unit, or a unit of another thing, as they were reported. Takes the same values as
-    :func:`convert`.
+    They are in the canonical unit of the variable if that is certain; otherwise, if the text is
+    ambiguous, unknown, or a unit of another quantity, they are as reported. Takes the same values
+    as :func:`convert`.
 
     >>> import numpy as np
     >>> from mesonet import to_canonical
@@ -96,7 +95,7 @@ def to_canonical(
 
 
 def _converted(values: Any, numbers: tuple[int, int, int], ufunc: dict[str, Any]) -> Any:
-    # A number of Python has no width of its own: it is a double, not what fits the other operands.
+    # A Python number has no width of its own: it is a double, whatever the other operands are.
     if isinstance(values, float):
         values = np.float64(values)
     return _mesonet.convert_numbered(values, *map(np.uint8, numbers), **ufunc)

@@ -11,7 +11,7 @@ interface Classes {
   Uint32Array: Uint32Array;
 }
 
-// Getters that answer for arrays and buffers of every frame, and for nothing that only looks so.
+// Getters that work for arrays and buffers of every frame, and not for lookalikes.
 const typedArrayName = getter(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag);
 const bufferLength = getter(ArrayBuffer.prototype, "byteLength");
 
@@ -19,16 +19,16 @@ function getter(prototype: object, key: PropertyKey): (this: unknown) => unknown
   return Object.getOwnPropertyDescriptor(prototype, key)!.get!;
 }
 
-/** What a value is called in messages. */
+/** The name of a value's class in messages. */
 export function className(value: unknown): string {
   if (value === null || typeof value !== "object") {
     return value === null ? "null" : typeof value;
   }
-  // A Buffer of Node is called the Uint8Array that it is.
+  // A Node Buffer is called a Uint8Array, which it is.
   return String(typedArrayName.call(value) ?? Object.prototype.toString.call(value).slice(8, -1));
 }
 
-/** Whether a value is of a class of typed arrays or buffers, from this frame or another. */
+/** Whether a value is of a typed array or buffer class, from this frame or another. */
 export function isClass<K extends keyof Classes>(value: unknown, name: K): value is Classes[K] {
   if (name !== "ArrayBuffer") {
     return typedArrayName.call(value) === name;
@@ -80,7 +80,7 @@ export function text(value: unknown, what: string): string {
   return value;
 }
 
-/** A text, or undefined where there is none, or a TypeError. */
+/** A text, or undefined if there is none, or a TypeError. */
 export function optionalText(value: unknown, what: string): string | undefined {
   return value === undefined || value === null ? undefined : text(value, what);
 }

@@ -1,6 +1,6 @@
 /**
- * The quality checks: a WebAssembly module of their own, which is larger than the rest of the
- * package and loaded from the file beside this one.
+ * The quality checks: a separate WebAssembly module, which is larger than the rest of the package
+ * and loaded from the file beside this one.
  *
  * @example
  * import { load } from "mesonet/checks";
@@ -32,7 +32,7 @@ export type {
   Verdicts,
 } from "./station.js";
 
-/** The checks, and the codes that their verdicts are made of. */
+/** The checks, and the codes of their verdicts. */
 export interface Checks extends CheckFunctions, QualityFunctions {}
 
 const loaded = /* @__PURE__ */ once(async (source): Promise<Checks> => {
@@ -41,7 +41,7 @@ const loaded = /* @__PURE__ */ once(async (source): Promise<Checks> => {
 });
 
 /**
- * Loads the module, once however often it is called; a load that failed is tried again.
+ * Loads the module once, however often it is called; a failed load is tried again.
  *
  * @param source By default `checks.wasm` beside this file. Node's fetch reads no files: pass the
  * bytes there.

@@ -1,16 +1,16 @@
 import { int32, text } from "./check.js";
 import { MesonetError, refusing } from "./error.js";
 import type { BaseQualityName, ReasonQualityName } from "./generated/names.js";
-import type { Raw } from "./mesonet.js";
+import type { Raw } from "./raw.js";
 
 /** The flags of one scheme and the base qualities that they stand for. */
 export interface Crosswalk<Flag extends number | string> {
-  /** What a flag stands for; Unknown for a flag that the scheme does not have. */
+  /** What a flag stands for; Unknown for a flag that is not in the scheme. */
   quality(flag: Flag): { base: BaseQualityName; reason: ReasonQualityName };
   /**
-   * The flag that is written for a base quality; undefined where the scheme has no counterpart.
+   * The flag for a base quality; undefined if the scheme has no counterpart.
    *
-   * @throws {MesonetError} for a name that is none.
+   * @throws {MesonetError} for an unknown name.
    */
   flag(base: BaseQualityName): Flag | undefined;
 }
@@ -25,6 +25,10 @@ export interface CrosswalkFunctions {
   readonly MADIS: Crosswalk<string>;
   /** Flags of QARTOD. */
   readonly QARTOD: Crosswalk<number>;
+  /** Letters and digits of NCEI's Integrated Surface Data, as text. */
+  readonly ISD: Crosswalk<string>;
+  /** Letters of the checks of NCEI's GHCNh. */
+  readonly GHCNH_CHECKS: Crosswalk<string>;
 }
 
 export function crosswalkFunctions(raw: Raw): CrosswalkFunctions {
@@ -51,6 +55,8 @@ export function crosswalkFunctions(raw: Raw): CrosswalkFunctions {
     BUFR_033020: scheme(raw.bufr_033020_quality, raw.bufr_033020_flag, integer),
     MADIS: scheme(raw.madis_quality, raw.madis_flag, letter),
     QARTOD: scheme(raw.qartod_quality, raw.qartod_flag, integer),
+    ISD: scheme(raw.isd_quality, raw.isd_flag, letter),
+    GHCNH_CHECKS: scheme(raw.ghcnh_checks_quality, raw.ghcnh_checks_flag, letter),
   };
 }
 

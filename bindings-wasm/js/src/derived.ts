@@ -1,23 +1,23 @@
 import { className, float64Array, isClass, number } from "./check.js";
 import { refusing } from "./error.js";
-import type { Raw } from "./mesonet.js";
+import type { Raw } from "./raw.js";
 
 /**
- * A formula: numbers in, a number out; or, with an array in any place, an array out, where a number
- * counts for every place. NaN for NaN and where the formula is not defined.
+ * A formula: numbers in, a number out; or, if any argument is an array, an array out, with numbers
+ * broadcast. NaN for NaN and where the formula is not defined.
  */
 export interface Formula<Inputs extends readonly unknown[]> {
   /** One value. */
   (...inputs: { [I in keyof Inputs]: number }): number;
   /**
-   * The values of each place.
+   * The values, element by element.
    *
    * @throws {MesonetError} for arrays of different lengths.
    */
   (...inputs: { [I in keyof Inputs]: number | Float64Array }): Float64Array;
 }
 
-/** Values that are calculated from others. */
+/** Derived values. */
 export interface DerivedFunctions {
   /** Dew point in °C. WMO-No. 8 with the coefficients of Sonntag; −45 to 60 °C. */
   readonly dewPointC: Formula<[airTemperatureC: 0, relativeHumidityPct: 0]>;
@@ -27,7 +27,7 @@ export interface DerivedFunctions {
   readonly wetBulbC: Formula<[stationPressureHpa: 0, airTemperatureC: 0, dewPointC: 0]>;
   /** Wet-bulb temperature in °C near sea level by Stull's regression. */
   readonly stullWetBulbC: Formula<[airTemperatureC: 0, relativeHumidityPct: 0]>;
-  /** Heat index in °C, as {@link DerivedFunctions.heatIndexF}; 20 to 50 °C. */
+  /** Heat index in °C, like {@link DerivedFunctions.heatIndexF}; 20 to 50 °C. */
   readonly heatIndexC: Formula<[airTemperatureC: 0, relativeHumidityPct: 0]>;
   /** Heat index in °F as the National Weather Service computes it; 68 to 122 °F. */
   readonly heatIndexF: Formula<[airTemperatureF: 0, relativeHumidityPct: 0]>;
@@ -37,7 +37,7 @@ export interface DerivedFunctions {
   readonly windChillC: Formula<[airTemperatureC: 0, windSpeedKmh: 0]>;
   /** Wind chill (United States) in °F by the wind at 10 m; up to 50 °F and above 3 mph. */
   readonly windChillF: Formula<[airTemperatureF: 0, windSpeedMph: 0]>;
-  /** Mean sea level pressure in hPa for a column of dry air of the station's temperature. */
+  /** Mean sea level pressure in hPa for a column of dry air at the station's temperature. */
   readonly meanSeaLevelPressureHpa: Formula<
     [stationPressureHpa: 0, altitudeM: 0, airTemperatureC: 0]
   >;

@@ -1,12 +1,12 @@
 import { float64Array, number, object, uint32, uint32Array } from "./check.js";
-import { MesonetError, refusing } from "./error.js";
+import { refusing } from "./error.js";
 import type { NativeGrid as RawGrid } from "./generated/grids.js";
 import type { Rotation } from "./wind.js";
 
 /** The flat module with the grids. */
 export type Raw = typeof import("./generated/grids.js");
 
-/** What the axes of a grid are straight on: a map in metres, or a globe in degrees. */
+/** The projection of a grid's axes: a map in metres, or a globe in degrees. */
 export type GridProjection =
   | {
       readonly projection: "lambert_conformal";
@@ -35,13 +35,13 @@ export type GridProjection =
       readonly south_pole_lon: number;
     };
 
-/** What makes a grid, as the service sends it. */
+/** The definition of a grid, as sent by the service. */
 export type GridDefinition = GridProjection & {
   /** Number of rows, ny. */
   readonly rows: number;
   /** Number of columns, nx. */
   readonly columns: number;
-  /** Longitude of the cell at row 0, column 0; on a globe whose poles were moved, as it counts. */
+  /** Longitude of the cell at row 0, column 0; on a rotated globe, the rotated longitude. */
   readonly first_lon: number;
   /** Latitude of that cell, likewise. */
   readonly first_lat: number;
@@ -49,7 +49,7 @@ export type GridDefinition = GridProjection & {
   readonly column_step: number;
   /** From row to row, likewise. */
   readonly row_step: number;
-  /** Whether wind components on it are along its axes. */
+  /** Whether its wind components are along its axes. */
   readonly grid_relative_winds: boolean;
 };
 
@@ -59,71 +59,71 @@ export interface Cell<T = number> {
   column: T;
 }
 
-/** Latitudes and longitudes in degrees. */
+/** Longitudes and latitudes in degrees. */
 export interface Position<T = number> {
-  lat: T;
   lon: T;
+  lat: T;
 }
 
 /**
- * The native grid of a model. Methods take one pair of numbers, or two arrays of one length and give
- * two such arrays.
+ * The native grid of a model. Methods take a pair of numbers, or two arrays of the same length, and
+ * return the same.
  */
 export interface NativeGrid {
   /** Number of rows, ny. */
   readonly rows: number;
   /** Number of columns, nx. */
   readonly columns: number;
-  /** The projection in the words of PROJ, for proj4js and others. */
+  /** The projection as a PROJ string, for proj4js and others. */
   readonly projString: string;
   /**
-   * x and y of the cell at row 0, column 0 in the coordinates of `projString`; a step leads from cell
-   * to cell.
+   * x and y of the cell at row 0, column 0 in the coordinates of `projString`; one step leads from
+   * cell to cell.
    */
   readonly firstXy: readonly [x: number, y: number];
   /**
-   * Rows and columns with their fractions. NaN for what is NaN and for a position beyond the grid,
-   * that is more than half a cell beyond the outermost centres.
+   * Fractional rows and columns. NaN for NaN and for a position beyond the grid, that is, more than
+   * half a cell beyond the outermost centres.
    *
-   * @throws {MesonetError} for a latitude beyond ±90 or a longitude beyond ±180.
+   * @throws {MesonetError} for a longitude beyond ±180 or a latitude beyond ±90.
    */
   locate(at: Position): Cell;
   locate(at: Position<Float64Array>): Cell<Float64Array>;
   /**
    * The cells whose centres are nearest along the axes.
    *
-   * @throws {MesonetError} for a position beyond the grid, with where it would lie.
+   * @throws {MesonetError} for a position beyond the grid, saying where it would be.
    */
   nearest(at: Position): Cell;
   nearest(at: Position<Float64Array>): Cell<Uint32Array>;
   /**
-   * Where the centres of cells lie; longitudes from −180 to just below 180.
+   * The centres of cells; longitudes from −180 to just below 180.
    *
    * @throws {MesonetError} for a cell that is not on the grid.
    */
   position(cell: Cell): Position;
   position(cell: Cell<Uint32Array>): Position<Float64Array>;
   /**
-   * What turns the winds of cells to true north, for `rotateWind`; 1 and 0 where they are
-   * earth-relative already.
+   * The rotation of the winds of cells to true north, for `rotateWind`; 1 and 0 if they are already
+   * earth-relative.
    *
    * @throws {MesonetError} for a cell that is not on the grid.
    */
   windRotation(cell: Cell): Rotation;
   windRotation(cell: Cell<Uint32Array>): Rotation<Float64Array>;
-  /** Where the centres of all cells lie, row by row. */
+  /** The centres of all cells, row by row. */
   positions(): Position<Float64Array>;
-  /** What turns the winds of all cells, row by row. */
+  /** The rotation of the winds of all cells, row by row. */
   windRotations(): Rotation<Float64Array>;
 }
 
 /** Native grids of models. */
 export interface GridFunctions {
   /**
-   * The grid of a definition as the service sends it; members that it does not know are ignored.
+   * Creates the grid of a definition as sent by the service; unknown members are ignored.
    *
-   * @throws {MesonetError} for a member that is missing or of another type, and numbers that make no
-   * grid.
+   * @throws {MesonetError} for a member that is missing or of a wrong type, and for invalid
+   * numbers.
    */
   nativeGrid(definition: GridDefinition): NativeGrid;
 }
@@ -138,11 +138,11 @@ export function gridFunctions(raw: Raw): GridFunctions {
 }
 
 function gridOf(grid: RawGrid): NativeGrid {
-  const ofPosition = (run: (lat: Float64Array, lon: Float64Array) => Halves, at: unknown) => {
-    const { lat, lon } = object(at, "position");
-    return typeof lat === "number"
-      ? single(run, Float64Array.of(lat), Float64Array.of(number(lon, "lon")))
-      : many(run, float64Array(lat, "lat"), float64Array(lon, "lon"));
+  const ofPosition = (run: (lon: Float64Array, lat: Float64Array) => Halves, at: unknown) => {
+    const { lon, lat } = object(at, "position");
+    return typeof lon === "number"
+      ? single(run, Float64Array.of(lon), Float64Array.of(number(lat, "lat")))
+      : many(run, float64Array(lon, "lon"), float64Array(lat, "lat"));
   };
   const ofCell = (run: (row: Uint32Array, column: Uint32Array) => Halves, cell: unknown) => {
     const { row, column } = object(cell, "cell");
@@ -151,7 +151,7 @@ function gridOf(grid: RawGrid): NativeGrid {
       : many(run, uint32Array(row, "row"), uint32Array(column, "column"));
   };
   const cell = ([row, column]: Pair) => ({ row, column });
-  const position = ([lat, lon]: Pair) => ({ lat, lon });
+  const position = ([lon, lat]: Pair) => ({ lon, lat });
   const rotation = ([cos, sin]: Pair) => ({ cos, sin });
   const [x, y] = grid.first_xy() as unknown as [number, number];
   const methods = {
@@ -159,8 +159,8 @@ function gridOf(grid: RawGrid): NativeGrid {
     columns: grid.columns(),
     projString: grid.proj_string(),
     firstXy: Object.freeze([x, y] as const),
-    locate: (at: unknown) => cell(ofPosition((lat, lon) => grid.locate(lat, lon), at)),
-    nearest: (at: unknown) => cell(ofPosition((lat, lon) => grid.nearest(lat, lon), at)),
+    locate: (at: unknown) => cell(ofPosition((lon, lat) => grid.locate(lon, lat), at)),
+    nearest: (at: unknown) => cell(ofPosition((lon, lat) => grid.nearest(lon, lat), at)),
     position: (at: unknown) => position(ofCell((row, column) => grid.position(row, column), at)),
     windRotation: (at: unknown) =>
       rotation(ofCell((row, column) => grid.wind_rotation(row, column), at)),
@@ -170,7 +170,7 @@ function gridOf(grid: RawGrid): NativeGrid {
   return Object.freeze(methods) as unknown as NativeGrid;
 }
 
-/** What the module gives: all of the first, then all of the second. */
+/** The module's result: all of the first, then all of the second. */
 type Halves = Float64Array | Uint32Array;
 /** Two numbers, or two arrays. */
 type Pair = [Halves | number, Halves | number];
@@ -186,10 +186,5 @@ function single<A extends Halves>(run: (first: A, second: A) => Halves, first: A
 }
 
 function many<A extends Halves>(run: (first: A, second: A) => Halves, first: A, second: A): Pair {
-  if (first.length !== second.length) {
-    throw new MesonetError(
-      `arrays of one length are needed; got ${first.length} and ${second.length}`,
-    );
-  }
   return halves(refusing(() => run(first, second)));
 }

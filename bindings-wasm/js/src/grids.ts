@@ -1,6 +1,5 @@
 /**
- * Native grids of models: a WebAssembly module of their own, so that who needs none does not load
- * them.
+ * Native grids of models: a separate WebAssembly module, loaded only if needed.
  *
  * @example
  * import { load } from "mesonet/grids";
@@ -28,7 +27,7 @@ const loaded = /* @__PURE__ */ once(async (source): Promise<GridFunctions> => {
 });
 
 /**
- * Loads the module, once however often it is called; a load that failed is tried again.
+ * Loads the module once, however often it is called; a failed load is tried again.
  *
  * @param source By default `grids.wasm` beside this file. Node's fetch reads no files: pass the bytes
  * there.

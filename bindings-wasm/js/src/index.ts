@@ -63,3 +63,7 @@ export const BUFR_033020: Mesonet["BUFR_033020"] = all.BUFR_033020;
 export const MADIS: Mesonet["MADIS"] = all.MADIS;
 /** See {@link Mesonet.QARTOD}. */
 export const QARTOD: Mesonet["QARTOD"] = all.QARTOD;
+/** See {@link Mesonet.ISD}. */
+export const ISD: Mesonet["ISD"] = all.ISD;
+/** See {@link Mesonet.GHCNH_CHECKS}. */
+export const GHCNH_CHECKS: Mesonet["GHCNH_CHECKS"] = all.GHCNH_CHECKS;

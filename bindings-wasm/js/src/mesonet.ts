@@ -1,12 +1,10 @@
 import { type CrosswalkFunctions, crosswalkFunctions } from "./crosswalk.js";
 import { type DerivedFunctions, derivedFunctions } from "./derived.js";
 import { type QualityFunctions, qualityFunctions } from "./quality.js";
+import type { Raw } from "./raw.js";
 import { type TileFunctions, tileFunctions } from "./tile.js";
 import { type UnitFunctions, unitFunctions } from "./unit.js";
 import { type WindFunctions, windFunctions } from "./wind.js";
-
-/** The flat module that wasm-bindgen makes. */
-export type Raw = typeof import("./generated/mesonet.js");
 
 /** Everything this package does. */
 export interface Mesonet

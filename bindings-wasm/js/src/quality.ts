@@ -1,9 +1,9 @@
 import { className, isClass } from "./check.js";
 import { MesonetError, refusing } from "./error.js";
 import type { BaseQualityName, ReasonQualityName } from "./generated/names.js";
-import type { Raw as ValuesRaw } from "./mesonet.js";
+import type { Raw as ValuesRaw } from "./raw.js";
 
-/** What both modules have. */
+/** What both modules share. */
 type Raw = Pick<
   ValuesRaw,
   | "base_quality_names"
@@ -24,15 +24,15 @@ export interface QualityFunctions {
   /** Code of each reason why a value has its base quality; not a ranking. */
   readonly ReasonQuality: Readonly<Record<ReasonQualityName, number>>;
   /**
-   * The worst of many base qualities; the best of the ranking for none.
+   * The worst of several base qualities; for an empty list, the best of the ranking.
    *
-   * @throws {MesonetError} for a number or name that is no code.
+   * @throws {MesonetError} for a number or name that is not a code.
    */
   worst(codes: Codes): BaseQualityName;
   /**
    * The distinct base qualities among many, worst first.
    *
-   * @throws {MesonetError} for a number or name that is no code.
+   * @throws {MesonetError} for a number or name that is not a code.
    */
   distinctWorstFirst(codes: Codes): BaseQualityName[];
 }
@@ -58,7 +58,7 @@ export function qualityFunctions(raw: Raw): QualityFunctions {
     if (isClass(codes, "Uint8Array")) {
       return codes;
     }
-    // Numbers of any other typed array are checked one by one; a string is no list of codes.
+    // Numbers of any other typed array are checked one by one; a string is not a list of codes.
     if (typeof codes !== "object" || codes === null || !(Symbol.iterator in codes)) {
       throw new TypeError(`codes must be a Uint8Array or iterable; got ${className(codes)}`);
     }
@@ -81,7 +81,7 @@ export function qualityFunctions(raw: Raw): QualityFunctions {
 }
 
 function codesOf<Name extends string>(names: Name[]): Readonly<Record<Name, number>> {
-  // Without a prototype, so that "constructor" is no name.
+  // Without a prototype, so that "constructor" is not a name.
   const codes = Object.create(null) as Record<Name, number>;
   names.forEach((name, code) => (codes[name] = code));
   return Object.freeze(codes);

@@ -18,7 +18,7 @@ const loaded = /* @__PURE__ */ once(async (source) => {
 });
 
 /**
- * Loads the module, once however often it is called; a load that failed is tried again.
+ * Loads the module once, however often it is called; a failed load is tried again.
  *
  * @param source By default `mesonet.wasm` beside this file. Node's fetch reads no files: pass the
  * bytes there.

@@ -20,35 +20,35 @@ import type {
 /** The flat module with the checks. */
 export type Raw = typeof import("./generated/checks.js");
 
-/** Where a station stands. */
+/** The place of a station. */
 export interface StationSite {
   /** Degrees towards the east. */
   readonly lon: number;
   /** Degrees towards the north. */
   readonly lat: number;
-  /** Metres above mean sea level, where that is known. */
+  /** Metres above mean sea level, if known. */
   readonly altitudeM?: number | null | undefined;
 }
 
-/** The readings of one series at one station: columns of one length, ascending in time. */
+/** The readings of one series at one station: columns of the same length, ascending in time. */
 export interface SeriesReadings {
   /** Name of the variable. */
   readonly variable: VariableName;
-  /** How a value stands for its interval. */
+  /** How a value represents its interval. */
   readonly intervalType: IntervalTypeName;
   /** Length of averaging or accumulation; 0 for instantaneous. */
   readonly intervalMinutes: number;
-  /** Whether the values were derived and not received. */
+  /** Whether the values were derived rather than received. */
   readonly calculated?: boolean | undefined;
-  /** Unit of the values, where it is not the canonical one of the variable. */
+  /** Unit of the values, if it is not the canonical one of the variable. */
   readonly reportedUnit?: string | null | undefined;
-  /** Label of a bucket, for a series that is grouped. */
+  /** Label of a bucket, for a grouped series. */
   readonly bucket?: string | null | undefined;
   /** Whole milliseconds since 1970. */
   readonly tsMs: Float64Array;
   /** Values, NaN for none. */
   readonly value: Float64Array;
-  /** What the source said of each reading: base codes, together with `reason`. */
+  /** The source's verdict on each reading: base codes, together with `reason`. */
   readonly base?: Uint8Array | undefined;
   /** Its reason codes. */
   readonly reason?: Uint8Array | undefined;
@@ -72,65 +72,65 @@ export interface Quality {
 export interface CheckInput {
   /** Name of a variable, or of what was computed. */
   name: string;
-  /** The value; null where it is no number. */
+  /** The value; null if it is not a number. */
   value: number | null;
   unit: string;
-  /** Its time; absent where it has none of its own. */
+  /** Its time; absent if it has none of its own. */
   timestamp?: string;
 }
 
-/** A limit that a check held the inputs against. */
+/** A limit that a check compared the inputs with. */
 export interface CheckLimit {
   name: string;
-  /** The least that is allowed; absent where there is no such limit. */
+  /** The minimum; absent if there is none. */
   min?: number;
-  /** The most that is allowed; absent where there is no such limit. */
+  /** The maximum; absent if there is none. */
   max?: number;
   unit: string;
   /** Where the limit was published. */
   source: string;
 }
 
-/** What one check found out. */
+/** The result of one check. */
 export interface CheckReport {
   check: string;
   ran: boolean;
-  /** Why it did not run, where it did not. */
+  /** Why it did not run, if it did not. */
   notRunBecause?: string;
   inputs: CheckInput[];
   limits: CheckLimit[];
-  /** What it says: Good where it passed; absent where it did not run. */
+  /** Its verdict: Good if it passed; absent if it did not run. */
   outcome?: Quality;
 }
 
-/** What the checks found out about one reading. */
+/** The results of the checks for one reading. */
 export interface Explanation {
   variable: VariableName;
   unit: string;
   /** Time of the reading. */
   timestamp: string;
-  /** The value; null where it is no number. */
+  /** The value; null if it is not a number. */
   value: number | null;
-  /** What the source said. */
+  /** The source's verdict. */
   source: Quality;
-  /** The checks, in their order. Empty where the source said Good. */
+  /** The checks, in order. Empty if the source said Good. */
   checks: CheckReport[];
   verdict: Quality;
-  /** The check that gave it; absent where it is the source's or no check tripped. */
+  /** The check that gave it; absent if it is the source's or no check tripped. */
   decidedBy?: string;
 }
 
 /** The quality checks over columns. */
 export interface CheckFunctions {
-  /** The limits that ship, as TOML. */
+  /** The default limits, as TOML. */
   readonly DEFAULT_LIMITS_TOML: string;
   /**
-   * All checks but that of the neighbours, over all series of one station: the verdicts of each
-   * series, in the order given.
+   * Runs all checks but that of the neighbours over all series of one station. Returns the verdicts
+   * of each series, in the order given.
    *
-   * @param limitsToml Limits whose entries take the place of those that ship.
-   * @throws {MesonetError} for a position that is none, columns of different lengths, times that do
-   * not ascend, names and codes that are none, and limits that make no sense.
+   * @param limitsToml Limits whose entries replace the default ones. @throws {MesonetError} for an
+   * invalid position, columns of different lengths, times that do not ascend, unknown names and
+   * codes, and invalid limits.
    */
   checkStation(
     site: StationSite,
@@ -138,10 +138,10 @@ export interface CheckFunctions {
     limitsToml?: string | null,
   ): Verdicts[];
   /**
-   * What each check found out about one reading: its inputs, limits with their sources, outcome.
+   * Explains one reading: the inputs, the limits with their sources, and the outcome of each check.
    * The same checks in the same order as in `checkStation`, as the object that the service sends.
    *
-   * @throws {MesonetError} as `checkStation`, and for a reading that is not there.
+   * @throws {MesonetError} like `checkStation`, and for a missing reading.
    */
   explain(
     site: StationSite,
@@ -159,7 +159,7 @@ export interface SeriesColumns {
   intervalMinutes: number;
   calculated: boolean;
   reportedUnit: string | undefined;
-  bucket: string;
+  bucket: string | undefined;
   tsMs: Float64Array;
   value: Float64Array;
   base: Uint8Array | undefined;
@@ -221,7 +221,7 @@ function seriesColumns(given: unknown, at: number): SeriesColumns {
     intervalMinutes: int32(of["intervalMinutes"], what("intervalMinutes")),
     calculated,
     reportedUnit: optionalText(of["reportedUnit"], what("reportedUnit")),
-    bucket: optionalText(of["bucket"], what("bucket")) ?? "",
+    bucket: optionalText(of["bucket"], what("bucket")),
     tsMs: milliseconds(of["tsMs"], what("tsMs")),
     value: float64Array(of["value"], what("value")),
     base: base === undefined ? undefined : uint8Array(base, what("base")),

@@ -1,8 +1,8 @@
 import { className, float64Array, int16, isClass, number, object } from "./check.js";
 import { refusing } from "./error.js";
-import type { Raw } from "./mesonet.js";
+import type { Raw } from "./raw.js";
 
-/** How the integers of a tile stand for values: `raw * scale + offset`, unless raw is nodata. */
+/** How the integers of a tile represent values: `raw * scale + offset`, unless raw is nodata. */
 export interface Encoding {
   /** Value of one unit of the raw integer; finite and not 0. */
   readonly scale: number;
@@ -17,8 +17,8 @@ export interface TileFunctions {
   /**
    * The values of a tile, NaN for nodata.
    *
-   * @param tile Bytes as they come over the wire (16-bit little-endian integers), or integers.
-   * @throws {MesonetError} for an odd number of bytes, or an encoding that is none.
+   * @param tile Bytes from the service (16-bit little-endian integers), or integers. @throws
+   * {MesonetError} for an odd number of bytes, or an invalid encoding.
    */
   decodeTile(tile: Uint8Array | ArrayBuffer | Int16Array, encoding: Encoding): Float64Array;
   /**
@@ -26,7 +26,7 @@ export interface TileFunctions {
    * integers are clamped to ±32767, and a value that would land on nodata moves to the neighbour
    * nearer to zero.
    *
-   * @throws {MesonetError} for an encoding that is none.
+   * @throws {MesonetError} for an invalid encoding.
    */
   encodeTile(values: Float64Array, encoding: Encoding): Int16Array;
 }

@@ -1,7 +1,7 @@
 import { className, isClass, number, object, optionalText, text } from "./check.js";
 import { refusing } from "./error.js";
 import type { VariableName, VocabularyName } from "./generated/names.js";
-import type { Raw } from "./mesonet.js";
+import type { Raw } from "./raw.js";
 
 /** What the text of a unit stands for, with the symbols of the units. */
 export type UnitResolution =
@@ -21,7 +21,7 @@ export interface UnitFunctions {
    * Values in another unit: a number for a number, an array of the same class for an array, which
    * is not changed. A unit is its symbol or an alias (`kt`, `wmoUnit:km_h-1`). NaN stays NaN.
    *
-   * @throws {MesonetError} for texts that are ambiguous or no unit, and units of different
+   * @throws {MesonetError} for texts that are ambiguous or unknown, and units of different
    * dimensions.
    */
   convert<T extends number | Float64Array | Float32Array>(
@@ -31,15 +31,14 @@ export interface UnitFunctions {
     options?: ConvertOptions,
   ): T extends number ? number : T;
   /**
-   * What a text stands for in a vocabulary, or in all together. A text that may be several units is
-   * never guessed.
+   * What a text stands for in a vocabulary, or in all of them. An ambiguous text is never guessed.
    */
   resolveUnit(text: string, vocabulary?: VocabularyName): UnitResolution;
   /**
-   * Values of a variable as the service stores them, and their unit: the canonical one where that is
-   * certain, otherwise both as they were reported.
+   * Values of a variable as the service stores them, and their unit: the canonical one if that is
+   * certain, otherwise both as reported.
    *
-   * @throws {MesonetError} for a name that is no variable or vocabulary.
+   * @throws {MesonetError} for an unknown variable or vocabulary.
    */
   toCanonical<T extends number | Float64Array>(
     variable: VariableName,

@@ -1,6 +1,6 @@
 import { float64Array, isClass, number, object } from "./check.js";
 import { refusing } from "./error.js";
-import type { Raw } from "./mesonet.js";
+import type { Raw } from "./raw.js";
 
 /** Rotation of a grid's axes against true north, at one cell or at each. */
 export interface Rotation<T extends number | Float64Array = number> {

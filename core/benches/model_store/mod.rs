@@ -1,20 +1,21 @@
-//! The store that the benches of this library and of others read: on the grid of NOAA's HRRR
-//! temperature at 19 levels of one hour, and near the ground over 25 hours. The values are generated.
+//! The store that the benches of this library and of others read, on the grid of NOAA's HRRR:
+//! temperature at 19 levels of one hour, and near the ground over 25 hours. The values are
+//! generated.
 
 use std::path::Path;
 
-use mesonet::{
-    Encoding, GridDefinition, GridProjection, GridRun, GridStore, HOUR_MS, ProductDefinition,
-    Projection, RunDefinition,
-};
+use mesonet::grid::{Encoding, GridProjection, Projection};
+use mesonet::model::{ProductDefinition, RunDefinition};
+use mesonet::time::HOUR_MS;
+use mesonet::{grid, model};
 
 pub const ROWS: usize = 1059;
 pub const COLUMNS: usize = 1799;
 pub const LEVELS: usize = 19;
 pub const HOURS: usize = 25;
 
-pub fn hrrr() -> GridDefinition {
-    GridDefinition {
+pub fn hrrr() -> grid::Definition {
+    grid::Definition {
         rows: ROWS,
         columns: COLUMNS,
         projection: GridProjection::Map(Projection::LambertConformal {
@@ -35,9 +36,9 @@ pub fn encoding() -> Encoding {
     Encoding::new(0.01, 273.15, i16::MIN).unwrap()
 }
 
-/// The run in `MESONET_BENCH_STORE`, where it is left for others to read, or in a folder that is
-/// given; written if it is not there.
-pub fn run(temporary: &Path) -> (GridStore, GridRun) {
+/// Returns the run in `MESONET_BENCH_STORE`, where it is left for others to read, or in the given
+/// folder; it is written if it does not exist.
+pub fn run(temporary: &Path) -> (model::RunStore, model::Run) {
     let kept = std::env::var_os("MESONET_BENCH_STORE");
     let store = fill(kept.as_ref().map_or(temporary, Path::new));
     let run = store.newest_run("bench").unwrap();
@@ -73,8 +74,8 @@ fn plane(seed: usize) -> Vec<i16> {
     (0..ROWS * COLUMNS).map(|cell| ((cell / 7 + seed * 31) % 6000) as i16 - 3000).collect()
 }
 
-fn fill(folder: &Path) -> GridStore {
-    let store = GridStore::new(folder);
+fn fill(folder: &Path) -> model::RunStore {
+    let store = model::RunStore::new(folder);
     let product = |name: &str, levels_hpa| ProductDefinition {
         name: name.to_owned(),
         unit: "K".to_owned(),

@@ -1,9 +1,11 @@
-//! Any bytes as a CAP document, and as what stands inside a message: no panic, and what is read has a
+//! Any bytes as a CAP document, and as the content of a message: no panic, and what is read has a
 //! state whatever its references are.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::{Alert, AlertClock, AlertMessage, feed::read_cap, resolve_alerts};
+use mesonet::alert::Alert;
+use mesonet::alert;
+use mesonet::feed::read_cap;
 
 fuzz_target!(|bytes: &[u8]| {
     let inside = [
@@ -17,11 +19,11 @@ fuzz_target!(|bytes: &[u8]| {
     for document in [bytes, &inside] {
         let mut alerts = Vec::new();
         let _ = read_cap(document, |alert| alerts.push(alert));
-        let messages: Vec<&AlertMessage> = alerts.iter().collect();
-        let states = resolve_alerts(&messages, AlertClock::live(0));
+        let messages: Vec<&alert::Message> = alerts.iter().collect();
+        let states = alert::resolve(&messages, alert::Clock::live(0));
         for (alert, state) in alerts.iter().zip(&states) {
             let again = serde_json::to_vec(alert).unwrap();
-            assert_eq!(&serde_json::from_slice::<AlertMessage>(&again).unwrap(), alert);
+            assert_eq!(&serde_json::from_slice::<alert::Message>(&again).unwrap(), alert);
             serde_json::to_vec(&Alert::new(alert, state, "fr")).unwrap();
         }
     }

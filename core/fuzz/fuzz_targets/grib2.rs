@@ -2,13 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::grib_fields;
+use mesonet::grib;
 
 /// A field of this size takes 4 MiB.
 const MAX_POINTS: usize = 1 << 20;
 
 fuzz_target!(|bytes: &[u8]| {
-    for field in grib_fields(bytes).take(8).flatten() {
+    for field in grib::fields(bytes).take(8).flatten() {
         let _ = (field.parameter(), field.product());
         if let Ok(values) = field.values(MAX_POINTS) {
             let grid = field.grid().unwrap();

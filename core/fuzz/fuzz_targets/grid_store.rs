@@ -1,38 +1,37 @@
 #![no_main]
-//! A run whose document or shard is made of arbitrary bytes: nothing panics, and what is read is a
-//! value or none.
+//! A run whose document or shard consists of arbitrary bytes: nothing panics, and every read gives a
+//! value, a missing value or an error.
 
 use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::{
-    Encoding, GridDefinition, GridProjection, GridStore, LatLonGlobe, ProductDefinition,
-    RunDefinition, RunStamp,
-};
+use mesonet::grid::{Encoding, GridProjection, LatLonGlobe};
+use mesonet::{grid, model};
+use mesonet::model::{ProductDefinition, RunDefinition, RunStamp};
 
 const ROWS: usize = 20;
 const COLUMNS: usize = 33;
 
 struct Files {
-    store: GridStore,
+    store: model::RunStore,
     run: RunStamp,
     document: (PathBuf, Vec<u8>),
     shard: (PathBuf, Vec<u8>),
 }
 
-/// A store of one product and hour in a folder of this process.
+/// Creates a store with one product and hour in a folder of this process.
 fn files() -> Files {
     let folder = std::env::temp_dir().join(format!("mesonet-fuzz-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
-    let store = GridStore::new(&folder);
+    let store = model::RunStore::new(&folder);
     let run = RunStamp::from_ms(0).unwrap();
     let mut writer = store
         .write_run(RunDefinition {
             model: "fuzz".to_owned(),
             run,
-            grid: GridDefinition {
+            grid: grid::Definition {
                 rows: ROWS,
                 columns: COLUMNS,
                 projection: GridProjection::Globe(LatLonGlobe::LatLon),
@@ -65,7 +64,7 @@ fn files() -> Files {
 
 thread_local!(static FILES: RefCell<Files> = RefCell::new(files()));
 
-/// The first byte chooses the file; then come patches of three bytes each, or a whole new file.
+/// The first byte chooses the file; then follow patches of three bytes each, or a whole new file.
 fn changed(whole: &[u8], input: &[u8]) -> Vec<u8> {
     let Some((&kind, input)) = input.split_first() else { return whole.to_vec() };
     if kind % 2 == 0 {

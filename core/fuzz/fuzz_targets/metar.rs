@@ -1,11 +1,11 @@
-//! Any text as a report: no panic, and what is read of it can be shown and asked.
+//! Any text as a report: no panic, and the result can be displayed and queried.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use mesonet::feed::metar::Metar;
 
 fuzz_target!(|text: &str| {
-    // Behind a head that is always good, so that the groups are reached.
+    // After a valid header, so that the groups are reached.
     for report in [text, &format!("METAR CYYZ 231118Z {text}")] {
         if let Ok(metar) = Metar::parse(report) {
             let shown: String = metar.weather.iter().map(ToString::to_string).collect();

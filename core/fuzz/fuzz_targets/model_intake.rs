@@ -1,5 +1,5 @@
 //! Any bytes as a delivery of each model that ships: no panic, no memory beyond the limits, and the
-//! runs that come of it are whole.
+//! resulting runs are intact.
 #![no_main]
 
 use std::fs;
@@ -8,12 +8,13 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::{DeliveryLimits, GridStore, ModelCatalogue, ModelDelivery};
+use mesonet::model::DeliveryLimits;
+use mesonet::model;
 
 /// A field of this size takes 128 KiB, a product of 256 levels 16 MiB.
 const LIMITS: DeliveryLimits = DeliveryLimits { points: 1 << 15, packed_bytes: 1 << 20 };
 
-static CATALOGUE: LazyLock<ModelCatalogue> = LazyLock::new(ModelCatalogue::default);
+static CATALOGUE: LazyLock<model::Catalogue> = LazyLock::new(model::Catalogue::default);
 
 /// A folder of this process.
 static FOLDER: LazyLock<PathBuf> =
@@ -21,12 +22,12 @@ static FOLDER: LazyLock<PathBuf> =
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = fs::remove_dir_all(&*FOLDER);
-    let store = GridStore::new(&*FOLDER);
+    let store = model::RunStore::new(&*FOLDER);
     for source in CATALOGUE.iter() {
-        // The first half is there already when the whole comes.
+        // The first half is already there when the whole arrives.
         for part in [&bytes[..bytes.len() / 2], bytes] {
             let spool = Cursor::new(Vec::new());
-            let mut delivery = ModelDelivery::new(source, &store, spool, LIMITS);
+            let mut delivery = model::Delivery::new(source, &store, spool, LIMITS);
             delivery.add("file", part);
             let waiting = delivery.fields();
             let mut unpacked = 0;

@@ -1,37 +1,38 @@
 #![no_main]
-//! A definition of arbitrary JSON: nothing panics, both readers of it agree, and of a grid that it
-//! makes every question has an answer or an error.
+//! A definition of arbitrary JSON: nothing panics, both of its readers agree, and every request to the
+//! resulting grid gives an answer or an error.
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::{GridDefinition, GridMember, LonLat, NativeGrid};
+use mesonet::{LonLat, grid};
+use mesonet::grid::NativeGrid;
 use serde_json::Value;
 
-fn member(value: Option<&Value>) -> GridMember {
+fn member(value: Option<&Value>) -> grid::Member {
     match value {
-        None => GridMember::Missing,
-        Some(Value::Bool(flag)) => GridMember::Flag(*flag),
-        Some(Value::String(text)) => GridMember::Text(text.clone()),
+        None => grid::Member::Missing,
+        Some(Value::Bool(flag)) => grid::Member::Flag(*flag),
+        Some(Value::String(text)) => grid::Member::Text(text.clone()),
         Some(Value::Number(number)) => {
-            number.as_f64().map_or(GridMember::Other, GridMember::Number)
+            number.as_f64().map_or(grid::Member::Other, grid::Member::Number)
         }
         Some(Value::Array(list)) => match list[..] {
             [ref one, ref other] => match (one.as_f64(), other.as_f64()) {
-                (Some(one), Some(other)) => GridMember::Pair([one, other]),
-                _ => GridMember::Other,
+                (Some(one), Some(other)) => grid::Member::Pair([one, other]),
+                _ => grid::Member::Other,
             },
-            _ => GridMember::Other,
+            _ => grid::Member::Other,
         },
-        Some(_) => GridMember::Other,
+        Some(_) => grid::Member::Other,
     }
 }
 
 fuzz_target!(|text: &str| {
     let Ok(value @ Value::Object(_)) = serde_json::from_str(text) else { return };
-    let definition = GridDefinition::from_members(|name| member(value.get(name)));
+    let definition = grid::Definition::from_members(|name| member(value.get(name)));
     let made = definition.clone().and_then(NativeGrid::new);
-    // Serde takes the number of a variant for its name; the other reading does not.
+    // Serde accepts the number of a variant as its name; the other reader does not.
     let named = value["projection"].is_string();
-    if let (true, Ok(read)) = (named, serde_json::from_value::<GridDefinition>(value)) {
+    if let (true, Ok(read)) = (named, serde_json::from_value::<grid::Definition>(value)) {
         assert_eq!(NativeGrid::new(read).ok(), made.clone().ok());
     }
     if let Err(error) = &definition {
@@ -46,10 +47,10 @@ fuzz_target!(|text: &str| {
             let _ = grid.nearest(at);
         }
     }
-    for (lat, lon) in [(90.0, 0.0), (-90.0, 180.0), (45.5, -73.6), (0.0, -180.0)] {
+    for (lon, lat) in [(0.0, 90.0), (180.0, -90.0), (-73.6, 45.5), (-180.0, 0.0)] {
         let _ = grid.nearest(LonLat::new(lon, lat).unwrap());
         let (mut row, mut column) = ([0.0], [0.0]);
-        grid.locate_into(&[lat], &[lon], &mut row, &mut column).unwrap();
+        grid.locate_into(&[lon], &[lat], &mut row, &mut column).unwrap();
         assert!(row[0].is_nan() == column[0].is_nan());
         assert!(row[0].is_nan() || (row[0] > -0.51 && row[0] < grid.rows() as f64));
     }

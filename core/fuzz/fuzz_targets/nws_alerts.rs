@@ -2,7 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::{Alert, AlertClock, AlertMessage, feed::read_nws_alerts, resolve_alerts};
+use mesonet::alert::Alert;
+use mesonet::alert;
+use mesonet::feed::read_nws_alerts;
 
 fuzz_target!(|bytes: &[u8]| {
     let inside = [
@@ -15,8 +17,8 @@ fuzz_target!(|bytes: &[u8]| {
     for document in [bytes, &inside] {
         let mut alerts = Vec::new();
         let _ = read_nws_alerts(document, |alert| alerts.push(alert));
-        let messages: Vec<&AlertMessage> = alerts.iter().collect();
-        let states = resolve_alerts(&messages, AlertClock::live(0));
+        let messages: Vec<&alert::Message> = alerts.iter().collect();
+        let states = alert::resolve(&messages, alert::Clock::live(0));
         for (alert, state) in alerts.iter().zip(&states) {
             serde_json::to_vec(&Alert::new(alert, state, "en")).unwrap();
         }

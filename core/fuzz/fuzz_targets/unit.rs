@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::{Resolution, Unit, Vocabulary};
+use mesonet::unit::{Resolution, Vocabulary};
+use mesonet::Unit;
 
 fuzz_target!(|text: &str| {
     let vocabularies = Vocabulary::ALL.iter().copied().map(Some).chain([None]);

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::{Hvtec, Vtec};
+use mesonet::alert::{Hvtec, Vtec};
 
 fuzz_target!(|text: &str| {
     if let Ok(vtec) = text.parse::<Vtec>() {

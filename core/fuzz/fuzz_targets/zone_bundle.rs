@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::Zones;
+use mesonet::zone::Zones;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(zones) = Zones::from_bundle(bytes) {

@@ -3,7 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::{MultiPolygon, Zones, read_zone_geojson};
+use mesonet::geo::MultiPolygon;
+use mesonet::zone::Zones;
+use mesonet::zone;
 
 const HEAD: &[u8] = br#"{"type":"FeatureCollection","features":[{"properties":{"UGC":"OKC001"},"geometry":"#;
 
@@ -15,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = shape.simplified(0.5).expect("a positive tolerance");
     }
     for file in [bytes, &[HEAD, bytes, b"}]}"].concat()] {
-        let Ok(file) = read_zone_geojson(file, None) else { continue };
+        let Ok(file) = zone::read_geojson(file, None) else { continue };
         let zones = Zones::new(file.zones);
         let packed = zones.to_bundle().expect("zones can be packed");
         let again = Zones::from_bundle(&packed).expect("what is packed is unpacked");

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mesonet::{ZoneShapefile, read_zone_shapefile};
+use mesonet::zone;
 
 const PRJ: &str = include_str!("../../../tests/data/zones/eccc_zones_bc.prj");
 
@@ -12,8 +12,8 @@ fuzz_target!(|bytes: &[u8]| {
     let at = usize::from(u16::from_le_bytes(*head)).min(rest.len());
     let (shp, dbf) = rest.split_at(at);
     for cpg in [None, Some("1252")] {
-        let _ = read_zone_shapefile(ZoneShapefile { shp, dbf, prj: PRJ, cpg }, None);
+        let _ = zone::read_shapefile(zone::Shapefile { shp, dbf, prj: PRJ, cpg }, None);
     }
     let prj = String::from_utf8_lossy(rest);
-    let _ = read_zone_shapefile(ZoneShapefile { shp, dbf, prj: &prj, cpg: Some(&prj) }, None);
+    let _ = zone::read_shapefile(zone::Shapefile { shp, dbf, prj: &prj, cpg: Some(&prj) }, None);
 });

@@ -1,9 +1,8 @@
 use super::outcome::{Outcome, Tally};
 use super::*;
-use crate::quality::{BaseQuality, ReasonQuality};
-use crate::series::IntervalType::{self, Average, Instantaneous, Max, Min};
+use crate::observation::IntervalType::{Average, Instantaneous, Max, Min};
+use crate::observation::{BaseQuality, IntervalType, ReasonQuality, Variable};
 use crate::time::{DAY_MS, HOUR_MS, MINUTE_MS};
-use crate::variable::Variable;
 
 /// A series with its columns, from (minutes, value).
 #[derive(Clone, Debug, PartialEq)]
@@ -54,11 +53,7 @@ pub(super) fn verdicts(columns: &[Column]) -> Vec<Vec<Quality>> {
 
 fn verdicts_at(site: &StationSite, columns: &[Column]) -> Vec<Vec<Quality>> {
     let series: Vec<_> = columns.iter().map(Column::readings).collect();
-    let mut verdicts: Vec<_> =
-        columns.iter().map(|of| vec![Quality::UNCHECKED; of.value.len()]).collect();
-    let mut rows: Vec<_> = verdicts.iter_mut().map(Vec::as_mut_slice).collect();
-    Checker::default().check_station(site, &series, &mut rows).unwrap();
-    verdicts
+    Checker::shared().check_station(site, &series).unwrap()
 }
 
 pub(super) fn quality(base: BaseQuality, reason: ReasonQuality) -> Quality {
@@ -154,7 +149,7 @@ fn a_value_that_no_check_can_judge_is_unknown() {
 }
 
 #[test]
-fn a_pressure_or_a_flux_of_999_is_no_sentinel() {
+fn a_pressure_or_a_flux_of_999_is_not_a_sentinel() {
     for variable in [Variable::Mslp, Variable::BarometricPressure, Variable::SolarRadiation] {
         let column = Column::moment(variable, &[(0, 999.0)]);
         assert_eq!(verdicts(&[column])[0][0], Quality::GOOD, "{variable}");
@@ -162,7 +157,7 @@ fn a_pressure_or_a_flux_of_999_is_no_sentinel() {
 }
 
 #[test]
-fn what_is_refused_is_not_held_against_others() {
+fn refused_values_are_not_compared_with_others() {
     // 140 is impossible: the steps go from 10 to 11. It does not contradict the dew point either.
     let air = Column::moment(Variable::AirTemperature, &[(0, 10.0), (60, -140.0), (120, 11.0)]);
     let dew = Column::moment(Variable::DewPointTemperature, &[(0, 9.0), (60, 9.5), (120, 9.0)]);
@@ -170,7 +165,7 @@ fn what_is_refused_is_not_held_against_others() {
     let impossible = quality(BaseQuality::Error, ReasonQuality::Range);
     assert_eq!(found[0], [Quality::GOOD, impossible, Quality::GOOD]);
     assert_eq!(found[1], [Quality::GOOD; 3]);
-    // The same for what its source calls Error.
+    // The same for a value that its source calls Error.
     let mut refused =
         Column::moment(Variable::AirTemperature, &[(0, 10.0), (60, 40.0), (120, 11.0)]);
     refused.source[1] = quality(BaseQuality::Error, ReasonQuality::Unknown);
@@ -178,7 +173,7 @@ fn what_is_refused_is_not_held_against_others() {
 }
 
 #[test]
-fn after_a_spike_the_next_reading_is_no_step() {
+fn the_reading_after_a_spike_is_not_a_step() {
     let air = Column::moment(
         Variable::AirTemperature,
         &[(0, 10.0), (60, 35.0), (120, 10.0), (180, 10.1)],
@@ -234,9 +229,9 @@ fn rain_and_waves_are_bounded() {
     assert_eq!(of(Variable::WaveHeight, Variable::WaveHeightMax, Max), [greater, less]);
 }
 
-/// Of values of a moment and means one follows from the one before; of extremes and totals not.
+/// Instantaneous values and means follow from the one before; extremes and totals do not.
 #[test]
-fn extremes_and_totals_are_no_steps_and_only_totals_have_amounts() {
+fn extremes_and_totals_are_not_steps_and_only_totals_have_amounts() {
     use BaseQuality::{Doubtful, Good, Instrumentation};
     let step = |kind| {
         let column = Column::new(Variable::AirTemperature, kind, 60, &[(0, 0.0), (60, 25.0)]);
@@ -256,7 +251,7 @@ fn extremes_and_totals_are_no_steps_and_only_totals_have_amounts() {
     assert_ne!(amount(Max, 350.1), Doubtful);
 }
 
-/// Where two checks say the same, the first of them gives the reason; where the source says as bad,
+/// If two checks find the same, the first gives the reason; if the source says as bad,
 /// its reason stays.
 #[test]
 fn of_equal_verdicts_the_first_gives_the_reason_and_the_source_before_all() {
@@ -275,7 +270,7 @@ fn of_equal_verdicts_the_first_gives_the_reason_and_the_source_before_all() {
         Outcome::Tripped(quality(BaseQuality::Doubtful, ReasonQuality::Range)),
     );
     assert_eq!(tally.verdict(said).1, Some(Check::Average));
-    // That a value is a number says nothing yet.
+    // Being a number says nothing yet.
     let mut tally = Tally::default();
     tally.add(Check::Value, Outcome::Passed);
     tally.add(Check::Step, Outcome::NotRun(NotRun::NoPrevious));
@@ -319,31 +314,87 @@ fn arctic_cold_and_hurricanes_are_not_error() {
 }
 
 #[test]
-fn columns_that_do_not_go_together_are_refused() {
+fn mismatched_columns_are_refused() {
     let air = Column::moment(Variable::AirTemperature, &[(0, 10.0), (60, 11.0)]);
-    let mut short = [Quality::UNCHECKED; 1];
-    let checker = Checker::default();
-    let error = checker.check_station(&site(), &[air.readings()], &mut [&mut short]).unwrap_err();
+    let checker = Checker::shared();
+    let [short, half] = [
+        SeriesReadings { value: &[10.0], ..air.readings() },
+        SeriesReadings { source: &[Quality::GOOD], ..air.readings() },
+    ];
+    let error = checker.check_station(&site(), &[air.readings(), short]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "series 0: times, values, source verdicts and verdicts must be as many; got 2, 2, 2 and 1"
+        "series 1: array lengths must match; got 2 for times, 1 for values, 2 for source verdicts"
     );
-    assert!(checker.check_station(&site(), &[air.readings()], &mut []).is_err());
-    let twice = Column::moment(Variable::AirTemperature, &[(60, 10.0), (60, 11.0)]);
-    let mut two = [Quality::UNCHECKED; 2];
-    let error = checker.check_station(&site(), &[twice.readings()], &mut [&mut two]).unwrap_err();
+    let short = SeriesReadings { source: &[], ..short };
+    let error = checker.explain(&site(), &[short], 0, 0).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "series 0: times must ascend; reading 1 is not after the one before"
+        "series 0: array lengths must match; got 2 for times, 1 for values"
+    );
+    assert!(checker.check_station(&site(), &[half]).is_err());
+    let twice = Column::moment(Variable::AirTemperature, &[(60, 10.0), (60, 11.0)]);
+    let error = checker.check_station(&site(), &[twice.readings()]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "series 0: times must ascend; reading 1 is not later than the one before"
     );
     let error = checker.explain(&site(), &[air.readings()], 0, 2).unwrap_err();
     assert_eq!(error, CheckError::NoSuchReading { series: 0, reading: 2 });
 }
 
 #[test]
-fn the_reach_of_the_limits_that_ship() {
+fn readings_without_verdicts_of_their_source_are_unchecked() {
+    let air = Column::moment(Variable::AirTemperature, &[(0, 10.0), (60, 140.0), (120, f64::NAN)]);
+    let plain = SeriesReadings { source: &[], ..air.readings() };
+    let checker = Checker::shared();
+    let found = checker.check_station(&site(), &[plain]).unwrap();
+    assert_eq!(found, checker.check_station(&site(), &[air.readings()]).unwrap());
+    assert_eq!(found[0].len(), 3);
+    let explained = checker.explain(&site(), &[plain], 0, 1).unwrap();
+    assert_eq!((explained.source, explained.verdict), (Quality::UNCHECKED, found[0][1]));
+    assert_eq!(checker.check_station(&site(), &[]), Ok(vec![]));
+}
+
+#[test]
+fn limits_of_a_text_replace_the_shared_ones() {
+    assert_eq!(*Checker::shared(), Checker::new(Config::default()));
+    let text = "without = [\"step.airTemperature\"]";
+    let checker = Checker::with_limits(Some(text)).unwrap();
+    assert_eq!(checker.config(), &Config::from_toml(text).unwrap());
+    assert_ne!(*checker, *Checker::shared());
+    assert_eq!(Checker::with_limits(Some("x")).map(drop), Config::from_toml("x").map(drop));
+}
+
+#[test]
+fn the_reach_of_the_default_limits() {
     let reach = Checker::default().reach();
     assert_eq!(reach, Reach { back_ms: 7 * DAY_MS, ahead_ms: 3 * HOUR_MS });
-    let none = Checker::new(CheckConfig::none()).reach();
+    let none = Checker::new(Config::none()).reach();
     assert_eq!(none, Reach { back_ms: 0, ahead_ms: 0 });
+}
+
+#[test]
+fn verdicts_go_into_buffers_of_the_right_lengths() {
+    let column = Column::moment(Variable::AirTemperature, &[(0, 10.0), (60, 200.0)]);
+    let series = [column.readings()];
+    let checker = Checker::default();
+    let expected = checker.check_station(&site(), &series).unwrap();
+    let mut room = [Quality::UNCHECKED; 3];
+    let mut into = |lengths: &[usize]| {
+        let mut rest = &mut room[..];
+        let mut out = Vec::new();
+        for &length in lengths {
+            let (own, others) = rest.split_at_mut(length);
+            rest = others;
+            out.push(own);
+        }
+        let done = checker.check_station_into(&site(), &series, &mut out);
+        done.map(|()| out[0].to_vec()).map_err(|error| error.to_string())
+    };
+    assert_eq!(into(&[2]).unwrap(), expected[0]);
+    for lengths in [&[][..], &[1], &[3], &[2, 1]] {
+        let error = into(lengths).unwrap_err();
+        assert!(error.contains("for verdicts"), "{error}");
+    }
 }

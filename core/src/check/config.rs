@@ -7,28 +7,28 @@ use toml::Spanned;
 
 use super::limits::{
     AccumulationLimits, NeighbourLimits, PersistenceLimits, PrecisionLimits, RangeLimits,
-    RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits,
+    RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits, VariableKey,
 };
-use crate::toml_text::{TomlFault, line_of, read_toml};
-use crate::variable::Variable;
+use crate::observation::Variable;
+use crate::settings::{TomlFault, line_of, read_toml};
 
-/// The text of the limits that ship: a commented TOML file.
+/// The text of the default limits: a commented TOML file.
 pub const DEFAULT_LIMITS_TOML: &str = include_str!("limits.toml");
 
 /// The limits of the checks, each with its source.
 ///
 /// ```
-/// use mesonet::CheckConfig;
+/// use mesonet::check;
 /// let own = "[record.airTemperature]\nbounds = [-70, 56.7]\nsource = \"own network\"\n";
-/// assert!(CheckConfig::from_toml(own).is_ok());
+/// assert!(check::Config::from_toml(own).is_ok());
 /// let turned = "[record.airTemperature]\nbounds = [56.7, -63]\nsource = \"own network\"\n";
 /// assert_eq!(
-///     CheckConfig::from_toml(turned).unwrap_err().to_string(),
+///     check::Config::from_toml(turned).unwrap_err().to_string(),
 ///     "line 2 of the limits: the lower bound must be below the upper; got [56.7, -63]",
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct CheckConfig {
+pub struct Config {
     pub(super) value: ValueLimits,
     pub(super) range: ByVariable<RangeLimits>,
     pub(super) accumulation: ByVariable<AccumulationLimits>,
@@ -42,17 +42,18 @@ pub struct CheckConfig {
 
 pub(super) type ByVariable<T> = BTreeMap<Variable, T>;
 
-/// A text of limits that is refused.
+/// An error in a text of limits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the limits: {reason}")]
 pub struct CheckConfigError {
-    /// The line, from 1.
+    /// The line number, starting at 1.
     pub line: usize,
-    /// What was got and what is allowed.
+    /// What was given and what is allowed.
     pub reason: String,
 }
 
-/// Limits of the checks between readings of one station and time; an absent one does not run.
+/// Limits of the checks between readings of one station and time; without a limit, its check does
+/// not run.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ConsistencyLimits {
@@ -67,19 +68,7 @@ pub(super) struct ConsistencyLimits {
     pub average: Option<RuleLimits>,
 }
 
-/// A name of a variable as the key of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "String")]
-pub(super) struct VariableKey(pub Variable);
-
-impl TryFrom<String> for VariableKey {
-    type Error = String;
-    fn try_from(name: String) -> Result<Self, String> {
-        name.parse().map(Self).map_err(|error: crate::variable::VariableError| error.to_string())
-    }
-}
-
-/// A text of limits as it is written: what is not there is not changed.
+/// A text of limits as written: what is absent is left unchanged.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
@@ -96,27 +85,28 @@ struct Text {
     neighbours: BTreeMap<VariableKey, NeighbourLimits>,
 }
 
-impl Default for CheckConfig {
-    /// The limits that ship.
+impl Default for Config {
+    /// The default limits.
     fn default() -> Self {
-        Self::none().with(DEFAULT_LIMITS_TOML).expect("the limits that ship are tested")
+        Self::none().with(DEFAULT_LIMITS_TOML).expect("the default limits are tested")
     }
 }
 
-impl CheckConfig {
-    /// The limits that ship, with the entries of a TOML text in their place.
+impl Config {
+    /// The default limits, with entries replaced by those of a TOML text.
     ///
-    /// An entry (`[range.airTemperature]`, `[consistency.windGust]`) replaces that of the same name
-    /// whole, its source included. `without = ["step.airTemperature"]` removes entries.
+    /// An entry (`[range.airTemperature]`, `[consistency.windGust]`) replaces the whole entry of
+    /// the same name, including its source. `without = ["step.airTemperature"]` removes entries.
     ///
     /// # Errors
-    /// What is no TOML, unknown keys and variables, and limits that make no sense: not a number,
-    /// a lower bound above the upper one, Error bounds inside the Doubtful ones, negative spans.
+    /// If the text is not TOML, has unknown keys or variables, or limits that make no sense: not a
+    /// number, a lower bound above the upper one, Error bounds inside the Doubtful ones, negative
+    /// spans.
     pub fn from_toml(text: &str) -> Result<Self, CheckConfigError> {
         Self::default().with(text)
     }
 
-    /// No limit at all: no check runs.
+    /// No limits at all: no check runs.
     pub fn none() -> Self {
         Self {
             value: ValueLimits::default(),
@@ -169,7 +159,7 @@ impl CheckConfig {
         Ok(self)
     }
 
-    /// Removes an entry; whether there was one.
+    /// Removes an entry; returns whether it existed.
     fn remove(&mut self, name: &str) -> bool {
         let Some((section, entry)) = name.split_once('.') else { return false };
         if section == "consistency" {

@@ -2,24 +2,24 @@ use super::*;
 
 #[track_caller]
 fn refused(text: &str) -> String {
-    CheckConfig::from_toml(text).unwrap_err().to_string()
+    Config::from_toml(text).unwrap_err().to_string()
 }
 
 #[test]
-fn the_limits_that_ship_are_read_and_each_has_a_source() {
-    let config = CheckConfig::default();
+fn the_default_limits_are_read_and_each_has_a_source() {
+    let config = Config::default();
     assert!(!config.range.is_empty() && !config.step.is_empty() && !config.neighbours.is_empty());
     assert!(!config.value.source.is_empty());
     assert!(config.range.values().all(|limits| !limits.source.is_empty()));
     assert!(config.step.values().all(|limits| !limits.source.is_empty()));
     assert!(config.persistence.values().all(|limits| !limits.source.is_empty()));
-    assert_eq!(CheckConfig::from_toml("").unwrap(), config);
+    assert_eq!(Config::from_toml("").unwrap(), config);
 }
 
 #[test]
 fn an_entry_replaces_the_one_of_its_name_and_no_other() {
     let text = "[step.mslp]\ndirectional = false\ndoubtful = { hours = [1], limits = [5] }\nsource = \"own\"\n";
-    let (changed, shipped) = (CheckConfig::from_toml(text).unwrap(), CheckConfig::default());
+    let (changed, shipped) = (Config::from_toml(text).unwrap(), Config::default());
     let step = &changed.step[&Variable::Mslp];
     assert_eq!(
         (step.directional, &step.instrumentation, step.source.as_str()),
@@ -36,7 +36,7 @@ fn an_entry_replaces_the_one_of_its_name_and_no_other() {
 #[test]
 fn entries_can_be_left_out() {
     let text = "without = [\"range.airTemperature\", \"consistency.calmWind\"]";
-    let config = CheckConfig::from_toml(text).unwrap();
+    let config = Config::from_toml(text).unwrap();
     assert!(!config.range.contains_key(&Variable::AirTemperature));
     assert!(config.consistency.calm_wind.is_none());
     assert!(config.consistency.wind_gust.is_some());
@@ -48,14 +48,14 @@ fn entries_can_be_left_out() {
 }
 
 #[test]
-fn each_entry_that_ships_can_be_left_out() {
+fn each_default_entry_can_be_left_out() {
     let shipped: toml::Table = DEFAULT_LIMITS_TOML.parse().unwrap();
     let mut entries = 0;
     for (section, limits) in shipped.iter().filter(|(section, _)| *section != "value") {
         for entry in limits.as_table().unwrap().keys() {
             let name = format!("{section}.{entry}");
-            let without = CheckConfig::from_toml(&format!("without = [\"{name}\"]")).unwrap();
-            assert_ne!(without, CheckConfig::default(), "{name}");
+            let without = Config::from_toml(&format!("without = [\"{name}\"]")).unwrap();
+            assert_ne!(without, Config::default(), "{name}");
             // It is gone, so it cannot be left out again.
             let twice = refused(&format!("without = [\"{name}\", \"{name}\"]"));
             assert!(twice.contains(&format!("\"{name}\" is no entry")), "{twice}");
@@ -66,7 +66,7 @@ fn each_entry_that_ships_can_be_left_out() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_its_line() {
+fn nonsense_is_refused_with_its_line() {
     let range = |bands: &str| {
         refused(&format!("# own\n[range.airTemperature]\nalways = {bands}\nsource = \"own\"\n"))
     };
@@ -128,11 +128,11 @@ fn spans_and_curves_that_make_no_sense_are_refused() {
     );
     assert_eq!(
         step("{ hours = [1, 2], limits = [3] }"),
-        "line 3 of the limits: hours and limits must be as many, at least one each; got 2 and 1"
+        "line 3 of the limits: hours and limits must have the same length, at least 1; got 2 and 1"
     );
     assert_eq!(
         step("{ hours = [2, 1], limits = [3, 4] }"),
-        "line 3 of the limits: hours must ascend, and limits must not descend"
+        "line 3 of the limits: hours must increase, and limits must not decrease"
     );
 }
 
@@ -162,7 +162,7 @@ fn persistence_and_neighbours_that_make_no_sense_are_refused() {
 
 #[test]
 fn a_curve_is_flat_interpolated_and_ends() {
-    let limits = &CheckConfig::default().step[&Variable::AirTemperature];
+    let limits = &Config::default().step[&Variable::AirTemperature];
     let curve = limits.instrumentation.as_ref().unwrap();
     let at = |minutes: i64| curve.at(minutes * crate::time::MINUTE_MS);
     assert_eq!((at(1), at(60)), (Some(19.4), Some(19.4)));
@@ -175,7 +175,7 @@ fn a_curve_is_flat_interpolated_and_ends() {
 #[test]
 fn a_lone_carriage_return_is_refused_with_a_reason() {
     assert_eq!(
-        CheckConfig::from_toml("\r").unwrap_err().to_string(),
-        "line 1 of the limits: this is no TOML"
+        Config::from_toml("\r").unwrap_err().to_string(),
+        "line 1 of the limits: this is not TOML"
     );
 }

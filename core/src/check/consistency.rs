@@ -1,12 +1,12 @@
 //! Internal consistency: values of one station and time against each other.
 //!
-//! What is wrong of two values that contradict each other cannot be known, so both are Inconsistent,
+//! If two values contradict each other, it is unknown which is wrong, so both are Inconsistent,
 //! each with the reason as seen from its side.
 
 use super::limits::PrecisionLimits;
 use super::persistence::divides;
 use crate::derived::mean_sea_level_pressure_hpa;
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
+use crate::observation::{BaseQuality, Quality, ReasonQuality};
 
 /// Rounding of unit conversions, far below every resolution.
 const ROUNDING: f64 = 1e-6;
@@ -15,16 +15,16 @@ fn inconsistent(reason: ReasonQuality) -> Quality {
     Quality { base: BaseQuality::Inconsistent, reason }
 }
 
-/// On which side of a bound a value stands.
+/// The side of a bound on which a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// The value that must not be greater.
+    /// The value that must be the lower one.
     Lower,
-    /// The value that must not be less.
+    /// The value that must be the upper one.
     Upper,
-    /// An average, the value that must not be greater.
+    /// An average that must be the lower one.
     AverageLower,
-    /// An average, the value that must not be less.
+    /// An average that must be the upper one.
     AverageUpper,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn ordered(value: f64, other: f64, tolerance: f64, side: Side) -> Opt
 }
 
 /// The tolerance for two values by their precision: that of the coarsest precision that divides
-/// both, of the finest where none does.
+/// both, or of the finest if none does.
 pub(super) fn tolerance(limits: &PrecisionLimits, one: f64, other: f64) -> f64 {
     let fits = |&&(step, _): &&(f64, f64)| divides(step, one) && divides(step, other);
     let (_, tolerance) = limits.rows.iter().rev().find(fits).unwrap_or(&limits.rows[0]);
@@ -49,7 +49,7 @@ pub(super) fn tolerance(limits: &PrecisionLimits, one: f64, other: f64) -> f64 {
 }
 
 /// Station pressure against sea level pressure: above sea level the station's is the lower one,
-/// below it the upper one. `relative` is the tolerance as a part of the station pressure.
+/// below it the upper one. `relative` is the tolerance as a fraction of the station pressure.
 pub(super) fn pressure_order(
     station_hpa: f64,
     mslp_hpa: f64,
@@ -63,7 +63,7 @@ pub(super) fn pressure_order(
     ordered(value, other, station_hpa.abs() * relative, side)
 }
 
-/// Sea level pressure within a distance of the station pressure reduced to sea level. `None` where
+/// Sea level pressure within a distance of the station pressure reduced to sea level. `None` if
 /// the reduction is not defined.
 pub(super) fn pressure_reduction(
     station_hpa: f64,
@@ -77,7 +77,7 @@ pub(super) fn pressure_reduction(
     Some((reduced, far.then_some(inconsistent(ReasonQuality::Difference))))
 }
 
-/// Mean ≤ gust, and the gust less than a limit above the mean.
+/// Mean ≤ gust, and the gust exceeds the mean by less than a limit.
 pub(super) fn wind_gust(mean: f64, gust: f64, limit: f64, of_mean: bool) -> Option<Quality> {
     let (value, other, side) =
         if of_mean { (mean, gust, Side::Lower) } else { (gust, mean, Side::Upper) };
@@ -85,8 +85,8 @@ pub(super) fn wind_gust(mean: f64, gust: f64, limit: f64, of_mean: bool) -> Opti
         .or_else(|| (gust - mean >= limit).then_some(inconsistent(ReasonQuality::Difference)))
 }
 
-/// A calm has direction 0, and wind has a direction that is not 0, as north is 360. It is the
-/// direction that is wrong.
+/// A calm has direction 0, and wind has a direction other than 0, as north is 360. The direction
+/// is the wrong one.
 pub(super) fn calm_wind(direction: f64, speed: f64, calm: f64) -> Option<Quality> {
     ((speed <= calm) != (direction == 0.0)).then_some(inconsistent(ReasonQuality::Disagree))
 }

@@ -1,6 +1,6 @@
-use super::super::config::CheckConfig;
+use super::super::config::Config;
 use super::*;
-use crate::quality::ReasonQuality::{
+use crate::observation::ReasonQuality::{
     AverageInconsistent, Difference, Disagree, GreaterThan, LessThan,
 };
 
@@ -12,7 +12,7 @@ macro_rules! of {
 
 #[test]
 fn the_tolerance_is_that_of_the_precision_of_both() {
-    let config = CheckConfig::default();
+    let config = Config::default();
     let limits = config.consistency.dew_point.as_ref().unwrap();
     assert_eq!(tolerance(limits, 10.0, 11.0), 0.5);
     assert_eq!(tolerance(limits, 10.5, 11.0), 0.3);
@@ -43,14 +43,14 @@ fn pressure_is_ordered_the_other_way_round_below_sea_level() {
     // Death Valley, 60 m below sea level.
     assert_eq!(order(1020.2, 1013.0, -60.0), [None; 2]);
     assert_eq!(order(1005.0, 1013.0, -60.0), [of!(LessThan), of!(GreaterThan)]);
-    // At sea level both are the same; what is a little off there is off as above it.
+    // At sea level both are the same; a small difference there counts as above it.
     assert_eq!(order(1013.0, 1013.0, 0.0), [None; 2]);
     assert_eq!(order(1012.0, 1013.0, 0.0), [None; 2]);
     assert_eq!(order(1014.0, 1013.0, 0.0), [of!(GreaterThan), of!(LessThan)]);
 }
 
 #[test]
-fn what_a_conversion_rounds_contradicts_nothing() {
+fn rounding_in_a_conversion_is_no_contradiction() {
     assert_eq!(ordered(0.1 + 0.2, 0.3, 0.0, Side::Lower), None);
     assert_eq!(ordered(0.300_002, 0.3, 0.0, Side::Lower), of!(GreaterThan));
 }

@@ -1,10 +1,9 @@
-use super::super::{Checker, LonLat, SeriesReadings, StationSite};
+use super::super::{Checker, Config, LonLat, SeriesReadings, StationSite};
 use super::*;
-use crate::quality::ReasonQuality;
-use crate::series::{IntervalType, SeriesKey};
-use crate::variable::Variable;
+use crate::observation::{IntervalType, ReasonQuality, SeriesKey, Variable};
+use crate::time::HOUR_MS;
 
-fn told() -> Explanation {
+fn explanation() -> Explanation {
     let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
     let series = [SeriesReadings {
         key: &key,
@@ -18,9 +17,9 @@ fn told() -> Explanation {
 
 #[test]
 fn a_verdict_can_be_traced_to_check_limit_and_source() {
-    let told = told();
-    assert_eq!(told.decided_by, Some(Check::Step));
-    let step = told.checks.iter().find(|report| report.check == Check::Step).unwrap();
+    let explanation = explanation();
+    assert_eq!(explanation.decided_by, Some(Check::Step));
+    let step = explanation.checks.iter().find(|report| report.check == Check::Step).unwrap();
     let wire = serde_json::to_value(step).unwrap();
     let wanted = serde_json::json!({
         "check": "step",
@@ -40,12 +39,28 @@ fn a_verdict_can_be_traced_to_check_limit_and_source() {
 }
 
 #[test]
+fn as_text_each_check_that_ran_has_a_line() {
+    let text = explanation().to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        "airTemperature -20.5 °C at 1970-01-01T01:00:00Z: Instrumentation, Decrease, from the \
+         check step"
+    );
+    assert_eq!(lines.len(), 1 + explanation().checks.iter().filter(|check| check.ran).count());
+    let step = "  step: Instrumentation, airTemperature 10 °C, airTemperature -20.5 °C, elapsed 1 h, \
+                limit of instrumentation from -19.4 °C to 19.4 °C";
+    assert!(lines.contains(&step), "{text}");
+}
+
+#[test]
 fn every_check_is_listed_in_order_and_says_why_it_did_not_run() {
-    let told = told();
-    let checks: Vec<_> = told.checks.iter().map(|report| report.check).collect();
+    let explanation = explanation();
+    let checks: Vec<_> = explanation.checks.iter().map(|report| report.check).collect();
     assert_eq!(checks, Check::ALL);
-    let why =
-        |check| told.checks.iter().find(|report| report.check == check).unwrap().not_run_because;
+    let why = |check| {
+        explanation.checks.iter().find(|report| report.check == check).unwrap().not_run_because
+    };
     assert_eq!(why(Check::Range), None);
     assert_eq!(why(Check::Spike), Some(NotRun::NoNext.text()));
     assert_eq!(why(Check::DewPoint), Some(NotRun::NoRelatedSeries.text()));
@@ -55,9 +70,9 @@ fn every_check_is_listed_in_order_and_says_why_it_did_not_run() {
 
 #[test]
 fn the_report_of_the_neighbours_takes_its_place() {
-    let mut told = told();
+    let mut explanation = explanation();
     let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
-    told.add(CheckReport {
+    explanation.add(CheckReport {
         check: Check::Neighbours,
         ran: true,
         not_run_because: None,
@@ -65,28 +80,62 @@ fn the_report_of_the_neighbours_takes_its_place() {
         limits: Vec::new(),
         outcome: Some(doubtful),
     });
-    assert_eq!(told.checks.len(), Check::ALL.len());
-    assert_eq!((told.verdict, told.decided_by), (doubtful, Some(Check::Neighbours)));
+    assert_eq!(explanation.checks.len(), Check::ALL.len());
+    assert_eq!((explanation.verdict, explanation.decided_by), (doubtful, Some(Check::Neighbours)));
 }
 
-/// Why the step and the range were not checked of a series.
+/// Why the step and range checks did not run on a series.
 fn why_not(change: impl FnOnce(&mut SeriesKey)) -> [Option<&'static str>; 2] {
     let mut key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
     change(&mut key);
     let (ts_ms, value) = (&[0, HOUR_MS], &[10.0, 11.0]);
     let series = [SeriesReadings { key: &key, ts_ms, value, source: &[Quality::UNCHECKED; 2] }];
     let site = StationSite { coordinates: LonLat::new(-100.0, 50.0).unwrap(), altitude_m: None };
-    let told = Checker::default().explain(&site, &series, 0, 1).unwrap();
+    let explanation = Checker::default().explain(&site, &series, 0, 1).unwrap();
     [Check::Step, Check::Range].map(|check| {
-        told.checks.iter().find(|report| report.check == check).unwrap().not_run_because
+        explanation.checks.iter().find(|report| report.check == check).unwrap().not_run_because
     })
 }
 
 #[test]
-fn a_check_says_that_a_series_is_of_another_kind_or_unit() {
+fn a_check_reports_a_series_of_another_kind_or_unit() {
     let kind = Some(NotRun::SeriesKind.text());
     assert_eq!(why_not(|_| {}), [None, None]);
     assert_eq!(why_not(|key| key.interval_type = IntervalType::Max), [kind, None]);
     assert_eq!(why_not(|key| key.bucket = "a".into()), [kind, kind]);
     assert_eq!(why_not(|key| key.reported_unit = "K".into()), [Some(NotRun::Unit.text()); 2]);
+}
+
+#[test]
+fn a_relation_without_its_limit_is_told_from_one_without_the_other_series() {
+    let lone = |checker: &Checker, variable: Variable, check: Check| {
+        let key = SeriesKey::new(variable, IntervalType::Instantaneous, 0);
+        let series = [SeriesReadings {
+            key: &key,
+            ts_ms: &[0],
+            value: &[if variable == Variable::Mslp { 1000.0 } else { 10.0 }],
+            source: &[Quality::UNCHECKED],
+        }];
+        let coordinates = LonLat::new(-100.0, 50.0).unwrap();
+        let site = StationSite { coordinates, altitude_m: Some(0.0) };
+        let explanation = checker.explain(&site, &series, 0, 0).unwrap();
+        explanation.checks.iter().find(|report| report.check == check).unwrap().not_run_because
+    };
+    for (entry, check, variable) in [
+        ("dewPoint", Check::DewPoint, Variable::DewPointTemperature),
+        ("wetBulb", Check::WetBulb, Variable::WetBulbTemperature),
+        ("pressureOrder", Check::PressureOrder, Variable::Mslp),
+        ("pressureReduction", Check::PressureReduction, Variable::Mslp),
+        ("windGust", Check::WindGust, Variable::WindGust),
+        ("calmWind", Check::CalmWind, Variable::WindDirection),
+        ("rainfall", Check::Rainfall, Variable::Rainfall),
+        ("waveHeight", Check::WaveHeight, Variable::WaveHeight),
+        ("average", Check::Average, Variable::AirTemperature),
+    ] {
+        let lonely = Some(NotRun::NoRelatedSeries.text());
+        assert_eq!(lone(&Checker::default(), variable, check), lonely, "{entry}");
+        let without = format!("without = [\"consistency.{entry}\"]");
+        let checker = Checker::new(Config::from_toml(&without).unwrap());
+        assert_eq!(lone(&checker, variable, check), Some(NotRun::NoLimit.text()), "{entry}");
+    }
 }

@@ -1,15 +1,26 @@
-//! The shapes of the limits. A shape refuses numbers that make no sense, so that a checker never
+//! The types of the limits. They reject numbers that make no sense, so that a checker never
 //! holds any.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::config::VariableKey;
+use crate::observation::Variable;
 use crate::time::{DAY_MS, HOUR_MS};
-use crate::variable::Variable;
 
-/// A lower and an upper bound, both allowed themselves.
+/// A name of a variable as the key of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct VariableKey(pub Variable);
+
+impl TryFrom<String> for VariableKey {
+    type Error = String;
+    fn try_from(name: String) -> Result<Self, String> {
+        name.parse().map(Self).map_err(|error: crate::observation::VariableError| error.to_string())
+    }
+}
+
+/// A lower and an upper bound, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "[f64; 2]")]
 pub(super) struct Bounds {
@@ -18,7 +29,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    pub fn contains(self, value: f64) -> bool {
+    pub(super) fn contains(self, value: f64) -> bool {
         (self.min..=self.max).contains(&value)
     }
 }
@@ -52,7 +63,7 @@ impl TryFrom<f64> for Amount {
     }
 }
 
-/// A span in hours, more than nothing and at most a year.
+/// A span in hours, more than 0 and at most a year.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Deserialize)]
 #[serde(try_from = "f64")]
 pub(super) struct Hours {
@@ -125,7 +136,7 @@ pub(super) struct RangeLimits {
     pub source: String,
 }
 
-/// Greatest amounts by the length of the interval.
+/// Greatest amounts by length of the interval.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AccumulationLimits {
@@ -161,7 +172,7 @@ impl TryFrom<CurveText> for Curve {
     fn try_from(CurveText { hours, limits }: CurveText) -> Result<Self, String> {
         if hours.is_empty() || hours.len() != limits.len() {
             return Err(format!(
-                "hours and limits must be as many, at least one each; got {} and {}",
+                "hours and limits must have the same length, at least 1; got {} and {}",
                 hours.len(),
                 limits.len()
             ));
@@ -169,7 +180,7 @@ impl TryFrom<CurveText> for Curve {
         let ascending = hours.windows(2).all(|pair| pair[0].ms < pair[1].ms)
             && limits.windows(2).all(|pair| pair[0] <= pair[1]);
         if !ascending {
-            return Err("hours must ascend, and limits must not descend".to_owned());
+            return Err("hours must increase, and limits must not decrease".to_owned());
         }
         let points = hours.iter().zip(&limits).map(|(hours, limit)| (hours.ms, limit.0)).collect();
         Ok(Self { points })
@@ -177,12 +188,12 @@ impl TryFrom<CurveText> for Curve {
 }
 
 impl Curve {
-    /// The limit for an elapsed time: that of the first point below it, interpolated between
-    /// points, none beyond the last.
+    /// The limit for an elapsed time: interpolated between points, that of the first point before
+    /// it, and `None` beyond the last.
     ///
-    /// Below the first point the limit does not shrink: a front brings in minutes what an hour is
-    /// allowed.
-    pub fn at(&self, elapsed_ms: i64) -> Option<f64> {
+    /// Before the first point the limit does not shrink: a front may bring in minutes what is
+    /// allowed in an hour.
+    pub(super) fn at(&self, elapsed_ms: i64) -> Option<f64> {
         let (first_ms, first) = self.points[0];
         if elapsed_ms <= first_ms {
             return Some(first);
@@ -200,7 +211,7 @@ impl Curve {
     }
 
     /// The longest elapsed time that has a limit.
-    pub fn reach_ms(&self) -> i64 {
+    pub(super) fn reach_ms(&self) -> i64 {
         self.points[self.points.len() - 1].0
     }
 }
@@ -283,7 +294,9 @@ impl TryFrom<PersistenceText> for PersistenceLimits {
             return Err("resolution must have at least one row".to_owned());
         }
         if resolution.windows(2).any(|pair| pair[0].step <= pair[1].step) {
-            return Err("the rows of resolution must go from the greatest step to the least".into());
+            return Err(
+                "the rows of resolution must go from the coarsest step to the finest".into()
+            );
         }
         for Repeats { step, repeats, hours } in &resolution {
             if step.0 <= 0.0 || *repeats < 2 {
@@ -330,20 +343,20 @@ impl TryFrom<PrecisionText> for PrecisionLimits {
     ) -> Result<Self, String> {
         if precision.is_empty() || precision.len() != tolerance.len() {
             return Err(format!(
-                "precision and tolerance must be as many, at least one each; got {} and {}",
+                "precision and tolerance must have the same length, at least 1; got {} and {}",
                 precision.len(),
                 tolerance.len()
             ));
         }
         if precision[0].0 <= 0.0 || precision.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return Err("precision must be more than 0 and ascend".to_owned());
+            return Err("precision must be more than 0 and increase".to_owned());
         }
         let rows = precision.iter().zip(&tolerance).map(|(at, limit)| (at.0, limit.0)).collect();
         Ok(Self { rows, source })
     }
 }
 
-/// The one number of a rule between two values.
+/// The single number of a rule between two values.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RuleLimits {
@@ -400,14 +413,14 @@ impl TryFrom<NeighbourText> for NeighbourLimits {
 
 impl NeighbourLimits {
     /// Whether the altitudes of the stations must be known.
-    pub fn needs_altitude(&self) -> bool {
+    pub(super) fn needs_altitude(&self) -> bool {
         self.lapse_per_m.is_some() || self.max_rise_m.is_some()
     }
 }
 
 impl ValueLimits {
     /// Whether a value stands for "no value" in a variable.
-    pub fn is_sentinel(&self, variable: Variable, value: f64) -> bool {
+    pub(super) fn is_sentinel(&self, variable: Variable, value: f64) -> bool {
         self.sentinels.contains(&value)
             && !self.allowed.get(&VariableKey(variable)).is_some_and(|real| real.contains(&value))
     }
@@ -415,7 +428,7 @@ impl ValueLimits {
 
 impl AccumulationLimits {
     /// The greatest amount of an interval.
-    pub fn max(&self, interval_minutes: i32) -> f64 {
+    pub(super) fn max(&self, interval_minutes: i32) -> f64 {
         let span_ms = i64::from(interval_minutes) * (HOUR_MS / 60);
         let hours = (span_ms as f64 / HOUR_MS as f64).max(1.0);
         let days = (span_ms as f64 / DAY_MS as f64).max(1.0);

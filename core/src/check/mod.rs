@@ -1,11 +1,12 @@
 //! Quality checks: a verdict for every reading, and why.
 //!
-//! Each check is a pure function in a file of its family; the limits are data with their sources
+//! Each check is a pure function in the file of its family; the limits are data with their sources
 //! (`limits.toml`); [`Check`] holds their order and `outcome.rs` how they combine. The rules in
-//! prose, and the limits as tables, stand in `docs/quality.md`.
+//! prose, and the limits as tables, are in `docs/quality.md`.
 
 mod config;
 mod consistency;
+mod details;
 mod explain;
 mod limits;
 mod neighbours;
@@ -14,31 +15,36 @@ mod persistence;
 mod range;
 mod readings;
 mod relation;
+#[cfg(feature = "intake")]
+mod single;
 mod station;
 mod step;
 mod value;
 
-pub use config::{CheckConfig, CheckConfigError, DEFAULT_LIMITS_TOML};
+pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
 pub use explain::{CheckReport, Explanation};
 pub use neighbours::Surroundings;
+#[cfg(feature = "intake")]
 pub(crate) use neighbours::{DISAGREE, Held, combined};
+#[cfg(feature = "intake")]
 pub(crate) use outcome::Tally;
-pub use outcome::{Check, CheckInput, CheckLimit, NotRun};
+pub use outcome::{Check, Input, Limit, NotRun};
 pub(crate) use readings::Readings;
 pub(crate) use station::Pass;
 
-use crate::geo::LonLat;
-use crate::quality::Quality;
-use crate::series::SeriesKey;
-use crate::station::Station;
-use crate::variable::Variable;
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
-/// Where a station stands, as the checks need it.
+use crate::geo::LonLat;
+use crate::lengths::check_lengths;
+use crate::observation::{Quality, SeriesKey, Station, Variable};
+
+/// The location of a station, as the checks need it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StationSite {
     /// Place.
     pub coordinates: LonLat,
-    /// Altitude above mean sea level, where it is known.
+    /// Altitude above mean sea level, if known.
     pub altitude_m: Option<f64>,
 }
 
@@ -48,23 +54,24 @@ impl From<&Station> for StationSite {
     }
 }
 
-/// The readings of one series at one station: columns of one length, ascending in time.
+/// The readings of one series at one station: columns of equal length, ascending in time.
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesReadings<'a> {
     /// The series.
     pub key: &'a SeriesKey,
-    /// Times, milliseconds since 1970; each after the one before.
+    /// Times, milliseconds since 1970; each later than the one before.
     pub ts_ms: &'a [i64],
     /// Values, in the series' unit.
     pub value: &'a [f64],
-    /// What the source said of them; [`Quality::UNCHECKED`] where it said nothing.
+    /// The source's verdicts; [`Quality::UNCHECKED`] where it gave none, and empty if it gave none at
+    /// all.
     pub source: &'a [Quality],
 }
 
-/// How far from a reading the readings lie that its verdict depends on.
+/// How far back and ahead the verdict on a reading depends on other readings.
 ///
-/// A reading that comes in, late or corrected, can change the verdicts from `ahead_ms` before it to
-/// `back_ms` after it; to get them right again, check the readings from `back_ms` before the first
+/// A new reading, late or corrected, can change the verdicts from `ahead_ms` before it to
+/// `back_ms` after it; to recompute them, check the readings from `back_ms` before the first
 /// of those to `ahead_ms` after the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
@@ -74,43 +81,28 @@ pub struct Reach {
     pub ahead_ms: i64,
 }
 
-/// Columns that are no series, or that do not go together.
+/// Columns that are not a valid series, or that do not match.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
     /// Columns of different lengths.
-    #[error(
-        "series {series}: times, values, source verdicts and verdicts must be as many; got \
-         {ts_ms}, {value}, {source_verdicts} and {verdicts}"
-    )]
+    #[error("series {series}: array lengths must match; got {lengths}")]
     Length {
         /// Place of the series in the list.
         series: usize,
-        /// Times.
-        ts_ms: usize,
-        /// Values.
-        value: usize,
-        /// Verdicts of the source.
-        source_verdicts: usize,
-        /// Places for verdicts.
-        verdicts: usize,
-    },
-    /// Not one column of verdicts for each series.
-    #[error("{series} series must have as many columns of verdicts; got {verdicts}")]
-    Series {
-        /// Series.
-        series: usize,
-        /// Columns of verdicts.
-        verdicts: usize,
+        /// The length of each column.
+        lengths: String,
     },
     /// Times that do not ascend.
-    #[error("series {series}: times must ascend; reading {reading} is not after the one before")]
+    #[error(
+        "series {series}: times must ascend; reading {reading} is not later than the one before"
+    )]
     Order {
         /// Place of the series in the list.
         series: usize,
         /// Place of the reading in the series.
         reading: usize,
     },
-    /// A reading that is not there.
+    /// A reading that does not exist.
     #[error("reading {reading} of series {series} is not among the readings given")]
     NoSuchReading {
         /// Place of the series in the list.
@@ -118,67 +110,96 @@ pub enum CheckError {
         /// Place of the reading in the series.
         reading: usize,
     },
-    /// Columns of stations of different lengths.
-    #[error(
-        "sites, values, source verdicts, verdicts and places for them must be as many; got {0:?}"
-    )]
-    Stations([usize; 5]),
+    /// Columns of stations with different lengths.
+    #[error("array lengths must match; got {0}")]
+    Stations(String),
 }
 
 /// Runs the checks.
 ///
-/// The verdicts are a pure function of the set of readings that is given: whatever the order in
-/// which readings, late ones and corrections arrived, the same set has the same verdicts.
+/// The verdicts are a pure function of the set of readings: in whatever order readings, including
+/// late ones and corrections, arrived, the same set has the same verdicts.
 ///
 /// ```
-/// use mesonet::{
-///     BaseQuality, Checker, HOUR_MS, IntervalType, LonLat, Quality, SeriesKey, SeriesReadings,
-///     StationSite, Variable,
-/// };
+/// use mesonet::{BaseQuality, IntervalType, LonLat, SeriesKey, Variable};
+/// use mesonet::check::{Checker, SeriesReadings, StationSite};
+/// use mesonet::time::HOUR_MS;
 /// let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
 /// let air = SeriesReadings {
 ///     key: &key,
 ///     ts_ms: &[0, HOUR_MS, 2 * HOUR_MS],
 ///     value: &[-12.0, -11.5, 140.0],
-///     source: &[Quality::UNCHECKED; 3],
+///     source: &[],
 /// };
 /// let site = StationSite { coordinates: LonLat::new(-135.07, 60.71)?, altitude_m: Some(706.0) };
-/// let mut verdicts = [Quality::UNCHECKED; 3];
-/// Checker::default().check_station(&site, &[air], &mut [&mut verdicts])?;
-/// let bases = verdicts.map(|verdict| verdict.base);
+/// let verdicts = Checker::shared().check_station(&site, &[air])?;
+/// let bases: Vec<_> = verdicts[0].iter().map(|verdict| verdict.base).collect();
 /// assert_eq!(bases, [BaseQuality::Good, BaseQuality::Good, BaseQuality::Error]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Checker {
-    config: CheckConfig,
+    config: Config,
+}
+
+impl Default for Checker {
+    /// A checker with the default limits.
+    fn default() -> Self {
+        Self::shared().clone()
+    }
 }
 
 impl Checker {
     /// A checker with these limits.
-    pub fn new(config: CheckConfig) -> Self {
+    pub fn new(config: Config) -> Self {
         Self { config }
     }
 
-    /// Its limits.
-    pub fn config(&self) -> &CheckConfig {
+    /// Returns the checker with the default limits, whose text is parsed once per process.
+    pub fn shared() -> &'static Self {
+        static SHARED: LazyLock<Checker> = LazyLock::new(|| Checker::new(Config::default()));
+        &SHARED
+    }
+
+    /// Returns a checker with the entries of a TOML text in place of the default limits of the same
+    /// names, as [`Config::from_toml`] reads them; without a text, the shared one.
+    ///
+    /// # Errors
+    /// If the text is not TOML or its limits are invalid.
+    ///
+    /// ```
+    /// use mesonet::check::Checker;
+    /// assert_eq!(*Checker::with_limits(None)?, *Checker::shared());
+    /// let error = Checker::with_limits(Some("[range.wind]")).unwrap_err();
+    /// assert!(error.to_string().starts_with("line 1 of the limits: "));
+    /// # Ok::<(), mesonet::check::CheckConfigError>(())
+    /// ```
+    pub fn with_limits(limits_toml: Option<&str>) -> Result<Cow<'static, Self>, CheckConfigError> {
+        Ok(match limits_toml {
+            None => Cow::Borrowed(Self::shared()),
+            Some(text) => Cow::Owned(Self::new(Config::from_toml(text)?)),
+        })
+    }
+
+    /// The limits.
+    pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The variables that are held against the stations around.
+    /// The variables that are compared with neighbouring stations.
     pub fn neighbour_variables(&self) -> impl Iterator<Item = Variable> {
         self.config.neighbours.keys().copied()
     }
 
-    /// The greatest distance of a station that another is held against; 0 where none is.
+    /// The greatest distance of a station that another is compared with; 0 if there are none.
     pub fn neighbour_radius_km(&self) -> f64 {
         self.config.neighbours.values().map(|limits| limits.radius_km).fold(0.0, f64::max)
     }
 
-    /// How far from a reading the readings lie that its verdict depends on: of the limits that ship
-    /// seven days back, for persistence, and three hours ahead, for spikes.
+    /// How far back and ahead the verdict on a reading depends on other readings: with the default
+    /// limits, seven days back, for persistence, and three hours ahead, for spikes.
     pub fn reach(&self) -> Reach {
-        let CheckConfig { spike, step, persistence, .. } = &self.config;
+        let Config { spike, step, persistence, .. } = &self.config;
         let greatest = |spans: &mut dyn Iterator<Item = i64>| spans.max().unwrap_or(0);
         let spike_ms = greatest(&mut spike.values().map(|limits| limits.curve.reach_ms()));
         let step_ms = greatest(&mut step.values().flat_map(|limits| {
@@ -186,29 +207,48 @@ impl Checker {
             curves.into_iter().flatten().map(limits::Curve::reach_ms)
         }));
         let stuck_ms = greatest(&mut persistence.values().map(|limits| limits.window_ms));
-        // The step goes from a reading that is no spike, which depends on the ones before that.
+        // The step starts from a reading that is not a spike, which depends on the ones before it.
         Reach { back_ms: stuck_ms.max(step_ms + spike_ms), ahead_ms: spike_ms }
     }
 
-    /// All checks but that of the neighbours, over all series of one station: one verdict for each
-    /// reading, in `verdicts[series][reading]`.
+    /// Runs all checks except that of the neighbours on all series of one station. Returns one
+    /// verdict for each reading, as `verdicts[series][reading]`.
     ///
-    /// A calculated series is checked like any other; what its inputs are worth goes in as its
+    /// A calculated series is checked like any other; the quality of its inputs is given as its
     /// `source`.
     ///
     /// # Errors
-    /// Columns that do not go together or do not ascend: no verdict is written.
+    /// If the columns of a series differ in length or its times do not ascend.
     pub fn check_station(
+        &self,
+        site: &StationSite,
+        series: &[SeriesReadings<'_>],
+    ) -> Result<Vec<Vec<Quality>>, CheckError> {
+        let mut verdicts: Vec<_> =
+            series.iter().map(|of| vec![Quality::UNCHECKED; of.ts_ms.len()]).collect();
+        let mut out: Vec<_> = verdicts.iter_mut().map(Vec::as_mut_slice).collect();
+        self.check_station_into(site, series, &mut out)?;
+        Ok(verdicts)
+    }
+
+    /// Like [`check_station`](Self::check_station), but writes the verdicts into the caller's
+    /// buffers, one for each series.
+    ///
+    /// # Errors
+    /// As [`check_station`](Self::check_station), or if a buffer has not the length of its series;
+    /// no verdict is written.
+    pub fn check_station_into(
         &self,
         site: &StationSite,
         series: &[SeriesReadings<'_>],
         verdicts: &mut [&mut [Quality]],
     ) -> Result<(), CheckError> {
-        if series.len() != verdicts.len() {
-            return Err(CheckError::Series { series: series.len(), verdicts: verdicts.len() });
-        }
-        for (i, (of, verdicts)) in series.iter().zip(&*verdicts).enumerate() {
-            of.check(i, verdicts.len())?;
+        check_columns(series)?;
+        for i in 0..series.len().max(verdicts.len()) {
+            let readings = series.get(i).map_or(0, |of| of.ts_ms.len());
+            let room = verdicts.get(i).map_or(0, |verdicts| verdicts.len());
+            check_lengths(&[("times", readings), ("verdicts", room)])
+                .map_err(|lengths| CheckError::Length { series: i, lengths })?;
         }
         let all: Vec<_> = series.iter().map(|of| 0..of.ts_ms.len()).collect();
         self.pass(site, series)
@@ -216,7 +256,7 @@ impl Checker {
         Ok(())
     }
 
-    /// The checks of one station over readings that lie anywhere, of which only some are judged.
+    /// The checks of one station over readings stored anywhere, of which only some are judged.
     pub(crate) fn pass<'a, R: Readings>(
         &'a self,
         site: &'a StationSite,
@@ -225,11 +265,11 @@ impl Checker {
         Pass::new(&self.config, site, series)
     }
 
-    /// What each check found out about one reading: the same checks in the same order as
+    /// What each check found about one reading: the same checks in the same order as
     /// [`check_station`](Self::check_station), with their inputs and limits.
     ///
     /// # Errors
-    /// Columns that do not go together or do not ascend, or a reading that is not there.
+    /// If columns do not match or do not ascend, or if the reading does not exist.
     pub fn explain(
         &self,
         site: &StationSite,
@@ -237,16 +277,14 @@ impl Checker {
         which_series: usize,
         which_reading: usize,
     ) -> Result<Explanation, CheckError> {
-        for (i, of) in series.iter().enumerate() {
-            of.check(i, of.ts_ms.len())?;
-        }
+        check_columns(series)?;
         if series.get(which_series).is_none_or(|of| which_reading >= of.ts_ms.len()) {
             return Err(CheckError::NoSuchReading { series: which_series, reading: which_reading });
         }
         Ok(self.explain_reading(site, series, which_series, which_reading))
     }
 
-    /// [`explain`](Self::explain) for a reading that is there.
+    /// [`explain`](Self::explain) for a reading known to exist.
     pub(crate) fn explain_reading<R: Readings>(
         &self,
         site: &StationSite,
@@ -257,12 +295,12 @@ impl Checker {
         explain::explain(&self.pass(site, series), which_series, which_reading)
     }
 
-    /// The check of the neighbours: one variable at one time over many stations. `out` gets the
-    /// verdicts so far, and Doubtful, Disagree where a better one stood on a value that is unlike
-    /// those around. It never says Error.
+    /// Runs the check of the neighbours: one variable at one time over many stations. `out`
+    /// receives the verdicts so far, with Doubtful, Disagree in place of a better one for a value
+    /// that is unlike those around it. The check never says Error.
     ///
     /// # Errors
-    /// Columns of different lengths: no verdict is written.
+    /// If columns have different lengths; no verdict is written.
     pub fn check_neighbours(
         &self,
         surroundings: &Surroundings<'_>,
@@ -273,11 +311,11 @@ impl Checker {
         Ok(())
     }
 
-    /// What the check of the neighbours found out about the value of one station; for
+    /// What the check of the neighbours found about the value of one station; for
     /// [`Explanation::add`].
     ///
     /// # Errors
-    /// Columns of different lengths, or a station that is not there.
+    /// If columns have different lengths, or if the station does not exist.
     pub fn explain_neighbours(
         &self,
         surroundings: &Surroundings<'_>,
@@ -287,62 +325,19 @@ impl Checker {
         neighbours::explain(&self.config, surroundings, which_station)
             .ok_or(CheckError::NoSuchReading { series: 0, reading: which_station })
     }
-
-    /// The check of the neighbours on one value: `near` are the stations around it and their
-    /// distances in km, from the nearest on, and `held` gives their values.
-    pub(crate) fn check_held(
-        &self,
-        variable: Variable,
-        of: Held,
-        near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
-    ) -> Tally {
-        neighbours::tally(&self.config, variable, of, near, held)
-    }
-
-    /// What [`check_held`](Self::check_held) found out.
-    pub(crate) fn explain_held(
-        &self,
-        variable: Variable,
-        of: Held,
-        near: impl Iterator<Item = (usize, f64)>,
-        held: impl Fn(usize) -> Option<Held>,
-    ) -> CheckReport {
-        neighbours::report(&self.config, variable, of, near, held)
-    }
-
-    /// Whether every value of a variable, in its unit, is judged by a check that needs no other.
-    pub(crate) fn is_judged_alone(
-        &self,
-        variable: Variable,
-        site: &StationSite,
-        ts_ms: i64,
-    ) -> bool {
-        let CheckConfig { range, record, .. } = &self.config;
-        let band = range
-            .get(&variable)
-            .and_then(|limits| range::Seasons::new(limits, site.coordinates.lat()).at(ts_ms));
-        band.is_some() || record.contains_key(&variable)
-    }
 }
 
-impl SeriesReadings<'_> {
-    fn check(&self, series: usize, verdicts: usize) -> Result<(), CheckError> {
-        let Self { ts_ms, value, source, .. } = self;
-        if [value.len(), source.len(), verdicts] != [ts_ms.len(); 3] {
-            return Err(CheckError::Length {
-                series,
-                ts_ms: ts_ms.len(),
-                value: value.len(),
-                source_verdicts: source.len(),
-                verdicts,
-            });
-        }
-        match ts_ms.windows(2).position(|pair| pair[0] >= pair[1]) {
-            Some(before) => Err(CheckError::Order { series, reading: before + 1 }),
-            None => Ok(()),
+fn check_columns(series: &[SeriesReadings<'_>]) -> Result<(), CheckError> {
+    for (series, SeriesReadings { ts_ms, value, source, .. }) in series.iter().enumerate() {
+        let lengths =
+            [("times", ts_ms.len()), ("values", value.len()), ("source verdicts", source.len())];
+        let given = if source.is_empty() { &lengths[..2] } else { &lengths };
+        check_lengths(given).map_err(|lengths| CheckError::Length { series, lengths })?;
+        if let Some(before) = ts_ms.windows(2).position(|pair| pair[0] >= pair[1]) {
+            return Err(CheckError::Order { series, reading: before + 1 });
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,38 +1,44 @@
-//! Neighbours: a value against those of the stations around.
+//! Neighbours: a value against those of the stations around it.
 
-use super::config::CheckConfig;
-use super::explain::{CheckReport, input, limit};
+use super::config::Config;
+use super::details::{input, limit};
+use super::explain::CheckReport;
 use super::limits::NeighbourLimits;
 use super::outcome::{Check, Details, NotRun, Outcome, Sink, Tally};
 use super::{CheckError, StationSite};
 use crate::geo::StationIndex;
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
-use crate::variable::Variable;
+use crate::lengths::check_lengths;
+use crate::observation::{BaseQuality, Quality, ReasonQuality, Variable};
 
-/// The values of one variable at one time at many stations: columns of one length, in the order of
-/// the places that the index was made of.
+/// The values of one variable at one time at many stations: columns of equal length, in the order
+/// of the places from which the index was built.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
     /// The variable; the values are in its unit.
     pub variable: Variable,
     /// The stations.
     pub sites: &'a [StationSite],
-    /// Finds them by place.
+    /// The index of the stations by place.
     pub index: &'a StationIndex,
-    /// Values; NaN for a station that has none.
+    /// Values; NaN for a station without one.
     pub value: &'a [f64],
-    /// What the sources said of them.
+    /// The sources' verdicts.
     pub source: &'a [Quality],
-    /// The verdicts so far: of [`Checker::check_station`](super::Checker::check_station).
+    /// The verdicts so far, from [`Checker::check_station`](super::Checker::check_station).
     pub verdict: &'a [Quality],
 }
 
 impl Surroundings<'_> {
     pub(super) fn check(&self, out: usize) -> Result<(), CheckError> {
         let Self { sites, value, source, verdict, .. } = self;
-        let lengths = [sites.len(), value.len(), source.len(), verdict.len(), out];
-        let same = lengths.iter().all(|&length| length == lengths[0]);
-        if same { Ok(()) } else { Err(CheckError::Stations(lengths)) }
+        let lengths = [
+            ("sites", sites.len()),
+            ("values", value.len()),
+            ("source verdicts", source.len()),
+            ("verdicts", verdict.len()),
+            ("output", out),
+        ];
+        check_lengths(&lengths).map_err(CheckError::Stations)
     }
 }
 
@@ -44,25 +50,25 @@ struct Around {
     deviation: f64,
 }
 
-/// The value of one station as it is held against others, and others against it.
+/// The value of one station, as it is compared with others and others with it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
-    /// The value; NaN where there is none.
+    /// The value; NaN if there is none.
     pub value: f64,
     pub altitude_m: Option<f64>,
     /// The verdict without the neighbours.
     pub base: BaseQuality,
 }
 
-/// What the check says of a value that is unlike those around.
+/// The verdict on a value that is unlike those around it.
 pub(crate) const DISAGREE: Quality =
     Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
 
-/// Mean and deviation of the values around a station, brought to its altitude; `None` with fewer
-/// than the limits ask for. The nearest fifty at most: more say nothing new.
+/// Mean and deviation of the values around a station, adjusted to its altitude; `None` with fewer
+/// than the limits require. At most the nearest fifty are used: more add nothing.
 ///
-/// The deviation is that of a single value from the mean of n: √(s² + s²/n), as titanlib has it,
-/// and at least the least of the limits.
+/// The deviation is that of a single value from the mean of n: √(s² + s²/n), as in titanlib,
+/// and at least the minimum of the limits.
 fn around(
     of: Held,
     near: impl Iterator<Item = (usize, f64)>,
@@ -72,14 +78,14 @@ fn around(
     const MOST: usize = 50;
     let lapse = limits.lapse_per_m;
     let (mut count, mut sum, mut squares) = (0_usize, 0.0, 0.0);
-    // Sums of differences from the value itself: squares of values of 1000 hPa lose digits.
+    // Sums of differences from the value itself: squares of values around 1000 hPa lose digits.
     let origin = of.value;
     for (other, _) in near.take_while(|&(_, distance_km)| distance_km <= limits.radius_km) {
         if count == MOST {
             break;
         }
         let Some(other) = held(other).filter(|other| other.value.is_finite()) else { continue };
-        // A value that is impossible, missing or doubtful says nothing of its neighbours.
+        // A value that is impossible, missing or doubtful says nothing about its neighbours.
         if other.base <= BaseQuality::Doubtful {
             continue;
         }
@@ -106,9 +112,9 @@ fn around(
     Some(Around { count, mean: origin + mean, deviation })
 }
 
-/// Holds a value against those of the stations near it, from the nearest on, itself not among them.
+/// Compares a value with those of the stations near it, nearest first, without the station itself.
 fn judge<S: Sink>(
-    config: &CheckConfig,
+    config: &Config,
     variable: Variable,
     of: Held,
     near: impl Iterator<Item = (usize, f64)>,
@@ -120,7 +126,7 @@ fn judge<S: Sink>(
     let limits = config.neighbours.get(&variable);
     let (outcome, found) = match limits {
         None => not_run(NotRun::NoLimit),
-        // Missing or impossible already.
+        // Already missing or impossible.
         _ if !value.is_finite() || of.base <= BaseQuality::Error => not_run(NotRun::Refused),
         Some(limits) if limits.needs_altitude() && of.altitude_m.is_none() => {
             not_run(NotRun::NoAltitude)
@@ -155,9 +161,9 @@ fn judge<S: Sink>(
     });
 }
 
-/// What the check found of a value.
+/// What the check found about a value.
 pub(super) fn tally(
-    config: &CheckConfig,
+    config: &Config,
     variable: Variable,
     of: Held,
     near: impl Iterator<Item = (usize, f64)>,
@@ -169,7 +175,7 @@ pub(super) fn tally(
 }
 
 pub(super) fn report(
-    config: &CheckConfig,
+    config: &Config,
     variable: Variable,
     of: Held,
     near: impl Iterator<Item = (usize, f64)>,
@@ -181,7 +187,7 @@ pub(super) fn report(
 }
 
 impl Surroundings<'_> {
-    /// The value of a station. An index of more places than there are columns finds stations
+    /// The value of a station. An index with more places than there are columns finds stations
     /// without a value.
     fn held(&self, which: usize) -> Option<Held> {
         let altitude_m = self.sites.get(which)?.altitude_m;
@@ -194,7 +200,7 @@ impl Surroundings<'_> {
     }
 }
 
-pub(super) fn run(config: &CheckConfig, of: &Surroundings<'_>, out: &mut [Quality]) {
+pub(super) fn run(config: &Config, of: &Surroundings<'_>, out: &mut [Quality]) {
     for (which, out) in out.iter_mut().enumerate() {
         let Some(held) = of.held(which) else { continue };
         let tally = tally(config, of.variable, held, of.near(which), |other| of.held(other));
@@ -202,7 +208,8 @@ pub(super) fn run(config: &CheckConfig, of: &Surroundings<'_>, out: &mut [Qualit
     }
 }
 
-/// The verdict so far, and this check's where it is worse. It makes an Unknown Good if it passed.
+/// The verdict so far, or this check's if it is worse. If the check passed, an Unknown becomes
+/// Good.
 pub(crate) fn combined(tally: Tally, source: Quality, so_far: Quality) -> Quality {
     match so_far.base {
         _ if source.base == BaseQuality::Good => source,
@@ -211,11 +218,7 @@ pub(crate) fn combined(tally: Tally, source: Quality, so_far: Quality) -> Qualit
     }
 }
 
-pub(super) fn explain(
-    config: &CheckConfig,
-    of: &Surroundings<'_>,
-    which: usize,
-) -> Option<CheckReport> {
+pub(super) fn explain(config: &Config, of: &Surroundings<'_>, which: usize) -> Option<CheckReport> {
     let held = of.held(which)?;
     Some(report(config, of.variable, held, of.near(which), |other| of.held(other)))
 }

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::{CheckConfig, Checker};
+use super::super::{Checker, Config};
 use super::*;
 use crate::geo::LonLat;
 
@@ -45,7 +45,7 @@ fn a_value_unlike_those_around_is_doubtful_and_never_more() {
 }
 
 #[test]
-fn a_worse_verdict_is_kept_and_says_nothing_of_the_others() {
+fn a_worse_verdict_is_kept_and_does_not_affect_the_others() {
     let sites = sites(&[200.0; 7]);
     let error = Quality { base: BaseQuality::Error, reason: ReasonQuality::Range };
     let out = check(Variable::AirTemperature, &sites, &[10.0; 7], error);
@@ -70,7 +70,7 @@ fn with_fewer_than_five_neighbours_nothing_is_said() {
 #[test]
 fn temperatures_are_brought_to_the_altitude_of_the_station() {
     // At −0.0065 K/m a station 200 m above the others is 1.3 K colder: with a deviation of 2 K and
-    // a threshold of 4, 8.5 K below them is like them, and was it not for that, it would not be.
+    // a threshold of 4, 8.5 K below them still passes, and without the adjustment it would not.
     let hill = sites(&[200.0, 200.0, 200.0, 400.0, 200.0, 200.0, 200.0]);
     let value = [20.0, 20.0, 20.0, 11.5, 20.0, 20.0, 20.0];
     assert_eq!(check(Variable::AirTemperature, &hill, &value, Quality::GOOD)[3], Quality::GOOD);
@@ -79,9 +79,9 @@ fn temperatures_are_brought_to_the_altitude_of_the_station() {
 }
 
 #[test]
-fn a_mountain_is_not_held_against_the_valleys() {
-    // Mount Washington above an inversion, 2022-10-23: 9 °C where the lapse rate makes −9 °C of the
-    // valleys.
+fn a_mountain_is_not_compared_with_the_valleys() {
+    // Mount Washington above an inversion, 2022-10-23: 9 °C where the lapse rate gives −9 °C from
+    // the valleys.
     let mountain = sites(&[200.0, 200.0, 200.0, 1911.0, 200.0, 200.0, 200.0]);
     let value = [2.0, 2.0, 2.0, 9.0, 2.0, 2.0, 2.0];
     let out = check(Variable::AirTemperature, &mountain, &value, Quality::GOOD);
@@ -113,7 +113,7 @@ fn the_good_of_a_source_is_kept() {
         verdict: &good,
     };
     let mut out = [Quality::UNCHECKED; 7];
-    let checker = Checker::new(CheckConfig::default());
+    let checker = Checker::new(Config::default());
     checker.check_neighbours(&of, &mut out).unwrap();
     assert_eq!(out, good);
     assert!(checker.check_neighbours(&of, &mut out[..6]).is_err());
@@ -125,13 +125,13 @@ fn the_good_of_a_source_is_kept() {
     assert!(checker.explain_neighbours(&of, 7).is_err());
 }
 
-/// A checker with limits of air temperature of one's own.
+/// A checker with custom limits of air temperature.
 fn own(limits: &str) -> Checker {
     let text = format!("[neighbours.airTemperature]\nsource = \"own\"\n{limits}\n");
-    Checker::new(CheckConfig::from_toml(&text).unwrap())
+    Checker::new(Config::from_toml(&text).unwrap())
 }
 
-/// What the check says of a value at sea level, among others at their distances, from the nearest on.
+/// What the check says about a value at sea level, among others at their distances, nearest first.
 fn judged(checker: &Checker, value: f64, others: &[(f64, Held)]) -> Tally {
     let of = held(value, 0.0);
     let near = others.iter().enumerate().map(|(i, &(distance_km, _))| (i, distance_km));
@@ -153,7 +153,7 @@ fn a_neighbour_counts_up_to_the_radius_and_up_to_the_rise() {
     assert!(ran(50.0, 100.0, BaseQuality::Good) && ran(50.0, -100.0, BaseQuality::Good));
     assert!(!ran(50.0_f64.next_up(), 0.0, BaseQuality::Good));
     assert!(!ran(50.0, 100.1, BaseQuality::Good) && !ran(50.0, -100.1, BaseQuality::Good));
-    // What is doubtful or worse is no witness, what was not judged is.
+    // A doubtful or worse value does not count as a neighbour, an unjudged one does.
     for base in BaseQuality::ALL {
         assert_eq!(ran(50.0, 0.0, base), base > BaseQuality::Doubtful, "{base}");
     }
@@ -169,9 +169,9 @@ fn a_value_just_at_the_threshold_is_like_those_around() {
     assert_eq!(judged(&checker, 5.9, &around).tripped(), Some(DISAGREE));
 }
 
-/// Of a dense network the nearest fifty that have a value: not one fewer, not one more.
+/// In a dense network, exactly the nearest fifty with a value are used.
 #[test]
-fn the_nearest_fifty_with_a_value_are_asked() {
+fn the_nearest_fifty_with_a_value_are_used() {
     let checker = own("radius_km = 500\nat_least = 2\nmin_deviation = 0.001\nthreshold = 4");
     let none = Held { base: BaseQuality::Error, ..held(99.0, 0.0) };
     let mut others: Vec<(f64, Held)> =
@@ -192,7 +192,7 @@ fn the_nearest_fifty_with_a_value_are_asked() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The same worked out naively, in two passes, from the distances between the stations.
+    /// The same computed naively, in two passes, from the distances between the stations.
     #[test]
     fn the_verdict_is_that_of_mean_and_deviation_of_those_that_count(
         stations in prop::collection::vec(

@@ -1,18 +1,18 @@
-//! What a check says of one reading, and the one place where verdicts are combined.
+//! The outcome of a check for one reading, and the one place where verdicts are combined.
 
 use std::fmt;
 
-use crate::quality::{BaseQuality, Quality};
+use crate::observation::{BaseQuality, Quality};
 
-/// A check. The order of the variants is the order in which the checks run, and which check gives
-/// the verdict where two say the same base quality.
+/// A check. The order of the variants is the order in which the checks run; it also decides which
+/// check gives the verdict if two find the same base quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
-    /// The value is a number and stands for itself, not for a missing value.
+    /// The value is a number and does not stand for a missing value.
     Value,
-    /// The value lies in the limits of its variable, latitude and season.
+    /// The value is within the limits of its variable, latitude and season.
     Range,
-    /// The value lies within the extremes on record.
+    /// The value is within the extremes on record.
     Record,
     /// The value does not stick out from those before and after it.
     Spike,
@@ -38,7 +38,7 @@ pub enum Check {
     WaveHeight,
     /// Minimum ≤ average ≤ maximum of a period.
     Average,
-    /// The value is like those of the stations around.
+    /// The value is similar to those of the stations around it.
     Neighbours,
 }
 
@@ -101,27 +101,27 @@ impl serde::Serialize for Check {
 /// Why a check did not run on a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotRun {
-    /// No limit is configured for the variable, or the check is of other variables.
+    /// No limit is configured for the variable, or the check is for other variables.
     NoLimit,
     /// The series holds extremes, totals or buckets, which the check cannot judge.
     SeriesKind,
     /// The values are in another unit than the limits.
     Unit,
-    /// The value is none or is impossible, so there is nothing left to find out.
+    /// The value is missing or impossible, so there is nothing left to check.
     Refused,
     /// There is no usable reading before this one, or it is too long ago.
     NoPrevious,
     /// There is no usable reading after this one, or it is too late.
     NoNext,
-    /// The value may stay as it is: calm, no precipitation, saturated, no snow.
+    /// The value may stay constant: calm, no precipitation, saturated, no snow.
     Exempt,
     /// The station has no series to compare with.
     NoRelatedSeries,
-    /// The series to compare with has no usable reading of this time.
+    /// The series to compare with has no usable reading at this time.
     NoRelatedReading,
     /// The altitude of the station is unknown.
     NoAltitude,
-    /// Fewer stations around than the check needs.
+    /// There are fewer stations around than the check needs.
     TooFewNeighbours,
     /// The check needs the readings of other stations, which were not given.
     OtherStations,
@@ -132,16 +132,16 @@ impl NotRun {
     pub const fn text(self) -> &'static str {
         match self {
             Self::NoLimit => "no limit is configured for this variable",
-            Self::SeriesKind => "the check is not for series of this interval type or bucket",
+            Self::SeriesKind => "the check does not apply to this interval type or bucket",
             Self::Unit => "the values are not in the unit of the limits",
             Self::Refused => "the value is missing or impossible",
-            Self::NoPrevious => "no usable reading before it within reach",
-            Self::NoNext => "no usable reading after it within reach",
-            Self::Exempt => "the value may stay as it is",
+            Self::NoPrevious => "no usable reading before it that is close enough",
+            Self::NoNext => "no usable reading after it that is close enough",
+            Self::Exempt => "the value may stay constant",
             Self::NoRelatedSeries => "the station has no series to compare with",
             Self::NoRelatedReading => "no usable reading of the same time to compare with",
             Self::NoAltitude => "the altitude of the station is unknown",
-            Self::TooFewNeighbours => "too few stations around",
+            Self::TooFewNeighbours => "too few neighbouring stations",
             Self::OtherStations => "needs the readings of other stations",
         }
     }
@@ -153,7 +153,7 @@ impl fmt::Display for NotRun {
     }
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     NotRun(NotRun),
@@ -170,28 +170,28 @@ impl From<Option<Quality>> for Outcome {
 /// A value that a check looked at.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CheckInput {
+pub struct Input {
     /// What it is: the name of a variable, or of what was computed.
     pub name: &'static str,
     /// The value.
     pub value: f64,
     /// Its unit.
     pub unit: String,
-    /// Its time; absent where it has none of its own.
+    /// Its time; absent if it has none of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<crate::time::Iso8601>,
 }
 
-/// A limit that a check held the inputs against.
+/// A limit that a check applied to the inputs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CheckLimit {
+pub struct Limit {
     /// What it limits.
     pub name: &'static str,
-    /// The least that is allowed; absent where there is no such limit.
+    /// The smallest allowed value; absent if there is no such limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// The most that is allowed; absent where there is no such limit.
+    /// The largest allowed value; absent if there is no such limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
     /// The unit of both.
@@ -203,21 +203,21 @@ pub struct CheckLimit {
 /// The inputs and limits of one check.
 #[derive(Debug, Default)]
 pub(super) struct Details {
-    pub inputs: Vec<CheckInput>,
-    pub limits: Vec<CheckLimit>,
+    pub inputs: Vec<Input>,
+    pub limits: Vec<Limit>,
 }
 
-/// Where the outcomes of the checks on one reading go. The fast pass and the explanation run the
-/// same checks into different sinks, so that they cannot disagree.
+/// Receives the outcomes of the checks on one reading. The fast pass and the explanation run the
+/// same checks with different sinks, so they cannot disagree.
 pub(super) trait Sink {
-    /// Takes an outcome; `details` is called only by who wants to show them.
+    /// Takes an outcome; `details` is called only by sinks that show them.
     fn note(&mut self, check: Check, outcome: Outcome, details: impl FnOnce() -> Details);
 }
 
-/// The verdict of the checks so far: the worst, of the first check where two are the same.
+/// The verdict of the checks so far: the worst, from the first check if two are equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
-    /// Whether a check ran that says something of the value beyond its being one.
+    /// Whether a check ran that tells more about the value than that it is a number.
     ran: bool,
     tripped: Option<(Quality, Check)>,
 }
@@ -226,7 +226,7 @@ impl Tally {
     pub(super) fn add(&mut self, check: Check, outcome: Outcome) {
         match outcome {
             Outcome::NotRun(_) => {}
-            // That a value is a number does not make it Good.
+            // Being a number does not make a value Good.
             Outcome::Passed => self.ran |= check != Check::Value,
             Outcome::Tripped(quality) => {
                 self.ran = true;
@@ -237,24 +237,25 @@ impl Tally {
         }
     }
 
-    /// Whether a check ran that says something of the value beyond its being one.
-    pub fn ran(self) -> bool {
+    /// Whether a check ran that tells more about the value than that it is a number.
+    #[cfg(feature = "intake")]
+    pub(crate) fn ran(self) -> bool {
         self.ran
     }
 
-    /// The worst that a check said, where one tripped.
-    pub fn tripped(self) -> Option<Quality> {
+    /// The worst verdict of the checks, if one tripped.
+    pub(crate) fn tripped(self) -> Option<Quality> {
         self.tripped.map(|(quality, _)| quality)
     }
 
-    /// The final verdict and the check that gave it; `None` where it is the source's or no check
-    /// tripped.
+    /// The final verdict and the check that gave it; `None` if the verdict is the source's or no
+    /// check tripped.
     ///
     /// - A source's Good is kept: its readings are not checked.
-    /// - A source's Unknown is no verdict: the checks decide. All passed is Good; none ran is
-    ///   Unknown, None.
-    /// - Any other verdict of the source is kept and never improved: the worse of both.
-    pub fn verdict(self, source: Quality) -> (Quality, Option<Check>) {
+    /// - A source's Unknown is no verdict: the checks decide. If all passed it is Good; if none
+    ///   ran, Unknown, None.
+    /// - Any other verdict of the source is kept and never improved: the worse of both counts.
+    pub(crate) fn verdict(self, source: Quality) -> (Quality, Option<Check>) {
         match (source.base, self.tripped) {
             (BaseQuality::Good, _) => (source, None),
             (BaseQuality::Unknown, Some((quality, check))) => (quality, Some(check)),

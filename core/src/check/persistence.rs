@@ -2,16 +2,16 @@
 
 use super::limits::{PersistenceLimits, Repeats};
 use super::readings::Readings;
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
+use crate::observation::{BaseQuality, Quality, ReasonQuality};
 
-/// The streak of equal values that a series is in, over a window of time that slides along with it.
+/// The current streak of equal values in a series, over a sliding window of time.
 ///
-/// It begins at any reading: what lies before is looked at only as far back as the values are equal,
-/// and for the resolution of the window only when the streak is long enough for some resolution.
+/// It can begin at any reading: it looks back only as far as the values are equal, and for the
+/// resolution of the window only if the streak is long enough for some resolution.
 #[derive(Debug)]
 pub(super) struct Streak<'a> {
     limits: &'a PersistenceLimits,
-    /// The usable reading pushed last, the first one of its streak, and how many the streak has.
+    /// The usable reading pushed last, the first one of its streak, and the length of the streak.
     last: Option<usize>,
     start: usize,
     repeats: usize,
@@ -28,7 +28,7 @@ pub(super) struct Found {
 }
 
 impl<'a> Streak<'a> {
-    pub fn new(limits: &'a PersistenceLimits) -> Self {
+    pub(super) fn new(limits: &'a PersistenceLimits) -> Self {
         Self { limits, last: None, start: 0, repeats: 0, window: None }
     }
 
@@ -36,9 +36,9 @@ impl<'a> Streak<'a> {
         of.ts_ms(reading).saturating_sub(self.limits.window_ms)
     }
 
-    /// Takes the next usable reading and gives the streak that it ends.
+    /// Takes the next usable reading and returns the streak that ends with it.
     #[inline]
-    pub fn push<R: Readings>(
+    pub(super) fn push<R: Readings>(
         &mut self,
         of: &R,
         usable: &impl Fn(usize) -> bool,
@@ -62,14 +62,14 @@ impl<'a> Streak<'a> {
             self.repeats -= usize::from(usable(self.start));
             self.start += 1;
         }
-        // The first reading that is left in the window may be none that counts.
+        // The first reading left in the window may be one that does not count.
         while !usable(self.start) {
             self.start += 1;
         }
         Found { repeats: self.repeats, since_ms: of.ts_ms(self.start), alone }
     }
 
-    /// Finds the streak that the first reading ends; whether it is alone in the window.
+    /// Finds the streak that ends at the first reading; returns whether it is alone in the window.
     fn look_back<R: Readings>(
         &mut self,
         of: &R,
@@ -94,9 +94,9 @@ impl<'a> Streak<'a> {
         alone
     }
 
-    /// As often and as long as the limit of the resolution says: Instrumentation, Inert.
+    /// Repeated as often and as long as the limit of the resolution: Instrumentation, Inert.
     #[inline]
-    pub fn judge<R: Readings>(
+    pub(super) fn judge<R: Readings>(
         &mut self,
         of: &R,
         usable: &impl Fn(usize) -> bool,
@@ -118,7 +118,7 @@ impl<'a> Streak<'a> {
     }
 
     /// The limit of the resolution of the window that ends at a reading.
-    pub fn limit<R: Readings>(
+    pub(super) fn limit<R: Readings>(
         limits: &PersistenceLimits,
         of: &R,
         usable: &impl Fn(usize) -> bool,
@@ -130,17 +130,19 @@ impl<'a> Streak<'a> {
     }
 }
 
-/// The resolution of the values of a window. Sliding it on takes each reading in and out once.
+/// The resolution of the values of a window. As the window slides, each reading enters and leaves
+/// once.
 #[derive(Debug, Default)]
 struct Resolution {
     from: usize,
     to: usize,
-    /// For each resolution but the last, how many values of the window its step does not divide.
+    /// For each resolution but the last, the number of values of the window not divided by its
+    /// step.
     finer: Vec<u32>,
 }
 
 impl Resolution {
-    /// The row of the limits that the window from a moment to a reading has.
+    /// The row of the limits for the window from a moment to a reading.
     fn slide<R: Readings>(
         &mut self,
         limits: &PersistenceLimits,
@@ -154,7 +156,7 @@ impl Resolution {
             self.to = self.from;
             self.finer = vec![0; limits.resolution.len() - 1];
         }
-        // Adds 1 or, as `u32::MAX`, takes 1 away where a step does not divide a value.
+        // Adds 1 or, as `u32::MAX`, subtracts 1 if a step does not divide a value.
         let mut count = |at: usize, one: u32| {
             if usable(at) {
                 for (finer, row) in self.finer.iter_mut().zip(&limits.resolution) {
@@ -176,7 +178,7 @@ impl Resolution {
     }
 }
 
-/// Whether a value is a whole multiple of a step, but for the rounding of a conversion.
+/// Whether a value is a whole multiple of a step, up to the rounding of a conversion.
 #[inline]
 pub(super) fn divides(step: f64, value: f64) -> bool {
     /// Adding and subtracting 1.5 · 2⁵² rounds to a whole number without a call.
@@ -185,7 +187,7 @@ pub(super) fn divides(step: f64, value: f64) -> bool {
     (times - ((times + ROUND) - ROUND)).abs() < 1e-6
 }
 
-/// Whether a value may stay as it is.
+/// Whether a value may stay constant.
 pub(super) fn is_exempt(value: f64, limits: &PersistenceLimits) -> bool {
     value <= limits.exempt_to || value >= limits.exempt_from
 }

@@ -1,12 +1,11 @@
-use super::super::{CheckConfig, SeriesReadings};
+use super::super::{Config, SeriesReadings};
 use super::*;
-use crate::series::{IntervalType, SeriesKey};
+use crate::observation::{IntervalType, SeriesKey, Variable};
 use crate::time::{HOUR_MS, MINUTE_MS};
-use crate::variable::Variable;
 
-/// The verdicts on a series by the limits that ship.
+/// The verdicts on a series with the default limits.
 fn verdicts(variable: Variable, ts_ms: &[i64], value: &[f64]) -> Vec<bool> {
-    let config = CheckConfig::default();
+    let config = Config::default();
     let limits = &config.persistence[&variable];
     let key = SeriesKey::new(variable, IntervalType::Instantaneous, 0);
     let of = SeriesReadings { key: &key, ts_ms, value, source: &[] };
@@ -30,7 +29,7 @@ fn verdicts(variable: Variable, ts_ms: &[i64], value: &[f64]) -> Vec<bool> {
     stuck
 }
 
-/// Hourly readings: some that differ by a resolution, then the same one.
+/// Hourly readings: some that differ by a resolution, then a constant one.
 fn stuck(variable: Variable, resolution: f64, value: f64, hours: usize) -> usize {
     let ts_ms: Vec<i64> = (0..hours as i64 + 2).map(|hour| hour * HOUR_MS).collect();
     let mut values = vec![value; hours];
@@ -71,22 +70,22 @@ fn repeats_are_counted_by_the_resolution_of_the_window() {
 }
 
 #[test]
-fn many_repeats_in_a_short_time_are_no_fault() {
+fn many_repeats_in_a_short_time_are_not_a_fault() {
     let ts_ms: Vec<i64> = (0..600).map(|minute| minute * MINUTE_MS).collect();
     assert!(!verdicts(Variable::AirTemperature, &ts_ms, &[7.1; 600]).contains(&true));
 }
 
 #[test]
-fn a_long_time_with_few_repeats_is_no_fault() {
+fn a_long_time_with_few_repeats_is_not_a_fault() {
     let ts_ms: Vec<i64> = (0..10).map(|i| i * 6 * HOUR_MS).collect();
     assert!(!verdicts(Variable::AirTemperature, &ts_ms, &[7.1; 10]).contains(&true));
 }
 
-/// 24 readings of a day and a half are as many as the limit says, 23 are too few.
+/// 24 readings in a day and a half reach the limit, 23 are too few.
 #[test]
 fn a_streak_of_just_as_many_repeats_as_the_limit_is_stuck() {
     for (repeats, found) in [(23, 0), (24, 1), (25, 2)] {
-        // One reading of another value before them makes the resolution that of tenths.
+        // One reading of another value before them makes the resolution tenths.
         let ts_ms: Vec<i64> = (0..=repeats).map(|i| i * 90 * MINUTE_MS).collect();
         let mut values = vec![7.1; repeats as usize];
         values.insert(0, 7.2);
@@ -96,7 +95,7 @@ fn a_streak_of_just_as_many_repeats_as_the_limit_is_stuck() {
 }
 
 #[test]
-fn what_may_stay_as_it_is_is_exempt() {
+fn values_that_may_stay_constant_are_exempt() {
     assert_eq!(stuck(Variable::WindSpeed, 1.852, 0.0, 60), 0);
     assert_eq!(stuck(Variable::RelativeHumidity, 1.0, 100.0, 60), 0);
     assert!(stuck(Variable::RelativeHumidity, 1.0, 97.0, 60) > 0);
@@ -104,7 +103,7 @@ fn what_may_stay_as_it_is_is_exempt() {
                 resolution = [{ step = 1, repeats = 40, hours = 40 }]\n\
                 [persistence.precipitation]\nwindow_hours = 72\nexempt_to = 0\nsource = \"own\"\n\
                 resolution = [{ step = 0.1, repeats = 24, hours = 24 }]\n";
-    let config = CheckConfig::from_toml(text).unwrap();
+    let config = Config::from_toml(text).unwrap();
     for variable in [Variable::SnowDepth, Variable::Precipitation] {
         assert!(is_exempt(0.0, &config.persistence[&variable]));
         assert!(!is_exempt(0.1, &config.persistence[&variable]));
@@ -115,7 +114,7 @@ fn what_may_stay_as_it_is_is_exempt() {
 fn the_window_bounds_how_far_back_a_streak_goes() {
     let text = "[persistence.mslp]\nwindow_hours = 30\nsource = \"own\"\n\
                 resolution = [{ step = 0.1, repeats = 20, hours = 20 }]\n";
-    let config = CheckConfig::from_toml(text).unwrap();
+    let config = Config::from_toml(text).unwrap();
     let ts_ms: Vec<i64> = (0..200).map(|hour| hour * HOUR_MS).collect();
     let value = [1013.2; 200];
     let key = SeriesKey::new(Variable::Mslp, IntervalType::Instantaneous, 0);
@@ -128,7 +127,7 @@ fn the_window_bounds_how_far_back_a_streak_goes() {
 }
 
 #[test]
-fn a_step_divides_what_was_converted() {
+fn a_step_divides_converted_values() {
     assert!(divides(1.852, 14.0 * 1.852) && divides(0.1, 0.3) && divides(0.1, 1013.7));
     assert!(divides(0.5, -3.5) && divides(1.0, 0.0));
     assert!(!divides(1.0, 0.5) && !divides(0.5, 0.1) && !divides(1.852, 20.0));

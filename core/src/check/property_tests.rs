@@ -1,13 +1,12 @@
-//! What holds for the checks whatever the readings are.
+//! Properties of the checks that hold for any readings.
 
 use proptest::prelude::*;
 
 use super::tests::{Column, quality, site, verdicts};
 use super::*;
-use crate::quality::{BaseQuality, ReasonQuality};
-use crate::series::IntervalType::{self, Average, Instantaneous, Max};
+use crate::observation::IntervalType::{Average, Instantaneous, Max};
+use crate::observation::{BaseQuality, IntervalType, ReasonQuality, Variable};
 use crate::time::MINUTE_MS;
-use crate::variable::Variable;
 
 /// Readings of some series, irregular and with gaps, with the verdicts of sources.
 pub(super) fn any_columns() -> impl Strategy<Value = Vec<Column>> {
@@ -45,7 +44,7 @@ pub(super) fn any_columns() -> impl Strategy<Value = Vec<Column>> {
                 let mut column = Column::new(variable, kind, minutes, &[]);
                 let mut at = 0;
                 for (gap, value, source) in readings {
-                    // Mostly of the same times as the other series; sometimes a gap of days.
+                    // Mostly at the same times as the other series; sometimes with a gap of days.
                     at += if gap == 11 { 3 * 1440 } else { gap.min(3) * 30 };
                     column.ts_ms.push(at * MINUTE_MS);
                     column.value.push(value);
@@ -61,7 +60,7 @@ pub(super) fn any_columns() -> impl Strategy<Value = Vec<Column>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Readings arrive in any order, some twice and some corrected; what stands in the end, the last
+    /// Readings arrive in any order, some twice and some corrected; the final set, the last
     /// revision of each, has the same verdicts.
     #[test]
     fn the_order_of_arrival_makes_no_difference(columns in any_columns(), seed: u64) {
@@ -135,21 +134,21 @@ proptest! {
         let series: Vec<_> = columns.iter().map(Column::readings).collect();
         for (which, verdicts) in found.iter().enumerate() {
             for (reading, &verdict) in verdicts.iter().enumerate() {
-                let told = checker.explain(&site(), &series, which, reading).unwrap();
-                prop_assert_eq!(told.verdict, verdict);
-                let kept = told.source.base == BaseQuality::Good;
-                prop_assert_eq!(told.checks.is_empty(), kept);
-                prop_assert!(told.checks.windows(2).all(|pair| pair[0].check <= pair[1].check));
-                for report in &told.checks {
+                let explanation = checker.explain(&site(), &series, which, reading).unwrap();
+                prop_assert_eq!(explanation.verdict, verdict);
+                let kept = explanation.source.base == BaseQuality::Good;
+                prop_assert_eq!(explanation.checks.is_empty(), kept);
+                prop_assert!(explanation.checks.windows(2).all(|pair| pair[0].check <= pair[1].check));
+                for report in &explanation.checks {
                     prop_assert_eq!(report.ran, report.not_run_because.is_none());
                     prop_assert_eq!(report.ran, report.outcome.is_some());
                     prop_assert!(report.limits.iter().all(|limit| !limit.source.is_empty()));
                 }
-                if let Some(decided_by) = told.decided_by {
+                if let Some(decided_by) = explanation.decided_by {
                     let said = |report: &CheckReport| {
                         report.check == decided_by && report.outcome == Some(verdict)
                     };
-                    prop_assert!(told.checks.iter().any(said));
+                    prop_assert!(explanation.checks.iter().any(said));
                 }
             }
         }

@@ -4,13 +4,13 @@
 use chrono::{Datelike, NaiveDate};
 
 use super::limits::{Band, RangeLimits};
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
+use crate::observation::{BaseQuality, Quality, ReasonQuality};
 use crate::time::DAY_MS;
 
-/// Latitude, north or south, from which on the other limits of WMO count (WMO-No. 305, VI.6).
+/// Latitude, north or south, from which WMO's other limits apply (WMO-No. 305, VI.6).
 const HIGH_LATITUDE: f64 = 45.0;
 
-/// The bands of a variable at a latitude: in October to March, and in April to September.
+/// The bands of a variable at a latitude: for October to March, and for April to September.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Seasons {
     october: Option<Band>,
@@ -18,21 +18,21 @@ pub(super) struct Seasons {
 }
 
 impl Seasons {
-    pub fn new(limits: &RangeLimits, latitude: f64) -> Self {
+    pub(super) fn new(limits: &RangeLimits, latitude: f64) -> Self {
         let (winter, summer) = if latitude.abs() > HIGH_LATITUDE {
             (limits.high_winter, limits.high_summer)
         } else {
             (limits.low_winter, limits.low_summer)
         };
         let (winter, summer) = (winter.or(limits.always), summer.or(limits.always));
-        // The winter of the south is the summer of the north.
+        // Winter in the south is summer in the north.
         let (october, april) = if latitude >= 0.0 { (winter, summer) } else { (summer, winter) };
         Self { october, april }
     }
 
-    /// The band that counts at an instant.
+    /// The band that applies at an instant.
     #[inline]
-    pub fn at(self, ts_ms: i64) -> Option<Band> {
+    pub(super) fn at(self, ts_ms: i64) -> Option<Band> {
         if self.october == self.april || is_april_to_september(ts_ms) {
             self.april
         } else {
@@ -42,15 +42,15 @@ impl Seasons {
 }
 
 fn is_april_to_september(ts_ms: i64) -> bool {
-    // An instant that no calendar reaches counts as one in January.
+    // An instant outside any calendar counts as one in January.
     i32::try_from(ts_ms.div_euclid(DAY_MS))
         .ok()
         .and_then(NaiveDate::from_epoch_days)
         .is_some_and(|date| (4..=9).contains(&date.month()))
 }
 
-/// Outside the error bounds Error, outside the doubtful ones Doubtful; an amount above the greatest
-/// of its interval Doubtful. The reason is Range.
+/// Outside the error bounds: Error; outside the doubtful ones, or an amount above the greatest of
+/// its interval: Doubtful. The reason is Range.
 #[inline]
 pub(super) fn range(value: f64, band: Band, max_amount: Option<f64>) -> Option<Quality> {
     if band.error.is_some_and(|bounds| !bounds.contains(value)) {

@@ -1,14 +1,14 @@
-use super::super::config::CheckConfig;
+use super::super::config::Config;
 use super::*;
+use crate::observation::Variable;
 use crate::time::parse_instant;
-use crate::variable::Variable;
 
 const WINTER: &str = "2021-01-15T12:00:00Z";
 const SUMMER: &str = "2021-07-15T12:00:00Z";
 
-/// The base quality of a value by the limits that ship.
+/// The base quality of a value by the default limits.
 fn base(variable: Variable, value: f64, latitude: f64, instant: &str) -> BaseQuality {
-    let config = CheckConfig::default();
+    let config = Config::default();
     let seasons = Seasons::new(&config.range[&variable], latitude);
     let band = seasons.at(parse_instant(instant).unwrap()).unwrap();
     range(value, band, None).map_or(BaseQuality::Good, |quality| quality.base)
@@ -91,7 +91,7 @@ fn seasons_begin_in_april_and_october_utc() {
     assert!(!is_april_to_september(i64::MIN) && !is_april_to_september(i64::MAX));
 }
 
-/// Extremes that were verified are doubtful at the worst.
+/// Verified extremes are doubtful at worst.
 #[test]
 fn real_extremes_are_never_error() {
     for (variable, value, latitude, instant) in [
@@ -124,7 +124,7 @@ fn real_extremes_are_never_error() {
 
 #[test]
 fn amounts_are_limited_by_the_length_of_their_interval() {
-    let limits = &CheckConfig::default().accumulation[&Variable::Precipitation];
+    let limits = &Config::default().accumulation[&Variable::Precipitation];
     assert_eq!(limits.max(10), 350.0);
     assert_eq!(limits.max(60), 350.0);
     assert_eq!(limits.max(180), 1050.0);

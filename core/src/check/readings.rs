@@ -1,10 +1,9 @@
-//! What the checks need of the readings of one series.
+//! What the checks need to know about the readings of one series.
 
 use super::SeriesReadings;
-use crate::quality::Quality;
-use crate::series::{SeriesId, SeriesKey};
+use crate::observation::{Quality, SeriesId, SeriesKey};
 
-/// The readings of one series at one station, ascending in time. They need not lie in one column: a
+/// The readings of one series at one station, ascending in time. They need not be in one column: a
 /// store keeps them in parts.
 pub(crate) trait Readings {
     fn key(&self) -> &SeriesKey;
@@ -13,10 +12,10 @@ pub(crate) trait Readings {
     /// Time of a reading, milliseconds since 1970.
     fn ts_ms(&self, reading: usize) -> i64;
     fn value(&self, reading: usize) -> f64;
-    /// What the source said of it.
+    /// The source's verdict on it.
     fn source(&self, reading: usize) -> Quality;
 
-    /// How many readings lie before a moment: the index of the first at or after it.
+    /// The number of readings before a moment: the index of the first at or after it.
     fn before(&self, ts_ms: i64) -> usize {
         let (mut from, mut to) = (0, self.len());
         while from < to {
@@ -30,7 +29,8 @@ pub(crate) trait Readings {
         from
     }
 
-    /// How many readings lie before a moment or at it.
+    /// The number of readings at or before a moment.
+    #[cfg(feature = "intake")]
     fn until(&self, ts_ms: i64) -> usize {
         ts_ms.checked_add(1).map_or(self.len(), |after_ms| self.before(after_ms))
     }
@@ -61,6 +61,6 @@ impl Readings for SeriesReadings<'_> {
 
     #[inline]
     fn source(&self, reading: usize) -> Quality {
-        self.source[reading]
+        self.source.get(reading).copied().unwrap_or(Quality::UNCHECKED)
     }
 }

@@ -4,13 +4,13 @@ use super::config::ConsistencyLimits;
 use super::consistency::Side;
 use super::limits::{PrecisionLimits, RuleLimits};
 use super::outcome::Check;
-use crate::series::IntervalType::{Average, Instantaneous, Max, Min};
-use crate::series::{SeriesId, SeriesKey};
-use crate::variable::Variable::{
-    self, AirTemperature, BarometricPressure, DewPointTemperature, Mslp, Precipitation, Rainfall,
+use crate::observation::IntervalType::{Average, Instantaneous, Max, Min};
+use crate::observation::Variable::{
+    AirTemperature, BarometricPressure, DewPointTemperature, Mslp, Precipitation, Rainfall,
     WaveHeight, WaveHeightMax, WetBulbTemperature, WindDirection, WindGust, WindGust10m, WindSpeed,
     WindSpeed10m,
 };
+use crate::observation::{SeriesId, SeriesKey, Variable};
 
 /// A rule between a series and others of its station.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Relation<'a> {
     pub rule: Rule<'a>,
     /// Index of the other series.
     pub other: usize,
-    /// Index of the air temperature, where the rule needs it.
+    /// Index of the air temperature, if the rule needs it.
     pub air: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ pub(super) enum Rule<'a> {
     CalmWind(&'a RuleLimits),
 }
 
-/// Lower and upper variables of the rules that have two variables and one measure.
+/// Lower and upper variables of the rules that relate two variables of one measure.
 const PRECISE: [(Check, Variable, Variable); 3] = [
     (Check::DewPoint, DewPointTemperature, AirTemperature),
     (Check::WetBulb, DewPointTemperature, WetBulbTemperature),
@@ -41,7 +41,7 @@ const PRECISE: [(Check, Variable, Variable); 3] = [
 ];
 const WIND: [(Variable, Variable); 2] = [(WindSpeed, WindGust), (WindSpeed10m, WindGust10m)];
 
-/// The checks that a variable takes part in, whatever the station has.
+/// The checks in which a variable takes part, whatever the station reports.
 pub(super) fn checks_of(variable: Variable) -> &'static [Check] {
     match variable {
         AirTemperature | DewPointTemperature => &[Check::DewPoint, Check::WetBulb, Check::Average],
@@ -50,7 +50,7 @@ pub(super) fn checks_of(variable: Variable) -> &'static [Check] {
             &[Check::PressureOrder, Check::PressureReduction, Check::Average]
         }
         WindSpeed | WindSpeed10m | WindGust | WindGust10m => &[Check::WindGust, Check::Average],
-        // The average of an angle is no number between the extremes.
+        // The average of an angle does not lie between the extremes.
         WindDirection => &[Check::CalmWind],
         Variable::WaveDirection => &[],
         Rainfall | Precipitation => &[Check::Rainfall, Check::Average],
@@ -59,7 +59,7 @@ pub(super) fn checks_of(variable: Variable) -> &'static [Check] {
     }
 }
 
-/// Whether the limits are there that a check needs.
+/// Whether the limits that a check needs are configured.
 pub(super) fn is_configured(limits: &ConsistencyLimits, check: Check) -> bool {
     match check {
         Check::DewPoint => limits.dew_point.is_some(),
@@ -75,9 +75,9 @@ pub(super) fn is_configured(limits: &ConsistencyLimits, check: Check) -> bool {
     }
 }
 
-/// The relations of one series of a station, in the order of the checks, and of the ids of the
-/// others where one check has several: it is the first to trip that gives the reason. The series is
-/// in the unit of its variable and of no bucket, and so are the others of which `comparable` says so.
+/// The relations of one series of a station, in the order of the checks and, within a check, of
+/// the ids of the other series: the first to trip gives the reason. The series is in the unit of its
+/// variable and not in a bucket; of the others, only those that are `comparable` are.
 pub(super) fn relations<'a>(
     of: &SeriesKey,
     limits: &'a ConsistencyLimits,
@@ -100,12 +100,12 @@ pub(super) fn relations<'a>(
     found.sort_by(|a, b| a.check.cmp(&b.check).then_with(|| id(a.other).cmp(&id(b.other))));
 }
 
-/// Whether the limits are in the unit of a series and it is not one of many buckets.
+/// Whether a series is in the unit of the limits and is not one of many buckets.
 pub(super) fn is_comparable(key: &SeriesKey) -> bool {
     key.bucket.is_empty() && key.reported_unit == key.variable.unit().symbol()
 }
 
-/// The air temperature that goes with a pressure: measured the same way, or else of the moment.
+/// The air temperature that goes with a pressure: measured the same way, or else instantaneous.
 fn air_temperature(of: &SeriesKey, keys: &[&SeriesKey]) -> Option<usize> {
     let air = |key: &SeriesKey| key.variable == AirTemperature && is_comparable(key);
     let same = |key: &&SeriesKey| air(key) && is_same_measure(of, key);
@@ -134,8 +134,8 @@ fn between<'a>(
         }
         let of_station = of.variable == BarometricPressure;
         if pair == (BarometricPressure, Mslp) || pair == (Mslp, BarometricPressure) {
-            // A station pressure that was worked out from an altimeter setting is known to some 0.3 hPa,
-            // more than the tolerance.
+            // A station pressure calculated from an altimeter setting is accurate to some 0.3 hPa,
+            // which is more than the tolerance.
             let measured = !of.calculated && !other.calculated;
             if let (true, Some(limits)) = (measured, &limits.pressure_order) {
                 add(Check::PressureOrder, Rule::PressureOrder { of_station, limits });
@@ -157,7 +157,7 @@ fn between<'a>(
     for (mean, gust) in WIND {
         if let (Some(side), Some(limits)) = (side_of(pair, mean, gust), &limits.wind_gust) {
             let (mean, gust) = if side == Side::Lower { (of, other) } else { (other, of) };
-            // The period of the gust must hold that of the mean, and a mean be one.
+            // The period of the gust must contain that of the mean, and the mean must be an actual mean.
             let holds = gust.interval_minutes >= mean.interval_minutes
                 && matches!(mean.interval_type, Average | Instantaneous);
             if holds {

@@ -1,17 +1,18 @@
-use super::super::config::CheckConfig;
+use super::super::config::Config;
 use super::*;
-use crate::series::IntervalType::{self, Cumulative, Median};
+use crate::observation::IntervalType;
+use crate::observation::IntervalType::{Cumulative, Median};
 
 fn key(variable: Variable, kind: IntervalType, minutes: i32) -> SeriesKey {
     SeriesKey::new(variable, kind, minutes)
 }
 
-/// The checks that hold one series against another, by the limits that ship; the same seen from the
-/// other, but for the calm, of which the speed is never wrong.
+/// The checks that compare one series with another, by the default limits; they are symmetric,
+/// except for the calm, where the speed is never wrong.
 #[track_caller]
 fn checks(one: &SeriesKey, other: &SeriesKey) -> Vec<Check> {
     let of = |one: &SeriesKey, other: &SeriesKey| {
-        let (limits, mut found) = (CheckConfig::default().consistency, Vec::new());
+        let (limits, mut found) = (Config::default().consistency, Vec::new());
         let keys = [one, other];
         let id = |which: usize| keys[which].id();
         relations(one, &limits, &keys, &[true, true], id, &mut found);
@@ -27,7 +28,7 @@ fn checks(one: &SeriesKey, other: &SeriesKey) -> Vec<Check> {
 }
 
 #[test]
-fn a_gust_is_held_against_means_of_its_period_and_of_shorter_ones() {
+fn a_gust_is_compared_with_means_of_its_period_and_of_shorter_ones() {
     for (mean, gust) in [(WindSpeed, WindGust), (WindSpeed10m, WindGust10m)] {
         let of = |kind, mean_minutes, gust_minutes| {
             checks(&key(mean, kind, mean_minutes), &key(gust, Max, gust_minutes))
@@ -36,7 +37,7 @@ fn a_gust_is_held_against_means_of_its_period_and_of_shorter_ones() {
         assert_eq!(of(Average, 2, 10), [Check::WindGust]);
         assert_eq!(of(Instantaneous, 0, 10), [Check::WindGust]);
         assert_eq!(of(Average, 11, 10), []);
-        // An extreme is no mean.
+        // An extreme is not a mean.
         for kind in [Max, Min, Median] {
             assert_eq!(of(kind, 10, 10), [], "{kind}");
         }
@@ -46,10 +47,10 @@ fn a_gust_is_held_against_means_of_its_period_and_of_shorter_ones() {
     assert_eq!(checks(&key(WindSpeed, Average, 2), &key(WindSpeed10m, Average, 2)), []);
 }
 
-/// A station pressure from an altimeter setting is known too roughly for the order, not for the
+/// A station pressure from an altimeter setting is too rough for the order check, but not for the
 /// reduction.
 #[test]
-fn pressures_of_which_one_is_calculated_are_not_ordered() {
+fn pressures_are_not_ordered_if_one_is_calculated() {
     let station = key(BarometricPressure, Instantaneous, 0);
     let sea_level = key(Mslp, Instantaneous, 0);
     let both = [Check::PressureOrder, Check::PressureReduction];
@@ -63,7 +64,7 @@ fn pressures_of_which_one_is_calculated_are_not_ordered() {
 }
 
 #[test]
-fn values_are_held_against_those_of_the_same_measure() {
+fn values_are_compared_with_those_of_the_same_measure() {
     for (lower, upper, expected) in [
         (DewPointTemperature, AirTemperature, Check::DewPoint),
         (DewPointTemperature, WetBulbTemperature, Check::WetBulb),
@@ -79,17 +80,17 @@ fn values_are_held_against_those_of_the_same_measure() {
         assert_eq!(of([Average; 2], [10, 60]), [], "{lower} {upper}");
         assert_eq!(of([Average, Max], [10, 10]), [], "{lower} {upper}");
     }
-    // The speed says nothing of the direction of a gust, nor is it wrong itself.
+    // The speed says nothing about the direction of a gust, nor is it wrong itself.
     assert_eq!(checks(&key(WindDirection, Max, 10), &key(WindGust, Max, 10)), []);
     assert_eq!(checks(&key(WindSpeed, Average, 10), &key(WindDirection, Average, 10)), []);
-    // The waves of a period need not be of one kind.
+    // The waves of a period need not have the same interval type.
     let highest = key(WaveHeightMax, Max, 20);
     assert_eq!(checks(&key(WaveHeight, Average, 20), &highest), [Check::WaveHeight]);
     assert_eq!(checks(&key(WaveHeight, Average, 10), &highest), []);
 }
 
 #[test]
-fn an_average_is_held_against_the_extremes_of_its_period() {
+fn an_average_is_compared_with_the_extremes_of_its_period() {
     for one in [Average, Max, Min] {
         for other in [Average, Max, Min] {
             let of = |minutes| {
@@ -108,12 +109,12 @@ fn an_average_is_held_against_the_extremes_of_its_period() {
     assert_eq!(checks(&average.clone().calculated(), &most), []);
     assert_eq!(checks(&average.calculated(), &most.calculated()), [Check::Average]);
     assert_eq!(checks(&key(AirTemperature, Average, 60), &key(DewPointTemperature, Max, 60)), []);
-    // The average of an angle is no number between the extremes.
+    // The average of an angle does not lie between the extremes.
     let direction = checks(&key(WindDirection, Average, 60), &key(WindDirection, Max, 60));
     assert_eq!(direction, []);
 }
 
-/// The temperature for the reduction of a pressure is of the same measure, else of the moment.
+/// The temperature for the reduction of a pressure is of the same measure, or else instantaneous.
 #[test]
 fn the_air_temperature_of_a_reduction_is_of_the_same_measure_or_of_the_moment() {
     let found = |airs: &[SeriesKey]| {
@@ -121,7 +122,7 @@ fn the_air_temperature_of_a_reduction_is_of_the_same_measure_or_of_the_moment() 
         let sea_level = key(Mslp, Average, 60);
         let mut keys = vec![&station, &sea_level];
         keys.extend(airs);
-        let (limits, mut found) = (CheckConfig::default().consistency, Vec::new());
+        let (limits, mut found) = (Config::default().consistency, Vec::new());
         let comparable = vec![true; keys.len()];
         let id = |which: usize| keys[which].id();
         relations(&station, &limits, &keys, &comparable, id, &mut found);
@@ -140,10 +141,10 @@ fn the_air_temperature_of_a_reduction_is_of_the_same_measure_or_of_the_moment() 
 }
 
 #[test]
-fn what_cannot_be_compared_is_held_against_nothing() {
+fn incomparable_series_have_no_relations() {
     let (air, dew) =
         (key(AirTemperature, Instantaneous, 0), key(DewPointTemperature, Instantaneous, 0));
-    let (limits, mut found) = (CheckConfig::default().consistency, Vec::new());
+    let (limits, mut found) = (Config::default().consistency, Vec::new());
     let keys = [&air, &dew];
     relations(&air, &limits, &keys, &[true, false], |which| keys[which].id(), &mut found);
     assert!(found.is_empty());

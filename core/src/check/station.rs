@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::StationSite;
-use super::config::CheckConfig;
+use super::config::Config;
 use super::consistency::{
     calm_wind, ordered, pressure_order, pressure_reduction, tolerance, wind_gust,
 };
-use super::explain;
+use super::details;
 use super::limits::{
     AccumulationLimits, PersistenceLimits, RangeLimits, RecordLimits, SpikeLimits, StepLimits,
 };
@@ -18,26 +18,25 @@ use super::readings::Readings;
 use super::relation::{Relation, Rule, is_comparable, relations};
 use super::step::{BeyondReach, spike, step};
 use super::value::value;
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
-use crate::series::{IntervalType, SeriesKey};
+use crate::observation::{BaseQuality, IntervalType, Quality, ReasonQuality, SeriesKey};
 
-/// The checks of one station, made ready.
+/// The prepared checks of one station.
 pub(crate) struct Pass<'a, R> {
-    pub(super) config: &'a CheckConfig,
+    pub(super) config: &'a Config,
     pub(super) site: &'a StationSite,
     pub(super) series: &'a [R],
     pub(super) plans: Vec<Plan<'a>>,
-    /// Which of the readings that are judged others are held against: those that are a value, not
-    /// impossible by our range check, and not refused by their source. It depends on nothing but
-    /// the reading itself. One series after the other, as the plans say.
+    /// Which readings the judged ones may be compared with: those with a value, not
+    /// impossible by our range check, and not rejected by their source. This depends only on
+    /// the reading itself. One series after the other, in the order of the plans.
     usable: Vec<bool>,
 }
 
 /// The limits of one series at the station.
 pub(super) struct Plan<'a> {
-    /// Whether the values are in the unit of the limits and of no bucket.
+    /// Whether the values are in the unit of the limits and not in a bucket.
     pub comparable: bool,
-    /// Whether one value follows from the one before, as it does not for extremes and totals.
+    /// Whether successive values are related, which extremes and totals are not.
     pub steady: bool,
     pub seasons: Option<(Seasons, &'a RangeLimits)>,
     pub max_amount: Option<(f64, &'a AccumulationLimits)>,
@@ -46,13 +45,13 @@ pub(super) struct Plan<'a> {
     pub step: Option<&'a StepLimits>,
     pub persistence: Option<&'a PersistenceLimits>,
     pub relations: Vec<Relation<'a>>,
-    /// The readings whose use is known, and where in [`Pass::usable`] they begin.
+    /// The readings whose use is known, and where they begin in [`Pass::usable`].
     known: Range<usize>,
     known_at: usize,
 }
 
 impl<'a> Plan<'a> {
-    fn new(config: &'a CheckConfig, site: &StationSite, key: &SeriesKey) -> Self {
+    fn new(config: &'a Config, site: &StationSite, key: &SeriesKey) -> Self {
         let variable = &key.variable;
         let comparable = is_comparable(key);
         let steady = comparable
@@ -88,7 +87,7 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a, R: Readings> Pass<'a, R> {
-    pub fn new(config: &'a CheckConfig, site: &'a StationSite, series: &'a [R]) -> Self {
+    pub(crate) fn new(config: &'a Config, site: &'a StationSite, series: &'a [R]) -> Self {
         let mut plans: Vec<_> = series.iter().map(|of| Plan::new(config, site, of.key())).collect();
         let keys: Vec<_> = series.iter().map(Readings::key).collect();
         let comparable: Vec<_> = plans.iter().map(|plan| plan.comparable).collect();
@@ -101,9 +100,10 @@ impl<'a, R: Readings> Pass<'a, R> {
         Self { config, site, series, plans, usable: Vec::new() }
     }
 
-    /// The first moment whose verdict may be another when readings from a moment on are: that of
-    /// the usable reading before them, which may stick out or no longer do so.
-    pub fn changed_from_ms(&self, first_ms: i64) -> i64 {
+    /// The first moment whose verdict may change if readings from a moment on change: that of
+    /// the usable reading before them, which may become a spike or stop being one.
+    #[cfg(feature = "intake")]
+    pub(crate) fn changed_from_ms(&self, first_ms: i64) -> i64 {
         let series = self.series.iter().zip(&self.plans).enumerate();
         let before = series.filter_map(|(which, (of, plan))| {
             let oldest_ms = first_ms.saturating_sub(plan.spike?.curve.reach_ms());
@@ -114,7 +114,7 @@ impl<'a, R: Readings> Pass<'a, R> {
     }
 
     /// Judges some readings of each series, in order.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         readings: &[Range<usize>],
         mut judged: impl FnMut(usize, usize, Quality),
@@ -136,7 +136,7 @@ impl<'a, R: Readings> Pass<'a, R> {
         }
     }
 
-    /// Whether others are held against a reading.
+    /// Whether others may be compared with a reading.
     #[inline]
     pub(super) fn is_usable(&self, which: usize, reading: usize) -> bool {
         let plan = &self.plans[which];
@@ -159,7 +159,7 @@ impl<'a, R: Readings> Pass<'a, R> {
         (reading + 1..self.series[which].len()).find(|&after| self.is_usable(which, after))
     }
 
-    /// The usable reading of a series at an instant. The cursor, once set, goes forward only.
+    /// The usable reading of a series at an instant. The cursor, once set, only moves forward.
     #[inline]
     fn reading_at(&self, which: usize, ts_ms: i64, cursor: &mut Option<usize>) -> Option<usize> {
         let of = &self.series[which];
@@ -173,7 +173,7 @@ impl<'a, R: Readings> Pass<'a, R> {
 }
 
 impl Plan<'_> {
-    fn is_usable<R: Readings>(&self, config: &CheckConfig, of: &R, reading: usize) -> bool {
+    fn is_usable<R: Readings>(&self, config: &Config, of: &R, reading: usize) -> bool {
         let number = of.value(reading);
         of.source(reading).base > BaseQuality::Error
             && value(of.key().variable, number, &config.value).is_none()
@@ -192,22 +192,22 @@ struct Between {
     elapsed: [i64; 2],
 }
 
-/// A walk along one series from any reading on, which must see every reading once, in order.
+/// A walk along one series from any reading on, which must visit every reading once, in order.
 pub(super) struct Walk<'a, R> {
     pass: &'a Pass<'a, R>,
     which: usize,
     of: &'a R,
     plan: &'a Plan<'a>,
-    /// The last usable reading, and the last that is no spike either.
+    /// The last usable reading, and the last one that is also not a spike.
     before: Option<usize>,
     before_step: Option<usize>,
     streak: Option<Streak<'a>>,
-    /// For each relation the place in the other series and in the air temperature.
+    /// For each relation, the position in the other series and in the air temperature.
     cursors: Vec<[Option<usize>; 2]>,
 }
 
 impl<'a, R: Readings> Walk<'a, R> {
-    pub fn new(pass: &'a Pass<'a, R>, which: usize, first: usize) -> Self {
+    pub(super) fn new(pass: &'a Pass<'a, R>, which: usize, first: usize) -> Self {
         let (of, plan) = (&pass.series[which], &pass.plans[which]);
         let mut walk = Self {
             pass,
@@ -238,7 +238,7 @@ impl<'a, R: Readings> Walk<'a, R> {
 
     /// Runs the checks on the next reading, in their order.
     #[inline]
-    pub fn judge<S: Sink>(&mut self, reading: usize, sink: &mut S) {
+    pub(super) fn judge<S: Sink>(&mut self, reading: usize, sink: &mut S) {
         self.alone(reading, sink);
         if self.pass.is_usable(self.which, reading) {
             let sticks_out = self.spike(reading, sink);
@@ -252,12 +252,12 @@ impl<'a, R: Readings> Walk<'a, R> {
         }
     }
 
-    /// The checks that need nothing but the reading.
+    /// The checks that need only the reading itself.
     fn alone<S: Sink>(&self, reading: usize, sink: &mut S) {
         let (number, ts_ms) = (self.of.value(reading), self.of.ts_ms(reading));
         let (key, plan, limits) = (self.of.key(), self.plan, &self.pass.config.value);
         let missing = value(key.variable, number, limits);
-        sink.note(Check::Value, missing.into(), || explain::value(self.of, reading, limits));
+        sink.note(Check::Value, missing.into(), || details::value(self.of, reading, limits));
         if missing.is_some() {
             return;
         }
@@ -265,18 +265,21 @@ impl<'a, R: Readings> Walk<'a, R> {
         if band.is_some() || plan.max_amount.is_some() {
             let band = band.unwrap_or_default();
             let tripped = range(number, band, plan.max_amount.map(|(max, _)| max));
-            let details = || explain::range(self.of, reading, plan, band);
+            let details = || {
+                let source = plan.seasons.map_or("", |(_, limits)| &limits.source);
+                details::range(self.of, reading, band, source, plan.max_amount)
+            };
             sink.note(Check::Range, tripped.into(), details);
         }
         if let Some(limits) = plan.record {
             let tripped = (!limits.bounds.contains(number))
                 .then_some(Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range });
-            let details = || explain::record(self.of, reading, limits);
+            let details = || details::record(self.of, reading, limits);
             sink.note(Check::Record, tripped.into(), details);
         }
     }
 
-    /// Whether a reading sticks out from the usable ones before and after it; with these.
+    /// Whether a reading sticks out from the usable ones before and after it; returned with these.
     #[inline]
     fn sticks_out(
         &self,
@@ -307,7 +310,7 @@ impl<'a, R: Readings> Walk<'a, R> {
         let (between, outcome) = self.sticks_out(self.before, reading, limits);
         sink.note(Check::Spike, outcome, || {
             between.map_or_else(Details::default, |Between { readings, elapsed }| {
-                explain::spike(self.of, readings, elapsed, limits)
+                details::spike(self.of, readings, elapsed, limits)
             })
         });
         matches!(outcome, Outcome::Tripped(_))
@@ -323,7 +326,7 @@ impl<'a, R: Readings> Walk<'a, R> {
         let change = self.of.value(reading) - self.of.value(before);
         let outcome = step(change, elapsed_ms, limits).map_or(not_run, Into::into);
         sink.note(Check::Step, outcome, || {
-            explain::step(self.of, [before, reading], elapsed_ms, limits)
+            details::step(self.of, [before, reading], elapsed_ms, limits)
         });
     }
 
@@ -341,7 +344,7 @@ impl<'a, R: Readings> Walk<'a, R> {
             streak.judge(self.of, &usable, reading, &found).into()
         };
         sink.note(Check::Persistence, outcome, || {
-            explain::persistence(self.of, &usable, reading, &found, limits)
+            details::persistence(self.of, &usable, reading, &found, limits)
         });
     }
 
@@ -407,7 +410,7 @@ impl<'a, R: Readings> Walk<'a, R> {
             };
             sink.note(check, outcome, || {
                 let other = (&self.pass.series[other], at);
-                explain::relation(self.of, reading, other, relation.rule, computed, altitude_m)
+                details::relation(self.of, reading, other, relation.rule, computed, altitude_m)
             });
         }
     }

@@ -1,9 +1,9 @@
-//! Changes from one reading to the next: step and spike. Both know the time between the readings.
+//! Changes from one reading to the next: step and spike. Both consider the time between them.
 
 use super::limits::{Curve, SpikeLimits, StepLimits};
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
+use crate::observation::{BaseQuality, Quality, ReasonQuality};
 
-/// The elapsed time is longer than any that has a limit.
+/// The elapsed time is longer than any with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BeyondReach;
 
@@ -36,7 +36,7 @@ pub(super) fn step(
 }
 
 /// A value that sticks out: with a and b its distances from the values before and after, both on
-/// one side, |a − b| < ratio · (a + b) and a + b > the sum of the limits of both elapsed times
+/// the same side, |a − b| < ratio · (a + b) and a + b > the sum of the limits of both elapsed times
 /// (the dip check of olympian).
 #[inline]
 pub(super) fn spike(

@@ -1,25 +1,25 @@
-use super::super::config::CheckConfig;
+use super::super::config::Config;
 use super::*;
+use crate::observation::Variable;
 use crate::time::{HOUR_MS, MINUTE_MS};
-use crate::variable::Variable;
 
 type Found = Result<Option<Quality>, BeyondReach>;
 
 const PASSED: Found = Ok(None);
 
-#[allow(clippy::unnecessary_wraps, reason = "the shape of what it is compared with")]
+#[allow(clippy::unnecessary_wraps, reason = "the type it is compared with")]
 const fn tripped(base: BaseQuality, reason: ReasonQuality) -> Found {
     Ok(Some(Quality { base, reason }))
 }
 
-/// WMO's table, as a deployment may put it in.
+/// WMO's table, as a deployment may configure it.
 const WMO: &str = "[step.airTemperature]\ndirectional = true\nsource = \"WMO-No. 305 VI.21\"\n\
     doubtful = { hours = [1, 2, 3, 6, 12], limits = [4, 7, 9, 15, 25] }\n\
     instrumentation = { hours = [1], limits = [3] }\n";
 
 #[test]
 fn a_step_has_the_published_limits_of_its_elapsed_time() {
-    let config = CheckConfig::from_toml(WMO).unwrap();
+    let config = Config::from_toml(WMO).unwrap();
     let air = &config.step[&Variable::AirTemperature];
     for (hours, limit) in [(2, 7.0), (3, 9.0), (6, 15.0), (12, 25.0)] {
         assert_eq!(step(limit, hours * HOUR_MS, air), PASSED, "{hours} h");
@@ -33,8 +33,8 @@ fn a_step_has_the_published_limits_of_its_elapsed_time() {
 
 #[test]
 fn both_levels_of_a_step_can_be_reached() {
-    // A fault of peers: with one level asked first, the other one can't be.
-    let config = CheckConfig::from_toml(WMO).unwrap();
+    // A bug seen elsewhere: if one level is tested first, the other is unreachable.
+    let config = Config::from_toml(WMO).unwrap();
     let air = &config.step[&Variable::AirTemperature];
     assert_eq!(step(3.0, HOUR_MS, air), PASSED);
     assert_eq!(
@@ -45,8 +45,8 @@ fn both_levels_of_a_step_can_be_reached() {
 }
 
 #[test]
-fn the_limits_that_ship_are_those_of_madis_in_an_hour() {
-    let config = CheckConfig::default();
+fn the_default_limits_are_those_of_madis_in_an_hour() {
+    let config = Config::default();
     for (variable, limit) in [
         (Variable::AirTemperature, 19.4),
         (Variable::DewPointTemperature, 19.4),
@@ -67,16 +67,16 @@ fn the_limits_that_ship_are_those_of_madis_in_an_hour() {
 
 #[test]
 fn a_spike_sticks_out_on_one_side_and_alike() {
-    let config = CheckConfig::default();
+    let config = Config::default();
     let limits = &config.spike[&Variable::AirTemperature];
     let hourly = [HOUR_MS; 2];
     let stuck_out = tripped(BaseQuality::Instrumentation, ReasonQuality::Change);
     assert_eq!(spike([10.0, 18.0, 10.5], hourly, limits), stuck_out);
     assert_eq!(spike([10.0, 2.0, 10.5], hourly, limits), stuck_out);
-    // A change that stays, and one that goes on.
+    // A change that stays, and one that continues.
     assert_eq!(spike([10.0, 18.0, 17.0], hourly, limits), PASSED);
     assert_eq!(spike([10.0, 15.0, 20.0], hourly, limits), PASSED);
-    // Just the limit of 4 on each side is none.
+    // Exactly the limit of 4 on each side is not a spike.
     assert_eq!(spike([10.0, 14.0, 10.0], hourly, limits), PASSED);
     assert_eq!(spike([10.0, 14.1, 10.0], hourly, limits), stuck_out);
     // |a − b| just below 0.35 (a + b): a = 8, b = 3.852.
@@ -85,8 +85,8 @@ fn a_spike_sticks_out_on_one_side_and_alike() {
 }
 
 #[test]
-fn a_spike_knows_the_time() {
-    let limits = &CheckConfig::default().spike[&Variable::AirTemperature];
+fn a_spike_depends_on_the_elapsed_time() {
+    let limits = &Config::default().spike[&Variable::AirTemperature];
     let values = [10.0, 16.0, 10.0];
     assert!(spike(values, [HOUR_MS; 2], limits).unwrap().is_some());
     assert!(spike(values, [2 * HOUR_MS; 2], limits).unwrap().is_none());

@@ -1,14 +1,14 @@
-//! The tables of `docs/quality.md` are those of the code: each is written here from the limits that
-//! ship, and the file must contain it.
+//! The tables of `docs/quality.md` match the code: each is generated here from the default limits,
+//! and the file must contain it.
 
 use std::fmt::Write as _;
 
 use super::limits::{Band, Bounds, Curve};
-use super::{Check, CheckConfig};
-use crate::crosswalk::{BUFR_033020, Crosswalk, MADIS, QARTOD, SWOB_QA_SUMMARY};
-use crate::quality::BaseQuality;
+use super::{Check, Config};
+use crate::observation::{
+    BUFR_033020, BaseQuality, Crosswalk, MADIS, QARTOD, SWOB_QA_SUMMARY, Variable,
+};
 use crate::time::HOUR_MS;
-use crate::variable::Variable;
 
 fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut text = format!("| {} |\n|{}\n", head.join(" | "), " --- |".repeat(head.len()));
@@ -93,7 +93,7 @@ fn the_checks_in_their_order() {
 
 #[test]
 fn the_range_limits() {
-    let config = CheckConfig::default();
+    let config = Config::default();
     let rows = config.range.iter().flat_map(|(&variable, limits)| {
         let bands: [(&str, Option<Band>); 5] = [
             ("> 45°, winter", limits.high_winter),
@@ -117,7 +117,7 @@ fn the_range_limits() {
 
 #[test]
 fn the_amounts_and_records() {
-    let config = CheckConfig::default();
+    let config = Config::default();
     let rows = config.accumulation.iter().map(|(variable, limits)| {
         let [hour, day] = [limits.per_hour.0, limits.per_day.0].map(|limit| limit.to_string());
         vec![variable.to_string(), unit(*variable), hour, day, limits.source.clone()]
@@ -132,7 +132,7 @@ fn the_amounts_and_records() {
 
 #[test]
 fn the_spikes_and_steps() {
-    let config = CheckConfig::default();
+    let config = Config::default();
     let rows = config.spike.iter().map(|(variable, limits)| {
         let (ratio, limit) = (limits.ratio.to_string(), points(&limits.curve));
         vec![variable.to_string(), unit(*variable), ratio, limit, limits.source.clone()]
@@ -159,7 +159,7 @@ fn the_spikes_and_steps() {
 
 #[test]
 fn the_persistence() {
-    let config = CheckConfig::default();
+    let config = Config::default();
     let rows = config.persistence.iter().map(|(variable, limits)| {
         let row = |row: &super::limits::Repeats| {
             format!("{}: {} and {} h", row.step.0, row.repeats, hours(row.hours.ms))
@@ -181,7 +181,7 @@ fn the_persistence() {
 
 #[test]
 fn the_consistency() {
-    let rules = CheckConfig::default().consistency;
+    let rules = Config::default().consistency;
     let precise = |check: Check, limits: Option<super::limits::PrecisionLimits>| {
         let limits = limits.unwrap();
         let row = |(precision, limit): &(f64, f64)| format!("{limit} at {precision}");
@@ -209,7 +209,7 @@ fn the_consistency() {
 
 #[test]
 fn the_neighbours_and_sentinels() {
-    let config = CheckConfig::default();
+    let config = Config::default();
     let rows = config.neighbours.iter().map(|(variable, limits)| {
         vec![
             variable.to_string(),

@@ -1,11 +1,10 @@
-//! Value type: a number that stands for itself.
+//! Value type: a number that does not stand for a missing value.
 
 use super::limits::ValueLimits;
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
-use crate::variable::Variable;
+use crate::observation::{BaseQuality, Quality, ReasonQuality, Variable};
 
-/// NaN is no value: Missing, reason Missing. What is infinite or stands for "no value" is Missing,
-/// reason ValueType.
+/// NaN is no value: Missing, reason Missing. An infinite value, or one that stands for "no value",
+/// is Missing, reason ValueType.
 pub(super) fn value(variable: Variable, value: f64, limits: &ValueLimits) -> Option<Quality> {
     let missing = |reason| Some(Quality { base: BaseQuality::Missing, reason });
     if value.is_nan() {

@@ -8,7 +8,8 @@ const PERCENT: RangeInclusive<f64> = 0.0..=100.0;
 /// Temperatures of Steadman's table (J. Appl. Meteor. 18, 1979): 20 to 50 °C.
 const STEADMAN_F: RangeInclusive<f64> = 68.0..=122.0;
 /// The lowest air temperature on record is −89.2 °C (Vostok, 1983) and the highest wind speed
-/// 408 km/h (Barrow Island, 1996; both WMO archive of extremes); beyond, no index was ever meant.
+/// 408 km/h (Barrow Island, 1996; both WMO archive of extremes); the indices are not meant for
+/// more.
 const COLDEST_C: f64 = -90.0;
 const COLDEST_F: f64 = -130.0;
 const STRONGEST_KMH: f64 = 410.0;
@@ -18,16 +19,16 @@ const STRONGEST_MPH: f64 = 255.0;
 /// National Weather Service computes it (WPC, "The heat index equation"; Rothfusz, Technical
 /// Attachment SR 90-23, 1990).
 ///
-/// The mean of the temperature and of Steadman's simple formula where that is below 80 °F, else
+/// The mean of the temperature and of Steadman's simple formula if that is below 80 °F, else
 /// Rothfusz's regression, less an adjustment below 13 % (80 to 112 °F) and plus one above 85 %
 /// (80 to 87 °F).
 ///
-/// `None` outside of 68 to 122 °F, which Steadman's table has, of 0 to 100 %, and for NaN. In air that
-/// is both hotter and damper than the table (from about 140 °F of heat index) the regression runs
-/// away; it is not cut here.
+/// `None` outside 68 to 122 °F, the range of Steadman's table, outside 0 to 100 %, and for NaN. In
+/// air both hotter and damper than the table (from a heat index of about 140 °F) the regression
+/// diverges; it is not capped here.
 ///
 /// ```
-/// use mesonet::heat_index_f;
+/// use mesonet::derived::heat_index_f;
 /// assert_eq!(heat_index_f(96.0, 65.0).unwrap().round(), 121.0);
 /// assert_eq!(heat_index_f(67.0, 65.0), None);
 /// ```
@@ -59,11 +60,11 @@ pub fn heat_index_f(air_temperature_f: f64, relative_humidity_pct: f64) -> Optio
 }
 slice_form!(heat_index_f_into, heat_index_f(air_temperature_f, relative_humidity_pct));
 
-/// Heat index in °C from the air temperature in °C and the relative humidity in percent:
-/// [`heat_index_f`] with its rules, defined from 20 to 50 °C.
+/// Heat index in °C from the air temperature in °C and the relative humidity in percent, by the
+/// rules of [`heat_index_f`], defined from 20 to 50 °C.
 ///
 /// ```
-/// use mesonet::heat_index_c;
+/// use mesonet::derived::heat_index_c;
 /// let heat_index = heat_index_c(35.0, 70.0).unwrap();
 /// assert!((heat_index - 50.3405).abs() < 1e-4);
 /// ```
@@ -73,18 +74,18 @@ pub fn heat_index_c(air_temperature_c: f64, relative_humidity_pct: f64) -> Optio
 }
 slice_form!(heat_index_c_into, heat_index_c(air_temperature_c, relative_humidity_pct));
 
-/// Humidex from the air temperature and the dew point in °C (Masterton and Richardson 1979, as the
-/// glossary of Environment and Climate Change Canada's climate data has it):
+/// Humidex from the air temperature and the dew point in °C (Masterton and Richardson 1979, as in
+/// the glossary of Environment and Climate Change Canada's climate data):
 /// T + 5/9 · (e − 10), e = 6.11 · exp(5417.7530 · (1/273.15 − 1/(273.15 + Td))) hPa.
 ///
-/// Below a dew point of about 7 °C it is less than the temperature; Canada shows it only where it is
+/// Below a dew point of about 7 °C it is less than the temperature; Canada shows it only if it is
 /// at least 1 above.
 ///
-/// `None` below 20 °C, where Canada gives none, above 60 °C, for a dew point above the temperature or
-/// below −90 °C, and for NaN.
+/// `None` below 20 °C, where Canada gives no value, above 60 °C, for a dew point above the
+/// temperature or below −90 °C, and for NaN.
 ///
 /// ```
-/// use mesonet::humidex;
+/// use mesonet::derived::humidex;
 /// assert_eq!(humidex(30.0, 15.0).unwrap().round(), 34.0);
 /// assert_eq!(humidex(19.9, 15.0), None);
 /// ```
@@ -97,17 +98,17 @@ pub fn humidex(air_temperature_c: f64, dew_point_c: f64) -> Option<f64> {
 }
 slice_form!(humidex_into, humidex(air_temperature_c, dew_point_c));
 
-/// Wind chill, Canada: an index like a temperature in °C, from the air temperature in °C and the
+/// Canadian wind chill, a temperature-like index in °C, from the air temperature in °C and the
 /// wind speed at 10 m in km/h (Environment Canada, 2001; JAG/TI).
 ///
 /// 13.12 + 0.6215 T − 11.37 V^0.16 + 0.3965 T V^0.16 from 5 km/h; below,
 /// T + (−1.59 + 0.1345 T) / 5 · V.
 ///
-/// `None` above 0 °C, where Canada gives none, below −90 °C, for a wind below 0 or above 410 km/h,
-/// which none on record reached, and for NaN.
+/// `None` above 0 °C, where Canada gives no value, below −90 °C, for a wind below 0 or above
+/// 410 km/h, which exceeds the record, and for NaN.
 ///
 /// ```
-/// use mesonet::wind_chill_c;
+/// use mesonet::derived::wind_chill_c;
 /// assert_eq!(wind_chill_c(-25.0, 20.0).unwrap().round(), -37.0);
 /// assert_eq!(wind_chill_c(-25.0, 0.0), Some(-25.0));
 /// assert_eq!(wind_chill_c(5.0, 20.0), None);
@@ -134,15 +135,15 @@ fn strong_wind_chill_c(air_c: f64, wind_kmh: f64) -> f64 {
     13.12 + 0.6215 * air_c - 11.37 * power + 0.3965 * air_c * power
 }
 
-/// Wind chill, United States, in °F, from the air temperature in °F and the wind speed at 10 m in
-/// miles per hour (National Weather Service, 2001; JAG/TI):
+/// US wind chill in °F, from the air temperature in °F and the wind speed at 10 m in miles per hour
+/// (National Weather Service, 2001; JAG/TI):
 /// 35.74 + 0.6215 T − 35.75 V^0.16 + 0.4275 T V^0.16.
 ///
-/// `None` above 50 °F and up to 3 mph, where the NWS gives none, below −130 °F, above 255 mph, and for
-/// NaN.
+/// `None` above 50 °F and up to 3 mph, where the NWS gives no value, below −130 °F, above 255 mph,
+/// and for NaN.
 ///
 /// ```
-/// use mesonet::wind_chill_f;
+/// use mesonet::derived::wind_chill_f;
 /// assert_eq!(wind_chill_f(20.0, 15.0).unwrap().round(), 6.0);
 /// assert_eq!(wind_chill_f(20.0, 3.0), None);
 /// ```

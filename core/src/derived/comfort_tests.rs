@@ -2,9 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The column of +5 °C of Environment Canada's "Wind Chill Calculation Chart" (archived 2006-02-08),
-/// for winds of 5 to 80 km/h in steps of 5. The chart goes on above 0 °C, where its formula is no
-/// longer used; the other 176 cells are golden vectors.
+/// The column for +5 °C of Environment Canada's "Wind Chill Calculation Chart" (archived
+/// 2006-02-08), for winds of 5 to 80 km/h in steps of 5. The chart continues above 0 °C, where its
+/// formula is no longer used; the other 176 cells are golden vectors.
 const CHART_AT_5_C: [f64; 16] =
     [4., 3., 2., 1., 1., 0., 0., -1., -1., -1., -2., -2., -2., -2., -3., -3.];
 
@@ -70,7 +70,7 @@ proptest! {
         let value = humidex(air_c, dew_c).unwrap();
         prop_assert!(value > humidex(air_c, dew_c - 0.1).unwrap());
         prop_assert!(value >= air_c - 50.0 / 9.0);
-        // 10 hPa lie near a dew point of 7 °C.
+        // 10 hPa are close to a dew point of 7 °C.
         prop_assert!(dew_c < 7.1 || value > air_c);
     }
 

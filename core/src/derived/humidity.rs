@@ -1,22 +1,22 @@
 //! Dew point, relative humidity and wet bulb.
 //!
-//! All rest on one vapour pressure: Magnus's formula over water with the coefficients of Sonntag
-//! (Z. Meteorol. 40, 1990), e = 6.112 · exp(17.62 t / (243.12 + t)) hPa, which WMO-No. 8 (part I,
-//! chapter 4, annex 4.B) gives for −45 to 60 °C. It is over water below 0 °C too, as humidity is
-//! reported. Bolton's coefficients (1980), which MetPy used until 1.6, hold only from −35 to 35 °C;
-//! the published dew points and the published wet bulb are reproduced with either.
+//! All are based on one vapour pressure: Magnus's formula over water with the coefficients of
+//! Sonntag (Z. Meteorol. 40, 1990), e = 6.112 · exp(17.62 t / (243.12 + t)) hPa, which WMO-No. 8
+//! (part I, chapter 4, annex 4.B) gives for −45 to 60 °C. Water is assumed below 0 °C too, as in
+//! reports of humidity. Bolton's coefficients (1980), which MetPy used until 1.6, hold only from
+//! −35 to 35 °C; the published dew points and the published wet bulb are reproduced with either.
 
 use std::ops::RangeInclusive;
 
 use super::pressure::{DRY_AIR_J_PER_KG_K, STATION_HPA, ZERO_CELSIUS_K};
 use super::slices::slice_form;
 
-/// Where WMO-No. 8 gives the formula over water.
+/// The range for which WMO-No. 8 gives the formula over water.
 const MAGNUS_C: RangeInclusive<f64> = -45.0..=60.0;
 const MAGNUS_SLOPE: f64 = 17.62;
 const MAGNUS_POLE_C: f64 = 243.12;
 const TRIPLE_POINT_HPA: f64 = 6.112;
-/// Specific heat of dry air at constant pressure by its gas constant: 7/2 for a gas of two atoms.
+/// Specific heat of dry air at constant pressure over its gas constant: 7/2 for a diatomic gas.
 const HEAT_BY_GAS_CONSTANT: f64 = 3.5;
 
 /// Exponent of the saturation vapour pressure at a temperature.
@@ -31,14 +31,14 @@ fn saturation_hpa(temperature_c: f64) -> f64 {
 }
 
 /// Dew point in °C from the air temperature in °C and the relative humidity over water in percent,
-/// by the inverse of Magnus's formula with the coefficients of Sonntag (1990), as WMO-No. 8 (part I,
-/// chapter 4, annex 4.B) has it.
+/// by the inverse of Magnus's formula with the coefficients of Sonntag (1990), as in WMO-No. 8
+/// (part I, chapter 4, annex 4.B).
 ///
-/// `None` for a humidity that is not above 0 and at most 100 %, where the temperature or the dew
-/// point is outside of −45 to 60 °C, which the formula is given for, and for NaN.
+/// `None` unless the humidity is above 0 and at most 100 %, if the temperature or the dew point is
+/// outside −45 to 60 °C, for which the formula is given, and for NaN.
 ///
 /// ```
-/// use mesonet::dew_point_c;
+/// use mesonet::derived::dew_point_c;
 /// assert_eq!(dew_point_c(25.0, 85.0).unwrap().round(), 22.0);
 /// assert_eq!(dew_point_c(0.0, 100.0), Some(0.0));
 /// assert_eq!(dew_point_c(25.0, 0.0), None);
@@ -51,22 +51,22 @@ pub fn dew_point_c(air_temperature_c: f64, relative_humidity_pct: f64) -> Option
         && relative_humidity_pct <= 100.0;
     let exponent = libm::log(relative_humidity_pct / 100.0) + magnus(air_temperature_c);
     let dew_point_c = MAGNUS_POLE_C * exponent / (MAGNUS_SLOPE - exponent);
-    // Rounding must not carry the dew point of nearly saturated air out of the domain or above the
-    // temperature: the way back would be undefined.
+    // Rounding must not move the dew point of nearly saturated air out of the domain or above the
+    // temperature: the inverse would be undefined.
     (defined && exponent >= magnus(*MAGNUS_C.start()))
         .then(|| dew_point_c.max(*MAGNUS_C.start()).min(air_temperature_c))
 }
 slice_form!(dew_point_c_into, dew_point_c(air_temperature_c, relative_humidity_pct));
 
 /// Relative humidity over water in percent from the air temperature and the dew point in °C: the
-/// ratio of the vapour pressures by Magnus's formula with the coefficients of Sonntag (1990), as
-/// WMO-No. 8 (part I, chapter 4, annex 4.B) has it.
+/// ratio of the vapour pressures by Magnus's formula with the coefficients of Sonntag (1990), as in
+/// WMO-No. 8 (part I, chapter 4, annex 4.B).
 ///
-/// `None` for a dew point above the temperature, outside of −45 to 60 °C, which the formula is given
-/// for, and for NaN.
+/// `None` for a dew point above the temperature, outside −45 to 60 °C, for which the formula is
+/// given, and for NaN.
 ///
 /// ```
-/// use mesonet::relative_humidity_pct;
+/// use mesonet::derived::relative_humidity_pct;
 /// assert_eq!(relative_humidity_pct(25.0, 12.0).unwrap().round(), 44.0);
 /// assert_eq!(relative_humidity_pct(-3.0, -3.0), Some(100.0));
 /// assert_eq!(relative_humidity_pct(10.0, 10.1), None);
@@ -82,22 +82,22 @@ pub fn relative_humidity_pct(air_temperature_c: f64, dew_point_c: f64) -> Option
 slice_form!(relative_humidity_pct_into, relative_humidity_pct(air_temperature_c, dew_point_c));
 
 /// Wet-bulb temperature in °C from the pressure at the station in hPa and the air temperature and
-/// dew point in °C, by Normand's rule, as MetPy has it: air is lifted dry-adiabatically until it is
+/// dew point in °C, by Normand's rule, as in MetPy: air is lifted dry-adiabatically until it is
 /// saturated and brought back to its pressure along a moist adiabat.
 ///
-/// The air is saturated where the dry adiabat meets the dew point of its vapour by Magnus's formula;
-/// the moist adiabat dT/dln p = (R T + L r) / (c + L² r ε / (R T²)) is integrated by Runge and Kutta's
-/// method of order four in sixteen steps, which leaves less than a thousandth of a degree. It never
-/// warms less than the dew point does, so that the wet bulb lies between the dew point and the
-/// temperature. Over water below 0 °C too. A psychrometer, which mixes at constant pressure, reads
-/// some tenths of a degree more in dry air.
+/// The air is saturated where the dry adiabat meets the dew point of its vapour by Magnus's
+/// formula; the moist adiabat dT/dln p = (R T + L r) / (c + L² r ε / (R T²)) is integrated by a
+/// fourth-order Runge–Kutta method in sixteen steps, with an error of less than a thousandth of a
+/// degree. It never warms less than the dew point does, so that the wet bulb lies between the dew
+/// point and the temperature. Water is assumed below 0 °C too. A psychrometer, which mixes at
+/// constant pressure, reads some tenths of a degree more in dry air.
 ///
-/// `None` for a dew point above the temperature, outside of −45 to 60 °C, for a pressure outside of
+/// `None` for a dew point above the temperature, outside −45 to 60 °C, for a pressure outside
 /// 300 to 1100 hPa, and for NaN.
 ///
 /// ```
-/// use mesonet::wet_bulb_c;
-/// // As MetPy has it.
+/// use mesonet::derived::wet_bulb_c;
+/// // As in MetPy.
 /// let wet_bulb = wet_bulb_c(1000.0, 25.0, 15.0).unwrap();
 /// assert_eq!((wet_bulb * 100.0).round() / 100.0, 18.34);
 /// assert_eq!(wet_bulb_c(1000.0, 15.0, 25.0), None);
@@ -118,7 +118,7 @@ pub fn wet_bulb_c(
         return Some(air_temperature_c);
     }
     let wet_bulb_c = normand_c(station_pressure_hpa, air_temperature_c, dew_point_c, 16);
-    // It is between them but for the last digits.
+    // It is between them except for the last digits.
     Some(wet_bulb_c.clamp(dew_point_c, air_temperature_c))
 }
 slice_form!(wet_bulb_c_into, wet_bulb_c(station_pressure_hpa, air_temperature_c, dew_point_c));
@@ -126,7 +126,7 @@ slice_form!(wet_bulb_c_into, wet_bulb_c(station_pressure_hpa, air_temperature_c,
 fn normand_c(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> f64 {
     let air_k = air_c + ZERO_CELSIUS_K;
     let saturated_k = saturated_k(air_c, dew_point_c);
-    // Poisson's equation along the dry adiabat gives the logarithm of the pressures' ratio.
+    // Poisson's equation along the dry adiabat gives the logarithm of the ratio of the pressures.
     let lift = HEAT_BY_GAS_CONSTANT * libm::log(air_k / saturated_k);
     let step = lift / f64::from(steps);
     let half_step_ratio = libm::exp(step / 2.0);
@@ -145,11 +145,12 @@ fn normand_c(pressure_hpa: f64, air_c: f64, dew_point_c: f64, steps: u16) -> f64
     temperature_k - ZERO_CELSIUS_K
 }
 
-/// The temperature in K at which air that rises without losing heat or vapour is saturated: the root
-/// of magnus(t) − magnus(dew point) = 7/2 ln(T / air), as the vapour pressure falls with the pressure.
+/// The temperature in K at which air that rises without losing heat or vapour is saturated: the
+/// root of magnus(t) − magnus(dew point) = 7/2 ln(T / air), as the vapour pressure falls with the
+/// pressure.
 ///
-/// Bolton's formula (Mon. Wea. Rev. 108, 1980, eq. 15) is within 0.15 K of it; two steps of Newton's
-/// method leave nothing but rounding.
+/// Bolton's formula (Mon. Wea. Rev. 108, 1980, eq. 15) is within 0.15 K of it; two steps of
+/// Newton's method leave only rounding errors.
 fn saturated_k(air_c: f64, dew_point_c: f64) -> f64 {
     let (air_k, dew_point_k) = (air_c + ZERO_CELSIUS_K, dew_point_c + ZERO_CELSIUS_K);
     let bolton_k =
@@ -162,7 +163,7 @@ fn saturated_k(air_c: f64, dew_point_c: f64) -> f64 {
     })
 }
 
-/// Change of the dew point of unchanged air with the logarithm of pressure.
+/// Change of the dew point of air of constant composition with the logarithm of pressure.
 fn dew_point_slope_k(dew_point_k: f64) -> f64 {
     let from_pole = MAGNUS_POLE_C + dew_point_k - ZERO_CELSIUS_K;
     from_pole * from_pole / (MAGNUS_SLOPE * MAGNUS_POLE_C)
@@ -173,7 +174,7 @@ fn dew_point_slope_k(dew_point_k: f64) -> f64 {
 fn moist_slope_k(pressure_hpa: f64, temperature_k: f64) -> f64 {
     /// Latent heat of vaporization at 0 °C.
     const LATENT_J_PER_KG: f64 = 2.500_84e6;
-    /// Molar mass of water by that of dry air.
+    /// Ratio of the molar mass of water to that of dry air.
     const EPSILON: f64 = 18.015_268 / 28.965_46;
     let gas = DRY_AIR_J_PER_KG_K;
     let vapour_hpa = saturation_hpa(temperature_k - ZERO_CELSIUS_K);
@@ -182,8 +183,8 @@ fn moist_slope_k(pressure_hpa: f64, temperature_k: f64) -> f64 {
     let heat = HEAT_BY_GAS_CONSTANT * gas
         + LATENT_J_PER_KG * latent * EPSILON / (gas * temperature_k * temperature_k);
     // Saturated air that sinks takes up vapour, so its dew point, which is its temperature, rises
-    // more than that of unchanged air. With one latent heat for all temperatures the ratio does not
-    // say so where there is more than half as much vapour as air.
+    // more than that of air of constant composition. With one latent heat for all temperatures the
+    // ratio does not reflect this if there is more than half as much vapour as air.
     ((gas * temperature_k + latent) / heat).max(dew_point_slope_k(temperature_k))
 }
 
@@ -191,11 +192,11 @@ fn moist_slope_k(pressure_hpa: f64, temperature_k: f64) -> f64 {
 /// humidity in percent, by Stull's regression (J. Appl. Meteor. Climatol. 50, 2011, eq. 1): within
 /// −1.0 to 0.65 °C of the psychrometric one at 1013.25 hPa.
 ///
-/// `None` outside of −20 to 50 °C and of 5 to 99 %, and for NaN. Stull gives no value either where it
-/// is both cold and dry; such air is not refused here.
+/// `None` outside −20 to 50 °C and 5 to 99 %, and for NaN. Stull also gives no value for air
+/// that is both cold and dry; such air is accepted here.
 ///
 /// ```
-/// use mesonet::stull_wet_bulb_c;
+/// use mesonet::derived::stull_wet_bulb_c;
 /// assert_eq!((stull_wet_bulb_c(20.0, 50.0).unwrap() * 10.0).round(), 137.0);
 /// assert_eq!(stull_wet_bulb_c(20.0, 100.0), None);
 /// ```
@@ -232,8 +233,8 @@ mod tests {
         }
     }
 
-    /// Hot air that is nearly saturated at a low pressure came out 0.0003 °C below its dew point, as
-    /// the ratio of the moist adiabat says there.
+    /// Hot air that is nearly saturated at a low pressure came out 0.0003 °C below its dew point,
+    /// as the ratio of the moist adiabat implies there.
     #[test]
     fn the_wet_bulb_of_hot_damp_thin_air_is_not_below_its_dew_point() {
         let (air_c, dew_point_c) = (57.508_553_427_060_32, 57.292_551_967_832_44);
@@ -243,9 +244,9 @@ mod tests {
         assert!((got - uncut).abs() < 1e-11, "{uncut}");
     }
 
-    /// It is the method that keeps it between them: what is cut off at the end is rounding.
+    /// The method keeps it between them; the final clamp only removes rounding.
     #[test]
-    fn the_wet_bulb_lies_between_dew_point_and_temperature_but_for_rounding() {
+    fn the_wet_bulb_lies_between_dew_point_and_temperature_up_to_rounding() {
         for pressure_hpa in [300.0, 320.0, 400.0, 1100.0] {
             for air_c in (-45..=60).map(f64::from) {
                 for depression_c in [1e-9, 1e-3, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 105.0] {
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn rising_air_is_saturated_where_its_vapour_pressure_is_that_of_saturation() {
+    fn rising_air_saturates_at_its_saturation_vapour_pressure() {
         for air_c in [-40.0, 0.0, 25.0, 60.0] {
             for dew_point_c in [-45.0, -40.0, -5.0, 12.0, 24.9, 59.0] {
                 if dew_point_c <= air_c {

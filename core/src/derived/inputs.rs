@@ -1,15 +1,15 @@
-//! Which variables a derived one is made from.
+//! The variables from which others are derived.
 
-use crate::variable::Variable::{
-    self, AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Mslp,
-    RelativeHumidity, WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed,
-    WindSpeed10m,
+use crate::observation::Variable;
+use crate::observation::Variable::{
+    AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Mslp, RelativeHumidity,
+    WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed, WindSpeed10m,
 };
 
-/// The variables that the service derives, each after those that it is made from, with these.
+/// The variables that the service derives, each with its inputs and listed after them.
 ///
-/// `barometricPressure` is made from the altimeter setting, which is no variable: it has no inputs
-/// here.
+/// `barometricPressure` is derived from the altimeter setting, which is not a variable, so it has
+/// no inputs here.
 pub const DERIVED_INPUTS: &[(Variable, &[Variable])] = &[
     (BarometricPressure, &[]),
     (WindSpeed10m, &[WindSpeed]),
@@ -27,10 +27,9 @@ mod tests {
     use super::*;
     use crate::derived::derive_report;
     use crate::geo::LonLat;
-    use crate::quality::Quality;
-    use crate::report::{Reading, Report};
-    use crate::series::{IntervalType, SeriesKey};
-    use crate::station::{Station, StationId, StationType};
+    use crate::observation::{
+        IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId, StationType,
+    };
 
     /// The variables that are derived from a report of others.
     fn derived_from(variables: &[Variable]) -> Vec<Variable> {
@@ -55,7 +54,7 @@ mod tests {
                 AirTemperature => (IntervalType::Instantaneous, 0, 30.0),
                 DewPointTemperature => (IntervalType::Instantaneous, 0, 20.0),
                 RelativeHumidity => (IntervalType::Instantaneous, 0, 60.0),
-                other => panic!("{other} is no input"),
+                other => panic!("{other} is not an input"),
             };
             let series = SeriesKey::new(variable, kind, minutes);
             Reading { series, value, quality: Quality::UNCHECKED }

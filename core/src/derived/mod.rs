@@ -1,7 +1,7 @@
 //! Values that are calculated from others. Each formula names its source.
 //!
-//! A scalar gives `None` for NaN and outside of what its formula is given for; its slice form has the
-//! name with `_into` and gives NaN there.
+//! A scalar function returns `None` for NaN and outside the range of its formula; its slice form
+//! has the suffix `_into` and writes NaN there.
 
 mod comfort;
 mod humidity;
@@ -27,7 +27,7 @@ pub use pressure::{
 };
 pub use quality::derive_with_quality;
 pub use report::derive_report;
-#[cfg(all(feature = "store", feature = "serde"))]
+#[cfg(feature = "intake")]
 pub(crate) use report::is_input_of;
 pub use slices::DerivedLengthError;
 pub use wind::{roughness_m, wind_at_10m, wind_at_10m_into};

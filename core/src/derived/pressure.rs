@@ -4,16 +4,16 @@ use std::ops::RangeInclusive;
 
 use super::slices::slice_form;
 
-/// Gas constant of dry air: 8.314462618 J/(mol K) (CODATA 2018) by 28.96546 g/mol (Picard et al.,
+/// Gas constant of dry air: 8.314462618 J/(mol K) (CODATA 2018) over 28.96546 g/mol (Picard et al.,
 /// Metrologia 45, 2008).
 pub(super) const DRY_AIR_J_PER_KG_K: f64 = 8.314_462_618 / 0.028_965_46;
 /// Standard gravity (CGPM 1901).
 const GRAVITY_M_PER_S2: f64 = 9.80665;
 pub(super) const ZERO_CELSIUS_K: f64 = 273.15;
-/// Pressures of places on the ground: Mount Everest has some 330 hPa, the highest on record, reduced
-/// to sea level, is 1084 hPa (WMO archive of extremes).
+/// Pressures of places on the ground: about 330 hPa on Mount Everest; the highest on record,
+/// reduced to sea level, is 1084 hPa (WMO archive of extremes).
 pub(super) const STATION_HPA: RangeInclusive<f64> = 300.0..=1100.0;
-/// Altitudes of places on the ground: the Dead Sea at −430 m to Mount Everest at 8849 m.
+/// Altitudes of places on the ground: from the Dead Sea at −430 m to Mount Everest at 8849 m.
 const ALTITUDE_M: RangeInclusive<f64> = -500.0..=9000.0;
 /// Air temperatures: −89.2 °C (Vostok, 1983) and 56.7 °C (Furnace Creek, 1913) are the extremes on
 /// record.
@@ -26,14 +26,14 @@ const AIR_C: RangeInclusive<f64> = -90.0..=60.0;
 /// down: p₀ = p · exp(g h / (R T)) (WMO-No. 8, part I, chapter 3; the form of MetPy's
 /// `altimeter_to_sea_level_pressure`). Other reductions add a lapse rate and the humidity, or use
 /// the mean temperature of the last 12 hours, and differ by some tenths of a hectopascal at 500 m;
-/// on high ground by several, so that a value from 2 km up is a rough one.
+/// on high ground they differ by several, so a value from 2 km up is only rough.
 ///
-/// `None` outside of 300 to 1100 hPa, −500 to 9000 m and −90 to 60 °C, which no place on the ground
+/// `None` outside 300 to 1100 hPa, −500 to 9000 m and −90 to 60 °C, which no place on the ground
 /// exceeds, and for NaN.
 ///
 /// ```
-/// use mesonet::mean_sea_level_pressure_hpa;
-/// // As MetPy's documentation has it.
+/// use mesonet::derived::mean_sea_level_pressure_hpa;
+/// // As in MetPy's documentation.
 /// let mslp_hpa = mean_sea_level_pressure_hpa(950.9654, 500.0, 30.0).unwrap();
 /// assert_eq!((mslp_hpa * 1000.0).round() / 1000.0, 1006.089);
 /// assert_eq!(mean_sea_level_pressure_hpa(1013.2, 0.0, 15.0), Some(1013.2));
@@ -45,7 +45,7 @@ pub fn mean_sea_level_pressure_hpa(
     air_temperature_c: f64,
 ) -> Option<f64> {
     let temperature_k = air_temperature_c + ZERO_CELSIUS_K;
-    // One division: the constants are divided when this is compiled.
+    // One division: the constants are divided at compile time.
     let exponent = GRAVITY_M_PER_S2 / DRY_AIR_J_PER_KG_K * altitude_m / temperature_k;
     let mslp_hpa = station_pressure_hpa * libm::exp(exponent);
     let defined = STATION_HPA.contains(&station_pressure_hpa)
@@ -65,12 +65,13 @@ slice_form!(
 /// Tables, 6th ed., 1951, p. 269): p = (Aⁿ − p₀ⁿ γ h / T₀)^(1/n) + 0.3, with p₀ = 1013.25 hPa,
 /// T₀ = 288 K, γ = 6.5 K/km and n = γ R / g.
 ///
-/// `None` where the numbers are outside of what the standard atmosphere knows: an altimeter setting
-/// that is not positive, an altitude above its top.
+/// `None` if the numbers are outside the standard atmosphere: an altimeter setting that is not
+/// positive, or an altitude above its top.
 ///
 /// ```
-/// use mesonet::{inches_of_mercury_to_hpa, station_pressure_hpa};
-/// // As MetPy's documentation has it.
+/// use mesonet::unit::inches_of_mercury_to_hpa;
+/// use mesonet::derived::station_pressure_hpa;
+/// // As in MetPy's documentation.
 /// let pressure_hpa = station_pressure_hpa(inches_of_mercury_to_hpa(29.8), 500.0).unwrap();
 /// assert_eq!((pressure_hpa * 1000.0).round() / 1000.0, 950.965);
 /// assert_eq!(station_pressure_hpa(1013.25, 50_000.0), None);

@@ -1,16 +1,17 @@
 //! The quality of a derived value: the worst of its inputs.
 
-use crate::quality::{BaseQuality, Quality};
+use crate::observation::{BaseQuality, Quality};
 
-/// A formula applied to values with verdicts: the result has the worst verdict of the inputs, the
-/// first of those where several rank the same.
+/// Applies a formula to values with verdicts: the result has the worst verdict of the inputs, the
+/// first one if several rank the same.
 ///
-/// `None` where the formula gives none, and where an input is Missing or Suppressed: there is no
-/// value to derive from, or one that its source withholds and that the result would give away.
+/// `None` if the formula gives none, or if an input is Missing or Suppressed: there is no
+/// value to derive from, or one that its source withholds and the result would reveal.
 /// From an input that is an Error the value is derived and is an Error too.
 ///
 /// ```
-/// use mesonet::{BaseQuality, Quality, ReasonQuality, derive_with_quality, dew_point_c};
+/// use mesonet::{BaseQuality, Quality, ReasonQuality};
+/// use mesonet::derived::{derive_with_quality, dew_point_c};
 /// let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
 /// let dew_point = |air, humidity| {
 ///     derive_with_quality([air, humidity], |[air_c, pct]| dew_point_c(air_c, pct))
@@ -35,7 +36,7 @@ pub fn derive_with_quality<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quality::ReasonQuality;
+    use crate::observation::ReasonQuality;
 
     #[test]
     fn each_pair_of_verdicts_gives_the_worse_or_nothing() {

@@ -1,52 +1,47 @@
-//! What the interface's variables ask for and a report does not say.
+//! Adds to a report the variables of the interface that it lacks and that can be derived.
 
 use super::{
     derive_with_quality, dew_point_c, heat_index_c, mean_sea_level_pressure_hpa,
     relative_humidity_pct, roughness_m, wet_bulb_c, wind_at_10m, wind_chill_c,
 };
-use crate::report::{Reading, Report};
-use crate::series::IntervalType::{self, Average, Instantaneous};
-use crate::series::SeriesKey;
-use crate::station::Station;
-use crate::variable::Variable;
+use crate::observation::IntervalType::{Average, Instantaneous};
+use crate::observation::{IntervalType, Reading, Report, SeriesKey, Station, Variable};
 
-/// The longest mean that stands for the moment of a report: surface wind is the mean of 10 minutes
-/// (WMO-No. 8, part I, chapter 5), and temperature, humidity and pressure are of 1 minute.
+/// The longest mean that counts as the moment of a report: surface wind is the mean of 10 minutes
+/// (WMO-No. 8, part I, chapter 5), and temperature, humidity and pressure are means of 1 minute.
 const MOMENT_MINUTES: i32 = 10;
-/// The longest mean that is put into a formula at all: the mean of a formula is not the formula of
+/// The longest mean that is used in a formula at all: the mean of a formula is not the formula of
 /// the means, and over a day the two are far apart.
 const LONGEST_MEAN_MINUTES: i32 = 60;
-/// Stations up to here have their pressure reduced to sea level by the formula for low-level
-/// stations (WMO-No. 8, part I, chapter 3); higher ones report a pressure surface instead, because
-/// the reduction says more of the formula than of the air.
+/// Stations up to this altitude have their pressure reduced to sea level by the formula for
+/// low-level stations (WMO-No. 8, part I, chapter 3); higher ones report a pressure surface
+/// instead, because the reduction says more about the formula than about the air.
 const MSLP_ALTITUDE_MAX_M: f64 = 750.0;
 
-/// Adds to a report the calculated readings that it allows and does not have.
+/// Adds to a report the calculated readings that can be derived from it and that it lacks.
 ///
 /// - `windSpeed10m` and `windGust10m` from each `windSpeed` and `windGust`, with the same interval,
-///   where the station's sensor height and exposure class are known;
-/// - `dewPointTemperature` and `relativeHumidity`, the one from the other and `airTemperature`;
+///   if the station's sensor height and exposure class are known;
+/// - `dewPointTemperature` and `relativeHumidity`, each from the other and `airTemperature`;
 /// - `wetBulbTemperature` from those and `barometricPressure`;
-/// - `heatIndex` from `airTemperature` and `relativeHumidity`, from 20 °C;
-/// - `windChill`, the Canadian one, from `airTemperature` and `windSpeed10m`, to 0 °C;
+/// - `heatIndex` from `airTemperature` and `relativeHumidity`, from 20 °C up;
+/// - `windChill`, the Canadian one, from `airTemperature` and `windSpeed10m`, up to 0 °C;
 /// - `mslp` from `barometricPressure` and `airTemperature`, at stations of known altitude up to
 ///   750 m.
 ///
 /// Inputs are instantaneous values and means of at most an hour, in canonical units; extremes and
-/// totals are not combined. Where one interval has all inputs, the derived value has that interval,
-/// the most instantaneous one if there are several; otherwise values and means of at most 10 minutes
-/// are taken together and the derived value is instantaneous. Reported inputs are preferred to
+/// totals are not combined. If one interval has all inputs, the derived value has that interval,
+/// or the most instantaneous one if there are several; otherwise values and means of at most 10
+/// minutes are combined and the derived value is instantaneous. Reported inputs are preferred to
 /// calculated ones.
 ///
 /// The quality is the worst of the inputs ([`derive_with_quality`]). A reported value is never
-/// replaced, nor joined by a derived one of the same variable, whatever its quality; so a second call
-/// adds nothing. The readings are expected to be the report's final ones: convert and check first.
+/// replaced, nor is a derived one of the same variable added to it, whatever its quality; so a
+/// second call adds nothing. The readings are expected to be final: convert and check them first.
 ///
 /// ```
-/// use mesonet::{
-///     IntervalType, LonLat, Quality, Reading, Report, SeriesKey, Station, StationId, Variable,
-///     derive_report,
-/// };
+/// use mesonet::{IntervalType, LonLat, Quality, Reading, Report, SeriesKey, Station, StationId, Variable};
+/// use mesonet::derived::derive_report;
 /// let station = Station {
 ///     id: StationId::new("EXAMPLE", "1"),
 ///     network: "EXAMPLE".to_owned(),
@@ -77,7 +72,7 @@ const MSLP_ALTITUDE_MAX_M: f64 = 750.0;
 /// assert_eq!(dew_point.series.variable, Variable::DewPointTemperature);
 /// assert!(dew_point.series.calculated);
 /// assert_eq!(dew_point.value.round(), 22.0);
-/// # Ok::<(), mesonet::GeoError>(())
+/// # Ok::<(), mesonet::geo::GeoError>(())
 /// ```
 pub fn derive_report(report: &mut Report, station: &Station) {
     use Variable::{
@@ -136,7 +131,7 @@ fn winds_at_10m(readings: &mut Vec<Reading>, station: &Station, from: Variable, 
     readings.extend(derived);
 }
 
-/// Adds a variable where the report has none of it that a formula could take.
+/// Adds a variable if the report has no value of it that a formula could use.
 fn add<const N: usize>(
     readings: &mut Vec<Reading>,
     variable: Variable,
@@ -158,7 +153,7 @@ fn add<const N: usize>(
     }));
 }
 
-/// A reading of each variable, all of one interval or all of the moment of the report.
+/// A reading of each variable, all of one interval or all at the moment of the report.
 fn together<const N: usize>(
     readings: &[Reading],
     variables: [Variable; N],
@@ -190,9 +185,9 @@ fn interval(reading: &Reading) -> (IntervalType, i32) {
     (reading.series.interval_type, reading.series.interval_minutes)
 }
 
-/// Whether a derived value may have been made from the readings of a series: those of its own
-/// interval, or those that stand for the moment.
-#[cfg(all(feature = "store", feature = "serde"))]
+/// Whether a derived value may have been computed from the readings of a series: those of its own
+/// interval, or those that count as the moment.
+#[cfg(feature = "intake")]
 pub(crate) fn is_input_of(input: &SeriesKey, derived: &SeriesKey) -> bool {
     let interval = |key: &SeriesKey| (key.interval_type, key.interval_minutes);
     is_canonical(input)
@@ -204,7 +199,7 @@ fn is_canonical(key: &SeriesKey) -> bool {
     key.reported_unit == key.variable.unit().symbol() && key.bucket.is_empty()
 }
 
-/// Whether a formula can take the reading: a value or a mean, in the canonical unit.
+/// Whether a formula can use the reading: a value or a mean, in the canonical unit.
 fn is_input(reading: &Reading) -> bool {
     is_momentary(&reading.series) && is_canonical(&reading.series)
 }

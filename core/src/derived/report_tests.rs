@@ -1,8 +1,7 @@
 use super::*;
 use crate::geo::LonLat;
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
-use crate::series::IntervalType::{Cumulative, Max};
-use crate::station::{StationId, StationType};
+use crate::observation::IntervalType::{Cumulative, Max};
+use crate::observation::{BaseQuality, Quality, ReasonQuality, StationId, StationType};
 use Variable::{
     AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Mslp, RelativeHumidity,
     WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed, WindSpeed10m,
@@ -65,7 +64,7 @@ fn variables(readings: &[Reading]) -> Vec<Variable> {
 }
 
 #[test]
-fn a_warm_report_gets_all_that_it_allows() {
+fn a_warm_report_gets_everything_derivable() {
     let added = derived(&[
         now(AirTemperature, 30.0),
         now(RelativeHumidity, 60.0),
@@ -182,7 +181,7 @@ fn other_units_and_buckets_are_left_alone() {
 }
 
 #[test]
-fn what_the_station_does_not_tell_is_not_derived() {
+fn missing_station_data_derives_nothing() {
     let readings =
         [mean(WindSpeed, 2, 10.0), now(BarometricPressure, 950.0), now(AirTemperature, 10.0)];
     let all = variables(&derived(&readings));
@@ -199,7 +198,7 @@ fn what_the_station_does_not_tell_is_not_derived() {
 }
 
 #[test]
-fn numbers_that_are_none_derive_nothing() {
+fn non_finite_numbers_derive_nothing() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300] {
         let readings = [
             now(AirTemperature, bad),

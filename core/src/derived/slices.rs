@@ -1,40 +1,37 @@
 //! The slice form of a formula: arrays in, the caller's buffer out.
 
-/// Arrays that must have one length have several.
+use crate::lengths::check_lengths;
+
+/// Arrays that must have the same length do not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("arrays of one length are needed; got {lengths}")]
+#[error("array lengths must match; got {lengths}")]
 pub struct DerivedLengthError {
     lengths: String,
 }
 
 impl DerivedLengthError {
-    /// From the name and length of each array.
-    pub(super) fn new(arrays: &[(&str, usize)]) -> Self {
-        let lengths: Vec<_> =
-            arrays.iter().map(|(name, length)| format!("{length} for {name}")).collect();
-        Self { lengths: lengths.join(", ") }
+    /// Compares the lengths of arrays, each with its name.
+    pub(super) fn check(arrays: &[(&str, usize)]) -> Result<(), Self> {
+        check_lengths(arrays).map_err(|lengths| Self { lengths })
     }
 }
 
-/// Writes the slice form of a scalar function. It has the scalar's inputs, each an array, in the
-/// scalar's order, then the buffer; it allocates nothing unless it refuses.
+/// Writes the slice form of a scalar function. It takes the scalar's inputs, each as an array, in
+/// the scalar's order, then the buffer; it allocates only to report an error.
 macro_rules! slice_form {
     ($name:ident, $scalar:ident($($input:ident),+)) => {
-        #[doc = concat!("[`", stringify!($scalar), "`] of each place of the arrays, into `out`: ")]
-        #[doc = "NaN where the scalar gives `None`."]
+        #[doc = concat!("[`", stringify!($scalar), "`] for each position, into `out`: ")]
+        #[doc = "NaN where the scalar returns `None`."]
         #[doc = ""]
         #[doc = "# Errors"]
-        #[doc = "Arrays of different lengths: nothing is written."]
+        #[doc = "If the arrays have different lengths; nothing is written."]
         pub fn $name(
             $($input: &[f64],)+
             out: &mut [f64],
         ) -> Result<(), $crate::derived::DerivedLengthError> {
-            let length = out.len();
-            if $($input.len() != length)||+ {
-                return Err($crate::derived::DerivedLengthError::new(
-                    &[$((stringify!($input), $input.len()),)+ ("out", length)],
-                ));
-            }
+            $crate::derived::DerivedLengthError::check(
+                &[$((stringify!($input), $input.len()),)+ ("out", out.len())],
+            )?;
             for (i, out) in out.iter_mut().enumerate() {
                 *out = $scalar($($input[i]),+).unwrap_or(f64::NAN);
             }
@@ -67,7 +64,7 @@ mod tests {
         let error = dew_point_c_into(&[20.0, 21.0], &[50.0], &mut out).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "arrays of one length are needed; got 2 for air_temperature_c, \
+            "array lengths must match; got 2 for air_temperature_c, \
              1 for relative_humidity_pct, 2 for out"
         );
         assert_eq!(out, [7.0; 2]);

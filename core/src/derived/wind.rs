@@ -1,14 +1,14 @@
 //! Wind at the height at which winds are compared.
 
 use super::slices::slice_form;
-use crate::station::StationType;
+use crate::observation::StationType;
 
 /// Height at which winds are compared: 10 m (WMO-No. 8, part I, chapter 5).
 const REFERENCE_HEIGHT_M: f64 = 10.0;
 
 /// Roughness length of an exposure class in metres.
 ///
-/// Davenport's classes as WMO-No. 8 (part I, chapter 5, annex) gives them: open water 0.0002 m;
+/// Davenport's classes as given in WMO-No. 8 (part I, chapter 5, annex): open water 0.0002 m;
 /// open country 0.03 m; suburban 0.5 m, the lower end of 0.5 to 1 m.
 pub const fn roughness_m(exposure: StationType) -> f64 {
     match exposure {
@@ -18,15 +18,16 @@ pub const fn roughness_m(exposure: StationType) -> f64 {
     }
 }
 
-/// Wind speed at 10 m from that at the height of the sensor, by the logarithmic law of neutral
-/// air: u₁₀ = u · ln(10/z₀) / ln(z/z₀) (WMO-No. 8, part I, chapter 5). The unit of the speed is kept.
+/// Wind speed at 10 m from that at the height of the sensor, by the logarithmic law for neutral
+/// air: u₁₀ = u · ln(10/z₀) / ln(z/z₀) (WMO-No. 8, part I, chapter 5). The unit of the speed is
+/// kept.
 ///
-/// `None` where the height is 0, which means that it is unknown, where it does not rise above the
-/// roughness length, where the roughness length is not between 0 and 10 m, or where a number is
-/// not finite.
+/// `None` if the height is 0, which means unknown, if it is not above the roughness length, if the
+/// roughness length is not between 0 and 10 m, or if a number is not finite.
 ///
 /// ```
-/// use mesonet::{StationType, roughness_m, wind_at_10m};
+/// use mesonet::StationType;
+/// use mesonet::derived::{roughness_m, wind_at_10m};
 /// let open_water_m = roughness_m(StationType::OpenWater);
 /// let at_10m = wind_at_10m(36.0, 4.0, open_water_m).unwrap();
 /// assert!((at_10m - 39.33).abs() < 0.01);

@@ -11,18 +11,17 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 
 use super::csv::COLUMNS;
 use crate::geo::LonLat;
-use crate::quality::{BaseQuality, QualityCode, ReasonQuality};
-use crate::series::{IntervalType, Series};
-use crate::station_rows::Row;
+use crate::observation::{BaseQuality, IntervalType, QualityCode, ReasonQuality, Series};
+use crate::query::rows::Row;
 
-/// Gathers rows until they are taken as a batch.
+/// Collects rows until they are taken as a batch.
 #[derive(Debug)]
 pub(super) struct Columns {
     schema: SchemaRef,
     coordinates: Option<LonLat>,
     names: Texts,
     buckets: Texts,
-    /// By series: key of the interval type, minutes.
+    /// For each series: key of the interval type, minutes.
     intervals: Vec<(i8, i32)>,
     interval_types: ArrayRef,
     bases: ArrayRef,
@@ -33,7 +32,7 @@ pub(super) struct Columns {
     quality: Vec<QualityCode>,
 }
 
-/// The distinct texts of the series, and for each series the key of its own.
+/// The distinct texts of the series, and for each series the key of its text.
 #[derive(Debug)]
 struct Texts {
     values: ArrayRef,
@@ -72,7 +71,7 @@ fn dictionary<K: ArrowDictionaryKeyType>(
 }
 
 impl Columns {
-    pub fn new<'a>(
+    pub(super) fn new<'a>(
         coordinates: Option<LonLat>,
         series: impl Iterator<Item = &'a Series> + Clone,
     ) -> Self {
@@ -98,11 +97,11 @@ impl Columns {
         }
     }
 
-    pub fn schema(&self) -> &SchemaRef {
+    pub(super) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    pub fn row(&mut self, row: &Row) {
+    pub(super) fn row(&mut self, row: &Row) {
         self.series.push(row.series);
         self.ts_ms.push(row.ts_ms);
         self.value.push(row.value);
@@ -110,12 +109,12 @@ impl Columns {
     }
 
     /// The rows since the last batch.
-    pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+    pub(super) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
         let (series, count) = (std::mem::take(&mut self.series), self.ts_ms.len());
         let quality = std::mem::take(&mut self.quality);
         let verdicts = || quality.iter().map(|code| code.quality());
         let interval = || series.iter().map(|&series| self.intervals[series]);
-        // A row has a series, and a series a station.
+        // Every row has a series, and every series a station.
         let (lat, lon) = self.coordinates.map_or((0.0, 0.0), |place| (place.lat(), place.lon()));
         let ts_ms = TimestampMillisecondArray::from(std::mem::take(&mut self.ts_ms));
         let columns: Vec<ArrayRef> = vec![

@@ -1,13 +1,12 @@
-//! Rows as CSV (RFC 4180): what is the same in all rows of a series, and in all of a verdict, is
-//! put into words once.
+//! Rows as CSV (RFC 4180): text that is the same in all rows of a series, or for all rows with a
+//! verdict, is formatted once.
 
 use crate::geo::LonLat;
-use crate::quality::QualityCode;
-use crate::series::Series;
-use crate::station_rows::Row;
+use crate::observation::{QualityCode, Series};
+use crate::query::rows::Row;
 use crate::time::InstantWriter;
 
-/// The names of the columns, in their order.
+/// The names of the columns, in order.
 pub(super) const COLUMNS: [&str; 10] = [
     "lat",
     "lon",
@@ -31,13 +30,13 @@ pub(super) struct CsvRows {
     /// The bucket and the end of the row, by series.
     tails: Vec<Vec<u8>>,
     instants: InstantWriter,
-    /// The rows of one time follow one another: their timestamp is written once.
+    /// Rows of one time follow one another, so their timestamp is formatted once.
     stamp_ms: Option<i64>,
     stamp: Vec<u8>,
 }
 
 impl CsvRows {
-    pub fn new<'a>(
+    pub(super) fn new<'a>(
         coordinates: Option<LonLat>,
         series: impl Iterator<Item = &'a Series> + Clone,
     ) -> Self {
@@ -65,12 +64,12 @@ impl CsvRows {
         }
     }
 
-    pub fn head(text: &mut Vec<u8>) {
+    pub(super) fn head(text: &mut Vec<u8>) {
         text.extend_from_slice(COLUMNS.join(",").as_bytes());
         text.push(b'\n');
     }
 
-    pub fn row(&mut self, row: &Row, text: &mut Vec<u8>) {
+    pub(super) fn row(&mut self, row: &Row, text: &mut Vec<u8>) {
         if self.stamp_ms != Some(row.ts_ms) {
             self.stamp_ms = Some(row.ts_ms);
             self.stamp.clear();
@@ -79,15 +78,15 @@ impl CsvRows {
         }
         text.extend_from_slice(&self.heads[row.series]);
         text.extend_from_slice(&self.stamp);
-        // A store holds finite values only.
+        // A store holds only finite values.
         text.extend_from_slice(zmij::Buffer::new().format_finite(row.value).as_bytes());
         text.extend_from_slice(&self.verdicts[usize::from(row.quality.0)]);
         text.extend_from_slice(&self.tails[row.series]);
     }
 }
 
-/// A field, in quotes where it holds what would end it. Names of variables, numbers and codes never
-/// do; the bucket is a text of the source.
+/// A field, quoted if it contains a character that would end it. Names of variables, numbers and
+/// codes never do; the bucket is a text from the source.
 fn quoted(field: &str) -> String {
     if field.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))

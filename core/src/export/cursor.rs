@@ -1,36 +1,36 @@
-//! The cursor: where a page ended, in a text that a caller hands back.
+//! The cursor: the end of a page, as a text that the caller sends back.
 
 use uuid::Uuid;
 
-use super::{ExportEntry, ExportRequest};
-use crate::series::SeriesId;
-use crate::station_rows::RowPosition;
+use super::{Entry, Request};
+use crate::observation::SeriesId;
+use crate::query::rows::RowPosition;
 
 /// A cursor that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CursorError {
-    /// It is not a text that an export handed out.
-    #[error("the cursor is damaged; allowed is the X-Next-Cursor of the previous page as it came")]
+    /// Not a text that an export issued.
+    #[error("invalid cursor: it must be the X-Next-Cursor of the previous page, unchanged")]
     Damaged,
-    /// It was handed out, but for another request.
+    /// Issued, but for another request.
     #[error(
-        "the cursor is of another request; query and body must be those of the page that it came \
-         with"
+        "the cursor belongs to another request; query and body must be the same as for the page \
+         that it came with"
     )]
     OtherRequest,
 }
 
-/// Of the layout below. A server that knows another takes a cursor of this one for damaged.
+/// Version of the layout below. A server with another version treats this cursor as damaged.
 const VERSION: u8 = 1;
 /// Version, time, series, digest of the request.
 const CONTENT_BYTES: usize = 1 + 8 + 4 + 8;
 const BYTES: usize = CONTENT_BYTES + 4;
 
-/// Namespace of the digests and check sums, which are cut from UUIDs v5.
+/// Namespace of the digests and checksums, which are truncated UUIDs v5.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6d65_736f_6e65_5465_7870_6f72_7400_0001);
 
-/// Puts the position of the last row of a page into words.
-pub(super) fn encode(request: &ExportRequest, position: RowPosition) -> String {
+/// Encodes the position of the last row of a page.
+pub(super) fn encode(request: &Request, position: RowPosition) -> String {
     let mut bytes = Vec::with_capacity(BYTES);
     bytes.push(VERSION);
     bytes.extend_from_slice(&position.ts_ms.to_be_bytes());
@@ -41,8 +41,8 @@ pub(super) fn encode(request: &ExportRequest, position: RowPosition) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]).map(hex_digit).collect()
 }
 
-/// Reads the position after which the next page of a request starts.
-pub(super) fn decode(request: &ExportRequest, text: &str) -> Result<RowPosition, CursorError> {
+/// Decodes the position after which the next page of a request starts.
+pub(super) fn decode(request: &Request, text: &str) -> Result<RowPosition, CursorError> {
     let bytes = from_hex(text).ok_or(CursorError::Damaged)?;
     let (content, sum) = bytes.split_at(CONTENT_BYTES);
     if content[0] != VERSION || sum != check(content) {
@@ -61,7 +61,7 @@ fn hex_digit(nibble: u8) -> char {
     char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 })
 }
 
-/// Only the one spelling that [`encode`] has.
+/// Accepts only the one spelling that [`encode`] produces.
 fn from_hex(text: &str) -> Option<[u8; BYTES]> {
     let nibble = |digit: u8| match digit {
         b'0'..=b'9' => Some(digit - b'0'),
@@ -84,10 +84,10 @@ fn check(content: &[u8]) -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// Digest of all that makes the request the one it is. The order of the entries and repeated ones
-/// do not: they mean the same series.
-fn digest(request: &ExportRequest) -> [u8; 8] {
-    let ExportRequest { station, window, entries, page_rows } = request;
+/// Digest of everything that defines the request. The order of the entries and repeated entries
+/// are ignored: they mean the same series.
+fn digest(request: &Request) -> [u8; 8] {
+    let Request { station, window, entries, page_rows } = request;
     let mut entries: Vec<String> = entries.iter().map(entry_text).collect();
     entries.sort_unstable();
     entries.dedup();
@@ -101,8 +101,8 @@ fn digest(request: &ExportRequest) -> [u8; 8] {
     [a, b, c, d, e, f, g, h]
 }
 
-/// A text of each entry that no other has: texts of the caller stand behind their length.
-fn entry_text(entry: &ExportEntry) -> String {
+/// A unique text for each entry: texts of the caller are prefixed with their length.
+fn entry_text(entry: &Entry) -> String {
     let text = |part: Option<&str>| part.map_or("-".to_owned(), |s| format!("{}:{s}", s.len()));
     let number = |part: Option<f64>| part.map(f64::to_bits);
     let (series, rows) = (&entry.series, &entry.rows);

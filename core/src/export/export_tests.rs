@@ -5,10 +5,9 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 
 use super::*;
-use crate::quality::{Quality, ReasonQuality};
-use crate::report::{Batch, Reading, Report};
-use crate::series::{IntervalType, SeriesId, SeriesKey};
-use crate::station::Station;
+use crate::observation::{
+    Batch, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesId, SeriesKey, Station,
+};
 use crate::store::{MemoryStore, Store, unjudged};
 use crate::time::Iso8601;
 
@@ -53,12 +52,12 @@ fn store(reports: Vec<Report>) -> MemoryStore {
     store
 }
 
-fn request(page_rows: usize) -> ExportRequest {
+fn request(page_rows: usize) -> Request {
     let window = HalfOpenWindow::new(0, 1_000_000_000).unwrap();
-    ExportRequest { station: id(), window, entries: vec![], page_rows }
+    Request { station: id(), window, entries: vec![], page_rows }
 }
 
-fn bytes(store: &dyn Reader, page: ExportPage, format: ExportFormat, piece: usize) -> Vec<u8> {
+fn bytes(store: &dyn Reader, page: Page, format: Format, piece: usize) -> Vec<u8> {
     let mut writer = page.writer(format).unwrap();
     let mut whole = Vec::new();
     loop {
@@ -72,13 +71,13 @@ fn bytes(store: &dyn Reader, page: ExportPage, format: ExportFormat, piece: usiz
     }
 }
 
-/// The rows of all pages as CSV, without their head.
-fn pages(store: &dyn Reader, request: &ExportRequest) -> Vec<String> {
+/// The rows of all pages as CSV, without their header.
+fn pages(store: &dyn Reader, request: &Request) -> Vec<String> {
     let (mut rows, mut cursor) = (Vec::new(), None::<String>);
     loop {
-        let page = ExportPage::plan(store, request, cursor.as_deref()).unwrap();
+        let page = Page::plan(store, request, cursor.as_deref()).unwrap();
         cursor = page.next_cursor().map(str::to_owned);
-        let text = String::from_utf8(bytes(store, page, ExportFormat::Csv, 1)).unwrap();
+        let text = String::from_utf8(bytes(store, page, Format::Csv, 1)).unwrap();
         let lines: Vec<&str> = text.strip_prefix(HEAD).unwrap().lines().collect();
         assert!(lines.len() <= request.page_rows);
         assert!(cursor.is_none() || lines.len() == request.page_rows);
@@ -98,7 +97,7 @@ fn wind() -> SeriesKey {
 }
 
 #[test]
-fn rows_are_csv_and_a_bucket_that_needs_it_stands_in_quotes() {
+fn rows_are_csv_and_a_bucket_is_quoted_if_needed() {
     let stuck = Quality { base: BaseQuality::Instrumentation, reason: ReasonQuality::Inert };
     let bucket = SeriesKey {
         bucket: "1, \"2\"\n".into(),
@@ -108,9 +107,9 @@ fn rows_are_csv_and_a_bucket_that_needs_it_stands_in_quotes() {
         report(60_000, &[(bucket, 0.2, Quality::GOOD)]),
         report(1_500, &[(air(), -0.5, stuck)]),
     ]);
-    let page = ExportPage::plan(&store, &request(10), None).unwrap();
+    let page = Page::plan(&store, &request(10), None).unwrap();
     assert_eq!(page.next_cursor(), None);
-    let text = String::from_utf8(bytes(&store, page, ExportFormat::Csv, usize::MAX)).unwrap();
+    let text = String::from_utf8(bytes(&store, page, Format::Csv, usize::MAX)).unwrap();
     assert_eq!(
         text.strip_prefix(HEAD).unwrap(),
         "43.68,-79.63,airTemperature,Instantaneous,0,1970-01-01T00:00:01.500Z,-0.5,\
@@ -159,8 +158,8 @@ proptest! {
         };
         let name = only_wind.then(|| "windSpeed".to_owned());
         let series = SeriesFilter { name, ..SeriesFilter::default() };
-        let request = ExportRequest {
-            entries: vec![ExportEntry { series, rows }],
+        let request = Request {
+            entries: vec![Entry { series, rows }],
             window: HalfOpenWindow::new(5_000, 50_000).unwrap(),
             ..request(page_rows)
         };
@@ -197,59 +196,58 @@ proptest! {
 }
 
 #[test]
-fn what_comes_in_between_two_pages_moves_none_of_their_rows() {
+fn readings_arriving_between_two_pages_move_none_of_their_rows() {
     let store = store((0..10).map(|i| report(i * 10, &[(air(), 1.0, Quality::GOOD)])).collect());
     let request = request(4);
     let append = |reports| {
         store.append(&Batch { stations: vec![], reports }, &mut unjudged).unwrap();
     };
-    let first = ExportPage::plan(&store, &request, None).unwrap();
+    let first = Page::plan(&store, &request, None).unwrap();
     let cursor = first.next_cursor().unwrap().to_owned();
-    // Before the first page, within it, after it; and a series that was not there.
+    // Before the first page, within it, after it; and a series that did not exist.
     append([-10, 5, 35, 95].map(|ts_ms| report(ts_ms, &[(air(), 2.0, Quality::GOOD)])).to_vec());
     append(vec![report(60, &[(wind(), 3.0, Quality::GOOD)])]);
     let times = |page| {
-        let text = String::from_utf8(bytes(&store, page, ExportFormat::Csv, 1)).unwrap();
+        let text = String::from_utf8(bytes(&store, page, Format::Csv, 1)).unwrap();
         let stamps = text.lines().skip(1).map(|line| line.split(',').nth(5).unwrap().to_owned());
         stamps.collect::<Vec<_>>()
     };
     let at = |ms: i64| Iso8601(ms).to_string();
-    // A page that was planned ends where it was planned to.
+    // A planned page ends where it was planned to.
     assert_eq!(times(first), [0, 5, 10, 20, 30].map(at));
-    let second = ExportPage::plan(&store, &request, Some(&cursor)).unwrap();
+    let second = Page::plan(&store, &request, Some(&cursor)).unwrap();
     let cursor = second.next_cursor().unwrap().to_owned();
     assert_eq!(times(second), [35, 40, 50, 60].map(at));
-    let third = ExportPage::plan(&store, &request, Some(&cursor)).unwrap();
+    let third = Page::plan(&store, &request, Some(&cursor)).unwrap();
     let cursor = third.next_cursor().unwrap().to_owned();
     assert_eq!(times(third), [60, 70, 80, 90].map(at));
-    let last = ExportPage::plan(&store, &request, Some(&cursor)).unwrap();
+    let last = Page::plan(&store, &request, Some(&cursor)).unwrap();
     assert_eq!(last.next_cursor(), None);
     assert_eq!(times(last), [95].map(at));
 }
 
 #[test]
-fn a_cursor_is_good_for_its_request_and_in_one_spelling_only() {
+fn a_cursor_is_valid_for_its_request_and_in_one_spelling_only() {
     let position = RowPosition { ts_ms: -1, series: SeriesId(1_944_015_174) };
-    let entry = |name: &str| ExportEntry {
+    let entry = |name: &str| Entry {
         series: SeriesFilter { name: Some(name.into()), ..SeriesFilter::default() },
         rows: RowFilter { lower_value_bound: Some(0.5), ..RowFilter::default() },
     };
-    let own = ExportRequest { entries: vec![entry("a"), entry("b")], ..request(10) };
+    let own = Request { entries: vec![entry("a"), entry("b")], ..request(10) };
     let text = cursor::encode(&own, position);
     assert_eq!(cursor::decode(&own, &text), Ok(position));
-    let swapped =
-        ExportRequest { entries: vec![entry("b"), entry("a"), entry("b")], ..own.clone() };
+    let swapped = Request { entries: vec![entry("b"), entry("a"), entry("b")], ..own.clone() };
     assert_eq!(cursor::decode(&swapped, &text), Ok(position));
 
     let window = HalfOpenWindow::new(0, 999_999_999).unwrap();
     let mut open = own.clone();
     open.entries.iter_mut().for_each(|entry| entry.rows = RowFilter::default());
     let others = [
-        ExportRequest { station: StationId::new("TEST", "B"), ..own.clone() },
-        ExportRequest { window, ..own.clone() },
-        ExportRequest { page_rows: 11, ..own.clone() },
-        ExportRequest { entries: vec![entry("a")], ..own.clone() },
-        ExportRequest { entries: vec![], ..own.clone() },
+        Request { station: StationId::new("TEST", "B"), ..own.clone() },
+        Request { window, ..own.clone() },
+        Request { page_rows: 11, ..own.clone() },
+        Request { entries: vec![entry("a")], ..own.clone() },
+        Request { entries: vec![], ..own.clone() },
         open,
     ];
     for other in others {
@@ -270,9 +268,9 @@ fn a_cursor_is_good_for_its_request_and_in_one_spelling_only() {
 }
 
 #[test]
-fn requests_that_make_no_sense_are_refused_with_what_is_allowed() {
-    let refused = |request: &ExportRequest| {
-        ExportPage::plan(&MemoryStore::default(), request, None).unwrap_err().to_string()
+fn invalid_requests_are_refused_with_what_is_allowed() {
+    let refused = |request: &Request| {
+        Page::plan(&MemoryStore::default(), request, None).unwrap_err().to_string()
     };
     for (rows, text) in [(0, "0"), (200_001, "200001")] {
         assert_eq!(
@@ -280,10 +278,10 @@ fn requests_that_make_no_sense_are_refused_with_what_is_allowed() {
             format!("pageSize must be a whole number from 1 to 200000; got {text}")
         );
     }
-    let with = |filters: &[RowFilter]| ExportRequest {
+    let with = |filters: &[RowFilter]| Request {
         entries: filters
             .iter()
-            .map(|&rows| ExportEntry { series: SeriesFilter::default(), rows })
+            .map(|&rows| Entry { series: SeriesFilter::default(), rows })
             .collect(),
         ..request(1)
     };
@@ -291,7 +289,7 @@ fn requests_that_make_no_sense_are_refused_with_what_is_allowed() {
     assert_eq!(
         refused(&with(&[lower, lower, RowFilter::default()])),
         "all requests must have the same lowerValueBound, upperValueBound and qualityRange; those \
-         of requests[2] are not those of requests[0]"
+         of requests[2] differ from those of requests[0]"
     );
     assert_eq!(
         refused(&with(&[RowFilter { upper_value_bound: Some(1.0), ..lower }])),
@@ -304,7 +302,7 @@ fn requests_that_make_no_sense_are_refused_with_what_is_allowed() {
     );
 }
 
-/// The rows of record batches in the words of the CSV.
+/// The rows of record batches, formatted as CSV.
 fn csv_of(batches: &[RecordBatch]) -> Vec<String> {
     let mut rows = Vec::new();
     for batch in batches {
@@ -350,14 +348,14 @@ fn all_formats_hold_the_same_rows() {
         )
     });
     let store = store(reports.collect());
-    let wanted = ExportRequest { entries: vec![], ..request(75_000) };
-    let page = ExportPage::plan(&store, &wanted, None).unwrap();
-    let csv = bytes(&store, page.clone(), ExportFormat::Csv, 100_000);
+    let wanted = Request { entries: vec![], ..request(75_000) };
+    let page = Page::plan(&store, &wanted, None).unwrap();
+    let csv = bytes(&store, page.clone(), Format::Csv, 100_000);
     let csv = String::from_utf8(csv).unwrap();
     let expected: Vec<&str> = csv.strip_prefix(HEAD).unwrap().lines().collect();
     assert_eq!(expected.len(), 75_000);
 
-    let stream = bytes(&store, page.clone(), ExportFormat::ArrowStream, 100_000);
+    let stream = bytes(&store, page.clone(), Format::ArrowStream, 100_000);
     let reader = arrow_ipc::reader::StreamReader::try_new(&*stream, None).unwrap();
     let names: Vec<_> = reader.schema().fields().iter().map(|f| f.name().clone()).collect();
     assert_eq!(names.join(","), HEAD.trim_end());
@@ -365,7 +363,7 @@ fn all_formats_hold_the_same_rows() {
     assert!(batches.len() >= 4);
     assert_eq!(csv_of(&batches), expected);
 
-    let file = bytes(&store, page, ExportFormat::Parquet, 100_000);
+    let file = bytes(&store, page, Format::Parquet, 100_000);
     let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).unwrap();
     assert_eq!(reader.metadata().num_row_groups(), 2);
     let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
@@ -373,17 +371,17 @@ fn all_formats_hold_the_same_rows() {
 }
 
 #[test]
-fn an_empty_page_is_a_whole_file_in_every_format() {
+fn an_empty_page_is_a_complete_file_in_every_format() {
     let store = store(vec![report(0, &[(air(), 1.0, Quality::GOOD)])]);
     let later = HalfOpenWindow::new(1, 2).unwrap();
-    let page = ExportPage::plan(&store, &ExportRequest { window: later, ..request(1) }, None);
+    let page = Page::plan(&store, &Request { window: later, ..request(1) }, None);
     let page = page.unwrap();
     assert!(page.series_found() && page.next_cursor().is_none());
-    assert_eq!(bytes(&store, page.clone(), ExportFormat::Csv, 1), HEAD.as_bytes());
-    let stream = bytes(&store, page.clone(), ExportFormat::ArrowStream, 1);
+    assert_eq!(bytes(&store, page.clone(), Format::Csv, 1), HEAD.as_bytes());
+    let stream = bytes(&store, page.clone(), Format::ArrowStream, 1);
     let mut reader = arrow_ipc::reader::StreamReader::try_new(&*stream, None).unwrap();
     assert_eq!((reader.schema().fields().len(), reader.next().is_none()), (10, true));
-    let file = bytes(&store, page, ExportFormat::Parquet, 1);
+    let file = bytes(&store, page, Format::Parquet, 1);
     let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).unwrap();
     assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
 }
@@ -403,8 +401,8 @@ fn bounds_that_are_equal_leave_the_one_value_and_the_one_verdict() {
     let rows = |lower: Option<f64>, upper: Option<f64>, range: Option<QualityRange>| {
         let filter =
             RowFilter { lower_value_bound: lower, upper_value_bound: upper, quality_range: range };
-        let entries = vec![ExportEntry { rows: filter, ..ExportEntry::default() }];
-        pages(&store, &ExportRequest { entries, ..request(2) }).len()
+        let entries = vec![Entry { rows: filter, ..Entry::default() }];
+        pages(&store, &Request { entries, ..request(2) }).len()
     };
     assert_eq!(rows(Some(1.0), Some(1.0), None), 3);
     assert_eq!((rows(Some(1.0), None, None), rows(None, Some(1.0), None)), (6, 6));
@@ -420,9 +418,9 @@ fn a_long_page_comes_in_pieces() {
     const ROWS: i64 = 50_000;
     let store =
         store((0..ROWS).map(|i| report(i * 1_000, &[(air(), 1.0, Quality::GOOD)])).collect());
-    let plan = || ExportPage::plan(&store, &request(100_000), None).unwrap();
-    // Parquet comes in row groups, which are longer.
-    for format in [ExportFormat::Csv, ExportFormat::ArrowStream] {
+    let plan = || Page::plan(&store, &request(100_000), None).unwrap();
+    // Parquet is written in row groups, which are longer.
+    for format in [Format::Csv, Format::ArrowStream] {
         let mut writer = plan().writer(format).unwrap();
         let (mut longest, mut whole) = (0, 0);
         loop {

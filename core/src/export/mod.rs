@@ -8,40 +8,57 @@ mod writer;
 use std::collections::BTreeSet;
 
 pub use cursor::CursorError;
-pub use writer::{ExportFormat, ExportWriter};
+pub use writer::{Format, Writer};
 
 use crate::geo::LonLat;
-use crate::quality::{BaseQuality, QualityCode};
-use crate::series_filter::SeriesFilter;
-use crate::station::StationId;
-use crate::station_rows::{Row, RowPosition, StationRows};
+use crate::observation::{BaseQuality, QualityCode, SeriesFilter, StationId, Variable};
+use crate::query::rows::{Row, RowPosition, StationRows};
 use crate::store::{Reader, StationSeries, StoreError};
 use crate::time::HalfOpenWindow;
-use crate::variable::Variable;
 
-/// Most rows of a page, and how many it has unless it is said.
+/// Maximum number of rows of a page, and the default.
 pub const MAX_PAGE_ROWS: usize = 200_000;
 
-/// Rows that are looked through at once while the end of a page is searched.
+/// Rows that are scanned at once when searching for the end of a page.
 const ROWS_AT_ONCE: usize = 16_384;
 
 /// A request for the readings of one station.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ExportRequest {
+#[non_exhaustive]
+pub struct Request {
     /// The station.
     pub station: StationId,
-    /// The time, its end excluded.
+    /// The time window, its end excluded.
     pub window: HalfOpenWindow,
-    /// Which series and which of their rows; without any, all rows of all series.
-    pub entries: Vec<ExportEntry>,
-    /// Rows of a page, 1 to [`MAX_PAGE_ROWS`].
+    /// Which series and which of their rows; if empty, all rows of all series.
+    pub entries: Vec<Entry>,
+    /// Number of rows of a page, 1 to [`MAX_PAGE_ROWS`].
     pub page_rows: usize,
 }
 
-/// One entry of a request: the series that it matches, of these the rows that pass.
+impl Request {
+    /// A request for all rows of a station within a window, in pages of [`MAX_PAGE_ROWS`].
+    pub fn new(station: StationId, window: HalfOpenWindow) -> Self {
+        Self { station, window, entries: Vec::new(), page_rows: MAX_PAGE_ROWS }
+    }
+
+    /// Sets which series and which of their rows; if empty, all of them.
+    #[must_use]
+    pub fn entries(self, entries: Vec<Entry>) -> Self {
+        Self { entries, ..self }
+    }
+
+    /// Sets the number of rows of a page, 1 to [`MAX_PAGE_ROWS`].
+    #[must_use]
+    pub fn page_rows(self, page_rows: usize) -> Self {
+        Self { page_rows, ..self }
+    }
+}
+
+/// One entry of a request: the series that it matches, and which of their rows pass.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
-pub struct ExportEntry {
+pub struct Entry {
     /// Which series.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub series: SeriesFilter,
@@ -50,7 +67,7 @@ pub struct ExportEntry {
     pub rows: RowFilter,
 }
 
-/// Which rows pass. Both bounds of a range belong to it.
+/// Which rows pass. Both bounds of a range are included.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
@@ -63,7 +80,7 @@ pub struct RowFilter {
     pub quality_range: Option<QualityRange>,
 }
 
-/// Verdicts from a worst to a best in the order of the ranking; a side that is left out is open.
+/// Verdicts from a worst to a best in the order of the ranking; an absent side is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 pub struct QualityRange {
@@ -79,16 +96,16 @@ pub enum ExportError {
     /// A cursor that cannot be used.
     #[error(transparent)]
     Cursor(#[from] CursorError),
-    /// A page of no row or of too many.
+    /// A page with no rows or with too many.
     #[error("pageSize must be a whole number from 1 to {MAX_PAGE_ROWS}; got {0}")]
     PageRows(String),
-    /// Entries that differ in their filters.
+    /// Entries with different filters.
     #[error(
         "all requests must have the same lowerValueBound, upperValueBound and qualityRange; those \
-         of requests[{0}] are not those of requests[0]"
+         of requests[{0}] differ from those of requests[0]"
     )]
     Filters(usize),
-    /// Bounds that no value can be between.
+    /// Bounds that no value can satisfy.
     #[error("lowerValueBound must not be greater than upperValueBound; got {lower} and {upper}")]
     Bounds {
         /// The lower bound that was given.
@@ -96,7 +113,7 @@ pub enum ExportError {
         /// The upper bound that was given.
         upper: f64,
     },
-    /// A range that no verdict can be in.
+    /// A range that contains no verdict.
     #[error("worst of qualityRange must not rank above best; got {worst} and {best}")]
     Range {
         /// The worst verdict that was given.
@@ -112,41 +129,37 @@ pub enum ExportError {
     Encoding(String),
 }
 
-/// A page of an export before its rows are written: where it ends, and whether there are more.
+/// A planned page of an export: where it ends, and whether there are more.
 ///
-/// The end is found when the page is planned and stays, whatever comes in until the rows are
-/// written. So a page that is planned with the cursor of the one before it repeats none of its
-/// rows and leaves none out. Readings that come in late for the time of a page that is being
-/// written may still be in it, then beyond the rows that it was planned for; those that come in
-/// for the time of an earlier page are in none.
+/// The end is found when the page is planned and does not change, even if readings arrive before
+/// the rows are written. So a page planned with the cursor of the previous one neither repeats nor
+/// omits any of its rows. Late readings for the time of a page that is being written may still
+/// appear in it, in addition to the planned rows; those for the time of an earlier page appear in
+/// none.
 #[derive(Clone, Debug)]
-pub struct ExportPage {
+pub struct Page {
     coordinates: Option<LonLat>,
     rows: StationRows,
     pass: Pass,
     next_cursor: Option<String>,
 }
 
-impl ExportPage {
+impl Page {
     /// Plans the first page of a request, or the one after a cursor.
     ///
     /// # Errors
-    /// Filters that make no sense or are not the same in all entries, a page of no row or too many,
-    /// a cursor that is damaged or of another request; a store that cannot read. A station that is
-    /// not on record is an empty page.
+    /// If filters make no sense or differ between entries, if the page has no rows or too many, if
+    /// the cursor is damaged or belongs to another request, or if the store cannot read. For a
+    /// station that is not on record the page is empty.
     ///
     /// ```
-    /// use mesonet::{ExportFormat, ExportPage, ExportRequest, HalfOpenWindow, MemoryStore, StationId};
+    /// use mesonet::{HalfOpenWindow, MemoryStore, StationId, export};
     /// let store = MemoryStore::default();
-    /// let request = ExportRequest {
-    ///     station: StationId::new("METAR", "CYYZ"),
-    ///     window: HalfOpenWindow::new(0, 86_400_000)?,
-    ///     entries: vec![],
-    ///     page_rows: 1_000,
-    /// };
-    /// let page = ExportPage::plan(&store, &request, None)?;
+    /// let day = HalfOpenWindow::new(0, 86_400_000)?;
+    /// let request = export::Request::new(StationId::new("METAR", "CYYZ"), day).page_rows(1_000);
+    /// let page = export::Page::plan(&store, &request, None)?;
     /// assert!(!page.series_found());
-    /// let mut writer = page.writer(ExportFormat::Csv)?;
+    /// let mut writer = page.writer(export::Format::Csv)?;
     /// let mut text = Vec::new();
     /// while !writer.write(&store, &mut text, usize::MAX)? {}
     /// assert_eq!(
@@ -158,7 +171,7 @@ impl ExportPage {
     /// ```
     pub fn plan(
         store: &dyn Reader,
-        request: &ExportRequest,
+        request: &Request,
         cursor: Option<&str>,
     ) -> Result<Self, ExportError> {
         request.check()?;
@@ -168,7 +181,7 @@ impl ExportPage {
         let series: Vec<StationSeries> = record.map_or_else(Vec::new, |record| {
             record.series.iter().filter(|known| request.matches(known)).cloned().collect()
         });
-        // Nothing is later than the most recent report.
+        // No reading is later than the most recent report.
         let latest_ms = record.and_then(|record| record.update_time_ms).unwrap_or(i64::MIN);
         let last_ms = latest_ms.min(request.window.end_ms() - 1);
         let rows = StationRows::new(request.station, &series, request.window.start_ms(), last_ms);
@@ -189,7 +202,7 @@ impl ExportPage {
         })
     }
 
-    /// Whether the station has any series that the request means.
+    /// Whether the station has any series that matches the request.
     pub fn series_found(&self) -> bool {
         !self.rows.series().is_empty()
     }
@@ -199,21 +212,21 @@ impl ExportPage {
         self.rows.series().iter().map(|series| series.key.variable).collect()
     }
 
-    /// The cursor of the next page; `None` for the last one.
+    /// The cursor of the next page; `None` on the last page.
     pub fn next_cursor(&self) -> Option<&str> {
         self.next_cursor.as_deref()
     }
 
-    /// A writer of the rows.
+    /// A writer for the rows.
     ///
     /// # Errors
-    /// The head of the file could not be encoded.
-    pub fn writer(self, format: ExportFormat) -> Result<ExportWriter, ExportError> {
-        ExportWriter::new(self.coordinates, self.rows, self.pass, format)
+    /// If the header of the file cannot be encoded.
+    pub fn writer(self, format: Format) -> Result<Writer, ExportError> {
+        Writer::new(self.coordinates, self.rows, self.pass, format)
     }
 }
 
-/// The last row of a page that has one after it.
+/// The last row of a page, if more rows follow it.
 fn page_end(
     store: &dyn Reader,
     mut rows: StationRows,
@@ -240,7 +253,7 @@ fn page_end(
     }
 }
 
-impl ExportRequest {
+impl Request {
     fn check(&self) -> Result<(), ExportError> {
         if !(1..=MAX_PAGE_ROWS).contains(&self.page_rows) {
             return Err(ExportError::PageRows(self.page_rows.to_string()));
@@ -267,23 +280,23 @@ impl ExportRequest {
         self.entries.is_empty() || self.entries.iter().any(|entry| entry.series.matches(key))
     }
 
-    /// The one filter of all entries.
+    /// The filter that all entries share.
     fn row_filter(&self) -> RowFilter {
         self.entries.first().map_or_else(RowFilter::default, |entry| entry.rows)
     }
 }
 
-/// A [`RowFilter`] made ready for many rows.
+/// A [`RowFilter`] prepared for many rows.
 #[derive(Clone, Debug)]
 struct Pass {
     lower: f64,
     upper: f64,
-    /// By the byte of the verdict.
+    /// For each verdict, by its byte.
     verdicts: [bool; 256],
 }
 
 impl Pass {
-    fn of(request: &ExportRequest) -> Self {
+    fn of(request: &Request) -> Self {
         let filter = request.row_filter();
         let QualityRange { worst, best } = filter.quality_range.unwrap_or_default();
         let (worst, best) =

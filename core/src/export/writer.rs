@@ -1,4 +1,4 @@
-//! Writes the rows of a page in one of the formats, piece by piece.
+//! Writes the rows of a page in one of the formats, in pieces.
 
 use std::fmt;
 
@@ -12,19 +12,19 @@ use super::columns::Columns;
 use super::csv::CsvRows;
 use super::{ExportError, Pass};
 use crate::geo::LonLat;
-use crate::station_rows::StationRows;
+use crate::query::rows::StationRows;
 use crate::store::Reader;
 
-/// Rows that are taken from the store and encoded at once: the record batches of Arrow.
+/// Rows that are read from the store and encoded at once: a record batch in Arrow.
 const BATCH_ROWS: usize = 16_384;
 /// The same for CSV, some 200 KB.
 const CSV_ROWS: usize = 2_048;
-/// Rows of a row group of Parquet, which is held until it is full.
+/// Rows of a Parquet row group, which is buffered until it is full.
 const GROUP_ROWS: usize = 4 * BATCH_ROWS;
 
-/// How rows are written.
+/// The format in which rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportFormat {
+pub enum Format {
     /// Comma-separated values with a header row.
     Csv,
     /// An Arrow IPC stream.
@@ -33,8 +33,8 @@ pub enum ExportFormat {
     Parquet,
 }
 
-impl ExportFormat {
-    /// Every format, the one of the interface first.
+impl Format {
+    /// Every format, with that of the interface first.
     pub const ALL: [Self; 3] = [Self::Csv, Self::ArrowStream, Self::Parquet];
 
     /// The media type.
@@ -48,44 +48,44 @@ impl ExportFormat {
 }
 
 /// The rows of a page while they are written; made by
-/// [`ExportPage::writer`](super::ExportPage::writer).
-pub struct ExportWriter {
+/// [`Page::writer`](super::Page::writer).
+pub struct Writer {
     rows: StationRows,
     pass: Pass,
     encoder: Encoder,
 }
 
-/// The Arrow writers stand on a buffer that is emptied after each batch.
+/// The Arrow writers write to a buffer that is emptied after each batch.
 enum Encoder {
     Csv { rows: Box<CsvRows>, started: bool },
     ArrowStream { columns: Box<Columns>, stream: Box<StreamWriter<Vec<u8>>> },
     Parquet { columns: Box<Columns>, file: Box<ArrowWriter<Vec<u8>>> },
 }
 
-impl fmt::Debug for ExportWriter {
+impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ExportWriter").field("rows", &self.rows).finish_non_exhaustive()
+        f.debug_struct("Writer").field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 
-impl ExportWriter {
+impl Writer {
     pub(super) fn new(
         coordinates: Option<LonLat>,
         rows: StationRows,
         pass: Pass,
-        format: ExportFormat,
+        format: Format,
     ) -> Result<Self, ExportError> {
         let series = rows.series().iter().map(|series| &**series);
         let encoder = match format {
-            ExportFormat::Csv => {
+            Format::Csv => {
                 Encoder::Csv { rows: Box::new(CsvRows::new(coordinates, series)), started: false }
             }
-            ExportFormat::ArrowStream => {
+            Format::ArrowStream => {
                 let columns = Box::new(Columns::new(coordinates, series));
                 let stream = StreamWriter::try_new(Vec::new(), columns.schema());
                 Encoder::ArrowStream { columns, stream: Box::new(stream.map_err(encoding)?) }
             }
-            ExportFormat::Parquet => {
+            Format::Parquet => {
                 let columns = Box::new(Columns::new(coordinates, series));
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::SNAPPY)
@@ -100,12 +100,11 @@ impl ExportWriter {
         Ok(Self { rows, pass, encoder })
     }
 
-    /// Writes on until the text is at least so many bytes long or the page is at its end, and
-    /// tells whether it is. After the end nothing more is to be written.
+    /// Continues writing until the text has at least the given number of bytes or the page ends,
+    /// and returns whether it has ended. Do not call it again after the end.
     ///
     /// # Errors
-    /// The store cannot read, or a batch could not be encoded. What was written is then only a
-    /// part.
+    /// If the store cannot read or a batch cannot be encoded. The text is then incomplete.
     pub fn write(
         &mut self,
         store: &dyn Reader,

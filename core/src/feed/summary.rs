@@ -1,4 +1,4 @@
-//! What the reader of a file of reports hands out, and what it says at the end.
+//! What the reader of a file of reports returns, and its summary at the end.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,31 +8,31 @@ use super::metar::{Metar, MetarError, MetarKind};
 use crate::geo::LonLat;
 use crate::time::TimeError;
 
-/// One report of a file, decoded. What it borrows is gone after the visit.
+/// One decoded report of a file. What it borrows is valid only during the visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetarItem<'a> {
     /// Id of the station in its network: its ICAO location indicator.
     pub native_id: &'a str,
     /// Time of the report, milliseconds since 1970 (UTC).
     pub ts_ms: i64,
-    /// The report as it came, its lines joined.
+    /// The report as received, its lines joined.
     pub raw_text: &'a str,
-    /// Place of the station, where the file gives it.
+    /// Place of the station, if the file gives it.
     pub place: Option<LonLat>,
-    /// Altitude of the station above mean sea level, where the file gives it.
+    /// Altitude of the station above mean sea level, if the file gives it.
     pub altitude_m: Option<f64>,
-    /// Why the report was made, by its own word or else by that of the file.
+    /// Why the report was made, according to the report or else to the file.
     pub kind: MetarKind,
     /// The decoded report.
     pub metar: Metar,
 }
 
-/// Where in a file something is.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilePlace {
-    /// Number of a line, the first is 1.
+    /// Line number, starting at 1.
     Line(u64),
-    /// Number of bytes before it.
+    /// Byte offset.
     Byte(u64),
 }
 
@@ -51,11 +51,11 @@ pub enum RefusalReason {
     /// The report has no station or no time.
     #[error(transparent)]
     Metar(#[from] MetarError),
-    /// The time beside the report is none.
+    /// The time given beside the report is invalid.
     #[error(transparent)]
     Time(#[from] TimeError),
-    /// The report, or the line that holds it, is longer than any real one.
-    #[error("longer than {limit} bytes, which no report is")]
+    /// The report, or the line that contains it, is longer than any real one.
+    #[error("longer than {limit} bytes, the most that is read")]
     TooLong {
         /// The greatest length that is read.
         limit: usize,
@@ -67,14 +67,14 @@ pub enum RefusalReason {
         limit: usize,
     },
     /// A row that has more or fewer fields than there are columns.
-    #[error("{got} fields where the header has {expected}")]
+    #[error("{got} fields, but the header has {expected}")]
     FieldCount {
         /// Fields of the row.
         got: usize,
         /// Columns of the header.
         expected: usize,
     },
-    /// An observation of more elements than any real one.
+    /// An observation with more elements than any real one.
     #[error("more than {limit} elements in an observation")]
     TooManyElements {
         /// The greatest number that is read.
@@ -83,18 +83,18 @@ pub enum RefusalReason {
     /// Bytes that are not UTF-8.
     #[error("not UTF-8 text")]
     NotText,
-    /// A report that does not say of which station it is, or what makes it a report.
+    /// A report that lacks its station or another required part.
     #[error("no {what}")]
     Without {
-        /// What is not there.
+        /// What is missing.
         what: &'static str,
     },
-    /// A field that makes no sense, without which the report makes none.
-    #[error("\"{got}\" is no {what}")]
+    /// A required field with an invalid value.
+    #[error("\"{got}\" is not a {what}")]
     Field {
         /// What the field should be.
         what: &'static str,
-        /// What it is, its first characters.
+        /// Its first characters.
         got: String,
     },
     /// A message with more of something than any real one.
@@ -105,24 +105,24 @@ pub enum RefusalReason {
         /// The greatest number that is read.
         limit: usize,
     },
-    /// A field that comes twice, where each says something else of the same thing.
-    #[error("{what} comes twice")]
+    /// A field that occurs twice with different values.
+    #[error("{what} occurs twice")]
     Twice {
         /// The field.
         what: &'static str,
     },
-    /// A message that is no official alert to the public.
-    #[error("no official alert: {what} is {got:?}; allowed is {allowed}")]
+    /// A message that is not an official alert to the public.
+    #[error("not an official alert: {what} is {got:?}; allowed: {allowed}")]
     Unofficial {
-        /// The field that says it.
+        /// The field that shows it.
         what: &'static str,
-        /// What it says, its first characters.
+        /// Its first characters.
         got: String,
-        /// What it should say.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// A bulletin of another kind.
-    #[error("a bulletin of type {got}; reports come in types SA and SP")]
+    #[error("a bulletin of type {got}; only types SA and SP hold reports")]
     BulletinType {
         /// The two letters of the type.
         got: String,
@@ -146,40 +146,40 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// How the reading of a file went.
+/// How reading a file went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FeedSummary {
-    /// Reports that were handed out.
+pub struct Summary {
+    /// Reports that were returned.
     pub read: u64,
     /// Reports that were left out.
     pub refused: u64,
     /// The first [`MAX_REFUSALS`] of those left out.
     pub refusals: Vec<Refusal>,
-    /// Readings of the reports that were handed out, as [`FeedKind::read`](super::FeedKind::read)
+    /// Readings of the reports that were returned, as [`Kind::read`](super::Kind::read)
     /// counts them.
     pub readings: u64,
-    /// Readings kept in the unit that they were reported in, by variable and unit: the unit is
-    /// ambiguous or unknown.
+    /// Readings kept in the unit in which they were reported, by variable and unit, because the
+    /// unit is ambiguous or unknown.
     pub kept_as_reported: Tally,
-    /// Values that the service has no variable for, by the name that the feed gives them.
+    /// Values without a variable in the service, by the feed's name for them.
     pub without_variable: Tally,
-    /// Values that make no sense where they stand, by the name that the feed gives them. The
+    /// Values that make no sense, by the feed's name for them. The
     /// report was read without them.
     pub unread_values: Tally,
 }
 
-/// Counts by name, of a bounded number of names.
+/// Counts by name, for a bounded number of names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     counts: BTreeMap<String, u64>,
     others: u64,
 }
 
-/// Names that a [`Tally`] tells apart; further ones are counted together.
+/// Number of names that a [`Tally`] distinguishes; further ones are counted together.
 pub const MAX_TALLY_NAMES: usize = 500;
 
 impl Tally {
-    /// Counts one more of a name.
+    /// Adds one to the count of a name.
     pub fn add(&mut self, name: &str) {
         self.add_many(name, 1);
     }
@@ -194,17 +194,17 @@ impl Tally {
         }
     }
 
-    /// Names and counts, by name.
+    /// Names and counts, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.counts.iter().map(|(name, &count)| (name.as_str(), count))
     }
 
-    /// Counts of names past the first [`MAX_TALLY_NAMES`].
+    /// Count of all names beyond the first [`MAX_TALLY_NAMES`].
     pub fn others(&self) -> u64 {
         self.others
     }
 
-    /// All counts together.
+    /// The sum of all counts.
     pub fn total(&self) -> u64 {
         self.counts.values().sum::<u64>() + self.others
     }
@@ -218,13 +218,13 @@ impl Tally {
     }
 }
 
-/// Refusals that a summary keeps; further ones are only counted.
+/// Number of refusals that a summary keeps; further ones are only counted.
 pub const MAX_REFUSALS: usize = 100;
 
 /// Length of the excerpt that a refusal keeps.
 const EXCERPT_BYTES: usize = 60;
 
-impl FeedSummary {
+impl Summary {
     pub(super) fn refuse(&mut self, place: FilePlace, text: &[u8], reason: RefusalReason) {
         self.refused += 1;
         if self.refusals.len() < MAX_REFUSALS {
@@ -235,38 +235,43 @@ impl FeedSummary {
     }
 }
 
-/// The text as it goes into an error: its first characters.
+/// The text as quoted in an error: its first characters.
 pub(super) fn excerpt(text: &str) -> String {
     text.chars().take(EXCERPT_BYTES).collect()
 }
 
-/// A file that cannot be read on.
-#[derive(Debug, thiserror::Error)]
+/// An error that ends the reading of a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeedError {
     /// The source of the bytes failed.
-    #[error("cannot read the feed: {0}")]
-    Io(#[from] io::Error),
-    /// No header with the columns that are needed.
+    #[error("cannot read the feed: {message}")]
+    Io {
+        /// What kind of failure it was.
+        kind: io::ErrorKind,
+        /// What the source says.
+        message: String,
+    },
+    /// There is no header with the required columns.
     #[error("no header line with the columns {needed}, in {lines} lines")]
     Header {
-        /// The columns that are needed.
+        /// The required columns.
         needed: &'static str,
-        /// Lines that were looked at.
+        /// Number of lines searched.
         lines: u64,
     },
-    /// The file is none of its kind, or lacks what all of its reports need.
+    /// The file is not of its kind, or lacks something that all of its reports need.
     #[error("{0}")]
     NotThisKind(String),
     /// A file that is longer than any real one.
-    #[error("longer than {limit} bytes, which no such file is")]
+    #[error("the file is longer than {limit} bytes, the most that is read")]
     TooLong {
         /// The greatest length that is read.
         limit: u64,
     },
-    /// Not JSON, or not of the shape that the reader needs.
-    #[error("not readable JSON at byte {byte}: {message}")]
+    /// Not JSON, or not of the structure that the reader needs.
+    #[error("unreadable JSON at byte {byte}: {message}")]
     Json {
-        /// Bytes before the fault.
+        /// Byte offset of the fault.
         byte: u64,
         /// What is wrong.
         message: String,
@@ -274,9 +279,15 @@ pub enum FeedError {
     /// Not well-formed XML.
     #[error("not well-formed XML at byte {byte}: {message}")]
     Xml {
-        /// Bytes before the fault.
+        /// Byte offset of the fault.
         byte: u64,
         /// What is wrong.
         message: String,
     },
+}
+
+impl From<io::Error> for FeedError {
+    fn from(error: io::Error) -> Self {
+        Self::Io { kind: error.kind(), message: error.to_string() }
+    }
 }

@@ -1,7 +1,7 @@
-//! Packed numbers that were compressed as an image or a stream: templates 7.40, 7.41, 7.42.
+//! Numbers packed as an image or a compressed stream: templates 7.40, 7.41 and 7.42.
 //!
-//! The libraries that undo the compression allocate what a file tells them to, so what it tells
-//! them is held against the number of packed values first.
+//! The decoding libraries allocate whatever a file tells them to, so what the file claims is first
+//! checked against the number of packed values.
 
 use std::io::Cursor;
 
@@ -12,13 +12,13 @@ use rust_aec::{AecFlags, AecParams};
 use super::GribError;
 use super::octets::{Bits, Octets};
 
-/// Most bits of a JPEG 2000 sample: those that the library keeps exactly.
+/// The largest bit depth of a JPEG 2000 sample: up to it the library is exact.
 const JPEG2000_MAX_BITS: u8 = 24;
 
 /// Least sum of the exponents of a code-block's width and height, each above 2: 256 samples.
 const LEAST_BLOCK: u8 = 4;
 
-/// What the PNG library may allocate beside the image.
+/// What the PNG library may allocate in addition to the image.
 const PNG_BYTES: usize = 1 << 24;
 
 fn failed(codec: &'static str, reason: &dyn ToString) -> GribError {
@@ -30,7 +30,7 @@ fn same_size(codec: &'static str, width: u32, height: u32, packed: usize) -> Res
     if pixels == packed as u64 {
         return Ok(());
     }
-    Err(failed(codec, &format!("it is {width} × {height} for {packed} values")))
+    Err(failed(codec, &format!("it has {width} × {height} pixels for {packed} values")))
 }
 
 /// An image of one component, its rows one after the other.
@@ -50,25 +50,25 @@ pub(super) fn jpeg2000(
     let mut context = DecoderContext::default();
     let decoded = image.decode(&mut context).map_err(|e| failed(CODEC, &e))?;
     let [component] = decoded.components() else {
-        return Err(failed(CODEC, &"it has not one component"));
+        return Err(failed(CODEC, &"it must have exactly one component"));
     };
     let samples = component.samples();
     same_size(CODEC, samples.len() as u32, 1, packed)?;
     Ok(samples.iter().map(|&sample| value(sample as i64)).collect())
 }
 
-/// The beginning of a codestream: the markers SOC and SIZ (ISO/IEC 15444-1, A.4 and A.5), one
-/// component, and no more than one tile, of which each takes memory of its own.
+/// Checks the beginning of a codestream: the markers SOC and SIZ (ISO/IEC 15444-1, A.4 and A.5),
+/// exactly one component, and at most one tile, as each tile takes memory of its own.
 fn check_codestream(data: Octets<'_>) -> Result<(), GribError> {
     let refuse = |reason| Err(failed("JPEG 2000", &reason));
     if !data.bytes.starts_with(b"\xff\x4f\xff\x51") {
-        return refuse("it is no codestream");
+        return refuse("it is not a codestream");
     }
     let [width, height, left, top] = [9, 13, 17, 21].map(|octet| data.u32(octet));
     let [tile_width, tile_height, tile_left, tile_top] =
         [25, 29, 33, 37].map(|octet| data.u32(octet));
     if data.u16(41)? != 1 {
-        return refuse("it has not one component");
+        return refuse("it must have exactly one component");
     }
     if [left?, top?, tile_left?, tile_top?] != [0; 4] {
         return refuse("its image does not begin at its first pixel");
@@ -79,8 +79,9 @@ fn check_codestream(data: Octets<'_>) -> Result<(), GribError> {
     check_coding(data)
 }
 
-/// The headers behind SIZ up to the data (A.3, A.6): blocks and precincts of usual sizes, as there
-/// is memory taken for each of them, and no tile-part behind the first one that could change them.
+/// Checks the headers from SIZ up to the data (A.3, A.6): blocks and precincts must have usual
+/// sizes, as memory is taken for each of them, and no tile-part may follow the first one that could
+/// change them.
 fn check_coding(data: Octets<'_>) -> Result<(), GribError> {
     const COD: u16 = 0xff52;
     const COC: u16 = 0xff53;
@@ -92,14 +93,14 @@ fn check_coding(data: Octets<'_>) -> Result<(), GribError> {
     loop {
         match data.u16(octet)? {
             SOD => return Ok(()),
-            COC => return refuse("its one component is coded unlike the others"),
-            COD if data.u8(octet + 4)? & 1 != 0 => return refuse("it has precincts of its own"),
+            COC => return refuse("its component has its own coding style"),
+            COD if data.u8(octet + 4)? & 1 != 0 => return refuse("it defines precincts"),
             COD if data.u8(octet + 10)?.saturating_add(data.u8(octet + 11)?) < LEAST_BLOCK => {
                 return refuse("its code-blocks are too small");
             }
             SOT => {
                 let length = data.u32(octet + 6)? as usize;
-                // Nothing but the end of the codestream may follow, and what fills up the octets.
+                // Only the end of the codestream and the padding of the octets may follow.
                 let end = (octet - 1).saturating_add(length);
                 if length > 0 && data.from(end.saturating_add(1)).starts_with(b"\xff\x90") {
                     return refuse("it has several tile-parts");
@@ -111,7 +112,8 @@ fn check_coding(data: Octets<'_>) -> Result<(), GribError> {
     }
 }
 
-/// An image of one sample of 1 to 16 bits, or of three or four of 8 that are one number together.
+/// Decodes an image of one sample of 1 to 16 bits, or of three or four 8-bit samples that form one
+/// number.
 pub(super) fn png(
     data: &[u8],
     packed: usize,
@@ -143,8 +145,8 @@ pub(super) fn png(
     Ok(values)
 }
 
-/// A stream of CCSDS 121.0-B adaptive entropy coding: its flags, the length of its blocks, the
-/// interval of its reference samples.
+/// Decodes a stream of CCSDS 121.0-B adaptive entropy coding, given its flags, block length and
+/// reference sample interval.
 pub(super) fn ccsds(
     data: &[u8],
     packed: usize,
@@ -153,7 +155,7 @@ pub(super) fn ccsds(
     value: impl Fn(i64) -> f32,
 ) -> Result<Vec<f32>, GribError> {
     const CODEC: &str = "CCSDS";
-    // The order of octets is ours to choose; it is about memory, not about the stream.
+    // The byte order is ours to choose: it is that of the memory, not of the stream.
     let flags = rust_aec::flags_from_grib2_ccsds_flags(flags) | AecFlags::MSB;
     if flags.contains(AecFlags::DATA_SIGNED) {
         return Err(failed(CODEC, &"signed numbers are not supported"));

@@ -1,87 +1,87 @@
-//! What is wrong with a message.
+//! The errors of reading a GRIB message.
 
-/// A message that is broken, or of a kind that is not read.
+/// An error for a message that is broken or of an unsupported kind.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GribError {
     /// The file ends inside the message.
-    #[error("the message is cut short: {got} octets are there of {needed}")]
+    #[error("the message is cut short: got {got} of {needed} octets")]
     Truncated {
-        /// Octets that are there.
+        /// Octets that are present.
         got: usize,
-        /// Octets that its beginning says it has.
+        /// Octets that the message claims to have.
         needed: u64,
     },
-    /// Another edition than 2.
-    #[error("GRIB edition {0}; allowed is 2")]
+    /// An edition other than 2.
+    #[error("unsupported GRIB edition {0}: it must be 2")]
     Edition(u8),
-    /// A section of a length that cannot be, or the message's end is not where it should be.
-    #[error("the sections of the message do not fit into it: at octet {octet} of {octets}")]
+    /// A section has an impossible length, or the message does not end where it should.
+    #[error("the sections do not fit into the message: at octet {octet} of {octets}")]
     Sections {
-        /// Where, from 1.
+        /// Where it was noticed, counted from 1.
         octet: usize,
-        /// Length of the message.
+        /// The length of the message.
         octets: usize,
     },
-    /// A section that another must come before.
+    /// A section comes before one that must precede it.
     #[error("section {section} comes before section {needed}")]
     Order {
         /// The section.
         section: u8,
-        /// The one that is missing.
+        /// The section that is missing.
         needed: u8,
     },
-    /// A section with fewer octets than its template has.
+    /// A section has fewer octets than its template.
     #[error("section {section} is cut short: it has {octets} octets")]
     ShortSection {
         /// The section.
         section: u8,
-        /// Octets that it has.
+        /// The octets that it has.
         octets: usize,
     },
-    /// A code of a table that is not read.
-    #[error("{what} {got} is not supported; allowed are {allowed}")]
+    /// A code of a table that is not supported.
+    #[error("unsupported {what} {got}; supported: {allowed}")]
     Unsupported {
-        /// What the code is of.
+        /// What the code stands for.
         what: &'static str,
         /// The code.
         got: u32,
-        /// The codes that are read.
+        /// The codes that are supported.
         allowed: &'static str,
     },
-    /// A time that is none.
-    #[error("{0} is no time")]
+    /// A time that is not valid.
+    #[error("{0} is not valid")]
     Time(&'static str),
-    /// More points than may be unpacked.
-    #[error("a field of {got} points; the limit is {limit}")]
+    /// The field has more points than may be unpacked.
+    #[error("the field has {got} points; the limit is {limit}")]
     Points {
         /// Points of the field.
         got: usize,
-        /// Most points.
+        /// The limit.
         limit: usize,
     },
-    /// Numbers in the message that contradict each other.
-    #[error("{what}: {got} does not fit {expected}")]
+    /// Numbers in the message contradict each other.
+    #[error("unexpected {what}: got {got}; expected {expected}")]
     Mismatch {
-        /// What they are of.
+        /// What the numbers count.
         what: &'static str,
-        /// The one.
+        /// The number found.
         got: u64,
-        /// The other.
+        /// The number expected.
         expected: u64,
     },
     /// A grid that makes no sense.
-    #[error("the grid is none: {0}")]
+    #[error("invalid grid: {0}")]
     Grid(&'static str),
     /// A compressed field that cannot be unpacked.
-    #[error("the {codec} data cannot be unpacked: {reason}")]
+    #[error("cannot unpack the {codec} data: {reason}")]
     Codec {
         /// The compression.
         codec: &'static str,
-        /// What its reader says.
+        /// What the decoder says.
         reason: String,
     },
-    /// Scale factors that lead to values that are no numbers.
-    #[error("the packing leads to values that are not finite")]
+    /// Scale factors that lead to values that are not finite.
+    #[error("the packing produces values that are not finite")]
     NotFinite,
 }

@@ -1,71 +1,70 @@
-//! The messages of a file and the fields in them.
+//! The messages of a file and their fields.
 
-use chrono::NaiveDate;
-
-use super::grid::GribGrid;
+use super::grid::Grid;
 use super::octets::Octets;
-use super::product::{GribParameter, GribProduct};
+use super::product::{Parameter, Product, instant};
 use super::{GribError, packing, sentinel};
 
-/// Most points of a field that are unpacked unless another number is given: 2^26, a grid of 0.05°
-/// around the globe twice over. Its values take 256 MiB.
-pub const GRIB_MAX_POINTS: usize = 1 << 26;
+/// The default limit on the points of a field that is unpacked: 2^26, enough for two global grids
+/// of 0.05°. Its values take 256 MiB.
+pub const MAX_POINTS: usize = 1 << 26;
 
-/// What a file that is made of a field costs, in cells that are unpacked.
+/// The cost of a file made from one field, in unpacked cells.
 const CELLS_OF_A_FIELD: u64 = 1 << 18;
 
-/// Cells of a field of one value that cost as much as one that is unpacked.
+/// How many cells of a constant field cost as much as one unpacked cell.
 const CELLS_OF_ONE_VALUE: u64 = 256;
 
-/// What each message begins and ends with.
+/// The beginning and the end of every message.
 const START: &[u8] = b"GRIB";
 const END: &[u8] = b"7777";
 
-/// The fields of a file in its order, those of messages with several fields included.
+/// Returns the fields of a file in order, including those of messages with several fields.
 ///
-/// What lies between messages is passed over. A broken message is one error; the fields before it
-/// and the messages behind it are still there.
+/// Anything between messages is skipped. A broken message yields one error; the fields before it
+/// and the messages after it are still returned.
 ///
 /// ```
-/// use mesonet::{GribError, grib_fields};
-/// let mut fields = grib_fields(b"GRIB\0\0\0\x02\0\0\0\0\0\0\x01\0");
+/// use mesonet::grib::GribError;
+/// use mesonet::grib;
+/// let mut fields = grib::fields(b"GRIB\0\0\0\x02\0\0\0\0\0\0\x01\0");
 /// assert_eq!(fields.next(), Some(Err(GribError::Truncated { got: 16, needed: 256 })));
 /// assert_eq!(fields.next(), None);
 /// ```
-pub fn grib_fields(bytes: &[u8]) -> GribFields<'_> {
-    GribFields { rest: bytes, message: None }
+pub fn fields(bytes: &[u8]) -> Fields<'_> {
+    Fields { rest: bytes, message: None }
 }
 
-/// Iterator over the fields of a file, made by [`grib_fields`].
+/// An iterator over the fields of a file, returned by [`fields`].
 #[derive(Clone, Debug)]
-pub struct GribFields<'a> {
+pub struct Fields<'a> {
     rest: &'a [u8],
     message: Option<Message<'a>>,
 }
 
-/// The rest of a message, and of each section the last one before it.
+/// The rest of a message, and the latest section of each number so far.
 #[derive(Clone, Debug)]
 struct Message<'a> {
     octets: usize,
     rest: &'a [u8],
     discipline: u8,
-    /// By number; those that have not come yet are empty.
+    /// The sections by number; those that have not come yet are empty.
     sections: [&'a [u8]; 8],
-    /// The last bit map that was not a reference to the one before.
+    /// The last bit map that was not a reference to an earlier one.
     bitmap: &'a [u8],
 }
 
 /// One field: a parameter at a level and time on a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GribField<'a> {
+pub struct Field<'a> {
     discipline: u8,
-    /// By number; 0 and 2 are not looked at.
+    /// The sections by number; 0 and 2 are not used.
     sections: [&'a [u8]; 8],
     bitmap: &'a [u8],
 }
 
-impl<'a> Iterator for GribFields<'a> {
-    type Item = Result<GribField<'a>, GribError>;
+impl<'a> Iterator for Fields<'a> {
+    type Item = Result<Field<'a>, GribError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -89,13 +88,13 @@ impl<'a> Iterator for GribFields<'a> {
     }
 }
 
-impl<'a> GribFields<'a> {
-    /// The message at the beginning of the rest, which goes on behind it.
+impl<'a> Fields<'a> {
+    /// Opens the message at the beginning of the rest, and moves the rest past it.
     fn open(&mut self) -> Result<Message<'a>, GribError> {
         let indicator = Octets { section: 0, bytes: self.rest };
         let edition = indicator.u8(8);
         let octets = indicator.u32(9).and_then(|high| Ok((high, indicator.u32(13)?)));
-        // Where the message turns out to be none, the next one is looked for behind its first word.
+        // If the message turns out to be invalid, the search goes on after its first word.
         self.rest = &self.rest[START.len()..];
         let edition = edition?;
         if edition != 2 {
@@ -118,8 +117,8 @@ impl<'a> GribFields<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The next field; `None` at the end of the message.
-    fn next_field(&mut self) -> Result<Option<GribField<'a>>, GribError> {
+    /// Returns the next field; `None` at the end of the message.
+    fn next_field(&mut self) -> Result<Option<Field<'a>>, GribError> {
         let mut at = self.octets - self.rest.len();
         while self.rest != END {
             let misfit = GribError::Sections { octet: at + 1, octets: self.octets };
@@ -138,14 +137,14 @@ impl<'a> Message<'a> {
             if needed > 0 && self.sections[usize::from(needed)].is_empty() {
                 return Err(GribError::Order { section: number, needed });
             }
-            // What belongs to the field before must not be taken for the next one's.
+            // What belongs to this field must not be taken for the next one's.
             self.sections[usize::from(number)..].fill(&[]);
             self.sections[usize::from(number)] = section;
             match number {
                 6 => self.keep_bitmap(section)?,
                 7 => {
                     let Self { discipline, sections, bitmap, .. } = *self;
-                    return Ok(Some(GribField { discipline, sections, bitmap }));
+                    return Ok(Some(Field { discipline, sections, bitmap }));
                 }
                 _ => {}
             }
@@ -153,7 +152,7 @@ impl<'a> Message<'a> {
         Ok(None)
     }
 
-    /// Code table 6.0: 0 is a bit map here, 254 the one before, 255 none.
+    /// Code table 6.0: 0 is a bit map here, 254 the previous one, 255 none.
     fn keep_bitmap(&mut self, section: &'a [u8]) -> Result<(), GribError> {
         let octets = Octets { section: 6, bytes: section };
         if octets.u8(6)? == 0 {
@@ -163,18 +162,19 @@ impl<'a> Message<'a> {
     }
 }
 
-impl<'a> GribField<'a> {
+impl<'a> Field<'a> {
     fn section(&self, number: u8) -> Octets<'a> {
         Octets { section: number, bytes: self.sections[usize::from(number)] }
     }
 
-    /// What was measured or computed, and by whom (octets 7, 6–7 of section 1, 10–11 of section 4).
+    /// Returns the parameter: what was measured or computed, and by whom (octets 7, 6–7 of section
+    /// 1, 10–11 of section 4).
     ///
     /// # Errors
-    /// A section that is cut short.
-    pub fn parameter(&self) -> Result<GribParameter, GribError> {
+    /// If a section is cut short.
+    pub fn parameter(&self) -> Result<Parameter, GribError> {
         let (identification, product) = (self.section(1), self.section(4));
-        Ok(GribParameter {
+        Ok(Parameter {
             centre: identification.u16(6)?,
             discipline: self.discipline,
             category: product.u8(10)?,
@@ -182,32 +182,32 @@ impl<'a> GribField<'a> {
         })
     }
 
-    /// The reference time, for a model the start of its run: milliseconds since 1970 (UTC).
+    /// Returns the reference time, for a model the start of its run: milliseconds since 1970 (UTC).
     ///
     /// # Errors
-    /// Numbers that are no time.
+    /// If the numbers are not a valid time.
     pub fn reference_ms(&self) -> Result<i64, GribError> {
         instant(self.section(1), 13, "the reference time")
     }
 
-    /// Level, times and statistic.
+    /// Returns the level, the times and the statistic.
     ///
     /// # Errors
-    /// A template that is not read, or numbers that are no time.
-    pub fn product(&self) -> Result<GribProduct, GribError> {
-        GribProduct::read(self.section(4), self.reference_ms()?)
+    /// If the template is not supported, or the numbers are not a valid time.
+    pub fn product(&self) -> Result<Product, GribError> {
+        Product::read(self.section(4), self.reference_ms()?)
     }
 
-    /// The grid.
+    /// Returns the grid.
     ///
     /// # Errors
-    /// A template that is not read, or a grid that makes no sense.
-    pub fn grid(&self) -> Result<GribGrid, GribError> {
-        GribGrid::read(self.section(3))
+    /// If the template is not supported, or the grid is invalid.
+    pub fn grid(&self) -> Result<Grid, GribError> {
+        Grid::read(self.section(3))
     }
 
-    /// The field as a message of its own, be it one of several in its message or not. Local
-    /// information (section 2) is left out.
+    /// Returns the field as a message of its own, even if it is one of several in its message.
+    /// Local information (section 2) is left out.
     pub fn to_message(&self) -> Vec<u8> {
         const INDICATOR: usize = 16;
         let refers_back = matches!(self.section(6).u8(6), Ok(254));
@@ -230,15 +230,15 @@ impl<'a> GribField<'a> {
         message
     }
 
-    /// What it costs to unpack the field and to write what is in it, in cells: an upper bound for
-    /// whoever takes fields from others. A message of 200 octets can be a field of
-    /// [`GRIB_MAX_POINTS`] cells.
+    /// Returns the cost of unpacking the field and writing its values, in cells: an upper bound for
+    /// callers that accept fields from others. A message of 200 octets can be a field of
+    /// [`MAX_POINTS`] cells.
     ///
-    /// A field of one value costs next to nothing for its cells; every field costs 262,144 for the
-    /// file that is made of it, and its octets.
+    /// A constant field costs next to nothing for its cells. Every field costs 262,144 cells for
+    /// the file that is made from it, plus its octets.
     ///
     /// # Errors
-    /// A grid or packing that is not read.
+    /// If the grid or the packing is not supported.
     pub fn work_cells(&self) -> Result<u64, GribError> {
         let grid = self.grid()?;
         let cells = grid.rows() as u64 * grid.columns() as u64;
@@ -247,9 +247,9 @@ impl<'a> GribField<'a> {
         Ok(CELLS_OF_A_FIELD + cells + (octets + self.bitmap.len()) as u64)
     }
 
-    /// The value that all points have, NaN where it is missing, where the message says that they
-    /// have one value without packing any; `None` of every other field, which
-    /// [`values`](Self::values) unpacks. Takes no memory for the points.
+    /// Returns the value of all points if the message is a constant field that packs none, NaN
+    /// where it is missing; `None` for every other field, which [`values`](Self::values) unpacks.
+    /// Takes no memory for the points.
     ///
     /// # Errors
     /// As [`values`](Self::values).
@@ -268,17 +268,17 @@ impl<'a> GribField<'a> {
         Ok(self.section(6).u8(6)? == 255 && packing::is_of_one_value(self.section(5))?)
     }
 
-    /// Unpacks the values, row by row in the order of [`GribGrid`]: row 0 is that of the first
+    /// Unpacks the values, row by row in the order of [`Grid`]: row 0 is that of the first
     /// point of the message, and every row runs in the direction of i.
     ///
-    /// A value that is missing is NaN, be it by the bit map, by the packing, or as one of the
-    /// numbers that its producer uses for "nothing here". The others are computed in `f64` and
+    /// A missing value is NaN, whether it is marked by the bit map, by the packing, or by one of
+    /// the numbers that its producer uses for "nothing here". The others are computed in `f64` and
     /// rounded once.
     ///
     /// # Errors
-    /// A grid, packing or bit map that is not read or contradicts itself; more than `max_points`
-    /// points (see [`GRIB_MAX_POINTS`]). Nothing is allocated for a field that is refused for its
-    /// size.
+    /// If the grid, packing or bit map is not supported or contradicts itself, or the field has
+    /// more than `max_points` points (see [`MAX_POINTS`]). Nothing is allocated for a field
+    /// that is refused for its size.
     pub fn values(&self, max_points: usize) -> Result<Vec<f32>, GribError> {
         let grid = self.grid()?;
         let points = points_of(&grid, max_points)?;
@@ -303,32 +303,14 @@ impl<'a> GribField<'a> {
     }
 }
 
-/// Number of points of a grid, if there may be so many.
-fn points_of(grid: &GribGrid, limit: usize) -> Result<usize, GribError> {
+/// Returns the number of points of a grid, if it is within the limit.
+fn points_of(grid: &Grid, limit: usize) -> Result<usize, GribError> {
     let got = grid.rows() * grid.columns();
     if got > limit { Err(GribError::Points { got, limit }) } else { Ok(got) }
 }
 
-/// Packed in decimal and binary steps, the number is met only nearly.
+/// Packed in decimal and binary steps, the number is met only approximately.
 #[inline]
 fn is_sentinel(value: f32, sentinel: f32) -> bool {
     (value - sentinel).abs() <= 1e-6 * sentinel.abs()
-}
-
-/// A time in seven octets: year (2), month, day, hour, minute, second.
-pub(super) fn instant(
-    octets: Octets<'_>,
-    octet: usize,
-    what: &'static str,
-) -> Result<i64, GribError> {
-    let year = i32::from(octets.u16(octet)?);
-    let mut parts = [0; 5];
-    for (index, part) in parts.iter_mut().enumerate() {
-        *part = u32::from(octets.u8(octet + 2 + index)?);
-    }
-    let [month, day, hour, minute, second] = parts;
-    NaiveDate::from_ymd_opt(year, month, day)
-        .and_then(|date| date.and_hms_opt(hour, minute, second))
-        .map(|time| time.and_utc().timestamp_millis())
-        .ok_or(GribError::Time(what))
 }

@@ -2,15 +2,15 @@
 
 use super::GribError;
 use super::octets::Octets;
-use crate::projection::Projection;
+use crate::grid::Projection;
 
-/// The grid of a field: rows of columns, and where its points lie.
+/// The grid of a field: its rows and columns, and where its points lie.
 ///
 /// Row 0 is that of the first point of the message, so rows may run north or south; the sign of the
-/// step between them says it. Columns run in the direction of i, to the east unless the step is
+/// step between them says which. Columns run in the direction of i, to the east unless the step is
 /// negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GribGrid {
+pub struct Grid {
     rows: usize,
     columns: usize,
     earth: Earth,
@@ -19,32 +19,32 @@ pub struct GribGrid {
     scan: Scan,
 }
 
-/// The shape of the Earth that a grid assumes (code table 3.2), half axes in metres.
+/// The shape of the Earth that a grid assumes (code table 3.2); half axes in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Earth {
-    /// To the equator.
+    /// The half axis to the equator.
     pub major_m: f64,
-    /// To a pole.
+    /// The half axis to a pole.
     pub minor_m: f64,
 }
 
-/// Where the points of a grid lie. Degrees, longitudes to the east.
+/// Where the points of a grid lie. Angles in degrees, longitudes to the east.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GridGeometry {
     /// Latitude and longitude (template 3.0).
     LatLon(LatLonAxes),
-    /// The same on a globe whose south pole was moved (template 3.1).
+    /// Latitude and longitude on a globe whose south pole was moved (template 3.1).
     RotatedLatLon {
-        /// Rows and columns on the turned globe.
+        /// The rows and columns on the rotated globe.
         axes: LatLonAxes,
-        /// Where the south pole came to lie.
+        /// The longitude of the moved south pole.
         south_pole_lat: f64,
-        /// Where the south pole came to lie.
+        /// The latitude of the moved south pole.
         south_pole_lon: f64,
-        /// Turn about the new axis.
+        /// The rotation about the new axis.
         angle: f64,
     },
-    /// A map of a sphere (templates 3.10, 3.20, 3.30).
+    /// A map of a sphere (templates 3.10, 3.20 and 3.30).
     Projected {
         /// The projection.
         projection: Projection,
@@ -52,9 +52,9 @@ pub enum GridGeometry {
         first_lon: f64,
         /// Latitude of the first point.
         first_lat: f64,
-        /// From column to column, metres.
+        /// The step from column to column, in metres.
         dx_m: f64,
-        /// From row to row, metres.
+        /// The step from row to row, in metres.
         dy_m: f64,
     },
 }
@@ -66,21 +66,22 @@ pub struct LatLonAxes {
     pub first_lon: f64,
     /// Latitude of the first point.
     pub first_lat: f64,
-    /// From column to column.
+    /// The step from column to column.
     pub lon_step: f64,
-    /// From row to row.
+    /// The step from row to row.
     pub lat_step: f64,
 }
 
-/// Flag table 3.4: how the points follow one another in a message.
+/// Flag table 3.4: the order of the points in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scan(u8);
 
 impl Scan {
-    /// Rows of columns in one direction each, or every other one shifted by half a step.
+    /// Reads the flags. Rows that alternate in direction are supported, rows shifted by half a step
+    /// are not.
     fn new(flags: u8) -> Result<Self, GribError> {
         if flags & 0x0f != 0 {
-            let (what, allowed) = ("scanning mode", "those without an offset of points (bits 5–8)");
+            let (what, allowed) = ("scanning mode", "modes without an offset of points (bits 5–8)");
             return Err(GribError::Unsupported { what, got: flags.into(), allowed });
         }
         Ok(Self(flags))
@@ -103,7 +104,7 @@ impl Scan {
     }
 }
 
-impl GribGrid {
+impl Grid {
     pub(super) fn read(section: Octets<'_>) -> Result<Self, GribError> {
         let template = section.u16(13)?;
         let columns = section.u32(31);
@@ -114,24 +115,24 @@ impl GribGrid {
             20 | 30 => 65,
             _ => {
                 return Err(GribError::Unsupported {
-                    what: "grid template 3.",
+                    what: "grid template",
                     got: template.into(),
-                    allowed: "0 (latitude and longitude), 1 (the same, rotated), 10 (Mercator), \
+                    allowed: "0 (latitude and longitude), 1 (rotated), 10 (Mercator), \
                               20 (polar stereographic), 30 (Lambert)",
                 });
             }
         };
         let (columns, rows) = (columns?, rows?);
         if section.u8(11)? != 0 || columns == u32::MAX || rows == u32::MAX {
-            return Err(GribError::Grid("its rows are of unlike lengths, which is not supported"));
+            return Err(GribError::Grid("rows of different lengths are not supported"));
         }
         let points = u64::from(columns) * u64::from(rows);
         if points == 0 {
-            return Err(GribError::Grid("it has no point"));
+            return Err(GribError::Grid("it has no points"));
         }
         let expected = u64::from(section.u32(7)?);
         if points != expected {
-            let what = "rows × columns against the number of points";
+            let what = "number of points";
             return Err(GribError::Mismatch { what, got: points, expected });
         }
         let scan = Scan::new(section.u8(scan_octet)?)?;
@@ -159,32 +160,33 @@ impl GribGrid {
         })
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// The shape of the Earth that it assumes.
+    /// Returns the shape of the Earth that the grid assumes.
     pub fn earth(&self) -> Earth {
         self.earth
     }
 
-    /// Where its points lie.
+    /// Returns where the points lie.
     pub fn geometry(&self) -> GridGeometry {
         self.geometry
     }
 
-    /// Whether wind components on it are along its axes and not to the east and north.
+    /// Returns whether wind components on the grid are along its axes instead of to the east and
+    /// north.
     pub fn grid_relative_winds(&self) -> bool {
         self.grid_relative_winds
     }
 
-    /// Puts values in the order of a message into rows that all run in the direction of i.
+    /// Turns values in the order of a message into rows that all run in the direction of i.
     pub(super) fn in_rows(&self, mut values: Vec<f32>) -> Vec<f32> {
         let (rows, columns) = (self.rows, self.columns);
         let line = if self.scan.columns_first() { rows } else { columns };
@@ -235,7 +237,7 @@ impl Earth {
         })
     }
 
-    /// Whether it is a sphere.
+    /// Returns whether the Earth is a sphere.
     pub fn is_sphere(self) -> bool {
         self.major_m == self.minor_m
     }
@@ -250,7 +252,7 @@ impl LatLonAxes {
         step: Step,
     ) -> Result<Self, GribError> {
         let (basic, parts) = (section.u32(39)?, section.u32(43)?);
-        // Millionths of a degree unless a basic angle is given and divided.
+        // Millionths of a degree, unless a basic angle and its divisions are given.
         let unit = match (basic, parts) {
             (0 | u32::MAX, _) | (_, 0 | u32::MAX) => 1e-6,
             _ => f64::from(basic) / f64::from(parts),
@@ -262,7 +264,7 @@ impl LatLonAxes {
             return Err(GribError::Grid("its first point is not on the globe"));
         }
         let east = scan.i_sign();
-        // From the first to the last column, always forward.
+        // The span from the first to the last column, always forward.
         let turn = libm::fmod(east * (last_lon - first_lon), 360.0);
         let turn = if turn <= 0.0 && columns > 1 { turn + 360.0 } else { turn };
         let lon_step = step.of_axis(section.u32(64)?, unit, turn, columns)? * east;
@@ -272,18 +274,20 @@ impl LatLonAxes {
     }
 }
 
-/// Which step counts where the message states one and its ends make another of it, as both are
+/// Which step counts if the message states one and its end points imply another, as both are
 /// rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// That of the message, unless it is rounded so coarsely that the ends would miss.
+    /// The stated one, unless it is rounded so coarsely that the end points would be missed.
     Stated,
-    /// That of the ends, as NCEP's library ip has it on rotated globes (`ip_rot_equid_cylind_grid`).
+    /// The one implied by the end points, as in NCEP's library ip on rotated globes
+    /// (`ip_rot_equid_cylind_grid`).
     OfEnds,
 }
 
 impl Step {
-    /// The step of an axis of so many points; that of its ends where no step is stated.
+    /// Returns the step of an axis with this many points; that of its end points if no step is
+    /// stated.
     fn of_axis(self, raw: u32, unit: f64, span: f64, points: u32) -> Result<f64, GribError> {
         let stated = (raw != u32::MAX && raw != 0).then(|| f64::from(raw) * unit);
         let spanned = (points > 1 && span > 0.0).then(|| span / f64::from(points - 1));
@@ -306,7 +310,9 @@ fn projected(
     scan: Scan,
 ) -> Result<GridGeometry, GribError> {
     if !earth.is_sphere() {
-        return Err(GribError::Grid("a projection of an Earth that is no sphere is not supported"));
+        return Err(GribError::Grid(
+            "projections of an Earth that is not a sphere are not supported",
+        ));
     }
     let radius_m = earth.major_m;
     let (first_lat, first_lon) = (degrees(section, 39)?, degrees(section, 43)?);
@@ -321,11 +327,12 @@ fn projected(
         10 => {
             latitudes(&[scale_lat, first_lat])?;
             if section.u32(61)? != 0 {
-                return Err(GribError::Grid("a turned Mercator grid is not supported"));
+                return Err(GribError::Grid("rotated Mercator grids are not supported"));
             }
             let projection = Projection::Mercator {
                 radius_m,
-                // The map may begin anywhere; around its first point no cell lies across its edge.
+                // The map may begin at any meridian; with this one no cell near the first point
+                // crosses its edge.
                 central_lon: first_lon,
                 true_lat: scale_lat,
             };
@@ -367,7 +374,7 @@ fn projected(
     Ok(GridGeometry::Projected { projection, first_lon, first_lat, dx_m, dy_m })
 }
 
-/// Degrees in millionths.
+/// Reads millionths of a degree as degrees.
 fn degrees(section: Octets<'_>, octet: usize) -> Result<f64, GribError> {
     Ok(f64::from(section.i32(octet)?) / 1e6)
 }

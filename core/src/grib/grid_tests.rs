@@ -22,8 +22,8 @@ fn lat_lon(columns: u32, rows: u32, corners: [i32; 4], steps: [u32; 2], scan: u8
     section
 }
 
-fn read(bytes: &[u8]) -> Result<GribGrid, GribError> {
-    GribGrid::read(Octets { section: 3, bytes })
+fn read(bytes: &[u8]) -> Result<Grid, GribError> {
+    Grid::read(Octets { section: 3, bytes })
 }
 
 #[track_caller]
@@ -52,18 +52,18 @@ fn steps_that_are_missing_or_rounded_come_from_the_ends() {
     assert!((rounded.lon_step - 1.0 / 12.0).abs() < 1e-9, "{}", rounded.lon_step);
     let missing = axes(&lat_lon(4320, 3, corners, [u32::MAX, u32::MAX], 0));
     assert_eq!((missing.lon_step, missing.lat_step), (rounded.lon_step, -90.0));
-    // Across the meridian of Greenwich, and the whole way round with both ends.
+    // Across the meridian of Greenwich, and all the way round with both ends.
     let across =
         axes(&lat_lon(21, 2, [0, 350_000_000, 1_000_000, 10_000_000], [u32::MAX; 2], 0x40));
     assert_eq!(across.lon_step, 1.0);
     let round = axes(&lat_lon(361, 2, [0, 0, 1_000_000, 360_000_000], [u32::MAX; 2], 0x40));
     assert_eq!(round.lon_step, 1.0);
     let error = read(&lat_lon(1, 1, [0; 4], [u32::MAX; 2], 0)).unwrap_err();
-    assert_eq!(error.to_string(), "the grid is none: the step between its points is not given");
+    assert_eq!(error.to_string(), "invalid grid: the step between its points is not given");
 }
 
-/// In millionths of a degree: the step of the message counts unless the ends would miss by more than
-/// three of them, or the ends say quite another one.
+/// In millionths of a degree: the stated step counts unless the ends would be missed by more than
+/// three of them, or the ends imply quite a different step.
 #[test]
 fn a_rounded_step_gives_way_to_the_ends_only_where_these_would_miss() {
     let unit = 1e-6;
@@ -75,10 +75,10 @@ fn a_rounded_step_gives_way_to_the_ends_only_where_these_would_miss() {
         // Another step than that of the ends: these may be given round the globe.
         is(of(how, 1_000_000, 2.0, 2), 1.0);
         is(of(how, 250_002, 0.25, 2), 0.250_002);
-        // Without ends to speak of.
+        // Without usable ends.
         is(of(how, 250_000, 0.0, 10), 0.25);
         is(of(how, 250_000, 10.0, 1), 0.25);
-        // Without a step of its own.
+        // Without a stated step.
         is(of(how, u32::MAX, 1.0, 5), 0.25);
         is(of(how, 0, 1.0, 5), 0.25);
         assert!(how.of_axis(0, unit, 1.0, 1).is_err() && how.of_axis(0, unit, 0.0, 5).is_err());
@@ -89,7 +89,7 @@ fn a_rounded_step_gives_way_to_the_ends_only_where_these_would_miss() {
 }
 
 #[test]
-fn grids_that_are_none_are_refused() {
+fn invalid_grids_are_refused() {
     let good = lat_lon(3, 3, [0, 0, 2_000_000, 2_000_000], [1_000_000; 2], 0x40);
     let with = |octet: usize, byte: u8| {
         let mut bytes = good.clone();
@@ -98,22 +98,22 @@ fn grids_that_are_none_are_refused() {
     };
     assert_eq!(with(72, 0x40), Ok(()));
     for (octet, byte, refusal) in [
-        (10, 8, "rows × columns against the number of points: 9 does not fit 8"),
-        (34, 0, "the grid is none: it has no point"),
-        (11, 1, "the grid is none: its rows are of unlike lengths, which is not supported"),
-        (15, 10, "shape of the Earth 10 is not supported; allowed are 0 to 9"),
-        (47, 0x7f, "the grid is none: its first point is not on the globe"),
+        (10, 8, "unexpected number of points: got 9; expected 8"),
+        (34, 0, "invalid grid: it has no points"),
+        (11, 1, "invalid grid: rows of different lengths are not supported"),
+        (15, 10, "unsupported shape of the Earth 10; supported: 0 to 9"),
+        (47, 0x7f, "invalid grid: its first point is not on the globe"),
         (
             72,
             0x41,
-            "scanning mode 65 is not supported; allowed are those without an offset of points \
+            "unsupported scanning mode 65; supported: modes without an offset of points \
              (bits 5–8)",
         ),
         (
             13,
             0x80,
-            "grid template 3. 32768 is not supported; allowed are 0 (latitude and longitude), \
-             1 (the same, rotated), 10 (Mercator), 20 (polar stereographic), 30 (Lambert)",
+            "unsupported grid template 32768; supported: 0 (latitude and longitude), \
+             1 (rotated), 10 (Mercator), 20 (polar stereographic), 30 (Lambert)",
         ),
     ] {
         assert_eq!(with(octet, byte), Err(refusal.to_owned()));

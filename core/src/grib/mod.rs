@@ -1,34 +1,34 @@
-//! GRIB edition 2: the fields of a file, what each of them is, and its values when they are asked
-//! for.
+//! GRIB edition 2: the fields of a file, what each of them is, and its values on request.
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | The fields of a file, one after the other | [`grib_fields`], [`GribField`] |
-//! | The grid: rows, columns, where its points lie | [`GribGrid`] |
-//! | Parameter, level, times, statistic | [`GribProduct`] |
+//! | The fields of a file, one after the other | [`fields`], [`Field`] |
+//! | The grid: rows, columns, where its points lie | [`Grid`] |
+//! | Parameter, level, times, statistic | [`Product`] |
 //! | The packings | `packing.rs`, `codec.rs` |
 //! | Values that a producer uses for "nothing here" | `sentinel.rs` |
 //!
 //! Octet and table numbers are those of the WMO's Manual on Codes (WMO-No. 306), volume I.2, FM 92
-//! GRIB edition 2. A field is metadata first: nothing is unpacked until [`GribField::values`].
+//! GRIB edition 2. A field starts as metadata: nothing is unpacked until [`Field::values`].
 //!
-//! We do not read edition 1, grids of spherical harmonics or of rows of unlike lengths, Gaussian
-//! grids, and packings beyond 5.0, 5.2, 5.3, 5.40, 5.41 and 5.42. Of such a field the metadata that
-//! can be read is there, and the rest is an error that names the code.
+//! Not supported are edition 1, spherical harmonics, Gaussian grids, grids whose rows differ in
+//! length, and packings other than 5.0, 5.2, 5.3, 5.40, 5.41 and 5.42. Such a field still has the
+//! metadata that can be read; the rest is an error that names the code.
 
 mod codec;
 mod error;
 mod field;
 mod grid;
+mod native_grid;
 mod octets;
 mod packing;
 mod product;
 mod sentinel;
 
 pub use error::GribError;
-pub use field::{GRIB_MAX_POINTS, GribField, GribFields, grib_fields};
-pub use grid::{Earth, GribGrid, GridGeometry, LatLonAxes};
-pub use product::{GribLevel, GribLevelError, GribParameter, GribParameterError, GribProduct};
+pub use field::{Field, Fields, MAX_POINTS, fields};
+pub use grid::{Earth, Grid, GridGeometry, LatLonAxes};
+pub use product::{GribLevelError, GribParameterError, Level, Parameter, Product};
 
 #[cfg(test)]
 mod tests;

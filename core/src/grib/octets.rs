@@ -2,7 +2,7 @@
 
 use super::GribError;
 
-/// One section with its header: what the manual calls octet n is `bytes[n - 1]`.
+/// One section including its header: what the manual calls octet n is `bytes[n - 1]`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Octets<'a> {
     pub section: u8,
@@ -10,35 +10,35 @@ pub(super) struct Octets<'a> {
 }
 
 impl<'a> Octets<'a> {
-    pub fn u8(self, octet: usize) -> Result<u8, GribError> {
+    pub(super) fn u8(self, octet: usize) -> Result<u8, GribError> {
         self.array::<1>(octet).map(|[byte]| byte)
     }
 
-    pub fn u16(self, octet: usize) -> Result<u16, GribError> {
+    pub(super) fn u16(self, octet: usize) -> Result<u16, GribError> {
         self.array(octet).map(u16::from_be_bytes)
     }
 
-    pub fn u32(self, octet: usize) -> Result<u32, GribError> {
+    pub(super) fn u32(self, octet: usize) -> Result<u32, GribError> {
         self.array(octet).map(u32::from_be_bytes)
     }
 
-    pub fn f32(self, octet: usize) -> Result<f32, GribError> {
+    pub(super) fn f32(self, octet: usize) -> Result<f32, GribError> {
         self.array(octet).map(f32::from_be_bytes)
     }
 
     /// A signed number of two octets: the highest bit is the sign, the others the magnitude.
-    pub fn i16(self, octet: usize) -> Result<i32, GribError> {
+    pub(super) fn i16(self, octet: usize) -> Result<i32, GribError> {
         self.u16(octet).map(|raw| signed(raw.into(), 16))
     }
 
-    /// The same of four octets.
-    pub fn i32(self, octet: usize) -> Result<i32, GribError> {
+    /// The same in four octets.
+    pub(super) fn i32(self, octet: usize) -> Result<i32, GribError> {
         self.u32(octet).map(|raw| signed(raw, 32))
     }
 
-    /// A scale factor in one octet and a value of four: value · 10^−factor. `None` where either is
-    /// missing, that is has every bit set.
-    pub fn scaled(self, octet: usize) -> Result<Option<f64>, GribError> {
+    /// A scale factor in one octet and a value in four: value · 10^−factor. `None` if either is
+    /// missing, which means that all its bits are set.
+    pub(super) fn scaled(self, octet: usize) -> Result<Option<f64>, GribError> {
         let (factor, value) = (self.u8(octet)?, self.u32(octet + 1)?);
         if factor == u8::MAX || value == u32::MAX {
             return Ok(None);
@@ -49,8 +49,8 @@ impl<'a> Octets<'a> {
         Ok(Some(if signed(factor.into(), 8) < 0 { value * power } else { value / power }))
     }
 
-    /// What comes after an octet number.
-    pub fn from(self, octet: usize) -> &'a [u8] {
+    /// The octets from an octet number on.
+    pub(super) fn from(self, octet: usize) -> &'a [u8] {
         self.bytes.get(octet - 1..).unwrap_or_default()
     }
 
@@ -60,7 +60,7 @@ impl<'a> Octets<'a> {
     }
 }
 
-/// A number of so many bits whose highest bit is its sign.
+/// Reads a number of this many bits whose highest bit is the sign.
 pub(super) fn signed(raw: u32, bits: u32) -> i32 {
     let sign = 1_u32 << (bits - 1);
     let magnitude = (raw & (sign - 1)) as i32;
@@ -75,14 +75,14 @@ pub(super) struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    /// The next number of up to 32 bits. Beyond the end there are zeros: who reads has made sure of
+    /// Returns the next number of up to 32 bits. Beyond the end it is zeros: callers have checked
     /// the length before.
     #[inline]
-    pub fn read(&mut self, bits: u32) -> u32 {
+    pub(super) fn read(&mut self, bits: u32) -> u32 {
         if bits == 0 {
             return 0;
         }
@@ -97,22 +97,22 @@ impl<'a> Bits<'a> {
         };
         let shift = (self.at % 8) as u32;
         self.at += bits as usize;
-        // At most 7 + 32 bits of the 64 are looked at.
+        // At most 7 + 32 of the 64 bits are used.
         (window << shift >> (64 - bits)) as u32
     }
 
-    /// Goes on at the next whole octet.
-    pub fn align(&mut self) {
+    /// Moves to the next whole octet.
+    pub(super) fn align(&mut self) {
         self.at = self.at.next_multiple_of(8);
     }
 
-    /// Passes over so many bits.
-    pub fn skip(&mut self, bits: usize) {
+    /// Skips this many bits.
+    pub(super) fn skip(&mut self, bits: usize) {
         self.at += bits;
     }
 
     /// How many bits are left.
-    pub fn left(&self) -> usize {
+    pub(super) fn left(&self) -> usize {
         (self.bytes.len() * 8).saturating_sub(self.at)
     }
 }

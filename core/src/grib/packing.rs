@@ -5,7 +5,7 @@
 use super::octets::{Bits, Octets, signed};
 use super::{GribError, codec};
 
-/// What is common to all packings: octets 12 to 20 of section 5.
+/// What all packings have in common: octets 12 to 20 of section 5.
 struct Scale {
     reference: f64,
     binary: f64,
@@ -40,12 +40,12 @@ impl Scale {
     }
 }
 
-/// Whether all packed values are one, of which there are no data.
+/// Returns whether the field is constant, so that no values are packed.
 pub(super) fn is_of_one_value(section: Octets<'_>) -> Result<bool, GribError> {
     Ok(matches!(section.u16(10)?, 0 | 40 | 41 | 42) && section.u8(20)? == 0)
 }
 
-/// The value of such a field.
+/// Returns the value of a constant field.
 pub(super) fn one_value(section: Octets<'_>, points: usize) -> Result<f32, GribError> {
     check_count(section.u32(6)? as usize, points)?;
     let value = Scale::read(section)?.value(0);
@@ -57,13 +57,13 @@ fn check_count(packed: usize, here: usize) -> Result<(), GribError> {
         return Ok(());
     }
     Err(GribError::Mismatch {
-        what: "packed values against the points that have one",
+        what: "number of packed values",
         got: packed as u64,
         expected: here as u64,
     })
 }
 
-/// The values of a field in the order of the message; NaN where one is missing.
+/// Returns the values of a field in the order of the message; NaN where one is missing.
 pub(super) fn unpack(
     section: Octets<'_>,
     data: Octets<'_>,
@@ -91,7 +91,7 @@ pub(super) fn unpack(
         }
         got => {
             return Err(GribError::Unsupported {
-                what: "packing 5.",
+                what: "packing template",
                 got: got.into(),
                 allowed: "0 (simple), 2 and 3 (complex), 40 (JPEG 2000), 41 (PNG), 42 (CCSDS)",
             });
@@ -106,11 +106,11 @@ pub(super) fn unpack(
     })
 }
 
-/// Points that a bit map says have a value.
+/// Counts the points that have a value according to the bit map.
 fn present(bitmap: &[u8], points: usize) -> Result<usize, GribError> {
     let Some(whole) = bitmap.get(..points.div_ceil(8)) else {
         return Err(GribError::Mismatch {
-            what: "octets of the bit map against its points",
+            what: "number of octets in the bit map",
             got: bitmap.len() as u64,
             expected: points.div_ceil(8) as u64,
         });
@@ -137,8 +137,8 @@ fn simple(scale: &Scale, data: &[u8], packed: usize) -> Result<Vec<f32>, GribErr
     Ok((0..packed).map(|_| scale.value(bits.read(scale.bits).into())).collect())
 }
 
-/// Templates 7.2 and 7.3: groups of numbers that are near each other, as what they are above the
-/// least of the group; with `differences`, numbers that are differences of their neighbours.
+/// Templates 7.2 and 7.3: groups of numbers close to each other, stored as offsets from the least
+/// of the group; with `differences`, the numbers are differences between neighbours.
 fn complex(
     scale: &Scale,
     section: Octets<'_>,
@@ -154,7 +154,7 @@ fn complex(
     let groups = section.u32(32)? as usize;
     if groups > packed {
         return Err(GribError::Mismatch {
-            what: "groups against packed values",
+            what: "number of groups",
             got: groups as u64,
             expected: packed as u64,
         });
@@ -164,7 +164,7 @@ fn complex(
     let (last_length, length_bits) = (section.u32(43)?, u32::from(section.u8(47)?));
     if width_bits > 32 || length_bits > 32 {
         let got = width_bits.max(length_bits) as u8;
-        return Err(code("number of bits of a group's width or length", got, "0 to 32"));
+        return Err(code("number of bits of a group width or length", got, "0 to 32"));
     }
     let (mut differenced, data) = if differences {
         Differenced::read(section.u8(48)?, section.u8(49)?, data)?
@@ -186,19 +186,19 @@ fn complex(
             if group == groups { u64::from(last_length) } else { u64::from(least_length) + length };
         let left = (packed - values.len()) as u64;
         if length > left {
-            let what = "the length of a group against the values that are left";
+            let what = "length of a group";
             return Err(GribError::Mismatch { what, got: length, expected: left });
         }
         let (0..=32, length) = (width, length as usize) else {
             return Err(GribError::Mismatch {
-                what: "bits of a number in a group",
+                what: "number of bits in a group",
                 got: width,
                 expected: 32,
             });
         };
         let width = width as u32;
         rest.needs(length * width as usize)?;
-        // Of a group of equal numbers only the reference is there.
+        // A group of equal numbers stores only its reference.
         let all_missing = width == 0 && is_missing(reference, scale.bits, missing);
         for _ in 0..length {
             let above = i64::from(rest.read(width));
@@ -212,7 +212,7 @@ fn complex(
     }
     if values.len() != packed {
         return Err(GribError::Mismatch {
-            what: "values of the groups against packed values",
+            what: "number of values in the groups",
             got: values.len() as u64,
             expected: packed as u64,
         });
@@ -220,25 +220,25 @@ fn complex(
     Ok(values)
 }
 
-/// Whether a number of so many bits stands for a missing value: the greatest one does, and with two
-/// kinds of missing values the one below it too (note 1 of code table 5.5).
+/// Whether a number of this many bits marks a missing value: the greatest one does, and if there
+/// are two kinds of missing values, so does the one below it (note 1 of code table 5.5).
 fn is_missing(number: i64, bits: u32, kinds: u32) -> bool {
     let greatest = (1_i64 << bits) - 1;
-    // Of zero bits there is nothing that could tell.
+    // Zero bits cannot mark anything.
     bits > 0 && kinds > 0 && (number == greatest || kinds == 2 && number == greatest - 1)
 }
 
 /// Undoes spatial differences (notes of template 7.3).
 #[derive(Debug, Default)]
 struct Differenced {
-    /// 0 where the numbers are no differences.
+    /// 0 if the numbers are not differences.
     order: usize,
-    /// The first numbers as they are, then nothing.
+    /// The first numbers, which are stored as they are; then empty.
     firsts: [i64; 2],
     taken: usize,
-    /// What all differences are above.
+    /// The least of the differences, which is subtracted from all of them.
     least: i64,
-    /// The number before, and the one before that.
+    /// The previous number, and the one before it.
     before: [i64; 2],
 }
 
@@ -247,7 +247,7 @@ impl Differenced {
         let (order, octets) = match (order, octets) {
             (1 | 2, 1..=4) => (usize::from(order), usize::from(octets)),
             (1 | 2, _) => {
-                let (what, got) = ("octets of a first value", octets.into());
+                let (what, got) = ("number of octets of a first value", octets.into());
                 return Err(GribError::Unsupported { what, got, allowed: "1 to 4" });
             }
             _ => {
@@ -267,8 +267,8 @@ impl Differenced {
         Ok((Self { order, firsts, taken: 0, least, before: [0; 2] }, rest))
     }
 
-    /// The number that a difference leads to. A damaged message may lead beyond any number that can
-    /// be meant: then the result is as meaningless as its input, so the sums may wrap.
+    /// Returns the number that a difference leads to. In a damaged message this may go beyond any
+    /// meaningful number: then the result is as meaningless as its input, so the sums may wrap.
     #[inline]
     fn next(&mut self, number: i64) -> i64 {
         if self.order == 0 {
@@ -291,7 +291,7 @@ impl Differenced {
 }
 
 impl Bits<'_> {
-    /// Numbers of so many bits each, which fill whole octets together; what follows them is left.
+    /// Reads numbers of this many bits each, which fill whole octets together, and moves past them.
     fn table(&mut self, count: usize, bits: u32) -> Result<Self, GribError> {
         let table = self.clone();
         let all = count.saturating_mul(bits as usize);
@@ -301,13 +301,13 @@ impl Bits<'_> {
         Ok(table)
     }
 
-    /// There must be so many bits left.
+    /// Checks that this many bits are left.
     fn needs(&self, bits: usize) -> Result<(), GribError> {
         if bits <= self.left() {
             return Ok(());
         }
         Err(GribError::Mismatch {
-            what: "bits of the data section against those that are needed",
+            what: "number of bits in the data section",
             got: self.left() as u64,
             expected: bits as u64,
         })

@@ -1,24 +1,25 @@
-//! What a field is of: section 4.
+//! What a field describes: section 4.
+
+use chrono::NaiveDate;
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::GribError;
-use super::field::instant;
 use super::octets::Octets;
 use crate::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 
-/// What a field is of. The numbers of a parameter depend on its discipline, those from 192 on on the
-/// centre too.
+/// The parameter of a field. Its numbers depend on the discipline, and from 192 on also on the
+/// centre.
 ///
 /// ```
-/// use mesonet::GribParameter;
-/// let parameter: GribParameter = "161:209.3.57".parse().unwrap();
+/// use mesonet::grib;
+/// let parameter: grib::Parameter = "161:209.3.57".parse().unwrap();
 /// assert_eq!((parameter.centre, parameter.number), (161, 57));
 /// assert_eq!(parameter.to_string(), "161:209.3.57");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GribParameter {
+pub struct Parameter {
     /// The centre that made it (common code table C-11).
     pub centre: u16,
     /// The discipline (code table 0.0).
@@ -29,56 +30,57 @@ pub struct GribParameter {
     pub number: u8,
 }
 
-/// A text that is no parameter.
+/// The error for a text that is not a parameter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{0}\" is no parameter; allowed is centre:discipline.category.number, for example \
+    "invalid parameter \"{0}\": it must be centre:discipline.category.number, for example \
      161:209.3.57"
 )]
 pub struct GribParameterError(pub String);
 
-/// Level, times and statistic of a field.
+/// The level, times and statistic of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GribProduct {
-    /// Number of its template (code table 4.0).
+pub struct Product {
+    /// The number of its template (code table 4.0).
     pub template: u16,
-    /// The level, or the first of the two that a layer lies between.
-    pub level: GribLevel,
-    /// The second of a layer's.
-    pub second_level: Option<GribLevel>,
-    /// The time that it is valid at; of a statistic, the end of its interval. Milliseconds since
-    /// 1970 (UTC).
+    /// The level, or the first of the two levels that bound a layer.
+    pub level: Level,
+    /// The second level of a layer.
+    pub second_level: Option<Level>,
+    /// The valid time; for a statistic, the end of its interval. Milliseconds since 1970 (UTC).
     pub valid_ms: i64,
-    /// What was computed over an interval (code table 4.10): 0 an average, 1 an accumulation, 2 a
-    /// maximum, 3 a minimum. `None` for an instant.
+    /// How the values of an interval were combined (code table 4.10): 0 an average, 1 an
+    /// accumulation, 2 a maximum, 3 a minimum. `None` for an instant.
     pub statistic: Option<u8>,
-    /// The length of that interval, milliseconds; 0 for an instant.
+    /// The length of that interval in milliseconds; 0 for an instant.
     pub interval_ms: i64,
 }
 
 /// A level (code table 4.5), in the unit of its kind: Pa for 100, m for 102 and 103. Written as
-/// `kind:value`, or as `kind` alone where it has no value.
+/// `kind:value`, or as `kind` alone if it has no value.
 ///
 /// ```
-/// use mesonet::GribLevel;
-/// assert_eq!("103:2".parse(), Ok(GribLevel { kind: 103, value: Some(2.0) }));
+/// use mesonet::grib;
+/// let two_metres = grib::Level { kind: 103, value: Some(2.0) };
+/// assert_eq!("103:2".parse(), Ok(two_metres));
+/// assert_eq!(two_metres.to_string(), "103:2");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GribLevel {
+pub struct Level {
     /// The kind of level.
     pub kind: u8,
-    /// Its value, where the kind has one.
+    /// Its value, if the kind has one.
     pub value: Option<f64>,
 }
 
-impl fmt::Display for GribParameter {
+impl fmt::Display for Parameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { centre, discipline, category, number } = self;
         write!(f, "{centre}:{discipline}.{category}.{number}")
     }
 }
 
-impl FromStr for GribParameter {
+impl FromStr for Parameter {
     type Err = GribParameterError;
     fn from_str(text: &str) -> Result<Self, GribParameterError> {
         let parse = || {
@@ -90,19 +92,19 @@ impl FromStr for GribParameter {
                 category: numbers.next()??,
                 number: numbers.next()??,
             };
-            // Signs and leading zeros would give one parameter several names.
+            // Signs and leading zeros would give one parameter several spellings.
             (numbers.next().is_none() && parameter.to_string() == text).then_some(parameter)
         };
         parse().ok_or_else(|| GribParameterError(text.to_owned()))
     }
 }
 
-/// A text that is no level.
+/// The error for a text that is not a level.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is no level; allowed is kind:value, for example 103:2, or kind")]
+#[error("invalid level \"{0}\": it must be kind or kind:value, for example 103:2")]
 pub struct GribLevelError(pub String);
 
-impl FromStr for GribLevel {
+impl FromStr for Level {
     type Err = GribLevelError;
     fn from_str(text: &str) -> Result<Self, GribLevelError> {
         let parse = || {
@@ -117,7 +119,14 @@ impl FromStr for GribLevel {
     }
 }
 
-impl GribLevel {
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        self.value.map_or(Ok(()), |value| write!(f, ":{value}"))
+    }
+}
+
+impl Level {
     fn read(section: Octets<'_>, octet: usize) -> Result<Option<Self>, GribError> {
         let kind = section.u8(octet)?;
         let value = section.scaled(octet + 1)?;
@@ -125,10 +134,10 @@ impl GribLevel {
     }
 }
 
-impl GribProduct {
+impl Product {
     pub(super) fn read(section: Octets<'_>, reference_ms: i64) -> Result<Self, GribError> {
         let template = section.u16(8)?;
-        // Where the end of the interval stands, in templates of a statistic over one.
+        // Where the end of the interval is stored, in templates of a statistic over an interval.
         let end_octet = match template {
             0 | 1 | 2 | 5 | 6 | 7 | 15 => None,
             8 => Some(35),
@@ -138,17 +147,17 @@ impl GribProduct {
             12 => Some(37),
             _ => {
                 return Err(GribError::Unsupported {
-                    what: "product template 4.",
+                    what: "product template",
                     got: template.into(),
-                    allowed: "0 to 2 and 5 to 12, 15",
+                    allowed: "0 to 2, 5 to 12, 15",
                 });
             }
         };
-        let level = GribLevel::read(section, 23)?;
+        let level = Level::read(section, 23)?;
         let mut product = Self {
             template,
-            level: level.unwrap_or(GribLevel { kind: u8::MAX, value: None }),
-            second_level: GribLevel::read(section, 29)?,
+            level: level.unwrap_or(Level { kind: u8::MAX, value: None }),
+            second_level: Level::read(section, 29)?,
             valid_ms: later(reference_ms, section.u8(18)?, section.i32(19)?.into())?,
             statistic: None,
             interval_ms: 0,
@@ -164,7 +173,7 @@ impl GribProduct {
                 let count = (section.u32(octet + 15)? as i32).unsigned_abs();
                 later(0, section.u8(octet + 14)?, count.into())?
             }
-            // Intervals within intervals: together they begin at the time of the forecast.
+            // Nested intervals together begin at the forecast time.
             _ => product.valid_ms - start_ms,
         };
         if product.interval_ms < 0 {
@@ -174,7 +183,25 @@ impl GribProduct {
     }
 }
 
-/// An instant so many units of code table 4.4 after another one.
+/// A time in seven octets: year (2), month, day, hour, minute, second.
+pub(super) fn instant(
+    octets: Octets<'_>,
+    octet: usize,
+    what: &'static str,
+) -> Result<i64, GribError> {
+    let year = i32::from(octets.u16(octet)?);
+    let mut parts = [0; 5];
+    for (index, part) in parts.iter_mut().enumerate() {
+        *part = u32::from(octets.u8(octet + 2 + index)?);
+    }
+    let [month, day, hour, minute, second] = parts;
+    NaiveDate::from_ymd_opt(year, month, day)
+        .and_then(|date| date.and_hms_opt(hour, minute, second))
+        .map(|time| time.and_utc().timestamp_millis())
+        .ok_or(GribError::Time(what))
+}
+
+/// Returns the instant this many units of code table 4.4 after another one.
 fn later(instant_ms: i64, unit: u8, count: i64) -> Result<i64, GribError> {
     let unit_ms = match unit {
         0 => MINUTE_MS,
@@ -188,7 +215,7 @@ fn later(instant_ms: i64, unit: u8, count: i64) -> Result<i64, GribError> {
             return Err(GribError::Unsupported {
                 what: "unit of time",
                 got: got.into(),
-                allowed: "0 to 2 (minute, hour, day) and 10 to 13 (3, 6, 12 hours, second)",
+                allowed: "0 to 2 (minute, hour, day), 10 to 13 (3, 6, 12 hours, second)",
             });
         }
     };
@@ -202,24 +229,24 @@ mod tests {
     #[test]
     fn a_parameter_has_one_name() {
         for text in ["161:209.3.57", "0:0.0.0", "65535:255.255.255"] {
-            assert_eq!(text.parse::<GribParameter>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<Parameter>().unwrap().to_string(), text);
         }
         for text in ["", "209.3.57", "161:209.3", "161:209.3.57.1", "161:+2.3.57", "161:02.3.4"] {
-            assert!(text.parse::<GribParameter>().is_err(), "{text}");
+            assert!(text.parse::<Parameter>().is_err(), "{text}");
         }
         assert_eq!(
-            "1:2.3.256".parse::<GribParameter>().unwrap_err().to_string(),
-            "\"1:2.3.256\" is no parameter; allowed is centre:discipline.category.number, for \
+            "1:2.3.256".parse::<Parameter>().unwrap_err().to_string(),
+            "invalid parameter \"1:2.3.256\": it must be centre:discipline.category.number, for \
              example 161:209.3.57"
         );
     }
 
     #[test]
     fn a_level_has_a_kind_and_may_have_a_value() {
-        assert_eq!("200".parse(), Ok(GribLevel { kind: 200, value: None }));
-        assert_eq!("100:50000".parse(), Ok(GribLevel { kind: 100, value: Some(50_000.0) }));
+        assert_eq!("200".parse(), Ok(Level { kind: 200, value: None }));
+        assert_eq!("100:50000".parse(), Ok(Level { kind: 100, value: Some(50_000.0) }));
         for text in ["", "256", "1:", ":1", "1:x", "1:inf", "1:2:3"] {
-            assert_eq!(text.parse::<GribLevel>(), Err(GribLevelError(text.to_owned())));
+            assert_eq!(text.parse::<Level>(), Err(GribLevelError(text.to_owned())));
         }
     }
 
@@ -228,6 +255,6 @@ mod tests {
         assert_eq!(later(5, 0, -2), Ok(5 - 2 * MINUTE_MS));
         assert_eq!(later(0, 11, 4), Ok(DAY_MS));
         assert_eq!(later(0, 13, 39), Ok(39_000));
-        assert!(later(0, 3, 1).unwrap_err().to_string().starts_with("unit of time 3 is not"));
+        assert!(later(0, 3, 1).unwrap_err().to_string().starts_with("unsupported unit of time 3;"));
     }
 }

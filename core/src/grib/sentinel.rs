@@ -1,8 +1,8 @@
-//! Numbers that a producer puts where nothing is, without saying so in the message.
+//! Numbers that producers use for missing values without saying so in the message.
 
-use super::product::GribParameter;
+use super::product::Parameter;
 
-/// Of a parameter the numbers that are no value of it.
+/// Returns the numbers that are not values of a parameter.
 ///
 /// - MRMS (centre 161, discipline 209): "no coverage" and "missing" of the table of the National
 ///   Severe Storms Laboratory, <https://www.nssl.noaa.gov/projects/mrms/operational/tables.php>:
@@ -11,8 +11,8 @@ use super::product::GribParameter;
 ///   parcel rises.
 /// - The National Centers' High-Resolution Rapid Refresh (centre 7): a percentage of frozen
 ///   precipitation of −50 where nothing falls.
-pub(super) fn sentinels(parameter: GribParameter) -> &'static [f32] {
-    let GribParameter { centre, discipline, category, number } = parameter;
+pub(super) fn sentinels(parameter: Parameter) -> &'static [f32] {
+    let Parameter { centre, discipline, category, number } = parameter;
     match (centre, discipline, category, number) {
         (161, 209, 2, 0..=3)
         | (161, 209, 3, 26..=47)

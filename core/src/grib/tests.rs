@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 
 use super::*;
 
-/// A real file of `tests/data/grib`.
+/// Reads a real file of `tests/data/grib`.
 fn file(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/grib").join(name);
     let mut bytes = Vec::new();
@@ -14,8 +14,8 @@ fn file(name: &str) -> Vec<u8> {
     bytes
 }
 
-fn only(bytes: &[u8]) -> GribField<'_> {
-    let mut fields = grib_fields(bytes);
+fn only(bytes: &[u8]) -> Field<'_> {
+    let mut fields = fields(bytes);
     let field = fields.next().unwrap().unwrap();
     assert_eq!(fields.next(), None);
     field
@@ -28,15 +28,15 @@ const SIMPLE: &str = "nam211_prmsl_simple.grib2.gz";
 fn a_message_of_two_fields_has_two() {
     let bytes = file(NAM);
     let names: Vec<String> =
-        grib_fields(&bytes).map(|field| field.unwrap().parameter().unwrap().to_string()).collect();
+        fields(&bytes).map(|field| field.unwrap().parameter().unwrap().to_string()).collect();
     assert_eq!(
         names,
         ["7:0.3.1", "7:0.2.22", "7:0.3.5", "7:0.2.2", "7:0.2.3", "7:0.2.2", "7:0.2.3"]
     );
-    let winds: Vec<_> = grib_fields(&bytes).skip(3).take(2).map(Result::unwrap).collect();
-    assert_eq!(winds[0].product().unwrap().level, GribLevel { kind: 100, value: Some(10_000.0) });
+    let winds: Vec<_> = fields(&bytes).skip(3).take(2).map(Result::unwrap).collect();
+    assert_eq!(winds[0].product().unwrap().level, Level { kind: 100, value: Some(10_000.0) });
     assert!(winds.iter().all(|wind| wind.grid().unwrap().grid_relative_winds()));
-    let [u, v] = [winds[0], winds[1]].map(|wind| wind.values(GRIB_MAX_POINTS).unwrap());
+    let [u, v] = [winds[0], winds[1]].map(|wind| wind.values(MAX_POINTS).unwrap());
     assert_ne!(u, v);
 }
 
@@ -46,19 +46,22 @@ fn a_field_says_what_it_is_without_its_values() {
     let field = only(&bytes);
     let product = field.product().unwrap();
     assert_eq!((product.template, product.statistic), (8, Some(3)));
-    assert_eq!(product.interval_ms, 12 * crate::HOUR_MS);
-    assert_eq!(crate::Iso8601(field.reference_ms().unwrap()).to_string(), "2023-11-02T11:00:00Z");
-    assert_eq!(crate::Iso8601(product.valid_ms).to_string(), "2023-11-03T06:00:00Z");
-    assert_eq!(product.level, GribLevel { kind: 103, value: Some(2.0) });
+    assert_eq!(product.interval_ms, 12 * crate::time::HOUR_MS);
+    assert_eq!(
+        crate::time::Iso8601(field.reference_ms().unwrap()).to_string(),
+        "2023-11-02T11:00:00Z"
+    );
+    assert_eq!(crate::time::Iso8601(product.valid_ms).to_string(), "2023-11-03T06:00:00Z");
+    assert_eq!(product.level, Level { kind: 103, value: Some(2.0) });
 }
 
-/// As Canada's precipitation analysis has it, whose interval lies before its reference time.
+/// As in Canada's precipitation analysis, whose interval lies before its reference time.
 #[test]
 fn the_length_of_an_interval_may_be_a_negative_number() {
     let mut bytes = file("ndfd_20231102T11Z_minrh_scan80.grib2.gz");
     let section = bytes.windows(5).position(|bytes| bytes == [0, 0, 0, 58, 4]).unwrap();
     bytes[section + 49..section + 53].copy_from_slice(&(-24_i32).to_be_bytes());
-    assert_eq!(only(&bytes).product().unwrap().interval_ms, 24 * crate::HOUR_MS);
+    assert_eq!(only(&bytes).product().unwrap().interval_ms, 24 * crate::time::HOUR_MS);
 }
 
 /// Longitudes and latitudes of corners as ecCodes gives them.
@@ -76,7 +79,7 @@ fn the_corners_of_maps_are_where_they_are() {
     ];
     for (name, end_of_first_row, end_of_last_row) in corners {
         let bytes = file(name);
-        let grid = grib_fields(&bytes).next().unwrap().unwrap().grid().unwrap();
+        let grid = fields(&bytes).next().unwrap().unwrap().grid().unwrap();
         let GridGeometry::Projected { projection, first_lon, first_lat, dx_m, dy_m } =
             grid.geometry()
         else {
@@ -94,13 +97,13 @@ fn the_corners_of_maps_are_where_they_are() {
 }
 
 #[test]
-fn what_lies_between_messages_is_passed_over_and_a_broken_one_takes_no_other_with_it() {
+fn data_between_messages_are_skipped_and_a_broken_message_affects_no_other() {
     let whole = file(SIMPLE);
     let mut broken = whole.clone();
     // The length of section 1.
     broken[19] = 200;
     let bytes = [b"GRIB\0\0\0\x01", &whole[..], b"\r\r\nHEADER\n", &broken, &whole].concat();
-    let read: Vec<_> = grib_fields(&bytes).collect();
+    let read: Vec<_> = fields(&bytes).collect();
     assert_eq!(read.len(), 4);
     assert_eq!(read[0], Err(GribError::Edition(1)));
     assert!(matches!(read[2], Err(GribError::Sections { .. } | GribError::Order { .. })));
@@ -111,20 +114,20 @@ fn what_lies_between_messages_is_passed_over_and_a_broken_one_takes_no_other_wit
 fn a_file_that_is_cut_is_an_error_wherever_it_is_cut() {
     let whole = file(SIMPLE);
     for length in (8..whole.len()).step_by(7) {
-        let errors = grib_fields(&whole[..length]).filter(Result::is_err).count();
-        assert_eq!((grib_fields(&whole[..length]).count(), errors), (1, 1), "{length}");
+        let errors = fields(&whole[..length]).filter(Result::is_err).count();
+        assert_eq!((fields(&whole[..length]).count(), errors), (1, 1), "{length}");
     }
 }
 
 #[test]
-fn no_octet_that_is_changed_makes_it_panic() {
+fn no_changed_octet_makes_it_panic() {
     for name in [SIMPLE, NAM, "safrica_20100308T12Z_f000_ps.grib2.gz"] {
         let mut bytes = file(name);
         let end = bytes.len().min(600);
         for at in 8..end {
             for change in [0x01, 0x80, 0xff] {
                 bytes[at] ^= change;
-                for field in grib_fields(&bytes).take(1).flatten() {
+                for field in fields(&bytes).take(1).flatten() {
                     let _ = (field.parameter(), field.product(), field.grid());
                     let _ = field.values(10_000);
                 }
@@ -142,16 +145,16 @@ fn an_image_that_would_take_memory_for_nothing_is_refused() {
     let with = |at: usize, octets: &[u8]| {
         let mut bytes = whole.clone();
         bytes[at..at + octets.len()].copy_from_slice(octets);
-        let field = grib_fields(&bytes).next().unwrap().unwrap();
-        field.values(GRIB_MAX_POINTS).map(drop).map_err(|error| error.to_string())
+        let field = fields(&bytes).next().unwrap().unwrap();
+        field.values(MAX_POINTS).map(drop).map_err(|error| error.to_string())
     };
-    let refusal = |reason: &str| Err(format!("the JPEG 2000 data cannot be unpacked: {reason}"));
+    let refusal = |reason: &str| Err(format!("cannot unpack the JPEG 2000 data: {reason}"));
     assert_eq!(with(coding, b"\xff\x52"), Ok(()));
-    assert_eq!(with(coding + 4, &[1]), refusal("it has precincts of its own"));
+    assert_eq!(with(coding + 4, &[1]), refusal("it defines precincts"));
     assert_eq!(with(coding + 10, &[1, 2]), refusal("its code-blocks are too small"));
     assert_eq!(with(start + 27, &[1]), refusal("it has several tiles"));
-    assert_eq!(with(start + 11, &[209]), refusal("it is 209 × 140 for 29400 values"));
-    assert_eq!(with(start + 41, &[2]), refusal("it has not one component"));
+    assert_eq!(with(start + 11, &[209]), refusal("it has 209 × 140 pixels for 29400 values"));
+    assert_eq!(with(start + 41, &[2]), refusal("it must have exactly one component"));
 }
 
 #[test]
@@ -159,14 +162,14 @@ fn a_field_of_too_many_points_is_refused_before_anything_is_unpacked() {
     let bytes = file(SIMPLE);
     assert_eq!(
         only(&bytes).values(6_044).unwrap_err().to_string(),
-        "a field of 6045 points; the limit is 6044"
+        "the field has 6045 points; the limit is 6044"
     );
 }
 
 #[test]
-fn the_numbers_for_nothing_here_are_not_values() {
+fn numbers_that_mark_missing_values_are_not_values() {
     let bytes = file("hrdps_20260219T00Z_f000_cape.grib2.gz");
-    let values = only(&bytes).values(GRIB_MAX_POINTS).unwrap();
+    let values = only(&bytes).values(MAX_POINTS).unwrap();
     // ecCodes finds 2943598 values of −1.
     assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 2_943_598);
 }

@@ -1,34 +1,34 @@
-//! Stations and those around them, and what is calculated from their readings.
+//! Tests of comparisons with nearby stations, and of values calculated from readings.
 
 use proptest::prelude::*;
 
 use super::tests::{DISAGREE, NOON_MS, air, held, intake, key, report, station, stations, verdict};
 use super::*;
-use crate::check::CheckConfig;
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
-use crate::report::{Reading, Report};
-use crate::series::{IntervalType, SeriesKey};
+use crate::check;
+use crate::observation::Variable::{
+    AirTemperature, DewPointTemperature, RelativeHumidity, WindChill, WindSpeed10m,
+};
+use crate::observation::{
+    BaseQuality, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesKey, Variable,
+};
 use crate::store::MemoryStore;
 use crate::time::{HOUR_MS, MINUTE_MS};
-use crate::variable::Variable::{
-    self, AirTemperature, DewPointTemperature, RelativeHumidity, WindChill, WindSpeed10m,
-};
 
-/// Checks of which one alone, that of the stations around, says something of temperatures.
-fn around_alone() -> Intake {
+/// An intake whose only check of temperatures is the one against nearby stations.
+fn nearby_check_only() -> Intake {
     let checks = ["range", "record", "spike", "step", "persistence"];
-    let shipped = CheckConfig::default();
+    let shipped = check::Config::default();
     let mut names: Vec<String> =
         ["dewPoint", "wetBulb", "average"].map(|rule| format!("\"consistency.{rule}\"")).to_vec();
     for variable in [AirTemperature, DewPointTemperature] {
         for check in checks {
             let name = format!("\"{check}.{variable}\"");
-            if CheckConfig::from_toml(&format!("without = [{name}]")).is_ok() {
+            if check::Config::from_toml(&format!("without = [{name}]")).is_ok() {
                 names.push(name);
             }
         }
     }
-    let config = CheckConfig::from_toml(&format!("without = [{}]", names.join(", "))).unwrap();
+    let config = check::Config::from_toml(&format!("without = [{}]", names.join(", "))).unwrap();
     assert_ne!(config, shipped);
     Intake::new(Checker::new(config))
 }
@@ -37,7 +37,7 @@ fn take_in(intake: &Intake, store: &MemoryStore, reports: Vec<Report>) {
     intake.take_in(store, Batch { stations: stations(), reports }).unwrap();
 }
 
-/// A reading at noon of the first station.
+/// A report of the first station at noon.
 fn reading(series: SeriesKey, value: f64, quality: Quality) -> Reading {
     Reading { series, value, quality }
 }
@@ -49,7 +49,7 @@ fn at_noon(readings: Vec<Reading>) -> Report {
 const BY_SOURCE: Quality = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Unknown };
 
 #[test]
-fn a_station_that_disagreed_is_good_once_those_around_are_corrected() {
+fn a_station_that_disagreed_is_good_once_nearby_ones_are_corrected() {
     let air_temperature = key(AirTemperature);
     // One after the other, and all at once.
     for at_once in [1, 6] {
@@ -69,9 +69,9 @@ fn a_station_that_disagreed_is_good_once_those_around_are_corrected() {
     }
 }
 
-/// The better verdict that was there before is that of the station's own checks.
+/// The better verdict from before is that of the station's own checks.
 #[test]
-fn a_station_that_disagreed_has_again_what_its_own_checks_said() {
+fn a_station_that_no_longer_disagrees_gets_its_own_verdict_back() {
     let (intake, store) = intake();
     let air_temperature = key(AirTemperature);
     // Its own checks: it rose by 20 °C in an hour.
@@ -88,7 +88,7 @@ fn a_station_that_disagreed_has_again_what_its_own_checks_said() {
 }
 
 #[test]
-fn what_its_source_calls_good_is_not_doubted_whatever_comes_in_around() {
+fn a_value_that_its_source_calls_good_is_never_doubted_by_nearby_stations() {
     let (intake, store) = intake();
     let mut good = air(3, 0, 38.0);
     good.readings[0].quality = Quality::GOOD;
@@ -99,18 +99,18 @@ fn what_its_source_calls_good_is_not_doubted_whatever_comes_in_around() {
     assert_eq!(verdict(&store, 3, &key(AirTemperature), 0), Quality::GOOD);
 }
 
-/// Limits by which a step makes a value Doubtful: then it says nothing of those around.
+/// With these limits a step makes a value Doubtful: nearby stations are then not compared with it.
 #[test]
-fn a_value_that_turns_doubtful_with_a_late_reading_is_no_witness_any_more() {
+fn a_value_that_a_late_reading_makes_doubtful_no_longer_judges_others() {
     let text = "[step.airTemperature]\ndirectional = true\nsource = \"WMO-No. 305 VI.21\"\n\
                 doubtful = { hours = [1], limits = [4] }\n";
-    let intake = Intake::new(Checker::new(CheckConfig::from_toml(text).unwrap()));
+    let intake = Intake::new(Checker::new(check::Config::from_toml(text).unwrap()));
     let (store, air_temperature) = (MemoryStore::default(), key(AirTemperature));
     let mut reports: Vec<Report> = (0..5).map(|place| air(place, 0, 20.0)).collect();
     reports.push(air(5, 0, 38.0));
     take_in(&intake, &store, reports);
     assert_eq!(verdict(&store, 5, &air_temperature, 0), DISAGREE);
-    // Without the one that rose too fast there are too few.
+    // Without the station that rose too fast there are too few.
     take_in(&intake, &store, vec![air(2, -60, 10.0)]);
     assert_eq!(verdict(&store, 2, &air_temperature, 0).reason, ReasonQuality::Increase);
     assert_eq!(verdict(&store, 5, &air_temperature, 0), Quality::GOOD);
@@ -119,25 +119,25 @@ fn a_value_that_turns_doubtful_with_a_late_reading_is_no_witness_any_more() {
     assert_eq!(verdict(&store, 5, &air_temperature, 0), DISAGREE);
 }
 
-/// Of a value that no other check judges the stations around alone say that it is good.
+/// If no other check judges a value, only nearby stations can make it Good.
 #[test]
-fn what_only_those_around_judge_is_unchecked_without_them() {
-    let (intake, store) = (around_alone(), MemoryStore::default());
+fn a_value_that_only_nearby_stations_judge_is_unchecked_without_them() {
+    let (intake, store) = (nearby_check_only(), MemoryStore::default());
     let air_temperature = key(AirTemperature);
     take_in(&intake, &store, (0..5).map(|place| air(place, 0, 20.0)).collect());
     assert_eq!(verdict(&store, 2, &air_temperature, 0), Quality::UNCHECKED);
     take_in(&intake, &store, vec![air(5, 0, 20.0)]);
     assert_eq!(verdict(&store, 2, &air_temperature, 0), Quality::GOOD);
-    // One that turns out to be missing leaves too few.
+    // If one value turns out to be missing, too few are left.
     take_in(&intake, &store, vec![report(5, 0, 1, &[(AirTemperature, 9999.0)])]);
     assert_eq!(verdict(&store, 2, &air_temperature, 0), Quality::UNCHECKED);
 }
 
-/// Calculated values, extremes, other units and buckets are not held against the stations around.
+/// Calculated values, extremes, other units and buckets are not compared with nearby stations.
 #[test]
 fn only_reported_values_of_the_moment_and_short_means_are_compared() {
     let odd = |series: &SeriesKey| {
-        let (intake, store) = (around_alone(), MemoryStore::default());
+        let (intake, store) = (nearby_check_only(), MemoryStore::default());
         let reports = (0..7).map(|place| {
             let value = if place == 3 { 38.0 } else { 20.0 };
             let readings = vec![reading(series.clone(), value, Quality::UNCHECKED)];
@@ -161,8 +161,8 @@ fn only_reported_values_of_the_moment_and_short_means_are_compared() {
 }
 
 #[test]
-fn a_reading_is_of_the_hour_that_it_is_nearest_to() {
-    use super::neighbourhood::{hour_of, hour_window};
+fn a_reading_belongs_to_the_nearest_hour() {
+    use super::hour::{hour_of, hour_window};
     let hour = NOON_MS / HOUR_MS;
     assert_eq!(hour_of(NOON_MS - 30 * MINUTE_MS), hour);
     assert_eq!(hour_of(NOON_MS - 30 * MINUTE_MS - 1), hour - 1);
@@ -173,7 +173,7 @@ fn a_reading_is_of_the_hour_that_it_is_nearest_to() {
     assert_eq!(hour_of(window.end_ms() + 1), hour + 1);
 }
 
-/// The reading before one that comes in sticks out now, though it is as old as a limit reaches.
+/// A new reading makes the previous one stick out, though it is as old as a limit reaches.
 #[test]
 fn a_reading_three_hours_later_still_makes_the_one_before_a_spike() {
     let (intake, store) = intake();
@@ -184,10 +184,10 @@ fn a_reading_three_hours_later_still_makes_the_one_before_a_spike() {
     assert_eq!(verdict(&store, 0, &key(AirTemperature), 60), spike);
 }
 
-/// Inputs of which nothing is known say nothing: the value keeps the verdict of its own checks.
+/// Unchecked inputs say nothing: the value keeps the verdict of its own checks.
 #[test]
-fn a_value_calculated_from_unchecked_ones_is_what_its_own_checks_say() {
-    let (intake, store) = (around_alone(), MemoryStore::default());
+fn a_value_calculated_from_unchecked_ones_keeps_its_own_verdict() {
+    let (intake, store) = (nearby_check_only(), MemoryStore::default());
     let values = [(AirTemperature, 28.0), (DewPointTemperature, 18.0)];
     take_in(&intake, &store, vec![report(0, 0, 0, &values)]);
     assert_eq!(verdict(&store, 0, &key(AirTemperature), 0), Quality::UNCHECKED);
@@ -213,10 +213,10 @@ fn a_calculated_value_is_as_good_as_the_inputs_of_its_interval() {
     }
 }
 
-/// The verdict was that of series that no formula takes: an extreme of a minute was preferred to the
-/// mean of two, and another unit to the canonical one.
+/// A regression: the verdict came from series that no formula takes. A one-minute extreme was
+/// preferred to the two-minute mean, and another unit to the canonical one.
 #[test]
-fn extremes_and_other_units_are_not_what_a_value_was_calculated_from() {
+fn values_are_not_calculated_from_extremes_or_other_units() {
     let wind = |kind, minutes| SeriesKey::new(WindSpeed10m, kind, minutes);
     let kelvin = SeriesKey { reported_unit: "K".into(), ..key(AirTemperature) };
     let fahrenheit = SeriesKey { reported_unit: "°F".into(), ..key(AirTemperature) };
@@ -233,12 +233,13 @@ fn extremes_and_other_units_are_not_what_a_value_was_calculated_from() {
     take_in(&intake, &store, vec![at_noon(readings)]);
     let wind_chill = key(WindChill).calculated();
     assert_eq!(verdict(&store, 0, &wind_chill, 0), Quality::GOOD);
-    let told = intake.explain(&store, station(0).id, wind_chill.id(), NOON_MS).unwrap().unwrap();
-    let inputs: Vec<f64> = told.calculated_from.iter().map(|input| input.value).collect();
+    let explanation =
+        intake.explain(&store, station(0).id, wind_chill.id(), NOON_MS).unwrap().unwrap();
+    let inputs: Vec<f64> = explanation.calculated_from.iter().map(|input| input.value).collect();
     assert_eq!(inputs, [-10.0, 20.0]);
 }
 
-/// A gust at 10 m is made of the gust, which is an extreme.
+/// A gust at 10 m is calculated from the gust, which is an extreme.
 #[test]
 fn a_gust_at_10_m_is_as_good_as_the_gust() {
     let gust = |variable| SeriesKey::new(variable, IntervalType::Max, 10);
@@ -247,8 +248,9 @@ fn a_gust_at_10_m_is_as_good_as_the_gust() {
     take_in(&intake, &store, vec![at_noon(vec![reading])]);
     let at_10m = gust(Variable::WindGust10m).calculated();
     assert_eq!(verdict(&store, 0, &at_10m, 0), BY_SOURCE);
-    let told = intake.explain(&store, station(0).id, at_10m.id(), NOON_MS).unwrap().unwrap();
-    let inputs: Vec<_> = told.calculated_from.iter().map(|of| (of.variable, of.value)).collect();
+    let explanation = intake.explain(&store, station(0).id, at_10m.id(), NOON_MS).unwrap().unwrap();
+    let inputs: Vec<_> =
+        explanation.calculated_from.iter().map(|of| (of.variable, of.value)).collect();
     assert_eq!(inputs, [("windGust", 40.0)]);
 }
 
@@ -272,15 +274,15 @@ fn an_hour() -> impl Strategy<Value = Vec<Report>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// What is around changes by and by, and is corrected: in the end the verdicts are those that it
-    /// would have had at once.
+    /// Nearby readings arrive and are corrected step by step: the final verdicts are the same as if
+    /// they had all come at once.
     #[test]
-    fn whatever_order_those_around_come_in_the_verdicts_are_the_same(
+    fn the_order_in_which_nearby_readings_arrive_does_not_change_the_verdicts(
         (at_once, shuffled, size) in an_hour().prop_flat_map(|reports| {
             (Just(reports.clone()), Just(reports).prop_shuffle(), 1..6_usize)
         }),
     ) {
-        for intake in [Intake::default(), around_alone()] {
+        for intake in [Intake::default(), nearby_check_only()] {
             let (one, other) = (MemoryStore::default(), MemoryStore::default());
             take_in(&intake, &one, at_once.clone());
             for reports in shuffled.chunks(size) {

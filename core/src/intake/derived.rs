@@ -1,20 +1,19 @@
-//! What calculated readings are worth: as much as the worst of those that they were made from.
+//! Verdicts on calculated readings: the worst verdict of their inputs.
 
 use super::parts::Parts;
 use crate::check::Readings;
 use crate::derived::{DERIVED_INPUTS, is_input_of};
-use crate::quality::{BaseQuality, Quality};
-use crate::variable::Variable;
+use crate::observation::{BaseQuality, Quality, Variable};
 
-/// The series that a calculated one is made from.
+/// The series that a calculated one is derived from.
 pub(super) struct Inputs {
-    /// For each variable that it needs the series of that variable, the preferred one first.
+    /// For each input variable, its series, the preferred one first.
     series: Vec<Vec<usize>>,
 }
 
 impl Inputs {
-    /// The calculated series of a station that have inputs, each after those it is made from.
-    pub fn of_station(parts: &[Parts<'_, '_>]) -> Vec<(usize, Self)> {
+    /// Returns the calculated series of a station that have inputs, each after its inputs.
+    pub(super) fn of_station(parts: &[Parts<'_, '_>]) -> Vec<(usize, Self)> {
         let mut found = Vec::new();
         if parts.iter().any(|of| of.key().calculated) {
             for (variable, inputs) in DERIVED_INPUTS.iter().filter(|(_, inputs)| !inputs.is_empty())
@@ -38,7 +37,7 @@ impl Inputs {
                 key.variable == input && is_input_of(key, parts[derived].key())
             };
             let mut series: Vec<usize> = (0..parts.len()).filter(may_be).collect();
-            // As the derivation chose: the interval of the derived value, else the most
+            // The same choice as the derivation: the interval of the derived value, else the most
             // instantaneous.
             series.sort_by_key(|&of| {
                 (interval(of) != interval(derived), parts[of].series().preference)
@@ -48,16 +47,16 @@ impl Inputs {
         Self { series: series.collect() }
     }
 
-    /// The readings that the one of a moment was made from, as series and reading; `None` where not
-    /// all are there.
-    pub fn at(&self, parts: &[Parts<'_, '_>], ts_ms: i64) -> Option<Vec<(usize, usize)>> {
+    /// Returns the inputs of the reading at a moment, as series and reading; `None` if any is
+    /// missing.
+    pub(super) fn at(&self, parts: &[Parts<'_, '_>], ts_ms: i64) -> Option<Vec<(usize, usize)>> {
         let found = self.series.iter().map(|series| first_at(parts, series, ts_ms));
         found.collect()
     }
 
-    /// The worst verdict of the readings that the one of a moment was made from. `None` where they
-    /// are not there or not checked: the reading then keeps the verdict of its own checks.
-    pub fn worst(
+    /// Returns the worst verdict of the inputs of the reading at a moment. `None` if they are
+    /// missing or unchecked: the reading then keeps the verdict of its own checks.
+    pub(super) fn worst(
         &self,
         parts: &[Parts<'_, '_>],
         ts_ms: i64,

@@ -1,4 +1,4 @@
-//! Why a stored reading has its verdict.
+//! Explains the verdicts on stored readings.
 
 use super::Intake;
 use super::derived::Inputs;
@@ -6,12 +6,10 @@ use super::judge::Judging;
 use super::neighbourhood::Neighbourhood;
 use super::parts::Parts;
 use crate::check::{Explanation, Readings};
-use crate::quality::{BaseQuality, Quality};
-use crate::series::SeriesId;
-use crate::station::StationId;
+use crate::observation::{BaseQuality, Quality, SeriesId, StationId};
 use crate::store::{Reader, StoreError};
 
-/// Why a reading has its verdict. On the wire an object in camelCase.
+/// Why a reading has its verdict. It is serialized as an object with camelCase keys.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadingExplanation {
@@ -19,15 +17,15 @@ pub struct ReadingExplanation {
     pub station_id: StationId,
     /// The series.
     pub type_id: SeriesId,
-    /// What the checks found out.
+    /// What the checks found.
     #[serde(flatten)]
     pub explanation: Explanation,
-    /// For a calculated reading what it was made from; its verdict is the worst of theirs.
+    /// The inputs of a calculated reading, whose verdict is the worst of theirs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calculated_from: Vec<InputVerdict>,
 }
 
-/// A reading that a calculated one was made from.
+/// An input of a calculated reading.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InputVerdict {
@@ -43,11 +41,11 @@ pub struct InputVerdict {
 }
 
 impl Intake {
-    /// Why a reading has its verdict: the checks that ran, their inputs, limits and sources, worked
-    /// out anew from the readings around it. `None` where there is no such reading.
+    /// Explains the verdict on a reading: the checks that ran, their inputs, limits and sources,
+    /// computed again from the readings around it. Returns `None` if there is no such reading.
     ///
     /// # Errors
-    /// A store that cannot read.
+    /// The store cannot be read.
     pub fn explain(
         &self,
         store: &dyn Reader,
@@ -90,7 +88,7 @@ impl Intake {
     }
 }
 
-/// What a calculated reading was made from: none where it is reported.
+/// Returns the inputs of a calculated reading; empty for a reported one.
 fn inputs_of(parts: &[Parts<'_, '_>], derived: usize, ts_ms: i64) -> Vec<InputVerdict> {
     let calculated = Inputs::of_station(parts).into_iter().find(|&(which, _)| which == derived);
     let inputs = calculated.and_then(|(_, inputs)| inputs.at(parts, ts_ms)).unwrap_or_default();
@@ -100,7 +98,7 @@ fn inputs_of(parts: &[Parts<'_, '_>], derived: usize, ts_ms: i64) -> Vec<InputVe
             variable: of.key().variable.name(),
             type_id: of.series().id,
             value: of.value(at),
-            // As it is in the store: with what the stations around say of it.
+            // As stored, including the comparison with nearby stations.
             quality: of.stored(at),
         }
     };

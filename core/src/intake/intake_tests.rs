@@ -5,15 +5,14 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geo::LonLat;
-use crate::quality::{BaseQuality, Quality, ReasonQuality};
-use crate::report::{Reading, Report};
-use crate::series::{IntervalType, SeriesId, SeriesKey};
-use crate::station::StationType;
+use crate::observation::{
+    BaseQuality, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesId, SeriesKey,
+    StationType, Variable,
+};
 use crate::store::{Judge, MemoryStore, Selection, SeriesSlice};
 use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS};
-use crate::variable::Variable;
 
-/// Noon of a day in August, far from the bounds of any season.
+/// Noon on a day in August, far from the bounds of any season.
 pub(super) const NOON_MS: i64 = 1_722_686_400_000;
 
 /// Stations about 11 km apart from west to east.
@@ -70,7 +69,7 @@ pub(super) fn intake() -> (Intake, MemoryStore) {
     (Intake::default(), MemoryStore::default())
 }
 
-/// Every reading of a store with its verdict.
+/// Returns every reading of a store with its verdict.
 pub(super) fn held(
     store: &dyn Store,
 ) -> BTreeMap<(StationId, SeriesId, i64), (String, u64, Quality)> {
@@ -137,7 +136,7 @@ fn a_reported_value_is_not_overwritten() {
 }
 
 #[test]
-fn a_station_unlike_those_around_is_doubtful_until_it_is_corrected() {
+fn a_station_unlike_nearby_ones_is_doubtful_until_it_is_corrected() {
     let (intake, store) = intake();
     let mut reports: Vec<Report> = (0..7).map(|place| air(place, 0, 20.0)).collect();
     reports[3] = air(3, 0, 38.0);
@@ -152,7 +151,7 @@ fn a_station_unlike_those_around_is_doubtful_until_it_is_corrected() {
 }
 
 #[test]
-fn what_comes_in_around_a_station_changes_its_verdict() {
+fn readings_of_nearby_stations_change_a_verdict() {
     let (intake, store) = intake();
     intake
         .take_in(&store, Batch { stations: stations(), reports: vec![air(3, -10, 38.0)] })
@@ -180,7 +179,7 @@ fn a_late_reading_between_two_changes_the_verdict_of_the_second() {
 }
 
 #[test]
-fn a_reading_that_is_not_there_is_not_explained() {
+fn a_missing_reading_is_not_explained() {
     let (intake, store) = intake();
     let reports = vec![air(0, 0, 20.0)];
     intake.take_in(&store, Batch { stations: stations(), reports }).unwrap();
@@ -193,7 +192,7 @@ fn a_reading_that_is_not_there_is_not_explained() {
     assert!(explain(StationId::new("TEST", "X"), series, NOON_MS).is_none());
 }
 
-/// A store that remembers the windows that a judge looks at.
+/// A store that records the windows that a judge reads.
 #[derive(Default)]
 struct Watched(MemoryStore, Mutex<Vec<ClosedWindow>>);
 
@@ -234,9 +233,9 @@ impl Store for Watched {
     }
 }
 
-/// A batch of a late report and one of today once read all years between them.
+/// A regression: a batch with a late report and one of today read all the years between.
 #[test]
-fn what_lies_between_reports_far_apart_is_not_read() {
+fn the_time_between_distant_reports_is_not_read() {
     const YEAR_MINUTES: i64 = 365 * 24 * 60;
     let (intake, store) = (Intake::default(), Watched::default());
     let reports = vec![air(0, -20 * YEAR_MINUTES, 20.0), air(0, 0, 21.0)];
@@ -248,14 +247,14 @@ fn what_lies_between_reports_far_apart_is_not_read() {
     }
 }
 
-/// Reports at irregular minutes, with gaps, jumps, spikes, corrections and what cannot be.
+/// Reports at irregular minutes, with gaps, jumps, spikes, corrections and impossible values.
 fn any_reports() -> impl Strategy<Value = Vec<Report>> {
     let value = prop_oneof![
         8 => 15.0..25.0_f64,
         2 => -20.0..45.0_f64,
         1 => prop::sample::select(vec![999.0, -99.9, 80.0, 0.0]),
     ];
-    // Some lie farther away than what a verdict depends on, or nearly so.
+    // Some lie beyond what a verdict depends on, or nearly so.
     let day = prop_oneof![12 => Just(0), 1 => 6..9_i64, 1 => 13..16_i64, 1 => Just(400)];
     let minute = (day, -300..300_i64).prop_map(|(day, minute)| day * 24 * 60 + minute);
     let at = (0..7_usize, minute, 0..2_u8);
@@ -295,7 +294,7 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_again_changes_nothing(
+    fn repeated_reports_change_nothing(
         (reports, again, size) in any_reports().prop_flat_map(|reports| {
             (Just(reports.clone()), Just(reports).prop_shuffle(), 1..12_usize)
         }),

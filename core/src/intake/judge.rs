@@ -1,10 +1,10 @@
-//! The verdicts that a batch changes.
+//! Finds the verdicts that a batch changes.
 //!
-//! First every station of the batch is judged by itself: the readings from the one before the batch
-//! on, as that may stick out now, to those that the batch is still in the reach of. Then what is
-//! compared between stations, of the batch or of another verdict than before, is held against the
-//! stations around, and they against it. At last the calculated values follow, where a verdict
-//! changed with the stations around.
+//! First, every station of the batch is judged by itself: from the reading before the batch, which
+//! may stick out now, to the last reading that the batch can affect. Then the readings that are
+//! compared between stations, and are in the batch or have a new verdict, are compared with nearby
+//! stations, and those with them. Finally, calculated values are judged again where a nearby
+//! comparison changed a verdict.
 
 use super::Touched;
 use super::derived::Inputs;
@@ -13,14 +13,11 @@ use super::neighbourhood::{Findings, Neighbourhood};
 use super::parts::Parts;
 use super::station::{Change, Judged};
 use crate::check::{Checker, Readings, StationSite, combined};
-use crate::quality::Quality;
-use crate::series::SeriesId;
-use crate::station::StationId;
+use crate::observation::{Quality, SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError, Verdicts};
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
-use crate::variable::Variable;
 
-/// A record to be judged.
+/// The record being judged.
 pub(super) struct Judging<'a> {
     pub checker: &'a Checker,
     pub record: &'a dyn Reader,
@@ -28,18 +25,18 @@ pub(super) struct Judging<'a> {
     pub nearby: &'a Nearby,
 }
 
-/// Place of a station in the directory, and the first and last moment that matter of it.
+/// Index of a station in the directory, and the first and last moment that matter.
 type Span = (usize, i64, i64);
 
-/// How long before and after a span the readings lie that its verdicts depend on.
+/// Returns how far before and after a span its verdicts depend on readings.
 pub(super) fn around_ms(checker: &Checker) -> i64 {
     let reach = checker.reach();
     reach.back_ms.saturating_add(reach.ahead_ms).saturating_add(HOUR_MS)
 }
 
 impl Judging<'_> {
-    /// The verdicts that are other than those in the record, where these readings came in.
-    pub fn judge(&self, touched: &[Touched]) -> Result<Vec<Verdicts>, StoreError> {
+    /// Returns the verdicts that differ from those in the record, given the readings that came in.
+    pub(super) fn judge(&self, touched: &[Touched]) -> Result<Vec<Verdicts>, StoreError> {
         let mut spans: Vec<Span> = touched
             .iter()
             .filter_map(|&(id, first_ms, last_ms)| Some((self.place(id)?, first_ms, last_ms)))
@@ -82,15 +79,15 @@ impl Judging<'_> {
         self.directory.stations.binary_search_by_key(&id, |known| known.station.id).ok()
     }
 
-    /// Visits stations with all that the verdicts in their spans depend on.
-    pub fn scan(
+    /// Visits stations with everything that the verdicts in their spans depend on.
+    pub(super) fn scan(
         &self,
         spans: &[Span],
         mut visit: impl FnMut(Span, &StationSite, &[SeriesSlice<'_>]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let first_ms = spans.iter().map(|&(_, first_ms, _)| first_ms).min().unwrap_or(0);
         let last_ms = spans.iter().map(|&(.., last_ms)| last_ms).max().unwrap_or(0);
-        // Looking for a reading costs little more among those of a few days more.
+        // Searching a few more days of readings costs little.
         let together = last_ms.saturating_sub(first_ms) <= DAY_MS;
         let at_once = if together { spans.len().max(1) } else { 1 };
         let around_ms = around_ms(self.checker);
@@ -114,7 +111,7 @@ impl Judging<'_> {
         result
     }
 
-    /// What the own checks of its station say of one reading, and its source.
+    /// Returns the verdict of the station's own checks on a reading, and the source's.
     fn own_verdict(
         &self,
         (place, ts_ms): (usize, i64),
@@ -135,8 +132,7 @@ impl Judging<'_> {
         Ok(found)
     }
 
-    /// The verdicts on the calculated readings of a moment, from those in the record and, before
-    /// them, the changes.
+    /// Judges the calculated readings of a moment, from the changes or else from the record.
     fn judge_derived(
         &self,
         place: usize,
@@ -178,7 +174,7 @@ impl Judging<'_> {
         })
     }
 
-    /// The changes as verdicts on series.
+    /// Returns the changes as verdicts on series.
     fn verdicts(&self, changes: &[Change]) -> Vec<Verdicts> {
         let same =
             |one: &Change, next: &Change| (one.place, one.series) == (next.place, next.series);
@@ -198,9 +194,9 @@ impl Change {
     }
 }
 
-/// Puts changes in order and keeps of each reading the last, where it is one.
+/// Sorts changes and keeps the last of each reading, if it is a real change.
 fn settle(changes: &mut Vec<Change>) {
-    // Stable, and quick where they are in order already.
+    // The sort is stable, and fast if they are already in order.
     changes.sort_by_key(Change::key);
     changes.dedup_by(|next, kept| {
         let same = next.key() == kept.key();

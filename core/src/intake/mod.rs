@@ -1,37 +1,46 @@
-//! Taking readings in: what they allow is derived, they are stored, and what they change is
-//! checked.
+//! Intake of readings: derives further values, stores them, and checks what they affect.
 
+#[cfg(feature = "feed")]
+mod batches;
 mod derived;
 mod explain;
+#[cfg(feature = "feed")]
+mod files;
+mod hour;
 mod judge;
 mod nearby;
 mod neighbourhood;
 mod parts;
+#[cfg(feature = "feed")]
+mod places;
 mod station;
 
 use std::collections::HashMap;
 
 use crate::check::Checker;
 use crate::derived::derive_report;
-use crate::report::Batch;
-use crate::station::{Station, StationId};
+use crate::observation::{Batch, Station, StationId};
 use crate::store::{Directory, Reader, Receipt, Store, StoreError, Verdicts};
 use crate::time::DAY_MS;
 
+#[cfg(feature = "feed")]
+pub use batches::{FileBatches, FileSink, FileStop, Parcel};
 pub use explain::{InputVerdict, ReadingExplanation};
+#[cfg(feature = "feed")]
+pub use files::{FeedFile, FileError, FileReceipt};
 use judge::{Judging, around_ms};
 use nearby::{Nearby, NearbyCache};
 
-/// The way into a store.
+/// Takes readings into a store, with derived values and verdicts.
 ///
-/// The verdicts in the store are a function of the readings in it: whatever the order and the
-/// batches in which the same readings came in, they end up with the same verdicts.
+/// The verdicts in the store are a function of the readings in it: the same readings end up with
+/// the same verdicts, in whatever order and batches they came in.
 ///
 /// ```
-/// use mesonet::{
-///     BaseQuality, Batch, Checker, ClosedWindow, Intake, LonLat, MemoryStore, Reader, Selection,
-///     StationId, Variable, feed, parse_instant,
-/// };
+/// use mesonet::{BaseQuality, Batch, ClosedWindow, Intake, LonLat, MemoryStore, Reader, StationId, Variable, feed};
+/// use mesonet::check::Checker;
+/// use mesonet::store::Selection;
+/// use mesonet::time::parse_instant;
 /// let received_ms = parse_instant("2024-08-03T20:01:00Z")?;
 /// let text = "METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991 RMK SLP125=";
 /// let mut batch = Batch::default();
@@ -62,26 +71,26 @@ pub struct Intake {
     nearby: NearbyCache,
 }
 
-/// A station, and the first and last moment of readings of it that came in. One whose readings lie
-/// far apart comes with several, so that what lies between them need not be read.
+/// A station, and the first and last moment of its new readings. A station whose new readings are
+/// far apart has several entries, so that the time between need not be read.
 type Touched = (StationId, i64, i64);
 
 impl Intake {
-    /// An intake that judges by these checks.
+    /// Creates an intake with the given checks.
     pub fn new(checker: Checker) -> Self {
         Self { checker, nearby: NearbyCache::default() }
     }
 
-    /// The checks.
+    /// Returns the checks.
     pub fn checker(&self) -> &Checker {
         &self.checker
     }
 
-    /// Derives what the reports allow, stores the batch, and checks every reading whose verdict it
-    /// may have changed: of its stations, and of those around them.
+    /// Derives what the reports allow, stores the batch, and checks every reading whose verdict may
+    /// have changed, at its stations and at nearby ones.
     ///
     /// # Errors
-    /// The batch is refused whole, or the store fails.
+    /// The whole batch is refused, or the store fails.
     pub fn take_in(&self, store: &dyn Store, mut batch: Batch) -> Result<Receipt, StoreError> {
         let directory = store.directory()?;
         let fresh: HashMap<StationId, &Station> =
@@ -96,7 +105,7 @@ impl Intake {
         store.append(&batch, &mut |record| self.judge(record, &touched))
     }
 
-    /// Checks what readings in these spans may have changed.
+    /// Checks what the readings in these spans may have changed.
     fn judge(&self, record: &dyn Reader, touched: &[Touched]) -> Result<Vec<Verdicts>, StoreError> {
         let directory = record.directory()?;
         let nearby = self.nearby(&directory);
@@ -104,9 +113,9 @@ impl Intake {
             .judge(touched)
     }
 
-    /// What came in, by station and time.
+    /// Returns the stations and spans of a batch.
     fn touched(&self, batch: &Batch) -> Vec<Touched> {
-        // Farther apart no reading is within what the verdicts of both depend on.
+        // Farther apart, no reading affects the verdicts of both.
         let apart_ms = around_ms(&self.checker).saturating_mul(2).max(DAY_MS);
         let mut moments: Vec<(StationId, i64)> =
             batch.reports.iter().map(|report| (report.station, report.ts_ms)).collect();

@@ -1,11 +1,11 @@
-//! Which stations stand around which: worked out once, as long as no station comes or moves.
+//! Nearby stations: computed once, until a station is added or moves.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::geo::StationIndex;
 use crate::store::Directory;
 
-/// The stations within a radius of each other, found as they are asked for.
+/// The stations within a radius of each other, found on demand.
 #[derive(Debug)]
 pub(super) struct Nearby {
     index: Arc<StationIndex>,
@@ -13,16 +13,16 @@ pub(super) struct Nearby {
     lists: Box<[OnceLock<List>]>,
 }
 
-/// The stations nearest to one, from the nearest on, with their distances in km; itself not.
+/// The other stations nearest to one, nearest first, with their distances in km.
 #[derive(Debug)]
 struct List {
     near: Box<[(u32, f64)]>,
-    /// Whether these are all within the radius.
+    /// Whether this is every station within the radius.
     whole: bool,
 }
 
 impl Nearby {
-    /// How many are remembered of one station: the check takes the fifty nearest that have a value.
+    /// How many are cached per station: the check takes the fifty nearest that have a value.
     const REMEMBERED: usize = 128;
 
     fn new(directory: &Directory, radius_km: f64) -> Self {
@@ -30,8 +30,8 @@ impl Nearby {
         Self { index: Arc::clone(&directory.index), radius_km, lists }
     }
 
-    /// The stations around one, as places in the directory, from the nearest on.
-    pub fn around<'a>(
+    /// Returns the stations around one, as indices into the directory, nearest first.
+    pub(super) fn around<'a>(
         &'a self,
         directory: &'a Directory,
         place: usize,
@@ -52,13 +52,13 @@ impl Nearby {
     }
 }
 
-/// The lists of the stations that were last on record.
+/// The lists for the last directory seen.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NearbyCache(Arc<Mutex<Option<Arc<Nearby>>>>);
 
 impl NearbyCache {
-    /// The lists for a directory: those at hand where its stations stand as they stood.
-    pub fn of(&self, directory: &Directory, radius_km: f64) -> Arc<Nearby> {
+    /// Returns the lists for a directory, from the cache if no station was added or moved.
+    pub(super) fn of(&self, directory: &Directory, radius_km: f64) -> Arc<Nearby> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
             Some(known)
@@ -76,12 +76,11 @@ impl NearbyCache {
 mod tests {
     use super::*;
     use crate::geo::LonLat;
-    use crate::report::Batch;
-    use crate::station::{Station, StationId};
+    use crate::observation::{Batch, Station, StationId};
     use crate::store::{MemoryStore, Reader, Store, unjudged};
 
-    /// A network of stations on a spiral, each farther from the first than the one before, with gaps
-    /// of a tenth of a degree at most.
+    /// A network of stations on a spiral, each farther from the first than the previous one, with
+    /// gaps of at most a tenth of a degree.
     fn directory(stations: usize) -> Arc<Directory> {
         let station = |i: usize| {
             let (angle, degrees) = (i as f64 * 2.4, 0.004 * (i as f64 + 1.0));
@@ -103,15 +102,15 @@ mod tests {
         store.directory().unwrap()
     }
 
-    /// What is not remembered is looked up: of a dense network too all stations in the radius are
-    /// found, none beyond it, each once and in order.
+    /// What is not cached is looked up: even in a dense network all stations within the radius are
+    /// found, each once, in order, and none beyond it.
     #[test]
-    fn all_stations_in_the_radius_are_found_whatever_is_remembered() {
+    fn all_stations_in_the_radius_are_found_whatever_is_cached() {
         for stations in [2, Nearby::REMEMBERED, Nearby::REMEMBERED + 1, Nearby::REMEMBERED + 2, 300]
         {
             let directory = directory(stations);
             let place = |i: usize| directory.stations[i].station.coordinates;
-            // One is just as far as a station.
+            // One radius is exactly the distance of a station.
             let exact_km = place(0).distance_km(place(stations / 2));
             for radius_km in [0.0, 50.0, exact_km, 20_000.0] {
                 let nearby = Nearby::new(&directory, radius_km);
@@ -122,7 +121,7 @@ mod tests {
                         .filter(|&(_, distance_km)| distance_km <= radius_km)
                         .collect();
                     expected.sort_by(|a, b| a.1.total_cmp(&b.1));
-                    // The first time the list is made, after that it is at hand.
+                    // The list is computed the first time and cached after that.
                     for _ in 0..2 {
                         let found: Vec<_> = nearby.around(&directory, from).collect();
                         assert_eq!(found, expected, "{stations} stations, {radius_km} km, {from}");
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lists_are_kept_until_a_station_comes() {
+    fn the_lists_are_kept_until_a_station_is_added() {
         let (cache, few, more) = (NearbyCache::default(), directory(3), directory(4));
         let first = cache.of(&few, 100.0);
         assert!(Arc::ptr_eq(&first, &cache.of(&few, 100.0)));

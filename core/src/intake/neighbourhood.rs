@@ -1,83 +1,31 @@
-//! Stations held against those around them.
+//! Compares stations with nearby ones.
 //!
-//! Stations report at different minutes, so their readings are compared hour by hour: of each
-//! station the reading that lies nearest to the hour, at most half an hour from it. Readings in
-//! between are not compared.
+//! Stations report at different minutes, so their readings are compared hour by hour: for each
+//! station, the reading nearest to the hour and at most half an hour from it. Other readings are
+//! not compared.
 
 use std::collections::BTreeSet;
 
+use super::hour::{hour_of, hour_window, is_compared, nearest_to_hour};
 use super::nearby::Nearby;
 use super::parts::Parts;
 use super::station::{Change, Compared, without_neighbours};
 use crate::check::{CheckReport, Checker, DISAGREE, Held, Readings, StationSite, Tally, combined};
-use crate::quality::{BaseQuality, Quality};
-use crate::series::{IntervalType, SeriesId, SeriesKey};
-use crate::station::StationId;
+use crate::observation::{BaseQuality, Quality, SeriesId, SeriesKey, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, StoreError};
-use crate::time::{ClosedWindow, HOUR_MS};
-use crate::variable::Variable;
+use crate::time::ClosedWindow;
 
-/// How many hours of all stations are held in memory at once.
+/// How many hours of all stations are kept in memory at once.
 const HOURS_AT_ONCE: u64 = 24;
 
-/// The hour that a moment is nearest to, in hours since 1970; the later one of two.
-pub(super) fn hour_of(ts_ms: i64) -> i64 {
-    ts_ms.saturating_add(HOUR_MS / 2).div_euclid(HOUR_MS)
-}
-
-/// The moments that are nearest to an hour.
-pub(super) fn hour_window(hour: i64) -> Option<ClosedWindow> {
-    let hour_ms = hour.saturating_mul(HOUR_MS);
-    let from_ms = hour_ms.saturating_sub(HOUR_MS / 2);
-    let to_ms = hour_ms.saturating_add(HOUR_MS / 2 - 1);
-    ClosedWindow::new(from_ms, to_ms).ok()
-}
-
-/// The series of a variable by which stations are compared, the most instantaneous first: values
-/// and short means that were reported.
-pub(super) fn is_compared(parts: &[Parts<'_, '_>], variable: Variable) -> Vec<usize> {
-    let is_compared = |&which: &usize| {
-        let key = parts[which].key();
-        let SeriesKey { calculated, interval_type, reported_unit, bucket, .. } = key;
-        let momentary =
-            matches!(interval_type, IntervalType::Instantaneous | IntervalType::Average);
-        // The text is compared last: this is asked of every series of every station.
-        key.variable == variable
-            && !calculated
-            && momentary
-            && bucket.is_empty()
-            && reported_unit == variable.unit().symbol()
-    };
-    let mut series: Vec<usize> = (0..parts.len()).filter(is_compared).collect();
-    series.sort_by_key(|&which| parts[which].series().preference);
-    series
-}
-
-/// The reading by which a station is compared in an hour, as series and reading: of the first of
-/// the series that have any the one nearest to the hour.
-pub(super) fn nearest_to_hour(
-    parts: &[Parts<'_, '_>],
-    series: &[usize],
-    hour: i64,
-) -> Option<(usize, usize)> {
-    let window = hour_window(hour)?;
-    let hour_ms = hour.saturating_mul(HOUR_MS);
-    series.iter().find_map(|&which| {
-        let of = &parts[which];
-        let distance = |&at: &usize| (of.ts_ms(at).abs_diff(hour_ms), of.ts_ms(at));
-        let at = of.between(window.start_ms(), window.end_ms()).min_by_key(distance)?;
-        Some((which, at))
-    })
-}
-
-/// The reading of one station that is compared in an hour.
+/// The reading of a station that is compared in an hour.
 #[derive(Clone, Copy)]
 struct OfHour {
     series: SeriesId,
     ts_ms: i64,
     source: Quality,
     stored: Quality,
-    /// The verdict of the station's own checks, where they ran.
+    /// The verdict of the station's own checks, if they ran.
     own: Option<Quality>,
     held: Held,
 }
@@ -86,15 +34,15 @@ struct OfHour {
 struct Hour<'c> {
     hour: i64,
     variable: Variable,
-    /// Those whose own checks ran, by place.
+    /// The readings whose own checks ran, by place.
     own: &'c [Compared],
-    /// The places of the stations that are judged.
+    /// The places of the stations being judged.
     judged: Vec<usize>,
-    /// Of the stations that are read, in their order.
+    /// The readings of the stations read, in their order.
     readings: Vec<Option<OfHour>>,
 }
 
-/// Places, each once, in the order in which they came.
+/// Distinct places, in the order in which they were added.
 struct Places {
     seen: Vec<bool>,
     places: Vec<usize>,
@@ -111,7 +59,7 @@ impl Places {
         }
     }
 
-    /// The places in order; none is seen after that.
+    /// Returns the places, sorted, and forgets them.
     fn take(&mut self) -> Vec<usize> {
         self.places.iter().for_each(|&place| self.seen[place] = false);
         self.places.sort_unstable();
@@ -119,7 +67,7 @@ impl Places {
     }
 }
 
-/// The stations on record, to be held against each other.
+/// The stations on record, to be compared with each other.
 pub(super) struct Neighbourhood<'a> {
     pub checker: &'a Checker,
     pub record: &'a dyn Reader,
@@ -127,19 +75,19 @@ pub(super) struct Neighbourhood<'a> {
     pub nearby: &'a Nearby,
 }
 
-/// What comes of it.
+/// The results of a comparison.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub changes: Vec<Change>,
-    /// Readings whose own verdict must be known, and what was found of them.
+    /// Readings whose own verdict must be computed, with the result of the comparison.
     pub unknown: Vec<(Change, Tally)>,
-    /// Places and moments at which a verdict is another than what calculated values were given.
+    /// Places and moments where a verdict differs from what calculated values were based on.
     pub moments: Vec<(usize, i64)>,
 }
 
 impl Neighbourhood<'_> {
-    /// Holds readings against those around them, and those against them.
-    pub fn compare(&self, mut compared: Vec<Compared>) -> Result<Findings, StoreError> {
+    /// Compares readings with nearby ones, and those with them.
+    pub(super) fn compare(&self, mut compared: Vec<Compared>) -> Result<Findings, StoreError> {
         compared.sort_unstable_by_key(|of| (of.hour, of.variable, of.place));
         let mut findings = Findings::default();
         let mut rest = &compared[..];
@@ -213,7 +161,7 @@ impl Neighbourhood<'_> {
         self.nearby.around(self.directory, place)
     }
 
-    /// Reads of some stations what is compared in some hours.
+    /// Reads what some stations contribute to some hours.
     fn read(&self, hours: &mut [Hour<'_>], places: &[usize]) -> Result<(), StoreError> {
         let windows = || hours.iter().filter_map(|hour| hour_window(hour.hour));
         let from_ms = windows().map(ClosedWindow::start_ms).min();
@@ -261,7 +209,7 @@ impl Neighbourhood<'_> {
         read
     }
 
-    /// Puts what was found of a reading with the verdict of its station's own checks.
+    /// Combines the result for a reading with the verdict of the station's own checks.
     fn conclude(
         &self,
         place: usize,
@@ -285,8 +233,8 @@ impl Neighbourhood<'_> {
         }
     }
 
-    /// The verdict on a reading whose own checks would find what they found before, as far as the
-    /// stored one tells; `None` where they must run again to know.
+    /// Returns the verdict on a reading whose own checks would give the same result as before, as
+    /// far as the stored verdict shows; `None` if they must run again.
     fn revised(
         &self,
         place: usize,
@@ -301,20 +249,20 @@ impl Neighbourhood<'_> {
         } else if let Some(tripped) = tally.tripped() {
             Some(stored.worse(tripped))
         } else if stored == DISAGREE && source != DISAGREE {
-            // A better verdict was there before.
+            // The previous verdict was better.
             None
         } else if stored.base == BaseQuality::Unknown && tally.ran() {
             Some(Quality::GOOD)
         } else if stored == Quality::GOOD && !tally.ran() {
-            // It may have been this check alone that made it Good.
+            // This check alone may have made it Good.
             self.checker.is_judged_alone(variable, &site, of.ts_ms).then_some(stored)
         } else {
             Some(stored)
         }
     }
 
-    /// What the check found of one reading; `None` where it is not compared.
-    pub fn explain(
+    /// Explains the result of the check for a reading; `None` if it is not compared.
+    pub(super) fn explain(
         &self,
         place: usize,
         key: &SeriesKey,

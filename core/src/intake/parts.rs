@@ -1,24 +1,23 @@
-//! The readings of a series as a store hands them out: in one slice or in several.
+//! The readings of a series as a store provides them: in one slice or several.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::check::Readings;
-use crate::quality::Quality;
-use crate::series::{Series, SeriesId, SeriesKey};
+use crate::observation::{Quality, Series, SeriesId, SeriesKey};
 use crate::store::{SeriesSlice, StoreError};
 
-/// One series of a station in its parts, which follow one another in time.
+/// One series of a station, in consecutive parts.
 pub(super) struct Parts<'s, 'a> {
     slices: &'s [SeriesSlice<'a>],
-    /// How many readings all parts have, and those before the last.
+    /// The number of readings in all parts, and in those before the last.
     len: usize,
     last_from: usize,
 }
 
 impl<'s, 'a> Parts<'s, 'a> {
-    /// The series of a station, from the slices of a scan.
-    pub fn of_station(slices: &'s [SeriesSlice<'a>]) -> Result<Vec<Self>, StoreError> {
+    /// Groups the slices of a scan into the series of a station.
+    pub(super) fn of_station(slices: &'s [SeriesSlice<'a>]) -> Result<Vec<Self>, StoreError> {
         slices
             .chunk_by(|one, next| one.series.id == next.series.id)
             .map(|slices| {
@@ -26,7 +25,8 @@ impl<'s, 'a> Parts<'s, 'a> {
                     let lengths = [ts_ms.len(), value.len(), quality.len(), source.len()];
                     if lengths != [lengths[0]; 4] {
                         return Err(StoreError::Columns(format!(
-                            "series {}: times, values and verdicts must be as many; got {lengths:?}",
+                            "series {}: times, values and verdicts must have the same length; \
+                             got {lengths:?}",
                             series.id
                         )));
                     }
@@ -38,32 +38,32 @@ impl<'s, 'a> Parts<'s, 'a> {
             .collect()
     }
 
-    /// What makes it the series that it is.
-    pub fn series(&self) -> &'a Arc<Series> {
+    /// Returns the series.
+    pub(super) fn series(&self) -> &'a Arc<Series> {
         self.slices[0].series
     }
 
-    /// The verdict on a reading in the store.
-    pub fn stored(&self, reading: usize) -> Quality {
+    /// Returns the stored verdict on a reading.
+    pub(super) fn stored(&self, reading: usize) -> Quality {
         let (slice, at) = self.place(reading);
         slice.quality[at].quality()
     }
 
-    /// The reading of a moment.
-    pub fn at(&self, ts_ms: i64) -> Option<usize> {
+    /// Returns the reading at a moment.
+    pub(super) fn at(&self, ts_ms: i64) -> Option<usize> {
         let reading = self.before(ts_ms);
         (reading < self.len && self.ts_ms(reading) == ts_ms).then_some(reading)
     }
 
-    /// The readings from one moment to another, both included.
-    pub fn between(&self, from_ms: i64, to_ms: i64) -> Range<usize> {
+    /// Returns the readings between two moments, both included.
+    pub(super) fn between(&self, from_ms: i64, to_ms: i64) -> Range<usize> {
         let from = self.before(from_ms);
         from..self.until(to_ms).max(from)
     }
 
     #[inline]
     fn place(&self, reading: usize) -> (&SeriesSlice<'a>, usize) {
-        // Mostly the latest readings are asked for.
+        // Usually the latest readings are requested.
         let mut part = self.slices.len() - 1;
         let mut from = self.last_from;
         while reading < from {

@@ -1,21 +1,19 @@
-//! The verdicts of one station's own checks: those that need no other station.
+//! The verdicts of a station's own checks, which need no other station.
 
 use std::ops::Range;
 
 use super::derived::Inputs;
-use super::neighbourhood::{hour_of, hour_window, is_compared, nearest_to_hour};
+use super::hour::{hour_of, hour_window, is_compared, nearest_to_hour};
 use super::parts::Parts;
 use crate::check::{Checker, DISAGREE, Readings, StationSite};
-use crate::quality::{BaseQuality, Quality};
-use crate::series::SeriesId;
+use crate::observation::{BaseQuality, Quality, SeriesId, Variable};
 use crate::store::{SeriesSlice, StoreError};
 use crate::time::ClosedWindow;
-use crate::variable::Variable;
 
-/// The verdict that a reading has now, beside the one in the store.
+/// The new verdict on a reading, and the one in the store.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// Place of the station in the directory.
+    /// Index of the station in the directory.
     pub place: usize,
     pub series: SeriesId,
     pub ts_ms: i64,
@@ -23,36 +21,36 @@ pub(super) struct Change {
     pub verdict: Quality,
 }
 
-/// A reading that is to be held against the stations around, or they against it.
+/// A reading to be compared with nearby stations, or they with it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compared {
     pub hour: i64,
     pub variable: Variable,
-    /// Place of the station in the directory.
+    /// Index of the station in the directory.
     pub place: usize,
     pub series: SeriesId,
     pub ts_ms: i64,
     /// The verdict of the station's own checks.
     pub own: Quality,
-    /// Whether the verdicts of the stations around may change with it.
+    /// Whether it may change the verdicts of nearby stations.
     pub around: bool,
 }
 
-/// What comes of the own checks of stations.
+/// The results of the stations' own checks.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
     pub changes: Vec<Change>,
     pub compared: Vec<Compared>,
 }
 
-/// The series of one station, and the verdicts on those of their readings that may have changed.
+/// The series of a station, and the verdicts on the readings that may have changed.
 struct Station<'p, 's, 'a> {
     parts: &'p [Parts<'s, 'a>],
-    /// For each series the readings that are judged, and where in the columns they begin.
+    /// For each series, the readings being judged, and where they begin in the columns.
     ranges: Vec<Range<usize>>,
     begin: Vec<usize>,
     verdict: Vec<Quality>,
-    /// Whether the last word on a reading is that of the stations around.
+    /// Whether nearby stations decide the verdict on a reading.
     open: Vec<bool>,
 }
 
@@ -69,9 +67,9 @@ impl Station<'_, '_, '_> {
 }
 
 impl Judged {
-    /// Judges what readings of a station between two moments may have changed. The slices are those
-    /// of a window that holds all that the verdicts depend on.
-    pub fn judge(
+    /// Judges what the readings of a station between two moments may have changed. The slices cover
+    /// everything that the verdicts depend on.
+    pub(super) fn judge(
         &mut self,
         checker: &Checker,
         place: usize,
@@ -81,7 +79,7 @@ impl Judged {
     ) -> Result<(), StoreError> {
         let parts = Parts::of_station(slices)?;
         let mut pass = checker.pass(site, &parts);
-        // Of an hour in which something changed another reading may now be the nearest to it.
+        // In an hour with changes, a different reading may now be the nearest.
         let hour_ms = hour_window(hour_of(first_ms)).map_or(first_ms, ClosedWindow::start_ms);
         let from_ms = pass.changed_from_ms(first_ms).min(hour_ms);
         let to_ms = last_ms.saturating_add(checker.reach().back_ms);
@@ -124,7 +122,7 @@ impl Judged {
         Ok(())
     }
 
-    /// Notes what is to be compared of a variable with the stations around.
+    /// Records which readings of a variable to compare with nearby stations.
     fn compare(
         &mut self,
         station: &mut Station<'_, '_, '_>,
@@ -151,7 +149,7 @@ impl Judged {
             let ts_ms = of.ts_ms(reading);
             let is_new = (first_ms..=last_ms).contains(&ts_ms);
             if !is_new {
-                // It was the nearest before, among the same stations.
+                // It was also the nearest before, among the same stations.
                 let disagreed = stored == DISAGREE && source != DISAGREE;
                 if disagreed && own.base > BaseQuality::Doubtful {
                     station.verdict[column] = DISAGREE;
@@ -176,13 +174,13 @@ impl Judged {
     }
 }
 
-/// Whether other stations are held against a value of this verdict.
+/// Whether a value with this verdict counts in the comparison of other stations.
 fn counts(verdict: Quality) -> bool {
     verdict.base > BaseQuality::Doubtful
 }
 
-/// The verdict as it was before the station was held against those around it, so far as that
-/// matters to its neighbours: whether they may be held against it.
+/// Returns the verdict before the comparison with nearby stations, as far as it matters to them:
+/// whether the value counts in their comparison.
 pub(super) fn without_neighbours(verdict: Quality, source: Quality) -> Quality {
     if verdict == DISAGREE && source != DISAGREE { Quality::GOOD } else { verdict }
 }

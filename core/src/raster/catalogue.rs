@@ -1,4 +1,4 @@
-//! The products of a deployment, and the fields that they are read from: data.
+//! The products of a deployment, and the fields that they are read from: data, not code.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,10 @@ use serde::Deserialize;
 
 use super::duration::ProductDuration;
 use super::pyramid::Resampling;
-use crate::grib::{GribError, GribField, GribLevel, GribParameter};
-use crate::tile::Encoding;
-use crate::toml_text::{Fault, TomlFault, from_optional_text, from_text, put_over, read_toml};
+use crate::grib;
+use crate::grib::GribError;
+use crate::grid::Encoding;
+use crate::settings::{Fault, TomlFault, from_optional_text, from_text, put_over, read_toml};
 
 /// The text of the catalogue that ships: a commented TOML file.
 pub const DEFAULT_PRODUCTS_TOML: &str = include_str!("products.toml");
@@ -16,31 +17,31 @@ pub const DEFAULT_PRODUCTS_TOML: &str = include_str!("products.toml");
 /// The integer that stands for "no value" in every file.
 const NODATA: i16 = i16::MIN;
 
-/// Longest type, title and unit in bytes.
+/// The longest type, title and unit in bytes.
 const MAX_TYPE: usize = 64;
 const MAX_TEXT: usize = 200;
 
-/// Most products, and most fields of one.
+/// The most products, and the most fields of a product.
 const MAX_ENTRIES: usize = 1000;
 
-/// The raster products of a deployment by their types.
+/// The raster products of a deployment, by type.
 ///
 /// ```
-/// use mesonet::RasterCatalogue;
-/// let catalogue = RasterCatalogue::default();
+/// use mesonet::raster;
+/// let catalogue = raster::Catalogue::default();
 /// let hail = catalogue.get("hailSize").unwrap();
 /// assert_eq!(hail.unit(), "mm");
 /// assert!(hail.durations().contains(&Some("24h".parse()?)));
-/// # Ok::<(), mesonet::DurationError>(())
+/// # Ok::<(), mesonet::raster::DurationError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct RasterCatalogue {
-    products: BTreeMap<String, RasterProduct>,
+pub struct Catalogue {
+    products: BTreeMap<String, Product>,
 }
 
 /// A product: what it is, how it is packed, and the fields that it is read from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RasterProduct {
+pub struct Product {
     name: String,
     title: String,
     unit: String,
@@ -53,23 +54,23 @@ pub struct RasterProduct {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FieldRule {
-    /// What it is of.
+    /// The parameter of the field.
     #[serde(deserialize_with = "from_text")]
-    pub parameter: GribParameter,
-    /// Its level, where that counts.
+    pub parameter: grib::Parameter,
+    /// The level, if it matters.
     #[serde(default, deserialize_with = "from_optional_text")]
-    pub level: Option<GribLevel>,
+    pub level: Option<grib::Level>,
     /// The length of time that it covers; `None` for an instant.
     pub duration: Option<ProductDuration>,
 }
 
-/// A catalogue that is refused.
+/// The error for an invalid catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place} of the products: {reason}")]
 pub struct CatalogueError {
     /// The line, or the type of the product.
     pub place: String,
-    /// What was got and what is allowed.
+    /// What was given and what is allowed.
     pub reason: String,
 }
 
@@ -94,7 +95,7 @@ struct Entry {
     fields: Vec<FieldRule>,
 }
 
-impl Default for RasterCatalogue {
+impl Default for Catalogue {
     /// The catalogue that ships.
     fn default() -> Self {
         let none = Self { products: BTreeMap::new() };
@@ -102,13 +103,13 @@ impl Default for RasterCatalogue {
     }
 }
 
-impl RasterCatalogue {
-    /// The catalogue that ships, with the entries of a TOML text in their place: a table replaces
-    /// the product of the same type whole; `without = ["type"]` removes products.
+impl Catalogue {
+    /// Reads the catalogue that ships, overridden by the entries of a TOML text: a table replaces
+    /// the product of the same type as a whole; `without = ["type"]` removes products.
     ///
     /// # Errors
-    /// What is no TOML, unknown keys, and entries that make no sense: a type that is no part of a
-    /// path, a scale of 0, no field.
+    /// If the text is not TOML, a key is unknown, or an entry is invalid: a type that cannot be
+    /// part of a path, a scale of 0, or no fields.
     pub fn from_toml(text: &str) -> Result<Self, CatalogueError> {
         Self::default().with(text)
     }
@@ -119,33 +120,33 @@ impl RasterCatalogue {
                 place: format!("line {line}"),
                 reason,
             })?;
-        put_over(&mut self.products, "product", without, products, MAX_ENTRIES, RasterProduct::new)
+        put_over(&mut self.products, "product", without, products, MAX_ENTRIES, Product::new)
             .map_err(|Fault { place, reason }| CatalogueError { place, reason })?;
         Ok(self)
     }
 
-    /// The product of a type.
-    pub fn get(&self, name: &str) -> Option<&RasterProduct> {
+    /// Returns the product of a type.
+    pub fn get(&self, name: &str) -> Option<&Product> {
         self.products.get(name)
     }
 
-    /// Every product, by type.
-    pub fn iter(&self) -> impl Iterator<Item = &RasterProduct> {
+    /// Returns all products, by type.
+    pub fn iter(&self) -> impl Iterator<Item = &Product> {
         self.products.values()
     }
 
-    /// The products that a field belongs to, each with the length of time that it covers.
+    /// Returns the products that a field belongs to, each with the length of time that the field
+    /// covers.
     ///
     /// # Errors
-    /// A field whose metadata cannot be read.
+    /// If the metadata of the field cannot be read.
     pub fn products_of(
         &self,
-        field: &GribField<'_>,
-    ) -> Result<Vec<(&RasterProduct, Option<ProductDuration>)>, GribError> {
+        field: &grib::Field<'_>,
+    ) -> Result<Vec<(&Product, Option<ProductDuration>)>, GribError> {
         let parameter = field.parameter()?;
-        let named = |product: &&RasterProduct| {
-            product.fields.iter().any(|rule| rule.parameter == parameter)
-        };
+        let named =
+            |product: &&Product| product.fields.iter().any(|rule| rule.parameter == parameter);
         let mut found = Vec::new();
         for product in self.products.values().filter(named) {
             found.extend(product.durations_of(field)?.into_iter().map(|span| (product, span)));
@@ -154,12 +155,12 @@ impl RasterCatalogue {
     }
 }
 
-impl RasterProduct {
+impl Product {
     fn new(name: String, entry: Entry) -> Result<Self, String> {
         let Entry { title, unit, scale, offset, overviews, fields } = entry;
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         if !(1..=MAX_TYPE).contains(&name.len()) || !name.bytes().all(plain) {
-            return Err(format!("a type is 1 to {MAX_TYPE} letters, digits, - or _"));
+            return Err(format!("a type must be 1 to {MAX_TYPE} letters, digits, - or _"));
         }
         for (key, text) in [("title", &title), ("unit", &unit)] {
             if text.len() > MAX_TEXT || text.chars().any(char::is_control) {
@@ -173,42 +174,43 @@ impl RasterProduct {
         }
         let encoding = Encoding::new(scale, offset, NODATA).map_err(|error| error.to_string())?;
         if !(1..=MAX_ENTRIES).contains(&fields.len()) {
-            return Err(format!("{} fields; allowed are 1 to {MAX_ENTRIES}", fields.len()));
+            return Err(format!("{} fields; allowed: 1 to {MAX_ENTRIES}", fields.len()));
         }
         Ok(Self { name, title, unit, encoding, overviews, fields })
     }
 
-    /// Its type: the last part of its path.
+    /// Returns the type, which is the last part of the product's path.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it is, for people.
+    /// Returns the title, for people.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// The unit of its values.
+    /// Returns the unit of the values.
     pub fn unit(&self) -> &str {
         &self.unit
     }
 
-    /// How its values are packed.
+    /// Returns how the values are packed.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// How the smaller copies of a file are made.
+    /// Returns how the smaller copies of a file are made.
     pub fn overviews(&self) -> Resampling {
         self.overviews
     }
 
-    /// The fields that it is read from.
+    /// Returns the fields that the product is read from.
     pub fn fields(&self) -> &[FieldRule] {
         &self.fields
     }
 
-    /// The lengths of time that it is there for, shortest first; `None` is an instant.
+    /// Returns the lengths of time that the product exists for, shortest first; `None` is an
+    /// instant.
     pub fn durations(&self) -> Vec<Option<ProductDuration>> {
         let mut durations: Vec<_> = self.fields.iter().map(|rule| rule.duration).collect();
         durations.sort_unstable();
@@ -216,16 +218,17 @@ impl RasterProduct {
         durations
     }
 
-    /// The lengths of time that a field is one of this product for.
+    /// Returns the lengths of time for which a field is one of this product.
     ///
-    /// A rule holds for a field of its parameter and level; where the field states an interval, of
-    /// just that length. So a field of an instant may stand for an interval by its parameter alone.
+    /// A rule applies to a field of its parameter and level; if the field states an interval, its
+    /// length must be exactly that of the rule. So a field of an instant may stand for an interval
+    /// by its parameter alone.
     ///
     /// # Errors
-    /// A field whose metadata cannot be read.
+    /// If the metadata of the field cannot be read.
     pub fn durations_of(
         &self,
-        field: &GribField<'_>,
+        field: &grib::Field<'_>,
     ) -> Result<Vec<Option<ProductDuration>>, GribError> {
         let (parameter, product) = (field.parameter()?, field.product()?);
         let holds = |rule: &&FieldRule| {

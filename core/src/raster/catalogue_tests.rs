@@ -5,7 +5,7 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 
 use super::*;
-use crate::grib::grib_fields;
+use crate::grib;
 
 fn file(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
@@ -20,7 +20,7 @@ fn entry(fields: &str) -> String {
 
 #[test]
 fn the_catalogue_that_ships_is_whole() {
-    let catalogue = RasterCatalogue::default();
+    let catalogue = Catalogue::default();
     assert_eq!(catalogue.iter().count(), 9);
     let mut named = Vec::new();
     for product in catalogue.iter() {
@@ -37,7 +37,7 @@ fn the_catalogue_that_ships_is_whole() {
 
 #[test]
 fn durations_are_those_of_the_fields_shortest_first() {
-    let catalogue = RasterCatalogue::default();
+    let catalogue = Catalogue::default();
     let names = |name| -> Vec<String> {
         let durations = catalogue.get(name).unwrap().durations();
         durations
@@ -55,20 +55,20 @@ fn a_field_is_found_by_its_parameter() {
     let sample = "server-example/sample/\
                   mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz";
     let bytes = file(sample);
-    let field = grib_fields(&bytes).next().unwrap().unwrap();
-    let catalogue = RasterCatalogue::default();
+    let field = grib::fields(&bytes).next().unwrap().unwrap();
+    let catalogue = Catalogue::default();
     let found = catalogue.products_of(&field).unwrap();
     let found: Vec<_> = found.iter().map(|(product, span)| (product.name(), *span)).collect();
     assert_eq!(found, [("reflectivity", None)]);
 }
 
 #[test]
-fn level_and_interval_count_where_they_are_told() {
+fn level_and_interval_count_if_they_are_stated() {
     // The least relative humidity at 2 m over 12 hours.
     let bytes = file("tests/data/grib/ndfd_20231102T11Z_minrh_scan80.grib2.gz");
-    let field = grib_fields(&bytes).next().unwrap().unwrap();
+    let field = grib::fields(&bytes).next().unwrap().unwrap();
     let durations = |fields: &str| -> Vec<String> {
-        let catalogue = RasterCatalogue::from_toml(&entry(fields)).unwrap();
+        let catalogue = Catalogue::from_toml(&entry(fields)).unwrap();
         let found = catalogue.products_of(&field).unwrap();
         found.iter().map(|(_, span)| span.unwrap().to_string()).collect()
     };
@@ -82,10 +82,10 @@ fn level_and_interval_count_where_they_are_told() {
 }
 
 #[test]
-fn ones_own_entries_go_over_those_that_ship() {
+fn own_entries_override_those_that_ship() {
     let own = "without = [\"echoTop\"]\n[hailSize]\ntitle = \"Hail\"\nunit = \"cm\"\nscale = 0.01\n\
                fields = [{ parameter = \"161:209.3.28\" }]\n";
-    let catalogue = RasterCatalogue::from_toml(own).unwrap();
+    let catalogue = Catalogue::from_toml(own).unwrap();
     assert_eq!(catalogue.get("echoTop"), None);
     let hail = catalogue.get("hailSize").unwrap();
     assert_eq!((hail.unit(), hail.durations()), ("cm", vec![None]));
@@ -96,10 +96,10 @@ fn ones_own_entries_go_over_those_that_ship() {
 #[test]
 fn entries_that_make_no_sense_are_refused() {
     let good = entry("{ parameter = \"1:2.3.4\" }");
-    let refusal = |text: &str| RasterCatalogue::from_toml(text).unwrap_err().to_string();
-    assert!(RasterCatalogue::from_toml(&good).is_ok());
+    let refusal = |text: &str| Catalogue::from_toml(text).unwrap_err().to_string();
+    assert!(Catalogue::from_toml(&good).is_ok());
     for (from, to, expected) in [
-        ("own", "\"a/b\"", "a/b of the products: a type is 1 to 64 letters, digits, - or _"),
+        ("own", "\"a/b\"", "a/b of the products: a type must be 1 to 64 letters, digits, - or _"),
         ("scale = 0.1", "scale = 0", "own of the products: scale must be above 0; got 0"),
         (
             "scale = 0.1",
@@ -112,20 +112,20 @@ fn entries_that_make_no_sense_are_refused() {
             "own of the products: unit must be up to 200 bytes without control \
           characters",
         ),
-        ("{ parameter = \"1:2.3.4\" }", "", "own of the products: 0 fields; allowed are 1 to 1000"),
+        ("{ parameter = \"1:2.3.4\" }", "", "own of the products: 0 fields; allowed: 1 to 1000"),
     ] {
         assert_eq!(refusal(&good.replace(from, to)), expected);
     }
     assert_eq!(
         refusal("without = [\"snow\"]"),
-        "snow of the products: there is no such product to be without"
+        "snow of the products: unknown product in \"without\""
     );
     for (text, part) in [
         ("[own", "line 1 of the products"),
-        (&*good.replace("1:2.3.4", "1.2.3.4"), "is no parameter; allowed is"),
+        (&*good.replace("1:2.3.4", "1.2.3.4"), "invalid parameter \"1.2.3.4\": it must be"),
         (&*good.replace("title", "titel"), "titel"),
-        (&*entry("{ parameter = \"1:2.3.4\", duration = \"1m\" }"), "\"1m\" is not a duration"),
-        (&*entry("{ parameter = \"1:2.3.4\", level = \"x\" }"), "\"x\" is no level"),
+        (&*entry("{ parameter = \"1:2.3.4\", duration = \"1m\" }"), "invalid duration \"1m\""),
+        (&*entry("{ parameter = \"1:2.3.4\", level = \"x\" }"), "invalid level \"x\""),
     ] {
         let refusal = refusal(text);
         assert!(refusal.contains(part), "{refusal}");

@@ -1,4 +1,4 @@
-//! A check of a product's file.
+//! The check of a product's file.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -9,22 +9,22 @@ use tiff::tags::Tag;
 use tiff::{ColorType, TiffError};
 
 use super::cog::{TAG_GDAL_METADATA, TILE};
-use super::packed::RasterError;
+use super::error::RasterError;
 use super::seal::{self, ITEM, SEAL_BYTES, Seal};
-use crate::grib::GRIB_MAX_POINTS;
+use crate::grib;
 use crate::time::parse_instant;
 
-/// What every file says of where its pixels lie: GeoKeyDirectoryTag.
+/// The tag that says in every file where its pixels lie: GeoKeyDirectoryTag.
 const TAG_GEO_KEYS: u16 = 34735;
 
-/// Length of a tile when it is unpacked.
+/// The length of an unpacked tile.
 const TILE_BYTES: u64 = (TILE * TILE * 2) as u64;
 
-/// Octets behind each tile, which repeat its last ones.
+/// The octets after each tile, which repeat its last ones.
 const TRAILER: u64 = 4;
 
-/// The tags of an image that every reader relies on, with their only values: 16 bits, signed,
-/// Deflate with horizontal differences, tiles.
+/// The tags of an image that every reader relies on, with the only values written here: 16 bits,
+/// signed, Deflate with horizontal differences, tiles.
 const FIXED: [(Tag, u64); 6] = [
     (Tag::BitsPerSample, 16),
     (Tag::SampleFormat, 2),
@@ -34,18 +34,19 @@ const FIXED: [(Tag, u64); 6] = [
     (Tag::TileLength, TILE as u64),
 ];
 
-/// What the file of a product says of itself, once it was found whole.
+/// The contents of a product's file that was found intact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RasterFile {
+pub struct File {
     /// Number of columns.
     pub width: usize,
     /// Number of rows.
     pub height: usize,
-    /// The product; `None` where the file does not say it.
+    /// The product; `None` if the file does not name it.
     pub product: Option<String>,
-    /// The length of time that it covers, likewise; empty for an instant.
+    /// The length of time that it covers; `None` if the file does not state it, empty for an
+    /// instant.
     pub duration: Option<String>,
-    /// The time that it is valid at, milliseconds since 1970 (UTC), likewise.
+    /// The valid time, in milliseconds since 1970 (UTC); `None` if the file does not state it.
     pub valid_ms: Option<i64>,
     /// Whether it has a checksum.
     pub is_sealed: bool,
@@ -53,23 +54,22 @@ pub struct RasterFile {
     pub length: u64,
 }
 
-impl RasterFile {
-    /// Holds a file that [`Raster::write_cog`](super::Raster::write_cog) has written against its
-    /// checksum and its structure. With `every_tile`, and where it has no checksum, all pixels are
-    /// decoded as well.
+impl File {
+    /// Checks a file written by [`Raster::write_cog`](super::Raster::write_cog): its checksum and
+    /// its structure. With `every_tile`, or if it has no checksum, all pixels are decoded as well.
     ///
     /// # Errors
-    /// [`RasterError::Damaged`]: it is not as it was written; [`RasterError::Unreadable`]: the file
-    /// system refuses.
+    /// [`RasterError::Damaged`] if the file does not hold what was written;
+    /// [`RasterError::Unreadable`] if the file system reports an error.
     pub fn check<R: Read + Seek>(mut file: R, every_tile: bool) -> Result<Self, RasterError> {
         let length = file.seek(SeekFrom::End(0)).map_err(unreadable)?;
         file.rewind().map_err(unreadable)?;
         if length <= SEAL_BYTES {
-            return Err(damaged(format!("{length} bytes long, which is no GeoTIFF")));
+            return Err(damaged(format!("{length} bytes are too few for a GeoTIFF")));
         }
         let seal = seal::check(&mut file, length).map_err(unreadable)?;
         if seal == Seal::Broken {
-            return Err(damaged("its checksum is not that of its bytes"));
+            return Err(damaged("its checksum does not match its bytes"));
         }
         file.rewind().map_err(unreadable)?;
         let mut decoder = Decoder::new(file).map_err(wrong)?;
@@ -77,7 +77,7 @@ impl RasterFile {
         let metadata = metadata.map_err(wrong)?;
         let is_sealed = item(&metadata, ITEM.0).is_some();
         if is_sealed != (seal == Seal::Whole) {
-            return Err(damaged("its checksum is not where it says that it is"));
+            return Err(damaged("its checksum is not where its metadata say"));
         }
         let (width, height) = decoder.dimensions().map_err(wrong)?;
         decoder.get_tag(Tag::Unknown(TAG_GEO_KEYS)).map_err(wrong)?;
@@ -97,14 +97,14 @@ impl RasterFile {
     }
 }
 
-/// Checks the raster and its smaller copies, which end where the file does.
+/// Checks the raster and its smaller copies; the last tile must end where the data do.
 fn check_images<R: Read + Seek>(
     decoder: &mut Decoder<R>,
     data_end: u64,
     decodes: impl Fn() -> bool,
 ) -> Result<(), RasterError> {
     let (mut width, mut height) = decoder.dimensions().map_err(wrong)?;
-    if u64::from(width) * u64::from(height) > GRIB_MAX_POINTS as u64 {
+    if u64::from(width) * u64::from(height) > grib::MAX_POINTS as u64 {
         return Err(damaged(format!("it has {width} × {height} pixels")));
     }
     let mut end = 0;
@@ -112,7 +112,7 @@ fn check_images<R: Read + Seek>(
         for (tag, value) in FIXED {
             let found = decoder.get_tag_u64(tag).map_err(wrong)?;
             if found != value {
-                return Err(damaged(format!("{tag:?} is {found}; it was {value}")));
+                return Err(damaged(format!("{tag:?} is {found}; expected {value}")));
             }
         }
         let nodata = decoder.get_tag_ascii_string(Tag::Unknown(TAG_GDAL_NODATA)).map_err(wrong)?;
@@ -129,7 +129,7 @@ fn check_images<R: Read + Seek>(
         let offsets = decoder.get_tag_u64_vec(Tag::TileOffsets).map_err(wrong)?;
         let lengths = decoder.get_tag_u64_vec(Tag::TileByteCounts).map_err(wrong)?;
         if offsets.len() != tiles as usize || lengths.len() != offsets.len() {
-            return Err(damaged(format!("{} tiles; it had {tiles}", offsets.len())));
+            return Err(damaged(format!("it has {} tiles; expected {tiles}", offsets.len())));
         }
         for (&offset, &length) in offsets.iter().zip(&lengths) {
             let tile_end = offset.saturating_add(length).saturating_add(TRAILER);
@@ -154,16 +154,16 @@ fn check_images<R: Read + Seek>(
         let found = decoder.dimensions().map_err(wrong)?;
         if found != (width, height) {
             return Err(damaged(format!(
-                "a copy has {} × {} pixels; it had {width} × {height}",
+                "a copy has {} × {} pixels; expected {width} × {height}",
                 found.0, found.1
             )));
         }
     }
     if decoder.more_images() {
-        return Err(damaged("it has a copy too many"));
+        return Err(damaged("it has one copy too many"));
     }
     if end != data_end {
-        return Err(damaged(format!("its tiles end at {end}, and it does at {data_end}")));
+        return Err(damaged(format!("its tiles end at {end}; expected {data_end}")));
     }
     Ok(())
 }
@@ -180,7 +180,7 @@ fn check_tile<R: Read + Seek>(file: &mut R, offset: u64, length: u64) -> Result<
     }
 }
 
-/// The text of an item of GDAL's metadata.
+/// Returns the text of an item of GDAL's metadata.
 fn item<'a>(metadata: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = metadata.split_once(&format!("<Item name=\"{name}\">"))?;
     rest.split_once("</Item>").map(|(text, _)| text)

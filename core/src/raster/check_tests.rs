@@ -3,7 +3,7 @@ use std::io::Cursor;
 use super::super::packed::tests::pressure;
 use super::*;
 
-/// The file of 93 × 65 pixels, one tile.
+/// Returns the file of 93 × 65 pixels, one tile.
 fn written() -> Vec<u8> {
     let raster = pressure(0.5).1.covering("24h".parse().ok());
     let mut bytes = Vec::new();
@@ -11,11 +11,11 @@ fn written() -> Vec<u8> {
     bytes
 }
 
-fn check(bytes: &[u8]) -> Result<RasterFile, String> {
-    RasterFile::check(Cursor::new(bytes), false).map_err(|error| error.to_string())
+fn check(bytes: &[u8]) -> Result<File, String> {
+    File::check(Cursor::new(bytes), false).map_err(|error| error.to_string())
 }
 
-/// The same as it was written before there were checksums.
+/// Returns the same file as it was written before there were checksums.
 fn unsealed() -> Vec<u8> {
     let mut bytes = written();
     bytes.truncate(bytes.len() - SEAL_BYTES as usize);
@@ -34,7 +34,7 @@ fn a_file_that_is_whole_says_what_it_is() {
     assert_eq!(file.duration.as_deref(), Some("24h"));
     assert_eq!(file.valid_ms, Some(1_537_142_400_000));
     assert_eq!(file.length, bytes.len() as u64);
-    assert_eq!(RasterFile::check(Cursor::new(&bytes), true), Ok(file));
+    assert_eq!(File::check(Cursor::new(&bytes), true), Ok(file));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_file_that_is_cut_or_longer_or_another_one_is_damaged() {
 }
 
 #[test]
-fn a_file_of_before_there_were_checksums_is_decoded() {
+fn a_file_from_before_checksums_is_decoded() {
     let whole = unsealed();
     let file = check(&whole).unwrap();
     assert_eq!((file.width, file.is_sealed), (93, false));

@@ -1,9 +1,9 @@
 //! The file of a raster: a Cloud Optimized GeoTIFF.
 //!
-//! All that tells where tiles lie comes first, then the tiles, the smallest copy's before the
-//! others': a reader has one request for the beginning and one for each tile that it wants. Each
-//! tile has its length before it and its last four octets once more behind it, as the first octets
-//! after the header promise (the layout that GDAL's COG driver writes and looks for).
+//! Everything that says where tiles lie comes first, then the tiles, those of the smallest copy
+//! before the others: a reader needs one request for the beginning and one for each tile. Each tile
+//! is preceded by its length and followed by a repetition of its last four octets, as the first
+//! octets after the header promise (the layout that GDAL's COG driver writes and looks for).
 
 use std::collections::HashMap;
 use std::io::{Cursor, Write};
@@ -14,39 +14,41 @@ use tiff_core::{ByteOrder, Compression, Predictor, Tag, TagValue};
 use tiff_writer::compress::{BlockEncodingOptions, compress_block};
 use tiff_writer::{ImageBuilder, encoder};
 
-use super::packed::{Raster, RasterError};
+use super::error::RasterError;
+use super::packed::Raster;
 use super::pyramid::{Level, Samples};
 use super::seal::{self, Sealed};
 
-/// Width and height of a tile.
+/// The width and height of a tile.
 pub(super) const TILE: usize = 512;
 
-/// Where tiles lie, and how long they are.
+/// The tags of the tiles' positions and lengths.
 const TILE_OFFSETS: u16 = 324;
 const TILE_BYTE_COUNTS: u16 = 325;
-/// What GDAL reads beside the TIFF tags: unit, scale, offset, notes (an XML text).
+/// The tag of GDAL's own metadata (an XML text): unit, scale, offset, notes.
 pub(super) const TAG_GDAL_METADATA: u16 = 42112;
 
 const LITTLE: ByteOrder = ByteOrder::LittleEndian;
 
-/// What the layout of the file promises. Its length is that of the text behind its first line.
+/// What the layout of the file promises. Its stated length is that of the text after its first
+/// line.
 const LAYOUT: &str = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nBLOCK_LEADER=SIZE_AS_UINT4\n\
     BLOCK_TRAILER=LAST_4_BYTES_REPEATED\nKNOWN_INCOMPATIBLE_EDITION=NO\n ";
 
-/// One of the rasters of a file with its compressed tiles.
+/// One of the rasters of a file, with its compressed tiles.
 struct Image {
     tags: Vec<Tag>,
     tiles: Vec<Rc<Vec<u8>>>,
 }
 
 impl Raster {
-    /// Writes it as a Cloud Optimized GeoTIFF: tiles of 512 × 512, each half of the size down to
-    /// one tile, Deflate over horizontal differences; scale, offset, unit and times as GDAL reads
-    /// them. At its end is its checksum, which [`RasterFile::check`](super::RasterFile::check) looks
-    /// at.
+    /// Writes the raster as a Cloud Optimized GeoTIFF: tiles of 512 × 512, copies of half the size
+    /// down to a single tile, Deflate over horizontal differences; scale, offset, unit and times as
+    /// GDAL reads them. At its end is its checksum, which
+    /// [`File::check`](super::File::check) verifies.
     ///
     /// # Errors
-    /// The output fails.
+    /// If the output fails.
     pub fn write_cog<W: Write>(&self, out: &mut W) -> Result<(), RasterError> {
         let failed = |error: &dyn ToString| RasterError::Tiff(error.to_string());
         self.write(out).map_err(|error| failed(&error))
@@ -58,7 +60,7 @@ impl Raster {
         let head = encoder::CLASSIC_HEADER_LEN as usize + layout.len();
         let padding = head % 2;
 
-        // The lengths of the tags are known, so where the tiles come to lie is too.
+        // The lengths of the tags are known, so the positions of the tiles are too.
         let mut end = (head + padding) as u64;
         for image in &images {
             end += encoder::estimate_ifd_size(LITTLE, false, &image.tags)?;
@@ -111,7 +113,7 @@ impl Raster {
         Ok(())
     }
 
-    /// The raster and its copies, the greatest first.
+    /// Returns the raster and its copies, largest first.
     fn images(&self) -> Result<Vec<Image>, Box<dyn std::error::Error>> {
         let nodata = self.encoding.nodata();
         let mut base = builder(&self.level, nodata);
@@ -133,7 +135,7 @@ impl Raster {
         }
     }
 
-    /// The items of GDAL's metadata: those with a role are of the band.
+    /// Returns GDAL's metadata items: those with a role belong to the band.
     fn metadata(&self) -> String {
         let mut text = String::from("<GDALMetadata>\n");
         let mut item = |name: &str, role: &str, value: &str| {
@@ -179,7 +181,7 @@ fn image(builder: &ImageBuilder, level: &Level, nodata: i16) -> Result<Image, ti
     let (across, down) = (level.width.div_ceil(TILE), level.height.div_ceil(TILE));
     let mut tiles = Vec::with_capacity(across * down);
     let mut tile = vec![nodata; TILE * TILE];
-    // Of a field of one value all tiles that lie alike are alike.
+    // If the field is constant, all tiles at equivalent positions are equal.
     let mut alike = HashMap::new();
     for index in 0..across * down {
         let (left, top) = (index % across * TILE, index / across * TILE);
@@ -188,7 +190,7 @@ fn image(builder: &ImageBuilder, level: &Level, nodata: i16) -> Result<Image, ti
             tiles.push(Rc::clone(known));
             continue;
         }
-        // What lies beyond the edge of the raster has no value.
+        // Pixels beyond the edge of the raster have no value.
         tile.fill(nodata);
         for (row, room) in tile.chunks_exact_mut(TILE).take(height).enumerate() {
             let room = &mut room[..width];

@@ -7,25 +7,25 @@ use serde::Deserialize;
 
 use crate::time::{DAY_MS, MINUTE_MS};
 
-/// Longest duration: a year.
+/// The longest duration: a year.
 const MAX_MINUTES: u32 = 366 * 24 * 60;
 
 /// The length of time that a product covers, in whole minutes.
 ///
-/// Written as a positive whole number followed by `min`, `h` or `d`; shown in hours where it is
-/// whole hours, else in minutes.
+/// Written as a positive whole number followed by `min`, `h` or `d`; displayed in hours if it is a
+/// whole number of hours, otherwise in minutes.
 ///
 /// ```
-/// use mesonet::ProductDuration;
+/// use mesonet::raster::ProductDuration;
 /// let day: ProductDuration = "1d".parse()?;
 /// assert_eq!(day.to_string(), "24h");
 /// assert_eq!("90min".parse::<ProductDuration>()?.to_string(), "90min");
 /// assert_eq!(
 ///     "1.5h".parse::<ProductDuration>().unwrap_err().to_string(),
-///     "\"1.5h\" is not a duration; allowed is a positive whole number followed by min, h or d, up \
+///     "invalid duration \"1.5h\": it must be a positive whole number followed by min, h or d, up \
 ///      to 366d, for example 24h",
 /// );
-/// # Ok::<(), mesonet::DurationError>(())
+/// # Ok::<(), mesonet::raster::DurationError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
@@ -33,29 +33,29 @@ pub struct ProductDuration {
     minutes: u32,
 }
 
-/// A text that is no duration.
+/// The error for a text that is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{0}\" is not a duration; allowed is a positive whole number followed by min, h or d, up to \
+    "invalid duration \"{0}\": it must be a positive whole number followed by min, h or d, up to \
      366d, for example 24h"
 )]
 pub struct DurationError(pub String);
 
 impl ProductDuration {
-    /// A length in milliseconds; `None` where it is not a whole number of minutes from 1 to those
-    /// of a year.
+    /// Returns a length in milliseconds; `None` unless it is a whole number of minutes from 1 to
+    /// those of a year.
     pub fn from_ms(ms: i64) -> Option<Self> {
         let minutes = u32::try_from(ms / MINUTE_MS).ok()?;
         let whole = ms % MINUTE_MS == 0 && (1..=MAX_MINUTES).contains(&minutes);
         whole.then_some(Self { minutes })
     }
 
-    /// The length in minutes.
+    /// Returns the length in minutes.
     pub fn minutes(self) -> u32 {
         self.minutes
     }
 
-    /// The length in milliseconds.
+    /// Returns the length in milliseconds.
     pub fn ms(self) -> i64 {
         i64::from(self.minutes) * MINUTE_MS
     }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_length_is_refused() {
+    fn invalid_durations_are_refused() {
         for text in ["", "h", "1", "0h", "-1h", "+1h", "1 h", "1H", "1.5h", "367d", "1m", "１h"] {
             assert_eq!(text.parse::<ProductDuration>(), Err(DurationError(text.to_owned())));
         }

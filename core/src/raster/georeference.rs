@@ -1,36 +1,38 @@
 //! Where the pixels of a raster lie: GeoTIFF keys and transform of a grid.
 //!
-//! A value of a field is that of a point; its pixel is the cell around it. Rows run south and
-//! columns east.
+//! A value of a field is that of a point; its pixel is the cell around the point. Rows run south
+//! and columns east.
 
 use geotiff_core::geokeys::{self, GeoKeyDirectory, GeoKeyValue};
 use geotiff_core::tags;
 use tiff_core::{Tag, TagValue};
 
-use super::packed::RasterError;
-use crate::grib::{GribGrid, GridGeometry};
-use crate::projection::Projection;
+use super::error::RasterError;
+use crate::grib;
+use crate::grib::GridGeometry;
+use crate::grid::Projection;
 
-/// Where the pixels of a raster lie, and how the rows and columns of the grid come to lie so.
+/// Where the pixels of a raster lie, and how the grid's rows and columns are rearranged for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Georeference {
     /// The north-western corner of the north-western pixel.
     pub west: f64,
     pub north: f64,
-    /// Size of a pixel.
+    /// The size of a pixel.
     pub dx: f64,
     pub dy: f64,
     /// `None`: longitudes and latitudes.
     pub projection: Option<Projection>,
-    /// The order of the grid's rows and columns is the other way round.
+    /// Whether the grid's rows and columns are in reverse order.
     pub flip_rows: bool,
     pub flip_columns: bool,
-    /// This many columns are moved from the western side of a grid around the globe to the eastern.
+    /// The number of columns that are moved from the western to the eastern side of a grid around
+    /// the globe.
     pub turned_columns: usize,
 }
 
 impl Georeference {
-    pub fn of(grid: &GribGrid) -> Result<Self, RasterError> {
+    pub(super) fn of(grid: &grib::Grid) -> Result<Self, RasterError> {
         let (rows, columns) = (grid.rows(), grid.columns());
         let (first_x, first_y, x_step, y_step, projection) = match grid.geometry() {
             GridGeometry::LatLon(axes) => {
@@ -54,19 +56,19 @@ impl Georeference {
         Ok(Self { west, north, dx, dy, projection, flip_rows, flip_columns, turned_columns })
     }
 
-    /// The column of the grid that a column of the raster shows.
-    pub fn grid_column(&self, column: usize, columns: usize) -> usize {
+    /// Returns the column of the grid that a column of the raster shows.
+    pub(super) fn grid_column(&self, column: usize, columns: usize) -> usize {
         let column = (column + self.turned_columns) % columns;
         if self.flip_columns { columns - 1 - column } else { column }
     }
 
-    /// The row of the grid that a row of the raster shows.
-    pub fn grid_row(&self, row: usize, rows: usize) -> usize {
+    /// Returns the row of the grid that a row of the raster shows.
+    pub(super) fn grid_row(&self, row: usize, rows: usize) -> usize {
         if self.flip_rows { rows - 1 - row } else { row }
     }
 
-    /// The tags of the file.
-    pub fn tags(&self) -> Result<Vec<Tag>, RasterError> {
+    /// Returns the tags of the file.
+    pub(super) fn tags(&self) -> Result<Vec<Tag>, RasterError> {
         let (directory, doubles, text) =
             self.keys().serialize().map_err(|error| RasterError::Tiff(error.to_string()))?;
         let mut georeference = vec![
@@ -84,8 +86,8 @@ impl Georeference {
         Ok(georeference)
     }
 
-    /// Longitudes and latitudes are those of WGS 84, whatever Earth a field assumes: producers mean
-    /// the positions of their maps by them. A map is one of its sphere.
+    /// Longitudes and latitudes are those of WGS 84, whatever Earth a field assumes: that is how
+    /// producers mean the positions on their maps. A map keeps its sphere.
     fn keys(&self) -> GeoKeyDirectory {
         const USER_DEFINED: u16 = 32767;
         const METRE: u16 = 9001;
@@ -177,15 +179,15 @@ const FALSE_ORIGIN_NORTHING: u16 = 3087;
 const SCALE_AT_NATURAL_ORIGIN: u16 = 3092;
 const STRAIGHT_VERTICAL_POLE_LON: u16 = 3095;
 
-/// The western column's longitude within ±180°, and for a grid around the globe the number of
-/// columns that must be turned so that it begins at its first column from 180° W on.
+/// Returns the western column's longitude within ±180°, and for a grid around the globe the number
+/// of columns that must be moved so that it begins with its first column from 180° W on.
 fn within_180(western: f64, step: f64, columns: usize) -> (f64, usize) {
     let western = east_or_west(western);
     let around = (step * columns as f64 - 360.0).abs() < step / 2.0;
     if !around {
         return (western, 0);
     }
-    // Columns from 180° E on; one that lies there but for rounding is among them.
+    // Columns from 180° E on, including one that lies there except for rounding.
     let before = libm::ceil((180.0 - western) / step - 1e-6) as usize;
     if before >= columns {
         return (western, 0);
@@ -193,7 +195,7 @@ fn within_180(western: f64, step: f64, columns: usize) -> (f64, usize) {
     (western + before as f64 * step - 360.0, before)
 }
 
-/// A longitude from −180° to just below 180°.
+/// Wraps a longitude to −180° to just below 180°.
 fn east_or_west(lon: f64) -> f64 {
     lon - 360.0 * libm::floor((lon + 180.0) / 360.0)
 }

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::catalogue::RasterProduct;
+use super::catalogue::Product;
 use super::duration::ProductDuration;
+use super::error::RasterError;
 use super::georeference::Georeference;
 use super::pyramid::{Level, Resampling, Samples};
-use crate::grib::{GribError, GribField};
-use crate::tile::{Encoding, PackingLoss};
+use crate::grib;
+use crate::grid::{Encoding, PackingLoss};
 use crate::time::Iso8601;
 
 /// A field as a product: on a map, north up, its values packed as 16-bit integers.
@@ -19,46 +20,23 @@ pub struct Raster {
     pub(super) georeference: Georeference,
     pub(super) unit: String,
     pub(super) title: String,
-    /// What the file says of itself beside that, by name.
+    /// Further notes in the file about itself, by name.
     pub(super) notes: Vec<(&'static str, String)>,
     loss: PackingLoss,
     valid_ms: i64,
 }
 
-/// A field that cannot be made a raster, or a raster that cannot be written.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum RasterError {
-    /// The field cannot be read.
-    #[error(transparent)]
-    Grib(#[from] GribError),
-    /// The field is on a rotated grid of longitudes and latitudes.
-    #[error(
-        "a rotated grid of longitudes and latitudes is not supported, as no key of a GeoTIFF tells \
-         of it; allowed are longitudes and latitudes, Mercator, Lambert and polar stereographic"
-    )]
-    Rotated,
-    /// The file cannot be written.
-    #[error("the GeoTIFF cannot be written: {0}")]
-    Tiff(String),
-    /// A file is not as it was written.
-    #[error("{0}")]
-    Damaged(String),
-    /// A file cannot be read.
-    #[error("cannot be read: {0}")]
-    Unreadable(String),
-}
-
 impl Raster {
-    /// Unpacks a field and packs it as a product is.
+    /// Unpacks a field and packs it as a product.
     ///
-    /// A value is off by at most half a step, half the `scale` of the encoding. Values beyond the
-    /// integers are moved to the nearest that can be told, and counted: [`clamped`](Self::clamped).
+    /// A value changes by at most half a step, half the `scale` of the encoding. Values beyond the
+    /// integers are clamped to the nearest one and counted: [`clamped`](Self::clamped).
     ///
     /// # Errors
-    /// A field that cannot be read or has more than `max_points` points; a rotated grid.
+    /// If the field cannot be read, has more than `max_points` points, or is on a rotated grid.
     pub fn new(
-        field: &GribField<'_>,
-        product: &RasterProduct,
+        field: &grib::Field<'_>,
+        product: &Product,
         max_points: usize,
     ) -> Result<Self, RasterError> {
         let grid = field.grid()?;
@@ -103,7 +81,7 @@ impl Raster {
         })
     }
 
-    /// With a note in the file of the length of time that it covers: its name, for example 24h, or
+    /// Adds a note on the length of time that the file covers: its name, for example 24h, or
     /// nothing for an instant.
     #[must_use]
     pub fn covering(mut self, duration: Option<ProductDuration>) -> Self {
@@ -112,19 +90,19 @@ impl Raster {
         self
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn width(&self) -> usize {
         self.level.width
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.level.height
     }
 
-    /// The packed values, row by row from the north, each row from the west.
+    /// Returns the packed values, row by row from the north, each row from the west.
     ///
-    /// A field of one value takes memory for its pixels only here.
+    /// The pixels of a constant field take memory only here.
     pub fn samples(&self) -> Cow<'_, [i16]> {
         match &self.level.samples {
             Samples::All(one) => vec![*one; self.width() * self.height()].into(),
@@ -132,22 +110,22 @@ impl Raster {
         }
     }
 
-    /// How they stand for values.
+    /// Returns how the integers represent values.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// Values that were beyond the integers.
+    /// Returns how many values were beyond the integers.
     pub fn clamped(&self) -> usize {
         self.loss.clamped
     }
 
-    /// The greatest difference that the packing made to any of the others.
+    /// Returns the greatest difference that the packing made to any other value.
     pub fn max_error(&self) -> f64 {
         self.loss.max_error
     }
 
-    /// The time that it is valid at, milliseconds since 1970 (UTC).
+    /// Returns the valid time, in milliseconds since 1970 (UTC).
     pub fn valid_ms(&self) -> i64 {
         self.valid_ms
     }

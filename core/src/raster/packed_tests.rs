@@ -5,8 +5,8 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 
 use super::*;
-use crate::grib::{GRIB_MAX_POINTS, grib_fields};
-use crate::raster::RasterCatalogue;
+use crate::grib;
+use crate::raster::Catalogue;
 
 fn file(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/grib").join(name);
@@ -15,21 +15,21 @@ fn file(name: &str) -> Vec<u8> {
     bytes
 }
 
-fn catalogue(parameter: &str, scale: f64) -> RasterCatalogue {
+fn catalogue(parameter: &str, scale: f64) -> Catalogue {
     let text = format!(
         "[own]\ntitle = \"<Own> & other\"\nunit = \"Pa\"\nscale = {scale}\noffset = 100000\n\
          fields = [{{ parameter = \"{parameter}\" }}]\n"
     );
-    RasterCatalogue::from_toml(&text).unwrap()
+    Catalogue::from_toml(&text).unwrap()
 }
 
 /// Mean sea level pressure, 65 rows from the south, 93 columns.
 pub(in crate::raster) fn pressure(scale: f64) -> (Vec<f32>, Raster) {
     let bytes = file("nam211_prmsl_simple.grib2.gz");
-    let field = grib_fields(&bytes).next().unwrap().unwrap();
+    let field = grib::fields(&bytes).next().unwrap().unwrap();
     let catalogue = catalogue("7:0.3.1", scale);
-    let raster = Raster::new(&field, catalogue.get("own").unwrap(), GRIB_MAX_POINTS).unwrap();
-    (field.values(GRIB_MAX_POINTS).unwrap(), raster)
+    let raster = Raster::new(&field, catalogue.get("own").unwrap(), grib::MAX_POINTS).unwrap();
+    (field.values(grib::MAX_POINTS).unwrap(), raster)
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn values_are_within_half_a_step_and_rows_run_south() {
     assert_eq!(Iso8601(raster.valid_ms()).to_string(), "2018-09-17T00:00:00Z");
 }
 
-/// The same message with the section of the packing changed.
+/// Returns the message with its packing section changed.
 fn with_packing(message: &[u8], change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut message = message.to_vec();
     let mut at = 16;
@@ -73,15 +73,15 @@ fn a_field_of_one_value_makes_the_file_that_its_pixels_would_make() {
                 section[15..19].fill(0);
             }
         });
-        let field = grib_fields(&message).next().unwrap().unwrap();
-        let values = field.values(GRIB_MAX_POINTS).unwrap();
-        let one = field.one_value(GRIB_MAX_POINTS).unwrap().unwrap();
+        let field = grib::fields(&message).next().unwrap().unwrap();
+        let values = field.values(grib::MAX_POINTS).unwrap();
+        let one = field.one_value(grib::MAX_POINTS).unwrap().unwrap();
         assert!(reference.is_none_or(|reference| reference == one));
         assert!(values.len() == 65 * 93 && values.iter().all(|value| *value == one));
         assert!(field.one_value(65 * 93 - 1).is_err(), "more points than there may be");
         assert!(field.work_cells().unwrap() < 300_000);
 
-        let raster = Raster::new(&field, catalogue.get("own").unwrap(), GRIB_MAX_POINTS).unwrap();
+        let raster = Raster::new(&field, catalogue.get("own").unwrap(), grib::MAX_POINTS).unwrap();
         assert!(matches!(raster.level.samples, Samples::All(_)));
         assert_eq!(raster.clamped(), clamped);
         let mut expanded = raster.clone();
@@ -93,15 +93,15 @@ fn a_field_of_one_value_makes_the_file_that_its_pixels_would_make() {
         };
         assert_eq!(cog(&raster), cog(&expanded));
     }
-    // Others are not of one value, and cost what their cells cost.
-    let field = grib_fields(&packed).next().unwrap().unwrap();
-    assert_eq!(field.one_value(GRIB_MAX_POINTS), Ok(None));
+    // Other fields are not constant, and cost what their cells cost.
+    let field = grib::fields(&packed).next().unwrap().unwrap();
+    assert_eq!(field.one_value(grib::MAX_POINTS), Ok(None));
     assert!(field.work_cells().unwrap() > (1 << 18) + 65 * 93);
     let message = with_packing(&packed, |section| section[5..9].fill(9));
     let message = with_packing(&message, |section| section[19] = 0);
-    let field = grib_fields(&message).next().unwrap().unwrap();
-    let lies = field.one_value(GRIB_MAX_POINTS).unwrap_err();
-    assert_eq!(Err(lies), field.values(GRIB_MAX_POINTS));
+    let field = grib::fields(&message).next().unwrap().unwrap();
+    let lies = field.one_value(grib::MAX_POINTS).unwrap_err();
+    assert_eq!(Err(lies), field.values(grib::MAX_POINTS));
 }
 
 #[test]
@@ -116,13 +116,13 @@ fn values_beyond_the_integers_are_counted() {
 #[test]
 fn a_rotated_grid_is_refused_plainly() {
     let bytes = file("hrdps_20260219T00Z_f000_cape.grib2.gz");
-    let field = grib_fields(&bytes).next().unwrap().unwrap();
+    let field = grib::fields(&bytes).next().unwrap().unwrap();
     let catalogue = catalogue("54:0.7.6", 1.0);
-    let error = Raster::new(&field, catalogue.get("own").unwrap(), GRIB_MAX_POINTS).unwrap_err();
+    let error = Raster::new(&field, catalogue.get("own").unwrap(), grib::MAX_POINTS).unwrap_err();
     assert_eq!(error, RasterError::Rotated);
 }
 
-/// Readers of GeoTIFFs look at the whole of it in `tests/python/test_products.py`.
+/// GeoTIFF readers check all of it in `tests/python/test_products.py`.
 #[test]
 fn a_file_says_first_where_all_of_it_lies() {
     let (_, raster) = pressure(0.5);
@@ -146,7 +146,7 @@ fn a_file_says_first_where_all_of_it_lies() {
     }
     assert!(!text.contains("CLAMPED_VALUES"));
     assert!(text.contains("<Item name=\"CHECKSUM\">CRC-32C</Item>"));
-    // One tile with its last octets once more, then the checksum of all.
+    // One tile with its last octets repeated, then the checksum of everything.
     let (data, seal) = bytes.split_at(bytes.len() - 12);
     let [.., a, b] = data.as_rchunks::<4>().1 else { panic!() };
     assert_eq!(a, b);

@@ -1,15 +1,16 @@
-//! Smaller copies of a raster, each half of the one before.
+//! Smaller copies of a raster, each half the size of the previous one.
 
 use serde::Deserialize;
 
-/// How one pixel is made of four. Pixels without a value do not count; four of them make one.
+/// How four pixels become one. Pixels without a value do not count; if none has one, the result has
+/// none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Resampling {
     /// Their mean.
     #[default]
     Average,
-    /// The greatest of them, so that what is small and strong stays in sight.
+    /// The greatest of them, so that small, strong features stay visible.
     Max,
     /// The north-western one, for categories.
     Nearest,
@@ -23,18 +24,18 @@ pub(super) struct Level {
     pub samples: Samples,
 }
 
-/// Packed values.
+/// The packed values of a raster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Samples {
-    /// All are this one: a field of one value takes no memory for its pixels.
+    /// All values are this one: a constant field takes no memory for its pixels.
     All(i16),
     /// Row by row.
     Each(Vec<i16>),
 }
 
 impl Level {
-    /// The raster of half the width and height, rounded up.
-    pub fn halved(&self, nodata: i16, resampling: Resampling) -> Self {
+    /// Returns the raster at half the width and height, rounded up.
+    pub(super) fn halved(&self, nodata: i16, resampling: Resampling) -> Self {
         let (width, height) = (self.width.div_ceil(2), self.height.div_ceil(2));
         let each = match &self.samples {
             Samples::All(one) => return Self { width, height, samples: Samples::All(*one) },
@@ -63,11 +64,11 @@ impl Level {
     }
 }
 
-/// The mean, halves away from zero.
+/// Returns the mean, with halves rounded away from zero.
 fn mean(pixels: impl Iterator<Item = i16>) -> Option<i16> {
     let (sum, count) =
         pixels.fold((0_i32, 0), |(sum, count), pixel| (sum + i32::from(pixel), count + 1));
-    // Of up to four numbers, a division that cuts off is put right by half a divisor.
+    // The sum is of up to four numbers; adding half a divisor corrects the truncating division.
     (count > 0).then(|| ((sum + sum.signum() * (count / 2)) / count) as i16)
 }
 

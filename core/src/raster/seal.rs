@@ -1,53 +1,53 @@
 //! The checksum at the end of a product's file.
 //!
-//! A GeoTIFF ends where its last tile does, and readers do not mind what follows. So the last twelve
-//! octets are a mark and the CRC-32C of all before them, little-endian; an item of the metadata at
-//! the beginning says so, so that neither can go missing unseen.
+//! A GeoTIFF ends with its last tile, and readers ignore what follows. So the last twelve octets
+//! are a mark and the CRC-32C of everything before them, little-endian; a metadata item at the
+//! beginning announces them, so that neither can go missing unnoticed.
 
 use std::io::{self, Read, Write};
 
-/// What stands before the checksum.
+/// The mark before the checksum.
 const MARK: &[u8; 8] = b"CRC-32C:";
 
-/// Length of mark and checksum.
+/// The length of mark and checksum.
 pub(super) const SEAL_BYTES: u64 = 12;
 
-/// The item of the metadata that tells of it.
+/// The metadata item that announces it.
 pub(super) const ITEM: (&str, &str) = ("CHECKSUM", "CRC-32C");
 
-/// An output that is sealed at its end.
+/// An output that gets a seal at its end.
 pub(super) struct Sealed<W> {
     out: W,
     checksum: u32,
 }
 
 impl<W: Write> Sealed<W> {
-    pub fn new(out: W) -> Self {
+    pub(super) fn new(out: W) -> Self {
         Self { out, checksum: 0 }
     }
 
-    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.checksum = crc32c::crc32c_append(self.checksum, bytes);
         self.out.write_all(bytes)
     }
 
-    pub fn seal(mut self) -> io::Result<()> {
+    pub(super) fn seal(mut self) -> io::Result<()> {
         self.out.write_all(MARK)?;
         self.out.write_all(&self.checksum.to_le_bytes())?;
         self.out.flush()
     }
 }
 
-/// What a file says at its end.
+/// What the end of a file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seal {
-    /// Nothing: it was written before there were seals, or it was cut.
+    /// No seal: it was written before there were seals, or it was cut.
     None,
     Whole,
     Broken,
 }
 
-/// Reads a file of a length from its beginning to its end.
+/// Reads a file of a given length from its beginning to its end.
 pub(super) fn check(file: &mut impl Read, length: u64) -> io::Result<Seal> {
     let mut sealed = file.take(length.saturating_sub(SEAL_BYTES));
     let mut checksum = 0;

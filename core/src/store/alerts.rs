@@ -1,56 +1,69 @@
 //! Alerts on record.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::StoreError;
 #[cfg(feature = "embedded")]
 use super::embedded::alert_file::{AlertFile, read_alerts};
-use crate::alert::AlertMessage;
+use crate::alert;
 use crate::time::DAY_MS;
 
-/// How long an alert without an end is kept after it was sent, where alerts are given up at all.
+/// How long an alert without an end is kept after it was sent, if alerts expire at all.
 const OPEN_MS: i64 = 30 * DAY_MS;
 
-/// The alerts on record at one moment.
+/// A snapshot of the alerts on record.
 #[derive(Clone, Debug, Default)]
 pub struct AlertRecord {
     /// Grows with every change.
     pub generation: u64,
-    /// The messages by the time they were sent, then by id.
-    pub messages: Vec<Arc<AlertMessage>>,
+    /// The messages, sorted by the time they were sent, then by id.
+    pub messages: Vec<Arc<alert::Message>>,
 }
 
-/// What became of the messages of an append.
+/// The outcome of an append.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlertReceipt {
-    /// Messages of an id that was not there before.
+    /// Messages with a new id.
     pub added: usize,
-    /// Messages that took the place of another one of their id.
+    /// Messages that replaced another with the same id.
     pub replaced: usize,
-    /// Messages that are on record already, as they are or newer.
+    /// Messages that were already on record, in the same or a newer version.
     pub known: usize,
 }
 
-/// Where alerts are kept: in memory, or in a database in a folder.
+/// Adds the receipt of another append.
+impl AddAssign for AlertReceipt {
+    fn add_assign(&mut self, more: Self) {
+        let Self { added, replaced, known } = self;
+        *added += more.added;
+        *replaced += more.replaced;
+        *known += more.known;
+    }
+}
+
+/// A store of alerts, in memory or in a database in a folder.
 ///
-/// A message is known by its id: the same one twice is once. Where two differ, the one sent later
-/// stays, whichever came first; of two sent at one moment always the same one.
+/// Messages are identified by their id, and duplicates count once. If two messages with the same id
+/// differ, the one sent later is kept, regardless of arrival order; if both were sent at the same
+/// moment, the choice is deterministic.
 ///
 /// ```
-/// use mesonet::{AlertMessage, AlertStore};
+/// use mesonet::alert;
+/// use mesonet::store::AlertStore;
 /// let store = AlertStore::default();
-/// let message = |id: &str| AlertMessage { id: id.into(), ..AlertMessage::default() };
+/// let message = |id: &str| alert::Message { id: id.into(), ..alert::Message::default() };
 /// assert_eq!(store.append(vec![message("1"), message("2")])?.added, 2);
 /// assert_eq!(store.append(vec![message("2")])?.known, 1);
 /// assert_eq!(store.record().messages.len(), 2);
-/// # Ok::<(), mesonet::StoreError>(())
+/// # Ok::<(), mesonet::store::StoreError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct AlertStore {
-    /// What readers see: they take it and hold it.
+    /// The snapshot that readers clone and hold.
     record: RwLock<Arc<AlertRecord>>,
-    /// Held while the record is changed; the file, where there is one.
+    /// Locked while the record is changed; holds the file, if there is one.
     writer: Mutex<Writer>,
     /// Why the alerts cannot be read.
     failure: Option<StoreError>,
@@ -58,27 +71,27 @@ pub struct AlertStore {
 
 #[derive(Debug, Default)]
 struct Writer {
-    messages: BTreeMap<String, Arc<AlertMessage>>,
+    messages: BTreeMap<String, Arc<alert::Message>>,
     #[cfg(feature = "embedded")]
     file: Option<AlertFile>,
 }
 
 impl AlertRecord {
-    /// How many of the alerts [`AlertStore::expire`] would give up.
+    /// Returns how many alerts [`AlertStore::expire`] would drop.
     pub fn past(&self, before_ms: i64) -> usize {
         self.messages.iter().filter(|message| is_past(message, before_ms)).count()
     }
 }
 
 impl AlertStore {
-    /// Opens the alerts in a folder: `alerts.sqlite`, made if there is none. Gives what in it is
-    /// damaged, too; the rest is read.
+    /// Opens `alerts.sqlite` in a folder, creating it if needed. Also returns what is damaged in
+    /// it; the rest is read.
     ///
-    /// The folder is that of an [`EmbeddedStore`](crate::EmbeddedStore), whose lock keeps other
-    /// processes out; by itself an alert store has none.
+    /// The folder is that of an [`EmbeddedStore`](crate::store::EmbeddedStore), whose lock keeps other
+    /// processes out. The alert store has no lock of its own.
     ///
     /// # Errors
-    /// A file that another version wrote, or that cannot be read or written.
+    /// The file was written by another version, or cannot be read or written.
     #[cfg(feature = "embedded")]
     pub fn open(dir: &std::path::Path) -> Result<(Self, Vec<super::Fault>), StoreError> {
         let mut file = AlertFile::open(dir)?;
@@ -89,13 +102,13 @@ impl AlertStore {
         Ok((Self { record, writer: Mutex::new(writer), failure: None }, faults))
     }
 
-    /// The alerts of a file that cannot be read: there is none to be had, and what comes in is
-    /// refused with this error, so that readings can be served meanwhile.
+    /// Creates a stand-in for a file that cannot be read. It holds no alerts and refuses new ones
+    /// with this error, so that readings can be served meanwhile.
     pub fn unavailable(failure: StoreError) -> Self {
         Self { failure: Some(failure), ..Self::default() }
     }
 
-    /// Why the alerts cannot be read; `None` where they can.
+    /// Returns why the alerts cannot be read; `None` if they can.
     pub fn failure(&self) -> Option<&StoreError> {
         self.failure.as_ref()
     }
@@ -104,11 +117,11 @@ impl AlertStore {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// The alerts in a folder that nobody writes to, read without writing a byte; none where there
-    /// is no file of them.
+    /// Reads the alerts in a folder that nobody writes to, without writing a byte. Returns no
+    /// alerts if there is no file.
     ///
     /// # Errors
-    /// A file that another version wrote, or that cannot be read.
+    /// The file was written by another version, or cannot be read.
     #[cfg(feature = "embedded")]
     pub fn read(dir: &std::path::Path) -> Result<(AlertRecord, Vec<super::Fault>), StoreError> {
         let (messages, faults) = read_alerts(dir)?;
@@ -117,20 +130,20 @@ impl AlertStore {
         Ok((writer.record(0), faults))
     }
 
-    /// The alerts as they are now.
+    /// Returns the current alerts.
     pub fn record(&self) -> Arc<AlertRecord> {
         Arc::clone(&self.record.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds messages, all or none. What was added is on disk when this returns, where the store is.
+    /// Adds messages, all or none. If the store is on disk, so are the messages when this returns.
     ///
     /// # Errors
-    /// A store that cannot write.
-    pub fn append(&self, messages: Vec<AlertMessage>) -> Result<AlertReceipt, StoreError> {
+    /// The store cannot be written.
+    pub fn append(&self, messages: Vec<alert::Message>) -> Result<AlertReceipt, StoreError> {
         self.check()?;
         let mut writer = self.writer();
         let mut receipt = AlertReceipt::default();
-        let mut changed: BTreeMap<String, Arc<AlertMessage>> = BTreeMap::new();
+        let mut changed: BTreeMap<String, Arc<alert::Message>> = BTreeMap::new();
         for message in messages {
             let known = changed.get(&message.id).or(writer.messages.get(&message.id));
             match known {
@@ -155,11 +168,11 @@ impl AlertStore {
         Ok(receipt)
     }
 
-    /// Gives up the alerts whose interval was over before an instant, or that have no end and were
-    /// sent 30 days before it. Gives how many there were.
+    /// Drops alerts that ended before an instant, or that have no end and were sent 30 days before
+    /// it. Returns how many were dropped.
     ///
     /// # Errors
-    /// A store that cannot write; nothing is given up then.
+    /// The store cannot be written; nothing is dropped then.
     pub fn expire(&self, before_ms: i64) -> Result<usize, StoreError> {
         self.check()?;
         let mut writer = self.writer();
@@ -188,7 +201,8 @@ impl AlertStore {
         *record = Arc::new(writer.record(record.generation + 1));
     }
 
-    // The file is changed by transactions and the messages after them: a panic leaves no half.
+    // The file is changed in transactions, and the messages after them: a panic leaves no partial
+    // change.
     fn writer(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -197,24 +211,24 @@ impl AlertStore {
 impl Writer {
     fn record(&self, generation: u64) -> AlertRecord {
         let mut messages: Vec<_> = self.messages.values().cloned().collect();
-        // Stable: by id they are already.
+        // The sort is stable: messages are already sorted by id.
         messages.sort_by_key(|message| message.sent_ms);
         AlertRecord { generation, messages }
     }
 }
 
-/// Whether the interval of an alert was over before an instant.
-fn is_past(message: &AlertMessage, before_ms: i64) -> bool {
+/// Whether an alert ended before an instant.
+fn is_past(message: &alert::Message, before_ms: i64) -> bool {
     let end_ms = message.interval_ms().1;
     end_ms.unwrap_or(message.sent_ms.saturating_add(OPEN_MS)) < before_ms
 }
 
-/// Whether a message takes the place of another one of its id.
-fn is_newer(message: &AlertMessage, known: &AlertMessage) -> bool {
+/// Whether a message replaces another with the same id.
+fn is_newer(message: &alert::Message, known: &alert::Message) -> bool {
     match message.sent_ms.cmp(&known.sent_ms) {
         std::cmp::Ordering::Greater => true,
         std::cmp::Ordering::Less => false,
-        // Any order does, as long as it is one: which came first must not matter.
+        // Any total order will do: arrival order must not matter.
         std::cmp::Ordering::Equal => {
             message != known && format!("{message:?}") > format!("{known:?}")
         }

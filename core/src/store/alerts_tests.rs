@@ -1,9 +1,9 @@
 use super::*;
-use crate::alert::AlertPart;
+use crate::alert;
 
-fn message(id: &str, sent_ms: i64) -> AlertMessage {
-    let part = AlertPart { expires_ms: Some(sent_ms + 10), ..AlertPart::default() };
-    AlertMessage { id: id.to_owned(), sent_ms, parts: vec![part], ..AlertMessage::default() }
+fn message(id: &str, sent_ms: i64) -> alert::Message {
+    let part = alert::Part { expires_ms: Some(sent_ms + 10), ..alert::Part::default() };
+    alert::Message { id: id.to_owned(), sent_ms, parts: vec![part], ..alert::Message::default() }
 }
 
 fn ids(store: &AlertStore) -> Vec<String> {
@@ -11,7 +11,7 @@ fn ids(store: &AlertStore) -> Vec<String> {
 }
 
 #[test]
-fn messages_are_kept_by_the_time_they_were_sent_and_once() {
+fn messages_are_kept_once_sorted_by_the_time_they_were_sent() {
     let store = AlertStore::default();
     let all = vec![message("b", 20), message("a", 20), message("c", 10), message("b", 20)];
     let receipt = store.append(all.clone()).unwrap();
@@ -23,15 +23,15 @@ fn messages_are_kept_by_the_time_they_were_sent_and_once() {
 }
 
 #[test]
-fn of_two_messages_of_one_id_the_same_one_stays_whichever_comes_first() {
+fn of_two_messages_with_one_id_the_same_one_is_kept_in_either_order() {
     let later = message("a", 11);
-    let other = AlertMessage { sender: "x".to_owned(), ..message("a", 10) };
-    let kept = |order: &[&AlertMessage]| {
+    let other = alert::Message { sender: "x".to_owned(), ..message("a", 10) };
+    let kept = |order: &[&alert::Message]| {
         let store = AlertStore::default();
         for message in order {
             store.append(vec![(*message).clone()]).unwrap();
         }
-        AlertMessage::clone(&store.record().messages[0])
+        alert::Message::clone(&store.record().messages[0])
     };
     let first = message("a", 10);
     assert_eq!(kept(&[&first, &later]), later);
@@ -40,9 +40,9 @@ fn of_two_messages_of_one_id_the_same_one_stays_whichever_comes_first() {
 }
 
 #[test]
-fn what_was_over_long_ago_is_given_up() {
+fn alerts_that_ended_long_ago_are_dropped() {
     let store = AlertStore::default();
-    let open = AlertMessage { parts: vec![], ..message("open", 0) };
+    let open = alert::Message { parts: vec![], ..message("open", 0) };
     store.append(vec![message("a", 0), message("b", 10), open]).unwrap();
     assert_eq!(store.expire(10).unwrap(), 0);
     assert_eq!(store.expire(11).unwrap(), 1);
@@ -64,11 +64,11 @@ mod on_disk {
     }
 
     #[test]
-    fn what_was_appended_is_there_when_the_folder_is_opened_again() {
+    fn appended_alerts_survive_reopening_the_folder() {
         let folder = tempfile::tempdir().unwrap();
         let store = open(folder.path());
         store.append(vec![message("a", 10), message("b", 0), message("c", 30)]).unwrap();
-        // Not closed: as if the process had been killed.
+        // Not closed, as if the process had been killed.
         std::mem::forget(store);
         let store = open(folder.path());
         assert_eq!(ids(&store), ["b", "a", "c"]);
@@ -80,7 +80,7 @@ mod on_disk {
     }
 
     #[test]
-    fn a_damaged_message_is_named_and_the_others_are_read() {
+    fn a_damaged_message_is_reported_and_the_others_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let embedded = EmbeddedStore::open(folder.path(), EmbeddedOptions::default()).unwrap();
         drop(embedded);
@@ -92,7 +92,7 @@ mod on_disk {
         drop(database);
         let (store, faults) = AlertStore::open(folder.path()).unwrap();
         let [fault] = &*faults else { panic!("{faults:?}") };
-        assert_eq!(fault.to_string(), "alerts.sqlite, alert a: it is not as it was written");
+        assert_eq!(fault.to_string(), "alerts.sqlite, alert a: it is corrupt");
         assert_eq!(ids(&store), ["b"]);
         let report = EmbeddedStore::verify(folder.path(), false).unwrap();
         assert_eq!((report.alerts, report.faults), (1, faults));

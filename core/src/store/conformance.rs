@@ -4,9 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geo::LonLat;
-use crate::quality::{BaseQuality, ReasonQuality};
-use crate::report::{Reading, Report};
-use crate::series::{IntervalType, SeriesKey};
+use crate::observation::{BaseQuality, IntervalType, Reading, ReasonQuality, Report, SeriesKey};
 
 fn station(native_id: &str) -> Station {
     Station {
@@ -40,7 +38,7 @@ fn batch(reports: Vec<Report>) -> Batch {
     Batch { stations: vec![station("A"), station("B")], reports }
 }
 
-/// Everything that a store holds of the temperatures: native id, time, value.
+/// All temperatures that a store holds: native id, time, value.
 fn held(store: &dyn Store) -> Vec<(String, i64, f64)> {
     let names = [station("A"), station("B")];
     let ids = names.each_ref().map(|station| station.id);
@@ -89,12 +87,12 @@ fn a_late_reading_takes_its_place_in_time(store: &dyn Store) {
     assert_eq!(record.series[0].first_appearance_ms, 0);
 }
 
-fn a_bad_batch_is_refused_whole(store: &dyn Store) {
+fn an_invalid_batch_is_refused_entirely(store: &dyn Store) {
     let unknown = batch(vec![report("A", 10, 0, 1.0), report("X", 10, 0, 1.0)]);
     assert_eq!(
         store.append(&unknown, &mut unjudged).unwrap_err().to_string(),
         format!(
-            "report 1 of the batch is of station {}, which is not on record",
+            "report 1 of the batch is for station {}, which is not on record",
             StationId::new("TEST", "X")
         )
     );
@@ -123,7 +121,7 @@ fn the_window_holds_both_its_ends(store: &dyn Store) {
     store.scan(&other, &mut |_, _| panic!("no reading of that name")).unwrap();
 }
 
-fn weather_is_that_of_the_most_recent_report_that_has_any(store: &dyn Store) {
+fn weather_is_from_the_most_recent_report_that_has_any(store: &dyn Store) {
     let rain = |ts_ms, revision, words: &[&str]| Report {
         present_weather: Some(words.iter().map(|&word| word.to_owned()).collect()),
         ..report("A", ts_ms, revision, 1.0)
@@ -144,7 +142,7 @@ fn weather_is_that_of_the_most_recent_report_that_has_any(store: &dyn Store) {
     assert_eq!(weather(), Some(vec![]));
 }
 
-fn generations_tell_what_changed(store: &dyn Store) {
+fn generations_show_what_changed(store: &dyn Store) {
     store.append(&batch(vec![]), &mut unjudged).unwrap();
     let first = store.directory().unwrap();
     store.append(&batch(vec![]), &mut unjudged).unwrap();
@@ -165,13 +163,13 @@ fn generations_tell_what_changed(store: &dyn Store) {
     assert!(ids.is_sorted());
 }
 
-fn what_is_on_record_already_changes_nothing(store: &dyn Store) {
+fn data_already_on_record_changes_nothing(store: &dyn Store) {
     let moved = Station { coordinates: LonLat::new(-90.0, 40.0).unwrap(), ..station("A") };
     let rain = |revision, value| Report {
         present_weather: Some(vec![format!("Rain {value}")]),
         ..report("A", 20, revision, value)
     };
-    // Of a station and of a moment the last word in the batch counts.
+    // For each station and each moment, the last entry in the batch counts.
     let whole = Batch {
         stations: vec![moved, station("A"), station("B")],
         reports: vec![
@@ -200,7 +198,7 @@ fn what_is_on_record_already_changes_nothing(store: &dyn Store) {
         assert_eq!(now.places_generation, directory.places_generation);
         assert_eq!(now.stations, directory.stations);
     }
-    // The sign of a zero, the word of the source and the revision make another reading.
+    // The sign of a zero, the source's verdict and the revision each make a different reading.
     let mut doubted = report("B", 10, 0, 0.0);
     let append = |report: &Report| {
         let batch = Batch { stations: vec![], reports: vec![report.clone()] };
@@ -216,7 +214,7 @@ fn what_is_on_record_already_changes_nothing(store: &dyn Store) {
     assert!(store.directory().unwrap().generation > directory.generation);
 }
 
-/// Reports of different times, in any order and in any batches, leave the same record.
+/// Reports of different times leave the same record, in any order and in any batches.
 fn any_order_gives_the_same_record<S: Store>(cases: u32, new_store: impl Fn() -> S) {
     let reports = prop::collection::btree_map(
         (prop::sample::select(vec!["A", "B"]), 0..50_i64, 0..3_u8),
@@ -241,7 +239,7 @@ fn any_order_gives_the_same_record<S: Store>(cases: u32, new_store: impl Fn() ->
     });
 }
 
-fn a_verdict_is_kept_as_it_came(store: &dyn Store) {
+fn a_verdict_is_kept_unchanged(store: &dyn Store) {
     let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
     let mut doubted = report("A", 1, 0, 50.0);
     doubted.readings[0].quality = doubtful;
@@ -261,7 +259,7 @@ fn a_verdict_is_kept_as_it_came(store: &dyn Store) {
     assert_eq!(seen, 1);
 }
 
-fn a_revised_verdict_leaves_the_value_and_the_word_of_the_source(store: &dyn Store) {
+fn a_revised_verdict_leaves_the_value_and_the_source_verdict(store: &dyn Store) {
     let reports = vec![report("A", 1, 0, 5.0), report("A", 2, 0, 6.0)];
     store.append(&batch(reports), &mut unjudged).unwrap();
     let before = store.directory().unwrap().generation;
@@ -298,7 +296,7 @@ fn a_revised_verdict_leaves_the_value_and_the_word_of_the_source(store: &dyn Sto
             .unwrap();
     };
     visit([Quality::UNCHECKED, Quality::GOOD]);
-    // What is there already keeps its verdict; a newer report brings its own.
+    // An unchanged reading keeps its verdict; a newer report brings its own.
     store.append(&batch(vec![report("A", 2, 0, 6.0)]), &mut unjudged).unwrap();
     visit([Quality::UNCHECKED, Quality::GOOD]);
     store.append(&batch(vec![report("A", 2, 1, 6.0)]), &mut unjudged).unwrap();
@@ -330,21 +328,43 @@ fn a_judge_sees_the_batch_in_the_record(store: &dyn Store) {
     assert_eq!(sights, 1);
 }
 
-/// The suite as tests of one store, with so many cases of the property.
+/// 31 bits can collide: these two buckets were searched for.
+fn two_series_with_one_id_are_never_mixed(store: &dyn Store) {
+    let of_bucket = |native_id: &str, bucket: &str| {
+        let mut report = report(native_id, 10, 0, 1.0);
+        report.readings[0].series.bucket = bucket.to_owned().into();
+        report
+    };
+    let [one, other] = [of_bucket("A", "14914"), of_bucket("B", "25892")];
+    assert_eq!(one.readings[0].series.id(), other.readings[0].series.id());
+    let refused = |reports: Vec<Report>| {
+        let error = store.append(&batch(reports), &mut unjudged).unwrap_err();
+        assert!(matches!(error, StoreError::SeriesIdTaken { .. }), "{error}");
+    };
+    refused(vec![one.clone(), other.clone()]);
+    store.append(&batch(vec![one.clone()]), &mut unjudged).unwrap();
+    refused(vec![other]);
+    // The same series again is no collision.
+    let receipt = store.append(&batch(vec![one.clone(), one]), &mut unjudged).unwrap();
+    assert_eq!(receipt, Receipt { unchanged: 2, ..Receipt::default() });
+}
+
+/// The suite as tests of one store, with a given number of property cases.
 macro_rules! conformance {
     ($store:ident, $cases:literal, $new_store:expr) => {
         conformance!($store, $cases, $new_store;
-            a_bad_batch_is_refused_whole,
+            an_invalid_batch_is_refused_entirely,
             a_judge_sees_the_batch_in_the_record,
             a_late_copy_does_not_undo_a_correction,
             a_late_reading_takes_its_place_in_time,
-            a_revised_verdict_leaves_the_value_and_the_word_of_the_source,
-            a_verdict_is_kept_as_it_came,
-            generations_tell_what_changed,
+            a_revised_verdict_leaves_the_value_and_the_source_verdict,
+            a_verdict_is_kept_unchanged,
+            generations_show_what_changed,
             the_newer_ingest_wins,
             the_window_holds_both_its_ends,
-            what_is_on_record_already_changes_nothing,
-            weather_is_that_of_the_most_recent_report_that_has_any,
+            two_series_with_one_id_are_never_mixed,
+            data_already_on_record_changes_nothing,
+            weather_is_from_the_most_recent_report_that_has_any,
         );
     };
     ($store:ident, $cases:literal, $new_store:expr; $($rule:ident,)*) => {

@@ -1,22 +1,21 @@
-//! What of an answer is missing because a part of the store is damaged.
+//! What an answer lacks because part of the store is damaged.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Directory, Reader, Selection, SeriesSlice, StoreError};
 
-/// The blocks of a store's files that cannot be read and in which readings lie, or may lie, that
-/// were asked for.
+/// The unreadable blocks of a store's files that hold, or may hold, requested readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Damage(BTreeSet<(i64, u32)>);
 
 impl Damage {
-    /// How many blocks; 0 where nothing is missing.
+    /// Returns the number of blocks; 0 if nothing is missing.
     pub fn blocks(&self) -> u64 {
         self.0.len() as u64
     }
 
-    /// Adds what is missing of another answer; a block counts once.
+    /// Adds what another answer lacks; each block counts once.
     pub fn join(&mut self, other: Self) {
         self.0.extend(other.0);
     }
@@ -28,20 +27,17 @@ impl Damage {
     }
 }
 
-/// A reader that notes what is missing of all that is read through it: whatever a query asks, its
-/// answer is whole if this says so.
+/// A reader that records what is missing from everything read through it. If it reports no damage,
+/// the answer to a query is complete.
 ///
 /// ```
-/// use mesonet::{Caps, ClosedWindow, MemoryStore, ReadingsQuery, Scope, Variable, Watched, readings};
+/// use mesonet::query::{Caps, ReadingsQuery, readings};
+/// use mesonet::{ClosedWindow, MemoryStore, Variable};
+/// use mesonet::store::Watched;
 /// let store = MemoryStore::default();
 /// let watched = Watched::new(&store);
-/// let query = ReadingsQuery {
-///     window: ClosedWindow::new(0, 86_400_000)?,
-///     scope: Scope::Everywhere,
-///     names: vec![Variable::AirTemperature],
-///     step: None,
-///     max_age_ms: None,
-/// };
+/// let day = ClosedWindow::new(0, 86_400_000)?;
+/// let query = ReadingsQuery::new(day, [Variable::AirTemperature]);
 /// readings(&watched, &query, Caps::default())?;
 /// assert_eq!(watched.damage().blocks(), 0);
 /// # Ok::<(), mesonet::Error>(())
@@ -57,7 +53,7 @@ impl<'a> Watched<'a> {
         Self { reader, damage: Mutex::default() }
     }
 
-    /// What is missing of all that was read up to now.
+    /// Returns what was missing from all reads so far.
     pub fn damage(&self) -> Damage {
         self.damage.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! The store in memory: one set of columns per series and station.
+//! The in-memory store: one set of columns per series and station.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -8,18 +8,15 @@ use super::{
     StationSeries, Store, StoreError, Verdicts, described,
 };
 use crate::geo::StationIndex;
-use crate::quality::QualityCode;
-use crate::report::{Batch, Reading, Report};
-use crate::series::{Series, SeriesId, SeriesKey};
-use crate::station::{Station, StationId};
+use crate::observation::{
+    Batch, QualityCode, Reading, Report, Series, SeriesId, SeriesKey, Station, StationId,
+};
 
-/// A store that keeps everything in memory and forgets it at the end of the process.
+/// A store that keeps everything in memory, until the process ends.
 ///
 /// ```
-/// use mesonet::{
-///     Batch, IntervalType, LonLat, MemoryStore, Quality, Reader, Reading, Report, SeriesKey, Station,
-///     StationId, Store, Variable, unjudged,
-/// };
+/// use mesonet::{Batch, IntervalType, LonLat, MemoryStore, Quality, Reader, Reading, Report, SeriesKey, Station, StationId, Store, Variable};
+/// use mesonet::store::unjudged;
 /// let id = StationId::new("METAR", "CYYZ");
 /// let station = Station {
 ///     id,
@@ -61,7 +58,7 @@ struct Record {
     series_ids: HashSet<SeriesId>,
 }
 
-/// One reading as it is stored.
+/// A stored reading.
 #[derive(Clone, Copy)]
 struct Stored {
     value: f64,
@@ -70,22 +67,22 @@ struct Stored {
     revision: u8,
 }
 
-/// What a batch found on record where it changed something.
+/// The previous state of what a batch changed.
 #[derive(Default)]
 struct Before {
-    /// By place of the station.
+    /// By index of the station.
     stations: HashMap<usize, (Arc<StationRecord>, (i64, u8))>,
-    /// What was replaced, and how often, by place of the station.
+    /// What was replaced, and how often, by index of the station.
     readings: HashMap<(usize, SeriesId, i64), (Stored, usize)>,
 }
 
 #[derive(Debug)]
 struct StationData {
-    /// Shared with the directories that were given out: a change copies it.
+    /// Shared with directories handed out: a change copies it.
     record: Arc<StationRecord>,
-    /// Time and revision of the report whose weather the record shows.
+    /// Time and revision of the report that the record's weather is from.
     weather_of: (i64, u8),
-    /// In step with `record.series`.
+    /// Parallel to `record.series`.
     columns: Vec<Columns>,
 }
 
@@ -106,7 +103,7 @@ impl Store for MemoryStore {
         let mut receipt = record.apply(batch);
         let verdicts = judge(&View { store: self, record: &record })?;
         receipt.revised = record.revise(&verdicts);
-        // The judge has had a directory of this generation already: it tells nothing of verdicts.
+        // The judge has already seen a directory of this generation, from before its verdicts.
         record.generation += u64::from(record.generation == before && receipt.revised > 0);
         Ok(receipt)
     }
@@ -126,7 +123,7 @@ impl Reader for MemoryStore {
     }
 }
 
-/// The record while it is held.
+/// The record while its lock is held.
 struct View<'a> {
     store: &'a MemoryStore,
     record: &'a Record,
@@ -163,8 +160,8 @@ impl Reader for View<'_> {
 }
 
 impl MemoryStore {
-    // A writer checks its batch before it changes anything, so what a panic may have left behind
-    // a poisoned lock is whole.
+    // A writer checks its batch before it changes anything, so the record is intact even if a panic
+    // poisoned the lock.
     fn read(&self) -> RwLockReadGuard<'_, Record> {
         self.record.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -175,7 +172,7 @@ impl MemoryStore {
 }
 
 impl Record {
-    /// Refuses what cannot be taken before anything is changed.
+    /// Refuses an invalid batch before anything is changed.
     fn check(&self, batch: &Batch) -> Result<(), StoreError> {
         let announced: HashSet<StationId> =
             batch.stations.iter().map(|station| station.id).collect();
@@ -343,7 +340,7 @@ impl Record {
 }
 
 impl Stored {
-    /// Whether another one came in the same way, whatever was found of it since.
+    /// Whether another reading came in the same, whatever its verdict is now.
     fn came_as(self, other: Self) -> bool {
         (self.value.to_bits(), self.source, self.revision)
             == (other.value.to_bits(), other.source, other.revision)
@@ -358,9 +355,9 @@ impl Before {
 }
 
 impl Columns {
-    /// Puts a reading in its place and counts what became of it. Gives the one that it replaced.
+    /// Inserts a reading and counts the outcome. Returns the reading that it replaced.
     fn put(&mut self, ts_ms: i64, came: Stored, receipt: &mut Receipt) -> Option<Stored> {
-        // Readings come in order nearly always.
+        // Readings nearly always come in order.
         let at = match self.ts_ms.last() {
             Some(&last) if last >= ts_ms => self.ts_ms.partition_point(|&ts| ts < ts_ms),
             _ => self.ts_ms.len(),
@@ -388,7 +385,7 @@ impl Columns {
         }
     }
 
-    /// Whether a reading is again as it came in before; it then keeps the verdict that it had.
+    /// Whether a reading is the same as before; it then keeps its verdict.
     fn is_again(&mut self, ts_ms: i64, before: Stored) -> bool {
         let Ok(at) = self.ts_ms.binary_search(&ts_ms) else { return false };
         let again = self.stored(at).came_as(before);

@@ -1,8 +1,8 @@
-//! Where readings are kept: one small trait in domain types.
+//! Stores of readings, behind one small trait in domain types.
 //!
-//! What serves from memory, from disk and from a cluster is the same query code over this trait.
+//! The same query code over this trait serves from memory, from disk and from a cluster.
 
-#[cfg(feature = "zone")]
+#[cfg(feature = "alert")]
 mod alerts;
 mod damage;
 #[cfg(feature = "embedded")]
@@ -10,9 +10,10 @@ mod embedded;
 mod memory;
 
 use std::collections::HashMap;
+use std::ops::AddAssign;
 use std::sync::Arc;
 
-#[cfg(feature = "zone")]
+#[cfg(feature = "alert")]
 pub use alerts::{AlertReceipt, AlertRecord, AlertStore};
 pub use damage::{Damage, Watched};
 #[cfg(feature = "embedded")]
@@ -23,33 +24,31 @@ pub use embedded::{
 pub use memory::MemoryStore;
 
 use crate::geo::StationIndex;
-use crate::quality::{Quality, QualityCode};
-use crate::report::Batch;
-use crate::series::{Series, SeriesId};
-use crate::station::{Station, StationId};
+use crate::observation::{
+    Batch, Quality, QualityCode, Series, SeriesId, Station, StationId, Variable,
+};
 use crate::time::ClosedWindow;
-use crate::variable::Variable;
 
 /// The reading side of a record of stations and readings.
 pub trait Reader {
-    /// The stations on record, as they are now.
+    /// Returns the current stations on record.
     ///
     /// # Errors
-    /// A store that cannot read.
+    /// The store cannot be read.
     fn directory(&self) -> Result<Arc<Directory>, StoreError>;
 
     /// Visits the readings of stations in a window: once for each station that has any, in the
-    /// order of the selection, with the index of the station there and its series by ascending
-    /// id, those without a reading in the window left out. Unknown stations are passed over.
+    /// order of the selection, with the index of the station there and its series sorted by id,
+    /// without those that have no reading in the window. Unknown stations are skipped.
     ///
-    /// A series comes in one slice or in several: they then follow one another, each later in time
-    /// than the one before. None is empty.
+    /// A series comes in one slice, or in several consecutive ones that ascend in time. No slice is
+    /// empty.
     ///
-    /// Readings in damaged blocks are left out, and what comes back says that they are. Who asks
-    /// through queries learns it from [`Watched`].
+    /// Readings in damaged blocks are left out, and the returned [`Damage`] says so. Queries report
+    /// it through [`Watched`].
     ///
     /// # Errors
-    /// A store that cannot read.
+    /// The store cannot be read.
     fn scan(
         &self,
         selection: &Selection<'_>,
@@ -59,31 +58,32 @@ pub trait Reader {
 
 /// A record of stations and readings.
 ///
-/// Rules that every store keeps:
-/// - [`append`](Store::append) takes a batch whole, with the verdicts on it, or refuses it whole.
-/// - Same series and time: the newer ingest wins, except that a lower revision never replaces a
-///   higher one. A late reading takes its place in time.
-/// - What is on record already as it comes changes nothing, and nothing is written for it: a reading
-///   of the same value, source's verdict and revision keeps the verdict that it has.
-/// - What a call has appended is seen by every later call; no reader sees a part of it.
+/// Every store follows these rules:
+/// - [`append`](Store::append) takes all of a batch, with the verdicts on it, or refuses all of it.
+/// - For the same series and time, the newer ingest wins, except that a lower revision never
+///   replaces a higher one. A late reading is inserted at its time.
+/// - A reading that is already on record, with the same value, source verdict and revision, changes
+///   nothing, keeps its verdict, and is not written again.
+/// - What a call has appended is visible to every later call; no reader sees a part of it.
 pub trait Store: Reader + Send + Sync {
-    /// Adds stations and reports and what `judge` finds of them.
+    /// Adds stations and reports, and the verdicts of `judge` on them.
     ///
     /// `judge` sees the record with the batch in it, which nobody else does yet, and returns the
-    /// verdicts that are other than those in the record: on readings of the batch, and on older
-    /// ones. Values and the sources' own verdicts stay; a verdict on a reading that is not there is
-    /// passed over. [`unjudged`] leaves all verdicts as they are; an empty batch only judges.
+    /// verdicts that differ from those in the record: on readings of the batch, and on older ones.
+    /// Values and the sources' own verdicts stay; a verdict on a missing reading is ignored.
+    /// [`unjudged`] leaves all verdicts as they are; an empty batch only judges.
     ///
     /// # Errors
-    /// A report of a station that is not on record, a value that is not finite, or two series with
-    /// one id: nothing is changed. A store that cannot read or write, or a judge that fails.
+    /// A report is for a station that is not on record, a value is not finite, or two series have
+    /// the same id. Or the store cannot be read or written, or the judge fails. Nothing is changed
+    /// then.
     fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError>;
 }
 
-/// Finds the verdicts on a batch, and those on older readings that it changes.
+/// A function that finds the verdicts on a batch, and the changed verdicts on older readings.
 pub type Judge<'a> = dyn FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> + 'a;
 
-/// The judge that leaves all verdicts as they are.
+/// A judge that leaves all verdicts as they are.
 ///
 /// # Errors
 /// None.
@@ -91,14 +91,14 @@ pub fn unjudged(_: &dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
     Ok(Vec::new())
 }
 
-/// Which readings are meant.
+/// A selection of readings.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection<'a> {
     /// The stations.
     pub stations: &'a [StationId],
     /// The variables.
     pub variables: &'a [Variable],
-    /// The time, both ends included.
+    /// The window, both ends included.
     pub window: ClosedWindow,
 }
 
@@ -113,11 +113,11 @@ pub struct SeriesSlice<'a> {
     pub value: &'a [f64],
     /// Verdicts.
     pub quality: &'a [QualityCode],
-    /// Verdicts as the readings came in with them.
+    /// The verdicts that the readings came in with.
     pub source: &'a [QualityCode],
 }
 
-/// Of each series its slice that is the latest in time.
+/// Returns the latest slice of each series.
 pub fn latest_slices<'s, 'a>(
     slices: &'s [SeriesSlice<'a>],
 ) -> impl Iterator<Item = &'s SeriesSlice<'a>> {
@@ -140,25 +140,38 @@ pub struct Verdicts {
     pub quality: Vec<Quality>,
 }
 
-/// What became of the readings of a batch.
+/// The outcome of appending a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// Readings of a series and time that were not there before.
+    /// Readings with a new series and time.
     pub added: usize,
     /// Readings that replaced an older one.
     pub replaced: usize,
-    /// Readings that were there already, with the same value, source's verdict and revision. Of
-    /// several of one time in a batch the last counts, and those before it as it does.
+    /// Readings that were already there, with the same value, source verdict and revision. If a
+    /// batch has several for one time, the last decides, and the others count the same way.
     pub unchanged: usize,
-    /// Readings that a higher revision had overtaken.
+    /// Readings that were already overtaken by a higher revision.
     pub overtaken: usize,
-    /// Readings of before the time from which the store keeps any: they were not taken.
+    /// Readings from before the retention cutoff, which were not taken.
     pub expired: usize,
-    /// Verdicts that the judge changed, on readings of the batch and on older ones.
+    /// Verdicts that the judge changed, on readings of the batch or older ones.
     pub revised: usize,
 }
 
-/// The stations that a batch describes, each as it does last.
+/// Adds the receipt of another batch.
+impl AddAssign for Receipt {
+    fn add_assign(&mut self, more: Self) {
+        let Self { added, replaced, unchanged, overtaken, expired, revised } = self;
+        *added += more.added;
+        *replaced += more.replaced;
+        *unchanged += more.unchanged;
+        *overtaken += more.overtaken;
+        *expired += more.expired;
+        *revised += more.revised;
+    }
+}
+
+/// Returns the stations that a batch describes, using the last description of each.
 fn described(batch: &Batch) -> impl Iterator<Item = &Station> {
     let stations = || batch.stations.iter().enumerate();
     let last: HashMap<StationId, usize> =
@@ -166,44 +179,42 @@ fn described(batch: &Batch) -> impl Iterator<Item = &Station> {
     stations().filter(move |(at, station)| last[&station.id] == *at).map(|(_, station)| station)
 }
 
-/// A batch that was refused, or a store that failed.
+/// Why a batch was refused, or how a store failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StoreError {
-    /// A report of a station that is not on record.
-    #[error("report {index} of the batch is of station {station}, which is not on record")]
+    /// A report for a station that is not on record.
+    #[error("report {index} of the batch is for station {station}, which is not on record")]
     UnknownStation {
-        /// Place of the report in the batch.
+        /// Index of the report in the batch.
         index: usize,
-        /// The station that it names.
+        /// The station that the report is for.
         station: StationId,
     },
-    /// A value that is no number.
+    /// A value that is not finite.
     #[error("report {index} of the batch has {value} for {variable}; a value must be finite")]
     NotFinite {
-        /// Place of the report in the batch.
+        /// Index of the report in the batch.
         index: usize,
         /// The variable.
         variable: Variable,
         /// What was given.
         value: f64,
     },
-    /// Columns of a series that are of different lengths or do not ascend.
-    #[error("the store holds columns that are none: {0}")]
+    /// Columns of a series that have different lengths or do not ascend.
+    #[error("the store holds invalid columns: {0}")]
     Columns(String),
     /// Two different series with the same id.
-    #[error(
-        "report {index} of the batch has a {variable} series whose id {id} is taken by another"
-    )]
+    #[error("report {index} of the batch has a {variable} series whose id {id} belongs to another")]
     SeriesIdTaken {
-        /// Place of the report in the batch.
+        /// Index of the report in the batch.
         index: usize,
         /// The variable of the refused series.
         variable: Variable,
         /// The id.
         id: SeriesId,
     },
-    /// No room is left where the store is kept: nothing is changed, and reading goes on.
-    #[error("no room is left for the store in {path}: {cause}; nothing was changed")]
+    /// No space is left for the store. Nothing is changed, and reads continue.
+    #[error("no space is left for the store in {path}: {cause}; nothing was changed")]
     Full {
         /// The file or folder.
         path: String,
@@ -224,10 +235,10 @@ pub enum StoreError {
         /// The folder.
         path: String,
     },
-    /// A folder that holds data while its catalogue is not there: nothing was changed.
+    /// A folder that holds data but no catalogue. Nothing was changed.
     #[error(
         "{path}: {catalogue}, but the folder holds {found}. Nothing was changed: put the file \
-         back, or make it anew from the segments with: mesonet-server verify --rebuild --data {path}"
+         back, or rebuild it from the segments with: mesonet-server verify --rebuild --data {path}"
     )]
     NoCatalogue {
         /// The folder.
@@ -237,14 +248,14 @@ pub enum StoreError {
         /// What the folder holds.
         found: String,
     },
-    /// A folder that was written by another version.
+    /// A file that was written by another version.
     #[error("{path} has schema version {got}; this version reads {allowed}")]
     SchemaVersion {
         /// The file.
         path: String,
         /// The version that was found.
         got: String,
-        /// The version that is read.
+        /// The version that can be read.
         allowed: u32,
     },
 }
@@ -258,34 +269,34 @@ pub struct StationSeries {
     pub first_appearance_ms: i64,
 }
 
-/// A station with what its reports say of it.
+/// A station with what its reports say about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StationRecord {
     /// The station.
     pub station: Station,
     /// Time of its most recent report; `None` before the first.
     pub update_time_ms: Option<i64>,
-    /// Present weather of the most recent report that says anything of the weather.
+    /// Present weather from the most recent report that says anything about it.
     pub present_weather: Option<Vec<String>>,
-    /// The series that it reports, by ascending id.
+    /// The series that it reports, sorted by id.
     pub series: Vec<StationSeries>,
 }
 
-/// The stations on record at one moment.
+/// A snapshot of the stations on record.
 #[derive(Debug, Default)]
 pub struct Directory {
-    /// Grows with every batch that changed anything.
+    /// Increases with every batch that changes anything.
     pub generation: u64,
-    /// Grows only when a station is added or moves.
+    /// Increases only when a station is added or moves.
     pub places_generation: u64,
-    /// The stations, by ascending id.
+    /// The stations, sorted by id.
     pub stations: Vec<Arc<StationRecord>>,
-    /// Finds them by place; answers with indices into `stations`.
+    /// Finds stations by location, as indices into `stations`.
     pub index: Arc<StationIndex>,
 }
 
 impl Directory {
-    /// One station.
+    /// Returns a station by its id.
     pub fn get(&self, id: StationId) -> Option<&StationRecord> {
         let at = self.stations.binary_search_by_key(&id, |record| record.station.id).ok()?;
         Some(&self.stations[at])

@@ -1,9 +1,9 @@
-//! How units are written, and what a text in a report stands for.
+//! How units are written, and what a text in a report means.
 //!
 //! A text that means different things to different writers is ambiguous and never guessed. The
-//! table is finite: no expressions are parsed, and no prefixes are put before units, because the
-//! same letters come out as other things (`nmi` is a nautical mile to NDBC and a nanomile to
-//! UDUNITS, `mph` a milliphot).
+//! table is finite: expressions and unit prefixes are not parsed, because the same letters could
+//! mean other things (`nmi` is a nautical mile to NDBC and a nanomile to UDUNITS, `mph` a
+//! milliphot).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,11 +13,11 @@ use std::sync::LazyLock;
 use super::table::{AMBIGUOUS, TABLE, WORDS};
 use super::{Unit, UnitError};
 
-/// Longest text that is looked up; longer ones are unknown. The longest that feeds send are below
-/// 50 bytes.
+/// Longest text that is looked up; longer ones are unknown. The longest in feeds are below 50
+/// bytes.
 pub const MAX_UNIT_BYTES: usize = 64;
 
-/// A convention of writing units.
+/// A convention for writing units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Vocabulary {
@@ -28,23 +28,41 @@ pub enum Vocabulary {
     Wmo,
     /// The Unified Code for Units of Measure, case-sensitive form, as IWXXM uses it.
     Ucum,
-    /// CF conventions, which are UDUNITS.
+    /// The CF conventions, which use UDUNITS.
     Cf,
     /// The units of METAR and SPECI groups.
     Metar,
-    /// What people and text feeds write; spelled-out names in any case.
+    /// What people and text feeds write, including spelled-out names in any case.
     Plain,
 }
 
-/// What a text stands for.
+/// The meaning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
     /// One unit.
     Exact(Unit),
-    /// One of several, and nothing tells which.
+    /// One of several units, with nothing to decide which.
     Ambiguous(&'static [Unit]),
-    /// Nothing in the table.
+    /// Not in the table.
     Unknown,
+}
+
+impl Resolution {
+    /// Returns the units that the text may stand for: one, several, or none.
+    ///
+    /// ```
+    /// use mesonet::Unit;
+    /// assert_eq!(Unit::resolve("kt", None).units(), [Unit::Knot]);
+    /// assert_eq!(Unit::resolve("F", None).units(), [Unit::DegreeFahrenheit, Unit::Farad]);
+    /// assert!(Unit::resolve("furlong", None).units().is_empty());
+    /// ```
+    pub fn units(&self) -> &[Unit] {
+        match self {
+            Self::Exact(unit) => std::slice::from_ref(unit),
+            Self::Ambiguous(units) => units,
+            Self::Unknown => &[],
+        }
+    }
 }
 
 impl Vocabulary {
@@ -52,7 +70,7 @@ impl Vocabulary {
     pub const ALL: [Self; 6] =
         [Self::Swob, Self::Wmo, Self::Ucum, Self::Cf, Self::Metar, Self::Plain];
 
-    /// The name, lower case: `swob`.
+    /// Returns the name in lower case, such as `swob`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Swob => "swob",
@@ -65,7 +83,7 @@ impl Vocabulary {
     }
 }
 
-/// Exact and case-sensitive.
+/// Parsing is exact and case-sensitive.
 impl FromStr for Vocabulary {
     type Err = UnitError;
     fn from_str(got: &str) -> Result<Self, UnitError> {
@@ -77,19 +95,20 @@ impl FromStr for Vocabulary {
 }
 
 impl Unit {
-    /// What a text stands for in a vocabulary, or in all of them together.
+    /// Returns what a text means in a vocabulary, or in all of them together.
     ///
-    /// Without a vocabulary a text that is a different unit in two of them is ambiguous. Within one
-    /// it can be ambiguous too: `C` is degrees Celsius and coulombs in WMO's table C-6. Upper and
-    /// lower case differ, but for the spelled-out names of [`Vocabulary::Plain`]. Spaces around the
-    /// text do not count; ˚ and º, which stand in for the degree sign, are taken for it.
+    /// Without a vocabulary, a text that is a different unit in two of them is ambiguous. It can
+    /// also be ambiguous within one: `C` is degrees Celsius and coulombs in WMO's table C-6. Case
+    /// matters, except for the spelled-out names of [`Vocabulary::Plain`]. Surrounding spaces are
+    /// ignored; ˚ and º are accepted as degree signs.
     ///
-    /// Names before a colon choose the vocabulary: `wmoUnit:`, `wmo:`, `unit:` and
-    /// `http://codes.wmo.int/common/unit/` are WMO's, `uc:` is UCUM. A text with one of another
-    /// vocabulary than the one asked for is unknown.
+    /// A prefix chooses the vocabulary: `wmoUnit:`, `wmo:`, `unit:` and
+    /// `http://codes.wmo.int/common/unit/` are WMO's, `uc:` is UCUM. A text with the prefix of a
+    /// vocabulary other than the requested one is unknown.
     ///
     /// ```
-    /// use mesonet::{Resolution, Unit, Vocabulary};
+    /// use mesonet::unit::{Resolution, Vocabulary};
+    /// use mesonet::Unit;
     /// assert_eq!(Unit::resolve("wmoUnit:km_h-1", None), Resolution::Exact(Unit::KilometrePerHour));
     /// assert_eq!(
     ///     Unit::resolve("F", None),
@@ -117,7 +136,7 @@ impl Unit {
         }
         let exact = INDEX.get(&*text).and_then(|units| match vocabulary {
             Some(vocabulary) => units[vocabulary as usize],
-            // All the same, as a test of the table asserts.
+            // All are the same, as a test of the table asserts.
             None => units.iter().copied().flatten().next(),
         });
         let word = || {
@@ -127,14 +146,14 @@ impl Unit {
         exact.or_else(word).map_or(Resolution::Unknown, Resolution::Exact)
     }
 
-    /// The texts that are ambiguous, with what they may stand for: without a vocabulary, and in
-    /// some of them.
+    /// Returns the ambiguous texts, with what they may stand for: without a vocabulary, and in some
+    /// vocabularies.
     pub fn ambiguous_texts() -> impl Iterator<Item = (&'static str, &'static [Self])> {
         AMBIGUOUS.iter().flat_map(|&(texts, _, units)| texts.iter().map(move |&text| (text, units)))
     }
 
-    /// The texts that stand for the unit in a vocabulary. For [`Vocabulary::Plain`] its symbol
-    /// comes first, and the spelled-out names, of which any case does, last.
+    /// Returns the texts that stand for the unit in a vocabulary. For [`Vocabulary::Plain`] the
+    /// symbol comes first, and the spelled-out names, which match in any case, last.
     pub fn aliases(self, vocabulary: Vocabulary) -> impl Iterator<Item = &'static str> {
         let plain = vocabulary == Vocabulary::Plain;
         let symbol = self.symbol();
@@ -157,7 +176,7 @@ fn of_unit<K: PartialEq>(
     rows.filter(move |(of, _)| *of == key).flat_map(|(_, texts)| texts.iter().copied())
 }
 
-/// The text after a name that says what vocabulary it is of.
+/// Returns the text after a prefix, and the vocabulary of the prefix.
 fn without_prefix(text: &str) -> (&str, Option<Vocabulary>) {
     const PREFIXES: [(&str, Vocabulary); 6] = [
         ("wmoUnit:", Vocabulary::Wmo),
@@ -173,7 +192,7 @@ fn without_prefix(text: &str) -> (&str, Option<Vocabulary>) {
         .unwrap_or((text, None))
 }
 
-/// The ring above (in WMO's tables) and the masculine ordinal as degree signs.
+/// Replaces the ring above (in WMO's tables) and the masculine ordinal with degree signs.
 fn with_degree_sign(text: &str) -> Cow<'_, str> {
     const STAND_INS: [char; 2] = ['˚', 'º'];
     if text.contains(STAND_INS) { text.replace(STAND_INS, "°").into() } else { text.into() }
@@ -189,7 +208,7 @@ static INDEX: LazyLock<HashMap<&'static str, Units>> = LazyLock::new(|| {
             index.entry(text).or_default()[vocabulary as usize] = Some(unit);
         }
     }
-    // What is stored under the unit's symbol can be read again.
+    // Units stored by symbol can be read again.
     for &unit in Unit::ALL {
         index.entry(unit.symbol()).or_default()[Vocabulary::Plain as usize] = Some(unit);
     }

@@ -28,7 +28,7 @@ fn every_alias_resolves_to_its_unit_and_no_row_hides_another() {
         }
     }
     let words: usize = WORDS.iter().map(|(_, words)| words.len()).sum();
-    assert_eq!(WORD_INDEX.len(), words, "a word stands twice");
+    assert_eq!(WORD_INDEX.len(), words, "a word appears twice");
     for (&word, &unit) in WORD_INDEX.iter() {
         assert_eq!(word, word.to_lowercase());
         assert_eq!(Unit::resolve(&word.to_uppercase(), None), Resolution::Exact(unit), "{word}");
@@ -61,13 +61,13 @@ fn long_and_empty_texts_are_unknown() {
     for text in ["", " ", &"m".repeat(65), &"°".repeat(1_000_000)] {
         assert_eq!(Unit::resolve(text, None), Resolution::Unknown);
         let message = text.parse::<Unit>().unwrap_err().to_string();
-        assert!(message.contains("is no known unit; allowed are °C, K, "), "{message}");
+        assert!(message.contains("is not a known unit; allowed are °C, K, "), "{message}");
         assert!(message.len() < 1000);
     }
 }
 
 #[test]
-fn a_prefix_names_the_vocabulary_and_must_be_the_one_asked_for() {
+fn a_prefix_names_the_vocabulary_and_must_match_the_requested_one() {
     let resolve = |text, vocabulary| Unit::resolve(text, vocabulary);
     let knot = Resolution::Exact(Unit::Knot);
     assert_eq!(resolve("http://codes.wmo.int/common/unit/kt", None), knot);

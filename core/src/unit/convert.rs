@@ -1,28 +1,29 @@
-//! Conversion between two units of one dimension.
+//! Conversion between two units of the same dimension.
 
 use std::f64;
 
 use super::{Dimension, Unit, UnitError};
 
-/// How values in one unit become values in another: `(value − zero) · factor + zero`.
+/// A conversion from one unit to another: `(value − zero) · factor + zero`.
 ///
-/// The factor is the exact ratio of two definitions, and the product with it is rounded once. So
-/// - a value that the other unit can hold exactly is that value: 7 kt are 12.964 km/h;
-/// - there and back again is at most 1 ulp from the start, where no zero is moved.
+/// The factor is the exact ratio of two definitions, and the product is rounded once. So
+/// - a value that is exact in the other unit converts exactly: 7 kt are 12.964 km/h;
+/// - a round trip is at most 1 ulp off, if the zero does not move.
 ///
-/// A decimal fraction is not quite the double that stands for it, and that difference is converted
-/// too: 0.07 in are 1.7780000000000002 mm, but 7 of [`Unit::HundredthInch`] are 1.778 mm.
+/// A decimal fraction is not exactly a double, and the difference is converted too: 0.07 in are
+/// 1.7780000000000002 mm, but 7 of [`Unit::HundredthInch`] are 1.778 mm.
 ///
-/// Temperatures have up to three roundings: of the difference from the zero, the product, and the
-/// sum with the other zero. Near a zero that is moved, the way back keeps the absolute precision of
-/// the greater number, not the relative one: 1e-20 °F comes back as 0.
+/// Temperatures are rounded up to three times: the difference from the zero, the product, and the
+/// sum with the other zero. Near a zero that moves, a round trip keeps the absolute precision of
+/// the larger number, not the relative one: 1e-20 °F comes back as 0.
 ///
-/// NaN stays NaN, infinities stay infinite. Results do not depend on the processor, nor on whether
-/// values come alone or in slices, as long as they are from 1e-280 to 1e290 in size; beyond, the
-/// last digit may.
+/// NaN stays NaN, and infinities stay infinite. For magnitudes from 1e-280 to 1e290, results do not
+/// depend on the processor, nor on whether values are converted singly or in slices; beyond, the
+/// last digit may differ.
 ///
 /// ```
-/// use mesonet::{Conversion, Unit};
+/// use mesonet::unit::Conversion;
+/// use mesonet::Unit;
 /// let to_celsius = Conversion::between(Unit::DegreeFahrenheit, Unit::DegreeCelsius)?;
 /// assert_eq!(to_celsius.apply(-40.0), -40.0);
 /// let mut speeds = [7.0, f64::NAN];
@@ -34,19 +35,19 @@ use super::{Dimension, Unit, UnitError};
 ///     "K (kelvin) measures temperature, Δ°C (degree Celsius of difference) temperature \
 ///      difference; allowed are two units of one dimension",
 /// );
-/// # Ok::<(), mesonet::UnitError>(())
+/// # Ok::<(), mesonet::unit::UnitError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conversion {
     /// Subtracted first.
     zero: f64,
     factor: Factor,
-    /// Subtracted last. The negative of the zero of the unit that is converted to: `x − 0` keeps
-    /// the sign of a zero, `x + 0` does not.
+    /// Subtracted last: the negated zero of the target unit. `x − 0` keeps the sign of a zero, `x +
+    /// 0` does not.
     less: f64,
 }
 
-/// A real number to twice the precision of a double: `high + low`.
+/// A real number with twice the precision of a double: `high + low`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Factor {
     high: f64,
@@ -58,10 +59,10 @@ const PI: Factor = Factor { high: f64::consts::PI, low: 1.224_646_799_147_353_2e
 const PER_PI: Factor = Factor { high: f64::consts::FRAC_1_PI, low: -1.967_867_667_518_248_6e-17 };
 
 impl Conversion {
-    /// The conversion between two units.
+    /// Returns the conversion between two units.
     ///
     /// # Errors
-    /// Units of different dimensions: [`UnitError::Dimension`].
+    /// The units have different dimensions: [`UnitError::Dimension`].
     pub const fn between(from: Unit, to: Unit) -> Result<Self, UnitError> {
         if from.dimension() as u8 == to.dimension() as u8 {
             Ok(Self::of(from, to, 1, 1))
@@ -70,21 +71,22 @@ impl Conversion {
         }
     }
 
-    /// As [`Conversion::between`], and also between a mass of water per area and its depth:
-    /// 1 kg/m² is 1 mm, the density of water being 1000 kg/m³ by convention.
+    /// Like [`Conversion::between`], but also converts between a mass of water per area and its
+    /// depth: 1 kg/m² is 1 mm, the density of water being 1000 kg/m³ by convention.
     ///
-    /// Precipitation is measured either way (WMO-No. 8, volume I, 6.1.2). It is not for fallen
-    /// snow, whose depth is another thing than that of its water.
+    /// Precipitation is measured either way (WMO-No. 8, volume I, 6.1.2). This is not for fallen
+    /// snow, whose depth is not that of its water.
     ///
     /// # Errors
-    /// Units of different dimensions otherwise: [`UnitError::Dimension`].
+    /// The units have other different dimensions: [`UnitError::Dimension`].
     ///
     /// ```
-    /// use mesonet::{Conversion, Unit};
+    /// use mesonet::unit::Conversion;
+    /// use mesonet::Unit;
     /// let (mass, depth) = (Unit::KilogramPerSquareMetre, Unit::Millimetre);
     /// assert_eq!(Conversion::of_liquid_water(mass, depth)?.apply(12.3), 12.3);
     /// assert!(Conversion::between(mass, depth).is_err());
-    /// # Ok::<(), mesonet::UnitError>(())
+    /// # Ok::<(), mesonet::unit::UnitError>(())
     /// ```
     pub const fn of_liquid_water(from: Unit, to: Unit) -> Result<Self, UnitError> {
         use Dimension::{Length, MassPerArea, MassPerAreaAndTime, Speed};
@@ -95,17 +97,34 @@ impl Conversion {
         }
     }
 
-    /// The conversion between two units that the code names, for constants: units of different
-    /// dimensions do not compile.
+    /// Returns [`Conversion::of_liquid_water`] if the values are of liquid water, and
+    /// [`Conversion::between`] otherwise.
+    ///
+    /// # Errors
+    /// The units have different dimensions: [`UnitError::Dimension`].
+    ///
+    /// ```
+    /// use mesonet::unit::Conversion;
+    /// use mesonet::Unit;
+    /// let (mass, depth) = (Unit::KilogramPerSquareMetre, Unit::Millimetre);
+    /// assert!(Conversion::new(mass, depth, true).is_ok());
+    /// assert!(Conversion::new(mass, depth, false).is_err());
+    /// ```
+    pub const fn new(from: Unit, to: Unit, liquid_water: bool) -> Result<Self, UnitError> {
+        if liquid_water { Self::of_liquid_water(from, to) } else { Self::between(from, to) }
+    }
+
+    /// Returns the conversion between two units, for constants: units of different dimensions fail
+    /// to compile.
     pub(crate) const fn known(from: Unit, to: Unit) -> Self {
         assert!(from.dimension() as u8 == to.dimension() as u8, "units of different dimensions");
         Self::of(from, to, 1, 1)
     }
 
-    /// The conversion by sizes and zeros, where one base unit of the one dimension is `num / den`
-    /// of the other.
+    /// Returns the conversion by sizes and zeros, if a base unit of one dimension is `num / den` of
+    /// the other.
     const fn of(from: Unit, to: Unit, num: u128, den: u128) -> Self {
-        // Otherwise the zero of a temperature would be taken off and added again, with roundings.
+        // Otherwise the zero of a temperature would be subtracted and added back, with rounding.
         if from as u8 == to as u8 {
             return Self { zero: 0.0, factor: ONE, less: 0.0 };
         }
@@ -122,21 +141,22 @@ impl Conversion {
         Self { zero: from.zero(), factor, less: 0.0 - to.zero() }
     }
 
-    /// One value. NaN is missing and stays NaN.
+    /// Converts one value. NaN means missing and stays NaN.
     #[inline]
     pub const fn apply(self, value: f64) -> f64 {
         self.factor.of(value - self.zero) - self.less
     }
 
-    /// Converts the values of a slice where they are. `f32` values are converted in `f64` and the
-    /// result is rounded.
+    /// Converts the values of a slice in place. `f32` values are converted in `f64` and the result
+    /// is rounded.
     ///
     /// ```
-    /// use mesonet::{Conversion, Unit};
+    /// use mesonet::unit::Conversion;
+    /// use mesonet::Unit;
     /// let mut pressures_hpa = [101_325.0_f32];
     /// Conversion::between(Unit::Pascal, Unit::Hectopascal)?.apply_in_place(&mut pressures_hpa);
     /// assert_eq!(pressures_hpa, [1013.25]);
-    /// # Ok::<(), mesonet::UnitError>(())
+    /// # Ok::<(), mesonet::unit::UnitError>(())
     /// ```
     pub fn apply_in_place<T: Sample>(self, values: &mut [T]) {
         loops::in_place(self, values);
@@ -145,15 +165,16 @@ impl Conversion {
     /// Converts the values of a slice into the caller's buffer.
     ///
     /// # Errors
-    /// A buffer of another length, [`UnitError::Length`]: nothing is written.
+    /// The buffer has a different length: [`UnitError::Length`]. Nothing is written then.
     ///
     /// ```
-    /// use mesonet::{Conversion, Unit};
+    /// use mesonet::unit::Conversion;
+    /// use mesonet::Unit;
     /// let mut depths_mm = [0.0; 2];
     /// let to_mm = Conversion::between(Unit::Inch, Unit::Millimetre)?;
     /// to_mm.apply_into(&[1.0, 7.0], &mut depths_mm)?;
     /// assert_eq!(depths_mm, [25.4, 177.8]);
-    /// # Ok::<(), mesonet::UnitError>(())
+    /// # Ok::<(), mesonet::unit::UnitError>(())
     /// ```
     pub fn apply_into<T: Sample>(self, values: &[T], out: &mut [T]) -> Result<(), UnitError> {
         if values.len() != out.len() {
@@ -165,8 +186,8 @@ impl Conversion {
 }
 
 impl Factor {
-    /// The ratio of two integers. Reduced, they are less than 2⁵³ for each pair of units of the
-    /// table, so that they are doubles.
+    /// Returns the ratio of two integers. Reduced, they are below 2⁵³ for every pair of units in
+    /// the table, so they are exact doubles.
     const fn ratio(num: u128, den: u128) -> Self {
         let common = greatest_common_divisor(num, den);
         let (num, den) = ((num / common) as f64, (den / common) as f64);
@@ -182,25 +203,25 @@ impl Factor {
         Self { high, low: rest - (high - product) }
     }
 
-    /// The product with a value, rounded once.
+    /// Returns the product with a value, rounded once.
     #[inline]
     const fn of(self, value: f64) -> f64 {
         let (product, error) = two_product(value, self.high);
         self.sum(value, product, error)
     }
 
-    /// The product with a value, from its rounded first part and the error of that.
+    /// Returns the product with a value, from its rounded first part and the error of that.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "each caller has the instructions that it may use")]
     const fn sum(self, value: f64, product: f64, error: f64) -> f64 {
         let sum = product - (error - value * self.low);
-        // Infinities, and values next to the greatest: their error is no number.
+        // Infinities, and values near the maximum: their error is NaN.
         if sum.is_nan() { product } else { sum }
     }
 }
 
-/// A product and by how much it is too great (Dekker 1971, with Veltkamp's splitting): the same that
-/// a fused multiply-add gives, which WebAssembly and older processors lack.
+/// Returns a product and its rounding error (Dekker 1971, with Veltkamp's splitting), the same as a
+/// fused multiply-add, which WebAssembly and older processors lack.
 #[inline]
 const fn two_product(a: f64, b: f64) -> (f64, f64) {
     let product = a * b;
@@ -209,7 +230,7 @@ const fn two_product(a: f64, b: f64) -> (f64, f64) {
     (product, error)
 }
 
-/// A double as the sum of two of 26 bits.
+/// Splits a double into the sum of two with 26 bits.
 #[inline]
 const fn split(value: f64) -> (f64, f64) {
     let shifted = value * 134_217_729.0; // 2²⁷ + 1
@@ -224,7 +245,7 @@ const fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
     a
 }
 
-/// A number that a slice may hold: `f64` or `f32`.
+/// A type of number that a slice may hold: `f64` or `f32`.
 pub trait Sample: Copy + sealed::Sample {}
 impl Sample for f32 {}
 impl Sample for f64 {}
@@ -235,7 +256,7 @@ mod sealed {
 
     pub trait Sample: Copy {
         fn convert(self, conversion: Conversion) -> Self;
-        /// The same, where the processor multiplies and adds in one step.
+        /// The same, on a processor with a fused multiply-add.
         fn convert_fused(self, conversion: Conversion) -> Self;
     }
 
@@ -255,7 +276,7 @@ mod sealed {
         }
     }
 
-    // A product in doubles has 29 bits more than the result: its own rounding does not show.
+    // A product in doubles has 29 more bits than the result, so its own rounding does not show.
     impl Sample for f32 {
         #[inline(always)]
         fn convert(self, conversion: Conversion) -> Self {
@@ -295,7 +316,7 @@ mod loops {
 
     pub(super) fn in_place<T: Sample>(conversion: Conversion, values: &mut [T]) {
         if has_fused() {
-            // SAFETY: the processor has AVX2 and FMA, which is all that the function asks for.
+            // SAFETY: the processor has AVX2 and FMA, which is all that the function requires.
             unsafe { in_place_fused(conversion, values) }
         } else {
             plain::in_place(conversion, values);
@@ -304,7 +325,7 @@ mod loops {
 
     pub(super) fn into<T: Sample>(conversion: Conversion, values: &[T], out: &mut [T]) {
         if has_fused() {
-            // SAFETY: the processor has AVX2 and FMA, which is all that the function asks for.
+            // SAFETY: the processor has AVX2 and FMA, which is all that the function requires.
             unsafe { into_fused(conversion, values, out) }
         } else {
             plain::into(conversion, values, out);
@@ -331,10 +352,10 @@ mod plain {
     }
 }
 
-/// Knots to km/h: the knot is 1852 m per hour (BIPM, SI Brochure, 8th edition, table 8).
+/// Converts knots to km/h: the knot is 1852 m per hour (BIPM, SI Brochure, 8th edition, table 8).
 ///
 /// ```
-/// assert_eq!(mesonet::knots_to_kmh(7.0), 12.964);
+/// assert_eq!(mesonet::unit::knots_to_kmh(7.0), 12.964);
 /// ```
 #[inline]
 pub fn knots_to_kmh(speed_kt: f64) -> f64 {
@@ -342,39 +363,39 @@ pub fn knots_to_kmh(speed_kt: f64) -> f64 {
     CONVERSION.apply(speed_kt)
 }
 
-/// Metres per second to km/h.
+/// Converts metres per second to km/h.
 #[inline]
 pub fn metres_per_second_to_kmh(speed_ms: f64) -> f64 {
     const CONVERSION: Conversion = Conversion::known(Unit::MetrePerSecond, Unit::KilometrePerHour);
     CONVERSION.apply(speed_ms)
 }
 
-/// Statute miles to kilometres: 1 mile is 1609.344 m (international mile, 1959).
+/// Converts statute miles to kilometres: 1 mile is 1609.344 m (international mile, 1959).
 #[inline]
 pub fn statute_miles_to_km(distance_mi: f64) -> f64 {
     const CONVERSION: Conversion = Conversion::known(Unit::Mile, Unit::Kilometre);
     CONVERSION.apply(distance_mi)
 }
 
-/// Feet to metres: 1 ft is 0.3048 m (international foot, 1959).
+/// Converts feet to metres: 1 ft is 0.3048 m (international foot, 1959).
 #[inline]
 pub fn feet_to_m(height_ft: f64) -> f64 {
     const CONVERSION: Conversion = Conversion::known(Unit::Foot, Unit::Metre);
     CONVERSION.apply(height_ft)
 }
 
-/// Inches to millimetres: 1 in is 25.4 mm (international inch, 1959).
+/// Converts inches to millimetres: 1 in is 25.4 mm (international inch, 1959).
 #[inline]
 pub fn inches_to_mm(depth_in: f64) -> f64 {
     const CONVERSION: Conversion = Conversion::known(Unit::Inch, Unit::Millimetre);
     CONVERSION.apply(depth_in)
 }
 
-/// Conventional inches of mercury to hectopascals: a column of 25.4 mm of mercury of
-/// 13 595.1 kg/m³ under 9.80665 m/s² is 33.86388640341 hPa.
+/// Converts conventional inches of mercury to hectopascals: a column of 25.4 mm of mercury of 13
+/// 595.1 kg/m³ under 9.80665 m/s² is 33.86388640341 hPa.
 ///
 /// ```
-/// assert_eq!(mesonet::inches_of_mercury_to_hpa(29.92), 1013.2074811900272);
+/// assert_eq!(mesonet::unit::inches_of_mercury_to_hpa(29.92), 1013.2074811900272);
 /// ```
 #[inline]
 pub fn inches_of_mercury_to_hpa(pressure_inhg: f64) -> f64 {

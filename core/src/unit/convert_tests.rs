@@ -35,7 +35,7 @@ fn the_integers_of_every_factor_are_doubles() {
     }
 }
 
-/// The product with a ratio in exact integers, rounded once. For values of at most 2⁵³.
+/// Returns the product with a ratio in exact integers, rounded once, for values of at most 2⁵³.
 fn exact_product(value: u64, num: u128, den: u128) -> f64 {
     let scaled = u128::from(value) * num;
     let mut exponent = 0_i32;
@@ -51,7 +51,7 @@ fn exact_product(value: u64, num: u128, den: u128) -> f64 {
         exponent += 1;
         quotient = numerator / den;
     }
-    // A sticky bit for what is left; the conversion of an integer rounds to nearest, to even.
+    // A sticky bit for the remainder; converting an integer rounds to nearest, ties to even.
     let sticky = u128::from(!numerator.is_multiple_of(den));
     ((quotient << 1 | sticky) as f64) * 2_f64.powi(exponent - 1)
 }
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn slices_are_as_their_values(
+    fn slices_convert_like_single_values(
         values in proptest::collection::vec(prop_oneof![
             -1e290..1e290_f64,
             -1e3..1e3_f64,
@@ -138,13 +138,13 @@ fn proportional_pairs() -> impl Iterator<Item = (Unit, Unit)> {
 }
 
 #[test]
-fn what_is_no_finite_number_stays_what_it_is() {
+fn non_finite_values_stay_non_finite() {
     for (from, to) in pairs() {
         let apply = |value| Conversion::between(from, to).unwrap().apply(value);
         assert!(apply(f64::NAN).is_nan(), "{from} to {to}");
         assert_eq!(apply(f64::INFINITY), f64::INFINITY, "{from} to {to}");
         assert_eq!(apply(f64::NEG_INFINITY), f64::NEG_INFINITY, "{from} to {to}");
-        // Near the greatest number the product is rounded twice, or overflows to infinity.
+        // Near the maximum, the product is rounded twice or overflows to infinity.
         assert!(!apply(f64::MAX).is_nan(), "{from} to {to}");
         if from.dimension() != Dimension::Temperature {
             assert_eq!(apply(-0.0).to_bits(), (-0.0_f64).to_bits(), "{from} to {to}");
@@ -153,7 +153,7 @@ fn what_is_no_finite_number_stays_what_it_is() {
 }
 
 #[test]
-fn a_unit_into_itself_changes_nothing() {
+fn converting_a_unit_to_itself_changes_nothing() {
     for &unit in Unit::ALL {
         for value in [0.1, -7.3, f64::MAX, 5e-324] {
             let same = Conversion::between(unit, unit).unwrap().apply(value);
@@ -185,7 +185,7 @@ fn other_dimensions_are_refused_with_both_names() {
 }
 
 #[test]
-fn a_difference_of_temperature_is_no_temperature() {
+fn a_temperature_difference_is_not_a_temperature() {
     let apply = |from, to, value| Conversion::between(from, to).unwrap().apply(value);
     assert_eq!(apply(Unit::KelvinDifference, Unit::FahrenheitDifference, 10.0), 18.0);
     assert_eq!(apply(Unit::Kelvin, Unit::DegreeFahrenheit, 273.15), 32.0);

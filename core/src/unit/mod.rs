@@ -1,8 +1,8 @@
-//! Units: what they measure, their exact size, how they are written, and conversion.
+//! Units: what they measure, their exact sizes, how they are written, and conversions.
 //!
-//! Each unit has a size that is a definition, kept as a ratio of integers. So a conversion is
-//! rounded once, and a whole number becomes the double nearest to the true value (7 kt is
-//! 12.964 km/h and prints as that).
+//! The size of each unit is its definition, stored as a ratio of integers. So a conversion is
+//! rounded once, and a whole number becomes the double nearest to the true value (7 kt is 12.964
+//! km/h and prints as that).
 
 mod alias;
 mod convert;
@@ -17,17 +17,17 @@ pub use convert::{
     metres_per_second_to_kmh, statute_miles_to_km,
 };
 
-/// What a unit measures. Only units of one dimension convert into each other.
+/// What a unit measures. Only units of the same dimension convert into each other.
 ///
-/// Temperatures and differences of temperature are two dimensions: 10 K of warming are 18 °F,
-/// not −441.67 °F. So are a depth and a mass of water per area, which need a density:
+/// Temperatures and temperature differences are two dimensions: 10 K of warming are 18 °F, not
+/// −441.67 °F. So are a depth and a mass of water per area, which need a density; see
 /// [`Conversion::of_liquid_water`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the dimensions")]
 pub enum Dimension {
     Temperature,
     TemperatureDifference,
-    /// Length per time: of wind, and of precipitation as depth per time.
+    /// Length per time: wind, and precipitation as depth per time.
     Speed,
     Angle,
     Pressure,
@@ -43,7 +43,7 @@ pub enum Dimension {
 }
 
 impl Dimension {
-    /// The name, English: `temperature difference`.
+    /// Returns the English name, such as `temperature difference`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Temperature => "temperature",
@@ -62,7 +62,7 @@ impl Dimension {
         }
     }
 
-    /// The symbol of the unit that the sizes of the dimension's units are given in.
+    /// Returns the symbol of the base unit, in which the sizes of the dimension's units are given.
     pub const fn base(self) -> &'static str {
         match self {
             Self::Temperature => "°C",
@@ -91,10 +91,11 @@ impl fmt::Display for Dimension {
 macro_rules! units {
     ($($unit:ident, $symbol:literal, $name:literal, $dimension:ident, $num:literal / $den:literal,
        $zero:literal, $definition:literal;)*) => {
-        /// A unit that the service stores values in or that feeds report in.
+        /// A unit in which the service stores values or feeds report them.
         ///
         /// ```
-        /// use mesonet::{Dimension, Unit};
+        /// use mesonet::unit::Dimension;
+        /// use mesonet::Unit;
         /// assert_eq!(Unit::Knot.symbol(), "kt");
         /// assert_eq!(Unit::Knot.name(), "knot");
         /// assert_eq!(Unit::Knot.dimension(), Dimension::Speed);
@@ -126,10 +127,10 @@ struct Row {
     symbol: &'static str,
     name: &'static str,
     dimension: Dimension,
-    /// Size of the unit in the base unit of its dimension: `num / den`; for radians times 1/π.
+    /// Size of the unit in the base unit of its dimension, `num / den`; for radians, times 1/π.
     num: u64,
     den: u64,
-    /// What the unit's scale reads at 0 of the base unit: 273.15 of kelvins, 32 of °F.
+    /// The reading of the unit's scale at 0 of the base unit: 273.15 for kelvins, 32 for °F.
     zero: f64,
     definition: &'static str,
 }
@@ -194,34 +195,34 @@ units! {
 }
 
 impl Unit {
-    /// The symbol on the wire; empty for a dimensionless quantity.
+    /// Returns the symbol on the wire; empty for a dimensionless quantity.
     pub const fn symbol(self) -> &'static str {
         self.row().symbol
     }
 
-    /// The name, English: `degree Celsius`.
+    /// Returns the English name, such as `degree Celsius`.
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// What the unit measures.
+    /// Returns what the unit measures.
     pub const fn dimension(self) -> Dimension {
         self.row().dimension
     }
 
-    /// The size in the dimension's [base unit](Dimension::base), a ratio of two integers; of
-    /// [`Unit::Radian`] it is that ratio divided by π.
+    /// Returns the size in the dimension's [base unit](Dimension::base) as a ratio of two integers;
+    /// for [`Unit::Radian`], the size is that ratio divided by π.
     pub const fn size(self) -> (u64, u64) {
         (self.row().num, self.row().den)
     }
 
-    /// What the unit's scale reads at 0 of the base unit: 273.15 for kelvins, 32 for degrees
-    /// Fahrenheit, 0 for all that are no temperatures.
+    /// Returns the reading of the unit's scale at 0 of the base unit: 273.15 for kelvins, 32 for
+    /// degrees Fahrenheit, 0 for everything but temperatures.
     pub const fn zero(self) -> f64 {
         self.row().zero
     }
 
-    /// The definition that the size is from.
+    /// Returns the definition that the size is from.
     pub const fn definition(self) -> &'static str {
         self.row().definition
     }
@@ -237,7 +238,7 @@ impl fmt::Display for Unit {
     }
 }
 
-/// As [`Unit::resolve`] without a vocabulary.
+/// Parses like [`Unit::resolve`] without a vocabulary.
 ///
 /// ```
 /// use mesonet::Unit;
@@ -258,7 +259,7 @@ impl FromStr for Unit {
     }
 }
 
-/// A text as an error shows it: its beginning, where it is longer than any unit.
+/// Returns a text as shown in an error, truncated if it is longer than any unit.
 fn shown(got: &str) -> String {
     if got.len() <= MAX_UNIT_BYTES {
         return got.to_owned();
@@ -267,7 +268,7 @@ fn shown(got: &str) -> String {
     start.map(|(_, char)| char).chain(['…']).collect()
 }
 
-/// Units that do not convert into each other, or texts that are none.
+/// The error for units that do not convert into each other, or invalid texts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// The units measure different things.
@@ -281,7 +282,7 @@ pub enum UnitError {
         /// The unit to convert to.
         to: Unit,
     },
-    /// The output has another length than the input.
+    /// The output and the input have different lengths.
     #[error("{values} values were given room for {room}; the output must have the same length")]
     Length {
         /// Values in the input.
@@ -289,8 +290,8 @@ pub enum UnitError {
         /// Room in the output.
         room: usize,
     },
-    /// A text that is no unit of the table.
-    #[error("\"{got}\" is no known unit; allowed are {} and their aliases", all_symbols())]
+    /// A text that is not in the table.
+    #[error("\"{got}\" is not a known unit; allowed are {} and their aliases", all_symbols())]
     Unknown {
         /// The text that was given, or its beginning.
         got: String,
@@ -303,7 +304,7 @@ pub enum UnitError {
         /// What it may stand for.
         units: &'static [Unit],
     },
-    /// A name that is no vocabulary.
+    /// An unknown vocabulary name.
     #[error("\"{got}\" is not a vocabulary; allowed are {}", Vocabulary::ALL.map(Vocabulary::name).join(", "))]
     Vocabulary {
         /// The name that was given.
@@ -311,7 +312,7 @@ pub enum UnitError {
     },
 }
 
-/// Symbol and name: `kt (knot)`.
+/// Returns symbol and name: `kt (knot)`.
 fn named(unit: Unit) -> String {
     let symbol = if unit == Unit::One { "1" } else { unit.symbol() };
     format!("{symbol} ({})", unit.name())

@@ -4,12 +4,11 @@
 use super::Unit::{self, *};
 use super::Vocabulary::{self, Cf, Metar, Plain, Swob, Ucum, Wmo};
 
-/// Texts that stand for one of several units: in these vocabularies, and wherever no vocabulary is
-/// named.
+/// Texts that stand for one of several units: in these vocabularies, and when no vocabulary is
+/// given.
 ///
 /// `M` is the symbol of the nautical mile (SI brochure, 8th edition, table 8) and the metre in
-/// capitals. A mile is a nautical one at sea. `deg` without more may be of an angle or a
-/// temperature.
+/// capitals. At sea, a mile is a nautical mile. A bare `deg` may be an angle or a temperature.
 pub(super) const AMBIGUOUS: &[(&[&str], &[Vocabulary], &[Unit])] = &[
     (&["C"], &[Wmo, Plain], &[DegreeCelsius, Coulomb]),
     (&["F"], &[Plain], &[DegreeFahrenheit, Farad]),
@@ -25,7 +24,8 @@ pub(super) const AMBIGUOUS: &[(&[&str], &[Vocabulary], &[Unit])] = &[
     (&["\"", "''"], &[Plain], &[Inch, ArcSecond]),
 ];
 
-/// Spelled-out names and unmistakable abbreviations: plain, in any case, here in lower case.
+/// Spelled-out names and unmistakable abbreviations: plain, in lower case here, matched in any
+/// case.
 pub(super) const WORDS: &[(Unit, &[&str])] = &[
     (
         DegreeCelsius,
@@ -65,7 +65,7 @@ pub(super) const WORDS: &[(Unit, &[&str])] = &[
     (Okta, &["oktas"]),
 ];
 
-/// The texts of each vocabulary, as it writes them. The symbol of each unit is plain as well.
+/// The texts of each vocabulary, as it writes them. The symbol of each unit is also plain.
 pub(super) const TABLE: &[(Unit, Vocabulary, &[&str])] = &[
     (DegreeCelsius, Swob, &["°C", "Celsius"]),
     (DegreeCelsius, Wmo, &["degC", "Cel", "°C"]),

@@ -1,7 +1,7 @@
-//! Tests that kill a process of their own, again and again on the same folder.
+//! Support for tests that kill a child process, repeatedly on the same folder.
 //!
-//! The process is the test program itself, started with other arguments. Such a program has a `main`
-//! of its own, so that the process that is killed does not stand among the tests.
+//! The child process is the test program itself, started with other arguments. Such a program has
+//! its own `main`, so that the child does not run the tests.
 
 use std::env::{args_os, current_exe, var};
 use std::path::Path;
@@ -13,17 +13,17 @@ use libtest_mimic::{Arguments, Trial};
 
 use crate::process::{Process, Said};
 
-/// The argument that makes the program the process that is killed.
+/// The argument that turns the program into the child process.
 const CHILD: &str = "--process-that-is-killed";
 
-/// How many kills must have found each moment that a test is about.
+/// How many kills must have hit each moment that a test is about.
 const ENOUGH: usize = 3;
 
-/// How long is waited for a sign of the process.
+/// How long to wait for a sign of the child.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs the test, or, where the arguments say so, the process that it kills: it is told where to
-/// begin, and its folder.
+/// Runs the test, or the child if the arguments say so: they also say where to begin, and in which
+/// folder.
 pub fn main(name: &str, test: fn(), child: fn(first: u64, folder: &Path)) {
     let arguments: Vec<_> = args_os().collect();
     if let [_, flag, first, folder] = &*arguments
@@ -38,8 +38,8 @@ pub fn main(name: &str, test: fn(), child: fn(first: u64, folder: &Path)) {
     libtest_mimic::run(&Arguments::from_args(), vec![test]).exit()
 }
 
-/// Starts the process, kills it a moment after the last of the signs that are waited for, and gives
-/// what it said.
+/// Starts the child, kills it a moment after the last of the awaited signs, and returns what it
+/// wrote.
 pub fn run_until_killed(first: u64, folder: &Path, signs: &[&str], delay: Duration) -> String {
     let mut command = Command::new(current_exe().unwrap());
     command.arg(CHILD).arg(first.to_string()).arg(folder);
@@ -49,13 +49,13 @@ pub fn run_until_killed(first: u64, folder: &Path, signs: &[&str], delay: Durati
     }
     sleep(delay);
     let Said { out, err } = process.kill();
-    // Killed, not ended by itself.
+    // Killed, as opposed to having ended by itself.
     assert_eq!(err, "", "{out}");
     out
 }
 
-/// How often is killed: at least `MESONET_KILLS` times or the default, then until the kills have
-/// found the moments that the test is about, and at most ten times as often.
+/// How often to kill: at least `MESONET_KILLS` times or the default, then until the kills have hit
+/// the moments that the test is about, but at most ten times as often.
 pub struct Kills {
     least: u64,
     most: u64,
@@ -67,7 +67,7 @@ impl Kills {
         Self { least, most: 10 * least.max(default) }
     }
 
-    /// Whether to go on after so many kills.
+    /// Returns whether to continue after this many kills.
     pub fn go_on(&self, kills: u64, found: &[(&str, usize)]) -> bool {
         let missing = found.iter().filter(|(_, count)| *count < ENOUGH);
         let missing: Vec<&str> = missing.map(|(moment, _)| *moment).collect();
@@ -79,7 +79,7 @@ impl Kills {
     }
 }
 
-/// A number that looks like chance, of a seed (SplitMix64).
+/// Returns a pseudo-random number from a seed (SplitMix64).
 pub fn chance(seed: u64) -> u64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use mesonet::feed::metar::{Altimeter, DistanceUnit, Metar, SkyCover, WindFrom};
-use mesonet::parse_instant;
+use mesonet::time::parse_instant;
 
 use crate::comparison::{Comparison, Disagreement, flag, number, tenths, text};
 use crate::{AWC_TABLES, knots, open, weather_apart};
@@ -137,8 +137,8 @@ fn compare_with_the_center(
     compare("snow depth", depth, theirs("snow_in"), 1e-6);
 }
 
-/// The first four layers as the center names them; those without an amount are left out there, and
-/// the base of an obscured sky stands elsewhere.
+/// Returns the first four layers as the center names them; it omits those without an amount, and
+/// puts the base of an obscured sky elsewhere.
 fn sky_of_four(metar: &Metar) -> String {
     let layers = metar.sky.iter().filter(|layer| layer.cover != SkyCover::Missing).map(|layer| {
         let cover = match layer.cover {
@@ -232,7 +232,7 @@ fn why_the_center_differs(case: &Disagreement<'_>) -> &'static str {
     }
 }
 
-/// Field, reports in which it agrees, of those in which one side has it; below it the reasons.
+/// Field, reports in which both agree, of those in which either side has it; below it the reasons.
 const CENTER: &str = "
 FZRANO: 484 of 484
 PWINO: 314 of 314

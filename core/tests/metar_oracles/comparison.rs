@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A value to compare: a number, or a text for what has parts.
+/// A value to compare: a number, or a text for values with parts.
 #[derive(Clone, Debug)]
 pub enum Value {
     Number(f64),
@@ -22,7 +22,7 @@ pub struct Field {
 #[derive(Default)]
 pub struct Comparison(BTreeMap<&'static str, Field>);
 
-/// A disagreement, for the rule that gives its reason.
+/// A disagreement, as given to the rule that finds its reason.
 pub struct Disagreement<'a> {
     pub field: &'static str,
     pub ours: Option<&'a Value>,
@@ -43,12 +43,12 @@ impl Disagreement<'_> {
         self.raw.contains(text)
     }
 
-    /// Whether our value is this number.
+    /// Returns whether our value is this number.
     pub fn is(&self, number: f64) -> bool {
         matches!(self.ours, Some(Value::Number(ours)) if *ours == number)
     }
 
-    /// Whether a wind stands in the remarks or in the forecast.
+    /// Returns whether there is a wind in the remarks or in the forecast.
     pub fn has_wind_later(&self) -> bool {
         let winds =
             self.raw.split(' ').filter(|group| group.ends_with("KT") || group.ends_with("MPS"));
@@ -88,7 +88,7 @@ impl Comparison {
         }
     }
 
-    /// One line for each field and one for each reason, as it is asserted.
+    /// Formats one line for each field and one for each reason, as asserted.
     pub fn table(&self) -> String {
         let mut table = String::new();
         for (name, field) in &self.0 {

@@ -1,8 +1,8 @@
-//! The METAR parser against others, report by report: what the Aviation Weather Center decoded
-//! beside each report of its table, and what the crate `weather-reports` reads.
+//! Compares the METAR parser with others, report by report: with what the Aviation Weather Center
+//! decoded beside each report of its table, and with what the crate `weather-reports` reads.
 //!
-//! Every disagreement must fall into a class that says why; the counts of the classes are asserted,
-//! so that a change on either side shows.
+//! Every disagreement must fall into a class that explains it; the counts of the classes are
+//! asserted, so that a change on either side shows.
 
 mod center;
 mod comparison;
@@ -31,8 +31,8 @@ fn open(name: &str) -> impl BufRead + use<> {
     BufReader::new(GzDecoder::new(BufReader::new(File::open(path).unwrap())))
 }
 
-/// Weather with each phenomenon apart and without what is over, as the center writes it: "-RA -DZ"
-/// for -RADZ.
+/// Formats weather with each phenomenon apart and without what is over, as the center writes it:
+/// "-RA -DZ" for -RADZ.
 fn weather_apart<'a>(weather: impl Iterator<Item = &'a Weather>) -> String {
     let mut groups = Vec::new();
     for weather in weather.filter(|weather| !weather.recent) {

@@ -60,7 +60,7 @@ fn compare_with_weather_reports(
     let flags = &theirs.observation_flags;
     compare("auto", flag(metar.auto), flag(flags.contains(&tokens::ObservationFlag::Auto)), 0.0);
     compare("cavok", flag(metar.cavok), flag(theirs.cavok), 0.0);
-    // A direction of VRB and one of /// are both none there.
+    // It has no value for a direction of VRB or of ///.
     let direction = metar.wind.and_then(|wind| match wind.from {
         WindFrom::Degrees(degrees) => Some(f64::from(degrees)),
         WindFrom::Variable | WindFrom::Missing => None,
@@ -118,7 +118,7 @@ fn compare_with_weather_reports(
         1e-6,
     );
     // Version 0.1.5 has the units the wrong way round: A2992 is 2992 hPa there, and Q1013 is 10.13
-    // inches of mercury. The digits can be had back.
+    // inches of mercury. The digits can be recovered.
     let digits = metar.altimeter.map(|altimeter| match altimeter {
         Altimeter::HundredthsInchHg(digits) | Altimeter::Hectopascal(digits) => digits,
     });

@@ -1,4 +1,4 @@
-//! GRIB2 files of models become runs.
+//! Deliveries of GRIB2 files that become model runs.
 
 mod messages;
 mod real_files;

@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
-use mesonet::{
-    DeliveryLimits, GridRun, HOUR_MS, ModelCatalogue, ModelDelivery, RunStamp, grib_fields,
-};
+use mesonet::model::{DeliveryLimits, RunStamp};
+use mesonet::time::HOUR_MS;
+use mesonet::{grib, model};
 
 use crate::support::{START_MS, deliver, grib, new_store};
 
-/// A model whose runs have four hours, laid out at once, and one whose runs are as they come.
-fn own() -> ModelCatalogue {
+/// A model whose runs have four hours, laid out at once, and one whose runs follow their files.
+fn own() -> model::Catalogue {
     let product = |name: &str, parameter: &str, level: &str, more: &str| {
         format!(
             "{{ name = \"{name}\", unit = \"1\", scale = 0.5, offset = 100000, parameter = \
@@ -31,10 +31,10 @@ fn own() -> ModelCatalogue {
         products(", levels_hpa = [150, 125, 100]"),
         products(""),
     );
-    ModelCatalogue::from_toml(&text).unwrap()
+    model::Catalogue::from_toml(&text).unwrap()
 }
 
-/// The octet with a number of a section of a message.
+/// Returns an octet of a section of a message, by its number.
 fn octet(message: &mut [u8], section: u8, number: usize) -> &mut u8 {
     let mut at = 16;
     while message[at + 4] != section {
@@ -47,13 +47,13 @@ fn octet(message: &mut [u8], section: u8, number: usize) -> &mut u8 {
 /// 150 hPa; so many hours after the start of the run, on so many days after the first.
 fn message(number: usize, hour: u8, days: u8) -> Vec<u8> {
     let bytes = grib("nam211_20180917T00Z_f000");
-    let mut message = grib_fields(&bytes).nth(number).unwrap().unwrap().to_message();
+    let mut message = grib::fields(&bytes).nth(number).unwrap().unwrap().to_message();
     *octet(&mut message, 4, 22) = hour;
     *octet(&mut message, 1, 16) += days;
     message
 }
 
-fn published(run: &GridRun) -> Vec<(usize, i64, Vec<&str>)> {
+fn published(run: &model::Run) -> Vec<(usize, i64, Vec<&str>)> {
     run.published()
         .iter()
         .map(|hour| {
@@ -69,7 +69,7 @@ fn a_later_delivery_adds_hours_and_the_products_that_an_hour_lacks() {
     let source = catalogue.get("stated").unwrap();
     let first = deliver(source, &store, &[&message(0, 0, 0), &message(5, 0, 0)], 10);
     assert_eq!((first.used, first.runs[0].of_hours), (2, 4));
-    // Of three levels one came.
+    // One of three levels arrived.
     assert_eq!(first.runs[0].products[1].missing_levels, 2);
     let before = store.newest_run("stated").unwrap();
     assert_eq!(published(&before), [(0, 10, vec!["gust"])]);
@@ -80,7 +80,7 @@ fn a_later_delivery_adds_hours_and_the_products_that_an_hour_lacks() {
 
     let files = [message(1, 0, 0), message(0, 0, 0), message(0, 2, 0), message(3, 0, 0)].concat();
     let second = deliver(source, &store, &[&files], 20);
-    // Pressure and wind of the first hour do not change, the other level of the wind included.
+    // Pressure and wind of the first hour do not change, nor does the other level of the wind.
     assert_eq!((second.used, second.there_already, second.refused), (2, 2, 0));
     assert_eq!(second.runs[0].hours, [0, 2]);
     let after = store.newest_run("stated").unwrap();
@@ -113,36 +113,40 @@ fn what_has_no_place_in_its_run_is_refused_with_what_is_allowed() {
     let (hpa, start) = (&refusals[2], &refusals[0]);
     assert!(
         start.starts_with(
-            "field 2 (7:0.2.22): its grid is not that of run 20180917T000000Z: 65 rows of 93 from "
+            "field 2 (7:0.2.22): its grid is not that of run 20180917T000000Z: got 65 rows of 93 \
+             from "
         ),
         "{start}"
     );
     assert_eq!(
         refusals[1],
-        "field 3 (7:0.2.22): grid template 3. 32769 is not supported; allowed are 0 (latitude and \
-         longitude), 1 (the same, rotated), 10 (Mercator), 20 (polar stereographic), 30 (Lambert)"
+        "field 3 (7:0.2.22): unsupported grid template 32769; supported: 0 (latitude and \
+         longitude), 1 (rotated), 10 (Mercator), 20 (polar stereographic), 30 (Lambert)"
     );
     assert!(
         hpa.starts_with("field 5 (7:0.2.2): ")
-            && hpa.ends_with(" hPa is no level of product wind; allowed are 150, 125, 100"),
+            && hpa.ends_with(" hPa is not a level of product wind; its levels are 150, 125, 100"),
         "{hpa}"
     );
     assert_eq!(
         refusals[3],
-        "field 6 (7:0.3.1): 2018-09-17T09:00:00Z is no hour of run 20180917T000000Z; allowed are \
-         the 4 from 2018-09-17T00:00:00Z to 2018-09-17T03:00:00Z"
+        "field 6 (7:0.3.1): 2018-09-17T09:00:00Z is not an hour of run 20180917T000000Z; its hours \
+         are the 4 from 2018-09-17T00:00:00Z to 2018-09-17T03:00:00Z"
     );
     assert_eq!(refusals[4], "field 1: section 0 is cut short: it has 4 octets");
-    // What cannot be unpacked is known only then.
+    // Whether a field can be unpacked is only known later.
     assert_eq!(
         refusals[5],
-        "field 4 (7:0.2.22): packing 5. 61 is not supported; allowed are 0 (simple), 2 and 3 \
+        "field 4 (7:0.2.22): unsupported packing template 61; supported: 0 (simple), 2 and 3 \
          (complex), 40 (JPEG 2000), 41 (PNG), 42 (CCSDS)"
     );
     let unused: Vec<&str> = report.unused_files.iter().map(|(_, error)| &**error).collect();
     assert_eq!(
         unused,
-        [&*refusals[4], "no field of it is of a product of model stated; it holds 7:0.3.5"]
+        [
+            &*refusals[4],
+            "none of its fields belongs to a product of model stated; it holds 7:0.3.5"
+        ]
     );
     assert_eq!(published(&store.newest_run("stated").unwrap())[0].2, ["gust", "wind"]);
 }
@@ -151,7 +155,7 @@ fn what_has_no_place_in_its_run_is_refused_with_what_is_allowed() {
 fn without_stated_hours_a_run_is_what_it_was_first_made_from() {
     let ((_folder, store), catalogue) = (new_store(), own());
     let source = catalogue.get("open").unwrap();
-    // From above to below, as the messages come.
+    // From top to bottom, as the messages come.
     let files = [message(3, 0, 0), message(5, 0, 0), message(3, 3, 0)];
     let report = deliver(source, &store, &[&files[0], &files[1], &files[2]], 1);
     assert_eq!((report.used, report.files, &*report.runs[0].hours), (3, 3, &[0, 1][..]));
@@ -164,14 +168,15 @@ fn without_stated_hours_a_run_is_what_it_was_first_made_from() {
 
     let report = deliver(source, &store, &[&message(3, 6, 0), &message(0, 0, 0)], 2);
     let refusals: Vec<String> = report.refusals.iter().map(ToString::to_string).collect();
-    let advice = "; runs of this model have the hours, products and levels of the files that they \
-                  are first made from: state its hours in the catalogue for runs that grow";
+    let advice = "; runs of this model keep the hours, products and levels of the files they \
+                  were first made from: for runs that grow, state the model's hours in the \
+                  catalogue";
     assert_eq!(
         refusals,
         [
             format!(
-                "field 1 (7:0.2.2): 2018-09-17T06:00:00Z is no hour of run 20180917T000000Z; \
-                 allowed are the 2 from 2018-09-17T00:00:00Z to 2018-09-17T03:00:00Z{advice}"
+                "field 1 (7:0.2.2): 2018-09-17T06:00:00Z is not an hour of run 20180917T000000Z; \
+                 its hours are the 2 from 2018-09-17T00:00:00Z to 2018-09-17T03:00:00Z{advice}"
             ),
             format!("field 1 (7:0.3.1): run 20180917T000000Z has no product pressure{advice}"),
         ]
@@ -180,20 +185,20 @@ fn without_stated_hours_a_run_is_what_it_was_first_made_from() {
 }
 
 #[test]
-fn a_run_that_the_catalogue_has_otherwise_now_takes_nothing() {
+fn a_run_that_differs_from_the_catalogue_takes_nothing() {
     let ((_folder, store), catalogue) = (new_store(), own());
     deliver(catalogue.get("stated").unwrap(), &store, &[&message(0, 0, 0)], 1);
     let text = "[stated]\ntitle = \"s\"\nhours = \"0-9\"\nproducts = [{ name = \"pressure\", unit \
                 = \"1\", scale = 0.5, parameter = \"7:0.3.1\", level = \"101\" }]";
-    let other = ModelCatalogue::from_toml(text).unwrap();
+    let other = model::Catalogue::from_toml(text).unwrap();
     let source = other.get("stated").unwrap();
     let report = deliver(source, &store, &[&message(0, 1, 0), &message(0, 1, 1)], 2);
     assert_eq!(
         report.refusals[0].to_string(),
-        "field 1 (7:0.3.1): run 20180917T000000Z is there already, with other hours, products or \
-         packing than the catalogue has now; it takes more only as it was"
+        "field 1 (7:0.3.1): run 20180917T000000Z already exists with hours, products or packing \
+         that differ from the current catalogue; it can only grow as it was laid out"
     );
-    // The next run is as the catalogue has it.
+    // The next run follows the catalogue.
     assert_eq!((report.used, report.refused), (1, 1));
     assert_eq!(store.newest_run("stated").unwrap().definition().valid_ms.len(), 10);
 }
@@ -211,7 +216,7 @@ fn of_two_of_the_same_field_the_later_one_counts() {
     assert!(value.unwrap().unwrap() > 90_000.0);
 }
 
-/// As the rain of the first hour is that since the start of the run, too.
+/// For example, the rain of the first hour is also that since the start of the run.
 #[test]
 fn a_field_may_be_of_two_products() {
     let (_folder, store) = new_store();
@@ -223,7 +228,7 @@ fn a_field_may_be_of_two_products() {
     };
     let products = product("fine", 0.5) + &product("coarse", 10.0);
     let catalogue = format!("[two]\ntitle = \"t\"\nproducts = [{products}]");
-    let catalogue = ModelCatalogue::from_toml(&catalogue).unwrap();
+    let catalogue = model::Catalogue::from_toml(&catalogue).unwrap();
     let report = deliver(catalogue.get("two").unwrap(), &store, &[&message(0, 0, 0)], 1);
     assert_eq!((report.fields, report.used, report.runs[0].products.len()), (1, 1, 2));
     let run = store.newest_run("two").unwrap();
@@ -243,8 +248,8 @@ fn the_newest_runs_are_kept_and_an_older_one_is_not_written() {
     let older = deliver(source, &store, &[&message(0, 0, 0)], 3);
     assert_eq!(
         older.refusals[0].to_string(),
-        "fields of run 20180917T000000Z (1): run 20180917T000000Z is older than the 2 that are \
-         kept; the oldest of them is 20180919T000000Z"
+        "fields of run 20180917T000000Z (1): run 20180917T000000Z is older than the 2 runs \
+         that are kept; the oldest of those is 20180919T000000Z"
     );
     assert_eq!((older.used, older.refused, older.unused_files.len()), (0, 1, 1));
     let runs = store.runs("stated").unwrap();
@@ -270,16 +275,16 @@ fn a_run_that_someone_else_writes_is_refused_and_the_others_are_not() {
 }
 
 #[test]
-fn limits_are_held() {
+fn limits_are_enforced() {
     let ((_folder, store), catalogue) = (new_store(), own());
     let source = catalogue.get("stated").unwrap();
-    let delivery = |limits| ModelDelivery::new(source, &store, Cursor::new(Vec::new()), limits);
+    let delivery = |limits| model::Delivery::new(source, &store, Cursor::new(Vec::new()), limits);
     let mut small = delivery(DeliveryLimits { points: 6044, ..DeliveryLimits::default() });
     small.add("file", &message(0, 0, 0));
     let report = small.write(1, || ());
     assert_eq!(
         report.unused_files[0].1,
-        "field 1 (7:0.3.1): a field of 6045 points; the limit is 6044"
+        "field 1 (7:0.3.1): the field has 6045 points; the limit is 6044"
     );
     let first = message(0, 0, 0);
     let packed_bytes = first.len() as u64;
@@ -291,8 +296,8 @@ fn limits_are_held() {
     assert_eq!(
         report.unused_files[0].1,
         format!(
-            "field 1 (7:0.3.1): the fields of the delivery are more than {packed_bytes} bytes, \
-             which is the limit"
+            "field 1 (7:0.3.1): the fields of the delivery exceed the limit of {packed_bytes} \
+             bytes"
         )
     );
     // A field that is refused for the size of all levels together, before memory is taken for them.
@@ -304,7 +309,7 @@ fn limits_are_held() {
     }
     let five = "[five]\ntitle = \"f\"\nproducts = [{ name = \"wind\", unit = \"1\", scale = 0.5, \
                 parameter = \"7:0.2.2\", level = \"100\", levels_hpa = [1000, 850, 150, 125, 100] }]";
-    let five = ModelCatalogue::from_toml(five).unwrap();
+    let five = model::Catalogue::from_toml(five).unwrap();
     let report = deliver(five.get("five").unwrap(), &store, &[&large], 1);
     assert_eq!(
         report.refusals[0].to_string(),
@@ -314,7 +319,7 @@ fn limits_are_held() {
     assert_eq!((empty.fields, empty.files, empty.runs.len()), (0, 0, 0));
 }
 
-/// A message without packed numbers: all points have the reference value.
+/// Returns a message without packed numbers: all points have the reference value.
 fn of_one_value(mut message: Vec<u8>, value: f32) -> Vec<u8> {
     *octet(&mut message, 5, 20) = 0;
     for number in [16, 17, 18, 19] {
@@ -354,13 +359,13 @@ fn what_the_fields_of_a_file_cost_is_bounded() {
     let ((_folder, store), catalogue) = (new_store(), own());
     let source = catalogue.get("stated").unwrap();
     let spool = Cursor::new(Vec::new());
-    let mut delivery = ModelDelivery::new(source, &store, spool, DeliveryLimits::default());
+    let mut delivery = model::Delivery::new(source, &store, spool, DeliveryLimits::default());
     let two = [message(0, 0, 0), message(0, 1, 0)].concat();
-    let cost = grib_fields(&two).next().unwrap().unwrap().work_cells().unwrap();
+    let cost = grib::fields(&two).next().unwrap().unwrap().work_cells().unwrap();
     // The second one would cost as much.
     let spent = delivery.add_within("dear", &two, cost + cost / 2);
     assert!(spent >= cost && spent <= cost + cost / 2);
-    // A thousand words that begin no message, each of which is looked at.
+    // A thousand words that do not begin a message, each of which is looked at.
     let spent = delivery.add_within("words", &b"GRIB".repeat(1_000), 10_000);
     assert_eq!(spent, 10_000);
     let report = delivery.write(1, || ());
@@ -371,7 +376,8 @@ fn what_the_fields_of_a_file_cost_is_bounded() {
     assert!(report.refused < 200, "{}", report.refused);
 }
 
-/// A file that is cut or changed anywhere is refused in part, and what is written of it is whole.
+/// A file that is cut or changed anywhere is refused in part, and what is written from it is
+/// intact.
 #[test]
 fn damaged_files_leave_whole_runs() {
     let catalogue = own();
@@ -393,7 +399,7 @@ fn damaged_files_leave_whole_runs() {
     assert!(refused > 10, "{refused}");
 }
 
-/// A spool that counts what goes through it.
+/// A spool that counts its traffic.
 #[derive(Default)]
 struct Counted {
     inner: Cursor<Vec<u8>>,
@@ -425,7 +431,7 @@ impl Seek for Counted {
     }
 }
 
-/// What waits is the messages of the fields that are used, as they came; each is read when it is
+/// The waiting messages are those of the fields that are used, unchanged; each is read when it is
 /// unpacked, one at a time.
 #[test]
 fn fields_wait_packed_and_are_read_one_by_one() {
@@ -433,10 +439,10 @@ fn fields_wait_packed_and_are_read_one_by_one() {
     let source = catalogue.get("stated").unwrap();
     let spool = Counted::default();
     let read = Rc::clone(&spool.read);
-    let mut delivery = ModelDelivery::new(source, &store, spool, DeliveryLimits::default());
+    let mut delivery = model::Delivery::new(source, &store, spool, DeliveryLimits::default());
     let lengths: Vec<usize> = (0..4).map(|hour| message(0, hour, 0).len()).collect();
     for hour in 0..4 {
-        // The second field is of no product.
+        // The second field belongs to no product.
         delivery.add("file", &[message(0, hour, 0), message(2, hour, 0)].concat());
     }
     let mut at_each = Vec::new();

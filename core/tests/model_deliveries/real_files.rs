@@ -1,11 +1,10 @@
-//! Whole files, held against what ecCodes and NCEP's library read from them.
+//! Whole files, compared with what ecCodes and NCEP's library read from them.
 
 use std::collections::BTreeMap;
 
-use mesonet::{
-    GRIB_MAX_POINTS, GridRun, HOUR_MS, ModelCatalogue, ModelReport, RunStamp, WrittenModelProduct,
-    grib_fields,
-};
+use mesonet::model::RunStamp;
+use mesonet::time::HOUR_MS;
+use mesonet::{grib, model};
 use serde::Deserialize;
 use tempfile::TempDir;
 
@@ -33,10 +32,10 @@ fn golden() -> Golden {
     serde_json::from_str(include_str!("../../../tests/data/model_grids/golden_runs.json")).unwrap()
 }
 
-/// A run of the catalogue that ships, made of one file.
-fn run_of(model: &str, file: &[u8]) -> (TempDir, GridRun, ModelReport) {
+/// Makes a run of the catalogue that ships from one file.
+fn run_of(model: &str, file: &[u8]) -> (TempDir, model::Run, model::DeliveryReport) {
     let (folder, store) = new_store();
-    let catalogue = ModelCatalogue::default();
+    let catalogue = model::Catalogue::default();
     let report = deliver(catalogue.get(model).unwrap(), &store, &[file], START_MS);
     let run = store.newest_run(model).unwrap();
     (folder, run, report)
@@ -121,7 +120,7 @@ fn the_series_of_a_cell_is_the_one_that_eccodes_reads() {
     for (got, wanted) in series.into_iter().zip(values) {
         near(got, wanted, 0.005 * 1.001);
     }
-    // Values of the cell that the factors of the southern pole are known for.
+    // The values of the cell whose factors of the southern pole are known.
     for (row, column, cos, sin) in [
         (0, 0, 0.633_237_697_557_895_5, 0.773_957_375_048_248_6),
         (70, 105, 0.999_994_825_239_950_8, -0.003_217_062_840_582_203),
@@ -132,18 +131,18 @@ fn the_series_of_a_cell_is_the_one_that_eccodes_reads() {
     }
 }
 
-/// Every value of every field that is of a product is within half a step of the value that was
-/// unpacked, and missing where that is.
+/// Every value of every field that belongs to a product is within half a step of the unpacked
+/// value, and missing if that is missing.
 #[test]
 fn packing_moves_no_value_by_more_than_half_a_step() {
-    let catalogue = ModelCatalogue::default();
+    let catalogue = model::Catalogue::default();
     let mut compared = 0;
     for (model, name) in [("nam211", NAM), ("safrica", SAFRICA)] {
         let bytes = sample(name);
         let (_folder, run, report) = run_of(model, &bytes);
         let definition = run.definition();
         let (rows, columns) = (definition.grid.rows, definition.grid.columns);
-        for field in grib_fields(&bytes).map(Result::unwrap) {
+        for field in grib::fields(&bytes).map(Result::unwrap) {
             let (parameter, of) = (field.parameter().unwrap(), field.product().unwrap());
             let products = catalogue.get(model).unwrap().products().iter();
             let reference_ms = field.reference_ms().unwrap();
@@ -157,7 +156,7 @@ fn packing_moves_no_value_by_more_than_half_a_step() {
                 let mut raw = vec![0; rows * columns];
                 product.part_into(hour, level, 0..rows, 0..columns, &mut raw).unwrap();
                 let encoding = product.definition().encoding;
-                for (raw, value) in raw.into_iter().zip(field.values(GRIB_MAX_POINTS).unwrap()) {
+                for (raw, value) in raw.into_iter().zip(field.values(grib::MAX_POINTS).unwrap()) {
                     let got = encoding.decode(raw);
                     assert_eq!(got.is_nan(), value.is_nan(), "{}", source.name());
                     if !value.is_nan() {
@@ -171,19 +170,19 @@ fn packing_moves_no_value_by_more_than_half_a_step() {
             assert_eq!((product.clamped, product.missing_levels), (0, 0), "{product:?}");
             assert!(product.packing_error <= product.half_step * 1.0001, "{product:?}");
         }
-        let moved = |product: &&WrittenModelProduct| product.packing_error > 0.0;
+        let moved = |product: &&model::WrittenProduct| product.packing_error > 0.0;
         assert!(report.runs[0].products.iter().filter(moved).count() >= 2);
         assert_eq!(run.verify(), []);
     }
     assert_eq!(compared, 138 + 50);
 }
 
-/// The steps that a message states of a rotated grid are rounded; its ends are what counts.
+/// The steps that a message states for a rotated grid are rounded; its ends are what counts.
 #[test]
 fn a_rotated_grid_ends_where_its_message_says() {
     let bytes = grib("hrdps_20260219T00Z_f000_cape");
-    let field = grib_fields(&bytes).next().unwrap().unwrap();
-    let grid = mesonet::NativeGrid::try_from(&field.grid().unwrap()).unwrap();
+    let field = grib::fields(&bytes).next().unwrap().unwrap();
+    let grid = mesonet::grid::NativeGrid::try_from(&field.grid().unwrap()).unwrap();
     for (row, column, lat, lon, cos, sin) in [
         (0, 0, 39.626_033_829_665, -133.629_519_519_369, 0.963_311_498_455, -0.268_385_835_959),
         (1289, 0, 66.568_540_881_139, -152.730_666_071_147, 0.854_260_878_715, -0.519_844_545_126),
@@ -213,17 +212,17 @@ fn each_field_is_the_same_as_a_message_of_its_own() {
         grib("safrica_20100308T12Z_f000_ps"),
     ];
     let mut fields = 0;
-    for field in files.iter().flat_map(|bytes| grib_fields(bytes)).map(Result::unwrap) {
+    for field in files.iter().flat_map(|bytes| grib::fields(bytes)).map(Result::unwrap) {
         let message = field.to_message();
-        let mut alone = grib_fields(&message);
+        let mut alone = grib::fields(&message);
         let own = alone.next().unwrap().unwrap();
         assert_eq!(alone.next(), None);
         assert_eq!(own.parameter(), field.parameter());
         assert_eq!(own.product(), field.product());
         assert_eq!(own.grid(), field.grid());
         let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
-        let values = own.values(GRIB_MAX_POINTS).map(bits);
-        assert_eq!(values, field.values(GRIB_MAX_POINTS).map(bits));
+        let values = own.values(grib::MAX_POINTS).map(bits);
+        assert_eq!(values, field.values(grib::MAX_POINTS).map(bits));
         fields += 1;
     }
     assert_eq!(fields, 181 + 1 + 3);

@@ -1,11 +1,12 @@
-//! Files, stores, and deliveries of the one into the other.
+//! Files, stores, and deliveries of files into stores.
 
 use std::fs;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mesonet::{DeliveryLimits, GridStore, ModelDelivery, ModelReport, ModelSource};
+use mesonet::model;
+use mesonet::model::DeliveryLimits;
 use tempfile::TempDir;
 
 /// The start of NAM's run.
@@ -28,13 +29,13 @@ pub fn grib(name: &str) -> Vec<u8> {
 
 /// One delivery of files.
 pub fn deliver(
-    source: &ModelSource,
-    store: &GridStore,
+    source: &model::Source,
+    store: &model::RunStore,
     files: &[&[u8]],
     now_ms: i64,
-) -> ModelReport {
+) -> model::DeliveryReport {
     let spool = Cursor::new(Vec::new());
-    let mut delivery = ModelDelivery::new(source, store, spool, DeliveryLimits::default());
+    let mut delivery = model::Delivery::new(source, store, spool, DeliveryLimits::default());
     for (number, file) in files.iter().enumerate() {
         delivery.add(&format!("file{number}"), file);
     }
@@ -45,8 +46,8 @@ pub fn deliver(
 }
 
 /// A store in a folder of its own.
-pub fn new_store() -> (TempDir, GridStore) {
+pub fn new_store() -> (TempDir, model::RunStore) {
     let folder = tempfile::tempdir().unwrap();
-    let store = GridStore::new(folder.path());
+    let store = model::RunStore::new(folder.path());
     (folder, store)
 }

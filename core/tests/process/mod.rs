@@ -1,5 +1,6 @@
-//! Processes that a test starts. What they write is kept, and waiting for them has a deadline: one
-//! that hangs becomes a failure with its name and its last words, not a test that never ends.
+//! Processes that a test starts. Their output is kept, and waiting for them has a deadline: a
+//! process that hangs becomes a failure with its name and last output, instead of a test that never
+//! ends.
 
 #![allow(dead_code, reason = "each test program uses its part of it")]
 
@@ -10,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
-/// A process that is ended with its test.
+/// A process that ends with its test.
 pub struct Process {
     name: String,
     child: Child,
@@ -33,7 +34,7 @@ enum Output {
 }
 
 impl Process {
-    /// `patience` is how long is waited each time: a bound, not a measurement.
+    /// `patience` is how long to wait each time: a bound, not a measurement.
     pub fn start(command: &mut Command, patience: Duration) -> Self {
         let name = format!("{command:?}");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -48,7 +49,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Waits for a line that contains a text, and gives what was written up to it.
+    /// Waits for a line that contains a text, and returns the output up to it.
     pub fn wait_for(&mut self, text: &str) -> &Said {
         let end = Instant::now() + self.patience;
         loop {
@@ -60,7 +61,7 @@ impl Process {
         }
     }
 
-    /// Waits until it ends by itself, and gives all that it has written.
+    /// Waits until it ends by itself, and returns all its output.
     pub fn wait(mut self) -> (ExitStatus, Said) {
         let end = Instant::now() + self.patience;
         while self.next_line(end).is_some() {}
@@ -73,13 +74,13 @@ impl Process {
         }
     }
 
-    /// Ends it at once (SIGKILL), and gives all that it has written.
+    /// Kills it (SIGKILL), and returns all its output.
     pub fn kill(mut self) -> Said {
         self.child.kill().unwrap();
         self.wait().1
     }
 
-    /// The next line of either output; none once both are closed.
+    /// Returns the next line of either output; `None` once both are closed.
     fn next_line(&mut self, end: Instant) -> Option<String> {
         loop {
             self.check_time(end);
@@ -100,13 +101,13 @@ impl Process {
 
     fn check_time(&self, end: Instant) {
         let Self { name, said, patience, .. } = self;
-        assert!(Instant::now() < end, "{name} was waited for longer than {patience:?}{said}");
+        assert!(Instant::now() < end, "{name} timed out after {patience:?}{said}");
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It has ended already where the test has waited for that.
+        // It has already ended if the test waited for that.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -123,7 +124,7 @@ impl Display for Said {
     }
 }
 
-/// Sends the lines of an output, each with its end.
+/// Sends the lines of an output, each with its line ending.
 fn send_lines<R: Read + Send + 'static>(from: R, output: Output, lines: Sender<(Output, String)>) {
     spawn(move || {
         let mut from = BufReader::new(from);

@@ -1,8 +1,8 @@
-//! Readings as texts, for tests that say what a reader made of a report.
+//! Formats readings for tests that check what a reader made of a report.
 
-use mesonet::FeedReport;
+use mesonet::feed::FeedReport;
 
-/// `variable type minutes value unit verdict` of each reading.
+/// Returns `variable type minutes value unit verdict` of each reading.
 pub fn shown(item: &FeedReport) -> Vec<String> {
     let readings = item.report.readings.iter().map(|reading| {
         let series = &reading.series;

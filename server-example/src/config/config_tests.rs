@@ -1,6 +1,8 @@
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use mesonet::access::Plan;
 
 use super::*;
+use crate::replay_start::ReplayStart;
 
 #[derive(Parser)]
 struct Line {
@@ -17,7 +19,7 @@ fn load(line: &str) -> Result<Config, String> {
     Config::load(&flags(line)?).map_err(|error| error.to_string())
 }
 
-/// A configuration file that is gone after the test.
+/// A configuration file that is deleted after the test.
 struct TempFile(PathBuf);
 
 impl TempFile {
@@ -34,7 +36,7 @@ impl TempFile {
 
 impl Drop for TempFile {
     fn drop(&mut self) {
-        // A file that is left behind spoils nothing.
+        // A file left behind does no harm.
         let _ = std::fs::remove_file(&self.0);
     }
 }
@@ -75,7 +77,7 @@ fn a_file_that_cannot_be_used_is_refused() {
     let wrong_type = refusal("max_cells = \"many\"");
     assert!(wrong_type.contains("found string \"many\", expected u64"), "{wrong_type}");
     let bad_now = refusal("now = \"noon\"");
-    assert!(bad_now.starts_with("\"noon\" is no start of the clock; allowed are"), "{bad_now}");
+    assert!(bad_now.starts_with("\"noon\" is not a start of the clock; it must be"), "{bad_now}");
     let missing = load("--config /nowhere/mesonet.toml").unwrap_err();
     assert!(missing.contains("/nowhere/mesonet.toml"), "{missing}");
 }
@@ -83,43 +85,42 @@ fn a_file_that_cannot_be_used_is_refused() {
 #[test]
 fn values_that_are_not_allowed_are_refused_with_what_is() {
     for (line, message) in [
-        ("--max-cells 0", "max_cells is 0; allowed is 1 or more"),
-        ("--max-positions 1", "max_positions is 1; allowed is 2 (start and end) or more"),
-        ("--max-station-ids 0", "max_station_ids is 0; allowed is 1 or more"),
-        ("--seal-readings 0", "seal_readings is 0; allowed is 1 or more"),
-        ("--max-body-bytes 1", "max_body_bytes is 1; allowed is 64 to 67108864"),
+        ("--max-cells 0", "max_cells is 0; it must be 1 or more"),
+        ("--max-positions 1", "max_positions is 1; it must be 2 (start and end) or more"),
+        ("--max-station-ids 0", "max_station_ids is 0; it must be 1 or more"),
+        ("--seal-readings 0", "seal_readings is 0; it must be 1 or more"),
+        ("--max-body-bytes 1", "max_body_bytes is 1; it must be 64 to 67108864"),
         (
             "--listen 0.0.0.0:80 --assume-plan pro",
-            "assume_plan is pro while listening on 0.0.0.0:80; allowed is none unless on a \
+            "assume_plan is pro while listening on 0.0.0.0:80; it must be none unless on a \
              loopback address (127.0.0.1)",
         ),
         (
             "--api-prefix /api/",
-            "api_prefix is \"/api/\"; allowed is a path of letters, digits, - . _ ~ that starts \
+            "api_prefix is \"/api/\"; it must be a path of letters, digits and - . _ ~ that starts \
              with / and does not end with it, for example /api/v1",
         ),
         (
             "--cors-origins https://a.org,*",
-            "cors_origins is \"*\"; allowed is origins such as https://example.org",
+            "cors_origins is \"*\"; it must be an origin such as https://example.org",
         ),
         (
             "--retention 3w",
-            "retention is \"3w\"; allowed is a positive whole number followed by d or h, for \
+            "retention is \"3w\"; it must be a positive whole number followed by d or h, for \
              example 400d",
         ),
         (
             "--ingest-key-hashes abc",
-            "ingest_key_hashes is \"abc\"; allowed is 64 hexadecimal digits, as push-key prints \
-             them",
+            "ingest_key_hashes is \"abc\"; it must be 64 hexadecimal digits as printed by push-key",
         ),
-        ("--max-ingest-bytes 10", "max_ingest_bytes is 10; allowed is 1024 or more"),
-        ("--max-connections 0", "max_connections is 0; allowed is 1 or more"),
-        ("--max-address-connections 0", "max_address_connections is 0; allowed is 1 or more"),
-        ("--head-timeout-s 0", "head_timeout_s is 0; allowed is 1 to 3600"),
-        ("--idle-timeout-s 3601", "idle_timeout_s is 3601; allowed is 1 to 3600"),
-        ("--min-bytes-per-s 0", "min_bytes_per_s is 0; allowed is 1 or more"),
-        ("--answer-memory-bytes 1", "answer_memory_bytes is 1; allowed is 16777216 or more"),
-        ("--log loud", "log is \"loud\"; allowed is off, error, warn, info, debug, trace"),
+        ("--max-ingest-bytes 10", "max_ingest_bytes is 10; it must be 1024 or more"),
+        ("--max-connections 0", "max_connections is 0; it must be 1 or more"),
+        ("--max-address-connections 0", "max_address_connections is 0; it must be 1 or more"),
+        ("--head-timeout-s 0", "head_timeout_s is 0; it must be 1 to 3600"),
+        ("--idle-timeout-s 3601", "idle_timeout_s is 3601; it must be 1 to 3600"),
+        ("--min-bytes-per-s 0", "min_bytes_per_s is 0; it must be 1 or more"),
+        ("--answer-memory-bytes 1", "answer_memory_bytes is 1; it must be 16777216 or more"),
+        ("--log loud", "log is \"loud\"; it must be off, error, warn, info, debug or trace"),
     ] {
         assert_eq!(load(line).unwrap_err(), message);
     }
@@ -128,7 +129,7 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
         ("--max-cells=-1", "invalid value '-1' for '--max-cells <N>'"),
         ("--listen here", "invalid value 'here' for '--listen <ADDR>'"),
         ("--assume-plan gold", "allowed are none, free, pro, commercial"),
-        ("--now yesterday", "allowed are sample, live and an ISO 8601 instant"),
+        ("--now yesterday", "it must be sample, live or an ISO 8601 instant"),
     ] {
         let message = load(line).unwrap_err();
         assert!(message.contains(part), "{message}");
@@ -136,17 +137,17 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
 }
 
 #[test]
-fn the_clock_and_the_record_are_set_like_all_else() {
+fn the_clock_and_the_record_are_set_like_everything_else() {
     let file = TempFile::new("record.toml", "data = \"/srv/a\"\nretention = \"400d\"\n");
     let config = load(&format!("{} --now live --data /srv/b", file.flag())).unwrap();
     assert_eq!((config.now, config.data.to_str()), (Some(ReplayStart::Live), Some("/srv/b")));
-    assert_eq!(config.retention_ms(), Some(400 * mesonet::DAY_MS));
+    assert_eq!(config.retention_ms(), Some(400 * mesonet::time::DAY_MS));
     let config = load("--watch in --watch-keep true").unwrap();
     assert_eq!((config.watch, config.watch_keep), (Some(PathBuf::from("in")), true));
 }
 
 #[test]
-fn an_address_may_have_a_quarter_of_the_connections_unless_it_is_said() {
+fn an_address_may_have_a_quarter_of_the_connections_by_default() {
     let limits = |line: &str| {
         let limits = load(line).unwrap().door_limits();
         (limits.connections, limits.of_party)
@@ -182,4 +183,38 @@ fn limits_that_make_no_sense_are_refused_with_their_line() {
             .to_owned())
     );
     assert!(load("--limits /nowhere/limits.toml").unwrap_err().contains("/nowhere/limits.toml"));
+}
+
+#[test]
+fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
+    let command = Line::command();
+    let mut count = 0;
+    for arg in command.get_arguments() {
+        let name = arg.get_id().as_str();
+        let long = name.replace('_', "-");
+        assert_eq!(arg.get_long(), Some(&*long));
+        let variable = format!("MESONET_{}", name.to_uppercase());
+        assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(&*variable));
+        count += 1;
+    }
+    assert_eq!(count, 30);
+}
+
+#[test]
+fn the_help_of_a_flag_gives_its_default() {
+    let command = Line::command();
+    let help = |name: &str| {
+        let mut args = command.get_arguments();
+        args.find(|arg| arg.get_id() == name).unwrap().get_help().unwrap().to_string()
+    };
+    assert_eq!(help("listen"), "Address and port to listen on [default: 127.0.0.1:8080]");
+    assert_eq!(
+        help("watch"),
+        "Folder from which feed files are read as they arrive, then moved to done/ or failed/ in \
+         it [default: none]"
+    );
+    assert!(help("data").ends_with(" [default: mesonet-data]"));
+    assert!(help("cors_origins").ends_with(" [default: none]"));
+    assert!(help("retention").ends_with(" [default: forever]"));
+    assert!(help("max_body_bytes").ends_with(" [default: 1048576]"));
 }

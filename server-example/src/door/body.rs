@@ -1,4 +1,4 @@
-//! A body that is received whole.
+//! Receives a whole body.
 
 use std::time::Duration;
 
@@ -8,42 +8,42 @@ use tokio::time::{Instant, timeout_at};
 
 use super::limits::Pace;
 
-/// How long a body may take at most, at whatever pace.
+/// How long a body may take at most, at any pace.
 const WHOLE: Duration = Duration::from_secs(45);
 
-/// A body that is not taken.
+/// Why a body was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiveError {
-    /// It is longer than is allowed.
+    /// It is longer than the limit.
     #[error("the body must be at most {limit_bytes} bytes long")]
     TooLong {
-        /// What is allowed.
+        /// The limit.
         limit_bytes: usize,
     },
-    /// It comes too slowly.
+    /// It arrives too slowly.
     #[error(
-        "the body came too slowly: {got_bytes} bytes in {took_s} s; it must come at {} bytes a \
-         second and be whole within {} s",
+        "the body arrived too slowly: {got_bytes} bytes in {took_s} s; it must arrive at {} bytes \
+         a second and be complete within {} s",
         .pace.bytes_per_s,
         WHOLE.as_secs()
     )]
     TooSlow {
-        /// How much came.
+        /// How much arrived.
         got_bytes: usize,
-        /// In which time.
+        /// How long that took.
         took_s: u64,
-        /// What is asked.
+        /// The required pace.
         pace: Pace,
     },
-    /// The caller went away, or sent what is not a body.
+    /// The caller went away or sent a malformed body.
     #[error("the body broke off: {0}")]
     BrokenOff(axum::Error),
 }
 
-/// Receives a body of bounded length from someone who keeps pace.
+/// Receives a body of bounded length from a caller who keeps pace.
 ///
 /// # Errors
-/// It is too long, comes too slowly, or breaks off.
+/// It is too long, arrives too slowly, or breaks off.
 pub async fn receive(body: Body, limit_bytes: usize, pace: Pace) -> Result<Vec<u8>, ReceiveError> {
     let began = Instant::now();
     let (mut pieces, mut got) = (body.into_data_stream(), Vec::new());
@@ -76,7 +76,7 @@ mod tests {
 
     const PACE: Pace = Pace { bytes_per_s: 100 };
 
-    /// So many pieces of so many bytes, a second apart.
+    /// A body of `pieces` pieces of `bytes` bytes each, a second apart.
     fn slow(pieces: usize, bytes: usize) -> Body {
         Body::from_stream(stream::unfold(pieces, move |left| async move {
             let left = left.checked_sub(1)?;
@@ -89,17 +89,17 @@ mod tests {
     async fn a_body_that_keeps_pace_may_take_its_time() {
         let got = receive(slow(40, 150), 15_000, PACE).await.unwrap();
         assert_eq!(got.len(), 6_000);
-        // Anything may take the span.
+        // Any body may take the span.
         assert_eq!(receive(slow(15, 1), 100, PACE).await.unwrap().len(), 15);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_body_that_comes_too_slowly_is_not_waited_for() {
         let error = receive(slow(100, 50), 10_000, PACE).await.unwrap_err().to_string();
-        assert!(error.starts_with("the body came too slowly: "), "{error}");
+        assert!(error.starts_with("the body arrived too slowly: "), "{error}");
         assert!(
             error.ends_with(
-                " bytes in 20 s; it must come at 100 bytes a second and be whole within 45 s"
+                " bytes in 20 s; it must arrive at 100 bytes a second and be complete within 45 s"
             ),
             "{error}"
         );

@@ -24,26 +24,26 @@ use super::table::{Asking, Leave, Place, Seat};
 use super::watched::Watched;
 use crate::{NO_SNIFFING, NOSNIFF};
 
-/// Longest head: a query string of the longest length and room for headers.
+/// Longest head: the longest query string and room for headers.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// How long the answer to a request may take that came while its connection was given up. The table
-/// looks after it no more.
+/// How long the answer to a request may take that arrived while its connection was being closed.
+/// The table no longer watches it.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// By one of both sides, in order or not.
+    /// By either side, in order or not.
     Itself,
-    /// It had to go; what was under way is not finished.
+    /// It was closed by the table; what was under way is not finished.
     CutOff,
 }
 
-/// Serves HTTP/1 over a stream until its end, or until it must go.
+/// Serves HTTP/1 over a stream until its end, or until the table closes it.
 ///
 /// `hyper` could time the heads itself, but its clock starts with the wait for them, so an idle
-/// connection would have no more time than a slow one; the table keeps both.
+/// connection would have no more time than a slow one; the table times both.
 pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     place: &Place,
@@ -64,7 +64,7 @@ pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
     let mut last_answer = pin!(sleep(LAST_ANSWER));
     loop {
         tokio::select! {
-            // What goes wrong on the wire is the caller's affair.
+            // Errors on the wire concern only the caller.
             _ = &mut connection => return Ended::Itself,
             _ = stop.wait_for(|stop| *stop), if !stopping => {
                 stopping = true;
@@ -77,7 +77,7 @@ pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
                 if !is_busy {
                     return Ended::Itself;
                 }
-                // A request came in just now: it is answered first.
+                // A request has just arrived: it is answered first.
                 leaving = true;
                 connection.as_mut().graceful_shutdown();
                 last_answer.as_mut().reset(Instant::now() + LAST_ANSWER);
@@ -110,7 +110,7 @@ async fn answer(
     Ok(response.map(|body| Answered { body, _asking: asking }))
 }
 
-/// The body of a request. Its seat is told when the server waits for it.
+/// The body of a request. It tells its seat when the server waits for it.
 struct Awaited {
     body: Incoming,
     seat: Arc<Seat>,
@@ -144,7 +144,7 @@ impl Drop for Awaited {
     }
 }
 
-/// The body of an answer. The request is under way until it goes.
+/// The body of an answer. The request is under way until it is dropped.
 struct Answered {
     body: Body,
     _asking: Asking,

@@ -1,4 +1,4 @@
-//! Which server a request names.
+//! The Host header of a request.
 
 use axum::extract::Request;
 use axum::http::uri::Authority;
@@ -6,8 +6,8 @@ use axum::http::{HeaderValue, StatusCode, Version, header};
 
 use crate::error::ApiError;
 
-/// Refuses a request whose target two readers could understand in two ways, as RFC 9112 (3.2) asks:
-/// without a host, with two, or with one that is malformed.
+/// Refuses a request with an ambiguous target, as RFC 9112 (3.2) requires: without a host, with
+/// two, or with a malformed one.
 pub fn check<B>(request: &Request<B>) -> Result<(), ApiError> {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let refuse = |got: &str| {
@@ -23,7 +23,7 @@ pub fn check<B>(request: &Request<B>) -> Result<(), ApiError> {
     }
 }
 
-/// A host may be empty: that of an address that has none.
+/// A host may be empty, for an address without one.
 fn is_host(value: &HeaderValue) -> bool {
     let Ok(text) = value.to_str() else { return false };
     if text.is_empty() {

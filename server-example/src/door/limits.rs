@@ -1,27 +1,27 @@
-//! How much is asked of those who connect, and how many of them there may be.
+//! Limits on connections: how many there may be, and how fast they must be.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The limits of the door.
+/// The limits on connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Connections at once.
+    /// Number of connections.
     pub connections: usize,
-    /// Of these, those of one party.
+    /// Number of connections of one party.
     pub of_party: usize,
-    /// How long a head may take, from its first byte; the first one from the accept.
+    /// How long a head may take from its first byte; the first head, from the accept.
     pub head: Duration,
-    /// How long a connection may rest between requests.
+    /// How long a connection may be idle between requests.
     pub idle: Duration,
-    /// How fast a caller must take its answer.
+    /// How fast a caller must read its answer.
     pub pace: Pace,
 }
 
 impl Limits {
-    /// The connections that a process may have which may open so many files: some are kept for the
-    /// store and for the files that are served.
+    /// Lowers the limits to what a process that may open `files` files can serve: some files are
+    /// kept for the store and for the files that are served.
     pub fn within(self, files: Option<u64>) -> Self {
         const KEPT: u64 = 256;
         let Some(files) = files else { return self };
@@ -31,7 +31,7 @@ impl Limits {
     }
 }
 
-/// The least throughput of someone who sends or takes.
+/// The minimum throughput of a caller who sends or reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     /// In bytes per second, on average over [`SPAN`](Self::SPAN).
@@ -42,15 +42,16 @@ impl Pace {
     /// The time over which the average is taken, so that a short pause does no harm.
     pub const SPAN: Duration = Duration::from_secs(20);
 
-    /// When someone who began then, and has done so many bytes since, is too slow.
+    /// The time from which a caller is too slow who began at `began` and has transferred `bytes`
+    /// since.
     pub fn deadline(self, began: Instant, bytes: u64) -> Instant {
         let earned = Duration::from_millis(bytes.saturating_mul(1_000) / self.bytes_per_s.max(1));
         began + earned.max(Self::SPAN)
     }
 }
 
-/// Lets the process open as many files as it is allowed to, and tells how many that are. `None`
-/// where the system does not say.
+/// Raises the process's limit of open files as far as allowed and returns it. `None` if the system
+/// does not say.
 #[cfg(unix)]
 pub fn raise_file_limit() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -62,7 +63,7 @@ pub fn raise_file_limit() -> Option<u64> {
     }
 }
 
-/// The same where there is no such limit.
+/// The same on systems without such a limit.
 #[cfg(not(unix))]
 pub fn raise_file_limit() -> Option<u64> {
     None

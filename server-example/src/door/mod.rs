@@ -1,7 +1,7 @@
-//! The door: who may connect, for how long, and what is asked of them.
+//! The door: who may connect, for how long, and how fast they must be.
 //!
-//! Nobody holds a place who does nothing with it, be it by silence, by a head that does not end or
-//! by an answer that is not taken; and nobody holds so many that others find none.
+//! Nobody keeps a place without using it, whether by silence, by a head that does not end or by an
+//! answer that is not read; and nobody holds so many that others find none.
 //!
 //! | What | Where |
 //! | --- | --- |
@@ -11,8 +11,8 @@
 //! | One connection | `connection.rs`, `watched.rs`, `host.rs` |
 //! | A body that is received whole | [`receive`] |
 //!
-//! Streams of another kind (TLS) go between `watched.rs` and `connection.rs`; another version of
-//! HTTP into `connection.rs`.
+//! Another kind of stream (TLS) would go between `watched.rs` and `connection.rs`; another version
+//! of HTTP into `connection.rs`.
 
 mod body;
 mod connection;
@@ -38,43 +38,43 @@ pub use limits::{Limits, Pace, raise_file_limit};
 pub use party::Party;
 use table::{Place, Table};
 
-/// How often the server looks who takes too long.
+/// How often the server looks for connections that take too long.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How long it waits when it can open no more connections, and how often it says so.
+/// How long the server waits when it can open no more connections, and how often it logs that.
 const OUT_OF_FILES: Duration = Duration::from_millis(50);
 const SAY_AGAIN: Duration = Duration::from_secs(60);
 
-/// How much of an answer the system may hold that it has not sent yet. With much more, someone who
-/// reads slowly would seem not to read at all between one emptying and the next.
+/// How much of an answer the system may hold unsent. With much more, a slow reader would seem not
+/// to read at all until the buffer empties.
 const UNSENT_BYTES: u32 = 128 * 1024;
 
-/// What a newcomer is told when there is no room.
+/// The answer to a newcomer when there is no room.
 const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\
     content-type: application/json\r\nx-content-type-options: nosniff\r\nretry-after: 5\r\n\
-    content-length: 45\r\n\r\n\"too many connections are open; try it later\"";
+    content-length: 48\r\n\r\n\"too many connections are open; try again later\"";
 
-/// Serves connections until it is told to stop, then finishes what is under way for so long.
+/// Serves connections until told to stop, then gives what is under way some time to finish.
 ///
-/// Returns whether all was finished.
+/// Returns whether everything was finished.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
     limits: Limits,
-    told_to_stop: impl Future<Output = ()>,
+    stop_requested: impl Future<Output = ()>,
     farewell: Duration,
 ) -> bool {
     let table = Table::new(limits);
     let (stop, stopped) = watch::channel(false);
-    // Each connection has a sender, so that the receiver knows when the last one is gone.
+    // Each connection has a sender, so the receiver knows when the last one is gone.
     let (alive, mut all_gone) = mpsc::channel::<()>(1);
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut told_to_stop = std::pin::pin!(told_to_stop);
+    let mut stop_requested = std::pin::pin!(stop_requested);
     let mut said: Option<Instant> = None;
     loop {
         tokio::select! {
-            () = &mut told_to_stop => break,
+            () = &mut stop_requested => break,
             now = look.tick() => table.sweep(now),
             accepted = accept(&listener, &table) => match accepted {
                 Ok((stream, peer)) => match table.admit(Party::of(peer.ip())) {
@@ -106,7 +106,7 @@ pub async fn serve(
         loop {
             tokio::select! {
                 _ = all_gone.recv() => break,
-                // Who is slow is not waited for.
+                // Slow callers are not waited for.
                 now = look.tick() => table.sweep(now),
             }
         }
@@ -114,9 +114,9 @@ pub async fn serve(
     timeout(farewell, all_gone).await.is_ok()
 }
 
-/// The next connection, once there are files for it.
+/// Accepts the next connection once a file is free for it.
 async fn accept(listener: &TcpListener, table: &Table) -> io::Result<(TcpStream, SocketAddr)> {
-    // Who takes long to close does not keep others waiting.
+    // Connections that are slow to close do not keep others waiting.
     let _ = timeout(OUT_OF_FILES, table.closed_enough()).await;
     listener.accept().await
 }
@@ -127,28 +127,29 @@ async fn serve_tcp(
     app: Router,
     stopped: watch::Receiver<bool>,
 ) {
-    // Without these it is only slower.
+    // Without these options it is only slower.
     let _ = stream.set_nodelay(true);
     #[cfg(target_os = "linux")]
     let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
     if serve_stream(&mut stream, &place, app, stopped).await == Ended::CutOff {
-        // The system gives up what it holds too, and the caller knows that the answer is not whole.
+        // The system discards what it holds too, and the caller knows that the answer is
+        // incomplete.
         let _ = stream.set_zero_linger();
     }
-    // The file is closed before the place is free.
+    // Close the file before freeing the place.
     drop(stream);
     drop(place);
 }
 
-/// Tells a newcomer that there is no room, without waiting for anything.
+/// Tells a newcomer that there is no room, without waiting.
 fn refuse(stream: &TcpStream) {
-    // Who cannot be told finds out by the end of the connection.
+    // If the write fails, the caller finds out when the connection closes.
     let _ = stream.try_write(NO_ROOM);
-    // What came in and is not read would make the system take the answer back.
+    // Unread input would make the system discard the answer.
     let _ = stream.try_read(&mut [0; 4096]);
 }
 
-/// The connection was gone before it was accepted.
+/// Whether the connection was gone before it was accepted.
 fn is_of_the_caller(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)

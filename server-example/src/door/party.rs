@@ -1,4 +1,4 @@
-//! Whom a connection counts for.
+//! The party that a connection counts for.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -6,12 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-/// Who shares a caller's part of what the server has: everyone at one IPv4 address, or in one /64
-/// of IPv6, which is what a single customer of a provider has.
+/// Callers that share one part of the server's resources: everyone at one IPv4 address, or in one
+/// IPv6 /64, which is what a single customer of a provider has.
 ///
-/// It is made of the connection's peer alone. A header that names another address counts for
-/// nothing, because anyone can send one; once proxies can be trusted, theirs is read in
-/// [`of`](Self::of)'s one caller, the connection.
+/// Only the connection's peer counts. A header that names another address is ignored, because
+/// anyone can send one; once proxies can be trusted, theirs is read by the connection, the only
+/// caller of [`of`](Self::of).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Party(IpAddr);
 
@@ -28,7 +28,7 @@ impl Party {
     }
 }
 
-/// The party of a request that came over no connection.
+/// The party of a request that did not arrive over a connection.
 impl Default for Party {
     fn default() -> Self {
         Self(Ipv4Addr::UNSPECIFIED.into())

@@ -1,4 +1,4 @@
-//! Who is connected, what each is doing, and who goes when there is no room.
+//! Which connections are open, what each is doing, and which is closed when there is no room.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,19 +10,19 @@ use tokio::time::Instant;
 use super::limits::{Limits, Pace};
 use super::party::Party;
 
-/// How many times as many connections as a newcomer's party, with the newcomer, another must have
-/// to lose one that has a request under way. An ordinary caller keeps what it has asked for.
+/// How many times as many connections as the newcomer's party (with the newcomer) another party
+/// must have to lose one with a request under way. Ordinary callers keep their requests.
 const MANY_TIMES: usize = 4;
 
-/// How many connections may be closing while others come.
+/// How many connections may be closing while new ones are accepted.
 const STILL_CLOSING: usize = 32;
 
 /// All connections.
 ///
-/// A full table makes room for whoever comes by giving up the connection that has rested longest,
-/// of the party that has most; so who opens many and asks for little loses them to who comes to
-/// ask. Where none rests, one that has a request under way goes, but only for a party that has
-/// [much less](MANY_TIMES): first one whose caller keeps the server waiting.
+/// A full table makes room for a newcomer by closing the longest idle connection of the party that
+/// has most, so a party that opens many and asks for little loses them to active callers. If none
+/// is idle, one with a request under way is closed, but only for a party that has [far
+/// fewer](MANY_TIMES): first one whose caller keeps the server waiting.
 pub struct Table {
     limits: Limits,
     seats: Mutex<Seats>,
@@ -32,7 +32,7 @@ pub struct Table {
 #[derive(Default)]
 struct Seats {
     next: u64,
-    /// Connections that are open: those of the table, and those that were sent away and still close.
+    /// Open connections: those of the table, and those that were sent away and are still closing.
     open: usize,
     taken: HashMap<u64, Arc<Seat>>,
     of_party: HashMap<Party, usize>,
@@ -43,22 +43,23 @@ impl Table {
         Arc::new(Self { limits, seats: Mutex::default(), closed: Notify::new() })
     }
 
-    /// Waits while many of those that were sent away are still open: each has a file, and a newcomer
-    /// would take one of those that are kept for other things.
+    /// Waits while many connections that were sent away are still open: each has a file, and a
+    /// newcomer would take one that is kept for other uses.
     pub async fn closed_enough(&self) {
         while lock(&self.seats).open >= self.limits.connections + STILL_CLOSING {
             self.closed.notified().await;
         }
     }
 
-    /// A place for one of a party; `None` where all others are busy and nobody has many times more.
+    /// Returns a place for a connection of a party; `None` if all others are busy and nobody has
+    /// many times more.
     pub fn admit(self: &Arc<Self>, party: Party) -> Option<Place> {
         let mut seats = lock(&self.seats);
         let has = seats.has(party);
         if has >= self.limits.of_party {
             seats.give_up(|_, of| of == party)?;
         } else if seats.taken.len() >= self.limits.connections {
-            // Never of one that has less.
+            // Never from a party that has fewer.
             seats
                 .give_up(|seats, of| seats.has(of) >= has)
                 .or_else(|| seats.give_up_busy(MANY_TIMES * (has + 1)))?;
@@ -72,12 +73,12 @@ impl Table {
         Some(Place { table: Arc::clone(self), number, seat })
     }
 
-    /// Gives up one that rests, because the process can open no more files.
+    /// Closes an idle connection because the process can open no more files.
     pub fn make_room(&self) {
         lock(&self.seats).give_up(|_, _| true);
     }
 
-    /// Sends away who takes too long.
+    /// Sends away connections that take too long.
     pub fn sweep(&self, now: Instant) {
         let mut seats = lock(&self.seats);
         let mut limits = self.limits;
@@ -106,8 +107,8 @@ impl Seats {
         self.of_party.get(&party).copied().unwrap_or_default()
     }
 
-    /// Gives up the connection that has rested longest, of the party that has most, among those
-    /// that may lose one.
+    /// Closes the longest idle connection of the party that has most, among those that may lose
+    /// one.
     fn give_up(&mut self, may_lose: impl Fn(&Self, Party) -> bool) -> Option<()> {
         let taken = self.taken.iter().filter(|(_, seat)| may_lose(self, seat.party));
         let resting = taken.filter_map(|(&number, seat)| {
@@ -119,9 +120,9 @@ impl Seats {
         Some(())
     }
 
-    /// Gives up a connection that has a request under way, of a party that has so many: one whose
-    /// caller keeps the server waiting before others, then of the party that has most, then the one
-    /// that has been under way for longest.
+    /// Closes a connection with a request under way, of a party that has at least so many: first
+    /// one whose caller keeps the server waiting, then one of the party that has most, then the one
+    /// under way for longest.
     fn give_up_busy(&mut self, has_at_least: usize) -> Option<()> {
         let taken = self.taken.iter().filter(|(_, seat)| self.has(seat.party) >= has_at_least);
         let busy = taken.map(|(&number, seat)| {
@@ -136,7 +137,7 @@ impl Seats {
 
     fn send_away(&mut self, number: u64, leave: Leave) {
         if let Some(seat) = self.remove(number) {
-            // Told once: the first reason stays.
+            // Only the first reason counts.
             let _ = seat.leave.set(leave);
             seat.told.notify_one();
         }
@@ -154,7 +155,7 @@ impl Seats {
     }
 }
 
-/// A place in the table, free again when it goes.
+/// A place in the table, freed on drop.
 pub struct Place {
     table: Arc<Table>,
     number: u64,
@@ -170,16 +171,16 @@ impl Drop for Place {
     }
 }
 
-/// Why a connection must go.
+/// Why a connection must close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
     /// Another one needs its place, and it has nothing under way.
     ForAnother,
     /// Another one needs its place, and its party has many.
     OfMany,
-    /// Its head did not come, or it has rested for too long.
+    /// Its head did not arrive, or it has been idle for too long.
     TooLate,
-    /// It takes its answer too slowly.
+    /// It reads its answer too slowly.
     TooSlow,
 }
 
@@ -192,21 +193,21 @@ pub struct Seat {
 }
 
 struct Doing {
-    /// Since when there is no request under way: the accept or the end of the last answer.
+    /// Since when no request has been under way: the accept or the end of the last answer.
     resting_since: Instant,
-    /// Since when the bytes of a head come in.
+    /// Since when the bytes of a head have been arriving.
     head_since: Option<Instant>,
-    /// Whether a whole head has ever come in.
+    /// Whether a whole head has ever arrived.
     has_asked: bool,
     /// Since when a request has been under way.
     busy_since: Option<Instant>,
     /// The server waits for the body of the request.
     awaits_body: bool,
-    /// There are bytes for the caller that the caller does not take.
+    /// There are bytes that the caller does not read.
     behind: Option<Behind>,
 }
 
-/// Since when bytes have waited for a caller, and how many were taken since.
+/// Since when bytes have waited for a caller, and how many were read since.
 struct Behind {
     since: Instant,
     bytes: u64,
@@ -225,7 +226,7 @@ impl Seat {
         Self { party, doing: Mutex::new(doing), leave: OnceLock::new(), told: Notify::new() }
     }
 
-    /// Bytes came in.
+    /// Bytes arrived.
     pub fn has_read(&self) {
         let mut doing = lock(&self.doing);
         if doing.busy_since.is_none() {
@@ -233,7 +234,7 @@ impl Seat {
         }
     }
 
-    /// A whole head came in. The request is under way until what is returned goes.
+    /// A whole head arrived. The request is under way until the returned guard is dropped.
     pub fn asks(self: &Arc<Self>) -> Asking {
         let mut doing = lock(&self.doing);
         (doing.has_asked, doing.head_since) = (true, None);
@@ -241,30 +242,30 @@ impl Seat {
         Asking(Arc::clone(self))
     }
 
-    /// The server begins to wait for the body of the request, or no longer does.
+    /// The server starts or stops waiting for the body of the request.
     pub fn awaits_body(&self, awaits: bool) {
         lock(&self.doing).awaits_body = awaits;
     }
 
-    /// The caller has taken bytes.
+    /// The caller has read bytes.
     pub fn has_written(&self, bytes: usize) {
         if let Some(behind) = &mut lock(&self.doing).behind {
             behind.bytes += bytes as u64;
         }
     }
 
-    /// There are bytes, and the caller takes none now.
+    /// There are bytes, and the caller is not reading them now.
     pub fn must_wait(&self) {
         let begin = || Behind { since: Instant::now(), bytes: 0 };
         lock(&self.doing).behind.get_or_insert_with(begin);
     }
 
-    /// The caller has taken all that there was.
+    /// The caller has read everything there was.
     pub fn has_taken_all(&self) {
         lock(&self.doing).behind = None;
     }
 
-    /// Waits until the connection must go: why, and whether a request is under way.
+    /// Waits until the connection must close; returns why, and whether a request is under way.
     pub async fn leave(&self) -> (Leave, bool) {
         loop {
             self.told.notified().await;
@@ -276,12 +277,12 @@ impl Seat {
 }
 
 impl Doing {
-    /// Since when it has asked for nothing and got nothing.
+    /// Since when it has been idle, if it is.
     fn resting_since(&self) -> Option<Instant> {
         (self.busy_since.is_none() && self.behind.is_none()).then_some(self.resting_since)
     }
 
-    /// Whether it goes on only once its caller sends or takes something.
+    /// Whether it can go on only once its caller sends or reads something.
     fn waits_for_caller(&self) -> bool {
         self.awaits_body || self.behind.is_some()
     }
@@ -292,7 +293,7 @@ impl Doing {
                 return Some(Leave::TooSlow);
             }
             if now >= behind.since + Pace::SPAN {
-                // What was taken fast long ago does not count for ever.
+                // A fast start does not count forever.
                 *behind = Behind { since: now, bytes: 0 };
             }
         }

@@ -22,7 +22,7 @@ async fn pass(seconds: u64) {
     tokio::time::advance(Duration::from_secs(seconds)).await;
 }
 
-/// So many connections of a party, each a millisecond after the other.
+/// Opens a number of connections of a party, a millisecond apart.
 async fn fill(table: &Arc<Table>, of: u8, count: usize) -> Vec<Place> {
     let mut places = Vec::new();
     for _ in 0..count {
@@ -58,7 +58,7 @@ async fn a_request_under_way_stays_where_nobody_has_many() {
     let asking: Vec<Asking> = of_all.map(|place| place.seat.asks()).collect();
     assert!(table.admit(party(4)).is_none());
     drop(asking);
-    // An answer that is not taken yet is under way too.
+    // An answer that has not been read yet is under way too.
     for place in greedy.iter().chain(&more) {
         place.seat.must_wait();
     }
@@ -82,7 +82,7 @@ async fn a_request_under_way_is_given_up_for_who_has_much_less() {
     greedy[1].seat.awaits_body(true);
     greedy[0].seat.must_wait();
     let many = Some(Leave::OfMany);
-    // Who keeps the server waiting goes first, then who has been under way for longest.
+    // A connection that keeps the server waiting goes first, then the one under way for longest.
     let mut newcomers = vec![table.admit(party(3)).unwrap()];
     assert_eq!(is_sent_away(&greedy[1]), many);
     assert!([0, 2, 3, 4].iter().all(|&at| is_sent_away(&greedy[at]).is_none()));
@@ -94,7 +94,7 @@ async fn a_request_under_way_is_given_up_for_who_has_much_less() {
     assert!(table.admit(party(5)).is_none());
     assert!(others.iter().all(|place| is_sent_away(place).is_none()));
     drop((asking_too, asking_four));
-    // What is at rest goes before what is under way.
+    // Idle connections go before those under way.
     assert!(table.admit(party(5)).is_some());
     assert_eq!(is_sent_away(&newcomers[0]), Some(Leave::ForAnother));
 }
@@ -109,13 +109,13 @@ async fn of_two_that_have_many_the_one_with_most_loses_its_longest_request() {
         asking.push(place.seat.asks());
         pass(1).await;
     }
-    // A body that came is not waited for.
+    // A body that has arrived is not waited for.
     less[0].seat.awaits_body(true);
     less[0].seat.awaits_body(false);
     let newcomer = table.admit(party(3)).unwrap();
     assert_eq!(is_sent_away(&most[4]), Some(Leave::OfMany));
     let _asking = newcomer.seat.asks();
-    // Who has two has not much less than who has four.
+    // Two are not far fewer than four.
     assert!(table.admit(party(3)).is_none());
 }
 
@@ -187,7 +187,7 @@ async fn a_connection_rests_for_a_while_and_for_less_when_the_table_is_half_full
     table.sweep(Instant::now());
     assert!(places.iter().all(|place| is_sent_away(place) == Some(Leave::TooLate)));
 
-    // However long an answer takes, its connection does not rest.
+    // However long an answer takes, its connection is not idle.
     places.clear();
     pass(1_000).await;
     table.sweep(Instant::now());
@@ -216,7 +216,7 @@ async fn who_takes_an_answer_too_slowly_goes_and_who_keeps_pace_stays() {
         assert_eq!((is_sent_away(&stuck), is_sent_away(&slow)), (too_slow, too_slow), "{second}");
         assert_eq!(is_sent_away(&brisk), None);
     }
-    // Who was fast once must stay so.
+    // A fast start is not enough.
     brisk.seat.has_written(1 << 30);
     pass(20).await;
     table.sweep(Instant::now());
@@ -233,7 +233,7 @@ async fn nobody_comes_while_many_of_those_sent_away_are_open() {
     let table = Table::new(LIMITS);
     let soon = async || tokio::time::timeout(Duration::from_secs(1), table.closed_enough()).await;
     let mut places = Vec::new();
-    // They are sent away one after the other, as each newcomer is of a party of its own.
+    // They are sent away one after the other, as each newcomer has its own party.
     for number in 0..LIMITS.connections + STILL_CLOSING {
         assert!(soon().await.is_ok(), "{number}");
         places.push(table.admit(party(number as u8)).unwrap());

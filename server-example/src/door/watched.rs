@@ -1,4 +1,4 @@
-//! A stream that tells its seat in the table what passes through it.
+//! A stream that reports to its seat in the table what passes through it.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

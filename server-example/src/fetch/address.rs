@@ -6,16 +6,16 @@ use mesonet::Iso8601;
 /// Milliseconds of a day.
 pub(super) const DAY_MS: i64 = 86_400_000;
 
-/// Which addresses are asked.
+/// Which addresses may be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Policy {
-    /// Whether an address without encryption is allowed on other machines too.
+    /// Whether unencrypted addresses are allowed on other machines too.
     pub allow_http: bool,
 }
 
 impl Policy {
-    /// Whether an address may be asked: https, and http on this machine or where it is allowed.
-    /// The error says what is allowed.
+    /// Checks that an address may be requested: https, or http on this machine or if allowed. The
+    /// error says what is allowed.
     pub(super) fn allows(self, uri: &Uri) -> Result<(), &'static str> {
         let host = uri.host().unwrap_or_default();
         if host.is_empty() || uri.authority().is_none_or(|of| of.as_str().contains('@')) {
@@ -29,12 +29,12 @@ impl Policy {
         match uri.scheme_str() {
             Some("https") => Ok(()),
             Some("http") if here || self.allow_http => Ok(()),
-            _ => Err("https://…; http:// on this machine, or with allow_http = true"),
+            _ => Err("https://…; http:// only on this machine or with allow_http = true"),
         }
     }
 }
 
-/// Where a redirect leads: an absolute address, or one from the root of the same host.
+/// Returns where a redirect leads: an absolute address, or one from the root of the same host.
 pub(super) fn redirected(from: &str, location: &str) -> Option<String> {
     if location.starts_with('/') && !location.starts_with("//") {
         let from: Uri = from.parse().ok()?;
@@ -43,7 +43,7 @@ pub(super) fn redirected(from: &str, location: &str) -> Option<String> {
     location.parse::<Uri>().ok()?.scheme().map(|_| location.to_owned())
 }
 
-/// The last part of the path of an address, by which a file is called.
+/// Returns the last part of the path of an address: the name of the file.
 pub(super) fn file_name(address: &str) -> &str {
     let path = address.split(['?', '#']).next().unwrap_or_default();
     path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
@@ -51,8 +51,8 @@ pub(super) fn file_name(address: &str) -> &str {
 
 /// An address with placeholders.
 ///
-/// `{date}` stands for a day on which files come in (UTC, `YYYYMMDD`), `{observed}` for a day of
-/// which they are: that day and the one before. `{station}` stands for each station.
+/// `{date}` stands for a day on which files arrive (UTC, `YYYYMMDD`), `{observed}` for a day that
+/// they are about: the same day and the one before. `{station}` stands for each station.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Template(String);
 
@@ -61,7 +61,7 @@ const OBSERVED: &str = "{observed}";
 const STATION: &str = "{station}";
 
 impl Template {
-    /// A template, unless it has a placeholder that is none.
+    /// Reads a template; `None` if it has an unknown placeholder.
     pub(super) fn new(text: &str) -> Option<Self> {
         let rest = text.replace(DATE, "").replace(OBSERVED, "").replace(STATION, "");
         (!rest.contains(['{', '}'])).then(|| Self(text.to_owned()))
@@ -75,7 +75,7 @@ impl Template {
         self.0.contains(STATION)
     }
 
-    /// The addresses of all days from the one of `from_ms` to that of `now_ms`, the oldest first.
+    /// Returns the addresses of all days from that of `from_ms` to that of `now_ms`, oldest first.
     pub(super) fn addresses(&self, from_ms: i64, now_ms: i64, stations: &[String]) -> Vec<String> {
         let (first, last) = (from_ms.div_euclid(DAY_MS), now_ms.div_euclid(DAY_MS));
         let days = if self.is_dated() { first.min(last)..=last } else { last..=last };
@@ -92,7 +92,7 @@ impl Template {
                 }
             }
         }
-        // A day without `{date}` comes once as itself and once as the day before the next.
+        // Without `{date}`, a day appears once as itself and once as the day before the next.
         let mut seen = std::collections::HashSet::new();
         all.retain(|address| seen.insert(address.clone()));
         all

@@ -1,7 +1,7 @@
 //! Files as a message broker announces them (AMQP 0.9.1): the Datamart's.
 //!
-//! A queue of our own at the broker keeps what is announced while nobody listens. Messages are
-//! acknowledged once their files are in the store, or are given up; so many at most are under way,
+//! Our own queue at the broker keeps what is announced while nobody listens. Messages are
+//! acknowledged once their files are in the store or are given up; a bounded number is under way,
 //! and the broker keeps the rest.
 
 use std::sync::atomic::Ordering;
@@ -15,15 +15,16 @@ use lapin::options::{
 use lapin::types::{AMQPValue, FieldTable, ShortString};
 use lapin::{Connection, ConnectionProperties, Consumer};
 
-use super::folders::{FileJob, FileOutcome};
+use super::client::UNKNOWN;
 use super::memory::Trial;
 use super::notice::{announces_content, read_notice};
-use super::poller::{Poller, UNKNOWN};
+use super::poller::Poller;
 use super::retry::{pause_ms, random};
+use super::visit::{FileJob, FileOutcome};
 use super::{Stop, say};
 use crate::clock::system_ms;
 
-/// The exchange on which all is announced.
+/// The exchange on which files are announced.
 const EXCHANGE: &str = "xpublic";
 
 /// How long the broker keeps the queue while nobody listens.
@@ -32,22 +33,22 @@ const EXPIRES_MS: i32 = 6 * 3_600_000;
 /// Messages that the queue may hold; the oldest are dropped.
 const MAX_QUEUED: i32 = 200_000;
 
-/// Messages that are under way here.
+/// Maximum number of messages under way here.
 const MAX_UNDER_WAY: u16 = 256;
 
-/// How long is waited for more, so that many files go into the store together.
+/// How long to wait for more messages, so that many files go into the store together.
 const GATHER: Duration = Duration::from_millis(500);
 
-/// How often is looked whether to stop.
+/// How often to check whether to stop.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// How long a broker may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// First pause after the connection broke.
+/// First pause after the connection breaks.
 const PAUSE_MS: i64 = 5_000;
 
-/// Failures after which a file is let go. The last is about half an hour after the first.
+/// Failures after which a file is given up. The last is about half an hour after the first.
 const MAX_FAILURES: u32 = 6;
 
 /// An announced file that is not done with.
@@ -63,7 +64,7 @@ impl AsRef<FileJob> for Announced {
     }
 }
 
-/// Listens until told to stop. A connection that breaks is made again after a pause.
+/// Listens until told to stop. Reconnects after a pause when the connection breaks.
 pub(super) fn run(poller: &mut Poller, stop: &Stop) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -79,7 +80,7 @@ pub(super) fn run(poller: &mut Poller, stop: &Stop) {
                 .map_err(|_| "the broker does not answer".to_owned())?
                 .map_err(|error| error.to_string())?;
             failures = 0;
-            tracing::info!("{}: listens", poller.config.source);
+            tracing::info!("{}: listening", poller.config.source);
             let listened = listen(poller, consumer, stop).await;
             let _ = tokio::time::timeout(LOOK, connection.close(200, "bye".into())).await;
             listened
@@ -87,12 +88,12 @@ pub(super) fn run(poller: &mut Poller, stop: &Stop) {
         let Err(error) = listened else { break };
         failures += 1;
         let wait_ms = pause_ms(PAUSE_MS, failures, random());
-        tracing::warn!("{}: {error}; goes on in {} s", poller.config.source, wait_ms / 1000);
+        tracing::warn!("{}: {error}; retrying in {} s", poller.config.source, wait_ms / 1000);
         stop.sleep(Duration::from_millis(wait_ms.unsigned_abs()));
     }
 }
 
-/// Connects, and asks for what is announced under the topic.
+/// Connects, and subscribes to the topic.
 async fn connect(poller: &mut Poller) -> Result<(Connection, Consumer), lapin::Error> {
     let queue: ShortString = queue_name(poller).into();
     let name = poller.config.user_agent.clone().into();
@@ -112,8 +113,8 @@ async fn connect(poller: &mut Poller) -> Result<(Connection, Consumer), lapin::E
     Ok((connection, consumer))
 }
 
-/// The name of the queue: a new one the first time, then the same. The broker lets a user have
-/// queues that begin with `q_` and the user's name.
+/// Returns the name of the queue: a new one the first time, then the same. The broker lets a user
+/// have queues whose names begin with `q_` and the user's name.
 fn queue_name(poller: &mut Poller) -> String {
     if let Some(queue) = &poller.memory.queue {
         return queue.clone();
@@ -127,12 +128,12 @@ fn queue_name(poller: &mut Poller) -> String {
     queue
 }
 
-/// Takes messages and fetches their files, until told to stop. The error is why no more come.
+/// Receives messages and fetches their files until told to stop. The error says why no more arrive.
 async fn listen(poller: &mut Poller, mut consumer: Consumer, stop: &Stop) -> Result<(), String> {
     let mut waiting: Vec<Announced> = Vec::new();
     let mut next_ms = i64::MIN;
     while !stop.flag.load(Ordering::Relaxed) {
-        // Where nothing waits, until the first; then a moment longer, for more.
+        // If nothing is pending, wait for the first; then a moment longer, for more.
         let patience = if waiting.is_empty() { LOOK } else { GATHER };
         let gathered = async {
             while waiting.len() < usize::from(MAX_UNDER_WAY) {
@@ -149,12 +150,12 @@ async fn listen(poller: &mut Poller, mut consumer: Consumer, stop: &Stop) -> Res
             }
             Ok(())
         };
-        // Being out of time is no error.
+        // A timeout is not an error.
         tokio::time::timeout(patience, gathered).await.unwrap_or(Ok(()))?;
         let now_ms = system_ms();
         let is_due = |one: &Announced| one.trial.retry_ms <= now_ms;
         if now_ms < next_ms || !waiting.iter().any(is_due) {
-            // A full list that waits for another try.
+            // The list is full of files that wait for another try.
             if waiting.len() == usize::from(MAX_UNDER_WAY) {
                 tokio::time::sleep(LOOK).await;
             }
@@ -175,7 +176,7 @@ async fn listen(poller: &mut Poller, mut consumer: Consumer, stop: &Stop) -> Res
     Ok(())
 }
 
-/// The file that a message announces, if it is one that is asked for.
+/// Returns the file that a message announces, if it is wanted.
 fn announced(poller: &Poller, delivery: &Delivery) -> Option<FileJob> {
     let headers = delivery.properties.headers().as_ref();
     let sum = headers.and_then(|headers| headers.inner().get("sum")).and_then(|sum| match sum {
@@ -197,8 +198,8 @@ fn announced(poller: &Poller, delivery: &Delivery) -> Option<FileJob> {
     }
 }
 
-/// Fetches files: those done with, those that are left for another try, and whether the host asks
-/// to be left alone.
+/// Fetches files. Returns those done with, those left for another try, and whether the host asks to
+/// be left alone.
 fn fetch(
     poller: &mut Poller,
     due: Vec<Announced>,

@@ -13,14 +13,15 @@ use lapin::{BasicProperties, Channel};
 use tempfile::TempDir;
 
 use super::*;
-use crate::fetch::poller::locked;
+use crate::fetch;
 use crate::fetch::replay_server::{Page, ReplayServer};
-use crate::fetch::{self, FetchConfig, Fetchers, Sink, Source, Taken, Unavailable};
+use crate::fetch::visit::locked;
+use crate::fetch::{FetchConfig, Fetchers, Sink, Source, Taken, Unavailable};
 
 /// A bound, not a measurement.
 const LONG: Duration = Duration::from_secs(60);
 
-/// The broker, as the one who announces.
+/// The broker, as the announcer.
 struct Broker {
     address: String,
     folder: PathBuf,
@@ -41,7 +42,7 @@ impl Broker {
         format!("amqp://{user}@{}/%2f", self.address)
     }
 
-    /// Does something on a channel of its own.
+    /// Runs `act` on a separate channel.
     fn with_channel<T>(&self, act: impl AsyncFnOnce(&Channel) -> T) -> T {
         self.runtime.block_on(async {
             let (url, properties) = (self.url("feed:feed"), ConnectionProperties::default());
@@ -85,7 +86,7 @@ impl Broker {
         assert_ne!(pid(), killed);
     }
 
-    /// Takes a queue away, and tells how many messages were left in it.
+    /// Deletes a queue, and returns how many messages were left in it.
     fn delete(&self, queue: &str) -> u32 {
         self.with_channel(async |channel| {
             channel.queue_delete(queue.into(), QueueDeleteOptions::default()).await.unwrap()
@@ -101,7 +102,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Files that are announced, and a fetcher that listens.
+/// Announced files, and a fetcher that listens.
 struct Feed {
     broker: Broker,
     server: ReplayServer,
@@ -167,7 +168,7 @@ impl Feed {
         })
     }
 
-    /// Waits until these files have come, and no others have.
+    /// Waits until exactly these files have arrived.
     fn wait_for(&self, names: &[&str]) {
         let names: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
         wait_until("the files come", || locked(&self.names.0).is_superset(&names));

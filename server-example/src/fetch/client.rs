@@ -12,16 +12,17 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use super::address::{Policy, redirected};
 use crate::clock::system_ms;
 
-/// Redirects that are followed for one file.
+/// Maximum number of redirects followed for one file.
 const MAX_REDIRECTS: usize = 3;
 
-/// Bytes of an error answer that are read for what it says.
+/// Bytes of an error answer that are read for its text.
 const MAX_PROBLEM_BYTES: u64 = 4096;
 
 /// Longest header values that are kept from one request to the next.
 const MAX_VALIDATOR_BYTES: usize = 256;
 
-/// What a server said of a version of a file, so that the next request can ask for a newer one.
+/// The validators that a server gave for a version of a file, so that the next request can ask for
+/// a newer one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Validators {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,13 +31,16 @@ pub(super) struct Validators {
     pub last_modified: Option<String>,
 }
 
-/// A good answer.
+/// Validators that stand for no version.
+pub(super) const UNKNOWN: Validators = Validators { etag: None, last_modified: None };
+
+/// A successful answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// The file; `None` where it is the version that the validators stand for.
+    /// The file; `None` if it is still the version of the validators.
     pub bytes: Option<Vec<u8>>,
     pub validators: Validators,
-    /// For how long the server says that asking again is no use.
+    /// For how long the answer is fresh, as the server says.
     pub fresh_ms: Option<i64>,
     /// The server's clock, milliseconds since 1970.
     pub date_ms: Option<i64>,
@@ -45,9 +49,9 @@ pub(super) struct Answer {
 /// A request that brought no file.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RequestError {
-    #[error("it is not there (status {0})")]
+    #[error("not found (status {0})")]
     Missing(u16),
-    #[error("the server asks for patience (status {status})")]
+    #[error("the server asks to wait (status {status})")]
     Busy { status: u16, retry_after_ms: Option<i64> },
     #[error("status {status}{problem}")]
     Status { status: u16, problem: String },
@@ -59,18 +63,18 @@ pub(super) enum RequestError {
     Redirect(String),
     #[error("the host cannot be reached: {0}")]
     Unreachable(ureq::Error),
-    #[error("broken off: {0}")]
+    #[error("the transfer broke off: {0}")]
     Broken(String),
 }
 
 impl RequestError {
-    /// Whether any other request to the host would go the same way now.
+    /// Whether any other request to the host would fail the same way now.
     pub(super) fn is_of_the_host(&self) -> bool {
         matches!(self, Self::Busy { .. } | Self::Unreachable(_))
     }
 }
 
-/// A client that cannot be made.
+/// A client that cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[error("no root certificates are installed (Debian's package: ca-certificates){0}")]
 pub struct RootsError(String);
@@ -89,7 +93,8 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// A client that names itself to servers. Trusts the certificates that the system trusts.
+    /// Creates a client that identifies itself to servers. It trusts the certificates that the
+    /// system trusts.
     pub(super) fn new(
         user_agent: &str,
         limits: Limits,
@@ -104,10 +109,10 @@ impl Client {
         let config = ureq::Agent::config_builder()
             .tls_config(tls.build())
             .user_agent(user_agent)
-            // From the look-up of the name to the last byte: no server can hold a thread longer.
+            // From the name lookup to the last byte: no server can hold a thread longer.
             .timeout_global(Some(limits.timeout))
             .timeout_connect(Some(limits.timeout.min(Duration::from_secs(15))))
-            // Each target is held against the policy, so they are followed here.
+            // Each target is checked against the policy, so redirects are followed here.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
@@ -115,7 +120,7 @@ impl Client {
         Self { agent: config.into(), limits, policy }
     }
 
-    /// Gets a file, or hears that it is still the version known.
+    /// Fetches a file, or learns that it is still the known version.
     pub(super) fn get(
         &self,
         address: &str,
@@ -182,7 +187,7 @@ impl Client {
             last_modified: validator(header::LAST_MODIFIED),
         };
         let limit = self.limits.max_bytes;
-        // Of the bytes as they are used, whatever their number was on the way.
+        // The limit is on the decoded bytes, however many were transferred.
         let mut bytes = Vec::new();
         let mut body = response.body_mut().as_reader().take(limit + 1);
         body.read_to_end(&mut bytes).map_err(|error| RequestError::Broken(error.to_string()))?;
@@ -226,7 +231,7 @@ fn failed(error: ureq::Error) -> RequestError {
     }
 }
 
-/// What an answer with an error status says of it, where it does so by RFC 9457.
+/// Returns the problem details of an answer with an error status, if it has them (RFC 9457).
 fn problem(response: &mut Response<Body>) -> String {
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -253,7 +258,7 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// For how long an answer is fresh: `max-age` less the age it has, else `Expires` (RFC 9111).
+/// Returns how long an answer is fresh: `max-age` minus its age, else `Expires` (RFC 9111).
 fn fresh_ms(headers: &HeaderMap, date_ms: Option<i64>) -> Option<i64> {
     let directives = text(headers, header::CACHE_CONTROL).unwrap_or_default();
     let mut max_age = None;
@@ -274,7 +279,7 @@ fn fresh_ms(headers: &HeaderMap, date_ms: Option<i64>) -> Option<i64> {
     Some((expires_ms - date_ms?).max(0))
 }
 
-/// What `Retry-After` asks for: seconds, or a date.
+/// Reads `Retry-After`: seconds or a date.
 fn wait_ms(text: &str, now_ms: i64) -> Option<i64> {
     match text.trim().parse::<u32>() {
         Ok(seconds) => Some(i64::from(seconds) * 1000),

@@ -1,51 +1,33 @@
-//! Folders that are listed: the Datamart's tree of SWOB files.
+//! Folders with listings: the Datamart's tree of SWOB files.
 //!
-//! Each folder is read level by level. A listing says of each entry when it was changed:
+//! Folders are read level by level. A listing says when each entry was changed:
 //!
-//! - A file whose time or size is new is asked for. One that is known is not.
-//! - A folder that holds files only changes its own time when a file comes, so while the listing
-//!   above shows the same time it is not asked for. A folder of folders does not, so it is.
-//! - Times are to the minute. What was changed within the minute of the listing is looked at again
-//!   by a conditional request.
+//! - A file whose time or size is new is requested; a known one is not.
+//! - The time of a folder that holds only files changes when a file arrives, so it is not requested
+//!   while the listing above shows the same time. That of a folder of folders does not, so it is
+//!   always requested.
+//! - Times are to the minute. What was changed within the minute of the listing is checked again
+//!   with a conditional request.
 //!
-//! A listing is asked for conditionally only where its files have names of their own (a folder of a
-//! day): a server that makes validators for listings makes them from the time of the folder, which
-//! stays when a file is written over.
+//! A listing is requested conditionally only if its files have unique names (a folder of a day): a
+//! server that makes validators for listings makes them from the time of the folder, which does not
+//! change when a file is overwritten.
 
-use super::client::{Answer, RequestError, Validators};
+use super::client::{Answer, RequestError, UNKNOWN, Validators};
 use super::listing::{Entry, read_listing};
 use super::memory::{FolderMemory, Memory, Pending, Trial};
-use super::poller::{UNKNOWN, Visit, locked};
+use super::visit::{FileJob, FileOutcome, Visit, locked};
 
-/// Folders below the one of the address: a day, a network, a day, a station.
+/// Maximum depth of folders below the address: a day, a network, a day, a station.
 const MAX_DEPTH: usize = 5;
 
-/// Failures after which a file is let go. The last is about an hour after the first.
+/// Failures after which a file is given up. The last is about an hour after the first.
 const MAX_FAILURES: u32 = 6;
-
-/// A file to ask for.
-#[derive(Clone, Debug)]
-pub(super) struct FileJob {
-    pub name: String,
-    pub address: String,
-    pub known: Validators,
-}
-
-/// How that went.
-pub(super) enum FileOutcome {
-    Done {
-        validators: Validators,
-        fresh_ms: Option<i64>,
-    },
-    Failed,
-    /// The poll has ended before: nothing is said of the file.
-    NotReached,
-}
 
 /// A folder to list.
 struct FolderJob {
     address: String,
-    /// What the listing above says of it, if a change since would show there.
+    /// Its stamp in the listing above, if a later change would show there.
     stamp: Option<u64>,
     known: Validators,
 }
@@ -57,7 +39,7 @@ enum Listing {
     Entries { entries: Vec<Entry>, listed_ms: i64, validators: Validators },
 }
 
-/// A file that stands in a listing and is to be asked for.
+/// A file of a listing that is to be requested.
 struct Wanted {
     folder: String,
     job: FileJob,
@@ -71,14 +53,8 @@ impl AsRef<FileJob> for Wanted {
     }
 }
 
-impl AsRef<FileJob> for FileJob {
-    fn as_ref(&self) -> &FileJob {
-        self
-    }
-}
-
 impl Visit<'_> {
-    /// Reads folders and what is below them, and asks for the files that are new.
+    /// Reads folders and everything below them, and requests the new files.
     pub(super) fn folders(&self, addresses: Vec<String>, is_dated: bool, memory: &mut Memory) {
         let mut wanted = Vec::new();
         let mut level: Vec<FolderJob> = addresses
@@ -142,7 +118,7 @@ impl Visit<'_> {
             Err(RequestError::Missing(_)) => return Some(Listing::Missing),
             Err(error) => {
                 tracing::warn!("{} {}: {error}", self.config.source, job.address);
-                // Without a listing the poll is not complete, whatever the reason.
+                // Without a listing the poll is incomplete, whatever the reason.
                 let reason = format!("{}: {error}", job.address);
                 if self.fail(error) {
                     self.stop_for(reason);
@@ -164,8 +140,8 @@ impl Visit<'_> {
         }
     }
 
-    /// The files of a listing that are new, or that wait for another try. Forgets those that are
-    /// not in it any more.
+    /// Returns the files of a listing that are new or wait for another try. Forgets those that are
+    /// no longer in it.
     fn new_files(
         &self,
         address: &str,
@@ -199,7 +175,7 @@ impl Visit<'_> {
         self.wait_still(address, folder)
     }
 
-    /// The files of a folder that wait for another try whose time has come.
+    /// Returns the files of a folder whose next try is due.
     fn wait_still(&self, address: &str, folder: &FolderMemory) -> Vec<Wanted> {
         let due = folder.pending.iter().filter(|(_, file)| file.trial.retry_ms <= self.now_ms);
         due.map(|(name, file)| Wanted {
@@ -215,13 +191,13 @@ impl Visit<'_> {
         .collect()
     }
 
-    /// Takes note of what became of a file.
+    /// Records the outcome of a file.
     fn note(&self, file: &Wanted, outcome: FileOutcome, memory: &mut Memory) {
         let folder = memory.folders.entry(file.folder.clone()).or_default();
         let Some(pending) = folder.pending.get_mut(&file.job.name) else { return };
         let is_over = match outcome {
             FileOutcome::Done { validators, .. } => {
-                // Asked for once more in the next poll, where the minute was not over yet.
+                // Requested once more in the next poll if the minute was not over yet.
                 let trial = Trial { failures: 0, retry_ms: self.now_ms + 1 };
                 *pending = Pending { validators, trial, is_settled: true, ..*pending };
                 file.is_settled

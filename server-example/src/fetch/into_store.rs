@@ -1,21 +1,21 @@
-//! Fetched files into the store, the same way as files from disk.
+//! Takes fetched files into the store, the same way as files from disk.
 
 use std::io::Cursor;
 
 use super::{Delivery, Sink, Taken, Unavailable};
 use crate::ingest::{Bounds, Ingest, Input, KindSummary, Label, Options, Summary};
-use crate::state::State;
+use crate::services::Services;
 
-impl Sink for State {
+impl Sink for Services {
     fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable> {
-        let _turn = self.lanes().fetched();
+        let _turn = self.lanes.fetched();
         let done = self.ingest(options(delivery), |ingest| read(delivery, ingest));
         let (faults, summary) = done.map_err(|error| Unavailable(error.to_string()))?;
         taken(&summary, faults)
     }
 }
 
-/// What is said of the files of a delivery beforehand.
+/// The options for the files of a delivery.
 fn options(delivery: &Delivery<'_>) -> Options {
     Options {
         feed: delivery.kind,
@@ -25,7 +25,7 @@ fn options(delivery: &Delivery<'_>) -> Options {
     }
 }
 
-/// Reads the files of a delivery; gives those that could not be read, and why.
+/// Reads the files of a delivery. Returns those that could not be read, and why.
 fn read(delivery: &Delivery<'_>, ingest: &mut Ingest<'_>) -> Vec<String> {
     let mut faults = Vec::new();
     for file in delivery.files {
@@ -38,7 +38,7 @@ fn read(delivery: &Delivery<'_>, ingest: &mut Ingest<'_>) -> Vec<String> {
     faults
 }
 
-/// What was taken. A store that failed has taken nothing for certain.
+/// Returns what was taken. If the store failed, nothing is certain to have been taken.
 fn taken(summary: &Summary, faults: Vec<String>) -> Result<Taken, Unavailable> {
     if let Some(error) = &summary.store_error {
         return Err(Unavailable(error.to_string()));

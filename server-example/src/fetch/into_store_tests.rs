@@ -1,10 +1,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use mesonet::{
-    AlertStore, ClosedWindow, Intake, MemoryStore, Reader, Selection, StationId, Variable,
-    parse_instant,
-};
+use mesonet::store::{AlertStore, Selection};
+use mesonet::time::parse_instant;
+use mesonet::{ClosedWindow, Intake, MemoryStore, Reader, StationId, Variable};
 
 use super::*;
 use crate::fetch::replay_server::{Page, ReplayServer};

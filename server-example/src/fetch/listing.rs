@@ -1,17 +1,17 @@
-//! Listings of folders as web servers make them (Apache's `mod_autoindex`, nginx's `autoindex`).
+//! Reads the folder listings of web servers (Apache's `mod_autoindex`, nginx's `autoindex`).
 
 use std::collections::BTreeMap;
 
-use mesonet::parse_instant;
+use mesonet::time::parse_instant;
 use sha2::{Digest, Sha256};
 
-/// Entries of one listing that are read.
+/// Maximum number of entries of a listing.
 pub(super) const MAX_ENTRIES: usize = 100_000;
 
-/// Longest name of an entry: that of a file.
+/// Longest name of an entry: the longest file name.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Text after a name that is looked at for a date.
+/// Length of the text after a name that is searched for a date.
 const MAX_TAIL_BYTES: usize = 200;
 
 /// A file or folder of a listing.
@@ -20,22 +20,22 @@ pub(super) struct Entry {
     /// Name, without the slash of a folder.
     pub name: String,
     pub is_folder: bool,
-    /// When it was last changed, to the minute, where the listing says it.
+    /// When it was last changed, to the minute, if the listing says so.
     pub modified_ms: Option<i64>,
-    /// Stands for name, time and size: a changed file has another stamp.
+    /// A digest of name, time and size: a changed file has another stamp.
     pub stamp: u64,
 }
 
 impl Entry {
-    /// Whether a change after the listing would show. The time is given to the minute, so a file
-    /// may change twice within it and look the same.
+    /// Whether a change after the listing would show. Times are to the minute, so a file may change
+    /// twice within one and look the same.
     pub(super) fn is_settled(&self, listed_ms: i64) -> bool {
         self.modified_ms.is_none_or(|modified_ms| modified_ms.saturating_add(62_000) <= listed_ms)
     }
 }
 
-/// Reads the entries of a listing, by name. Links that lead anywhere else than to a file or folder
-/// right below are left out; times are read as UTC. The error is a listing that is too long.
+/// Reads the entries of a listing, sorted by name. Links to anything but a file or folder directly
+/// below are left out; times are read as UTC.
 ///
 /// # Errors
 /// More entries than [`MAX_ENTRIES`].
@@ -51,7 +51,7 @@ pub(super) fn read_listing(page: &str) -> Result<Vec<Entry>, TooManyEntries> {
         }
         if entries.len() > MAX_ENTRIES { Err(TooManyEntries) } else { Ok(()) }
     };
-    // Each piece is a tag and the text up to the next.
+    // Each piece is a tag and the text up to the next tag.
     for piece in page.split('<').skip(1) {
         let (tag, text) = piece.split_once('>').unwrap_or((piece, ""));
         if let Some(attributes) =
@@ -70,9 +70,9 @@ pub(super) fn read_listing(page: &str) -> Result<Vec<Entry>, TooManyEntries> {
     Ok(entries.into_values().collect())
 }
 
-/// A listing that is longer than any real one.
+/// A listing longer than any real one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a listing of more than {MAX_ENTRIES} entries")]
+#[error("a listing has more than {MAX_ENTRIES} entries, which is the limit")]
 pub(super) struct TooManyEntries;
 
 /// The target of a link.
@@ -89,7 +89,7 @@ fn entry(href: &str, tail: &str) -> Option<Entry> {
         Some(name) => (name, true),
         None => (href, false),
     };
-    // No separator, scheme, query or escape: nothing that leads elsewhere.
+    // No separator, scheme, query or escape, so nothing that leads elsewhere.
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+@,=".contains(&byte);
     if name.is_empty()
         || name.len() > MAX_NAME_BYTES
@@ -101,7 +101,7 @@ fn entry(href: &str, tail: &str) -> Option<Entry> {
     let words: Vec<&str> = tail.split_whitespace().collect();
     let dated = words.windows(2).position(|pair| minute_ms(pair[0], pair[1]).is_some());
     let modified_ms = dated.and_then(|at| minute_ms(words[at], words[at + 1]));
-    // The day, the time and the size. Not the description, which may be made anew each time.
+    // The day, the time and the size, but not the description, which may differ each time.
     let told = dated.map_or(String::new(), |at| words[at..words.len().min(at + 3)].join(" "));
     let digest = Sha256::digest(format!("{href} {told}"));
     let stamp = digest.iter().take(8).fold(0, |stamp, &byte| stamp << 8 | u64::from(byte));

@@ -1,4 +1,4 @@
-//! What a fetcher has seen, kept over restarts so that nothing is fetched twice.
+//! What a fetcher has seen, kept across restarts so that nothing is fetched twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -8,16 +8,20 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::client::Validators;
+use super::retry::{pause_ms, random};
 
-/// What is not met for this long is forgotten.
+/// What has not been seen for this long is forgotten.
 const KEPT_MS: i64 = 4 * 86_400_000;
 
-/// Longest file that is read back: a million files are remembered in a fifth of it.
+/// Longest memory file that is read: a million files take a fifth of it.
 const MAX_BYTES: u64 = 128 << 20;
+
+/// First pause after a file failed.
+const FILE_PAUSE_MS: i64 = 60_000;
 
 const VERSION: u32 = 1;
 
-/// What a fetcher has seen. Losing it costs requests, not data: readings that come again change
+/// What a fetcher has seen. Losing it costs requests, not data: reading the same data again changes
 /// nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Memory {
@@ -26,7 +30,7 @@ pub(super) struct Memory {
     pub complete_ms: Option<i64>,
     /// Files at addresses of their own, by address.
     pub files: BTreeMap<String, FileMemory>,
-    /// The queue at a broker, which keeps what comes while nobody listens.
+    /// The queue at a broker, which keeps messages while nobody listens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
     /// Folders, by address.
@@ -38,7 +42,7 @@ pub(super) struct FileMemory {
     pub seen_ms: i64,
     #[serde(flatten)]
     pub validators: Validators,
-    /// Until when the server said that asking again is no use.
+    /// Until when the file is fresh, as the server said.
     pub fresh_until_ms: i64,
     pub trial: Trial,
 }
@@ -46,18 +50,18 @@ pub(super) struct FileMemory {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FolderMemory {
     pub seen_ms: i64,
-    /// What the listing above said of it, if a change since then would show there.
+    /// Its stamp in the listing above, if a later change would show there.
     pub stamp: Option<u64>,
-    /// Whether it holds no folders: then a file that comes changes its own time.
+    /// Whether it holds no folders: then a new file changes its own time.
     pub is_leaf: bool,
     pub validators: Validators,
     /// Stamps of the files that are done with.
     pub done: BTreeSet<u64>,
-    /// Files that will be asked for again, by name.
+    /// Files that will be requested again, by name.
     pub pending: BTreeMap<String, Pending>,
 }
 
-/// A file of a folder that is not done with: it failed, or it may have changed since.
+/// A file of a folder that needs another request: it failed, or it may have changed since.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pending {
     pub stamp: u64,
@@ -75,7 +79,7 @@ pub(super) struct Trial {
 }
 
 impl Memory {
-    /// Reads the memory back. What is not there, damaged or of another version is none.
+    /// Loads the memory. It starts empty if the file is missing, damaged or of another version.
     pub(super) fn load(path: &Path) -> Self {
         let read = || -> io::Result<Self> {
             let file = File::open(path)?;
@@ -84,15 +88,19 @@ impl Memory {
         match read() {
             Ok(memory) if memory.version == VERSION => return memory,
             Ok(memory) => {
-                tracing::warn!("{} is of version {}: not used", path.display(), memory.version);
+                tracing::warn!(
+                    "{} is not used: it is of version {}",
+                    path.display(),
+                    memory.version
+                );
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => tracing::warn!("{}: {error}: not used", path.display()),
+            Err(error) => tracing::warn!("{} is not used: {error}", path.display()),
         }
         Self::default()
     }
 
-    /// Writes the memory: whole, or not at all.
+    /// Writes the memory atomically.
     pub(super) fn save(&mut self, path: &Path) -> io::Result<()> {
         self.version = VERSION;
         let fresh = path.with_extension("new");
@@ -102,11 +110,18 @@ impl Memory {
         fs::rename(&fresh, path)
     }
 
-    /// Forgets what was not met for long.
+    /// Forgets what has not been seen for long.
     pub(super) fn forget(&mut self, now_ms: i64) {
         let oldest_ms = now_ms.saturating_sub(KEPT_MS);
         self.files.retain(|_, file| file.seen_ms >= oldest_ms);
         self.folders.retain(|_, folder| folder.seen_ms >= oldest_ms);
+    }
+}
+
+impl Trial {
+    pub(super) fn fail(&mut self, now_ms: i64) {
+        self.failures += 1;
+        self.retry_ms = now_ms.saturating_add(pause_ms(FILE_PAUSE_MS, self.failures, random()));
     }
 }
 
@@ -138,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_back_as_it_was_and_what_is_damaged_is_none() {
+    fn it_comes_back_as_it_was_and_starts_empty_if_damaged() {
         let folder =
             std::env::temp_dir().join(format!("mesonet-fetch-memory-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
@@ -156,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_met_for_long_is_forgotten() {
+    fn what_was_not_seen_for_long_is_forgotten() {
         let mut memory = memory();
         memory.forget(KEPT_MS + 6);
         assert_eq!((memory.files.len(), memory.folders.len()), (0, 1));

@@ -1,17 +1,18 @@
-//! Live fetchers: feed files from the services that publish them, as they come.
+//! Live fetchers: feed files from the services that publish them, as they appear.
 //!
 //! | Source | File |
 //! | --- | --- |
 //! | Folders of the Datamart, listed | `folders.rs`, `listing.rs` |
 //! | api.weather.gov by station, a file at one address | `poller.rs` |
 //! | The Datamart's messages (feature `amqp`) | `notice.rs`, `amqp.rs` |
+//! | Requests of one poll | `visit.rs` |
 //! | One request | `client.rs`, `address.rs`, `retry.rs` |
-//! | What was seen, over restarts | `memory.rs` |
+//! | What was seen, across restarts | `memory.rs` |
 //! | From files to the store | `into_store.rs` |
 //!
-//! A [`Poller`] asks conditionally, remembers what it has seen over restarts, backs off where a
-//! server fails or asks for it, and hands each file that came whole to a [`Sink`]. What each
-//! setting means stands in `docs/fetch.md`.
+//! A [`Poller`] makes conditional requests, remembers what it has seen across restarts, backs off
+//! when a server fails or asks for it, and hands each complete file to a [`Sink`]. The settings are
+//! described in `docs/fetch.md`.
 
 mod address;
 #[cfg(feature = "amqp")]
@@ -26,6 +27,7 @@ mod notice;
 mod poller;
 mod retry;
 mod settings;
+mod visit;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,74 +35,74 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mesonet::feed::FeedKind;
+use mesonet::feed;
 use sha2::{Digest, Sha256};
 
 pub use client::RootsError;
-pub use poller::{Poller, Round};
-pub use settings::{FetchConfig, Source};
+pub use poller::Poller;
+pub use settings::{FetchConfig, InvalidSetting, Source};
+pub use visit::Round;
 
 use crate::clock::system_ms;
-use crate::config::ConfigError;
-use poller::locked;
+use visit::locked;
 
-/// A file that came whole.
+/// A complete file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchedFile<'a> {
-    /// Its name, from which its kind may be told.
+    /// Its name, which may tell its kind.
     pub name: &'a str,
     /// Where it came from.
     pub address: &'a str,
-    /// What is in it.
+    /// Its content.
     pub bytes: &'a [u8],
 }
 
-/// Files that came together.
+/// Files that arrived together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<'a> {
     /// The files, in the order of their folder.
     pub files: &'a [FetchedFile<'a>],
-    /// When they came, milliseconds since 1970.
+    /// When they arrived, milliseconds since 1970.
     pub received_ms: i64,
-    /// Their kind, where the settings say it.
-    pub kind: Option<FeedKind>,
+    /// Their kind, if the settings give it.
+    pub kind: Option<feed::Kind>,
 }
 
-/// What a sink took of a delivery.
+/// What a sink took from a delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// Reports of the files.
     pub reports: u64,
     /// Their readings.
     pub readings: u64,
-    /// Files that are of no kind that is read, or damaged: their addresses and why. They are not
-    /// fetched again until they change.
+    /// Files of an unknown kind or damaged: their addresses and why. They are not fetched again
+    /// until they change.
     pub faults: Vec<String>,
 }
 
-/// A store that takes nothing now: the files are fetched again later.
+/// The store takes nothing now: the files are fetched again later.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub String);
 
 /// Where fetched files go.
 pub trait Sink: Send + Sync {
-    /// Takes files in. What it has taken when it returns is safe: it is not fetched again. A file
-    /// that cannot be read keeps no other from being taken.
+    /// Takes files in. What it has taken when it returns is durable and is not fetched again. A
+    /// file that cannot be read does not keep others from being taken.
     ///
     /// # Errors
     /// The store takes nothing now.
     fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable>;
 }
 
-/// Fetchers at work. They stop when this is dropped, each after the request that is under way.
+/// Running fetchers. They stop when this is dropped, each after the request under way.
 #[derive(Debug, Default)]
 pub struct Fetchers {
-    told_to_stop: Arc<Stop>,
+    stop_signal: Arc<Stop>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// A sign to stop that sleepers wake for.
+/// A stop signal that wakes sleepers.
 #[derive(Debug, Default)]
 struct Stop {
     flag: AtomicBool,
@@ -111,7 +113,8 @@ struct Stop {
 /// Starts a thread for each source. `folder` is where they keep what they have seen.
 ///
 /// # Errors
-/// A setting makes no sense, the folder cannot be made, the system has no root certificates, or no thread can be started.
+/// A setting is invalid, the folder cannot be created, the system has no root certificates, or a
+/// thread cannot be started.
 pub fn spawn(
     configs: &[FetchConfig],
     folder: Option<&Path>,
@@ -123,12 +126,12 @@ pub fn spawn(
     }
     for config in configs {
         let path = folder.map(|folder| folder.join(memory_name(config)));
-        let stop = Arc::clone(&fetchers.told_to_stop);
+        let stop = Arc::clone(&fetchers.stop_signal);
         let thread = std::thread::Builder::new().name(format!("fetch {}", config.source));
         let mut poller = Poller::new(config.clone(), path, Arc::clone(sink))?;
-        // What stands before an @ may be a password.
+        // What precedes an @ may be a password.
         let shown = config.url().rsplit('@').next().unwrap_or_default();
-        tracing::info!("fetches {} from {shown}", config.source);
+        tracing::info!("fetching {} from {shown}", config.source);
         fetchers.threads.push(thread.spawn(move || run(&mut poller, &stop))?);
     }
     Ok(fetchers)
@@ -137,18 +140,18 @@ pub fn spawn(
 /// A fetcher that could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// No certificates to tell servers by.
+    Setting(#[from] InvalidSetting),
+    /// There are no certificates to verify servers with.
     #[error(transparent)]
     Roots(#[from] RootsError),
-    /// The folder of the memory, or the thread.
+    /// The folder of the memory or the thread cannot be created.
     #[error("cannot start a fetcher: {0}")]
     Io(#[from] std::io::Error),
 }
 
-/// The file in which a source keeps what it has seen: another address is another memory.
+/// Returns the name of the file in which a source keeps what it has seen: one file per address.
 fn memory_name(config: &FetchConfig) -> String {
     use std::fmt::Write;
     let digest = Sha256::digest(config.url());
@@ -172,10 +175,10 @@ fn run(poller: &mut Poller, stop: &Stop) {
     }
 }
 
-/// Says in the log how a poll went.
+/// Logs how a poll went.
 fn say(source: Source, round: &Round, wait_ms: i64) {
     if let Some(reason) = &round.stopped {
-        tracing::warn!("{source}: {reason}; goes on in {} s", wait_ms / 1000);
+        tracing::warn!("{source}: {reason}; retrying in {} s", wait_ms / 1000);
     }
     if round.taken + round.failed + round.unreadable > 0 {
         tracing::info!(
@@ -208,12 +211,12 @@ impl Stop {
 }
 
 impl Fetchers {
-    /// Tells all to stop and waits until they have.
+    /// Tells all fetchers to stop and waits until they have.
     pub fn stop(mut self) {
-        self.told_to_stop.tell();
+        self.stop_signal.tell();
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a fetcher had ended by a panic");
+                tracing::error!("a fetcher panicked");
             }
         }
     }
@@ -221,11 +224,12 @@ impl Fetchers {
 
 impl Drop for Fetchers {
     fn drop(&mut self) {
-        self.told_to_stop.tell();
+        self.stop_signal.tell();
     }
 }
 
 #[cfg(test)]
+#[path = "../../tests/support/replay_server.rs"]
 mod replay_server;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
-//! What a message broker of Sarracenia says of a file: the format "v02" of `sr_post(7)`.
+//! Messages of a Sarracenia broker about a file: the format "v02" of `sr_post(7)`.
 //!
 //! The first line of a message is a time, the base of an address and the rest of it, separated by
-//! blanks. The header `sum` says what became of the file.
+//! spaces. The header `sum` says what happened to the file.
 
 use axum::http::Uri;
 
@@ -17,24 +17,23 @@ pub(super) struct Notice {
     pub name: String,
 }
 
-/// A message that announces nothing that may be fetched.
+/// A message that does not announce a file that may be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoticeError {
-    #[error("a message of {0} bytes; allowed are {MAX_BYTES}")]
+    #[error("a message is {0} bytes long; the limit is {MAX_BYTES}")]
     TooLong(usize),
-    #[error("a message whose first line is not \"time base path\"")]
+    #[error("the first line of a message is not \"time base path\"")]
     Form,
-    #[error("a message of a file at \"{0}\"; allowed are the hosts of the settings")]
+    #[error("a message about a file at \"{0}\", which is not on a configured host")]
     Elsewhere(String),
 }
 
-/// Whether a message is of a file that has come, by its header `sum`: `R` is one that was removed,
-/// `L` a link.
+/// Whether a message announces a new file, by its header `sum`: `R` is a removed file, `L` a link.
 pub(super) fn announces_content(sum: Option<&str>) -> bool {
     sum.is_none_or(|sum| !sum.starts_with(['R', 'L']))
 }
 
-/// Reads a message. The file has to lie on one of the hosts.
+/// Reads a message. The file must be on one of the hosts.
 pub(super) fn read_notice(
     message: &[u8],
     hosts: &[String],
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused() {
+    fn malformed_messages_are_refused() {
         for message in [
             "",
             "\n",
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scheme_is_one_in_capitals_too() {
+    fn a_scheme_may_be_in_capitals() {
         let notice = read("20241201000123.456 Https://dd.weather.gc.ca/ a.xml").unwrap();
         assert_eq!(notice.address, "Https://dd.weather.gc.ca/a.xml");
     }

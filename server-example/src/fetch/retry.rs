@@ -5,31 +5,30 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 /// Longest pause after failures.
 const MAX_PAUSE_MS: i64 = 3_600_000;
 
-/// Longest pause that a server can ask for.
+/// Longest pause that a server can request.
 const MAX_PATIENCE_MS: i64 = 86_400_000;
 
-/// The pause after a number of failures in a row: it doubles from the first, up to an hour, and a
-/// random part of up to half of it is left out, so that clients that failed together do not come
-/// back together.
+/// Returns the pause after a number of failures in a row. It doubles from the first, up to an hour,
+/// minus a random part of up to half, so that clients that failed together do not return together.
 pub(super) fn pause_ms(first_ms: i64, failures: u32, random: f64) -> i64 {
     let doubled = first_ms.saturating_mul(1 << failures.saturating_sub(1).min(20));
     let whole = doubled.clamp(1, MAX_PAUSE_MS.max(first_ms));
     whole - (whole as f64 / 2.0 * random) as i64
 }
 
-/// The pause where a server may have asked for one: never shorter than that.
+/// Returns the pause if a server may have asked for one: never shorter than that.
 pub(super) fn asked_pause_ms(own_ms: i64, retry_after_ms: Option<i64>) -> i64 {
     own_ms.max(retry_after_ms.unwrap_or(0).min(MAX_PATIENCE_MS))
 }
 
-/// The time to the next poll: the interval and up to a tenth more, so that many servers that were
-/// started together do not poll together.
+/// Returns the time to the next poll: the interval and up to a tenth more, so that servers started
+/// together do not poll together.
 pub(super) fn interval_ms(interval_s: u32, random: f64) -> i64 {
     let interval_ms = i64::from(interval_s) * 1000;
     interval_ms + (interval_ms as f64 / 10.0 * random) as i64
 }
 
-/// A random number from 0 to 1. The seeds of hash maps are the randomness that is at hand.
+/// Returns a random number from 0 to 1, from the random seeds of hash maps.
 pub(super) fn random() -> f64 {
     (RandomState::new().build_hasher().finish() >> 11) as f64 / (1_u64 << 53) as f64
 }
@@ -39,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_doubles_up_to_an_hour_and_half_of_it_is_chance() {
+    fn a_pause_doubles_up_to_an_hour_and_half_of_it_is_random() {
         let whole: Vec<i64> = (1..=8).map(|failures| pause_ms(60_000, failures, 0.0)).collect();
         let minutes = [1, 2, 4, 8, 16, 32, 60, 60].map(|minutes| minutes * 60_000);
         assert_eq!(whole, minutes);

@@ -5,26 +5,37 @@ use std::path::Path;
 use std::time::Duration;
 
 use axum::http::{HeaderValue, Uri};
-use mesonet::feed::FeedKind;
+use mesonet::feed;
 use serde::{Deserialize, Serialize};
 
 use super::address::{Policy, Template};
 use super::client::Limits;
-use crate::config::ConfigError;
+
+/// A setting whose value is not allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key} is {got}; it must be {allowed}")]
+pub struct InvalidSetting {
+    /// Key of the setting.
+    pub key: &'static str,
+    /// What was given.
+    pub got: String,
+    /// What is allowed.
+    pub allowed: &'static str,
+}
 
 /// Where feed files come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// SWOB files of the Meteorological Service of Canada: folders of its Datamart, listed.
+    /// SWOB files of the Meteorological Service of Canada, from folder listings of its Datamart.
     DatamartSwob,
     /// The same files, announced by the Datamart's message broker.
     DatamartAmqp,
-    /// Alerts of Environment and Climate Change Canada: folders of the Datamart, listed.
+    /// Alerts of Environment and Climate Change Canada, from folder listings of the Datamart.
     DatamartCap,
     /// Observations of api.weather.gov, station by station.
     NwsObservations,
-    /// Alerts of api.weather.gov that are in force.
+    /// Active alerts of api.weather.gov.
     NwsAlerts,
     /// One file at one address, or one for each station.
     Url,
@@ -51,7 +62,7 @@ impl Source {
             Self::DatamartAmqp => Some("amqps://anonymous:anonymous@dd.weather.gc.ca/%2f"),
             Self::DatamartCap => Some("https://dd.weather.gc.ca/{date}/WXO-DD/alerts/cap/"),
             Self::NwsAlerts => Some("https://api.weather.gov/alerts/active"),
-            // Not `/latest`: it may come before an observation of the hour that is made later.
+            // Not `/latest`: it may miss an earlier observation that is published later.
             Self::NwsObservations => {
                 Some("https://api.weather.gov/stations/{station}/observations?limit=10")
             }
@@ -64,7 +75,7 @@ impl Source {
         matches!(self, Self::DatamartSwob | Self::DatamartCap)
     }
 
-    /// The endings of the files that are asked for.
+    /// The extensions of the files that are fetched.
     const fn endings(self) -> &'static [&'static str] {
         match self {
             Self::DatamartCap => &["cap"],
@@ -73,7 +84,7 @@ impl Source {
         }
     }
 
-    /// What is asked for in the request for a file.
+    /// The `Accept` header of a request for a file.
     pub(super) const fn accept(self) -> &'static str {
         match self {
             Self::NwsObservations | Self::NwsAlerts => "application/geo+json",
@@ -94,22 +105,22 @@ impl fmt::Display for Source {
 pub struct FetchConfig {
     /// Where the files come from.
     pub source: Source,
-    /// What the requests say who asks, with a way to reach them: the services ask for it.
+    /// The `User-Agent` of requests, with a contact: the services ask for it.
     pub user_agent: String,
-    /// The address, with the placeholders `{date}`, `{observed}` and `{station}`; the source's own
-    /// if it is not given. For `datamart-amqp` that of the broker.
+    /// The address, with the placeholders `{date}`, `{observed}` and `{station}`; by default the
+    /// source's own. For `datamart-amqp`, that of the broker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Stations that are asked for; empty stands for all where the source lists them.
+    /// Stations to fetch; empty means all that the source lists.
     #[serde(default)]
     pub stations: Vec<String>,
-    /// Kind of the files, by its name; found from each file if it is not given.
+    /// Kind of the files, by name; detected from each file if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Seconds from one poll to the next.
     #[serde(default = "interval_s")]
     pub interval_s: u32,
-    /// Requests that are under way at once.
+    /// Number of concurrent requests.
     #[serde(default = "connections")]
     pub connections: usize,
     /// Seconds that one request may take, to the last byte.
@@ -118,13 +129,13 @@ pub struct FetchConfig {
     /// Longest file.
     #[serde(default = "max_file_bytes")]
     pub max_file_bytes: u64,
-    /// Whether an address without encryption is allowed, and to other machines too.
+    /// Whether unencrypted addresses of other machines are allowed.
     #[serde(default)]
     pub allow_http: bool,
-    /// What the broker's messages are selected by (`datamart-amqp`).
+    /// The topic that selects the broker's messages (`datamart-amqp`).
     #[serde(default = "topic")]
     pub topic: String,
-    /// Hosts that an announced file may lie on (`datamart-amqp`).
+    /// Hosts that an announced file may be on (`datamart-amqp`).
     #[serde(default = "hosts")]
     pub hosts: Vec<String>,
 }
@@ -154,7 +165,7 @@ fn hosts() -> Vec<String> {
 }
 
 impl FetchConfig {
-    /// The settings of a source with the defaults for the rest.
+    /// The settings of a source, with defaults for the rest.
     pub fn new(source: Source, user_agent: impl Into<String>) -> Self {
         Self {
             source,
@@ -176,9 +187,9 @@ impl FetchConfig {
     ///
     /// # Errors
     /// A value that is not allowed.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self) -> Result<(), InvalidSetting> {
         let refuse = |key, got: &dyn fmt::Display, allowed| {
-            Err(ConfigError::Value { key, got: got.to_string(), allowed })
+            Err(InvalidSetting { key, got: got.to_string(), allowed })
         };
         let agent = &self.user_agent;
         let has_contact = agent.contains('@') || agent.contains("://");
@@ -191,7 +202,7 @@ impl FetchConfig {
             return refuse("fetch.user_agent", &format!("\"{agent}\""), allowed);
         }
         if let Some(kind) = &self.kind
-            && kind.parse::<FeedKind>().is_err()
+            && kind.parse::<feed::Kind>().is_err()
         {
             return refuse("fetch.kind", &format!("\"{kind}\""), "the name of a kind of feed");
         }
@@ -216,21 +227,20 @@ impl FetchConfig {
         if self.source == Source::DatamartAmqp { self.check_broker() } else { self.check_url() }
     }
 
-    pub(super) fn template(&self) -> Result<Template, ConfigError> {
+    pub(super) fn template(&self) -> Result<Template, InvalidSetting> {
         let url = self.url();
-        Template::new(url).ok_or_else(|| ConfigError::Value {
+        Template::new(url).ok_or_else(|| InvalidSetting {
             key: "fetch.url",
             got: format!("\"{url}\""),
-            allowed: "an address with the placeholders {date}, {observed} and {station} only",
+            allowed: "an address with no placeholders but {date}, {observed} and {station}",
         })
     }
 
-    fn check_url(&self) -> Result<(), ConfigError> {
+    fn check_url(&self) -> Result<(), InvalidSetting> {
         let (url, template) = (self.url(), self.template()?);
-        let refuse =
-            |got: String, allowed| Err(ConfigError::Value { key: "fetch.url", got, allowed });
+        let refuse = |got: String, allowed| Err(InvalidSetting { key: "fetch.url", got, allowed });
         if template.names_stations() && self.stations.is_empty() {
-            let allowed = "an address without {station} where no stations are given";
+            let allowed = "an address without {station} if no stations are given";
             return refuse(format!("\"{url}\""), allowed);
         }
         let any = ["X".to_owned()];
@@ -246,12 +256,12 @@ impl FetchConfig {
         Ok(())
     }
 
-    fn check_broker(&self) -> Result<(), ConfigError> {
+    fn check_broker(&self) -> Result<(), InvalidSetting> {
         if !cfg!(feature = "amqp") {
-            return Err(ConfigError::Value {
+            return Err(InvalidSetting {
                 key: "fetch.source",
                 got: self.source.to_string(),
-                allowed: "datamart-swob, datamart-cap, nws-observations, nws-alerts and url: this \
+                allowed: "datamart-swob, datamart-cap, nws-observations, nws-alerts or url: this \
                           server was built without the feature amqp",
             });
         }
@@ -262,14 +272,14 @@ impl FetchConfig {
         if url.starts_with("amqps://") || rest.is_some() && (here || self.allow_http) {
             return Ok(());
         }
-        Err(ConfigError::Value {
+        Err(InvalidSetting {
             key: "fetch.url",
-            // Not the address itself: it may hold a password.
+            // Not the address itself: it may contain a password.
             got: format!(
                 "an address that starts with \"{}\"",
                 url.chars().take(8).collect::<String>()
             ),
-            allowed: "amqps://…; amqp:// on this machine, or with allow_http = true",
+            allowed: "amqps://…; amqp:// only on this machine or with allow_http = true",
         })
     }
 
@@ -286,17 +296,17 @@ impl FetchConfig {
         Limits { max_bytes: self.max_file_bytes, timeout }
     }
 
-    pub(super) fn kind(&self) -> Option<FeedKind> {
+    pub(super) fn kind(&self) -> Option<feed::Kind> {
         self.kind.as_ref()?.parse().ok()
     }
 
-    /// Whether a file of a folder is asked for: by its end, and by the station in its name.
+    /// Whether a file of a folder is wanted, by its extension and the station in its name.
     pub(super) fn wants(&self, name: &str) -> bool {
         let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
         if !extension.is_some_and(|extension| self.source.endings().contains(&extension)) {
             return false;
         }
-        // The address names the stations already, or all are asked for.
+        // The address already names the stations, or all are wanted.
         if self.stations.is_empty() || self.url().contains("{station}") {
             return true;
         }

@@ -23,7 +23,7 @@ fn a_source_has_an_address_of_its_own_and_only_the_stations_are_to_be_said() {
     assert_eq!(alerts.url(), "https://api.weather.gov/alerts/active");
     let awc = "source = \"url\"\nurl = \"https://aviationweather.gov/data/cache/metars.cache.csv.gz\"\n\
                kind = \"awc-csv\"";
-    assert_eq!(read(awc).unwrap().kind(), Some(FeedKind::AwcCsv));
+    assert_eq!(read(awc).unwrap().kind(), Some(feed::Kind::AwcCsv));
 }
 
 #[test]
@@ -33,12 +33,12 @@ fn what_makes_no_sense_is_refused_with_what_is_allowed() {
     for (table, says) in [
         ("source = \"ftp\"".to_owned(), "unknown variant"),
         ("source = \"url\"\nurl2 = \"x\"".to_owned(), "unknown field"),
-        ("source = \"url\"".to_owned(), "fetch.url is \"\"; allowed is an absolute address"),
-        (url("http://example.org/a"), "allowed is https://…"),
+        ("source = \"url\"".to_owned(), "fetch.url is \"\"; it must be an absolute address"),
+        (url("http://example.org/a"), "it must be https://…"),
         (url("file:///etc/passwd"), "fetch.url"),
         (url("https://user:word@example.org/"), "without a password"),
-        (url("https://example.org/{day}"), "{date}, {observed} and {station} only"),
-        (url("https://example.org/{station}"), "without {station} where no stations are given"),
+        (url("https://example.org/{day}"), "no placeholders but {date}, {observed} and {station}"),
+        (url("https://example.org/{station}"), "without {station} if no stations are given"),
         (of_folder("https://example.org/a"), "the address of a folder, which ends with /"),
         ("source = \"nws-observations\"".to_owned(), "no stations are given"),
         (url("https://example.org/a") + "\nkind = \"x\"", "fetch.kind is \"x\""),
@@ -60,9 +60,9 @@ fn what_makes_no_sense_is_refused_with_what_is_allowed() {
 
 #[test]
 fn tables_of_the_configuration_file_are_sources_and_without_one_nothing_is_fetched() {
-    use figment::providers::{Format, Serialized, Toml};
+    use figment::providers::{Format, Toml};
     let read = |text: &str| {
-        let figment = figment::Figment::from(Serialized::defaults(crate::Config::default()));
+        let figment = figment::Figment::new();
         figment.merge(Toml::string(text)).extract::<crate::Config>().unwrap()
     };
     assert_eq!(read("").fetch, []);

@@ -1,4 +1,4 @@
-use mesonet::parse_instant;
+use mesonet::time::parse_instant;
 
 use super::replay_server::{Page, ReplayServer, recorded_bytes};
 use super::*;
@@ -61,7 +61,7 @@ impl Setup {
         self.poller = poller(&self.config, &self.memory, &self.sink);
     }
 
-    /// Polls at a time; what was asked for with the status, and the names of what was taken.
+    /// Polls at a time. Returns the requests with their status, and the names of what was taken.
     fn poll(&mut self, now: &str) -> (Round, Vec<String>, Vec<String>) {
         let now_ms = parse_instant(now).unwrap();
         self.server.set_now(now_ms);
@@ -74,7 +74,7 @@ impl Setup {
         (round, self.server.asked(), taken)
     }
 
-    /// Seconds from a time to the next poll.
+    /// Returns the seconds from a time to the next poll.
     fn pause_s(&self, now: &str) -> f64 {
         (self.poller.next_ms() - parse_instant(now).unwrap()) as f64 / 1000.0
     }
@@ -135,7 +135,7 @@ fn observations_are_asked_for_station_by_station_and_one_that_fails_is_tried_lat
     assert_eq!(taken, ["KALB-observations", "KTAN-observations"]);
     assert_eq!((round.taken, round.failed, round.stopped), (2, 1, None));
 
-    // Within the pause it is left alone, then it is tried again.
+    // It is left alone during the pause, then tried again.
     let (_, asked, _) = setup.poll("2026-07-15T20:00:20Z");
     assert_eq!(asked.len(), 2);
     setup.server.put_file(
@@ -182,7 +182,7 @@ fn a_file_that_changes_within_the_minute_of_the_listing_is_not_missed() {
     assert_eq!((asked.len(), taken.len()), (2, 1));
     assert_eq!(setup.poll("2023-03-01T04:02:20Z").1, ["200 /latest/"]);
 
-    // Where nothing changed, a conditional request settles it.
+    // If nothing changed, a conditional request settles it.
     setup.server.put_file(path, VTF, "2023-03-01T04:03:10Z");
     assert_eq!(setup.poll("2023-03-01T04:03:20Z").2.len(), 1);
     assert_eq!(
@@ -246,7 +246,7 @@ fn over_midnight_the_day_before_is_looked_at_until_all_has_come() {
     assert_eq!(taken.len(), 2);
     put(&setup, "20230301", "2359", "2023-03-02T00:06:00Z");
     assert_eq!(setup.poll("2023-03-02T01:30:00Z").2.len(), 1);
-    // The grace is over: yesterday is not asked for any more.
+    // The grace period is over: yesterday is no longer requested.
     setup.poll("2023-03-02T03:31:00Z");
     let (_, asked, _) = setup.poll("2023-03-02T03:36:00Z");
     assert!(asked.iter().all(|path| path.starts_with("200 /20230302/")), "{asked:?}");
@@ -272,7 +272,7 @@ fn a_server_that_asks_for_patience_gets_it() {
         let headers = vec![("retry-after", retry_after.to_owned())];
         setup.server.put("/obs.txt", Page::Status(status, headers, String::new()));
         let (round, _, _) = setup.poll("2023-03-01T05:00:00Z");
-        assert_eq!(round.stopped, Some(format!("the server asks for patience (status {status})")));
+        assert_eq!(round.stopped, Some(format!("the server asks to wait (status {status})")));
         assert_eq!(setup.pause_s("2023-03-01T05:00:00Z"), 1800.0);
     }
     setup.server.put_file("/obs.txt", "metar/bulletins/sa.txt", "2023-03-01T05:00:00Z");
@@ -322,7 +322,7 @@ fn files_that_do_not_come_whole_keep_no_other_from_coming() {
     assert_eq!(round.stopped, None);
     assert_eq!(asked.iter().filter(|path| path.contains("around")).count(), 4);
 
-    // What could not be read is not asked for again until it changes; what did not come is.
+    // What could not be read is not requested again until it changes; what did not arrive is.
     let (round, ..) = setup.poll("2023-03-01T04:05:00Z");
     assert_eq!((round.asked, round.failed), (6, 6));
     setup.server.put_file(&at("cut"), WTS, "2023-03-01T04:06:00Z");
@@ -432,7 +432,7 @@ fn a_fetcher_that_is_told_to_stop_does() {
     while locked(&sink.files).is_empty() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    // It sleeps for minutes now; to be told wakes it.
+    // It sleeps for minutes now; the stop signal wakes it.
     fetchers.stop();
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1);
 }

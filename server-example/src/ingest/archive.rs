@@ -1,7 +1,7 @@
-//! The files of tar and zip archives, one at a time.
+//! Reads the files of tar and zip archives, one at a time.
 //!
-//! What an archive says of itself is not believed before it is bounded: the libraries would read
-//! the long names of a tar archive into memory whatever their length, and make an index of a zip
+//! What an archive says about itself is bounded before it is believed: the libraries would read the
+//! long names of a tar archive into memory whatever their length, and build an index of a zip
 //! archive however many files it names.
 
 use std::io::Read;
@@ -13,11 +13,11 @@ use zip::unstable::read::ZipIterable;
 use super::budget::Work;
 use super::source::{Label, ReadSeek, Source, SourceError};
 
-/// Longest header of a tar archive that tells of the entry behind it: sixteen times the longest
-/// path of any system.
+/// Longest header of a tar archive that describes the next entry: sixteen times the longest path of
+/// any system.
 pub(super) const MAX_HEADER_BYTES: u64 = 64 << 10;
 
-/// What the headers before an entry of a tar archive say of it.
+/// What the headers before an entry of a tar archive say about it.
 #[derive(Debug, Default)]
 struct Ahead {
     path: Option<Vec<u8>>,
@@ -26,7 +26,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Reads a header, if that is what an entry is.
+    /// Reads an entry if it is a header.
     fn read(&mut self, entry: &mut tar::Entry<'_, impl Read>) -> Result<bool, SourceError> {
         match entry.header().entry_type() {
             EntryType::GNULongName => {
@@ -47,7 +47,7 @@ impl Ahead {
                     }
                 }
             }
-            // Of the targets of links and of all entries together nothing is of use here.
+            // Link targets and global headers are of no use here.
             EntryType::GNULongLink | EntryType::XGlobalHeader => {}
             _ => return Ok(false),
         }
@@ -86,7 +86,7 @@ impl Source<'_> {
             let Ahead { path, size, is_sparse } = std::mem::take(&mut ahead);
             self.budget.spend(Work::Entries, 1)?;
             if size.is_some_and(|size| size != entry.size()) {
-                // Where the next entry begins is uncertain now.
+                // Where the next entry begins is now uncertain.
                 return Err(SourceError::TarSize);
             }
             let path = path.map_or_else(|| entry.path_bytes(), Into::into);
@@ -141,7 +141,7 @@ impl Source<'_> {
     }
 }
 
-/// Names that the makers of archives put in for themselves.
+/// Whether a path is one that archivers add for themselves.
 fn is_hidden(path: &str) -> bool {
     path.split('/').any(|part| part.starts_with('.') && part != "." || part == "__MACOSX")
 }

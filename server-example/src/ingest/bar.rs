@@ -1,4 +1,4 @@
-//! The bar that shows how far a command is.
+//! The progress bar of commands.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ const TICK: Duration = Duration::from_millis(100);
 const BYTES: &str = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} to go";
 const FIELDS: &str = "{bar:40} {pos} of {len} fields, {per_sec}, {eta} to go";
 
-/// Does work under a bar over the bytes of files, where someone looks at it; `show` says how far it
-/// is.
+/// Does work under a progress bar over the bytes of files, if the output is a terminal; `show`
+/// updates it.
 pub(super) fn under_bar<T>(
     paths: &[PathBuf],
     show: impl Fn(&ProgressBar) + Sync,
@@ -37,7 +37,7 @@ pub(super) fn under_bar<T>(
     outcome
 }
 
-/// Makes the bar one over so many fields, once.
+/// Turns the bar into one over so many fields, once.
 pub(super) fn show_fields(bar: &ProgressBar, fields: u64, unpacked: u64) {
     if bar.length() != Some(fields) {
         bar.reset();
@@ -60,7 +60,7 @@ fn bar(paths: &[PathBuf]) -> ProgressBar {
     }
 }
 
-/// Bytes of a file, or of the files of a folder; what cannot be read counts nothing here.
+/// Bytes of a file, or of the files of a folder; what cannot be read counts as 0.
 fn length(path: &Path) -> u64 {
     let Ok(metadata) = std::fs::metadata(path) else { return 0 };
     if !metadata.is_dir() {

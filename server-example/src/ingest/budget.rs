@@ -1,16 +1,15 @@
-//! How much work a file may ask for: a constant, and so much more for each KiB of it.
+//! How much work a file may ask for: a constant, plus an amount for each KiB.
 //!
-//! A file of a few bytes can stand for gigabytes, for millions of reports, or for a field of
-//! millions of cells. What it costs is counted while it is read; a file that asks for more than its
-//! length allows is a fault, and what was read of it before stays.
+//! A file of a few bytes can expand to gigabytes, millions of reports, or a field of millions of
+//! cells. Its cost is counted while it is read; a file that asks for more than its length allows is
+//! a fault, and what was read of it before is kept.
 
 use std::cell::Cell;
 use std::fmt;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-/// What comes out of a short packed file may be so many times longer than the longest file that is
-/// pushed.
+/// The output of a short packed file may be this many times longer than the longest pushed file.
 const UNPACKED_FACTOR: u64 = 32;
 
 /// An amount that grows with the length of a file.
@@ -18,42 +17,42 @@ const UNPACKED_FACTOR: u64 = 32;
 pub struct Bound {
     /// What a file of any length may ask for.
     pub base: u64,
-    /// What it may ask for beyond that for each KiB that it is long.
+    /// What it may ask for in addition per KiB of its length.
     pub per_kib: u64,
 }
 
 impl Bound {
-    /// The same for a file of any length.
+    /// A bound that is the same for files of any length.
     pub const fn fixed(base: u64) -> Self {
         Self { base, per_kib: 0 }
     }
 
-    /// What a file of a length may ask for.
+    /// What a file of this length may ask for.
     fn of(self, length_bytes: u64) -> u64 {
         self.base.saturating_add(self.per_kib.saturating_mul(length_bytes.div_ceil(1024)))
     }
 }
 
-/// How much one path, or one file that is sent, may ask for.
+/// How much one path, or one sent file, may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Files of archives.
     pub entries: Bound,
-    /// Bytes that come out of all of its packings.
+    /// Bytes that all of its packings unpack to.
     pub unpacked_bytes: Bound,
-    /// Readings; a report or an alert counts as one more.
+    /// Readings; each report or alert counts as one more.
     pub readings: Bound,
-    /// Cells of GRIB2 fields that are unpacked and written, as [`mesonet::GribField::work_cells`]
-    /// counts them.
+    /// Cells of GRIB2 fields that are unpacked and written, as counted by
+    /// [`mesonet::grib::Field::work_cells`].
     pub cells: Bound,
 }
 
 impl Bounds {
-    /// Those of a file that comes over the network, pushed or fetched.
+    /// The bounds of a file from the network, pushed or fetched.
     ///
-    /// Feeds that are published compress to a tenth of their length, seldom to a sixtieth, and take
-    /// a byte or more for a reading, seldom less than four; the fields of a model take a byte for two or three cells,
-    /// those of a radar on a quiet day one for a thousand.
+    /// Published feeds compress to a tenth of their length, rarely to a sixtieth, and take a byte
+    /// or more per reading, rarely less than four; the fields of a model take a byte for two or
+    /// three cells, those of a radar on a quiet day one for a thousand.
     pub const SENT: Self = Self {
         entries: Bound::fixed(10_000),
         unpacked_bytes: Bound { base: 64 << 20, per_kib: 64 << 10 },
@@ -61,10 +60,10 @@ impl Bounds {
         cells: Bound { base: 1 << 27, per_kib: 1 << 18 },
     };
 
-    /// Those of a file of the watched folder, which may be a large archive.
+    /// The bounds of a file in the watched folder, which may be a large archive.
     pub const WATCHED: Self = Self { entries: Bound::fixed(1_000_000), ..Self::SENT };
 
-    /// The same for a file that is pushed to a server that takes files of at most so many bytes.
+    /// The bounds of a file pushed to a server that takes files of up to `longest_bytes`.
     pub fn pushed(longest_bytes: u64) -> Self {
         let Bound { base, per_kib } = Self::SENT.unpacked_bytes;
         let base = base.min(longest_bytes.saturating_mul(UNPACKED_FACTOR));
@@ -73,7 +72,7 @@ impl Bounds {
 }
 
 impl Default for Bounds {
-    /// Those of a path on this machine: whoever names it may wait for it.
+    /// The bounds of a path on this machine: whoever names it can wait for it.
     fn default() -> Self {
         Self {
             entries: Bound::fixed(1_000_000),
@@ -84,12 +83,12 @@ impl Default for Bounds {
     }
 }
 
-/// What is counted.
+/// The kinds of work that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// Files of archives.
     Entries,
-    /// Bytes that come out of packings.
+    /// Bytes that packings unpack to.
     UnpackedBytes,
     /// Readings and reports.
     Readings,
@@ -107,18 +106,18 @@ struct Counts {
     left: [Cell<u64>; 4],
 }
 
-/// A file asks for more than its length allows.
+/// A file that asks for more than its length allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it holds more than {limit} {work}, the limit for a file of its length")]
 pub struct OverBudget {
-    /// Of what.
+    /// The kind of work.
     pub work: Work,
-    /// How much is allowed.
+    /// The limit.
     pub limit: u64,
 }
 
 impl Budget {
-    /// That of a file of a length.
+    /// Creates the budget of a file of this length.
     pub fn new(bounds: Bounds, length_bytes: u64) -> Self {
         let Bounds { entries, unpacked_bytes, readings, cells } = bounds;
         let limits = [entries, unpacked_bytes, readings, cells].map(|bound| bound.of(length_bytes));
@@ -128,7 +127,7 @@ impl Budget {
     /// Counts work before it is done.
     ///
     /// # Errors
-    /// There is not so much left: then nothing is counted.
+    /// Less than that is left; then nothing is counted.
     pub fn spend(&self, work: Work, amount: u64) -> Result<(), OverBudget> {
         let left = &self.0.left[work as usize];
         let Some(rest) = left.get().checked_sub(amount) else {
@@ -148,14 +147,14 @@ impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Entries => "files",
-            Self::UnpackedBytes => "bytes once it is unpacked",
+            Self::UnpackedBytes => "bytes once unpacked",
             Self::Readings => "readings",
             Self::Cells => "cells of fields",
         })
     }
 }
 
-/// Bytes that come out of a packing, each of which is counted.
+/// Bytes that a packing unpacks to, all of them counted.
 pub(super) struct Unpacked<R> {
     pub inner: R,
     pub budget: Budget,

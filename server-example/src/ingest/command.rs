@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use indicatif::ProgressBar;
-use mesonet::feed::FeedKind;
-use mesonet::{AlertStore, Intake, MemoryStore, RasterProduct, Store, StoreError, parse_instant};
+use mesonet::store::{AlertStore, StoreError};
+use mesonet::time::parse_instant;
+use mesonet::{Intake, MemoryStore, Store, feed, raster};
 
 use super::bar::{show_fields, under_bar};
 use super::model_files::{ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 use super::{IngestError, Options, Summary, Target, ingest};
 use crate::clock::system_ms;
-use crate::config::{Config, ConfigError, Flags};
+use crate::config::{CatalogueFlags, Config, ConfigError, Flags, RecordFlags};
 use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles};
 use crate::record::{Origin, Record};
@@ -22,58 +23,46 @@ use crate::sample::station_tables;
 /// The flags of `ingest`.
 #[derive(Clone, Debug, Args)]
 pub struct IngestFlags {
-    /// Files, folders with all in them, archives (gz, xz, tar, zip), - for standard input
+    /// Files, folders with everything in them, archives (gz, xz, tar, zip), or - for standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
-    /// Kind of the files [default: found from name and content]
+    /// Kind of the files [default: detected from name and content]
     #[arg(long, value_name = "KIND")]
-    pub feed: Option<FeedKind>,
+    pub feed: Option<feed::Kind>,
 
-    /// Type of the raster product that the files, GRIB2, are made; a server may run meanwhile
-    /// [default: found from the catalogue, field by field]
+    /// Type of the raster product to make of the GRIB2 files; a server may be running [default:
+    /// found in the catalogue, field by field]
     #[arg(long, value_name = "TYPE", conflicts_with = "feed")]
     pub product: Option<String>,
 
-    /// Name of the model that the files, GRIB2, are of; what they hold is published together, and a
-    /// server may run meanwhile
+    /// Name of the model that the GRIB2 files belong to; their content is published together, and a
+    /// server may be running
     #[arg(long, value_name = "NAME", conflicts_with_all = ["feed", "product", "received"])]
     pub model: Option<String>,
 
-    /// When the files were received, as some feeds give only the day of the month: an ISO 8601
+    /// When the files were received (some feeds give only the day of the month), an ISO 8601
     /// instant [default: the date in the file's name, else when it was written]
     #[arg(long, value_name = "TIME", value_parser = parse_instant)]
     pub received: Option<i64>,
 
-    /// Prints the summary as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
 
-    /// Folder of the record, made if there is none [default: mesonet-data]
-    #[arg(long, env = "MESONET_DATA", value_name = "DIR")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub record: RecordFlags,
 
-    /// Limits of the quality checks (TOML), which go over those that ship [default: none]
-    #[arg(long, env = "MESONET_LIMITS", value_name = "FILE")]
-    pub limits: Option<PathBuf>,
-
-    /// Raster products (TOML), which go over those that ship [default: none]
-    #[arg(long, env = "MESONET_PRODUCTS", value_name = "FILE")]
-    pub products: Option<PathBuf>,
-
-    /// Sources of model output (TOML), which go over those that ship [default: none]
-    #[arg(long, env = "MESONET_MODELS", value_name = "FILE")]
-    pub models: Option<PathBuf>,
-
-    /// Configuration file (TOML); its keys are the long flags of serve with _ for -
-    #[arg(long, env = "MESONET_CONFIG", value_name = "FILE")]
-    pub config: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub catalogues: CatalogueFlags,
 }
 
-/// A command that came to nothing.
+/// A command that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The record cannot be used.
@@ -82,15 +71,15 @@ pub enum CommandError {
     /// The record cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A type that is not in the catalogue.
-    #[error("\"{got}\" is no product; there are {known}")]
+    /// The product is not in the catalogue.
+    #[error("unknown product \"{got}\"; known are {known}")]
     NoProduct {
         /// What was given.
         got: String,
         /// The types of the catalogue.
         known: String,
     },
-    /// A name that is not in the catalogue.
+    /// The model is not in the catalogue.
     #[error(transparent)]
     NoModel(#[from] NoModel),
     /// The result cannot be written.
@@ -98,22 +87,15 @@ pub enum CommandError {
     Io(#[from] io::Error),
 }
 
-/// Reads files into a record and prints what became of them. Gives whether all were read to their
-/// end and all that was read is stored.
+/// Reads files into a record and prints a summary. Returns whether all files were read to the end
+/// and everything read was stored.
 ///
 /// # Errors
-/// A setting that makes no sense, or a record that cannot be opened.
+/// A setting is invalid, or the record cannot be opened.
 pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
-    let IngestFlags { paths, feed, product, model, received, json, .. } = flags;
-    let IngestFlags { data, limits, products, models, config, .. } = flags;
-    let config = Config::load(&Flags {
-        config: config.clone(),
-        data: data.clone(),
-        limits: limits.clone(),
-        products: products.clone(),
-        models: models.clone(),
-        ..Flags::default()
-    })?;
+    let IngestFlags { paths, feed, product, model, received, json, record, catalogues } = flags;
+    let (record, catalogues) = (record.clone(), catalogues.clone());
+    let config = Config::load(&Flags { record, catalogues, ..Flags::default() })?;
     let options = Options { feed: *feed, received_ms: *received, ..Options::at(system_ms()) };
     let files = ProductFiles::new(&config.data, config.catalogue()?);
     let intake = Intake::new(config.checker()?);
@@ -123,9 +105,9 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
     } else if let Some(name) = product {
         let only = files.catalogue().get(name);
         let inlet =
-            Inlet { files: &files, only: Some(only.ok_or_else(|| no_product(name, &files))?) };
+            Inlet { files: &files, only: Some(only.ok_or_else(|| unknown_product(name, &files))?) };
         make_record(&config.data)?;
-        // Nothing but GRIB2 is read, so nothing comes into a store, and the record may be in use.
+        // Only GRIB2 is read, so nothing goes into the store, and the record may be in use.
         let (store, alerts) = (MemoryStore::default(), AlertStore::default());
         read(paths, &intake, (&store, &alerts), inlet, options)?
     } else {
@@ -151,21 +133,21 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
     Ok(summary.is_whole())
 }
 
-/// Makes the record of a new folder before anything else comes into it. Where a server has it open,
-/// it is there already.
+/// Creates the record in a new folder before anything else goes into it. If a server has it open,
+/// it exists already.
 fn make_record(dir: &Path) -> Result<(), StoreError> {
-    match Record::open(dir, mesonet::EmbeddedOptions::default()) {
+    match Record::open(dir, mesonet::store::EmbeddedOptions::default()) {
         Ok(_) | Err(StoreError::Locked { .. }) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-fn no_product(name: &str, files: &ProductFiles) -> CommandError {
-    let known: Vec<&str> = files.catalogue().iter().map(RasterProduct::name).collect();
+fn unknown_product(name: &str, files: &ProductFiles) -> CommandError {
+    let known: Vec<&str> = files.catalogue().iter().map(raster::Product::name).collect();
     CommandError::NoProduct { got: name.to_owned(), known: known.join(", ") }
 }
 
-/// Reads what paths hold, under a bar where someone looks at it.
+/// Reads the content of paths, under a progress bar on a terminal.
 fn read(
     paths: &[PathBuf],
     intake: &Intake,
@@ -187,7 +169,7 @@ fn read(
     Ok(summary)
 }
 
-/// Makes what paths hold runs of a model.
+/// Reads the content of paths into runs of a model.
 fn read_models(
     paths: &[PathBuf],
     config: &Config,

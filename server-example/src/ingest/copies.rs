@@ -1,4 +1,4 @@
-//! One file that lies there packed in several ways: `a.txt`, `a.txt.gz`, `a.txt.xz`.
+//! Detects one file packed in several ways: `a.txt`, `a.txt.gz`, `a.txt.xz`.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -8,30 +8,30 @@ use std::path::{Path, PathBuf};
 use super::budget::{Bounds, Budget};
 use super::source::{SourceError, decompressed};
 
-/// Files that are remembered; of further ones copies are not known.
+/// Maximum number of files remembered; copies of further ones are not detected.
 const MAX_FILES: usize = 1_000_000;
 
-/// Ways to pack one file that are told from one another.
+/// Maximum number of ways to pack one file that are told apart.
 const MAX_WAYS: usize = 8;
 
 const BLOCK_BYTES: usize = 1 << 16;
 
-/// The files that were read to their end, by what they are called once they are unpacked.
+/// The files that were read to the end, by their unpacked names.
 #[derive(Debug, Default)]
 pub struct Copies {
     files: HashMap<PathBuf, Vec<PathBuf>>,
 }
 
 impl Copies {
-    /// Whether a file holds, unpacked, what one of the same folder and name held that was read. What
-    /// is inside is compared, byte by byte; a file that cannot be read is no copy.
+    /// Whether a file has the same unpacked content as one of the same folder and name that was
+    /// read. The contents are compared byte by byte; a file that cannot be read is not a copy.
     pub fn is_copy(&self, path: &Path, bounds: Bounds) -> bool {
         let before = self.files.get(&unpacked_name(path));
         let mut before = before.into_iter().flatten();
         before.any(|before| hold_the_same(before, path, bounds).unwrap_or(false))
     }
 
-    /// A file was read to its end.
+    /// Remembers a file that was read to the end.
     pub fn remember(&mut self, path: &Path) {
         let is_full = self.files.len() >= MAX_FILES;
         let name = unpacked_name(path);
@@ -45,7 +45,7 @@ impl Copies {
     }
 }
 
-/// The path without the endings of compressions.
+/// Returns the path without compression extensions.
 fn unpacked_name(path: &Path) -> PathBuf {
     let mut name = path.to_owned();
     while name.extension().is_some_and(|ending| ending == "gz" || ending == "xz") {

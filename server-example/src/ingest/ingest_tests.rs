@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 
 use mesonet::feed::METAR_NETWORK;
-use mesonet::{AlertStore, EmbeddedOptions, EmbeddedStore, MemoryStore, Reader};
+use mesonet::store::{AlertStore, EmbeddedOptions};
+use mesonet::{Batch, EmbeddedStore, MemoryStore, Reader};
 
 use super::*;
 
@@ -27,23 +28,24 @@ fn the_same_files_a_second_time_add_nothing() {
     let files = [data("metar/liveairdata_metars_20240803T1732Z.csv.gz")];
     let first = read(&store, Options::at(NOW_MS), &files);
     assert!(first.is_whole());
-    let of_kind = &first.kinds[&FeedKind::AwcCsv];
+    let of_kind = &first.kinds[&feed::Kind::AwcCsv];
     assert_eq!((of_kind.files, of_kind.refused.count), (1, 0));
     assert!(of_kind.receipt.added as u64 >= of_kind.readings, "what is derived is added too");
     let generation = store.directory().unwrap().places_generation;
     let now_ms = parse_instant("2024-08-03T18:00:00Z").unwrap();
-    let details = || serde_json::to_string(&mesonet::details(&store, now_ms).unwrap()).unwrap();
+    let details =
+        || serde_json::to_string(&mesonet::query::details(&store, now_ms).unwrap()).unwrap();
     let details_first = details();
 
     let second = read(&store, Options::at(NOW_MS), &files);
-    let again = &second.kinds[&FeedKind::AwcCsv];
+    let again = &second.kinds[&feed::Kind::AwcCsv];
     assert_eq!((again.reports, again.readings), (of_kind.reports, of_kind.readings));
     assert_eq!((again.receipt.added, again.receipt.overtaken), (0, of_kind.receipt.overtaken));
     assert_eq!(details(), details_first);
     assert_eq!(store.directory().unwrap().places_generation, generation, "no station has moved");
 }
 
-/// What lies in a folder: each file with its length.
+/// Returns each file of a folder with its length.
 fn lengths(dir: &Path) -> Vec<(PathBuf, u64)> {
     let mut files = Vec::new();
     for file in std::fs::read_dir(dir).unwrap() {
@@ -97,14 +99,14 @@ fn of_a_file_that_holds_more_readings_than_it_may_those_before_stay() {
     assert_eq!(summary.faults.count, 1);
     let fault = &summary.faults.first[0].error;
     assert_eq!(fault, "it holds more than 100 readings, the limit for a file of its length");
-    let of_kind = &summary.kinds[&FeedKind::AwcCsv];
+    let of_kind = &summary.kinds[&feed::Kind::AwcCsv];
     assert!(of_kind.files == 0 && of_kind.reports > 5 && of_kind.reports < 100);
     assert!(of_kind.readings + of_kind.reports <= 100 && of_kind.receipt.added > 50);
-    // Each file has its own.
+    // Each file has its own bounds.
     let twice = [files[0].clone(), data("metar/liveairdata_metars_20240803T1922Z.csv.gz")];
     let summary = read(&store, Options { bounds, ..Options::at(NOW_MS) }, &twice);
     assert_eq!(summary.faults.count, 2);
-    assert!(summary.kinds[&FeedKind::AwcCsv].reports > of_kind.reports);
+    assert!(summary.kinds[&feed::Kind::AwcCsv].reports > of_kind.reports);
 }
 
 #[test]
@@ -129,7 +131,7 @@ fn one_file_packed_in_several_ways_is_read_once_and_said_so() {
         assert!(summary.is_whole());
         assert_eq!(summary.copies, paths.len().max(2) as u64 - 1);
         assert_eq!(summary.kinds, once.kinds);
-        let said = format!("files that hold the same as another one: {}", summary.copies);
+        let said = format!("files with the same content as another: {}", summary.copies);
         assert!(summary.to_string().contains(&said));
     }
 }
@@ -152,11 +154,11 @@ fn a_file_that_is_damaged_or_unknown_is_named_and_keeps_no_other_from_being_read
         .collect();
     assert_eq!(faults.len(), 3);
     assert!(faults[0].0 == "a.csv.gz" && faults[0].1.starts_with("cannot read the feed: "));
-    assert_eq!(faults[1], ("c.txt", "of no kind that is known; allowed are the kinds of --feed"));
+    assert_eq!(faults[1], ("c.txt", "unknown kind of file; known are the kinds of --feed"));
     assert_eq!(faults[2], ("d.txt", "it is empty"));
-    let of_kind = &summary.kinds[&FeedKind::AwcCsv];
+    let of_kind = &summary.kinds[&feed::Kind::AwcCsv];
     assert_eq!(of_kind.files, 1);
-    // What of the cut file was read is in, and the whole file brings the rest.
+    // What was read of the cut file is in, and the whole file adds the rest.
     assert!(of_kind.receipt.unchanged > 0 && of_kind.receipt.added > of_kind.receipt.unchanged);
 }
 
@@ -182,7 +184,7 @@ fn reports_without_a_place_and_of_the_future_are_left_out_and_counted_by_station
     let earlier = parse_instant("2024-08-01T00:00:00Z").unwrap();
     let summary = read(&MemoryStore::default(), Options::at(earlier), &[path]);
     assert_eq!(summary.in_the_future.total(), 2);
-    assert_eq!(summary.kinds[&FeedKind::MetarBulletin].receipt, Receipt::default());
+    assert_eq!(summary.kinds[&feed::Kind::MetarBulletin].receipt, Receipt::default());
 }
 
 /// A store that takes nothing.
@@ -190,20 +192,20 @@ fn reports_without_a_place_and_of_the_future_are_left_out_and_counted_by_station
 struct Full(MemoryStore);
 
 impl Reader for Full {
-    fn directory(&self) -> Result<std::sync::Arc<mesonet::Directory>, StoreError> {
+    fn directory(&self) -> Result<std::sync::Arc<mesonet::store::Directory>, StoreError> {
         self.0.directory()
     }
     fn scan(
         &self,
-        selection: &mesonet::Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[mesonet::SeriesSlice<'_>]),
-    ) -> Result<mesonet::Damage, StoreError> {
+        selection: &mesonet::store::Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[mesonet::store::SeriesSlice<'_>]),
+    ) -> Result<mesonet::store::Damage, StoreError> {
         self.0.scan(selection, visit)
     }
 }
 
 impl Store for Full {
-    fn append(&self, _: &Batch, _: &mut mesonet::Judge<'_>) -> Result<Receipt, StoreError> {
+    fn append(&self, _: &Batch, _: &mut mesonet::store::Judge<'_>) -> Result<Receipt, StoreError> {
         Err(StoreError::Columns("the disk is full".into()))
     }
 }
@@ -216,8 +218,8 @@ fn a_store_that_fails_is_told_and_no_further_file_is_read() {
     assert!(!summary.is_whole());
     let error = summary.store_error.as_ref().unwrap().to_string();
     assert!(error.contains("the disk is full"), "{error}");
-    assert!(summary.kinds[&FeedKind::AwcCsv].files < 50);
-    assert!(summary.to_string().contains("the store took no more: "));
+    assert!(summary.kinds[&feed::Kind::AwcCsv].files < 50);
+    assert!(summary.to_string().contains("the store took nothing more: "));
 }
 
 #[test]

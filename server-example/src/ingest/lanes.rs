@@ -1,9 +1,9 @@
-//! Who may read files in beside whom.
+//! Which files may be read in at the same time.
 //!
-//! Reading a large file takes a while, and those that come meanwhile wait for their turn; but a
-//! small one waits for small ones only, and what is pushed waits for neither the watched folder nor
-//! the fetchers. A push waits without a thread, a bounded time and among a bounded number of others,
-//! and is then told to come again.
+//! Reading a large file takes a while, and those that arrive meanwhile wait for their turn; but a
+//! small one waits only for small ones, and a push waits for neither the watched folder nor the
+//! fetchers. A push waits without a thread, for a bounded time and among a bounded number of
+//! others, and is then told to try again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,27 +18,27 @@ use crate::error::ApiError;
 /// How long a push waits for its turn.
 const WAIT: Duration = Duration::from_secs(30);
 
-/// Turns of files that are pushed.
+/// Turns of pushed files.
 #[derive(Debug)]
 struct Lane {
     turns: Arc<Semaphore>,
-    /// Places for those who wait.
+    /// Places for pushes that wait.
     places: Semaphore,
 }
 
-/// The lanes on which files come in.
+/// The lanes on which files are read in.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     small: Lane,
     large: Lane,
     models: Lane,
-    /// One delivery of a model at a time: its runs are written by one at a time.
+    /// One delivery of a model at a time: its runs have one writer at a time.
     of_model: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
     watched: Mutex<()>,
     fetched: Mutex<()>,
 }
 
-/// Leave to read a pushed file in, as long as it is kept.
+/// Permission to read in a pushed file, until dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
     _turn: OwnedSemaphorePermit,
@@ -48,7 +48,7 @@ pub(crate) struct Turn {
 impl Default for Lanes {
     fn default() -> Self {
         Self {
-            // One that costs as much as it may does not hold up the others.
+            // One file of the greatest allowed cost does not hold up the others.
             small: Lane::new(2, 256),
             large: Lane::new(1, 16),
             models: Lane::new(2, 16),
@@ -60,27 +60,26 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// Waits for the turn of a file of readings or raster products that is pushed.
+    /// Waits for the turn of a pushed file of readings or raster products.
     ///
     /// # Errors
-    /// Too many wait, or it took too long.
+    /// Too many are waiting, or it took too long.
     pub async fn pushed(&self, is_small: bool) -> Result<Turn, ApiError> {
         let lane = if is_small { &self.small } else { &self.large };
         let turn = lane.turn(async || None).await?;
         Ok(turn)
     }
 
-    /// Waits for the turn of a file of a model that is pushed. The model must be one of the
-    /// catalogue.
+    /// Waits for the turn of a pushed file of a model. The model must be in the catalogue.
     ///
     /// # Errors
-    /// Too many wait, or it took too long.
+    /// Too many are waiting, or it took too long.
     pub async fn pushed_model(&self, model: &str) -> Result<Turn, ApiError> {
         let own = self.own(model);
         self.models.turn(async || Some(own.lock_owned().await)).await
     }
 
-    /// Waits for the turn of files of a model, on a thread that may wait.
+    /// Waits for the turn of files of a model, blocking the thread.
     pub fn model(&self, model: &str) -> OwnedMutexGuard<()> {
         self.own(model).blocking_lock_owned()
     }
@@ -90,7 +89,7 @@ impl Lanes {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the turn of files that were fetched.
+    /// Waits for the turn of fetched files.
     pub fn fetched(&self) -> MutexGuard<'_, ()> {
         self.fetched.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,7 +119,7 @@ impl Lane {
     }
 }
 
-/// Too many files come in at once.
+/// The error when too many files arrive at once.
 pub(super) fn busy() -> ApiError {
     let text = "too many files are being taken in; try again later".to_owned();
     ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text)
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn so_many_wait_and_the_next_is_told_at_once() {
+    async fn a_bounded_number_waits_and_the_next_is_refused_at_once() {
         let lanes = Arc::new(Lanes::default());
         let first = lanes.pushed(false).await.unwrap();
         let waiting: Vec<_> = (0..16)

@@ -1,19 +1,19 @@
-//! Files into the store: opened, unpacked, told apart, read, placed, taken in.
+//! Files into the store: opened, unpacked, recognized, read, stored.
 //!
 //! | What | Where |
 //! | --- | --- |
 //! | Files, folders, archives | `source.rs`, `archive.rs` |
 //! | How much a file may ask for | [`Bounds`], [`Budget`] |
 //! | One file, packed in several ways | `copies.rs` |
-//! | Where stations are and what they are called | `places.rs` |
-//! | From reports to batches, beside the store at work | [`ingest`] |
-//! | What became of it | [`Summary`] |
+//! | From reports to batches, with the places of their stations | [`FileBatches`] of core |
+//! | In parallel with the store | [`ingest`] |
+//! | The result | [`Summary`] |
 //! | Files of a model, into its runs | `model_files.rs` |
 //! | The bundled model runs | [`take_in_model_sample`] |
 //! | The command `ingest` | `command.rs` |
 //! | A folder that is watched | [`Watch`] |
 //! | Files that are pushed, and their keys | `push.rs`, `receive.rs`, [`KeyHash`] |
-//! | Who reads files in beside whom | `lanes.rs` |
+//! | Which files are read in at the same time | `lanes.rs` |
 
 mod archive;
 mod bar;
@@ -23,7 +23,6 @@ mod copies;
 mod lanes;
 mod model_files;
 mod model_sample;
-mod places;
 pub(crate) mod push;
 mod push_key;
 mod receive;
@@ -32,19 +31,19 @@ mod source;
 mod summary;
 mod watch;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashMap;
-use std::io::{self, BufRead, Read};
+use std::io::{BufRead, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
-use mesonet::feed::{FeedItem, FeedKind, FeedReport, FeedStation, FileContext};
-use mesonet::{
-    AlertMessage, AlertStore, Batch, DAY_MS, Intake, Receipt, Station, StationId, Store,
-    StoreError, parse_instant,
-};
+use mesonet::feed::FileContext;
+use mesonet::intake::{FileBatches, FileSink, FileStop, Parcel};
+use mesonet::store::{AlertStore, Receipt, StoreError};
+use mesonet::time::{DAY_MS, parse_instant};
+use mesonet::{Intake, Station, StationId, Store, feed};
 
 pub use budget::{Bound, Bounds, Budget, OverBudget, Work};
 pub use command::{CommandError, IngestFlags, ingest_command};
@@ -52,7 +51,6 @@ use copies::Copies;
 pub(crate) use lanes::Lanes;
 pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 pub use model_sample::take_in_model_sample;
-use places::{PlaceUnknown, Places};
 pub use push_key::KeyHash;
 pub(crate) use receive::Reception;
 pub use source::{Input, Label};
@@ -60,36 +58,32 @@ use source::{Source, SourceError, SourceFile, Visitor};
 pub use summary::{FileFault, KindSummary, Listed, Summary};
 pub use watch::{Watch, WatchError};
 
-use crate::products::{self, Inlet};
+use crate::products;
+use crate::products::Inlet;
 use crate::sample::SampleError;
 
-/// Readings of a batch: what is durable at once, and what is in memory three times over.
-const BATCH_READINGS: usize = 50_000;
-
-/// Alerts of a batch.
-const BATCH_ALERTS: usize = 2_000;
-/// Longest GRIB2 file: it is in memory as a whole.
+/// Longest GRIB2 file: it is held in memory whole.
 const MAX_GRIB_BYTES: u64 = 1 << 29;
 
-/// A clock may be wrong by so much: reports of later than that are of no time that can be.
+/// How far clocks may differ: reports from later than that are refused.
 const FUTURE_MS: i64 = DAY_MS;
 
-/// What is said of the files beforehand.
+/// What is known about the files beforehand.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Their kind; without it, it is found from name and content.
-    pub feed: Option<FeedKind>,
-    /// When they were received, milliseconds since 1970: some feeds give only the day of the
-    /// month. Without it the date in a file's name counts, else when it was written.
+    /// Their kind; by default detected from name and content.
+    pub feed: Option<feed::Kind>,
+    /// When they were received, milliseconds since 1970: some feeds give only the day of the month.
+    /// By default the date in a file's name, else when it was written.
     pub received_ms: Option<i64>,
-    /// What time it is, milliseconds since 1970.
+    /// The current time, milliseconds since 1970.
     pub now_ms: i64,
-    /// How much may come out of one path.
+    /// How much one path may ask for.
     pub bounds: Bounds,
 }
 
 impl Options {
-    /// Files of which nothing is known, at a time.
+    /// Options for files about which nothing is known, at a time.
     pub fn at(now_ms: i64) -> Self {
         Self { feed: None, received_ms: None, now_ms, bounds: Bounds::default() }
     }
@@ -98,15 +92,15 @@ impl Options {
 /// Where readings and alerts go.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
-    /// The way in, with its checks.
+    /// The intake, with its checks.
     pub intake: &'a Intake,
     /// The store.
     pub store: &'a dyn Store,
     /// The alerts.
     pub alerts: &'a AlertStore,
-    /// Stations of which the place is known though they are not on record.
+    /// Stations whose place is known though they are not on record.
     pub tables: &'a HashMap<StationId, Station>,
-    /// Where raster products go; without it, there are none.
+    /// Where raster products go; without it, none are made.
     pub products: Option<Inlet<'a>>,
 }
 
@@ -116,15 +110,15 @@ pub enum IngestError {
     /// The tables of stations are damaged.
     #[error(transparent)]
     Tables(#[from] SampleError),
-    /// The store cannot be read, or not be written to.
+    /// The store cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// Reads files into a store: `read` names them, one after the other, while another thread derives,
-/// checks and stores what was read. At the return all that the store took is durable.
+/// checks and stores what was read. On return, everything that the store took is durable.
 ///
-/// A file that cannot be read, or not to its end, is named in the summary and keeps no other from
+/// A file that cannot be read to the end is named in the summary and does not keep others from
 /// being read. Once the store fails, nothing more is read.
 ///
 /// # Errors
@@ -145,42 +139,41 @@ pub fn ingest<T>(
         let mut ingest = Ingest {
             options,
             progress,
-            places: RefCell::new(Places::new(target.tables, directory)),
-            batches: Batches {
-                batch: Batch::default(),
-                readings: 0,
-                alerts: Vec::new(),
-                kind: None,
-                send,
-            },
+            tables: target.tables,
+            batches: FileBatches::new(directory, options.now_ms.saturating_add(FUTURE_MS)),
+            send,
             products: target.products,
             summary: Summary::default(),
             copies: Copies::default(),
             stopped,
         };
         let outcome = read(&mut ingest);
-        let Ingest { mut batches, summary, .. } = ingest;
-        batches.send();
-        drop(batches);
+        let Ingest { mut batches, send, mut summary, .. } = ingest;
+        for parcel in batches.drain() {
+            // An error means that the store panicked: joining its thread reports that.
+            let _ = send.send(parcel);
+        }
+        drop(send);
+        (summary.place_unknown, summary.in_the_future) = batches.into_left_out();
         let stored = stored.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         ((outcome, summary), stored)
     });
     for (kind, receipt) in receipts {
-        summary.kinds.entry(kind).or_default().add_receipt(receipt);
+        summary.kinds.entry(kind).or_default().receipt += receipt;
     }
     summary.store_error = store_error;
     summary.took = started.elapsed();
     Ok((outcome, summary))
 }
 
-/// Takes batches in until none comes any more or the store fails.
+/// Stores batches until no more arrive or the store fails.
 fn store(
     target: Target<'_>,
-    parcels: Receiver<(FeedKind, Parcel)>,
+    parcels: Receiver<(feed::Kind, Parcel)>,
     stopped: &AtomicBool,
-) -> (Vec<(FeedKind, Receipt)>, Option<StoreError>) {
+) -> (Vec<(feed::Kind, Receipt)>, Option<StoreError>) {
     let mut receipts = Vec::new();
-    // A sender that waits for room must not wait for ever: the channel is emptied to its end.
+    // A sender must not wait for room forever, so the channel is drained.
     let mut failed = None;
     for (kind, parcel) in parcels {
         if failed.is_some() {
@@ -210,27 +203,28 @@ fn store(
 pub struct Ingest<'a> {
     options: Options,
     progress: &'a AtomicU64,
-    places: RefCell<Places<'a>>,
+    tables: &'a HashMap<StationId, Station>,
     products: Option<Inlet<'a>>,
-    batches: Batches,
+    batches: FileBatches,
+    send: SyncSender<(feed::Kind, Parcel)>,
     summary: Summary,
     copies: Copies,
     stopped: &'a AtomicBool,
 }
 
 impl Ingest<'_> {
-    /// Reads what a path holds: a file, a folder with all in it, an archive, `-` for standard
-    /// input. Gives the first fault, if there was any.
+    /// Reads a path: a file, a folder with everything in it, an archive, or `-` for standard input.
+    /// Returns the first fault, if any.
     pub fn path(&mut self, path: &Path) -> Option<FileFault> {
         self.faults_of(|source| source.path(path))
     }
 
-    /// Reads what bytes hold. Gives the first fault, if there was any.
+    /// Reads bytes. Returns the first fault, if any.
     pub fn input(&mut self, label: &Label, input: Input<'_>) -> Option<FileFault> {
         self.faults_of(|source| source.input(label, input))
     }
 
-    /// Whether the store has failed, so that reading on is in vain.
+    /// Whether the store has failed, so that reading on is pointless.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
@@ -258,67 +252,73 @@ impl Ingest<'_> {
             let taken = products::take_in(inlet, shown, &bytes, budget, of_products);
             return cut.map_or_else(|| taken.map_err(|error| error.to_string()), Err);
         }
-        let detect = || FeedKind::detect(name, start);
+        let detect = || feed::Kind::detect(name, start);
         let kind = self.options.feed.or_else(detect).ok_or_else(|| match start {
             [] => "it is empty".to_owned(),
-            _ => "of no kind that is known; allowed are the kinds of --feed".to_owned(),
+            _ => "unknown kind of file; known are the kinds of --feed".to_owned(),
         })?;
-        let Self { options, places, batches, summary, stopped, .. } = self;
-        batches.of_kind(kind);
-        let of_kind = summary.kinds.entry(kind).or_default();
-        let dated = options.received_ms.or_else(|| date_in(name)).or(modified_ms);
+        let of_kind = self.summary.kinds.entry(kind).or_default();
+        let dated = self.options.received_ms.or_else(|| date_in(name)).or(modified_ms);
         let file = FileContext {
             name,
-            received_ms: dated.unwrap_or(options.now_ms),
-            known: &|id| places.borrow().get(id).cloned(),
+            received_ms: dated.unwrap_or(self.options.now_ms),
+            known: &|id| self.tables.get(&id).cloned(),
         };
-        let latest_ms = options.now_ms.saturating_add(FUTURE_MS);
-        let over = Cell::new(None);
-        let mut visit = |item: FeedItem| {
-            if stopped.load(Ordering::Relaxed) || over.get().is_some() {
-                return;
-            }
-            if let Err(error) = budget.spend(Work::Readings, 1 + readings(&item)) {
-                return over.set(Some(error));
-            }
-            of_kind.reports += 1;
-            let FeedReport { station, mut report } = match item {
-                FeedItem::Report(report) => report,
-                FeedItem::Alert(alert) => return batches.push_alert(alert),
-            };
-            of_kind.readings += report.readings.len() as u64;
-            if report.ts_ms > latest_ms {
-                return summary.in_the_future.add(&name_of(&station));
-            }
-            match places.borrow_mut().report(report.station, &station, report.ts_ms) {
-                Ok(changed) => batches.stations().extend(changed.cloned()),
-                Err(PlaceUnknown) => return summary.place_unknown.add(&name_of(&station)),
-            }
-            report.readings.retain(|reading| reading.value.is_finite());
-            batches.push(report);
+        let sink = OfOneFile {
+            send: &self.send,
+            stopped: self.stopped,
+            budget,
+            reports: Cell::default(),
+            readings: Cell::default(),
         };
-        let mut input = UntilStopped { inner: input, stopped, over: &over };
-        let read = kind.read(&mut input, &file, &mut visit);
-        if let Some(over) = over.get() {
-            return Err(over.to_string());
-        }
-        let of_file = read.map_err(|error| error.to_string())?;
+        let read = self.batches.read(&sink, kind, input, &file);
+        of_kind.reports += sink.reports.get();
+        of_kind.readings += sink.readings.get();
+        let of_file = read.map_err(|stop| match stop {
+            FileStop::Sink(error) => error,
+            FileStop::Feed(error) => error.to_string(),
+        })?;
         of_kind.files += 1;
         of_kind.add_file(shown, &of_file);
         Ok(())
     }
 }
 
-/// Readings of a report; an alert has none.
-fn readings(item: &FeedItem) -> u64 {
-    match item {
-        FeedItem::Report(report) => report.report.readings.len() as u64,
-        FeedItem::Alert(_) => 0,
+/// Sends what is read of one file to the thread that stores it, and counts it.
+struct OfOneFile<'a> {
+    send: &'a SyncSender<(feed::Kind, Parcel)>,
+    stopped: &'a AtomicBool,
+    budget: &'a Budget,
+    reports: Cell<u64>,
+    readings: Cell<u64>,
+}
+
+impl FileSink for OfOneFile<'_> {
+    type Error = String;
+
+    fn proceed(&self) -> Result<(), String> {
+        let failed = self.stopped.load(Ordering::Relaxed);
+        if failed { Err("the store has failed".to_owned()) } else { Ok(()) }
+    }
+
+    fn admit(&self, item: &feed::Item) -> Result<(), String> {
+        self.proceed()?;
+        let spent = self.budget.spend(Work::Readings, 1 + item.readings());
+        spent.map_err(|over| over.to_string())?;
+        self.reports.set(self.reports.get() + 1);
+        self.readings.set(self.readings.get() + item.readings());
+        Ok(())
+    }
+
+    fn take(&self, kind: feed::Kind, parcel: Parcel) -> Result<(), String> {
+        // An error means that the store panicked: joining its thread reports that.
+        let _ = self.send.send((kind, parcel));
+        Ok(())
     }
 }
 
-/// The bytes of a GRIB2 file, and why they are not all, where they are not: of those before that
-/// the fields that are whole can be used.
+/// Returns the bytes of a GRIB2 file and, if they are incomplete, why: the complete fields can
+/// still be used.
 fn read_grib(input: &mut dyn BufRead) -> (Vec<u8>, Option<String>) {
     let mut bytes = Vec::new();
     let read = input.take(MAX_GRIB_BYTES + 1).read_to_end(&mut bytes);
@@ -371,104 +371,7 @@ impl OfOnePath<'_, '_> {
     }
 }
 
-/// What is stored at once.
-enum Parcel {
-    Readings(Batch),
-    Alerts(Vec<AlertMessage>),
-}
-
-/// Collects reports or alerts of one kind and sends them on by the batch.
-struct Batches {
-    batch: Batch,
-    readings: usize,
-    alerts: Vec<AlertMessage>,
-    kind: Option<FeedKind>,
-    send: SyncSender<(FeedKind, Parcel)>,
-}
-
-impl Batches {
-    /// From now on reports are of this kind.
-    fn of_kind(&mut self, kind: FeedKind) {
-        if self.kind != Some(kind) {
-            self.send();
-            self.kind = Some(kind);
-        }
-    }
-
-    fn stations(&mut self) -> &mut Vec<Station> {
-        &mut self.batch.stations
-    }
-
-    fn push(&mut self, report: mesonet::Report) {
-        // A report without a value still says when its station was heard.
-        self.readings += report.readings.len() + 1;
-        self.batch.reports.push(report);
-        if self.readings >= BATCH_READINGS {
-            self.send();
-        }
-    }
-
-    fn push_alert(&mut self, alert: AlertMessage) {
-        self.alerts.push(alert);
-        if self.alerts.len() >= BATCH_ALERTS {
-            self.send();
-        }
-    }
-
-    fn send(&mut self) {
-        let batch = std::mem::take(&mut self.batch);
-        let alerts = std::mem::take(&mut self.alerts);
-        self.readings = 0;
-        let Some(kind) = self.kind else { return };
-        // An error is a store that panicked: its thread says so when it is joined.
-        if batch != Batch::default() {
-            let _ = self.send.send((kind, Parcel::Readings(batch)));
-        }
-        if !alerts.is_empty() {
-            let _ = self.send.send((kind, Parcel::Alerts(alerts)));
-        }
-    }
-}
-
-/// Ends with an error once there is nobody who would take what is read, or too much of it.
-struct UntilStopped<'a> {
-    inner: &'a mut dyn BufRead,
-    stopped: &'a AtomicBool,
-    over: &'a Cell<Option<OverBudget>>,
-}
-
-impl UntilStopped<'_> {
-    fn check(&self) -> io::Result<()> {
-        if self.stopped.load(Ordering::Relaxed) {
-            return Err(io::Error::other("the store has failed"));
-        }
-        self.over.get().map_or(Ok(()), |over| Err(io::Error::other(over)))
-    }
-}
-
-impl Read for UntilStopped<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.check()?;
-        self.inner.read(buffer)
-    }
-}
-
-impl BufRead for UntilStopped<'_> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.check()?;
-        self.inner.fill_buf()
-    }
-
-    fn consume(&mut self, amount: usize) {
-        self.inner.consume(amount);
-    }
-}
-
-fn name_of(FeedStation { network, native_id, .. }: &FeedStation) -> String {
-    format!("{network} {native_id}")
-}
-
-/// Noon of the day that a name begins a number with, or writes with hyphens: `20240803`,
+/// Returns noon of the day at the start of a number in a name, with or without hyphens: `20240803`,
 /// `2024-08-03`.
 fn date_in(name: &str) -> Option<i64> {
     let bytes = name.as_bytes();

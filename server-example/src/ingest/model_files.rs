@@ -1,32 +1,33 @@
-//! GRIB2 files of a model on their way into its runs.
+//! Reads GRIB2 files of a model into its runs.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use mesonet::{DeliveryLimits, GridStore, ModelCatalogue, ModelDelivery, ModelSource};
+use mesonet::model;
+use mesonet::model::DeliveryLimits;
 use tempfile::SpooledTempFile;
 
 use super::copies::Copies;
 use super::source::{Input, Label, Source, SourceError, SourceFile, Visitor};
 use super::{FileFault, Options, Summary, Work, read_grib};
 
-/// Fields that wait to be written stay in memory up to this length; more of them go to a file
-/// without a name in the system's folder for such.
+/// Fields that wait to be written stay in memory up to this length; the rest go to an unnamed
+/// temporary file.
 const IN_MEMORY_BYTES: usize = 64 << 20;
 
 /// Where the fields of files go.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelInlet<'a> {
     /// The runs of all models.
-    pub store: &'a GridStore,
+    pub store: &'a model::RunStore,
     /// The model.
-    pub source: &'a ModelSource,
+    pub source: &'a model::Source,
 }
 
-/// A name that no model has.
+/// An unknown model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{got}\" is no model; there are {known}")]
+#[error("unknown model \"{got}\"; known are {known}")]
 pub struct NoModel {
     /// What was given.
     pub got: String,
@@ -34,33 +35,33 @@ pub struct NoModel {
     pub known: String,
 }
 
-/// How far files of a model are.
+/// The progress of reading files of a model.
 #[derive(Debug, Default)]
 pub struct ModelProgress {
-    /// Bytes of the files that were read.
+    /// Bytes of the files read.
     pub bytes: AtomicU64,
-    /// Fields that are to be unpacked; 0 as long as files are read.
+    /// Fields to be unpacked; 0 while files are being read.
     pub fields: AtomicU64,
-    /// Fields that were unpacked.
+    /// Fields unpacked.
     pub unpacked: AtomicU64,
 }
 
-/// The model of a name.
+/// Returns the model of a name.
 ///
 /// # Errors
-/// There is none.
+/// The model is unknown.
 pub fn model_named<'a>(
-    catalogue: &'a ModelCatalogue,
+    catalogue: &'a model::Catalogue,
     name: &str,
-) -> Result<&'a ModelSource, NoModel> {
+) -> Result<&'a model::Source, NoModel> {
     catalogue.get(name).ok_or_else(|| {
-        let known: Vec<&str> = catalogue.iter().map(ModelSource::name).collect();
+        let known: Vec<&str> = catalogue.iter().map(model::Source::name).collect();
         NoModel { got: name.chars().take(80).collect(), known: known.join(", ") }
     })
 }
 
-/// Reads files into runs of a model: `read` names them, one after the other; then what they hold is
-/// written and published together. Gives the fault of each file of which nothing was used.
+/// Reads files into runs of a model: `read` names them, one after the other; then their content is
+/// written and published together. Returns the fault of each file of which nothing was used.
 pub fn ingest_model(
     inlet: ModelInlet<'_>,
     options: Options,
@@ -70,7 +71,7 @@ pub fn ingest_model(
     let started = Instant::now();
     let spool = SpooledTempFile::new(IN_MEMORY_BYTES);
     let limits = DeliveryLimits::default();
-    let delivery = ModelDelivery::new(inlet.source, inlet.store, spool, limits);
+    let delivery = model::Delivery::new(inlet.source, inlet.store, spool, limits);
     let (faults, copies) = (Vec::new(), Copies::default());
     let mut files = ModelFiles { options, progress, delivery, faults, copies, copied: 0 };
     read(&mut files);
@@ -97,21 +98,20 @@ pub fn ingest_model(
 pub struct ModelFiles<'a> {
     options: Options,
     progress: &'a ModelProgress,
-    delivery: ModelDelivery<'a, SpooledTempFile>,
+    delivery: model::Delivery<'a, SpooledTempFile>,
     faults: Vec<FileFault>,
     copies: Copies,
-    /// Files that were not read, as another one holds the same.
+    /// Files that were not read because another has the same content.
     copied: u64,
 }
 
 impl ModelFiles<'_> {
-    /// Reads what a path holds: a file, a folder with all in it, an archive, `-` for standard
-    /// input.
+    /// Reads a path: a file, a folder with everything in it, an archive, or `-` for standard input.
     pub fn path(&mut self, path: &Path) {
         self.read(|source| source.path(path));
     }
 
-    /// Reads what bytes hold.
+    /// Reads bytes.
     pub fn input(&mut self, label: &Label, input: Input<'_>) {
         self.read(|source| source.input(label, input));
     }

@@ -1,8 +1,9 @@
-//! The real model runs that the server brings along; `sample/SOURCES.md` says where they are from.
+//! The bundled real model runs; `sample/SOURCES.md` gives their sources.
 
 use std::io::{self, Cursor};
 
-use mesonet::{DeliveryLimits, GridStore, ModelCatalogue, ModelDelivery};
+use mesonet::model;
+use mesonet::model::DeliveryLimits;
 
 /// Name of the model, of the file, and the file.
 const RUNS: [(&str, &str, &[u8]); 2] = [
@@ -18,33 +19,33 @@ const RUNS: [(&str, &str, &[u8]); 2] = [
     ),
 ];
 
-/// Makes the bundled runs of models of which none is there, which takes less than a second.
+/// Creates the bundled runs of models that have none, which takes less than a second.
 ///
 /// `published_ms` is the time now, milliseconds since 1970.
 ///
 /// # Errors
 /// The store cannot be read or written.
 pub fn take_in_model_sample(
-    store: &GridStore,
-    catalogue: &ModelCatalogue,
+    store: &model::RunStore,
+    catalogue: &model::Catalogue,
     published_ms: i64,
 ) -> io::Result<()> {
     for (model, name, bytes) in RUNS {
-        // A deployment may have left it out of its catalogue.
+        // A deployment may have removed it from its catalogue.
         let Some(source) = catalogue.get(model) else { continue };
         if !store.runs(model).map_err(io::Error::other)?.is_empty() {
             continue;
         }
         let spool = Cursor::new(Vec::new());
-        let mut delivery = ModelDelivery::new(source, store, spool, DeliveryLimits::default());
+        let mut delivery = model::Delivery::new(source, store, spool, DeliveryLimits::default());
         delivery.add(name, bytes);
         let report = delivery.write(published_ms, || ());
-        // One of a deployment's own may have other products under the same name.
+        // A deployment's own model of the same name may have other products.
         if let Some((_, error)) = report.unused_files.first() {
-            tracing::warn!("the run of model {model} of the sample was not made: {error}");
+            tracing::warn!("cannot create the sample run of model {model}: {error}");
         }
         for run in &report.runs {
-            tracing::info!("run {} of model {model} of the sample was made", run.run);
+            tracing::info!("created the sample run {} of model {model}", run.run);
         }
     }
     Ok(())
@@ -55,10 +56,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sample_has_two_runs_which_are_made_once() {
+    fn the_sample_has_two_runs_which_are_created_once() {
         let folder = tempfile::tempdir().unwrap();
-        let store = GridStore::new(folder.path());
-        let catalogue = ModelCatalogue::default();
+        let store = model::RunStore::new(folder.path());
+        let catalogue = model::Catalogue::default();
         take_in_model_sample(&store, &catalogue, 7).unwrap();
         take_in_model_sample(&store, &catalogue, 8).unwrap();
         for (model, run, hours, products) in
@@ -72,9 +73,9 @@ mod tests {
             assert!(open.published().iter().all(|hour| hour.published_ms == 7));
             assert_eq!(open.definition().products.len(), products);
         }
-        let none = ModelCatalogue::from_toml("without = [\"nam211\"]").unwrap();
+        let none = model::Catalogue::from_toml("without = [\"nam211\"]").unwrap();
         let other = tempfile::tempdir().unwrap();
-        let store = GridStore::new(other.path());
+        let store = model::RunStore::new(other.path());
         take_in_model_sample(&store, &none, 7).unwrap();
         assert_eq!(store.models().unwrap(), ["safrica"]);
     }

@@ -1,4 +1,4 @@
-//! `POST /ingest`: a feed file that is pushed, for those who hold a key.
+//! `POST /ingest`: pushes a feed file, for callers with a key.
 
 use std::io;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use mesonet::StoreError;
-use mesonet::feed::FeedKind;
+use mesonet::feed;
+use mesonet::store::StoreError;
 
 use super::shown::shown_name;
 use super::{Bounds, Input, KeyHash, Label, ModelFiles, NoModel, Options, model_named};
 use crate::clock::system_ms;
 use crate::error::ApiError;
-use crate::extract::Query;
+use crate::http::extract::Query;
 use crate::state::State;
 
 const MAX_NAME_BYTES: usize = 255;
@@ -24,66 +24,71 @@ pub fn router(prefix: &str) -> Router<Arc<State>> {
     Router::new().route(&format!("{prefix}/ingest"), post(push))
 }
 
-/// Answers once all that could be read is durable.
+/// Answers once everything that could be read is durable.
 async fn push(
     Shared(state): Shared<Arc<State>>,
     query: Query,
     request: Request,
 ) -> Result<Response, ApiError> {
     authorize(&state, request.headers())?;
-    let feed: Option<FeedKind> = query
+    let feed: Option<feed::Kind> = query
         .one("feed")?
         .map(|text| text.parse().map_err(|error| ApiError::BadRequest(format!("feed: {error}"))))
         .transpose()?;
     let name = query.one("name")?.unwrap_or("-");
     if name.is_empty() || name.len() > MAX_NAME_BYTES || name.contains(['/', '\\']) {
         return Err(ApiError::BadRequest(format!(
-            "name must be that of a file, without folders, of 1 to {MAX_NAME_BYTES} bytes; got \
+            "name must be a file name without folders, 1 to {MAX_NAME_BYTES} bytes long; got \
              \"{name}\""
         )));
     }
     let model = query.one("model")?.map(str::to_owned);
     if model.is_some() && feed.is_some() {
-        let text = "model must not be given with feed, as the files of models are GRIB2".to_owned();
+        let text = "model cannot be given with feed: the files of models are GRIB2".to_owned();
         return Err(ApiError::BadRequest(text));
     }
     let options = Options {
         feed,
         received_ms: query.instant("received")?,
         now_ms: system_ms(),
-        bounds: Bounds::pushed(state.config().max_ingest_bytes),
+        bounds: Bounds::pushed(state.config.max_ingest_bytes),
     };
     encoding(request.headers())?;
     let label = Label { shown: shown_name(name), name: name.to_owned(), modified_ms: None };
     let no_model = |error: NoModel| ApiError::BadRequest(format!("model: {error}"));
     if let Some(model) = &model {
-        model_named(state.models().catalogue(), model).map_err(no_model)?;
+        model_named(state.services.models.catalogue(), model).map_err(no_model)?;
     }
-    let mut received =
-        state.reception().receive(request.into_body(), state.config().max_ingest_bytes).await?;
+    let mut received = state
+        .services
+        .reception
+        .receive(request.into_body(), state.config.max_ingest_bytes)
+        .await?;
     let turn = match &model {
-        Some(model) => state.lanes().pushed_model(model).await?,
-        None => state.lanes().pushed(received.is_small()).await?,
+        Some(model) => state.services.lanes.pushed_model(model).await?,
+        None => state.services.lanes.pushed(received.is_small()).await?,
     };
 
     let task = tokio::task::spawn_blocking(move || {
-        // Kept to the end, be there someone who waits for the answer or not.
+        // Kept to the end, whether or not someone waits for the answer.
         let _turn = turn;
         if let Some(model) = model {
             let read = |files: &mut ModelFiles<'_>| {
                 files.input(&label, Input::File(&mut received));
             };
-            let (faults, summary) = state.ingest_model(&model, options, read).map_err(no_model)?;
+            let (faults, summary) =
+                state.services.ingest_model(&model, options, read).map_err(no_model)?;
             return Ok((faults.into_iter().next(), summary));
         }
         state
+            .services
             .ingest(options, |ingest| ingest.input(&label, Input::File(&mut received)))
             .map_err(ApiError::internal)
     });
     let (fault, summary) = task.await.map_err(ApiError::internal)??;
     if let Some(failure) = summary.models.as_ref().and_then(|models| models.failure.as_ref()) {
-        tracing::error!("files of a model were not all taken: {failure}");
-        let text = "no room is left, or the run is being written; send it again later".to_owned();
+        tracing::error!("not all files of a model were stored: {failure}");
+        let text = "no room is left or the run is being written; send it again later".to_owned();
         return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
     }
     if let Some(failure) = &summary.products.failure {
@@ -107,7 +112,7 @@ async fn push(
     }
 }
 
-/// The disk did not take something.
+/// The error when something cannot be written to disk.
 pub(super) fn no_disk(kind: io::ErrorKind, what: &str) -> ApiError {
     let status = match kind {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -119,9 +124,9 @@ pub(super) fn no_disk(kind: io::ErrorKind, what: &str) -> ApiError {
     ApiError::Refused(status, text)
 }
 
-/// Lets pass who names a key whose hash is in the settings.
+/// Checks that the request has a key whose hash is in the settings.
 fn authorize(state: &State, headers: &HeaderMap) -> Result<(), ApiError> {
-    let hashes = &state.config().ingest_key_hashes;
+    let hashes = &state.config.ingest_key_hashes;
     if hashes.is_empty() {
         return Err(ApiError::Forbidden);
     }
@@ -136,7 +141,7 @@ fn authorize(state: &State, headers: &HeaderMap) -> Result<(), ApiError> {
     Err(ApiError::Unauthorized)
 }
 
-/// A body in gzip needs no care: what a file is packed in is told from its bytes.
+/// A gzip body needs no handling: the packing of a file is detected from its bytes.
 fn encoding(headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(value) = headers.get(header::CONTENT_ENCODING) else { return Ok(()) };
     match value.as_bytes().to_ascii_lowercase().as_slice() {

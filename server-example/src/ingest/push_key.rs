@@ -1,23 +1,23 @@
-//! Keys with which feed files may be pushed. The server knows only their hashes.
+//! Keys for pushing feed files. The server knows only their hashes.
 
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
-/// What a key begins with, so that it is recognized where it should not be.
+/// The prefix of keys, so that a leaked one is recognized.
 const PREFIX: &str = "mesonet_push_";
 const KEY_BYTES: usize = 32;
 
-/// SHA-256 of a key for pushing. A key is random, so a plain hash tells nothing of it.
+/// SHA-256 of a push key. Keys are random, so a plain hash reveals nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyHash(String);
 
 impl KeyHash {
-    /// The hash of a key.
+    /// Hashes a key.
     pub fn of(key: &str) -> Self {
         Self(hex(&Sha256::digest(key.as_bytes())))
     }
 
-    /// A fresh random key, and its hash.
+    /// Returns a new random key and its hash.
     ///
     /// # Errors
     /// The system gives no random bytes.
@@ -29,18 +29,17 @@ impl KeyHash {
         Ok((key, hash))
     }
 
-    /// The hash as the settings hold it: 64 hexadecimal digits.
+    /// The hash as in the settings: 64 hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether a text is a hash as the settings hold it.
+    /// Whether a text is a hash as in the settings.
     pub fn is_hash(text: &str) -> bool {
         text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
 
-    /// Whether the hash is among those of the settings, in a time that does not depend on how much
-    /// of it is.
+    /// Whether the hash is among those of the settings, compared in constant time.
     pub fn is_among(&self, hashes: &[String]) -> bool {
         let equal = |hash: &String| self.0.as_bytes().ct_eq(hash.to_ascii_lowercase().as_bytes());
         hashes.iter().map(equal).fold(Choice::from(0), |any, equal| any | equal).into()

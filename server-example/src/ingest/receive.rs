@@ -1,8 +1,8 @@
-//! Bodies of pushes on their way in: slow ones, and many at once.
+//! Receives the bodies of pushes, also slow ones and many at once.
 //!
-//! A body that is being received holds no thread and little memory, however slowly it comes. Up to
-//! [`IN_MEMORY_BYTES`] of it stay in memory; a longer one goes piece by piece to a file without a
-//! name in the system's folder for such, of which there may be [`MAX_FILES`].
+//! A body that is being received holds no thread and little memory, however slowly it arrives. Up
+//! to [`IN_MEMORY_BYTES`] of it stay in memory; a longer one goes piece by piece to an unnamed
+//! temporary file, of which there may be [`MAX_FILES`].
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -22,38 +22,38 @@ use crate::error::ApiError;
 /// A body up to this length stays in memory.
 pub(super) const IN_MEMORY_BYTES: usize = 64 << 10;
 
-/// What of a longer one is written at once.
+/// How much of a longer body is written at once.
 const WRITTEN_BYTES: usize = 256 << 10;
 
-/// Bodies that are received at once: more than a few clients that are slow on purpose open.
+/// Bodies received at once: more than a few deliberately slow clients open.
 const MAX_BODIES: usize = 1_000;
 
-/// Bodies that are in files, be they received, waiting or read in.
+/// Bodies in files, whether being received, waiting or being read in.
 const MAX_FILES: usize = 32;
 
-/// How long the next piece of a body may take, and a file be waited for.
+/// How long the next piece of a body, or the wait for a file, may take.
 const PIECE: Duration = Duration::from_secs(60);
 
-/// How fast a body must come on average, beyond a time in which a small one comes whole over the
-/// slowest line.
+/// How fast a body must arrive on average, after a grace period in which a small one arrives whole
+/// over the slowest line.
 const LEAST_BYTES_PER_S: u64 = 4 << 10;
 const GRACE: Duration = Duration::from_secs(120);
 
-/// Takes bodies in.
+/// Receives bodies.
 #[derive(Debug)]
 pub(crate) struct Reception {
     bodies: Arc<Semaphore>,
     files: Arc<Semaphore>,
 }
 
-/// A body that came whole.
+/// A completely received body.
 #[derive(Debug)]
 pub(super) enum Received {
     Memory(Cursor<Vec<u8>>),
     File(SpoolFile),
 }
 
-/// A file without a name, with the leave to have it.
+/// An unnamed file, with the permit for it.
 #[derive(Debug)]
 pub(super) struct SpoolFile {
     file: File,
@@ -71,7 +71,7 @@ impl Reception {
     /// Receives a body of bounded length.
     ///
     /// # Errors
-    /// It is too long, comes too slowly or breaks off; or there are too many others.
+    /// It is too long, arrives too slowly or breaks off, or there are too many others.
     pub(super) async fn receive(&self, body: Body, limit: u64) -> Result<Received, ApiError> {
         let too_long = || {
             let text = format!("the body must be at most {limit} bytes long");
@@ -89,7 +89,7 @@ impl Reception {
         loop {
             let piece = timeout(PIECE, pieces.next())
                 .await
-                .map_err(|_| slow(format!("nothing came for {} s", PIECE.as_secs())))?;
+                .map_err(|_| slow(format!("nothing received for {} s", PIECE.as_secs())))?;
             let Some(piece) = piece else { break };
             let piece = piece
                 .map_err(|error| ApiError::BadRequest(format!("the body broke off: {error}")))?;
@@ -99,7 +99,7 @@ impl Reception {
             }
             let beyond_s = started.elapsed().saturating_sub(GRACE).as_secs();
             if received < beyond_s * LEAST_BYTES_PER_S {
-                let text = format!("less than {LEAST_BYTES_PER_S} bytes came in a second");
+                let text = format!("received less than {LEAST_BYTES_PER_S} bytes a second");
                 return Err(slow(text));
             }
             waiting.extend_from_slice(&piece);
@@ -119,7 +119,7 @@ impl Reception {
         })
     }
 
-    /// One more file, as soon as there may be one.
+    /// Creates one more file, as soon as one is allowed.
     async fn file(&self) -> Result<SpoolFile, ApiError> {
         let leave = timeout(PIECE, Arc::clone(&self.files).acquire_owned()).await;
         let leave = leave.map_err(|_| busy())?.map_err(ApiError::internal)?;
@@ -128,7 +128,7 @@ impl Reception {
 }
 
 impl SpoolFile {
-    /// Writes bytes to its end. Gives their memory back.
+    /// Appends bytes and returns their buffer.
     async fn write(mut self, mut bytes: Vec<u8>) -> Result<(Self, Vec<u8>), ApiError> {
         at_once(move || {
             self.file.write_all(&bytes)?;
@@ -139,19 +139,19 @@ impl SpoolFile {
     }
 }
 
-/// Does what a disk does at once, off the threads that serve connections.
+/// Does quick disk work, off the threads that serve connections.
 async fn at_once<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?;
     done.map_err(|error| {
-        tracing::error!("the body of a push cannot be kept: {error}");
+        tracing::error!("cannot store the body of a push: {error}");
         no_disk(error.kind(), "the body")
     })
 }
 
 impl Received {
-    /// Whether it is short enough to have stayed in memory.
+    /// Whether it was short enough to stay in memory.
     pub(super) fn is_small(&self) -> bool {
         matches!(self, Self::Memory(_))
     }

@@ -3,7 +3,7 @@ use futures_util::stream;
 
 use super::*;
 
-/// A body whose pieces come one after the other with a pause before each.
+/// A body whose pieces arrive one by one with a pause before each.
 fn body(pieces: usize, piece_bytes: usize, pause: Duration) -> Body {
     let piece = Bytes::from(vec![b'x'; piece_bytes]);
     Body::from_stream(stream::iter(0..pieces).then(move |_| {
@@ -55,9 +55,9 @@ async fn a_body_that_is_too_long_is_refused_at_once_where_it_says_so() {
 async fn a_body_that_stands_still_or_trickles_is_a_timeout() {
     let receiver = Reception::default();
     let still = status(receiver.receive(body(2, 1, Duration::from_secs(61)), LIMIT).await);
-    assert_eq!(still, (408, "nothing came for 60 s".to_owned()));
+    assert_eq!(still, (408, "nothing received for 60 s".to_owned()));
     let trickle = status(receiver.receive(body(1000, 1, Duration::from_secs(10)), LIMIT).await);
-    assert_eq!(trickle, (408, "less than 4096 bytes came in a second".to_owned()));
+    assert_eq!(trickle, (408, "received less than 4096 bytes a second".to_owned()));
     // A small file over a slow line: 1,000 bytes a second.
     let slow = receiver.receive(body(100, 1_000, Duration::from_secs(1)), LIMIT).await;
     assert!(slow.is_ok());
@@ -92,7 +92,7 @@ async fn a_file_that_was_read_makes_room_for_another() {
         files.push(receiver.receive(body(1, 70_000, Duration::ZERO), LIMIT).await.unwrap());
     }
     assert_eq!(receiver.files.available_permits(), 0);
-    // What stays in memory needs none.
+    // What stays in memory needs no file.
     assert!(receiver.receive(body(1, 10, Duration::ZERO), LIMIT).await.unwrap().is_small());
     tokio::time::pause();
     let refused = status(receiver.receive(body(1, 70_000, Duration::ZERO), LIMIT).await);

@@ -1,25 +1,25 @@
-//! Names that someone else chose, as they are shown.
+//! Shows names that someone else chose.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Longest name, in characters, of what is in an archive or was sent.
+/// Longest name, in characters, of a file in an archive or one that was sent.
 const MAX_NAME: usize = 200;
 
 /// Longest text of a fault, in characters.
 const MAX_FAULT: usize = 1_000;
 
-/// A name on one line, of bounded length.
+/// Shows a name on one line, with bounded length.
 pub(super) fn shown_name(name: &str) -> String {
     cut(name, MAX_NAME)
 }
 
-/// What is wrong with a file, on one line, of bounded length.
+/// Shows what is wrong with a file on one line, with bounded length.
 pub(super) fn shown_fault(text: &str) -> String {
     cut(text, MAX_FAULT)
 }
 
-/// A path of this machine on one line. It is not cut, so that it can be found.
+/// Shows a path of this machine on one line. It is not cut, so that it can be found.
 pub(super) fn shown_path(path: &Path) -> String {
     cut(&path.display().to_string(), usize::MAX)
 }
@@ -41,8 +41,7 @@ fn cut(text: &str, most: usize) -> String {
     shown
 }
 
-/// Characters that move what stands around them: controls, ends of lines, and marks of the
-/// direction of writing.
+/// Whether a character affects the text around it: controls, line ends, and text direction marks.
 fn is_unseen(letter: char) -> bool {
     let marks = ['\u{200e}'..='\u{200f}', '\u{2028}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
     letter.is_control() || marks.iter().any(|marks| marks.contains(&letter))

@@ -1,9 +1,9 @@
-//! Everything that a path holds: files, folders, archives, one file at a time as a stream of bytes.
+//! Everything under a path: files, folders, archives, one file at a time as a stream of bytes.
 //!
-//! What a file is packed in is told from its first bytes: gzip, xz, tar, zip. All but zip are
-//! unpacked as they stream; a zip archive is read from its end, so it is never within another
-//! packing. Nothing is unpacked to disk, and what comes out is bounded: [`Budget`]. The entries of
-//! archives are found by `archive.rs`.
+//! The packing of a file is detected from its first bytes: gzip, xz, tar, zip. All but zip are
+//! unpacked as they stream; a zip archive is read from its end, so it cannot be inside another
+//! packing. Nothing is unpacked to disk, and the output is bounded by a [`Budget`]. `archive.rs`
+//! finds the entries of archives.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
@@ -21,10 +21,10 @@ use super::budget::{Bounds, Budget, OverBudget, Unpacked};
 use super::copies::Copies;
 use super::shown::{shown_name, shown_path};
 
-/// Packings within one another: the compressed file of a compressed archive.
+/// Maximum depth of packings: a compressed file of a compressed archive.
 const MAX_LAYERS: usize = 3;
 
-/// Memory that an xz file may ask for: what `xz -9` needs is 65 MiB.
+/// Memory that an xz file may ask for; `xz -9` needs 65 MiB.
 const XZ_MEMORY_BYTES: u64 = 256 << 20;
 
 const BUFFER_BYTES: usize = 1 << 16;
@@ -33,27 +33,27 @@ const BUFFER_BYTES: usize = 1 << 16;
 pub struct SourceFile<'a> {
     /// Where it is: its path, and in an archive the name there.
     pub shown: &'a str,
-    /// Its name without folders and without the endings of compressions.
+    /// Its name without folders and compression extensions.
     pub name: &'a str,
-    /// When it was written, milliseconds since 1970, where that is known.
+    /// When it was written, milliseconds since 1970, if known.
     pub modified_ms: Option<i64>,
     /// Its first bytes, at most [`DETECT_BYTES`].
     pub start: &'a [u8],
     /// All of its bytes.
     pub input: &'a mut dyn BufRead,
-    /// What it may still ask for, together with all else of the path that is given.
+    /// What it may still ask for, shared with everything else under the given path.
     pub budget: &'a Budget,
 }
 
-/// Takes what is found.
+/// Receives what is found.
 pub trait Visitor {
-    /// A file. Gives whether it was read to its end.
+    /// Handles a file. Returns whether it was read to the end.
     fn file(&mut self, file: SourceFile<'_>) -> bool;
     /// What cannot be opened or unpacked.
     fn fault(&mut self, shown: &str, error: SourceError);
-    /// A file that holds the same as one before, packed otherwise.
+    /// Handles a file with the same content as an earlier one, packed differently.
     fn copy(&mut self);
-    /// Whether to look no further.
+    /// Whether to stop.
     fn is_done(&self) -> bool;
 }
 
@@ -66,13 +66,13 @@ pub enum SourceError {
     /// A damaged or encrypted zip archive.
     #[error("cannot be read as a zip archive: {0}")]
     Zip(#[from] ZipError),
-    /// A zip archive that does not lie in a file of its own.
-    #[error("a zip archive within another packing or a stream; allowed is a file of its own")]
+    /// A zip archive that is not a file of its own.
+    #[error("a zip archive inside another archive or in a stream; it must be a file of its own")]
     ZipWithin,
     /// It asks for more than its length allows.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
-    /// A header of a tar archive that is longer than any that is real.
+    /// A header of a tar archive that is longer than any real one.
     #[error(
         "a header of {got} bytes in a tar archive; the limit is {}",
         super::archive::MAX_HEADER_BYTES
@@ -81,25 +81,25 @@ pub enum SourceError {
         /// Its length.
         got: u64,
     },
-    /// A file of a tar archive whose length is uncertain.
-    #[error("a file in a tar archive with two lengths that differ, or one that is not a number")]
+    /// A file in a tar archive whose length is uncertain.
+    #[error("a file in a tar archive with two different lengths, or a length that is not a number")]
     TarSize,
-    /// A file of a tar archive of which only parts are there.
-    #[error("a sparse file; allowed are files of which every byte is in the archive")]
+    /// A file in a tar archive of which only parts are present.
+    #[error("a sparse file; the archive must hold every byte of a file")]
     Sparse,
-    /// Too many packings within one another.
+    /// Too many nested packings.
     #[error("packed more than {MAX_LAYERS} times, which is the limit")]
     Layers,
-    /// A file that is neither plain nor a folder.
+    /// Neither a regular file nor a folder.
     #[error("neither a file nor a folder")]
     NoFile,
 }
 
-/// Bytes that can be read from any place.
+/// Bytes that can be read from any position.
 pub trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
 
-/// What is known of a file beside its bytes.
+/// What is known about a file besides its bytes.
 #[derive(Clone, Debug)]
 pub struct Label {
     /// Where it is, for people.
@@ -110,21 +110,21 @@ pub struct Label {
     pub modified_ms: Option<i64>,
 }
 
-/// Bytes on their way in.
+/// Bytes to be read.
 pub enum Input<'a> {
-    /// They come once.
+    /// A stream, readable once.
     Stream(&'a mut dyn Read),
-    /// They lie in a file.
+    /// A file.
     File(&'a mut dyn ReadSeek),
 }
 
-/// Hands what paths hold to a visitor.
+/// Hands the content of paths to a visitor.
 pub struct Source<'a> {
     pub(super) visitor: &'a mut dyn Visitor,
     bounds: Bounds,
-    /// What may still be asked for by the path at hand.
+    /// What the current path may still ask for.
     pub(super) budget: Budget,
-    /// Whether anything of the path at hand could not be read to its end.
+    /// Whether anything under the current path could not be read to the end.
     faulty: bool,
     copies: &'a mut Copies,
     /// Bytes read of the files themselves.
@@ -132,8 +132,8 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// A source of what paths hold, but for those whose like is in `copies`; the bytes that it
-    /// reads are added to `progress`.
+    /// Creates a source that skips the files known to `copies`; the bytes it reads are added to
+    /// `progress`.
     pub fn new(
         visitor: &'a mut dyn Visitor,
         bounds: Bounds,
@@ -143,9 +143,9 @@ impl<'a> Source<'a> {
         Self { visitor, bounds, budget: Budget::new(bounds, 0), faulty: false, copies, progress }
     }
 
-    /// Visits the files of a path: itself, those in the folder and the folders in it by name, or
-    /// standard input for `-`. Hidden files of a folder (`.name`) are passed over, and links to
-    /// folders, which may lead in circles.
+    /// Visits the files of a path: the file itself, those in the folder and its subfolders by name,
+    /// or standard input for `-`. Hidden files (`.name`) are skipped, and so are links to folders,
+    /// which may be circular.
     pub fn path(&mut self, path: &Path) {
         if path == Path::new("-") {
             let label = Label { shown: "-".into(), name: "-".into(), modified_ms: None };
@@ -156,7 +156,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Visits what bytes hold.
+    /// Visits the files in bytes.
     pub fn input(&mut self, label: &Label, mut input: Input<'_>) {
         self.faulty = false;
         let visited = input.length().map_err(Into::into).and_then(|length_bytes| {
@@ -261,7 +261,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Unpacks what came out of one packing.
+    /// Unpacks the output of one packing.
     pub(super) fn stream(
         &mut self,
         label: &Label,
@@ -273,7 +273,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What is compressed in a file, be it gzip or xz or not compressed at all, and within itself.
+/// Returns the decompressed content of a file, whether gzip, xz or plain, also nested.
 pub(super) fn decompressed<'a>(
     input: Box<dyn Read + 'a>,
     budget: &Budget,
@@ -332,7 +332,7 @@ impl Input<'_> {
         start_of(self.reader())
     }
 
-    /// Its length in bytes; of a stream nothing is known.
+    /// Its length in bytes; 0 for a stream, whose length is unknown.
     fn length(&mut self) -> io::Result<u64> {
         match self {
             Self::Stream(_) => Ok(0),
@@ -345,7 +345,7 @@ impl Input<'_> {
     }
 }
 
-/// What a file is packed in.
+/// How a file is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     Gzip,

@@ -11,7 +11,7 @@ use super::*;
 use crate::ingest::archive;
 use crate::ingest::budget::Bound;
 
-/// What was found: where, its name, its length; what could not be read.
+/// The files found, with place, name and length, and what could not be read.
 #[derive(Default)]
 struct Found {
     files: Vec<(String, String, Result<String, String>)>,
@@ -106,7 +106,7 @@ fn what_a_file_is_packed_in_is_told_from_its_bytes() {
     is(&find("a.csv.gz", &gz(b"text")), &[("a.csv.gz", "a.csv", "text")]);
     is(&find("a.csv.xz", &xz(b"text")), &[("a.csv.xz", "a.csv", "text")]);
     is(&find("odd", &gz(b"text")), &[("odd", "odd", "text")]);
-    // Two compressed files, one after the other, are one.
+    // Two concatenated compressed files are one.
     is(&find("a.gz", &[gz(b"one "), gz(b"two")].concat()), &[("a.gz", "a", "one two")]);
     is(&find("a.xz", &[xz(b"one "), xz(b"two")].concat()), &[("a.xz", "a", "one two")]);
 }
@@ -150,7 +150,7 @@ fn what_is_packed_too_often_or_where_it_cannot_be_read_is_named() {
     assert_eq!(packed_once_more.faults, [("a".to_owned(), layers)]);
 
     let within = find("a.zip", &zip(&[("b.zip", &zip(&[("c", b"c")])), ("d", b"d")]));
-    let text = "a zip archive within another packing or a stream; allowed is a file of its own";
+    let text = "a zip archive inside another archive or in a stream; it must be a file of its own";
     assert_eq!(within.faults, [("a.zip/b.zip".to_owned(), text.to_owned())]);
     assert_eq!(within.files.len(), 1);
 }
@@ -165,9 +165,8 @@ fn what_unpacks_to_too_much_is_cut_off() {
     let zeros = vec![b'0'; 10_000];
     let found = find_within(bounds, "a.gz", &gz(&zeros));
     assert_eq!(found.files[0].2.as_ref().map(String::len), Ok(10_000));
-    let error =
-        "it holds more than 10000 bytes once it is unpacked, the limit for a file of its length"
-            .to_owned();
+    let error = "it holds more than 10000 bytes once unpacked, the limit for a file of its length"
+        .to_owned();
     let found = find_within(bounds, "a.gz", &gz(&vec![b'0'; 1_000_000]));
     assert_eq!(found.files[0].2, Err(error.clone()));
     // All files of an archive together.
@@ -245,7 +244,7 @@ fn long_names_of_a_tar_archive_are_read_up_to_64_kib_and_shown_up_to_200_charact
         let error = format!("a header of {claimed} bytes in a tar archive; the limit is 65536");
         assert_eq!(found.faults, [("a.tar".to_owned(), error)]);
     }
-    // Targets of links and headers of the whole archive are passed over.
+    // Link targets and headers of the whole archive are skipped.
     for kind in [EntryType::GNULongLink, EntryType::XGlobalHeader] {
         let archive = [&tar_entry("x", kind, &vec![b'a'; 70_000])[..], &file, &[0; 1024]].concat();
         is(&find("a.tar", &archive), &[("a.tar/short", "short", "text")]);
@@ -267,7 +266,7 @@ fn an_entry_of_a_tar_archive_that_lies_about_its_length_is_named() {
         (&*shown, &*error),
         (
             "x.tar",
-            "a file in a tar archive with two lengths that differ, or one that is not a number"
+            "a file in a tar archive with two different lengths, or a length that is not a number"
         )
     );
     let not_a_number = tar_entry("pax", EntryType::XHeader, &pax("size", "-1"));
@@ -316,7 +315,7 @@ fn a_zip_archive_that_says_it_has_millions_of_files_is_refused_before_they_are_r
     let found = find_within(Bounds::SENT, "x.zip", &bytes);
     assert_eq!((found.files.len(), found.faults.len()), (0, 1));
 
-    // Files that lie on one another are unpacked each, and counted each.
+    // Overlapping files are each unpacked and counted.
     let zeros = vec![b'0'; 30_000];
     let one = zip(&[("a", &zeros)]);
     let directory = one.len() - 22 - 47;
@@ -342,12 +341,12 @@ fn one_file_that_is_packed_in_several_ways_is_read_once() {
     write("a.txt", text.as_bytes());
     write("a.txt.gz", &gz(text.as_bytes()));
     write("a.txt.xz", &xz(text.as_bytes()));
-    // Of that name too, but another one to its last letter.
+    // The same name, but a different last letter.
     write("b.txt", text.as_bytes());
     write("b.txt.gz", &gz(&text.as_bytes()[..text.len() - 1]));
     // The same once more, under another name.
     write("c.txt.gz", &gz(text.as_bytes()));
-    // Cut, which is a fault and not a copy, whichever is read first.
+    // A cut file is a fault and not a copy, whichever is read first.
     let whole = gz(text.as_bytes());
     write("d.txt.gz", &whole[..whole.len() - 9]);
     write("d.txt.xz", &xz(text.as_bytes()));

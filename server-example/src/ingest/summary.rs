@@ -1,49 +1,51 @@
-//! What became of the files: for people a table, for machines JSON.
+//! The summary of an ingest: a table for people, JSON for machines.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use mesonet::feed::{FeedKind, FeedSummary, Tally};
-use mesonet::{ModelReport, Receipt, StoreError, WrittenModelProduct, WrittenRun};
+use mesonet::feed::Tally;
+use mesonet::model::WrittenRun;
+use mesonet::store::{Receipt, StoreError};
+use mesonet::{feed, model};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::shown::shown_fault;
 use crate::products::ProductSummary;
 
-/// Faults and refusals that are kept with their text; further ones are counted.
+/// Faults and refusals kept with their text; further ones are only counted.
 const MAX_LISTED: usize = 100;
 
-/// Names of a tally that a table shows.
+/// Names of a tally shown in a table.
 const MAX_SHOWN: usize = 10;
 
-/// What became of the files.
+/// The result of reading files.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
     /// By kind of file.
     #[serde(serialize_with = "by_name")]
-    pub kinds: BTreeMap<FeedKind, KindSummary>,
+    pub kinds: BTreeMap<feed::Kind, KindSummary>,
     /// Of GRIB2 files.
     #[serde(skip_serializing_if = "ProductSummary::is_empty")]
     pub products: ProductSummary,
     /// Of GRIB2 files of a model.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub models: Option<ModelReport>,
-    /// Files that were not read, as they hold what another file of that name holds, packed
-    /// otherwise.
+    pub models: Option<model::DeliveryReport>,
+    /// Files that were not read because another file of that name has the same content, packed
+    /// differently.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u64,
-    /// Files that could not be read, or not to their end: what was read before stays.
+    /// Files that could not be read to the end: what was read before is kept.
     pub faults: Listed<FileFault>,
-    /// Reports of stations whose place nobody knows, by network and station: they are left out.
+    /// Reports of stations whose place is unknown, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub place_unknown: Tally,
-    /// Reports of a time that has not come yet, by network and station: they are left out.
+    /// Reports from the future, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub in_the_future: Tally,
-    /// Why the store took no more, where it failed: what it took before stays.
+    /// Why the store failed, if it did: what it took before is kept.
     #[serde(serialize_with = "text", skip_serializing_if = "Option::is_none")]
     pub store_error: Option<StoreError>,
     /// How long it took.
@@ -51,28 +53,28 @@ pub struct Summary {
     pub took: Duration,
 }
 
-/// What became of the files of one kind.
+/// The result of reading files of one kind.
 #[derive(Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KindSummary {
-    /// Files that were read to their end.
+    /// Files that were read to the end.
     pub files: u64,
     /// Reports and alerts in them, and in those that were not.
     pub reports: u64,
     /// Readings in these reports.
     pub readings: u64,
-    /// What the store made of them and of what was derived from them.
+    /// What the store did with them and with the values derived from them.
     #[serde(flatten, serialize_with = "receipt")]
     pub receipt: Receipt,
     /// Reports that could not be read.
     pub refused: Listed<FileFault>,
-    /// Readings kept in the unit that they were reported in, by variable and unit.
+    /// Readings kept in their reported unit, by variable and unit.
     #[serde(serialize_with = "tally")]
     pub kept_as_reported: Tally,
-    /// Values that the service has no variable for, by the feed's own name.
+    /// Values without a variable in the service, by the feed's own name.
     #[serde(serialize_with = "tally")]
     pub without_variable: Tally,
-    /// Values that make no sense where they stand, by the feed's own name.
+    /// Values that are invalid for their field, by the feed's own name.
     #[serde(serialize_with = "tally")]
     pub unread_values: Tally,
 }
@@ -87,18 +89,18 @@ pub struct FileFault {
 }
 
 impl FileFault {
-    /// The fault of a file, in bounded length: what is wrong may repeat what the file holds.
+    /// The fault of a file, with bounded length: the text may repeat content of the file.
     pub fn new(file: String, error: &str) -> Self {
         Self { file, error: shown_fault(error) }
     }
 }
 
-/// The first of many, and how many there are.
+/// The first few items, and how many there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listed<T> {
     /// How many there are.
     pub count: u64,
-    /// The first of them.
+    /// The first few.
     pub first: Vec<T>,
 }
 
@@ -109,7 +111,7 @@ impl<T> Default for Listed<T> {
 }
 
 impl<T> Listed<T> {
-    /// Adds one, made only where it is kept.
+    /// Adds an item, created only if it is kept.
     pub fn add(&mut self, item: impl FnOnce() -> T) {
         self.count += 1;
         if self.first.len() < MAX_LISTED {
@@ -119,8 +121,8 @@ impl<T> Listed<T> {
 }
 
 impl KindSummary {
-    /// Adds what the reader says of a file; its reports and readings are counted as they come.
-    pub fn add_file(&mut self, file: &str, of_file: &FeedSummary) {
+    /// Adds the reader's summary of a file; its reports and readings are counted as they are read.
+    pub fn add_file(&mut self, file: &str, of_file: &feed::Summary) {
         for refusal in &of_file.refusals {
             self.refused.add(|| FileFault { file: file.to_owned(), error: refusal.to_string() });
         }
@@ -129,25 +131,14 @@ impl KindSummary {
         self.without_variable.merge(&of_file.without_variable);
         self.unread_values.merge(&of_file.unread_values);
     }
-
-    /// Adds what the store made of a batch.
-    pub fn add_receipt(&mut self, more: Receipt) {
-        let Receipt { added, replaced, unchanged, overtaken, expired, revised } = &mut self.receipt;
-        *added += more.added;
-        *replaced += more.replaced;
-        *unchanged += more.unchanged;
-        *overtaken += more.overtaken;
-        *expired += more.expired;
-        *revised += more.revised;
-    }
 }
 
 impl Summary {
-    /// Whether every file was read to its end and all that was read is in the store.
+    /// Whether every file was read to the end and everything read is in the store.
     pub fn is_whole(&self) -> bool {
         self.faults.count == 0
             && self.store_error.is_none()
-            && self.models.as_ref().is_none_or(ModelReport::is_whole)
+            && self.models.as_ref().is_none_or(model::DeliveryReport::is_whole)
     }
 
     /// Files of which something was read.
@@ -156,7 +147,7 @@ impl Summary {
         self.total(|kind| kind.files) + self.products.files + of_models
     }
 
-    /// All kinds together.
+    /// The sum over all kinds.
     pub fn total(&self, count: impl Fn(&KindSummary) -> u64) -> u64 {
         self.kinds.values().map(count).sum()
     }
@@ -179,13 +170,13 @@ fn receipt<S: Serializer>(receipt: &Receipt, to: S) -> Result<S::Ok, S::Error> {
 }
 
 fn by_name<S: Serializer>(
-    kinds: &BTreeMap<FeedKind, KindSummary>,
+    kinds: &BTreeMap<feed::Kind, KindSummary>,
     to: S,
 ) -> Result<S::Ok, S::Error> {
     to.collect_map(kinds.iter().map(|(kind, of_kind)| (kind.name(), of_kind)))
 }
 
-/// Names with their counts; what is past the names that are told apart is under `…`.
+/// Names with their counts; names beyond those that are told apart are under `…`.
 fn tally<S: Serializer>(tally: &Tally, to: S) -> Result<S::Ok, S::Error> {
     let others = (tally.others() > 0).then(|| ("…", tally.others()));
     to.collect_map(tally.iter().chain(others))
@@ -222,20 +213,20 @@ impl fmt::Display for Summary {
         }
         self.products(f)?;
         if self.copies > 0 {
-            writeln!(f, "files that hold the same as another one: {}", grouped(self.copies))?;
+            writeln!(f, "files with the same content as another: {}", grouped(self.copies))?;
         }
         names(f, "reports of stations whose place is unknown", &self.place_unknown)?;
-        names(f, "reports of a time that has not come yet", &self.in_the_future)?;
+        names(f, "reports from the future", &self.in_the_future)?;
         faults(f, "files that could not be read, or not to their end", &self.faults)?;
         if let Some(error) = &self.store_error {
-            writeln!(f, "\nthe store took no more: {error}")?;
+            writeln!(f, "\nthe store took nothing more: {error}")?;
         }
         Ok(())
     }
 }
 
 impl Summary {
-    /// What became of reports: a table of kinds, and what was left out.
+    /// The result for reports: a table of kinds, and what was left out.
     fn readings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rows = vec![COLUMNS.map(str::to_owned)];
         rows.extend(self.kinds.iter().map(|(kind, of_kind)| of_kind.row(kind.name())));
@@ -256,17 +247,17 @@ impl Summary {
         for (kind, of_kind) in &self.kinds {
             names(
                 f,
-                &format!("{kind}: kept as reported, the unit is not certain"),
+                &format!("{kind}: kept as reported because the unit is uncertain"),
                 &of_kind.kept_as_reported,
             )?;
             names(f, &format!("{kind}: values without a variable"), &of_kind.without_variable)?;
-            names(f, &format!("{kind}: values that make no sense"), &of_kind.unread_values)?;
+            names(f, &format!("{kind}: invalid values"), &of_kind.unread_values)?;
             faults(f, &format!("{kind}: reports that could not be read"), &of_kind.refused)?;
         }
         Ok(())
     }
 
-    /// What became of the fields of GRIB2 files.
+    /// The result for the fields of GRIB2 files.
     fn products(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ProductSummary { written, other_fields, refused, .. } = &self.products;
         if written.count > 0 {
@@ -279,14 +270,14 @@ impl Summary {
             writeln!(f, "  …")?;
         }
         if *other_fields > 0 {
-            writeln!(f, "fields of no product: {}", grouped(*other_fields))?;
+            writeln!(f, "fields that belong to no product: {}", grouped(*other_fields))?;
         }
-        faults(f, "fields that could not be made a product", refused)
+        faults(f, "fields that could not be made into a product", refused)
     }
 }
 
-/// What became of the fields of a model: a table of products for each run, and what was left out.
-fn models(f: &mut fmt::Formatter<'_>, report: &ModelReport) -> fmt::Result {
+/// The result for the fields of a model: the products of each run, and what was left out.
+fn models(f: &mut fmt::Formatter<'_>, report: &model::DeliveryReport) -> fmt::Result {
     for WrittenRun { run, hours, of_hours, products } in &report.runs {
         let hours = hours.len();
         writeln!(f, "{} {run}: {hours} of {of_hours} hours", report.model)?;
@@ -295,17 +286,19 @@ fn models(f: &mut fmt::Formatter<'_>, report: &ModelReport) -> fmt::Result {
         }
     }
     for run in &report.removed {
-        writeln!(f, "removed, as newer runs are kept: {run}")?;
+        writeln!(f, "removed because newer runs are kept: {run}")?;
     }
     if let Some(error) = &report.retention_error {
-        writeln!(f, "runs that are too many could not be removed: {error}")?;
+        writeln!(f, "old runs could not be removed: {error}")?;
     }
-    let ModelReport { fields, used, other_fields, replaced, there_already, refused, .. } = *report;
+    let model::DeliveryReport {
+        fields, used, other_fields, replaced, there_already, refused, ..
+    } = *report;
     write!(f, "fields: {} used of {}", grouped(used), grouped(fields))?;
     for (count, what) in [
         (other_fields, "of no product"),
         (replaced, "replaced by later ones"),
-        (there_already, "there already"),
+        (there_already, "already present"),
         (refused, "refused"),
     ] {
         if count > 0 {
@@ -322,12 +315,12 @@ fn models(f: &mut fmt::Formatter<'_>, report: &ModelReport) -> fmt::Result {
     Ok(())
 }
 
-/// A product of a run in a line.
-struct WrittenProduct<'a>(&'a WrittenModelProduct);
+/// A product of a run on one line.
+struct WrittenProduct<'a>(&'a model::WrittenProduct);
 
 impl fmt::Display for WrittenProduct<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WrittenModelProduct { name, unit, fields, packing_error, .. } = self.0;
+        let model::WrittenProduct { name, unit, fields, packing_error, .. } = self.0;
         let fields = if *fields == 1 { "1 field".into() } else { grouped(*fields) + " fields" };
         write!(f, "{name}: {fields}, ")?;
         match packing_error {
@@ -336,10 +329,10 @@ impl fmt::Display for WrittenProduct<'_> {
         }
         if self.0.clamped > 0 {
             let clamped = grouped(self.0.clamped as u64);
-            write!(f, ", {clamped} values beyond what can be packed")?;
+            write!(f, ", {clamped} values beyond the packing range")?;
         }
         if self.0.missing_levels > 0 {
-            write!(f, ", {} levels did not come", grouped(self.0.missing_levels))?;
+            write!(f, ", {} levels missing", grouped(self.0.missing_levels))?;
         }
         Ok(())
     }
@@ -389,7 +382,7 @@ fn faults(f: &mut fmt::Formatter<'_>, title: &str, faults: &Listed<FileFault>) -
     Ok(())
 }
 
-/// A count with its thousands apart: 31,677.
+/// A count with thousands separators: 31,677.
 fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -417,12 +410,12 @@ mod tests {
     #[test]
     fn the_table_shows_the_most_frequent_names_and_the_first_faults() {
         let mut summary = Summary { took: Duration::from_secs(2), ..Summary::default() };
-        let of_kind = summary.kinds.entry(FeedKind::AwcCsv).or_default();
+        let of_kind = summary.kinds.entry(feed::Kind::AwcCsv).or_default();
         (of_kind.files, of_kind.reports, of_kind.readings) = (1, 1_200, 10_000);
         let (unchanged, overtaken, expired, revised) = (7, 1, 4, 3);
         let receipt =
             Receipt { added: 11_000, replaced: 2, unchanged, overtaken, expired, revised };
-        of_kind.add_receipt(receipt);
+        of_kind.receipt += receipt;
         for number in 0..12 {
             of_kind.without_variable.add(&format!("name{number:02}"));
         }

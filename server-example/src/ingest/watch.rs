@@ -1,4 +1,4 @@
-//! A folder from which files are read as they come.
+//! A folder from which files are read as they arrive.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirEntry};
@@ -6,7 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use mesonet::{ModelIntakeError, StoreError};
+use mesonet::model;
+use mesonet::store::StoreError;
 
 use super::shown::shown_path;
 use super::{Bounds, FileFault, IngestError, Options, Summary};
@@ -17,32 +18,32 @@ use crate::state::State;
 /// Files that are read together.
 const MAX_FILES: usize = 1_000;
 
-/// Folders for what was read and for what could not be.
+/// Subfolders for files that were read and for those that could not be.
 const DONE: &str = "done";
 const FAILED: &str = "failed";
 
-/// The folder with a folder for each model.
+/// The subfolder with a folder for each model.
 const MODELS: &str = "models";
 
-/// A folder that is looked at again and again.
+/// A folder that is polled.
 ///
-/// A file is read once its length and its time of change have not changed from one look to the
-/// next, so that one that is still being written is left alone; names that start with a dot or end
-/// in `.tmp` or `.part` are too. It is moved only once its readings are durable: after a crash it
-/// is read again, which changes nothing. In a folder `models/NAME` in it are files of the model
-/// NAME, with its own `done` and `failed`.
+/// A file is read once its length and modification time are the same in two consecutive looks, so
+/// that one still being written is left alone; so are names that start with a dot or end in `.tmp`
+/// or `.part`. A file is moved only once its readings are durable: after a crash it is read again,
+/// which changes nothing. The subfolder `models/NAME` holds files of the model NAME, with its own
+/// `done` and `failed`.
 #[derive(Debug)]
 pub struct Watch {
     folder: PathBuf,
-    /// The model that all files are of.
+    /// The model that all files belong to.
     model: Option<String>,
-    /// The folders of models in it.
+    /// The subfolders of models.
     models: HashMap<String, Watch>,
-    /// Whether files stay where they are once they are read.
+    /// Whether files stay where they are after they are read.
     keep: bool,
     /// Files of the last look.
     seen: HashMap<PathBuf, Stamp>,
-    /// Files that were read and are still there.
+    /// Files that were read and kept.
     read: HashMap<PathBuf, Stamp>,
 }
 
@@ -53,7 +54,7 @@ struct Stamp {
     modified: Option<SystemTime>,
 }
 
-/// A look that came to nothing; the files stay for the next.
+/// A look that failed; the files stay for the next.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// The folder cannot be read.
@@ -61,15 +62,15 @@ pub enum WatchError {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The store takes nothing.
     #[error(transparent)]
     Ingest(#[from] IngestError),
-    /// The runs of models take nothing.
+    /// The model runs take nothing.
     #[error(transparent)]
-    Models(#[from] ModelIntakeError),
+    Models(#[from] model::DeliveryError),
     /// The raster products take nothing.
     #[error(transparent)]
     Products(#[from] DiskFailure),
@@ -82,14 +83,14 @@ impl From<StoreError> for WatchError {
 }
 
 impl Watch {
-    /// A folder that nobody has looked at yet. With `keep` files stay where they are once they are
-    /// read, and are read again when they change or after a restart.
+    /// Watches a folder. With `keep`, files stay where they are after they are read, and are read
+    /// again when they change or after a restart.
     pub fn new(folder: PathBuf, keep: bool) -> Self {
         let (model, models) = (None, HashMap::new());
         Self { folder, model, models, keep, seen: HashMap::new(), read: HashMap::new() }
     }
 
-    /// Looks at the folder and reads the files that have come whole, at most 1,000 of them: the
+    /// Looks at the folder and reads the complete files, at most 1,000 of them. Returns the
     /// summaries of what was read together.
     ///
     /// # Errors
@@ -112,7 +113,7 @@ impl Watch {
         Ok(summaries)
     }
 
-    /// The folders of models that are there now.
+    /// Returns the subfolders of models that exist now.
     fn model_folders(&mut self) -> Result<Vec<&mut Self>, WatchError> {
         let folder = self.folder.join(MODELS);
         let failed = |error| WatchError::Folder { folder: folder.clone(), error };
@@ -139,7 +140,7 @@ impl Watch {
         Ok(self.models.values_mut().collect())
     }
 
-    /// Reads files of a model together; without a summary where there is no such model.
+    /// Reads files of a model together; no summary if the model is unknown.
     fn read_model(
         &mut self,
         state: &State,
@@ -147,8 +148,13 @@ impl Watch {
         files: &[PathBuf],
     ) -> Result<Option<Summary>, WatchError> {
         let read = {
-            let _turn = state.models().catalogue().get(model).map(|_| state.lanes().model(model));
-            state.ingest_model(model, options(), |delivery| {
+            let _turn = state
+                .services
+                .models
+                .catalogue()
+                .get(model)
+                .map(|_| state.services.lanes.model(model));
+            state.services.ingest_model(model, options(), |delivery| {
                 for file in files {
                     delivery.path(file);
                 }
@@ -202,8 +208,8 @@ impl Watch {
         summaries: &mut Vec<Summary>,
     ) -> Result<(), WatchError> {
         let (faults, summary) = {
-            let _turn = state.lanes().watched();
-            state.ingest(options(), |ingest| -> Vec<Option<FileFault>> {
+            let _turn = state.services.lanes.watched();
+            state.services.ingest(options(), |ingest| -> Vec<Option<FileFault>> {
                 files.iter().map(|file| ingest.path(file)).collect()
             })?
         };
@@ -222,7 +228,7 @@ impl Watch {
                 if let [file] = files {
                     self.put_away(file, Some(&error.to_string()));
                 } else {
-                    // One of them is to blame: each by itself.
+                    // One of the files is to blame, so each is read by itself.
                     for file in files {
                         self.read(state, std::slice::from_ref(file), summaries)?;
                     }
@@ -234,7 +240,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Moves a file that was read, with the reason beside it where it could not be.
+    /// Moves a file that was read; one with a fault gets the reason beside it.
     fn put_away(&mut self, file: &Path, fault: Option<&str>) {
         if let Some(fault) = fault {
             tracing::warn!("{fault}");
@@ -242,10 +248,10 @@ impl Watch {
         if !self.keep {
             match self.moved(file, fault) {
                 Ok(()) => return,
-                Err(error) => tracing::error!("{} cannot be moved: {error}", file.display()),
+                Err(error) => tracing::error!("cannot move {}: {error}", file.display()),
             }
         }
-        // What cannot be moved is not read again and again.
+        // A file that cannot be moved is not read repeatedly.
         if let Some(stamp) = self.seen.get(file) {
             self.read.insert(file.to_owned(), *stamp);
         }
@@ -274,8 +280,8 @@ fn options() -> Options {
     Options { bounds: Bounds::WATCHED, ..Options::at(system_ms()) }
 }
 
-/// A plain file that may be read, with its stamp; `None` for anything else, and for one that has
-/// just gone.
+/// Returns a regular file that may be read, with its stamp; `None` for anything else, and for one
+/// that has just disappeared.
 fn stamped(entry: &DirEntry) -> io::Result<Option<(PathBuf, Stamp)>> {
     let name = entry.file_name();
     let name = name.as_encoded_bytes();
@@ -291,7 +297,7 @@ fn stamped(entry: &DirEntry) -> io::Result<Option<(PathBuf, Stamp)>> {
     Ok(metadata.is_file().then(|| (entry.path(), stamp)))
 }
 
-/// Whether it is the readings that are wrong, not the store.
+/// Whether the readings are at fault, not the store.
 fn is_of_the_readings(error: &StoreError) -> bool {
     matches!(
         error,

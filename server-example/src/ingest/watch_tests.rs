@@ -1,9 +1,7 @@
 use std::sync::Arc;
 
-use mesonet::{
-    Batch, Damage, Directory, Intake, Judge, MemoryStore, Reader, Receipt, Selection, SeriesSlice,
-    Store,
-};
+use mesonet::store::{Damage, Directory, Judge, Receipt, Selection, SeriesSlice};
+use mesonet::{Batch, Intake, MemoryStore, Reader, Store};
 
 use super::*;
 use crate::{Clock, Config};
@@ -39,7 +37,7 @@ fn files_are_read_once_they_are_whole_and_moved_once_they_are_read() {
         fs::write(path.join(name), BULLETIN).unwrap();
     }
     fs::write(path.join("letter.txt"), "Dear reader").unwrap();
-    // Of the first look nobody knows whether a file still grows; this one does.
+    // At the first look it is unknown whether a file is still growing; this one is.
     assert_eq!(look(&mut watch, &state), 0);
     let grown = BULLETIN.replace("CYYZ", "CYUL").replacen("SACN43", "\nSACN43", 1);
     fs::write(path.join("sa_20240803.txt"), format!("{BULLETIN}{grown}")).unwrap();
@@ -49,13 +47,13 @@ fn files_are_read_once_they_are_whole_and_moved_once_they_are_read() {
         [".b_20240803", "b_20240803.part", "b_20240803.tmp", "failed", "sa_20240803.txt",]
     );
     assert_eq!(look(&mut watch, &state), 1);
-    assert_eq!(state.store().directory().unwrap().stations.len(), 2);
+    assert_eq!(state.services.store.directory().unwrap().stations.len(), 2);
     assert_eq!(names(&path.join("done")), ["sa_20240803.txt"]);
     assert_eq!(names(&path.join("failed")), ["letter.txt", "letter.txt.error.txt"]);
     let reason = fs::read_to_string(path.join("failed/letter.txt.error.txt")).unwrap();
-    assert!(reason.ends_with(": of no kind that is known; allowed are the kinds of --feed\n"));
+    assert!(reason.ends_with(": unknown kind of file; known are the kinds of --feed\n"));
 
-    // Another of the same name replaces none.
+    // Another file of the same name does not replace it.
     fs::write(path.join("sa_20240803.txt"), BULLETIN).unwrap();
     assert_eq!((look(&mut watch, &state), look(&mut watch, &state)), (0, 1));
     assert_eq!(names(&path.join("done")), ["sa_20240803.txt", "sa_20240803.txt.1"]);
@@ -111,7 +109,7 @@ fn files_stay_while_the_store_takes_nothing_and_are_set_apart_where_they_are_to_
     assert_eq!(look(&mut watch, &state_full), 0);
     for _ in 0..2 {
         let error = watch.look(&state_full).unwrap_err().to_string();
-        assert!(error.contains("no room is left"), "{error}");
+        assert!(error.contains("no space is left"), "{error}");
     }
     assert_eq!(names(path), ["a_20240803.txt", "b_20240803.txt"]);
 
@@ -153,12 +151,12 @@ fn files_in_the_folder_of_a_model_become_its_runs() {
     let [summary] = &*summaries else { panic!("{summaries:?}") };
     let models = summary.models.as_ref().unwrap();
     assert_eq!((&*models.model, models.used, models.files), ("nam211", 1, 1));
-    assert_eq!(state.models().store().runs("nam211").unwrap().len(), 1);
+    assert_eq!(state.services.models.store().runs("nam211").unwrap().len(), 1);
     assert_eq!(names(&model.join("done")), ["nam211_prmsl_simple.grib2.gz"]);
     let failed = "hrdps_20260219T00Z_f000_cape.grib2.gz";
     assert_eq!(names(&model.join("failed")), [failed.to_owned(), format!("{failed}.error.txt")]);
     let reason = fs::read_to_string(none.join("failed/a.grib2.error.txt")).unwrap();
-    assert!(reason.contains(": \"nam\" is no model; there are arome, "), "{reason}");
+    assert!(reason.contains(": unknown model \"nam\"; known are arome, "), "{reason}");
     assert!(watch.look(&state).unwrap().is_empty());
 }
 
@@ -175,7 +173,7 @@ fn files_of_a_run_that_someone_else_writes_stay_for_the_next_look() {
     fs::copy(grib.join(name), model.join(name)).unwrap();
     let mut watch = Watch::new(folder.path().join("in"), false);
     watch.look(&state).unwrap();
-    let runs = state.models().store();
+    let runs = state.services.models.store();
     fs::create_dir_all(runs.folder().join("nam211")).unwrap();
     let lock = fs::File::create(runs.folder().join("nam211/.20180917T000000Z.lock")).unwrap();
     lock.lock().unwrap();

@@ -1,4 +1,4 @@
-//! Whether the files of products are as they were written.
+//! Checks that the files of products are as they were written.
 
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
@@ -7,33 +7,34 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use mesonet::{Iso8601, ProductDuration, RasterError, RasterFile};
+use mesonet::raster::{ProductDuration, RasterError};
+use mesonet::{Iso8601, raster};
 
 use super::span_name;
 
-/// Files whose state is remembered; when there are more, all are looked at again.
+/// Files whose state is remembered; if there are more, all are checked again.
 const MAX_KNOWN: usize = 100_000;
 
-/// Which file is meant, by its place.
+/// Identifies a file by its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The type of the product.
     pub product: String,
     /// The length of time that it covers; `None` is an instant.
     pub span: Option<ProductDuration>,
-    /// The time that it is valid at, milliseconds since 1970.
+    /// Its valid time, milliseconds since 1970.
     pub ts_ms: i64,
 }
 
-/// Holds a file against its checksum, its structure and its place, with `every_tile` pixel by pixel;
-/// gives its length in bytes, or what is wrong with it.
+/// Checks a file against its checksum, its structure and its place; with `every_tile`, decodes
+/// every pixel. Returns its length in bytes, or what is wrong with it.
 pub fn check(path: &Path, place: &Place, every_tile: bool) -> Result<u64, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     check_file(file, place, every_tile)
 }
 
 fn check_file(file: File, place: &Place, every_tile: bool) -> Result<u64, String> {
-    let file = RasterFile::check(BufReader::new(file), every_tile);
+    let file = raster::File::check(BufReader::new(file), every_tile);
     let file = file.map_err(|error: RasterError| error.to_string())?;
     let span = place.span.map(|span| span.to_string()).unwrap_or_default();
     let is_of = |said: &Option<String>, place: &str| said.as_ref().is_none_or(|said| said == place);
@@ -57,7 +58,7 @@ fn check_file(file: File, place: &Place, every_tile: bool) -> Result<u64, String
     Ok(file.length)
 }
 
-/// What tells one state of a file from the next, which is a file of its own.
+/// What distinguishes one version of a file from the next, which is a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Version {
     bytes: u64,
@@ -77,13 +78,12 @@ impl Version {
     }
 }
 
-/// The files that were looked at since the server started, each version once.
+/// The files checked since the server started, each version once.
 #[derive(Debug, Default)]
 pub struct Checked(Mutex<HashMap<PathBuf, (Version, bool)>>);
 
 impl Checked {
-    /// Whether a file may be served; what is wrong with one that may not goes to the log when it is
-    /// found.
+    /// Whether a file may be served; a fault is logged when it is found.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -99,7 +99,7 @@ impl Checked {
         let checked = check_file(file, place, false);
         if let Err(cause) = &checked {
             let name = path.display();
-            tracing::error!("{name} is damaged and is not served: {cause}; verify --set-aside");
+            tracing::error!("{name} is damaged and is not served: {cause}; run verify --set-aside");
         }
         let mut known = known();
         if known.len() >= MAX_KNOWN {

@@ -1,30 +1,29 @@
 //! The files of raster products: `products/TYPE/DURATION/yyyyMMddTHHmmssZ.tif` below the data
 //! folder.
 //!
-//! A file is whole or not there: it is written under a hidden name, made durable, and given its
-//! name at once. Whoever reads the one before goes on reading it. What a process that was killed
-//! left under such a name is removed by the next server; as long as one is being written it is
-//! locked.
+//! A file is complete or absent: it is written under a hidden name, made durable, and renamed
+//! atomically. Readers of the previous file are not disturbed. Hidden files left by a killed
+//! process are removed by the next server; a file is locked while it is being written.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mesonet::{
-    Iso8601, ProductDuration, Raster, RasterCatalogue, RasterProduct, create_folder, parse_instant,
-    sync_folder,
-};
+use mesonet::durable::{create_folder, sync_folder};
+use mesonet::raster::{ProductDuration, Raster};
+use mesonet::time::parse_instant;
+use mesonet::{Iso8601, raster};
 
 use super::check::{Checked, Place, check};
 
-/// The folder of products that are of an instant.
+/// The folder of products for an instant.
 const INSTANT: &str = "instant";
 
-/// What a time in a name is followed by.
+/// The extension after the time in a name.
 const EXTENSION: &str = ".tif";
 
-/// What the name of a file that is being written begins and ends with. Between them are
+/// Prefix and suffix of the name of a file that is being written. Between them are
 /// [`UNFINISHED_LETTERS`] letters or digits.
 const UNFINISHED: [&str; 2] = [".mesonet-", ".tmp"];
 const UNFINISHED_LETTERS: usize = 12;
@@ -33,29 +32,29 @@ const UNFINISHED_LETTERS: usize = 12;
 #[derive(Clone, Debug)]
 pub struct ProductFiles {
     folder: PathBuf,
-    catalogue: RasterCatalogue,
+    catalogue: raster::Catalogue,
     large: Arc<Mutex<()>>,
     checked: Arc<Checked>,
 }
 
-/// A file below the folder of products.
+/// A file in the folder of products.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stored {
     /// The file of a product.
     Product(PathBuf, Place),
-    /// One whose name is not of our making.
+    /// A file with a foreign name.
     Foreign(PathBuf),
 }
 
 impl ProductFiles {
-    /// The files below a data folder, which need not be there.
-    pub fn new(data: &Path, catalogue: RasterCatalogue) -> Self {
+    /// The files in a data folder, which need not exist.
+    pub fn new(data: &Path, catalogue: raster::Catalogue) -> Self {
         let folder = data.join("products");
         Self { folder, catalogue, large: Arc::default(), checked: Arc::default() }
     }
 
     /// The products of the deployment.
-    pub fn catalogue(&self) -> &RasterCatalogue {
+    pub fn catalogue(&self) -> &raster::Catalogue {
         &self.catalogue
     }
 
@@ -64,29 +63,29 @@ impl ProductFiles {
         self.large.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file of a product at a time, if it is there.
+    /// Returns the file of a product at a time, if it exists.
     ///
     /// # Errors
     /// The folder cannot be read.
     pub fn find(
         &self,
-        product: &RasterProduct,
+        product: &raster::Product,
         span: Option<ProductDuration>,
         ts_ms: i64,
     ) -> io::Result<Option<PathBuf>> {
         let path = self.folder(product, span).join(name(ts_ms));
-        // A name holds whole seconds, so a time between them is that of no file.
+        // Names have whole seconds, so no file has a fractional time.
         let is_there = ts_ms.rem_euclid(1000) == 0 && path.try_exists()?;
         Ok(is_there.then_some(path))
     }
 
-    /// The times that a product is there for, newest first: milliseconds since 1970.
+    /// Returns the times of a product's files, newest first, in milliseconds since 1970.
     ///
     /// # Errors
     /// The folder cannot be read.
     pub fn times(
         &self,
-        product: &RasterProduct,
+        product: &raster::Product,
         span: Option<ProductDuration>,
     ) -> io::Result<Vec<i64>> {
         let entries = match fs::read_dir(self.folder(product, span)) {
@@ -101,8 +100,8 @@ impl ProductFiles {
         Ok(times)
     }
 
-    /// Whether a file is as it was written, so that it may be served. It is read once, when it is
-    /// first asked for.
+    /// Whether a file is as it was written, so that it may be served. It is read once, when first
+    /// requested.
     ///
     /// # Errors
     /// It cannot be read.
@@ -110,7 +109,7 @@ impl ProductFiles {
         self.checked.is_whole(path, place)
     }
 
-    /// Every file below the folder, whatever the catalogue says, by name.
+    /// Returns every file in the folder, whatever the catalogue says, by name.
     ///
     /// # Errors
     /// A folder cannot be read.
@@ -126,8 +125,8 @@ impl ProductFiles {
         Ok(all)
     }
 
-    /// Holds a file against its checksum and its place, and decodes every pixel; gives its length
-    /// in bytes, or what is wrong with it.
+    /// Checks a file against its checksum and its place, and decodes every pixel. Returns its
+    /// length in bytes.
     ///
     /// # Errors
     /// What is wrong with the file, for people.
@@ -135,13 +134,13 @@ impl ProductFiles {
         check(path, place, true)
     }
 
-    /// Writes the file of a product; one of the same time is replaced. Gives its length in bytes.
+    /// Writes the file of a product, replacing one of the same time. Returns its length in bytes.
     ///
     /// # Errors
-    /// The file cannot be written: then nothing has changed.
+    /// The file cannot be written; then nothing has changed.
     pub fn put(
         &self,
-        product: &RasterProduct,
+        product: &raster::Product,
         span: Option<ProductDuration>,
         raster: &Raster,
     ) -> io::Result<u64> {
@@ -158,7 +157,8 @@ impl ProductFiles {
         raster.write_cog(&mut out).map_err(io::Error::other)?;
         out.flush()?;
         drop(out);
-        // A temporary file is its maker's alone; this one is for whoever may read the folder.
+        // A temporary file is private to its creator; this one is for everyone who may read the
+        // folder.
         readable(file.as_file())?;
         file.as_file().sync_all()?;
         let bytes = file.as_file().metadata()?.len();
@@ -168,11 +168,11 @@ impl ProductFiles {
         Ok(bytes)
     }
 
-    /// Removes the files that processes which were killed had begun to write, and nothing else.
-    /// Gives how many there were.
+    /// Removes the unfinished files of killed processes, and nothing else. Returns how many there
+    /// were.
     ///
     /// # Errors
-    /// A folder cannot be read, or a file not be removed.
+    /// A folder cannot be read, or a file cannot be removed.
     pub fn remove_unfinished(&self) -> io::Result<usize> {
         let mut removed = 0;
         for product in folders(&self.folder)? {
@@ -191,17 +191,17 @@ impl ProductFiles {
         Ok(removed)
     }
 
-    fn folder(&self, product: &RasterProduct, span: Option<ProductDuration>) -> PathBuf {
+    fn folder(&self, product: &raster::Product, span: Option<ProductDuration>) -> PathBuf {
         self.folder.join(product.name()).join(span_name(span))
     }
 }
 
-/// The folders in a folder; none where there is no folder.
+/// Returns the subfolders of a folder; none if it does not exist.
 fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(entries(folder)?.into_iter().filter(|path| path.is_dir()).collect())
 }
 
-/// What is in a folder, by name; nothing where there is none.
+/// Returns the entries of a folder, by name; none if it does not exist.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -234,7 +234,7 @@ fn remove_unlocked(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// What is in a folder; a file in its place is a foreign one.
+/// Returns the entries of a folder; a file in its place counts as foreign.
 fn folder_or_foreign(path: PathBuf, all: &mut Vec<Stored>) -> io::Result<Vec<PathBuf>> {
     if path.is_dir() {
         return entries(&path);
@@ -243,7 +243,7 @@ fn folder_or_foreign(path: PathBuf, all: &mut Vec<Stored>) -> io::Result<Vec<Pat
     Ok(Vec::new())
 }
 
-/// What the name of a file and those of its folders tell.
+/// Identifies a file by its name and those of its folders.
 fn stored(path: PathBuf) -> Stored {
     let place = || {
         let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
@@ -273,19 +273,19 @@ fn readable(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// A duration for people and folders.
+/// Returns the name of a duration, for people and folders.
 pub fn span_name(span: Option<ProductDuration>) -> String {
     span.map_or_else(|| INSTANT.to_owned(), |span| span.to_string())
 }
 
-/// A time as the name of a file: `20230406T120039Z.tif`.
+/// Returns the file name of a time: `20230406T120039Z.tif`.
 fn name(ts_ms: i64) -> String {
     let text = Iso8601(ts_ms).to_string();
     let stamp: String = text.chars().filter(|letter| !"-:".contains(*letter)).collect();
     stamp + EXTENSION
 }
 
-/// The time that such a name tells of; `None` for any other name.
+/// Parses the time in a file name; `None` for any other name.
 fn time(file_name: &str) -> Option<i64> {
     let stamp = file_name.strip_suffix(EXTENSION)?;
     let part = |range| stamp.get(range);
@@ -308,9 +308,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_killed_process_had_begun_to_write_is_removed_and_nothing_else() {
+    fn unfinished_files_of_a_killed_process_are_removed_and_nothing_else() {
         let data = tempfile::tempdir().unwrap();
-        let files = ProductFiles::new(data.path(), RasterCatalogue::default());
+        let files = ProductFiles::new(data.path(), raster::Catalogue::default());
         assert_eq!(files.remove_unfinished().unwrap(), 0);
         let folder = data.path().join("products/rain/24h");
         fs::create_dir_all(folder.join(".mesonet-abcdefGHIJ99.tmp")).unwrap();
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_tells_its_time_and_no_other_name_does() {
+    fn only_names_of_files_have_a_time() {
         let ts_ms = parse_instant("2023-04-06T12:00:39Z").unwrap();
         assert_eq!(name(ts_ms), "20230406T120039Z.tif");
         assert_eq!(time("20230406T120039Z.tif"), Some(ts_ms));

@@ -3,7 +3,7 @@
 //! | What | Where |
 //! | --- | --- |
 //! | The files of the data folder, by type, duration and time | [`ProductFiles`] |
-//! | Whether a file is as it was written | `check.rs` |
+//! | Checks that a file is as it was written | `check.rs` |
 //! | From the fields of a GRIB2 file to files | [`take_in`] |
 //! | The bundled field | [`take_in_sample`] |
 

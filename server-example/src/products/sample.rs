@@ -1,4 +1,4 @@
-//! The real field that the server brings along; `sample/SOURCES.md` says where it is from.
+//! The bundled real field; `sample/SOURCES.md` gives its source.
 
 use std::io::{self, Read};
 
@@ -11,15 +11,15 @@ const NAME: &str = "mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.
 const FIELD: &[u8] =
     include_bytes!("../../sample/mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz");
 
-/// What the field is.
+/// The product of the field.
 const PRODUCT: &str = "reflectivity";
 
-/// Makes the bundled field a product where none of its type is there, which takes a second or so.
+/// Makes the bundled field into a product if there is none of its type, which takes about a second.
 ///
 /// # Errors
 /// The files cannot be read or written.
 pub fn take_in_sample(files: &ProductFiles) -> io::Result<()> {
-    // A deployment may have left it out of its catalogue.
+    // A deployment may have removed it from its catalogue.
     let Some(product) = files.catalogue().get(PRODUCT) else { return Ok(()) };
     if !files.times(product, None)?.is_empty() {
         return Ok(());
@@ -31,7 +31,7 @@ pub fn take_in_sample(files: &ProductFiles) -> io::Result<()> {
     let budget = Budget::new(Bounds::default(), bytes.len() as u64);
     take_in(inlet, NAME, &bytes, &budget, &mut summary).map_err(io::Error::other)?;
     for product in &summary.written.first {
-        tracing::info!("the raster product of the sample was made: {product}");
+        tracing::info!("created the raster product of the sample: {product}");
     }
     Ok(())
 }

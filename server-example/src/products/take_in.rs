@@ -1,60 +1,59 @@
-//! From the fields of a GRIB2 file to the files of products.
+//! Turns the fields of a GRIB2 file into files of products.
 
 use std::{fmt, io};
 
-use mesonet::{
-    GRIB_MAX_POINTS, GribError, GribField, Iso8601, ProductDuration, Raster, RasterError,
-    RasterProduct, grib_fields,
-};
+use mesonet::grib::GribError;
+use mesonet::raster::{ProductDuration, Raster, RasterError};
+use mesonet::{Iso8601, grib, raster};
 use serde::Serialize;
 
 use super::files::{ProductFiles, span_name};
 use crate::ingest::{Budget, FileFault, Listed, OverBudget, Work};
 
-/// Parameters that are named where no field is of a product.
+/// Parameters that are named if no field belongs to a product.
 const MAX_NAMED: usize = 5;
 
 /// Cells of a field that is unpacked by itself.
 const LARGE_CELLS: u64 = 1 << 22;
 
-/// What it costs to look at a field, or at what is not one, in cells.
+/// The cost of looking at a field or a malformed message, in cells.
 const CELLS_OF_A_LOOK: u64 = 64;
 
 /// Where the fields of GRIB2 files go.
 #[derive(Clone, Copy, Debug)]
 pub struct Inlet<'a> {
-    /// The files, and the catalogue by which fields are told apart.
+    /// The files, and the catalogue by which fields are recognized.
     pub files: &'a ProductFiles,
-    /// The only product that fields are taken for; without it, they are told apart.
-    pub only: Option<&'a RasterProduct>,
+    /// The only product to take fields for; without it, they are recognized by the catalogue.
+    pub only: Option<&'a raster::Product>,
 }
 
-/// A field that became no file.
+/// Why a field did not become a file.
 #[derive(Debug, thiserror::Error)]
 pub enum ProductError {
     /// It cannot be read.
     #[error(transparent)]
     Grib(#[from] GribError),
-    /// It cannot be made a raster.
+    /// It cannot be made into a raster.
     #[error(transparent)]
     Raster(#[from] RasterError),
-    /// It may be of several products.
-    #[error("a field of {parameter} may be of {products}; say which with --product")]
+    /// It may belong to several products.
+    #[error("a field of {parameter} may belong to {products}; choose one with --product")]
     Ambiguous {
-        /// What it is of.
+        /// Its parameter.
         parameter: String,
         /// The products, with their durations.
         products: String,
     },
-    /// Nothing of the file is of a product.
-    #[error("no field of it is of {sought}; it holds {held}")]
+    /// No field of the file belongs to a product.
+    #[error("none of its fields belongs to {sought}; it holds {held}")]
     NoProduct {
         /// What was sought.
         sought: String,
         /// Parameters of the fields.
         held: String,
     },
-    /// The fields of the file cost more than they may.
+    /// The fields of the file exceed the budget.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
     /// The file cannot be written.
@@ -62,34 +61,34 @@ pub enum ProductError {
     Io(#[from] io::Error),
 }
 
-/// The disk did not take a file: it may another time.
+/// The disk did not take a file; it may later.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("raster products cannot be written: {cause}")]
 pub struct DiskFailure {
-    /// Of what kind it was: whether there is no room, for example.
+    /// The kind of error, for example a full disk.
     pub kind: io::ErrorKind,
     cause: String,
 }
 
-/// What became of GRIB2 files.
+/// The result of reading GRIB2 files.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProductSummary {
-    /// Files of which at least one field was a product's.
+    /// Files with at least one field that belongs to a product.
     pub files: u64,
     /// Products that were written.
     pub written: Listed<Written>,
-    /// Fields that are of no product.
+    /// Fields that belong to no product.
     pub other_fields: u64,
     /// Fields that could not be read or written.
     pub refused: Listed<FileFault>,
-    /// The first time that the disk did not take one.
+    /// The first failure of the disk.
     #[serde(skip)]
     pub failure: Option<DiskFailure>,
 }
 
 impl ProductSummary {
-    /// Whether there was no GRIB2 file of which anything could be told.
+    /// Whether no GRIB2 file gave any result.
     pub fn is_empty(&self) -> bool {
         self.files == 0 && self.other_fields == 0 && self.refused.count == 0
     }
@@ -103,7 +102,7 @@ pub struct Written {
     pub product: String,
     /// The length of time that it covers, or `instant`.
     pub duration: String,
-    /// When it is valid.
+    /// Its valid time.
     pub timestamp: String,
     /// Number of columns.
     pub width: usize,
@@ -111,11 +110,11 @@ pub struct Written {
     pub height: usize,
     /// Length of the file.
     pub bytes: u64,
-    /// The greatest difference that the packing made to a value, in its unit.
+    /// The greatest packing error of a value, in its unit.
     pub packing_error: f64,
     /// The unit.
     pub unit: String,
-    /// Values that were beyond what the packing can tell, and were moved to its end.
+    /// Values beyond the packing range, which were clamped to it.
     pub clamped: usize,
 }
 
@@ -128,22 +127,22 @@ impl fmt::Display for Written {
             error => write!(f, "packed within {error:.2e} {unit}")?,
         }
         if self.clamped > 0 {
-            write!(f, ", {} values beyond what can be packed", self.clamped)?;
+            write!(f, ", {} values beyond the packing range", self.clamped)?;
         }
         Ok(())
     }
 }
 
-/// Whether a file begins as GRIB edition 2 does.
+/// Whether a file begins like GRIB edition 2.
 pub fn is_grib2(start: &[u8]) -> bool {
     start.starts_with(b"GRIB") && start.get(7) == Some(&2)
 }
 
-/// Makes files of the fields of a GRIB2 file. A field that cannot be used is listed and keeps no
-/// other from being used.
+/// Turns the fields of a GRIB2 file into files. A field that cannot be used is listed and does not
+/// keep others from being used.
 ///
 /// # Errors
-/// Nothing of it is of a product, or of nothing that is a file could be made.
+/// No field belongs to a product, or none that does could be made into a file.
 pub fn take_in(
     inlet: Inlet<'_>,
     file: &str,
@@ -153,7 +152,7 @@ pub fn take_in(
 ) -> Result<(), ProductError> {
     let (mut written, mut first_error) = (false, None);
     let mut others = Vec::new();
-    for field in grib_fields(bytes) {
+    for field in grib::fields(bytes) {
         if let Err(error) = budget.spend(Work::Cells, CELLS_OF_A_LOOK) {
             summary.refused.add(|| FileFault::new(file.to_owned(), &error.to_string()));
             first_error.get_or_insert(error.into());
@@ -196,10 +195,10 @@ pub fn take_in(
 }
 
 impl Inlet<'_> {
-    /// Makes a file of a field; `None` where it is of no product.
+    /// Makes a field into a file; `None` if it belongs to no product.
     fn field(
         &self,
-        field: &GribField<'_>,
+        field: &grib::Field<'_>,
         budget: &Budget,
     ) -> Result<Option<Written>, ProductError> {
         let found = match self.only {
@@ -229,14 +228,14 @@ impl Inlet<'_> {
 
     fn write(
         &self,
-        field: &GribField<'_>,
-        product: &RasterProduct,
+        field: &grib::Field<'_>,
+        product: &raster::Product,
         span: Option<ProductDuration>,
     ) -> Result<Written, ProductError> {
-        // Large ones take hundreds of megabytes: one at a time.
+        // Large fields take hundreds of megabytes, so one at a time.
         let is_large = field.work_cells()? > LARGE_CELLS;
         let _turn = is_large.then(|| self.files.turn_of_large());
-        let raster = Raster::new(field, product, GRIB_MAX_POINTS)?.covering(span);
+        let raster = Raster::new(field, product, grib::MAX_POINTS)?.covering(span);
         let bytes = self.files.put(product, span, &raster)?;
         Ok(Written {
             product: product.name().to_owned(),
@@ -260,7 +259,7 @@ impl Inlet<'_> {
             held.truncate(MAX_NAMED);
             held.push("…".to_owned());
         }
-        let held = if held.is_empty() { "no field".to_owned() } else { held.join(", ") };
+        let held = if held.is_empty() { "no fields".to_owned() } else { held.join(", ") };
         ProductError::NoProduct { sought, held }
     }
 }

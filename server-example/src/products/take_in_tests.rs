@@ -3,7 +3,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use mesonet::RasterCatalogue;
+use mesonet::raster;
 
 use super::*;
 use crate::ingest::Bounds;
@@ -20,7 +20,7 @@ fn file(name: &str) -> Vec<u8> {
 }
 
 /// Pressure in two products, wind in one.
-fn catalogue() -> RasterCatalogue {
+fn catalogue() -> raster::Catalogue {
     let own = "\
         [pressure]\ntitle = \"Pressure\"\nunit = \"Pa\"\nscale = 1\noffset = 100000\n\
         fields = [{ parameter = \"7:0.3.1\" }]\n\
@@ -28,7 +28,7 @@ fn catalogue() -> RasterCatalogue {
         fields = [{ parameter = \"7:0.3.1\" }]\n\
         [jet]\ntitle = \"Wind at 100 hPa\"\nunit = \"m/s\"\nscale = 0.01\n\
         fields = [{ parameter = \"7:0.2.2\", level = \"100:10000\" }]\n";
-    RasterCatalogue::from_toml(own).unwrap()
+    raster::Catalogue::from_toml(own).unwrap()
 }
 
 /// Every file below a folder.
@@ -52,8 +52,8 @@ fn fields_are_told_apart_and_what_may_be_two_products_is_refused() {
     assert_eq!((summary.files, summary.written.count, summary.other_fields), (1, 1, 5));
     assert_eq!(
         summary.refused.first[0].error,
-        "a field of 7:0.3.1 may be of pressure (instant), \
-        pressureToo (instant); say which with --product"
+        "a field of 7:0.3.1 may belong to pressure (instant), \
+        pressureToo (instant); choose one with --product"
     );
     let jet = &summary.written.first[0];
     assert_eq!((&*jet.product, &*jet.duration), ("jet", "instant"));
@@ -85,7 +85,7 @@ fn a_product_that_is_named_takes_its_fields_only_and_replaces_its_file() {
 #[test]
 fn a_file_without_a_product_says_what_it_holds() {
     let folder = tempfile::tempdir().unwrap();
-    let files = ProductFiles::new(folder.path(), RasterCatalogue::default());
+    let files = ProductFiles::new(folder.path(), raster::Catalogue::default());
     let refusal = |only, bytes: &[u8]| {
         let only = files.catalogue().get(only);
         let mut summary = ProductSummary::default();
@@ -95,17 +95,14 @@ fn a_file_without_a_product_says_what_it_holds() {
     };
     assert_eq!(
         refusal("", &file("nam211_20180917T00Z_f000.grib2.gz")),
-        "no field of it is of a product of the catalogue; it holds 7:0.3.1, 7:0.2.22, 7:0.3.5, \
-         7:0.2.2, 7:0.2.3, …"
+        "none of its fields belongs to a product of the catalogue; it holds 7:0.3.1, \
+         7:0.2.22, 7:0.3.5, 7:0.2.2, 7:0.2.3, …"
     );
     assert_eq!(
         refusal("hailSize", b"METAR CYYZ"),
-        "no field of it is of the product hailSize; it holds no field"
+        "none of its fields belongs to the product hailSize; it holds no fields"
     );
     let whole = file("nam211_prmsl_simple.grib2.gz");
-    assert_eq!(
-        refusal("", &whole[..1000]),
-        "the message is cut short: 1000 octets are there of 10767"
-    );
+    assert_eq!(refusal("", &whole[..1000]), "the message is cut short: got 1000 of 10767 octets");
     assert!(below(folder.path()).is_empty());
 }

@@ -1,4 +1,4 @@
-//! `/alerts`: official alerts with what has become of them.
+//! `/alerts`: official alerts with their current state.
 
 use std::sync::Arc;
 
@@ -7,21 +7,22 @@ use axum::extract::State as Shared;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{AlertQuery, BBox, TimeError, ZoneCode};
+use mesonet::time::TimeError;
+use mesonet::{BBox, alert, zone};
 
 use crate::alerts::Language;
 use crate::door::Party;
-use crate::encoding::{Accepted, Compressor, Effort};
 use crate::error::ApiError;
-use crate::extract::Query;
-use crate::snapshot::json;
+use crate::http::encoding::Accepted;
+use crate::http::extract::Query;
+use crate::http::snapshot::json_bytes;
 use crate::state::State;
 use crate::work::{Cost, Load};
 
-/// Most codes of a request.
+/// Maximum number of codes in a request.
 const MAX_CODES: usize = 2_000;
 
-/// Memory that an answer is taken to need.
+/// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
 
 pub fn router() -> Router<Arc<State>> {
@@ -35,15 +36,15 @@ async fn alerts(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (query, language) = (alert_query(&query)?, language(&query)?);
-    if state.alerts().failure().is_some() {
-        // What it is stands in the log.
+    if state.services.alerts.failure().is_some() {
+        // The cause is in the log.
         let text = "the alerts cannot be read at present".to_owned();
         return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
     }
     let view =
         state.work(party, Load::Light, State::alert_view).await?.map_err(ApiError::internal)?;
     if let Some(snapshot) = view.snapshot()
-        && query == AlertQuery::default()
+        && query == alert::Query::default()
         && language == Language::English
     {
         return Ok(snapshot.answer(&headers));
@@ -51,60 +52,55 @@ async fn alerts(
     let encoding = Accepted::of(&headers).fastest();
     let answer = move |_: &State| {
         let body = view.answer(&query, language).map_err(ApiError::internal)?;
-        let body = Compressor::encode(encoding, Effort::Fastest, &body);
-        Ok(json(encoding, body.map_err(ApiError::internal)?))
+        json_bytes(encoding, &body)
     };
     state.answer(party, Cost::heavy(USUAL_BYTES), answer).await
 }
 
-fn alert_query(query: &Query) -> Result<AlertQuery, ApiError> {
+fn alert_query(query: &Query) -> Result<alert::Query, ApiError> {
     let (start_ms, end_ms) = (query.instant("start")?, query.instant("end")?);
     if let (Some(start_ms), Some(end_ms)) = (start_ms, end_ms)
         && start_ms >= end_ms
     {
-        return Err(ApiError::of(TimeError::Order { start_ms, end_ms }));
+        return Err(ApiError::from(TimeError::Order { start_ms, end_ms }));
     }
-    Ok(AlertQuery {
-        start_ms,
-        end_ms,
-        bbox: bbox(query)?,
-        at: query.place()?,
-        codes: codes(query)?,
-        is_active: is_active(query)?,
-    })
+    Ok(alert::Query::default()
+        .start_ms(start_ms)
+        .end_ms(end_ms)
+        .bbox(bbox(query)?)
+        .at(query.place()?)
+        .codes(codes(query)?)
+        .is_active(is_active(query)?))
 }
 
-/// The box: its four sides, or all of them in `bbox`, west, south, east, north.
+/// Reads the box: its four sides, or `bbox` as west, south, east, north.
 fn bbox(query: &Query) -> Result<Option<BBox>, ApiError> {
     let sides = query.bbox()?;
     let Some(text) = query.one("bbox")? else { return Ok(sides) };
     if sides.is_some() {
         return Err(ApiError::BadRequest(
-            "the box is given twice; allowed are bbox or its four sides".to_owned(),
+            "the box is given twice; give either bbox or its four sides".to_owned(),
         ));
     }
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|side| side.trim().parse()).collect();
     match numbers.as_deref() {
-        Ok(&[west, south, east, north]) => {
-            BBox::new(west, south, east, north).map(Some).map_err(ApiError::of)
-        }
+        Ok(&[west, south, east, north]) => Ok(Some(BBox::new(west, south, east, north)?)),
         _ => Err(ApiError::BadRequest(format!(
             "bbox must be four numbers, west,south,east,north; got \"{text}\""
         ))),
     }
 }
 
-/// The codes, repeated or comma-separated.
-fn codes(query: &Query) -> Result<Vec<ZoneCode>, ApiError> {
-    let texts = query.all("codes").flat_map(|list| list.split(',')).map(str::trim);
+/// Reads the codes, repeated or comma-separated.
+fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
     let mut codes = Vec::new();
-    for text in texts.filter(|text| !text.is_empty()) {
+    for text in query.list("codes") {
         if codes.len() == MAX_CODES {
             return Err(ApiError::BadRequest(format!(
-                "codes names more than {MAX_CODES} zones; allowed are up to {MAX_CODES}"
+                "codes names more than {MAX_CODES} zones; the limit is {MAX_CODES}"
             )));
         }
-        codes.push(text.parse().map_err(|error: mesonet::ZoneCodeError| ApiError::of(error))?);
+        codes.push(text.parse::<zone::Code>()?);
     }
     if codes.is_empty() && query.all("codes").next().is_some() {
         return Err(ApiError::BadRequest(format!(

@@ -7,33 +7,34 @@ use axum::extract::State as Shared;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
 use axum::routing::post;
-use mesonet::{
-    ExportEntry, ExportError, ExportFormat, ExportPage, ExportRequest, ExportWriter,
-    HalfOpenWindow, MAX_PAGE_ROWS, Product, Variable, Watched,
-};
+use mesonet::access::Product;
+use mesonet::export::{ExportError, MAX_PAGE_ROWS};
+use mesonet::store::Watched;
+use mesonet::{HalfOpenWindow, Store, Variable, export};
 use serde::Deserialize;
 
 use crate::access::{Allowed, Gate};
-use crate::damage::said;
 use crate::door::Party;
-use crate::encoding::{Accepted, Encoding};
 use crate::error::ApiError;
-use crate::extract::{JsonBody, Query, accepted_media_type};
+use crate::http::damage::said;
+use crate::http::encoding::{Accepted, Encoding};
+use crate::http::extract::{JsonBody, Query, accepted_media_type};
+use crate::http::stream;
+use crate::http::stream::{Pieces, Writer};
 use crate::state::State;
-use crate::stream::{self, Pieces, Writer};
 use crate::work::Cost;
 
-/// Headers that tell of a page.
+/// Headers that describe a page.
 const HAS_MORE: HeaderName = HeaderName::from_static("x-has-more");
 const NEXT_CURSOR: HeaderName = HeaderName::from_static("x-next-cursor");
 const SERIES_FOUND: HeaderName = HeaderName::from_static("x-series-found");
 const STATION_ID: HeaderName = HeaderName::from_static("x-station-id");
 const NAME: HeaderName = HeaderName::from_static("x-name");
 
-/// Those that a page of another site must be able to read.
+/// The headers that a page of another site must be able to read.
 pub const HEADERS: [HeaderName; 5] = [HAS_MORE, NEXT_CURSOR, SERIES_FOUND, STATION_ID, NAME];
 
-/// Memory of a page that is being written: a group of 65,536 rows with its columns, and as much again.
+/// Memory of a page being written: a group of 65,536 rows with its columns, and as much again.
 const PAGE_BYTES: usize = 8 << 20;
 
 pub fn router() -> Router<Arc<State>> {
@@ -50,7 +51,7 @@ impl Gate for HistoricalBulk {
 #[serde(rename_all = "camelCase")]
 struct BulkRequest {
     station_id: String,
-    requests: Option<Vec<ExportEntry>>,
+    requests: Option<Vec<export::Entry>>,
 }
 
 async fn bulk(
@@ -63,31 +64,32 @@ async fn bulk(
     JsonBody(BulkRequest { station_id, requests }): JsonBody<BulkRequest>,
 ) -> Result<Response, ApiError> {
     let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
-    let request = ExportRequest {
-        station: station_id.parse().map_err(ApiError::of)?,
-        window: HalfOpenWindow::new(start_ms, end_ms).map_err(ApiError::of)?,
-        entries: requests.unwrap_or_default(),
-        page_rows: query.read("pageSize", page_rows)?.unwrap_or(MAX_PAGE_ROWS),
-    };
+    let window = HalfOpenWindow::new(start_ms, end_ms)?;
+    let request = export::Request::new(station_id.parse()?, window)
+        .entries(requests.unwrap_or_default())
+        .page_rows(query.read("pageSize", page_rows)?.unwrap_or(MAX_PAGE_ROWS));
     let cursor = query.one("cursor")?.map(str::to_owned);
-    let format = accepted_media_type(&headers, &ExportFormat::ALL.map(ExportFormat::media_type));
-    let format = ExportFormat::ALL[format];
-    // A Parquet file is compressed in itself.
+    let format =
+        accepted_media_type(&headers, &export::Format::ALL.map(export::Format::media_type));
+    let format = export::Format::ALL[format];
+    // A Parquet file is already compressed.
     let encoding =
-        if format == ExportFormat::Parquet { Encoding::Identity } else { accepted.fastest() };
+        if format == export::Format::Parquet { Encoding::Identity } else { accepted.fastest() };
     let station = request.station;
-    let begin = move |state: &State| {
-        // Planning reads all rows of the page, so it meets all that is missing.
-        let store = Watched::new(state.store());
-        let page = ExportPage::plan(&store, &request, cursor.as_deref());
-        let page = page.map_err(ApiError::of)?;
+    let workers = Arc::clone(&state.workers);
+    let begin = move || {
+        // Planning reads all rows of the page, so it finds everything that is missing.
+        let store = Watched::new(&*state.services.store);
+        let page = export::Page::plan(&store, &request, cursor.as_deref());
+        let page = page?;
         let variables: Vec<&str> = page.variables().into_iter().map(Variable::name).collect();
         let found =
             (page.series_found(), variables.join(","), page.next_cursor().map(str::to_owned));
-        let writer = page.writer(format).map_err(ApiError::of)?;
-        Ok(((found, state.note_damage(&store)), Pieces::new(writer, encoding)?))
+        let writer =
+            PageWriter { writer: page.writer(format)?, store: Arc::clone(&state.services.store) };
+        Ok(((found, state.services.note_damage(&store)), Pieces::new(writer, encoding)?))
     };
-    let (found, body) = stream::body(state, party, Cost::heavy(PAGE_BYTES), begin).await?;
+    let (found, body) = stream::body(workers, party, Cost::heavy(PAGE_BYTES), begin).await?;
     let ((series_found, names, next_cursor), damaged) = found;
 
     let mut response = Response::new(body);
@@ -114,10 +116,10 @@ async fn bulk(
     Ok(said(Ok(response), damaged))
 }
 
-/// A text media type says its character set.
-const fn content_type(format: ExportFormat) -> &'static str {
+/// A text media type gives its character set.
+const fn content_type(format: export::Format) -> &'static str {
     match format {
-        ExportFormat::Csv => "text/csv; charset=utf-8",
+        export::Format::Csv => "text/csv; charset=utf-8",
         _ => format.media_type(),
     }
 }
@@ -128,17 +130,18 @@ fn page_rows(text: &str) -> Result<usize, ExportError> {
     rows.ok_or_else(|| ExportError::PageRows(format!("\"{text}\"")))
 }
 
-impl Writer for ExportWriter {
+/// A page with the store that its rows are read from.
+struct PageWriter {
+    writer: export::Writer,
+    store: Arc<dyn Store>,
+}
+
+impl Writer for PageWriter {
     fn held_bytes(&self) -> usize {
         PAGE_BYTES
     }
 
-    fn write(
-        &mut self,
-        state: &State,
-        text: &mut Vec<u8>,
-        until_bytes: usize,
-    ) -> Result<bool, ApiError> {
-        self.write(state.store(), text, until_bytes).map_err(ApiError::of)
+    fn write(&mut self, text: &mut Vec<u8>, until_bytes: usize) -> Result<bool, ApiError> {
+        Ok(self.writer.write(&*self.store, text, until_bytes)?)
     }
 }

@@ -6,12 +6,12 @@ use axum::Router;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{Capabilities, Product};
+use mesonet::access::{Capabilities, Product};
 
 use crate::access::Caller;
-use crate::encoding::Accepted;
 use crate::error::ApiError;
-use crate::snapshot::json_value;
+use crate::http::encoding::Accepted;
+use crate::http::snapshot::json_value;
 use crate::state::State;
 
 /// The products that the server offers.
@@ -25,7 +25,7 @@ pub fn router() -> Router<Arc<State>> {
 async fn capabilities(caller: Caller, accepted: Accepted) -> Result<Response, ApiError> {
     let view = Capabilities::new(OFFERED, caller.plan, false);
     let mut response = json_value(accepted, &view)?;
-    // The answer is the caller's own.
+    // The answer is specific to the caller.
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)

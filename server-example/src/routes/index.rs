@@ -1,4 +1,4 @@
-//! `/`: what the server is and where its endpoints lie.
+//! `/`: what the server is and where its endpoints are.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use axum::routing::get;
 use mesonet::Iso8601;
 use serde::Serialize;
 
-use crate::encoding::Accepted;
 use crate::error::ApiError;
-use crate::snapshot::json_value;
+use crate::http::encoding::Accepted;
+use crate::http::snapshot::json_value;
 use crate::state::State;
 
 pub fn router() -> Router<Arc<State>> {
@@ -22,7 +22,7 @@ pub fn router() -> Router<Arc<State>> {
 struct Index {
     service: &'static str,
     version: &'static str,
-    /// The data are recorded ones: this is the time that the answers are of.
+    /// The data is recorded: this is the time of the answers.
     replay: Iso8601,
     endpoints: Vec<String>,
 }
@@ -31,7 +31,7 @@ async fn index(
     Shared(state): Shared<Arc<State>>,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let prefix = &state.config().api_prefix;
+    let prefix = &state.config.api_prefix;
     let endpoints = [
         "GET /alerts",
         "GET /alerts/zones",
@@ -47,7 +47,7 @@ async fn index(
         "POST /stations/readings",
         "GET /stations/{id}",
     ];
-    let model_prefix = &state.config().model_prefix;
+    let model_prefix = &state.config.model_prefix;
     let model_endpoints = [
         "GET /capabilities",
         "GET /models/coverage",
@@ -65,7 +65,7 @@ async fn index(
     let index = Index {
         service: "mesonet",
         version: env!("CARGO_PKG_VERSION"),
-        replay: Iso8601(state.now_ms().div_euclid(1000) * 1000),
+        replay: Iso8601(state.clock.now_ms().div_euclid(1000) * 1000),
         endpoints: endpoints.chain(model_endpoints).collect(),
     };
     json_value(accepted, &index)

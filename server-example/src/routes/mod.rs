@@ -24,7 +24,7 @@ pub use zones::GEOGRAPHY;
 
 use crate::state::State;
 
-/// The observation service, to be put below its prefix.
+/// The observation service, to be mounted at its prefix.
 pub fn api() -> Router<Arc<State>> {
     Router::new()
         .merge(alerts::router())

@@ -11,16 +11,17 @@ use axum::extract::{Path, Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{Iso8601, ProductDuration, RasterProduct};
+use mesonet::raster::ProductDuration;
+use mesonet::{Iso8601, raster};
 use serde::Serialize;
 use tower_http::services::ServeFile;
 
 use crate::door::Party;
-use crate::encoding::Accepted;
 use crate::error::ApiError;
-use crate::extract::Query;
+use crate::http::encoding::Accepted;
+use crate::http::extract::Query;
+use crate::http::snapshot::json_value;
 use crate::products::{Place, ProductFiles, span_name};
-use crate::snapshot::json_value;
 use crate::state::State;
 use crate::work::Load;
 
@@ -28,11 +29,10 @@ use crate::work::Load;
 const COG: HeaderValue =
     HeaderValue::from_static("image/tiff; application=geotiff; profile=cloud-optimized");
 
-/// A file may be replaced by a better one of the same time: whoever keeps it asks whether it is the
-/// same still.
+/// A file may be replaced by a better one of the same time, so caches must revalidate it.
 const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// Times of a duration that the list shows.
+/// Maximum number of times of a duration in the list.
 const MAX_TIMES: usize = 1000;
 
 pub fn router() -> Router<Arc<State>> {
@@ -42,12 +42,12 @@ pub fn router() -> Router<Arc<State>> {
         .route("/products/{type}/exists", get(exists))
 }
 
-/// What a request asks for, once it is known to be well-formed.
+/// A well-formed request.
 struct Asked {
     name: String,
-    /// The length of time that is meant; `None` is an instant.
+    /// The duration; `None` is an instant.
     span: Option<ProductDuration>,
-    /// Whether the catalogue has the type, and the type that length.
+    /// Whether the catalogue has the type, and the type the duration.
     is_offered: bool,
     ts_ms: Option<i64>,
 }
@@ -66,7 +66,7 @@ impl Asked {
         Ok(Self { name, span, is_offered, ts_ms })
     }
 
-    /// The file and its time, if it is there.
+    /// Returns the file and its time, if it exists.
     fn find(&self, files: &ProductFiles) -> Result<Option<(PathBuf, i64)>, ApiError> {
         let product = files.catalogue().get(&self.name).filter(|_| self.is_offered);
         let (Some(product), span) = (product, self.span) else { return Ok(None) };
@@ -79,7 +79,7 @@ impl Asked {
         Ok(path.map(|path| (path, ts_ms)))
     }
 
-    /// The same of a file that is as it was written. One that is not is no answer.
+    /// The same, but only for an undamaged file.
     fn find_whole(&self, files: &ProductFiles) -> Result<Option<(PathBuf, i64)>, ApiError> {
         let Some((path, ts_ms)) = self.find(files)? else { return Ok(None) };
         let place = Place { product: self.name.clone(), span: self.span, ts_ms };
@@ -90,16 +90,16 @@ impl Asked {
                 let text = format!("the file of {name} ({span}) of {} is damaged", Iso8601(ts_ms));
                 Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text))
             }
-            // It went away meanwhile.
+            // It has been removed meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(ApiError::internal(error)),
         }
     }
 }
 
-/// The duration that is meant: the one that is given, else the instant, else the only one there is.
+/// Returns the duration: the given one, else the instant, else the only one there is.
 fn span(
-    product: &RasterProduct,
+    product: &raster::Product,
     duration: Option<ProductDuration>,
 ) -> Result<Option<ProductDuration>, ApiError> {
     let durations = product.durations();
@@ -110,7 +110,9 @@ fn span(
         (None, several) => {
             let names: Vec<String> = several.iter().map(|span| span_name(*span)).collect();
             let (name, names) = (product.name(), names.join(", "));
-            Err(ApiError::BadRequest(format!("duration is needed; {name} is there for {names}")))
+            Err(ApiError::BadRequest(format!(
+                "duration is required; {name} is available for {names}"
+            )))
         }
     }
 }
@@ -126,9 +128,9 @@ async fn exists(
     struct Exists {
         exists: bool,
     }
-    let asked = Asked::new(state.products(), name, &query)?;
+    let asked = Asked::new(&state.services.products, name, &query)?;
     let found = state
-        .work(party, Load::Light, move |state| asked.find(state.products_with_sample()))
+        .work(party, Load::Light, move |state| asked.find(state.services.products_with_sample()))
         .await??;
     json_value(accepted, &Exists { exists: found.is_some() })
 }
@@ -140,11 +142,13 @@ async fn file(
     query: Query,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let asked = Asked::new(state.products(), name, &query)?;
+    let asked = Asked::new(&state.services.products, name, &query)?;
     let (name, span) = (asked.name.clone(), asked.span);
     let missing = missing(&state, &asked);
     let found = state
-        .work(party, Load::Light, move |state| asked.find_whole(state.products_with_sample()))
+        .work(party, Load::Light, move |state| {
+            asked.find_whole(state.services.products_with_sample())
+        })
         .await??;
     let (path, ts_ms) = found.ok_or_else(|| missing.clone())?;
 
@@ -154,9 +158,9 @@ async fn file(
         headers.insert(header::CONTENT_TYPE, COG);
     }
     headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);
-    // The address that stays the same file when a newer one comes.
+    // The address that still names this file when a newer one arrives.
     let duration = span.map(|span| format!("duration={span}&")).unwrap_or_default();
-    let prefix = &state.config().api_prefix;
+    let prefix = &state.config.api_prefix;
     let address = format!("{prefix}/products/{name}?{duration}timestamp={}", Iso8601(ts_ms));
     let address = HeaderValue::try_from(address).map_err(ApiError::internal)?;
     headers.insert(header::CONTENT_LOCATION, address);
@@ -165,15 +169,15 @@ async fn file(
 
 /// Why there is no file.
 fn missing(state: &State, asked: &Asked) -> ApiError {
-    let catalogue = state.products().catalogue();
+    let catalogue = state.services.products.catalogue();
     ApiError::NotFound(match catalogue.get(&asked.name) {
         None => {
-            let names: Vec<&str> = catalogue.iter().map(RasterProduct::name).collect();
-            format!("\"{}\" is no product; there are {}", asked.name, names.join(", "))
+            let names: Vec<&str> = catalogue.iter().map(raster::Product::name).collect();
+            format!("unknown product \"{}\"; known are {}", asked.name, names.join(", "))
         }
         Some(product) if !asked.is_offered => {
             let names: Vec<String> = product.durations().into_iter().map(span_name).collect();
-            format!("{} is there for {}", asked.name, names.join(", "))
+            format!("{} is available for {}", asked.name, names.join(", "))
         }
         Some(_) => {
             let at = asked.ts_ms.map(|ts_ms| format!(" of {}", Iso8601(ts_ms)));
@@ -183,11 +187,10 @@ fn missing(state: &State, asked: &Asked) -> ApiError {
     })
 }
 
-/// Answers with a file or a range of it; `None` where it is gone.
+/// Answers with a file or a range of it; `None` if it is gone.
 ///
-/// Several ranges at once get the whole file, as RFC 9110 allows. What the library leaves to us of
-/// it: a range counts for GET only, and where `If-Range` names another state of the file, not at
-/// all.
+/// Several ranges at once get the whole file, as RFC 9110 allows. The library leaves two rules to
+/// us: a range counts for GET only, and not if `If-Range` names another version of the file.
 async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, ApiError> {
     let (head, _) = request.into_parts();
     let mut asked = HeaderMap::clone(&head.headers);
@@ -208,7 +211,7 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
         }
     };
     let Some(response) = call(asked.clone()).await? else { return Ok(None) };
-    // A date is too coarse to tell two states of a file apart, so only a tag can be met.
+    // A date is too coarse to distinguish two versions of a file, so only a tag can match.
     let other_state =
         if_range.is_some() && if_range.as_ref() != response.headers().get(header::ETAG);
     if other_state && asked.remove(header::RANGE).is_some() {
@@ -217,14 +220,15 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
     Ok(Some(response))
 }
 
-/// What there is: an addition to the interface.
+/// Lists the products: an addition to the interface.
 async fn list(
     Shared(state): Shared<Arc<State>>,
     party: Party,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let list =
-        state.work(party, Load::Light, |state| products(state.products_with_sample())).await??;
+    let list = state
+        .work(party, Load::Light, |state| products(state.services.products_with_sample()))
+        .await??;
     json_value(accepted, &list)
 }
 

@@ -8,28 +8,30 @@ use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{
-    Cell, ClosedWindow, HOUR_MS, ReadingsQuery, Scope, StationId, Step, Variable, Watched,
-    check_lookback, parse_max_age, readings,
-};
+use mesonet::access::check_lookback;
+use mesonet::query::json::ReadingsWriter;
+use mesonet::query::{Cell, ReadingsQuery, Scope, readings};
+use mesonet::store::Watched;
+use mesonet::time::{HOUR_MS, parse_max_age};
+use mesonet::{ClosedWindow, StationId, Step, Variable};
 use serde::Deserialize;
 
 use crate::access::Caller;
-use crate::damage::said;
 use crate::door::Party;
-use crate::encoding::{Accepted, Encoding};
 use crate::error::ApiError;
-use crate::extract::{JsonBody, Query};
-use crate::readings_json::ReadingsWriter;
-use crate::snapshot::json;
+use crate::http::damage::said;
+use crate::http::encoding::{Accepted, Encoding};
+use crate::http::extract::{JsonBody, Query};
+use crate::http::snapshot::json;
+use crate::http::stream;
+use crate::http::stream::{Pieces, Writer};
 use crate::state::State;
-use crate::stream::{self, Pieces, Writer};
 use crate::work::{Cost, Load};
 
-/// The window of a request that has no start.
+/// The window of a request without a start.
 const DEFAULT_WINDOW_MS: i64 = 12 * HOUR_MS;
 
-/// Readings that are looked at within a few milliseconds.
+/// Readings that can be scanned within a few milliseconds.
 const LIGHT_READINGS: usize = 20_000;
 
 pub fn router() -> Router<Arc<State>> {
@@ -54,8 +56,8 @@ struct StationIds {
     station_ids: Vec<String>,
 }
 
-/// A box is no parameter of this form: like any other that is unknown it is ignored, and the
-/// stations are those of the body.
+/// A box is not a parameter of this form: it is ignored like any unknown one, and the stations are
+/// those of the body.
 async fn of_stations(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
@@ -65,11 +67,11 @@ async fn of_stations(
     JsonBody(StationIds { station_ids }): JsonBody<StationIds>,
 ) -> Result<Response, ApiError> {
     let ids: BTreeSet<StationId> =
-        station_ids.iter().map(|id| id.parse()).collect::<Result<_, _>>().map_err(ApiError::of)?;
-    let limit = state.config().max_station_ids;
+        station_ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?;
+    let limit = state.config.max_station_ids;
     if ids.len() > limit {
         return Err(ApiError::BadRequest(format!(
-            "stationIds holds {} different ids; allowed are up to {limit}",
+            "stationIds holds {} different ids; the limit is {limit}",
             ids.len()
         )));
     }
@@ -77,32 +79,29 @@ async fn of_stations(
     answer(state, party, query, accepted.fastest()).await
 }
 
-/// Reads and checks what both forms have in common.
+/// Reads and checks the parameters common to both forms.
 fn readings_query(
     state: &State,
     caller: Caller,
     query: &Query,
     scope: Scope,
 ) -> Result<ReadingsQuery, ApiError> {
-    let now_ms = state.now_ms();
+    let now_ms = state.clock.now_ms();
     let end_ms = query.instant("end")?.unwrap_or(now_ms);
     let start_ms = query.instant("start")?;
     let start_ms = start_ms.unwrap_or_else(|| end_ms.saturating_sub(DEFAULT_WINDOW_MS));
-    let window = ClosedWindow::new(start_ms, end_ms).map_err(ApiError::of)?;
-    check_lookback(window, now_ms, caller.plan).map_err(ApiError::of)?;
-    Ok(ReadingsQuery {
-        window,
-        scope,
-        names: names(query)?,
-        step: query.read("step", Step::from_str)?,
-        max_age_ms: query.read("maxAge", parse_max_age)?,
-    })
+    let window = ClosedWindow::new(start_ms, end_ms)?;
+    check_lookback(window, now_ms, caller.plan)?;
+    Ok(ReadingsQuery::new(window, names(query)?)
+        .scope(scope)
+        .step(query.read("step", Step::from_str)?)
+        .max_age_ms(query.read("maxAge", parse_max_age)?))
 }
 
-/// The names, repeated or comma-separated; without any those of the map.
+/// Reads the names, repeated or comma-separated; by default those of the map.
 fn names(query: &Query) -> Result<Vec<Variable>, ApiError> {
     let names = query.all("names").flat_map(|list| list.split(',')).map(str::parse);
-    let names: Vec<Variable> = names.collect::<Result<_, _>>().map_err(ApiError::of)?;
+    let names: Vec<Variable> = names.collect::<Result<_, _>>()?;
     Ok(if names.is_empty() { Variable::map_variables().collect() } else { names })
 }
 
@@ -114,19 +113,20 @@ async fn answer(
     encoding: Encoding,
 ) -> Result<Response, ApiError> {
     let cost = cost(&state, &query)?;
-    let begin = move |state: &State| {
-        let store = Watched::new(state.store());
-        let answer = readings(&store, &query, state.config().caps()).map_err(ApiError::of)?;
+    let workers = Arc::clone(&state.workers);
+    let begin = move || {
+        let store = Watched::new(&*state.services.store);
+        let answer = readings(&store, &query, state.config.caps())?;
         let pieces = Pieces::new(ReadingsWriter::new(answer), encoding)?;
-        Ok((state.note_damage(&store), pieces))
+        Ok((state.services.note_damage(&store), pieces))
     };
-    let (damaged, body) = stream::body(state, party, cost, begin).await?;
+    let (damaged, body) = stream::body(workers, party, cost, begin).await?;
     Ok(said(Ok(json(encoding, body)), damaged))
 }
 
-/// Estimated from the stations, names and positions that are asked for.
+/// Estimates the cost from the requested stations, names and positions.
 fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
-    let directory = state.store().directory().map_err(ApiError::of)?;
+    let directory = state.services.store.directory()?;
     let stations = match &query.scope {
         Scope::Everywhere => directory.stations.len(),
         Scope::Box(bbox) => directory.index.in_box(*bbox).count(),
@@ -134,7 +134,7 @@ fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
     };
     let columns = stations * query.names.len().min(Variable::ALL.len());
     let span_ms = query.window.span_ms();
-    let caps = state.config().caps();
+    let caps = state.config.caps();
     let at_most = |count: i64, most: u64| u64::try_from(count).unwrap_or(0).min(most) as usize;
     let positions =
         query.step.map_or(1, |step| at_most(span_ms / step.ms().max(1) + 1, caps.positions));
@@ -145,7 +145,7 @@ fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
         Load::Heavy
     };
     let cells = columns.saturating_mul(positions).min(at_most(i64::MAX, caps.cells));
-    // An array that grows is in memory twice.
+    // A growing array is in memory twice.
     Ok(Cost { load, bytes: cells * size_of::<Cell>() * 2 + stream::STREAM_BYTES })
 }
 
@@ -154,12 +154,7 @@ impl Writer for ReadingsWriter {
         self.held_bytes()
     }
 
-    fn write(
-        &mut self,
-        _: &State,
-        text: &mut Vec<u8>,
-        until_bytes: usize,
-    ) -> Result<bool, ApiError> {
+    fn write(&mut self, text: &mut Vec<u8>, until_bytes: usize) -> Result<bool, ApiError> {
         self.write(text, until_bytes).map_err(ApiError::internal)
     }
 }

@@ -3,9 +3,10 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use futures_util::StreamExt;
+use mesonet::store::unjudged;
+use mesonet::time::MINUTE_MS;
 use mesonet::{
-    Batch, Intake, IntervalType, LonLat, MINUTE_MS, MemoryStore, Quality, Reading, Report,
-    SeriesKey, Store, feed::metar_station, unjudged,
+    Batch, Intake, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store,
 };
 use tokio::time::timeout;
 use tower::ServiceExt;
@@ -13,16 +14,15 @@ use tower::ServiceExt;
 use super::*;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::stream::PIECE_BYTES;
+use crate::http::stream::PIECE_BYTES;
+use crate::testing::station;
 
 const SOON: Duration = Duration::from_secs(20);
 const NOT_YET: Duration = Duration::from_millis(200);
 
 /// A service whose one answer is some 40 pieces long.
 fn state() -> Arc<State> {
-    let place = LonLat::new(0.0, 0.0).unwrap();
-    let stations: Vec<_> =
-        (0..50).map(|i| metar_station(&format!("K{i:03}"), None, place, None)).collect();
+    let stations: Vec<_> = (0..50).map(|i| station(&format!("K{i:03}"))).collect();
     let reading = Reading {
         series: SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
         value: 20.0,
@@ -42,15 +42,11 @@ fn state() -> Arc<State> {
     State::new(Config::default(), clock, Arc::new(store), Intake::default()).unwrap()
 }
 
-/// A caller who has asked and reads nothing.
+/// A caller who sends a request and reads nothing.
 async fn ask(state: &Arc<State>) -> Response {
-    let query = ReadingsQuery {
-        window: ClosedWindow::new(0, 1_400 * MINUTE_MS).unwrap(),
-        scope: Scope::Everywhere,
-        names: vec![Variable::AirTemperature],
-        step: Step::from_minutes(1).ok(),
-        max_age_ms: None,
-    };
+    let window = ClosedWindow::new(0, 1_400 * MINUTE_MS).unwrap();
+    let query =
+        ReadingsQuery::new(window, [Variable::AirTemperature]).step(Step::from_minutes(1).unwrap());
     let response =
         answer(Arc::clone(state), Party::default(), query, Encoding::Identity).await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
@@ -63,11 +59,11 @@ async fn a_caller_who_goes_away_ends_the_work_on_the_answer_and_gives_its_memory
     let mut body = ask(&state).await.into_body().into_data_stream();
     assert!(body.next().await.unwrap().unwrap().len() >= PIECE_BYTES);
     let least = 50 * 1_401 * size_of::<Cell>();
-    let most = state.turns().memory_used();
+    let most = state.workers.turns().memory_used();
     assert!((least..least * 3).contains(&most), "{most}");
     drop(body);
     let gone = async {
-        while state.turns().memory_used() > 0 {
+        while state.workers.turns().memory_used() > 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
@@ -80,11 +76,11 @@ async fn a_short_answer_holds_its_own_length_until_it_is_taken() {
     let request = Request::get("/api/v1/stations/readings?end=1970-01-01T00:00:00Z");
     let app = crate::app(Arc::clone(&state));
     let answer = app.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-    let held = state.turns().memory_used();
+    let held = state.workers.turns().memory_used();
     let body = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
     assert_eq!(held, body.len());
     drop(body);
-    assert_eq!(state.turns().memory_used(), 0);
+    assert_eq!(state.workers.turns().memory_used(), 0);
 }
 
 #[tokio::test]
@@ -92,11 +88,12 @@ async fn a_small_answer_does_not_wait_while_another_party_holds_all_it_may() {
     let state = state();
     let greedy = Party::of([192, 0, 2, 1].into());
     let mut held = Vec::new();
-    while let Ok(share) = timeout(NOT_YET, state.turns().memory(greedy, 16 << 20)).await {
+    while let Ok(share) = timeout(NOT_YET, state.workers.turns().memory(greedy, 16 << 20)).await {
         held.push(share);
     }
     let mut turns = Vec::new();
-    while let Ok(turn) = timeout(NOT_YET, state.turns().on_core(greedy, Load::Heavy)).await {
+    while let Ok(turn) = timeout(NOT_YET, state.workers.turns().on_core(greedy, Load::Heavy)).await
+    {
         turns.push(turn);
     }
     let request = Request::get("/api/v1/stations/readings?minLat=0&minLon=0&maxLat=1&maxLon=1");
@@ -107,7 +104,7 @@ async fn a_small_answer_does_not_wait_while_another_party_holds_all_it_may() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_waits_too_long_for_its_turn_is_a_503() {
     let state = state();
-    let all = state.turns().memory(Party::of([192, 0, 2, 1].into()), usize::MAX).await;
+    let all = state.workers.turns().memory(Party::of([192, 0, 2, 1].into()), usize::MAX).await;
     let request = || Request::get("/api/v1/stations/readings").body(Body::empty()).unwrap();
     let app = crate::app(Arc::clone(&state));
     let answer = app.clone().oneshot(request()).await.unwrap();
@@ -131,7 +128,7 @@ async fn callers_who_do_not_read_hold_no_core() {
         timeout(SOON, state.work(Party::default(), Load::Heavy, |_| 1)).await.unwrap(),
         Ok(1)
     );
-    // What waited is whole once it is read.
+    // Waiting answers are complete once read.
     for response in waiting {
         let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();

@@ -7,32 +7,35 @@ use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::post;
-use mesonet::{
-    ClosedWindow, DAY_MS, MINUTE_MS, SeriesFilter, SeriesReading, StationId, Variable, Watched,
-    check_lookback, observation_series,
-};
+use mesonet::access::check_lookback;
+use mesonet::observation::SeriesFilter;
+use mesonet::query::json::SeriesWriter;
+use mesonet::query::{SeriesReading, observation_series};
+use mesonet::store::Watched;
+use mesonet::time::{DAY_MS, MINUTE_MS};
+use mesonet::{ClosedWindow, StationId, Variable};
 use serde::Deserialize;
 
 use crate::access::Caller;
-use crate::damage::said;
 use crate::door::Party;
-use crate::encoding::Accepted;
 use crate::error::ApiError;
-use crate::extract::{JsonBody, Query};
-use crate::series_json::SeriesWriter;
-use crate::snapshot::json;
+use crate::http::damage::said;
+use crate::http::encoding::Accepted;
+use crate::http::extract::{JsonBody, Query};
+use crate::http::snapshot::json;
+use crate::http::stream;
+use crate::http::stream::{Pieces, Writer};
 use crate::state::State;
-use crate::stream::{self, Pieces};
 use crate::work::{Cost, Load};
 
-/// Memory that is set aside at most before it is known how much an answer needs.
+/// Maximum memory reserved before it is known how much an answer needs.
 const MAX_RESERVED_BYTES: usize = 16 << 20;
 
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/observations/series", post(series))
 }
 
-/// `stationIds` has no effect, so it is passed over like a field that is not known.
+/// `stationIds` has no effect, so it is ignored like an unknown field.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SeriesRequest {
@@ -49,24 +52,25 @@ async fn series(
     accepted: Accepted,
     JsonBody(SeriesRequest { station_id, filter }): JsonBody<SeriesRequest>,
 ) -> Result<Response, ApiError> {
-    let station: StationId = station_id.parse().map_err(ApiError::of)?;
+    let station: StationId = station_id.parse()?;
     let Some(name) = filter.name.clone() else {
-        return Err(ApiError::BadRequest("name is needed".to_owned()));
+        return Err(ApiError::BadRequest("name is required".to_owned()));
     };
     let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
-    let window = ClosedWindow::new(start_ms, end_ms).map_err(ApiError::of)?;
-    check_lookback(window, state.now_ms(), caller.plan).map_err(ApiError::of)?;
-    // No station has readings of what is no variable: the caller is told which there are.
+    let window = ClosedWindow::new(start_ms, end_ms)?;
+    check_lookback(window, state.clock.now_ms(), caller.plan)?;
+    // For an unknown variable, the caller is told which ones there are.
     name.parse::<Variable>().map_err(|error| ApiError::NotFound(error.to_string()))?;
     let encoding = accepted.fastest();
-    // Also for an answer that there is nothing.
+    // Also for an answer without readings.
     let damaged = Arc::new(AtomicU64::new(0));
     let noted = Arc::clone(&damaged);
     let cost = cost(window);
-    let begin = move |state: &State| {
-        let store = Watched::new(state.store());
-        let found = observation_series(&store, station, &filter, window).map_err(ApiError::of)?;
-        noted.store(state.note_damage(&store), Ordering::Relaxed);
+    let workers = Arc::clone(&state.workers);
+    let begin = move || {
+        let store = Watched::new(&*state.services.store);
+        let found = observation_series(&store, station, &filter, window)?;
+        noted.store(state.services.note_damage(&store), Ordering::Relaxed);
         let found = found.ok_or_else(|| {
             ApiError::NotFound(format!(
                 "station {station} has no matching readings of {name} in the window"
@@ -75,12 +79,23 @@ async fn series(
         let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
         Ok(((), Pieces::new(writer, encoding)?))
     };
-    let answer = stream::body(state, party, cost, begin).await;
+    let answer = stream::body(workers, party, cost, begin).await;
     let answer = answer.map(|((), body)| json(encoding, body));
     Ok(said(answer, damaged.load(Ordering::Relaxed)))
 }
 
-/// Of readings that come every minute. Nearly all come less often, so this is more than enough.
+impl Writer for SeriesWriter {
+    fn held_bytes(&self) -> usize {
+        self.held_bytes()
+    }
+
+    fn write(&mut self, text: &mut Vec<u8>, until_bytes: usize) -> Result<bool, ApiError> {
+        Ok(self.write(text, until_bytes))
+    }
+}
+
+/// Estimates the cost of readings every minute. Nearly all are less frequent, so this is more than
+/// enough.
 fn cost(window: ClosedWindow) -> Cost {
     const WEEK_MS: i64 = 7 * DAY_MS;
     let span_ms = window.span_ms();

@@ -15,5 +15,5 @@ pub fn router() -> Router<Arc<State>> {
 }
 
 async fn units(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Response {
-    state.units().answer(&headers)
+    state.snapshots.units().answer(&headers)
 }

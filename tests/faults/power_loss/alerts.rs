@@ -1,23 +1,24 @@
-//! Alerts: messages that come, that are replaced, and that are given up.
+//! Alerts: messages that arrive, are replaced, and expire.
 
 use std::path::Path;
 
-use mesonet::{AlertMessage, AlertPart, AlertStore, EmbeddedOptions, EmbeddedStore};
+use mesonet::store::{AlertStore, EmbeddedOptions};
+use mesonet::{EmbeddedStore, alert};
 
 use crate::Work;
 
 pub struct Alerts {
     alerts: AlertStore,
-    /// Whose folder it is.
+    /// The owner of the folder.
     _store: EmbeddedStore,
 }
 
 const STEPS: usize = 8;
 
-fn message(id: usize, sent_ms: i64) -> AlertMessage {
-    let part = AlertPart { expires_ms: Some(sent_ms + 10), ..AlertPart::default() };
+fn message(id: usize, sent_ms: i64) -> alert::Message {
+    let part = alert::Part { expires_ms: Some(sent_ms + 10), ..alert::Part::default() };
     let (id, sender) = (format!("message {id}"), "x".repeat(3_000));
-    AlertMessage { id, sender, sent_ms, parts: vec![part], ..AlertMessage::default() }
+    alert::Message { id, sender, sent_ms, parts: vec![part], ..alert::Message::default() }
 }
 
 fn step(alerts: &AlertStore, number: usize) {
@@ -25,7 +26,7 @@ fn step(alerts: &AlertStore, number: usize) {
     if number == 5 {
         alerts.expire(15).unwrap();
     } else {
-        // One that is new, and one that takes the place of another.
+        // A new one, and one that replaces another.
         let messages = vec![message(number, sent_ms), message(number / 2, sent_ms)];
         alerts.append(messages).unwrap();
     }
@@ -34,7 +35,7 @@ fn step(alerts: &AlertStore, number: usize) {
 impl Work for Alerts {
     const NAME: &'static str = "alerts";
     const STEPS: usize = STEPS;
-    type Seen = Vec<AlertMessage>;
+    type Seen = Vec<alert::Message>;
 
     fn open(dir: &Path) -> Self {
         let store = EmbeddedStore::open(dir, EmbeddedOptions::default()).unwrap();
@@ -60,6 +61,6 @@ impl Work for Alerts {
     }
 }
 
-fn seen(alerts: &AlertStore) -> Vec<AlertMessage> {
-    alerts.record().messages.iter().map(|message| AlertMessage::clone(message)).collect()
+fn seen(alerts: &AlertStore) -> Vec<alert::Message> {
+    alerts.record().messages.iter().map(|message| alert::Message::clone(message)).collect()
 }

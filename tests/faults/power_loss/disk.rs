@@ -1,8 +1,9 @@
-//! What a disk holds after power was lost: what was made durable, and of the rest any part.
+//! What a disk may hold after a loss of power: everything that was made durable, and any part of
+//! the rest.
 //!
-//! The bytes and the length of a file are safe once it was synced, a name (made, renamed, removed)
-//! once its folder was. Of what is not safe each change may be there or not, whatever came before or
-//! after it; a write may be there in part, or only as the length that it gave the file.
+//! The bytes and the length of a file are safe once the file was synced, a name (created, renamed,
+//! removed) once its folder was. Each unsafe change may or may not be there, regardless of earlier
+//! and later ones; a write may be there in part, or only as the length that it gave the file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -12,17 +13,17 @@ use std::sync::Arc;
 
 use crate::recorder::{Record, chance};
 
-/// A file or a folder, whatever its name is.
+/// A file or a folder, independent of its name.
 type Node = usize;
 
-/// The folder that was watched; its own name is safe.
+/// The watched folder; its own name is safe.
 const ROOT: Node = 0;
 
-/// A change that is not safe by itself.
+/// A change that is not yet safe.
 #[derive(Clone, Debug)]
 enum Change {
-    /// Names in folders and what they are of, `None` where the name goes: all of them or none. They
-    /// are safe with the last of the folders.
+    /// Names in folders and what they refer to, `None` if the name is removed: all of them or none.
+    /// They are safe once the last of the folders is.
     Names(Vec<(Node, String, Option<Node>)>),
     Write {
         file: Node,
@@ -35,43 +36,43 @@ enum Change {
     },
 }
 
-/// The bytes of a file, and a number that tells them from other bytes.
+/// The bytes of a file, and a number that identifies them.
 #[derive(Clone, Debug, Default)]
 struct Content {
     bytes: Arc<Vec<u8>>,
     digest: u64,
 }
 
-/// Files and folders at one moment.
+/// The files and folders at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     files: HashMap<Node, Content>,
     folders: HashMap<Node, BTreeMap<String, Node>>,
 }
 
-/// Which of the changes that are not safe survive.
+/// Which of the unsafe changes survive.
 #[derive(Clone, Copy, Debug)]
 pub enum Survivors {
     Nothing,
     Everything,
-    /// Every name, and of the files nothing.
+    /// Every name, and nothing of the files.
     Names,
     /// Every name and the length of every file, with zeros in them.
     NamesAndLengths,
-    /// The bytes, and no name.
+    /// The bytes, and no names.
     Bytes,
-    /// Some of all, by chance of this seed.
+    /// A random part of everything, from this seed.
     Some(u64),
 }
 
-/// The folder while what was recorded goes on.
+/// The folder while the record is replayed.
 pub struct Replay {
     root: PathBuf,
     safe: Disk,
     all: Disk,
-    /// What is not safe, oldest first.
+    /// The unsafe changes, oldest first.
     pending: Vec<Change>,
-    /// Nodes of the numbers by which the system knows files.
+    /// The nodes by the numbers under which the system knows files.
     of_inode: HashMap<u64, Node>,
     is_folder: Vec<bool>,
 }
@@ -90,7 +91,7 @@ impl Replay {
         }
     }
 
-    /// Goes on by one record.
+    /// Replays one record.
     pub fn step(&mut self, record: &Record) {
         match record {
             Record::Made { inode, path } => {
@@ -144,7 +145,7 @@ impl Replay {
         }
     }
 
-    /// What the disk holds if power is lost now.
+    /// Returns what the disk holds if power is lost now.
     pub fn lose_power(&self, survivors: Survivors) -> Disk {
         let mut disk = self.safe.clone();
         if let Survivors::Everything = survivors {
@@ -169,7 +170,7 @@ impl Replay {
         self.is_folder.push(is_folder);
         let node = self.is_folder.len() - 1;
         for disk in [&mut self.safe, &mut self.all] {
-            // Whether anything leads to it is another matter.
+            // Whether anything refers to it is another matter.
             if is_folder {
                 disk.folders.insert(node, BTreeMap::new());
             } else {
@@ -195,7 +196,7 @@ impl Replay {
         });
     }
 
-    /// The folder and the name of a path, as it is now.
+    /// Returns the current folder and name of a path.
     fn place(&self, path: &Path) -> (Node, String) {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         (self.find(path.parent().unwrap()), name)
@@ -232,7 +233,7 @@ impl Disk {
         }
     }
 
-    /// Applies of a write only what it does to the length.
+    /// Applies only the effect of a write on the length.
     fn reach(&mut self, change: &Change) {
         if let Change::Write { file, offset, bytes } = change {
             let content = self.files.get_mut(file).unwrap();
@@ -267,7 +268,7 @@ impl Disk {
             0 | 1 => {}
             2 | 3 => self.apply(change),
             4 => self.reach(change),
-            // Torn: a sector or a page of it is there or not.
+            // Torn: each sector or page of it is there or not.
             _ => {
                 let unit = if chance_of_it & 64 == 0 { 512 } else { 4096 };
                 let mut at = *offset;
@@ -283,8 +284,8 @@ impl Disk {
         }
     }
 
-    /// Every file that a name leads to, and every folder, by path. SQLite's index of its log is
-    /// memory that is shared; no name of it need survive.
+    /// Returns every file with a name, and every folder, by path. SQLite's log index is shared
+    /// memory; its name need not survive.
     pub fn paths(&self) -> BTreeMap<PathBuf, Option<&[u8]>> {
         let mut paths = BTreeMap::new();
         let mut folders = vec![(PathBuf::new(), ROOT)];
@@ -304,7 +305,7 @@ impl Disk {
         paths
     }
 
-    /// A number that tells it from other states.
+    /// Returns a number that distinguishes it from other states.
     pub fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         let mut folders = vec![ROOT];

@@ -1,14 +1,14 @@
-//! What is acknowledged survives a loss of power at any moment, and what was under way is there
-//! whole or not at all.
+//! Acknowledged work survives a loss of power at any moment, and work under way is there completely
+//! or not at all.
 //!
-//! A process of its own works in a folder, step by step, and says after each that it is done; every
-//! change of a file and all that it makes durable is recorded. The record is then played again up to
-//! each of its entries, and of what was not durable nothing, everything, only names, only bytes, or
-//! some by chance is kept. What the disk may hold so is written to a folder of its own, opened and
-//! checked: it shows what the steps that were acknowledged leave, or these and the one that was
-//! under way, and nothing is damaged. The work can go on from there.
+//! A child process works in a folder, step by step, and reports each finished step; every change to
+//! a file and everything that it makes durable is recorded. The record is then replayed up to each
+//! of its entries, and of the changes that were not durable, nothing, everything, only names, only
+//! bytes, or a random part is kept. Each possible state of the disk is written to a new folder,
+//! opened and checked: it shows the result of the acknowledged steps, or of these and the one that
+//! was under way, and nothing is damaged. The work can continue from there.
 //!
-//! `MESONET_POWER_LOSS` sets how many states by chance there are for each entry; the default is 1.
+//! `MESONET_POWER_LOSS` sets how many random states there are for each entry; the default is 1.
 
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
 
@@ -29,38 +29,38 @@ use std::path::{Path, PathBuf};
 use disk::{Disk, Replay, Survivors};
 use recorder::{Record, chance, no_child_starts, record};
 
-/// Where the process that is watched finds what it does, its folder, and the file for its marks.
+/// The variable that tells the watched process its work, its folder, and the file for its marks.
 const CHILD: &str = "MESONET_POWER_LOSS_CHILD";
 
-/// Work in a folder, in steps. The folder is not there at the beginning.
+/// Work in a folder, in steps. The folder does not exist at first.
 trait Work: Sized {
     const NAME: &'static str;
     const STEPS: usize;
     /// What can be seen of it.
     type Seen: PartialEq + Debug;
 
-    /// Begins, or goes on after a loss of power.
+    /// Begins, or continues after a loss of power.
     fn open(dir: &Path) -> Self;
 
-    /// Does a step; what it does is durable when this returns.
+    /// Does a step; its effects are durable when this returns.
     fn step(&mut self, number: usize);
 
-    /// What is to be seen after so many steps.
+    /// Returns what must be seen after this many steps.
     fn expected(steps: usize) -> Self::Seen;
 
-    /// What is to be seen in a folder, all of which must be whole.
+    /// Returns what is seen in a folder, which must be intact.
     fn seen(dir: &Path) -> Self::Seen;
 }
 
-/// A file system in memory where there is one: nothing waits for a disk.
+/// Returns a folder in memory if possible: nothing waits for a disk.
 fn temporary() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
-/// Works while it is watched. Not a test of its own: the others start it.
+/// Works while it is watched. Not a test by itself: the others start it.
 #[test]
-#[ignore = "is started by the tests that watch it"]
+#[ignore = "started by the tests that watch it"]
 fn child() {
     let Ok(call) = std::env::var(CHILD) else { return };
     let [name, dir, marks] = *call.split('\n').collect::<Vec<_>>() else { panic!("{call}") };
@@ -86,7 +86,7 @@ fn work<W: Work>(dir: &Path, marks: &Path) {
 
 fn survives_a_loss_of_power<W: Work>() {
     if !cfg!(target_os = "linux") {
-        println!("skipped: only on Linux can a process be watched so");
+        println!("skipped: a process can be watched like this only on Linux");
         return;
     }
     let by_chance = std::env::var("MESONET_POWER_LOSS").map_or(1, |text| text.parse().unwrap());
@@ -147,7 +147,7 @@ fn survives_a_loss_of_power<W: Work>() {
     );
 }
 
-/// Opens what a disk may hold and goes on with it.
+/// Opens a possible state of the disk and continues from it.
 fn check<W: Work>(work: &Path, disk: &Disk, done: usize, expected: &[W::Seen], goes_on: bool) {
     let root = work.join("state");
     if root.exists() {
@@ -162,7 +162,7 @@ fn check<W: Work>(work: &Path, disk: &Disk, done: usize, expected: &[W::Seen], g
     let shown = |seen: &W::Seen| format!("{seen:?}").chars().take(400).collect::<String>();
     assert!(
         seen == expected[next],
-        "after {done} steps there is {}… in place of {}…",
+        "after {done} steps: got {}…; expected {}…",
         shown(&seen),
         shown(&expected[done])
     );
@@ -175,10 +175,10 @@ fn check<W: Work>(work: &Path, disk: &Disk, done: usize, expected: &[W::Seen], g
         work.step(step);
     }
     drop(work);
-    assert!(W::seen(&dir) == expected[until], "it does not go on");
+    assert!(W::seen(&dir) == expected[until], "it does not continue");
 }
 
-/// Nothing went by unrecorded: the record leads to what the process has left.
+/// Asserts that nothing went unrecorded: replaying the record gives what the process left.
 fn assert_is_the_folder(disk: &Disk, root: &Path) {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut folders = vec![root.to_owned()];

@@ -3,7 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
-use mesonet::{GRIB_MAX_POINTS, Raster, RasterCatalogue, grib_fields};
+use mesonet::raster::Raster;
+use mesonet::{grib, raster};
 use mesonet_server::ProductFiles;
 
 use crate::Work;
@@ -17,20 +18,20 @@ pub struct Products {
     grib: Vec<u8>,
 }
 
-fn catalogue(scale: f64) -> RasterCatalogue {
+fn catalogue(scale: f64) -> raster::Catalogue {
     let product = |name: &str| {
         format!(
             "[{name}]\ntitle = \"Pressure\"\nunit = \"Pa\"\nscale = {scale:?}\noffset = 100000\n\
              fields = [{{ parameter = \"7:0.3.1\" }}]\n"
         )
     };
-    RasterCatalogue::from_toml(&(product("pressure") + &product("other"))).unwrap()
+    raster::Catalogue::from_toml(&(product("pressure") + &product("other"))).unwrap()
 }
 
 impl Work for Products {
     const NAME: &'static str = "raster products";
     const STEPS: usize = STEPS.len();
-    /// Of each file its product, its time and its bytes.
+    /// The product, time and bytes of each file.
     type Seen = Vec<(String, i64, Vec<u8>)>;
 
     fn open(dir: &Path) -> Self {
@@ -46,8 +47,8 @@ impl Work for Products {
         let (name, scale) = STEPS[number];
         let files = ProductFiles::new(&self.dir, catalogue(scale));
         let product = files.catalogue().get(name).unwrap();
-        let field = grib_fields(&self.grib).next().unwrap().unwrap();
-        let raster = Raster::new(&field, product, GRIB_MAX_POINTS).unwrap();
+        let field = grib::fields(&self.grib).next().unwrap().unwrap();
+        let raster = Raster::new(&field, product, grib::MAX_POINTS).unwrap();
         files.put(product, None, &raster).unwrap();
     }
 

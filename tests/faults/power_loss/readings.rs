@@ -3,15 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use mesonet::observation::{QualityCode, SeriesId};
+use mesonet::store::{
+    EmbeddedOptions, Maintenance, Selection, StationRecord, StoreError, Verdicts,
+};
 use mesonet::{
-    Batch, ClosedWindow, EmbeddedOptions, EmbeddedStore, IntervalType, LonLat, Maintenance,
-    MemoryStore, Quality, QualityCode, Reader, Reading, Report, Selection, SeriesId, SeriesKey,
-    Station, StationId, StationRecord, Store, StoreError, Variable, Verdicts,
+    Batch, ClosedWindow, EmbeddedStore, IntervalType, LonLat, MemoryStore, Quality, Reader,
+    Reading, Report, SeriesKey, Station, StationId, Store, Variable,
 };
 
 use crate::Work;
 
-/// Small, so that few batches are sealed and merged.
+/// Small, so that a few batches are enough for sealing and merging.
 const OPTIONS: EmbeddedOptions = EmbeddedOptions { seal_readings: 8, segment_readings: 200 };
 
 const STATIONS: u64 = 3;
@@ -25,14 +28,14 @@ pub struct Readings {
 enum Act {
     /// Takes in the batch of this number.
     Take(u64),
-    /// Seals what is fresh, and merges what is due.
+    /// Seals fresh readings, and merges segments that are due.
     Seal,
     Reopen,
-    /// Gives up what is older than the batch of this number.
+    /// Deletes readings older than the batch of this number.
     Retain(u64),
 }
 
-/// Two batches, sealed, again and again: every fourth time the small segments are merged.
+/// Two batches, sealed, repeatedly: every fourth time the small segments are merged.
 fn act(step: usize) -> Act {
     match step {
         9 | 25 => Act::Reopen,
@@ -68,7 +71,7 @@ fn ts_ms(number: u64) -> i64 {
     number as i64 * 60_000
 }
 
-/// Readings of a minute, and corrections of an earlier one.
+/// Returns the readings of a minute, and corrections of an earlier one.
 fn batch(number: u64) -> Batch {
     let report = |place: u64, at: u64, revision: u8| Report {
         station: station(place).id,
@@ -89,7 +92,7 @@ fn batch(number: u64) -> Batch {
     Batch { stations: (0..STATIONS).map(station).collect(), reports }
 }
 
-/// Finds something of the batch before.
+/// Finds fault with a reading of the previous batch.
 fn judge(number: u64) -> impl FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreError> {
     move |_| {
         let series = keys()[0].id();
@@ -101,7 +104,8 @@ fn judge(number: u64) -> impl FnMut(&dyn Reader) -> Result<Vec<Verdicts>, StoreE
 impl Work for Readings {
     const NAME: &'static str = "readings";
     const STEPS: usize = 30;
-    /// Stations, and of each reading its station, series, time, value, verdict and source's word.
+    /// The stations; and for each reading its station, series, time, value, verdict and source's
+    /// verdict.
     type Seen =
         (Vec<Arc<StationRecord>>, Vec<(StationId, SeriesId, i64, u64, QualityCode, QualityCode)>);
 
@@ -135,7 +139,7 @@ impl Work for Readings {
         for step in 0..steps {
             match act(step) {
                 Act::Take(number) => {
-                    // What is late for the retention is not taken.
+                    // Readings older than the retention are not taken in.
                     let mut batch = batch(number);
                     for report in &mut batch.reports {
                         if report.ts_ms < from_ms {

@@ -1,14 +1,14 @@
-//! A program is run and its changes are recorded: see `record_writes.c`.
+//! Runs a program and records its changes: see `record_writes.c`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
-/// How long a program may take: it takes a few seconds.
+/// How long a program may take: a few seconds are normal.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// One change, or what was made durable.
+/// One change, or one step that made changes durable.
 #[derive(Clone, Debug)]
 pub enum Record {
     Made {
@@ -45,18 +45,18 @@ pub enum Record {
     FolderSynced {
         path: PathBuf,
     },
-    /// What the program said.
-    Mark(#[allow(dead_code, reason = "is shown where a check fails")] String),
+    /// What the program reported.
+    Mark(#[allow(dead_code, reason = "shown if a check fails")] String),
 }
 
 impl Record {
-    /// Whether it is more than bytes of a file.
+    /// Returns whether it is more than bytes of a file.
     pub fn is_turning_point(&self) -> bool {
         !matches!(self, Self::Written { .. })
     }
 }
 
-/// A number that looks like chance, of a seed (SplitMix64).
+/// Returns a pseudo-random number from a seed (SplitMix64).
 pub fn chance(seed: u64) -> u64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -64,8 +64,8 @@ pub fn chance(seed: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Runs this program's test `child` and gives what it did in a folder. `call` is handed to it, and
-/// it says what it has done by writing to `marks`.
+/// Runs this program's test `child` and returns what it did in a folder. It is given `call`, and
+/// reports what it has done by writing to `marks`.
 pub fn record(work: &Path, root: &Path, marks: &Path, variable: &str, call: &str) -> Vec<Record> {
     let recorder = work.join("record_writes");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("faults/record_writes.c");
@@ -101,8 +101,8 @@ pub fn record(work: &Path, root: &Path, marks: &Path, variable: &str, call: &str
     parse(&std::fs::read(log).unwrap())
 }
 
-/// Until a child is the other program, it holds the files that are open here, and their locks. So
-/// none is started while a folder is open that will be opened again.
+/// Until a child becomes the other program, it holds the files that are open here, and their locks.
+/// So no child is started while a folder is open that will be opened again.
 static STARTING: RwLock<()> = RwLock::new(());
 
 fn start(command: &mut Command) -> std::io::Result<Child> {
@@ -110,7 +110,7 @@ fn start(command: &mut Command) -> std::io::Result<Child> {
     command.spawn()
 }
 
-/// As long as it is kept, no child is started.
+/// No child is started while it is held.
 pub fn no_child_starts() -> RwLockReadGuard<'static, ()> {
     STARTING.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -139,7 +139,7 @@ fn parse(mut log: &[u8]) -> Vec<Record> {
             "u" | "x" => Record::Removed { path: path(first) },
             "m" => Record::FolderMade { path: path(first) },
             "a" => Record::Mark(text(first)),
-            _ => panic!("a change that cannot be played again: {}{}", text(first), text(second)),
+            _ => panic!("a change that cannot be replayed: {}{}", text(first), text(second)),
         });
     }
     assert!(log.is_empty());

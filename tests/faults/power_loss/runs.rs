@@ -1,13 +1,13 @@
-//! Model runs: hours, products that come later, and old runs that are removed.
+//! Model runs: hours, products that arrive later, and old runs that are removed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use mesonet::{
-    Encoding, GridDefinition, GridProjection, GridStore, HOUR_MS, LatLonGlobe, ProductDefinition,
-    RunDefinition, RunStamp, RunWriter,
-};
+use mesonet::grid::{Encoding, GridProjection, LatLonGlobe};
+use mesonet::model::{ProductDefinition, RunDefinition, RunStamp, RunWriter};
+use mesonet::time::HOUR_MS;
+use mesonet::{grid, model};
 
 use crate::Work;
 
@@ -21,7 +21,7 @@ const NODATA: i16 = i16::MIN;
 const START_MS: i64 = 1_782_864_000_000;
 
 pub struct Runs {
-    store: GridStore,
+    store: model::RunStore,
     writer: Option<(usize, RunWriter)>,
 }
 
@@ -30,14 +30,14 @@ enum Act {
     /// Publishes products of hours, by their numbers.
     Publish(usize, &'static [usize], &'static [usize]),
     Remove(usize),
-    /// Keeps only the newest.
+    /// Keeps only the newest runs.
     Keep,
 }
 
 const ACTS: [Act; 9] = [
     Act::Publish(0, &[0], &[0, 1]),
     Act::Publish(0, &[1, 2], &[0, 1, 2]),
-    // Of an hour that is published already.
+    // For an hour that is already published.
     Act::Publish(0, &[0], &[2]),
     Act::Publish(1, &[0, 1], &[0]),
     Act::Remove(0),
@@ -61,7 +61,7 @@ fn definition(run: usize) -> RunDefinition {
     RunDefinition {
         model: MODEL.to_owned(),
         run: stamp(run),
-        grid: GridDefinition {
+        grid: grid::Definition {
             rows: ROWS,
             columns: COLUMNS,
             projection: GridProjection::Globe(LatLonGlobe::LatLon),
@@ -82,7 +82,8 @@ fn values(run: usize, hour: usize, product: usize) -> Vec<i16> {
     (0..levels * ROWS * COLUMNS).map(|cell| (field * 1000 + cell) as i16).collect()
 }
 
-/// The documents and coordinates of a run: all files but shards and the document of the group.
+/// Returns the documents and coordinates of a run: all files except shards and the group's
+/// document.
 fn documents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut documents = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -101,10 +102,10 @@ fn documents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     documents
 }
 
-/// Those of each run.
+/// The documents of each run.
 static DOCUMENTS: LazyLock<Vec<BTreeMap<PathBuf, Vec<u8>>>> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
-    let store = GridStore::new(dir.path());
+    let store = model::RunStore::new(dir.path());
     let of_run = |run| {
         store.write_run(definition(run)).unwrap();
         documents(&dir.path().join(MODEL).join(stamp(run).to_string()))
@@ -115,11 +116,11 @@ static DOCUMENTS: LazyLock<Vec<BTreeMap<PathBuf, Vec<u8>>>> = LazyLock::new(|| {
 impl Work for Runs {
     const NAME: &'static str = "model runs";
     const STEPS: usize = ACTS.len();
-    /// Of each product that is published its run, hour, number and values.
+    /// The run, hour, number and values of each published product.
     type Seen = Vec<(usize, usize, usize, Vec<i16>)>;
 
     fn open(dir: &Path) -> Self {
-        Self { store: GridStore::new(dir), writer: None }
+        Self { store: model::RunStore::new(dir), writer: None }
     }
 
     fn step(&mut self, number: usize) {
@@ -168,7 +169,7 @@ impl Work for Runs {
     }
 
     fn seen(dir: &Path) -> Self::Seen {
-        let store = GridStore::new(dir);
+        let store = model::RunStore::new(dir);
         let mut seen = Self::Seen::new();
         for stamp in store.runs(MODEL).unwrap() {
             let number = ((stamp.start_ms() - START_MS) / (6 * HOUR_MS)) as usize;

@@ -1,7 +1,7 @@
 //! Who may use which source; `GET /capabilities`
 
 use axum::http::header;
-use mesonet::Plan;
+use mesonet::access::Plan;
 use serde_json::json;
 
 use super::{MODELS, of_models, point, series, tile};
@@ -21,7 +21,7 @@ fn access_is_that_of_the_source_at_every_endpoint() {
     for (rule, plan, status) in [
         ("access = { plan = \"free\" }", Plan::None, 401),
         ("access = { plan = \"free\" }", Plan::Free, 200),
-        // What says nothing needs an account.
+        // A source that states no rule needs an account.
         ("", Plan::None, 401),
         ("access = { plan = \"pro\" }", Plan::None, 401),
         ("access = { plan = \"pro\" }", Plan::Free, 403),
@@ -36,11 +36,11 @@ fn access_is_that_of_the_source_at_every_endpoint() {
             if status != 200 {
                 answer.is_empty(status);
             } else if path.contains("run=") {
-                // No cache that several callers share may keep it.
+                // No shared cache may keep it.
                 assert!(answer.header(header::CACHE_CONTROL).unwrap().starts_with("private"));
             }
         }
-        // Nothing of the request is looked at before.
+        // Before anything else of the request is checked.
         assert_eq!(
             service.get("/models/nam211/point").status.as_u16(),
             if status == 200 { 400 } else { status }
@@ -82,6 +82,6 @@ fn capabilities_tell_what_the_caller_may_and_are_not_stored() {
         r#"{"products":{"models.later":{"allowed":true,"requires":"none","requiresStanding":"none"},"models.nam211":{"allowed":false,"requires":"pro","requiresStanding":"none"}},"limits":{"maxValues":1000000}}"#,
     );
     assert_eq!(got.header(header::CACHE_CONTROL), Some("no-store"));
-    // That of the observation service is another.
+    // The observation service has its own.
     assert_ne!(got.text(), of_models(&models, Plan::None).get("/api/v1/capabilities").text());
 }

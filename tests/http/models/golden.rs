@@ -1,4 +1,5 @@
-//! What others computed from the same files, over HTTP: `tests/data/model_grids` says who.
+//! Compares answers over HTTP with what others computed from the same files:
+//! `tests/data/model_grids` says who.
 
 use std::fs;
 use std::io::Read;
@@ -6,10 +7,10 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use flate2::read::GzDecoder;
-use mesonet::{
-    Encoding, GridDefinition, GridStore, MemoryStore, ModelCatalogue, Plan, ProductDefinition,
-    RunDefinition,
-};
+use mesonet::access::Plan;
+use mesonet::grid::Encoding;
+use mesonet::model::{ProductDefinition, RunDefinition};
+use mesonet::{MemoryStore, grid, model};
 use mesonet_server::Config;
 use mesonet_server::ingest::take_in_model_sample;
 use serde_json::Value;
@@ -29,7 +30,7 @@ fn golden(file: &str) -> Value {
 }
 
 fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 #[track_caller]
@@ -41,8 +42,8 @@ fn near(got: &Value, wanted: &Value, tolerance: f64) {
 /// The two runs of the sample, read from their files once.
 static SAMPLE: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = TempDir::new().unwrap();
-    let store = GridStore::new(folder.path().join("models"));
-    take_in_model_sample(&store, &ModelCatalogue::default(), MS).unwrap();
+    let store = model::RunStore::new(folder.path().join("models"));
+    take_in_model_sample(&store, &model::Catalogue::default(), MS).unwrap();
     folder
 });
 
@@ -86,7 +87,7 @@ fn the_column_of_nam_is_the_one_that_eccodes_reads() {
     near(&rotation["cos"], &golden["wind_rotation"]["cos"], 1e-9);
     near(&rotation["sin"], &golden["wind_rotation"]["sin"], 1e-9);
 
-    // Half a step of the packing, and what the last bits of it are off.
+    // Half a step of the packing, plus the rounding of the last bits.
     let products = json(&api, "/models/nam211/products");
     let half = |name: &str| {
         let products = products["products"].as_array().unwrap();
@@ -106,7 +107,7 @@ fn the_column_of_nam_is_the_one_that_eccodes_reads() {
     for (name, short) in single {
         near(&point["fields"][name]["value"], &golden[short], half(name));
     }
-    // Turned to true north, as anyone does with the answer.
+    // Turned to true north, as any client does.
     let (cos, sin) = (number(&rotation["cos"]), number(&rotation["sin"]));
     for level in 0..19 {
         let of = |name: &str| number(&point["fields"][name]["values"][level]);
@@ -137,7 +138,7 @@ fn the_series_of_southern_africa_is_the_one_that_eccodes_reads() {
         near(&item["value"], &wanted[index], 1e-9);
         near(&axis[index], &hours[index], 0.0);
     }
-    // Narrowed, it still tells of the whole run.
+    // When narrowed, it still describes the whole run.
     let narrow = json(&api, &format!("{path}&from=2010-03-09T00:00:00Z&to=2010-03-09T06:00:00Z"));
     let items = narrow["fields"]["precipitable_water"]["series"].as_array().unwrap();
     let hours: Vec<_> = items.iter().map(|item| item["hour"].as_u64().unwrap()).collect();
@@ -145,8 +146,8 @@ fn the_series_of_southern_africa_is_the_one_that_eccodes_reads() {
     assert_eq!(narrow["valid_to"], series["valid_to"]);
 }
 
-/// A service with a run of each definition that holds nothing, by the names g0, g1 …
-fn of_grids(grids: &[GridDefinition]) -> Service {
+/// Returns a service with an empty run for each definition, named g0, g1 …
+fn of_grids(grids: &[grid::Definition]) -> Service {
     let source = |index: usize| {
         format!(
             "[g{index}]\ntitle = \"\"\naccess = {{ plan = \"none\" }}\nproducts = [{{ name = \
@@ -156,14 +157,14 @@ fn of_grids(grids: &[GridDefinition]) -> Service {
     };
     let models: String = (0..grids.len()).map(source).collect();
     let service = super::of_models(&models, Plan::None);
-    let store = GridStore::new(service.folder.path().join("models"));
+    let store = model::RunStore::new(service.folder.path().join("models"));
     for (index, grid) in grids.iter().enumerate() {
         write(&store, &format!("g{index}"), *grid, &vec![i16::MIN; grid.rows * grid.columns]);
     }
     service
 }
 
-fn write(store: &GridStore, model: &str, grid: GridDefinition, raw: &[i16]) {
+fn write(store: &model::RunStore, model: &str, grid: grid::Definition, raw: &[i16]) {
     let definition = RunDefinition {
         model: model.to_owned(),
         run: "20230722T060000Z".parse().unwrap(),
@@ -190,7 +191,7 @@ fn cells_lie_and_winds_turn_as_the_library_of_ncep_has_it() {
     let golden = golden("golden.json");
     let grids = golden["grids"].as_object().unwrap();
     let names: Vec<&String> = grids.keys().collect();
-    let definitions: Vec<GridDefinition> =
+    let definitions: Vec<grid::Definition> =
         grids.values().map(|grid| serde_json::from_value(grid.clone()).unwrap()).collect();
     let service = of_grids(&definitions);
     let turns = golden["wind_rotation"].as_array().unwrap();
@@ -204,7 +205,7 @@ fn cells_lie_and_winds_turn_as_the_library_of_ncep_has_it() {
         near(&point["lon"], &turn["lon"], 1e-9);
         near(&point["wind_rotation"]["cos"], &turn["cos"], 1e-9);
         near(&point["wind_rotation"]["sin"], &turn["sin"], 1e-9);
-        // A cell without a value has none.
+        // A cell without a value.
         assert_eq!(point["fields"]["t"]["value"], Value::Null);
     }
     let index = names.iter().position(|name| golden["locate"]["grid"] == name.as_str()).unwrap();
@@ -223,7 +224,7 @@ fn cells_lie_and_winds_turn_as_the_library_of_ncep_has_it() {
 #[test]
 fn the_pixels_of_a_tile_of_hrrr_are_those_that_were_computed() {
     let golden = golden("golden.json");
-    let grid: GridDefinition = serde_json::from_value(golden["grids"]["HRRR"].clone()).unwrap();
+    let grid: grid::Definition = serde_json::from_value(golden["grids"]["HRRR"].clone()).unwrap();
     let mut bytes = Vec::new();
     let file = data().join("hrrr_20230722T07Z_tmp_rows280-640_columns780-1140.f32.gz");
     GzDecoder::new(fs::File::open(file).unwrap()).read_to_end(&mut bytes).unwrap();
@@ -233,7 +234,7 @@ fn the_pixels_of_a_tile_of_hrrr_are_those_that_were_computed() {
         raw[row * grid.columns + column] = packing().encode(f32::from_le_bytes(*value).into());
     }
     for (sampling, golden_raw, units) in
-        // Between cells that are rounded to a unit, the pixel may be a unit off.
+        // Between cells rounded to a unit, the pixel may be off by a unit.
         [("nearest", "raw_nearest", 0), ("bilinear", "raw_bilinear", 1)]
     {
         let service = super::of_models(
@@ -244,7 +245,7 @@ fn the_pixels_of_a_tile_of_hrrr_are_those_that_were_computed() {
             ),
             Plan::None,
         );
-        write(&GridStore::new(service.folder.path().join("models")), "hrrr", grid, &raw);
+        write(&model::RunStore::new(service.folder.path().join("models")), "hrrr", grid, &raw);
         let run = "run=20230722T060000Z&hour=0";
         let tile = service.get(&format!("/models/hrrr/products/t/data/5/7/12?{run}"));
         assert_eq!((tile.status.as_u16(), tile.body.len()), (200, 131_072));

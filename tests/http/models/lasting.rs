@@ -1,12 +1,12 @@
-//! How long answers last, and their encodings.
+//! How long answers may be cached, and their encodings.
 
 use axum::http::header;
-use mesonet::Plan;
+use mesonet::access::Plan;
 
 use super::{MODELS, RUN, of_models, point, series, service, tile};
 
 #[test]
-fn what_is_published_lasts_for_ever_and_what_may_still_come_is_asked_for_again() {
+fn what_is_published_is_cached_for_ever_and_what_may_change_is_revalidated() {
     let service = service();
     let lasting = "public, max-age=31536000, immutable";
     let cache_control = |path: &str| {
@@ -21,7 +21,7 @@ fn what_is_published_lasts_for_ever_and_what_may_still_come_is_asked_for_again()
     assert_eq!(cache_control(&of_point), lasting);
     assert_eq!(cache_control(&of_tile), lasting);
     assert_eq!(cache_control(&format!("/models/nam211/grid?run={RUN}")), lasting);
-    // The second hour is to come.
+    // The second hour is yet to come.
     assert_eq!(cache_control(&of_series), "no-cache");
     let tags = [&of_point, &of_tile, &of_series]
         .map(|path| service.get(path).header(header::ETAG).unwrap().to_owned());
@@ -32,26 +32,26 @@ fn what_is_published_lasts_for_ever_and_what_may_still_come_is_asked_for_again()
     }
 
     service.publish_second_hour();
-    // Of pressure all is there, of the winds the second hour is not.
+    // All of pressure is there, but not the second hour of the winds.
     assert_eq!(cache_control(&of_series), lasting);
     assert_eq!(cache_control(&series("row=40&col=20&fields=prmsl,u")), "no-cache");
     assert_eq!(cache_control(&point("hour=1&row=40&col=20&fields=prmsl")), lasting);
     assert_eq!(cache_control(&point("hour=1&row=40&col=20&fields=prmsl,u")), "no-cache");
-    // A component is made of both.
+    // A component is made from both.
     assert_eq!(cache_control(&tile("u/data/3/1/3?hour=1&level=0")), "no-cache");
     let now = [&of_point, &of_tile, &of_series]
         .map(|path| service.get(path).header(header::ETAG).unwrap().to_owned());
     assert_eq!((&tags[0], &tags[1]), (&now[0], &now[1]));
     assert_ne!(tags[2], now[2]);
-    // A refusal is nobody's to keep.
+    // Nobody may keep a refusal.
     let refused =
         service.get_with(&point("hour=9&row=0&col=0&fields=u"), &[(header::IF_NONE_MATCH, "*")]);
     assert_eq!((refused.status.as_u16(), refused.header(header::CACHE_CONTROL)), (400, None));
 }
 
-/// The newest run may be another the next time: what is said of it is not for keeps.
+/// The newest run may be another one next time: answers about it are not cached.
 #[test]
-fn what_is_said_of_the_newest_run_is_not_kept() {
+fn answers_about_the_newest_run_are_not_cached() {
     let service = service();
     for path in ["/models/nam211/grid", "/models/nam211/locate?lat=43&lon=-120"] {
         let answer = service.get(path);
@@ -65,9 +65,9 @@ fn what_is_said_of_the_newest_run_is_not_kept() {
     }
 }
 
-/// A wind that is turned is made of both components: without the other it is not yet what it will be.
+/// A wind that is turned is made from both components: without the other it is not final.
 #[test]
-fn a_wind_of_which_one_component_is_there_is_asked_for_again() {
+fn a_wind_with_one_component_missing_is_revalidated() {
     let service = service();
     let turned = [
         tile("u/data/3/1/3?hour=1&level=0"),
@@ -95,9 +95,9 @@ fn a_wind_of_which_one_component_is_there_is_asked_for_again() {
     }
 }
 
-/// Where winds are along the meridians already, a tile of one needs no other.
+/// If winds are already along the meridians, a tile of one component does not need the other.
 #[test]
-fn a_wind_that_is_not_turned_needs_only_itself() {
+fn a_wind_that_is_not_turned_does_not_need_the_other_component() {
     let service = service();
     let mut definition = service.run().definition().clone();
     definition.run = "20180917T060000Z".parse().unwrap();
@@ -110,7 +110,7 @@ fn a_wind_that_is_not_turned_needs_only_itself() {
     assert_eq!(answer.header(header::CACHE_CONTROL), lasting);
 }
 
-/// No cache that several callers share may keep what not everyone may have.
+/// No shared cache may keep what is not open to everyone.
 #[test]
 fn listings_of_a_restricted_model_are_private() {
     let models = MODELS.replacen("access = { plan = \"none\" }", "access = { plan = \"pro\" }", 1);

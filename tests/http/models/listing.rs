@@ -1,6 +1,6 @@
 //! `/models/{model}/runs`, `products`, `grid`, `locate`; `/models/coverage`
 
-use mesonet::{GridStore, LonLat};
+use mesonet::{LonLat, model};
 use mesonet_server::Config;
 use serde_json::json;
 
@@ -17,13 +17,13 @@ fn runs_are_listed_latest_first_with_what_is_there_of_them() {
         }]})
     };
     assert_eq!(service.json("/models/nam211/runs"), detail("2018-09-17T02:00:00Z", &[0]));
-    // Another process writes; nobody tells the server.
+    // Another process writes; the server is not told.
     service.publish_second_hour();
     assert_eq!(service.json("/models/nam211/runs"), detail("2018-09-17T05:00:00Z", &[0, 1]));
     assert_eq!(service.json("/models/later/runs"), json!({"runs": [], "details": []}));
 
-    // A later run, as yet without a published hour.
-    let store = GridStore::new(service.folder.path().join("models"));
+    // A later run, without a published hour yet.
+    let store = model::RunStore::new(service.folder.path().join("models"));
     let mut definition = service.run().definition().clone();
     definition.run = "20180917T060000Z".parse().unwrap();
     let mut writer = store.write_run(definition).unwrap();
@@ -33,7 +33,7 @@ fn runs_are_listed_latest_first_with_what_is_there_of_them() {
     drop(writer);
     assert_eq!(service.json("/models/nam211/runs")["runs"], json!(["20180917T060000Z", RUN]));
     assert_eq!(service.json("/models/nam211/products")["run"], "20180917T060000Z");
-    // One that goes is gone at once.
+    // A removed run disappears at once.
     assert_eq!(service.json(&point("hour=0&row=0&col=0&fields=u"))["run"], RUN);
     store.remove_run("nam211", RUN.parse().unwrap()).unwrap();
     assert_eq!(service.get(&point("hour=0&row=0&col=0&fields=u")).status, 404);
@@ -63,7 +63,7 @@ fn coverage_has_the_size_of_each_grid_and_the_box_that_it_lies_in() {
     let service = service();
     let got = service.json("/models/coverage");
     let bounds = &got["models"]["nam211"]["bounds"];
-    // The corners as NCEPLIBS-ip has them.
+    // The corners according to NCEPLIBS-ip.
     assert!((bounds["minLat"].as_f64().unwrap() - 12.19).abs() < 1e-9);
     assert!((bounds["minLon"].as_f64().unwrap() + 152.85545906531604).abs() < 1e-9);
     assert_eq!(
@@ -85,9 +85,9 @@ fn the_grid_says_all_that_is_needed_to_convert() {
     let (x0, y0) = service.run().grid().first_xy();
     assert_eq!((&got["x0"], &got["y0"]), (&json!(x0), &json!(y0)));
     assert_eq!(got["proj"], json!(service.run().grid().definition().proj_string()));
-    // A grid made of the answer has the same cells.
+    // A grid made from the answer has the same cells.
     let definition = serde_json::from_value(got.clone()).unwrap();
-    let grid = mesonet::NativeGrid::new(definition).unwrap();
+    let grid = mesonet::grid::NativeGrid::new(definition).unwrap();
     assert_eq!(&grid, service.run().grid());
     let corner = grid.position(64, 0).unwrap();
     assert_eq!(got["corners"][3], json!([corner.lon(), corner.lat()]));

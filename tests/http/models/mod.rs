@@ -1,5 +1,6 @@
-//! `/models/…` and `/capabilities` of the model service, over a small store of real fields: pressure
-//! at sea level and winds at two levels of the first of two hours (tests/data/model_grids/store).
+//! `/models/…` and `/capabilities` of the model service, with a small store of real fields:
+//! pressure at sea level, and winds at two levels, for the first of two hours
+//! (tests/data/model_grids/store).
 
 mod access;
 mod golden;
@@ -15,7 +16,9 @@ use std::path::Path;
 
 use axum::body::Body;
 use axum::http::{Method, header};
-use mesonet::{GridRun, GridStore, MemoryStore, Plan, RunDefinition};
+use mesonet::access::Plan;
+use mesonet::model::RunDefinition;
+use mesonet::{MemoryStore, model};
 use mesonet_server::Config;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -24,7 +27,7 @@ use crate::support::{Answer, Api};
 
 const RUN: &str = "20180917T000000Z";
 
-/// The sources of these tests: one on record, one without a run.
+/// The sources of these tests: one with a run, one without.
 const MODELS: &str = r#"
     without = ["arome", "gfs", "hrdps", "hrrr", "mrms", "ndfd", "rap", "rdpa", "safrica"]
     [nam211]
@@ -95,13 +98,13 @@ impl Service {
         serde_json::from_str(&answer.text()).unwrap()
     }
 
-    fn run(&self) -> GridRun {
-        GridStore::new(self.folder.path().join("models")).newest_run("nam211").unwrap()
+    fn run(&self) -> model::Run {
+        model::RunStore::new(self.folder.path().join("models")).newest_run("nam211").unwrap()
     }
 
-    /// Publishes the second hour, with pressure alone.
+    /// Publishes the second hour, with pressure only.
     fn publish_second_hour(&self) {
-        let store = GridStore::new(self.folder.path().join("models"));
+        let store = model::RunStore::new(self.folder.path().join("models"));
         let mut writer = store.write_run(self.run().definition().clone()).unwrap();
         writer.write(1, "prmsl", &[10; 65 * 93]).unwrap();
         writer.publish(&[1], 1_537_160_400_000).unwrap();
@@ -109,7 +112,7 @@ impl Service {
 
     /// Publishes one component of the second hour's wind.
     fn publish_wind(&self, definition: &RunDefinition, component: &str, published_ms: i64) {
-        let store = GridStore::new(self.folder.path().join("models"));
+        let store = model::RunStore::new(self.folder.path().join("models"));
         let mut writer = store.write_run(definition.clone()).unwrap();
         writer.write(1, component, &vec![1_000; 2 * 65 * 93]).unwrap();
         writer.publish(&[1], published_ms).unwrap();

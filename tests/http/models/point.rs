@@ -8,7 +8,7 @@ use super::{RUN, point, service};
 fn a_point_has_values_and_columns_and_the_turn_of_the_wind() {
     let service = service();
     let got = service.json(&point("hour=0&row=40&col=20&fields=u,prmsl"));
-    // The centre and the turn as NCEPLIBS-ip has them.
+    // The centre and the rotation according to NCEPLIBS-ip.
     for (value, golden) in [
         (&got["lat"], 43.719480441965),
         (&got["lon"], -125.81296536150296),
@@ -48,7 +48,7 @@ fn a_place_stands_for_the_cell_that_it_lies_in() {
         "latitude 0, longitude 10 is not on the grid: it would be row 32.97, column 194.25; \
          allowed are rows 0 to 64 and columns 0 to 92",
     );
-    let both = "a cell is needed: row and col, or lat and lon, and not both";
+    let both = "a cell is required: row and col, or lat and lon, but not both";
     for query in ["", "row=1", "lat=43&lon=-120&row=1&col=1", "row=1&lat=43&lon=-120"] {
         service.get(&point(&format!("hour=0&fields=u&{query}"))).refuses(400, both);
     }
@@ -71,7 +71,7 @@ fn winds_are_turned_to_true_north_where_that_is_asked_for() {
             number(&answer["fields"][name]["values"][level])
         };
         let (u, v) = (of(&as_they_are, "u"), of(&as_they_are, "v"));
-        // Rounded to two decimals more than the components have.
+        // Rounded to two more decimals than the components have.
         assert!((of(&turned, "u") - (cos * u + sin * v)).abs() < 0.000_051);
         assert!((of(&turned, "v") - (-sin * u + cos * v)).abs() < 0.000_051);
     }

@@ -4,51 +4,51 @@ use std::fs;
 
 use super::{RUN, point, service, tile};
 
-const DAMAGED: &str = "what was asked for is damaged and cannot be read";
+const DAMAGED: &str = "the requested data is damaged and cannot be read";
 
 #[test]
 fn what_is_not_there_is_a_404_and_what_is_out_of_range_a_400() {
     let service = service();
     for (path, status, text) in [
-        ("/models/x/runs", 404, "\"x\" is no model; there are later, nam211"),
-        ("/models/x/point?run=1", 404, "\"x\" is no model; there are later, nam211"),
+        ("/models/x/runs", 404, "unknown model \"x\"; known are later, nam211"),
+        ("/models/x/point?run=1", 404, "unknown model \"x\"; known are later, nam211"),
         (
             "/models/nam211/point?run=20200101T000000Z&hour=0&row=0&col=0&fields=u",
             404,
-            "there is no run 20200101T000000Z of model \"nam211\"",
+            "model \"nam211\" has no run 20200101T000000Z",
         ),
-        ("/models/later/products", 404, "there is no run of model \"later\""),
+        ("/models/later/products", 404, "model \"later\" has no runs"),
         (
             "/models/nam211/point?run=2018&hour=0&row=0&col=0&fields=u",
             400,
-            "\"2018\" is not a run; allowed is yyyyMMddTHHmmssZ, for example 20180917T000000Z",
+            "invalid run \"2018\": it must be yyyyMMddTHHmmssZ, for example 20180917T000000Z",
         ),
         (
             "/models/nam211/point?hour=0&row=0&col=0&fields=u",
             400,
-            "run is needed: a run of /runs, for example 20180917T000000Z",
+            "run is required: a run of /runs, for example 20180917T000000Z",
         ),
-        (&point("row=0&col=0&fields=u"), 400, "hour is needed"),
+        (&point("row=0&col=0&fields=u"), 400, "hour is required"),
         (
             &point("hour=0&row=0&col=0&fields=,"),
             400,
-            "fields is needed: names of products, comma-separated",
+            "fields is required: names of products, comma-separated",
         ),
         (
             &point("hour=0&row=0&col=0&fields=u&fields=v"),
             400,
-            "fields is given 2 times; allowed is once",
+            "fields is given 2 times; it must be given only once",
         ),
-        (&point("hour=2&row=0&col=0&fields=u"), 400, "hour 2 is out of range; allowed is 0 to 1"),
+        (&point("hour=2&row=0&col=0&fields=u"), 400, "hour 2 is out of range: it must be 0 to 1"),
         (
             &point("hour=-1&row=0&col=0&fields=u"),
             400,
-            "hour must be a whole number from 0 on; got \"-1\"",
+            "hour must be a non-negative integer; got \"-1\"",
         ),
         (
             &point("hour=1&row=0&col=0&fields=u"),
             404,
-            "hour 1 of run 20180917T000000Z is not published yet; published are 0",
+            "hour 1 of run 20180917T000000Z is not published yet; published hours: 0",
         ),
         (
             &point("hour=0&row=65&col=0&fields=u"),
@@ -58,32 +58,32 @@ fn what_is_not_there_is_a_404_and_what_is_out_of_range_a_400() {
         (
             &point("hour=0&row=0&col=0&fields=u,w"),
             400,
-            "\"w\" is no product of model \"nam211\"; allowed are prmsl, u, v",
+            "unknown product \"w\" of model \"nam211\"; known are prmsl, u, v",
         ),
         (
             &point("hour=0&row=0&col=0&fields=u&level=2"),
             400,
-            "level 2 is out of range; allowed is 0 to 1",
+            "level 2 is out of range: it must be 0 to 1",
         ),
         (
             &tile("w/data/0/0/0?hour=0"),
             404,
-            "\"w\" is no product of model \"nam211\"; allowed are prmsl, u, v",
+            "unknown product \"w\" of model \"nam211\"; known are prmsl, u, v",
         ),
-        (&tile("u/data/0/0/0?hour=0"), 400, "level is needed: an index into levels_hpa, 0 to 1"),
-        (&tile("u/data/0/0/0?hour=0&level=2"), 400, "level 2 is out of range; allowed is 0 to 1"),
+        (&tile("u/data/0/0/0?hour=0"), 400, "level is required: an index into levels_hpa, 0 to 1"),
+        (&tile("u/data/0/0/0?hour=0&level=2"), 400, "level 2 is out of range: it must be 0 to 1"),
         (
             &tile("prmsl/data/2/4/0?hour=0"),
             400,
-            "tile 2/4/0 is none; allowed are z from 0 to 22, x and y from 0 to 2^z - 1",
+            "invalid tile 2/4/0: z must be 0 to 22, x and y 0 to 2^z - 1",
         ),
         (
             &tile("prmsl/data/a/4/0?hour=0"),
             400,
-            "a tile is data/z/x/y of whole numbers from 0 on; got \"a\"",
+            "a tile is data/z/x/y with non-negative integers; got \"a\"",
         ),
         ("/models/nam211/locate?lat=91&lon=0", 400, "latitude must be from -90 to 90; got 91"),
-        ("/models/nam211/locate", 400, "lat and lon are needed"),
+        ("/models/nam211/locate", 400, "lat and lon are required"),
     ] {
         service.get(path).refuses(status, text);
     }
@@ -97,7 +97,7 @@ fn fields_are_a_bounded_number_of_names() {
     let names: Vec<String> = (0..1025).map(|n| format!("p{n}")).collect();
     service
         .get(&point(&format!("hour=0&row=0&col=0&fields={}", names.join(","))))
-        .refuses(400, "fields names 1025 products; allowed are up to 1024");
+        .refuses(400, "fields names 1025 products; the limit is 1024");
     // A name that is repeated counts once.
     let repeated = "u,".repeat(5_000);
     let answer = service.json(&point(&format!("hour=0&row=0&col=0&fields={repeated}")));
@@ -105,7 +105,7 @@ fn fields_are_a_bounded_number_of_names() {
 }
 
 #[test]
-fn a_damaged_shard_is_a_503_and_the_other_fields_go_on() {
+fn a_damaged_shard_is_a_503_and_other_fields_are_still_served() {
     let service = service();
     let shard = service.folder.path().join("models/nam211").join(RUN).join("u/c/0/0/0/0");
     let mut bytes = fs::read(&shard).unwrap();
@@ -113,6 +113,6 @@ fn a_damaged_shard_is_a_503_and_the_other_fields_go_on() {
     fs::write(&shard, bytes).unwrap();
     service.get(&point("hour=0&row=0&col=0&fields=u")).refuses(503, DAMAGED);
     service.get(&tile("u/data/2/0/1?hour=0&level=0")).refuses(503, DAMAGED);
-    // What is whole is served.
+    // What is intact is served.
     assert_eq!(service.get(&point("hour=0&row=0&col=0&fields=v")).status, 200);
 }

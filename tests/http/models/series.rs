@@ -48,14 +48,14 @@ fn a_series_has_what_is_published_and_spans_the_whole_run() {
 }
 
 #[test]
-fn a_series_has_a_most_of_values() {
+fn a_series_has_a_limit_on_its_values() {
     let config = Config { max_model_values: 4, ..Config::default() };
     let service = with(config, MODELS);
     assert_eq!(service.get(&series("row=0&col=0&fields=u,u")).status, 200);
     assert_eq!(service.get(&series("row=0&col=0&fields=u,v&level=1")).status, 200);
     service.get(&series("row=0&col=0&fields=u,v")).refuses(
         400,
-        "the fields have 8 values over the run; allowed are up to 4 (maxValues): ask for fewer \
+        "the fields have 8 values over the run; the limit is 4 (maxValues): ask for fewer \
          fields or for one level",
     );
 }
@@ -69,7 +69,7 @@ fn winds_of_a_series_are_turned_where_that_is_asked_for() {
     let first = &turned["fields"]["u"]["series"][0];
     assert_eq!(first["values"], by_point["fields"]["u"]["values"]);
     assert_eq!(turned["wind_rotation"], by_point["wind_rotation"]);
-    // The hour that is to come has no pressure yet; that of the winds stays without.
+    // The coming hour has no pressure yet; that of the winds remains without.
     service.publish_second_hour();
     let turned = service.json(&series(&format!("{at}&winds=earth")));
     assert_eq!(turned["fields"]["u"]["series"][1]["values"], json!([null, null]));

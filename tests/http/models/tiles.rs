@@ -1,7 +1,8 @@
 //! `GET /models/{model}/products/{name}/data/{z}/{x}/{y}`
 
 use axum::http::header;
-use mesonet::{LonLat, TileAddress};
+use mesonet::LonLat;
+use mesonet::grid::TileAddress;
 
 use super::{service, tile};
 
@@ -30,7 +31,7 @@ fn a_tile_is_256_times_256_integers_of_which_those_outside_the_grid_are_nodata()
     let outside = service.get(&tile("prmsl/data/3/4/4?hour=0"));
     assert_eq!(outside.status, 200);
     assert!(raw(&outside.body).iter().all(|&raw| raw == i16::MIN));
-    // The levels of a product are not those of another.
+    // Each product has its own levels.
     let levels = ["0", "1"]
         .map(|level| service.get(&tile(&format!("u/data/3/1/3?hour=0&level={level}"))).body);
     assert_ne!(levels[0], levels[1]);

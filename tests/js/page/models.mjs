@@ -1,5 +1,5 @@
-// A map of NAM's temperature at 2 m, made of nothing but the answers of the model service, whose
-// origin is in the address of the page. A click shows the value of the cell that it falls in.
+// A map of NAM's temperature at 2 m, made only from answers of the model service, whose origin is
+// in the address of the page. A click shows the value of the cell under it.
 import { load as loadGrids } from "mesonet/grids";
 import { load } from "mesonet/slim";
 
@@ -10,7 +10,7 @@ const api = new URL(location.href).searchParams.get("api");
 
 async function get(path) {
   const response = await fetch(`${api}/models${path}`);
-  // A refusal is a text that says what is allowed.
+  // A refusal is a string that says what is allowed.
   return response.ok ? response : Promise.reject(new Error(await response.json()));
 }
 const json = async (path) => (await get(path)).json();

@@ -1,5 +1,5 @@
-// Runs the vectors through all entries, then decodes a tile from the wire and draws it. What came
-// out is left in window.results for the test that opened the page.
+// Runs the vectors through all entries, then decodes a tile from the wire and draws it. The results
+// are left in window.results for the test that opened the page.
 import * as checksEntry from "mesonet/checks";
 import * as gridsEntry from "mesonet/grids";
 import * as slim from "mesonet/slim";
@@ -15,7 +15,7 @@ const get = async (path) => {
 };
 
 try {
-  // The slim entry first: after the inlined one it would find the module loaded already.
+  // The slim entry first: after the inlined one the module would already be loaded.
   const entries = { slim: { ...slim, ...(await slim.load()) }, inlined: await import("mesonet") };
   const ran = {};
   for (const [entry, mesonet] of Object.entries(entries)) {
@@ -50,7 +50,7 @@ try {
   window.results = { error: String(error?.stack ?? error) };
 }
 
-/** Blue for the least value, red for the greatest, transparent where there is none. */
+/** Blue for the least value, red for the greatest, transparent if there is none. */
 function draw(values, canvas) {
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);

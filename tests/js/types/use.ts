@@ -70,7 +70,7 @@ export { error, many, raw, slim, u };
 
 // @ts-expect-error: no such name
 worst(["good"]);
-// @ts-expect-error: not one text
+// @ts-expect-error: not a single string
 const one: BaseQualityName = worst(6);
 // @ts-expect-error: single precision
 encodeTile(new Float32Array(1), { scale: 1, offset: 0, nodata: 0 });
@@ -84,7 +84,7 @@ convert(new Int16Array(1), "kt", "km/h");
 toCanonical("wind", 1, "kt");
 // @ts-expect-error: no such vocabulary
 resolveUnit("kt", "SWOB");
-// @ts-expect-error: no name of a quality
+// @ts-expect-error: unknown quality name
 MADIS.flag("good");
 // @ts-expect-error: a table of codes is constant
 BaseQuality.Good = 1;

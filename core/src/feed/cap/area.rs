@@ -1,31 +1,30 @@
 //! Areas of CAP: polygons and circles, and the zones that geocodes name.
 
-use super::super::summary::{FeedSummary, RefusalReason};
+use super::super::summary::{RefusalReason, Summary};
 use super::document::CapArea;
 use crate::alert::{AreaKind, MessageArea, ThreatStatus};
-use crate::geo::LonLat;
-use crate::geometry::{MultiPolygon, Polygon};
-use crate::zone::ZoneCode;
+use crate::geo::{LonLat, MultiPolygon, Polygon};
+use crate::zone;
 
-/// Most positions of a message; the largest real one has 25,000.
+/// Maximum number of positions of a message; the largest real one has 25,000.
 const MAX_POSITIONS: usize = 500_000;
 
-/// A circle's edges are nowhere farther from it than this part of its radius …
+/// The edges of a circle's polygon deviate from it by at most this fraction of its radius …
 const CIRCLE_TOLERANCE: f64 = 0.01;
-/// … or than this.
+/// … or by this distance, if that is more.
 const CIRCLE_TOLERANCE_KM: f64 = 0.01;
 
 const CLC: &str = "layer:EC-MSC-SMC:1.0:CLC";
 const DLC: &str = "layer:EC-MSC-SMC:DLC:1.1";
 const UGC: &str = "UGC";
 
-/// Positions that a message may still have.
+/// The number of positions that a message may still have.
 pub(super) struct Budget {
     left: usize,
 }
 
 impl Budget {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { left: MAX_POSITIONS }
     }
 
@@ -36,17 +35,17 @@ impl Budget {
     }
 }
 
-/// The areas of one element: one for each zone that it names. What is drawn for several zones is
-/// an area beside them. Each comes with its description.
+/// The areas of one element: one for each zone that it names. An outline drawn for several zones is
+/// a further area. Each comes with its description.
 pub(super) fn areas(
     of: &CapArea,
     budget: &mut Budget,
-    summary: &mut FeedSummary,
+    summary: &mut Summary,
 ) -> Result<Vec<(MessageArea, String)>, RefusalReason> {
     let geometry = geometry(of, budget, summary)?;
     let description = of.description.get().unwrap_or_default();
     let threat = of.geocodes.iter().find(|pair| pair.name == DLC);
-    let mut codes: Vec<ZoneCode> = Vec::new();
+    let mut codes: Vec<zone::Code> = Vec::new();
     for pair in of.geocodes.iter().filter(|pair| [CLC, UGC].contains(&&*pair.name)) {
         match pair.value.parse() {
             Ok(code) if codes.contains(&code) => {}
@@ -70,7 +69,7 @@ pub(super) fn areas(
         let area = MessageArea { code: codes.first().copied(), ..whole };
         return Ok(vec![(area, description.to_owned())]);
     }
-    // The weather service lists names and zones in one order.
+    // The weather service lists names and zones in the same order.
     let names: Vec<&str> = description.split(';').map(str::trim).collect();
     let name = |i: usize| if names.len() == codes.len() { names[i] } else { description };
     let zones = codes.iter().enumerate().map(|(i, &code)| {
@@ -97,7 +96,7 @@ fn threat_status(text: &str) -> ThreatStatus {
 fn geometry(
     of: &CapArea,
     budget: &mut Budget,
-    summary: &mut FeedSummary,
+    summary: &mut Summary,
 ) -> Result<Option<MultiPolygon>, RefusalReason> {
     let mut polygons = Vec::new();
     for text in of.polygons.iter().filter(|text| !text.is_empty()) {
@@ -126,12 +125,12 @@ fn geometry(
     Ok(MultiPolygon::new(polygons).ok())
 }
 
-/// How far from a circle the edges of its polygon may be.
+/// How far the edges of a circle's polygon may deviate from it.
 fn circle_tolerance_km(radius_km: f64) -> f64 {
     (radius_km * CIRCLE_TOLERANCE).max(CIRCLE_TOLERANCE_KM)
 }
 
-/// Positions of `latitude,longitude` with blanks between them, closed if they are not.
+/// Positions as `latitude,longitude` separated by blanks; the ring is closed if it is open.
 fn ring(text: &str) -> Option<Vec<LonLat>> {
     let mut ring = text.split_ascii_whitespace().map(place).collect::<Option<Vec<_>>>()?;
     if ring.first() != ring.last() {

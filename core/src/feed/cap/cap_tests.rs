@@ -1,7 +1,8 @@
 use std::io::Read;
 
 use super::*;
-use crate::alert::{AlertMessageType, AreaKind};
+use crate::alert;
+use crate::alert::AreaKind;
 use crate::feed::summary::RefusalReason;
 
 const NAMESPACE: &str = "urn:oasis:names:tc:emergency:cap:1.2";
@@ -13,13 +14,13 @@ fn alert(inside: &str) -> String {
     format!("<alert xmlns=\"{NAMESPACE}\">{inside}</alert>")
 }
 
-fn read_all(text: &str) -> Result<(Vec<AlertMessage>, FeedSummary), FeedError> {
+fn read_all(text: &str) -> Result<(Vec<alert::Message>, Summary), FeedError> {
     let mut all = Vec::new();
     let summary = read_cap(text.as_bytes(), |alert| all.push(alert))?;
     Ok((all, summary))
 }
 
-fn one(inside: &str) -> (AlertMessage, FeedSummary) {
+fn one(inside: &str) -> (alert::Message, Summary) {
     let (mut all, summary) = read_all(&alert(inside)).unwrap();
     assert_eq!((all.len(), summary.read, summary.refused), (1, 1, 0), "{summary:?}");
     (all.remove(0), summary)
@@ -36,7 +37,7 @@ fn area(inside: &str) -> String {
 }
 
 #[test]
-fn what_is_no_official_alert_is_refused_with_the_reason() {
+fn unofficial_alerts_are_refused_with_the_reason() {
     for (field, value, allowed) in [
         ("status", "Exercise", "Actual"),
         ("status", "System", "Actual"),
@@ -52,26 +53,28 @@ fn what_is_no_official_alert_is_refused_with_the_reason() {
         let text = format!("{}<{field}>{value}{}", &HEAD[..start], &HEAD[end..]);
         assert_eq!(
             refusal(&alert(&text)).to_string(),
-            format!("no official alert: {field} is {value:?}; allowed is {allowed}")
+            format!("not an official alert: {field} is {value:?}; allowed: {allowed}")
         );
         let without = format!("{}{}", &HEAD[..start], &HEAD[end + field.len() + 3..]);
         assert_eq!(refusal(&alert(&without)).to_string(), format!("no {field}"));
     }
     let test = "<info><parameter><valueName>VTEC</valueName>\
         <value>/T.NEW.KCLE.SV.W.0063.260414T0016Z-260414T0115Z/</value></parameter></info>";
-    assert!(refusal(&alert(&format!("{HEAD}{test}"))).to_string().contains("class T, a test"));
+    assert!(
+        refusal(&alert(&format!("{HEAD}{test}"))).to_string().contains("any class except T (test)")
+    );
 }
 
 #[test]
-fn a_field_that_comes_twice_is_refused() {
+fn a_field_that_occurs_twice_is_refused() {
     let twice = format!("{HEAD}<identifier>2</identifier>");
-    assert_eq!(refusal(&alert(&twice)).to_string(), "identifier comes twice");
+    assert_eq!(refusal(&alert(&twice)).to_string(), "identifier occurs twice");
     let twice = format!("{HEAD}<info><event>a</event><event>b</event></info>");
-    assert_eq!(refusal(&alert(&twice)).to_string(), "event comes twice");
+    assert_eq!(refusal(&alert(&twice)).to_string(), "event occurs twice");
 }
 
 #[test]
-fn a_message_is_found_wherever_it_stands_and_one_does_not_take_another_with_it() {
+fn a_message_is_found_anywhere_and_a_bad_one_does_not_affect_others() {
     let text = format!(
         "<x:feed xmlns:x=\"y\" xmlns:c=\"{NAMESPACE}\"><c:alert>{HEAD}</c:alert><c:alert/>\
          <c:alert><identifier>2</identifier></c:alert><c:alert>{HEAD}</c:alert></x:feed>"
@@ -82,7 +85,7 @@ fn a_message_is_found_wherever_it_stands_and_one_does_not_take_another_with_it()
 }
 
 #[test]
-fn what_is_no_cap_is_said_so() {
+fn documents_without_cap_are_refused() {
     for text in ["", "<alert/>", "<alert xmlns=\"urn:oasis:names:tc:emergency:cap:1.3\"></alert>"] {
         let error = read_all(text).unwrap_err();
         assert!(matches!(error, FeedError::NotThisKind(_)), "{text}: {error}");
@@ -95,31 +98,31 @@ fn a_document_with_entities_of_its_own_is_refused() {
     let bomb = "<!DOCTYPE alert [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]>";
     let text = format!("{bomb}{}", alert(&HEAD.replace(">1<", ">&b;<")));
     let error = read_all(&text).unwrap_err().to_string();
-    assert!(error.ends_with("a document type, which no message has"), "{error}");
+    assert!(error.ends_with("a document type, which is not allowed"), "{error}");
     let error = read_all(&alert(&HEAD.replace(">1<", ">&b;<"))).unwrap_err().to_string();
-    assert!(error.ends_with("an entity that is none of XML's own"), "{error}");
-    // Those of XML are read.
+    assert!(error.ends_with("an entity that XML does not predefine"), "{error}");
+    // Those of XML itself are read.
     let (message, _) = one(&HEAD.replace(">1<", ">a&amp;&lt;&#98;&#x63;<"));
     assert_eq!(message.id, "a&<bc");
     assert_eq!(one(&HEAD.replace(">1<", "><![CDATA[&b;]]><")).0.id, "&b;");
 }
 
 #[test]
-fn what_is_longer_or_deeper_than_any_real_message_is_refused() {
-    // 50 MB that are made while they are read.
+fn documents_longer_or_deeper_than_any_real_message_are_refused() {
+    // 50 MB, generated while they are read.
     let head = format!("<alert xmlns=\"{NAMESPACE}\"><note>");
     let endless = head.as_bytes().chain(std::io::repeat(b'x')).take(50_000_000);
     let error = read_cap(std::io::BufReader::new(endless), |_| ()).unwrap_err().to_string();
     assert!(error.ends_with("more than 8388608 bytes between two tags"), "{error}");
     let tags = alert(&"<note>x</note>".repeat(50_000_000 / 14));
     let error = read_all(&tags).unwrap_err().to_string();
-    assert_eq!(error, "longer than 16777216 bytes, which no such file is");
+    assert_eq!(error, "the file is longer than 16777216 bytes, the most that is read");
     let deep = alert(&format!("{}{}", "<a>".repeat(40), "</a>".repeat(40)));
     assert!(read_all(&deep).unwrap_err().to_string().ends_with("more than 32 levels of elements"));
 }
 
 #[test]
-fn what_a_message_holds_is_counted_before_it_is_kept() {
+fn the_parts_of_a_message_are_counted_before_they_are_kept() {
     let infos = "<info><event>x</event></info>".repeat(65);
     let text = refusal(&alert(&format!("{HEAD}{infos}"))).to_string();
     assert_eq!(text, "more than 64 info blocks");
@@ -159,13 +162,13 @@ fn a_circle_becomes_a_polygon_within_the_tolerance() {
         (message.parts[0].areas[0].kind, summary.unread_values.total()),
         (AreaKind::Coverage, 0)
     );
-    // A place is no area.
+    // A place is not an area.
     let (message, summary) = one(&area("<circle>43.7,-79.4 0</circle>"));
     assert_eq!((&message.parts[0].areas[0].geometry, summary.unread_values.total()), (&None, 0));
 }
 
 #[test]
-fn what_is_no_area_is_left_out_and_counted_and_an_open_ring_is_closed() {
+fn invalid_areas_are_left_out_and_counted_and_an_open_ring_is_closed() {
     for wrong in [
         "<polygon>1,1 2,2</polygon>",
         "<polygon>1,1 2,2 3,3 1,1</polygon>",
@@ -206,7 +209,7 @@ fn an_area_of_several_zones_is_an_area_for_each() {
 }
 
 #[test]
-fn languages_of_one_thing_are_one_part() {
+fn the_same_in_several_languages_is_one_part() {
     let block = |language: &str, status: &str| {
         format!(
             "<info><language>{language}</language><event>{language}</event><parameter>\
@@ -217,7 +220,7 @@ fn languages_of_one_thing_are_one_part() {
     let blocks = [("en-CA", "active"), ("fr-CA", "active"), ("en-CA", "ended"), ("fr-CA", "ended")];
     let blocks = blocks.map(|(language, status)| block(language, status)).concat();
     let (message, _) = one(&format!("{HEAD}{blocks}"));
-    assert_eq!(message.message_type, AlertMessageType::Alert);
+    assert_eq!(message.message_type, alert::MessageType::Alert);
     let languages: Vec<Vec<&str>> = message
         .parts
         .iter()

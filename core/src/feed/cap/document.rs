@@ -5,15 +5,15 @@ use std::io::BufRead;
 use quick_xml::events::Event;
 
 use super::super::summary::{FeedError, RefusalReason};
-use super::super::xml::{XmlEvents, each_attribute, fault};
+use crate::feed::text::xml::{XmlEvents, each_attribute, fault};
 
-/// Longest run of text between two tags: an image inside the message. Longest other text.
+/// Maximum length of text between two tags (an image inside the message), and of any other text.
 const MAX_TEXT_BYTES: usize = 8 << 20;
-/// Most `info` blocks of a message; real ones have up to 4.
+/// Maximum number of `info` blocks of a message; real ones have up to 4.
 const MAX_INFOS: usize = 64;
-/// Most `area` elements of a message; real ones have up to 208.
+/// Maximum number of `area` elements of a message; real ones have up to 208.
 const MAX_AREAS: usize = 5_000;
-/// Most parameters, and most geocodes, of one element; real ones have up to 36.
+/// Maximum number of parameters, and of geocodes, of one element; real ones have up to 36.
 const MAX_PAIRS: usize = 5_000;
 
 /// A message.
@@ -64,13 +64,13 @@ pub(super) struct Pair {
     pub value: String,
 }
 
-/// A text that may come once.
+/// A text that may occur once.
 #[derive(Debug, Default)]
 pub(super) struct Once(Option<String>);
 
 impl Once {
-    /// The text, if there is one that is not empty.
-    pub fn get(&self) -> Option<&str> {
+    /// The text, if it is present and not empty.
+    pub(super) fn get(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.is_empty())
     }
 
@@ -83,27 +83,27 @@ impl Once {
 }
 
 impl CapAlert {
-    /// Why the message cannot be read, where its form says it.
-    pub fn refused(&self) -> Option<RefusalReason> {
+    /// Why the message cannot be read, if its form is invalid.
+    pub(super) fn refused(&self) -> Option<RefusalReason> {
         self.refused.clone()
     }
 }
 
 impl CapInfo {
     /// The first value of a parameter.
-    pub fn parameter(&self, name: &str) -> Option<&str> {
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         let pair = self.parameters.iter().find(|pair| pair.name == name)?;
         Some(pair.value.as_str()).filter(|value| !value.is_empty())
     }
 
     /// Every value of a parameter.
-    pub fn parameters<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    pub(super) fn parameters<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let named = self.parameters.iter().filter(move |pair| pair.name == name);
         named.map(|pair| pair.value.as_str()).filter(|value| !value.is_empty())
     }
 }
 
-/// An element on the way from the message to a text.
+/// An element on the path from the message to a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Element {
     Alert,
@@ -130,7 +130,7 @@ impl Element {
     }
 }
 
-/// The texts that are read, with the elements that they stand in.
+/// The texts that are read, with their parent elements.
 const TEXTS: [(Element, &str); 24] = [
     (Element::Alert, "identifier"),
     (Element::Alert, "sender"),
@@ -186,7 +186,7 @@ pub(super) fn read(
                 }
             }
             Event::Empty(tag) => {
-                // `<references/>` says no more than its absence.
+                // `<references/>` means the same as no element.
                 is_cap |= path.is_empty() && declares_cap(byte, &tag)?;
             }
             Event::End(_) => {
@@ -205,16 +205,16 @@ pub(super) fn read(
                 let more = match reference.resolve_char_ref() {
                     Ok(Some(character)) => &*character.encode_utf8(&mut utf8),
                     _ => quick_xml::escape::resolve_predefined_entity(&reference)
-                        .ok_or_else(|| fault(byte, "an entity that is none of XML's own"))?,
+                        .ok_or_else(|| fault(byte, "an entity that XML does not predefine"))?,
                 };
                 push(&path, &mut text, more);
             }
             Event::DocType(_) => {
-                return Err(fault(byte, "a document type, which no message has"));
+                return Err(fault(byte, "a document type, which is not allowed"));
             }
             Event::Eof if is_cap => return Ok(()),
             Event::Eof => {
-                let text = "no element of CAP's namespace: urn:oasis:names:tc:emergency:cap:1.1 \
+                let text = "no element in a namespace of CAP: urn:oasis:names:tc:emergency:cap:1.1 \
                             and 1.2 are read";
                 return Err(FeedError::NotThisKind(text.to_owned()));
             }
@@ -229,7 +229,7 @@ fn push(path: &[Element], text: &mut String, more: &str) {
     }
 }
 
-/// Whether a tag declares one of the namespaces that are read.
+/// Whether a tag declares one of the supported namespaces.
 fn declares_cap(byte: u64, tag: &quick_xml::events::BytesStart<'_>) -> Result<bool, FeedError> {
     let mut declared = false;
     each_attribute(byte, tag, |name, value| {
@@ -255,7 +255,7 @@ impl CapAlert {
             }
             _ => {}
         }
-        // A message that is refused already is read to its end, and nothing of it is kept.
+        // A message that has already been refused is read to its end, and nothing of it is kept.
         if self.refused.is_some() {
             return;
         }

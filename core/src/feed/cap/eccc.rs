@@ -2,16 +2,15 @@
 
 use chrono::NaiveDateTime;
 
-use super::super::summary::FeedSummary;
+use super::super::summary::Summary;
 use super::area::place;
 use super::document::CapInfo;
-use crate::alert::{
-    AlertColour, AlertConfidence, AlertImpact, AlertPart, AlertText, AlertType, Outcome, Storm,
-};
+use crate::alert;
+use crate::alert::{Outcome, Storm};
 
 const LAYERS: [&str; 2] = ["layer:EC-MSC-SMC:1.1:", "layer:EC-MSC-SMC:1.0:"];
 
-/// The value of a parameter; where the layers disagree, the newer one has it.
+/// The value of a parameter; if the layers disagree, that of the newer one.
 pub(super) fn parameter<'a>(info: &'a CapInfo, name: &str) -> Option<&'a str> {
     LAYERS.into_iter().find_map(|layer| {
         let named = |full: &str| full.strip_prefix(layer) == Some(name);
@@ -20,8 +19,8 @@ pub(super) fn parameter<'a>(info: &'a CapInfo, name: &str) -> Option<&'a str> {
     })
 }
 
-/// The words of a language.
-pub(super) fn words(info: &CapInfo, text: &mut AlertText) {
+/// The text in one language.
+pub(super) fn words(info: &CapInfo, text: &mut alert::Text) {
     let words = |name| parameter(info, name).map(str::to_owned);
     text.coverage = words("Alert_Coverage");
     text.storm_motion = words("Motion_Description");
@@ -31,8 +30,8 @@ pub(super) fn words(info: &CapInfo, text: &mut AlertText) {
     text.storm_places = places.map(str::to_owned).collect();
 }
 
-/// What is the same in every language. Words of scales come in the language of the block.
-pub(super) fn facts(info: &CapInfo, part: &mut AlertPart, summary: &mut FeedSummary) {
+/// Facts that are the same in every language. Words of scales are in the language of the block.
+pub(super) fn facts(info: &CapInfo, part: &mut alert::Part, summary: &mut Summary) {
     let mut word = |name: &'static str, known: bool| {
         if !known && parameter(info, name).is_some() {
             summary.unread_values.add(name);
@@ -40,14 +39,14 @@ pub(super) fn facts(info: &CapInfo, part: &mut AlertPart, summary: &mut FeedSumm
     };
     if let Some(text) = parameter(info, "Alert_Type") {
         part.alert_type = alert_type(text);
-        word("Alert_Type", part.alert_type != AlertType::Unknown);
+        word("Alert_Type", part.alert_type != alert::Type::Unknown);
     }
     part.colour = parameter(info, "Colour").map(colour).unwrap_or_default();
-    word("Colour", part.colour != AlertColour::Unknown);
+    word("Colour", part.colour != alert::Colour::Unknown);
     part.impact = parameter(info, "MSC_Impact").map(impact).unwrap_or_default();
-    word("MSC_Impact", part.impact != AlertImpact::Unknown);
+    word("MSC_Impact", part.impact != alert::Impact::Unknown);
     part.confidence = parameter(info, "MSC_Confidence").map(confidence).unwrap_or_default();
-    word("MSC_Confidence", part.confidence != AlertConfidence::Unknown);
+    word("MSC_Confidence", part.confidence != alert::Confidence::Unknown);
     let ranking = parameter(info, "MSC_Risk_Tiered_Ranking");
     part.risk_ranking = ranking.and_then(|text| text.parse().ok());
     word("MSC_Risk_Tiered_Ranking", part.risk_ranking.is_some());
@@ -57,7 +56,7 @@ pub(super) fn facts(info: &CapInfo, part: &mut AlertPart, summary: &mut FeedSumm
     }
 }
 
-/// What has become of the alert in the areas of a block.
+/// The state of the alert in the areas of a block.
 pub(super) fn outcome(info: &CapInfo) -> Option<Outcome> {
     match parameter(info, "Alert_Location_Status")? {
         "ended" => Some(Outcome::Ended),
@@ -66,46 +65,46 @@ pub(super) fn outcome(info: &CapInfo) -> Option<Outcome> {
     }
 }
 
-fn alert_type(text: &str) -> AlertType {
+fn alert_type(text: &str) -> alert::Type {
     match text {
-        "warning" => AlertType::Warning,
-        "watch" => AlertType::Watch,
-        "advisory" => AlertType::Advisory,
-        "statement" => AlertType::Statement,
-        _ => AlertType::Unknown,
+        "warning" => alert::Type::Warning,
+        "watch" => alert::Type::Watch,
+        "advisory" => alert::Type::Advisory,
+        "statement" => alert::Type::Statement,
+        _ => alert::Type::Unknown,
     }
 }
 
-fn colour(text: &str) -> AlertColour {
+fn colour(text: &str) -> alert::Colour {
     match text {
-        "yellow" | "jaune" => AlertColour::Yellow,
-        "orange" => AlertColour::Orange,
-        "red" | "rouge" => AlertColour::Red,
-        _ => AlertColour::Unknown,
+        "yellow" | "jaune" => alert::Colour::Yellow,
+        "orange" => alert::Colour::Orange,
+        "red" | "rouge" => alert::Colour::Red,
+        _ => alert::Colour::Unknown,
     }
 }
 
-fn impact(text: &str) -> AlertImpact {
+fn impact(text: &str) -> alert::Impact {
     match text {
-        "low" | "faible" => AlertImpact::Low,
-        "moderate" | "modéré" => AlertImpact::Moderate,
-        "high" | "élevé" => AlertImpact::High,
-        "extreme" | "extrême" => AlertImpact::Extreme,
-        _ => AlertImpact::Unknown,
+        "low" | "faible" => alert::Impact::Low,
+        "moderate" | "modéré" => alert::Impact::Moderate,
+        "high" | "élevé" => alert::Impact::High,
+        "extreme" | "extrême" => alert::Impact::Extreme,
+        _ => alert::Impact::Unknown,
     }
 }
 
-fn confidence(text: &str) -> AlertConfidence {
+fn confidence(text: &str) -> alert::Confidence {
     match text {
-        "low" | "faible" => AlertConfidence::Low,
-        "moderate" | "modérée" => AlertConfidence::Moderate,
-        "high" | "élevée" => AlertConfidence::High,
-        "very high" | "très élevée" => AlertConfidence::VeryHigh,
-        _ => AlertConfidence::Unknown,
+        "low" | "faible" => alert::Confidence::Low,
+        "moderate" | "modérée" => alert::Confidence::Moderate,
+        "high" | "élevée" => alert::Confidence::High,
+        "very high" | "très élevée" => alert::Confidence::VeryHigh,
+        _ => alert::Confidence::Unknown,
     }
 }
 
-fn storm(info: &CapInfo, summary: &mut FeedSummary) -> Option<Storm> {
+fn storm(info: &CapInfo, summary: &mut Summary) -> Option<Storm> {
     let mut value = |name: &'static str| parameter(info, name);
     let [speed, direction, form, time] =
         ["Storm_Speed", "Storm_Direction", "Storm_Geometry_Type", "Storm_Time"].map(&mut value);

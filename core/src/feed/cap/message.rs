@@ -1,38 +1,38 @@
-//! From the texts of a CAP document to an alert.
+//! Converts the texts of a CAP document to an alert.
 
-use super::super::summary::{FeedSummary, RefusalReason, excerpt};
+use super::super::summary::{RefusalReason, Summary, excerpt};
 use super::area::{Budget, areas};
 use super::document::{CapAlert, CapInfo, Once};
 use super::{eccc, nws};
-use crate::alert::{AlertMessage, AlertMessageType, AlertPart, AlertText, MessageArea, Outcome};
+use crate::alert;
+use crate::alert::{MessageArea, Outcome, Vtec};
 use crate::time::parse_instant;
-use crate::vtec::Vtec;
 
-/// Most references of a message; real ones have up to 78.
-pub const MAX_REFERENCES: usize = 2_000;
+/// Maximum number of references of a message; real ones have up to 78.
+pub(crate) const MAX_REFERENCES: usize = 2_000;
 
 /// Reads a message.
 pub(super) fn message(
     alert: &CapAlert,
-    summary: &mut FeedSummary,
-) -> Result<AlertMessage, RefusalReason> {
+    summary: &mut Summary,
+) -> Result<alert::Message, RefusalReason> {
     official("status", &alert.status, &["Actual"], "Actual")?;
     official("scope", &alert.scope, &["Public"], "Public")?;
-    let types = [AlertMessageType::Alert, AlertMessageType::Update, AlertMessageType::Cancel];
-    let names = types.map(AlertMessageType::name);
+    let types = [alert::MessageType::Alert, alert::MessageType::Update, alert::MessageType::Cancel];
+    let names = types.map(alert::MessageType::name);
     let at = official("msgType", &alert.msg_type, &names, "Alert, Update and Cancel")?;
     let id = needed("identifier", &alert.identifier)?;
     let sender = needed("sender", &alert.sender)?;
     let sent_ms = parse_instant(&excerpt(&needed("sent", &alert.sent)?))?;
     let references = references(alert.references.get().unwrap_or_default(), summary)?;
 
-    let mut parts: Vec<AlertPart> = Vec::new();
+    let mut parts: Vec<alert::Part> = Vec::new();
     let mut budget = Budget::new();
     for info in &alert.infos {
         let mut part = part(info, &mut budget, summary)?;
-        // The same, said in another language, of the same areas.
+        // The same content in another language, for the same areas.
         let other = parts.iter_mut().find(|other| {
-            let is_new = |text: &AlertText| text.language != part.texts[0].language;
+            let is_new = |text: &alert::Text| text.language != part.texts[0].language;
             other.texts.iter().all(is_new) && is_same(other, &part)
         });
         match other {
@@ -40,14 +40,14 @@ pub(super) fn message(
             None => parts.push(part),
         }
     }
-    Ok(AlertMessage { id, sender, sent_ms, message_type: types[at], references, parts })
+    Ok(alert::Message { id, sender, sent_ms, message_type: types[at], references, parts })
 }
 
 fn needed(what: &'static str, field: &Once) -> Result<String, RefusalReason> {
     field.get().map(str::to_owned).ok_or(RefusalReason::Without { what })
 }
 
-/// Which of the values that an official alert to the public has a field holds.
+/// The position of a field's value among those allowed for official alerts to the public.
 fn official(
     what: &'static str,
     field: &Once,
@@ -59,8 +59,8 @@ fn official(
     found.ok_or_else(|| RefusalReason::Unofficial { what, got: excerpt(got), allowed })
 }
 
-/// `sender,identifier,sent` with blanks between them.
-fn references(text: &str, summary: &mut FeedSummary) -> Result<Vec<String>, RefusalReason> {
+/// `sender,identifier,sent`, separated by blanks.
+fn references(text: &str, summary: &mut Summary) -> Result<Vec<String>, RefusalReason> {
     let mut ids = Vec::new();
     for reference in text.split_ascii_whitespace() {
         if ids.len() == MAX_REFERENCES {
@@ -78,9 +78,9 @@ fn references(text: &str, summary: &mut FeedSummary) -> Result<Vec<String>, Refu
 fn part(
     info: &CapInfo,
     budget: &mut Budget,
-    summary: &mut FeedSummary,
-) -> Result<AlertPart, RefusalReason> {
-    let instant = |name: &str, text: Option<&str>, summary: &mut FeedSummary| {
+    summary: &mut Summary,
+) -> Result<alert::Part, RefusalReason> {
+    let instant = |name: &str, text: Option<&str>, summary: &mut Summary| {
         let instant = text.map(|text| parse_instant(&excerpt(text)));
         if matches!(instant, Some(Err(_))) {
             summary.unread_values.add(name);
@@ -93,15 +93,15 @@ fn part(
         .or_else(|| vtec.iter().filter_map(|vtec| vtec.end_ms).max());
     let event = eccc::parameter(info, "Alert_Name").or(info.event.get());
 
-    let mut text = AlertText {
-        // CAP's own default.
+    let mut text = alert::Text {
+        // The default of CAP itself.
         language: info.language.get().unwrap_or("en-US").to_owned(),
         issuer: info.sender_name.get().unwrap_or_default().to_owned(),
         event: event.map(str::to_owned),
         headline: info.headline.get().unwrap_or_default().to_owned(),
         description: info.description.get().unwrap_or_default().to_owned(),
         instruction: info.instruction.get().map(str::to_owned),
-        ..AlertText::default()
+        ..alert::Text::default()
     };
     eccc::words(info, &mut text);
     let is_fire = nws::is_fire(&vtec);
@@ -113,7 +113,7 @@ fn part(
             text.areas.push(description);
         }
     }
-    let mut part = AlertPart {
+    let mut part = alert::Part {
         effective_ms: instant("effective", info.effective.get(), summary),
         expires_ms: instant("expires", info.expires.get(), summary),
         event_end_ms,
@@ -123,13 +123,13 @@ fn part(
         texts: vec![text],
         vtec,
         areas: all,
-        ..AlertPart::default()
+        ..alert::Part::default()
     };
     eccc::facts(info, &mut part, summary);
     Ok(part)
 }
 
-/// What the message itself says has become of the alert.
+/// What the message itself says about the state of the alert.
 fn outcome(info: &CapInfo, vtec: &[Vtec]) -> Outcome {
     let own = eccc::outcome(info).or_else(|| nws::outcome(vtec));
     own.unwrap_or_else(|| {
@@ -141,9 +141,9 @@ fn outcome(info: &CapInfo, vtec: &[Vtec]) -> Outcome {
     })
 }
 
-/// Whether two parts say the same of the same areas, but for their words.
-fn is_same(a: &AlertPart, b: &AlertPart) -> bool {
-    let facts = |part: &AlertPart| {
+/// Whether two parts say the same about the same areas, except for their text.
+fn is_same(a: &alert::Part, b: &alert::Part) -> bool {
+    let facts = |part: &alert::Part| {
         let times = (part.effective_ms, part.expires_ms, part.event_end_ms);
         let scales = (part.alert_type, part.colour, part.impact, part.confidence);
         (times, scales, part.risk_ranking, part.outcome)

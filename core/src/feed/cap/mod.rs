@@ -1,5 +1,5 @@
-//! The Common Alerting Protocol, versions 1.1 and 1.2: alerts of Canada (CAP-CP, with ECCC's layers;
-//! Alert Ready) and of the United States (weather service, IPAWS).
+//! The Common Alerting Protocol, versions 1.1 and 1.2: alerts of Canada (CAP-CP, with ECCC's
+//! layers; Alert Ready) and of the United States (weather service, IPAWS).
 //!
 //! | What | Where |
 //! | --- | --- |
@@ -17,22 +17,22 @@ pub(super) mod nws;
 
 use std::io::BufRead;
 
-use super::kind::holds;
-use super::summary::{FeedError, FeedSummary, FilePlace};
-use crate::alert::AlertMessage;
+use super::sign::holds;
+use super::summary::{FeedError, FilePlace, Summary};
+use crate::alert;
 
-pub use message::MAX_REFERENCES;
+pub(super) use message::MAX_REFERENCES;
 
-/// Longest file. The longest real one, of 104 zones in two languages, has 250 KB; one with an image
-/// inside may have a few MB.
+/// Maximum size of a file. The longest real one, with 104 zones in two languages, has 250 KB; one
+/// that embeds an image may have a few MB.
 pub const MAX_CAP_BYTES: u64 = 16 << 20;
 
 /// Reads the messages of a document and visits each.
 ///
-/// A message is an `alert` element of CAP's namespace, wherever it stands. Read are those with
-/// `status` Actual, `scope` Public and `msgType` Alert, Update or Cancel; tests, exercises, drafts
-/// and messages between systems are refused with the reason. `info` blocks that say the same of the
-/// same areas in several languages become one part of the message.
+/// A message is an `alert` element in a namespace of CAP, anywhere in the document. Only messages
+/// with `status` Actual, `scope` Public and `msgType` Alert, Update or Cancel are read; tests,
+/// exercises, drafts and messages between systems are refused with the reason. `info` blocks that
+/// say the same about the same areas in several languages become one part of the message.
 ///
 /// | CAP | Alert |
 /// | --- | --- |
@@ -49,17 +49,17 @@ pub const MAX_CAP_BYTES: u64 = 16 << 20;
 /// | `area` with one geocode CLC or UGC | area of that zone |
 /// | `area` with several | an area for each zone, and one for what is drawn |
 ///
-/// - A ring that is not closed is closed; one that is no ring is left out and counted. A circle
-///   becomes a polygon whose edges are nowhere farther from it than a hundredth of its radius, and
-///   at least 10 m; a circle without a radius is no area.
+/// - A ring that is not closed is closed; an invalid one is left out and counted. A circle
+///   becomes a polygon whose edges deviate from it by at most a hundredth of its radius, or 10 m if
+///   that is more; a circle without a radius is not an area.
 /// - What an issuer does not say is Unknown or absent. No colour is made up for the United States.
 /// - Signatures are not checked, resources are not read.
 ///
 /// # Errors
-/// A source that fails, a file of more than 16 MiB, and text that is not well-formed, has a document
-/// type or an entity of its own, or nests deeper than 32 levels. A message that cannot be read is
-/// counted and listed in the summary, also one with more than 64 `info` blocks, 5,000 areas,
-/// 500,000 positions or 2,000 references.
+/// If the source fails, if the file has more than 16 MiB, or if the text is not well-formed, has a
+/// document type or an entity of its own, or nests deeper than 32 levels. A message that cannot be
+/// read is counted and listed in the summary, including one with more than 64 `info` blocks, 5,000
+/// areas, 500,000 positions or 2,000 references.
 ///
 /// ```
 /// use mesonet::feed::read_cap;
@@ -73,16 +73,16 @@ pub const MAX_CAP_BYTES: u64 = 16 << 20;
 /// assert!(alerts.is_empty());
 /// assert_eq!(
 ///     summary.refusals[0].reason.to_string(),
-///     "no official alert: status is \"Exercise\"; allowed is Actual",
+///     "not an official alert: status is \"Exercise\"; allowed: Actual",
 /// );
 /// # Ok::<(), mesonet::feed::FeedError>(())
 /// ```
 pub fn read_cap(
     input: impl BufRead,
-    mut visit: impl FnMut(AlertMessage),
-) -> Result<FeedSummary, FeedError> {
-    let mut summary = FeedSummary::default();
-    // One byte more, so that a file of the greatest length is told from a longer one.
+    mut visit: impl FnMut(alert::Message),
+) -> Result<Summary, FeedError> {
+    let mut summary = Summary::default();
+    // One byte more, to tell a file of the maximum size from a longer one.
     let mut input = input.take(MAX_CAP_BYTES + 1);
     let read = document::read(&mut input, |start, alert| {
         let id = alert.identifier.get().unwrap_or_default().to_owned();
@@ -109,8 +109,8 @@ pub(super) fn is_sign(_name: &str, start: &[u8]) -> bool {
 /// Reads a file of this kind.
 pub(super) fn read(
     input: &mut dyn BufRead,
-    visit: &mut dyn FnMut(AlertMessage),
-) -> Result<FeedSummary, FeedError> {
+    visit: &mut dyn FnMut(alert::Message),
+) -> Result<Summary, FeedError> {
     read_cap(input, visit)
 }
 

@@ -1,23 +1,23 @@
 //! What the National Weather Service adds to CAP, the same in XML and in api.weather.gov's JSON:
 //! event codes, the motion of storms.
 
-use super::super::summary::{FeedSummary, RefusalReason};
+use super::super::summary::{RefusalReason, Summary};
 use super::area::place;
-use crate::alert::{AlertType, Outcome, Storm};
+use crate::alert;
+use crate::alert::{Outcome, Storm, Vtec, VtecAction};
 use crate::time::parse_instant;
 use crate::unit::knots_to_kmh;
-use crate::vtec::{Vtec, VtecAction};
 
-/// Most codes of one block; real ones have one or two.
+/// Maximum number of codes of one block; real ones have one or two.
 const MAX_CODES: usize = 32;
 
-/// Reads event codes. A text that is none is left out and counted.
+/// Reads event codes. An invalid one is left out and counted.
 ///
 /// # Errors
-/// The code of a test.
+/// If a code is that of a test.
 pub(in super::super) fn vtec<'a>(
     texts: impl Iterator<Item = &'a str>,
-    summary: &mut FeedSummary,
+    summary: &mut Summary,
 ) -> Result<Vec<Vtec>, RefusalReason> {
     let mut codes = Vec::new();
     for text in texts.take(MAX_CODES) {
@@ -26,7 +26,7 @@ pub(in super::super) fn vtec<'a>(
                 return Err(RefusalReason::Unofficial {
                     what: "VTEC",
                     got: code.to_string(),
-                    allowed: "no code of class T, a test",
+                    allowed: "any class except T (test)",
                 });
             }
             Ok(code) => codes.push(code),
@@ -41,7 +41,7 @@ pub(in super::super) fn is_fire(codes: &[Vtec]) -> bool {
     codes.iter().any(|code| &code.event.phenomenon == b"FW")
 }
 
-/// What codes say has become of an alert: it is in force as long as one of its events is.
+/// What the codes say about the state of an alert: it is in force as long as one of its events is.
 pub(in super::super) fn outcome(codes: &[Vtec]) -> Option<Outcome> {
     let outcomes = codes.iter().map(|code| match code.action {
         VtecAction::Cancelled => Outcome::Cancelled,
@@ -52,7 +52,7 @@ pub(in super::super) fn outcome(codes: &[Vtec]) -> Option<Outcome> {
     outcomes.min()
 }
 
-/// What CAP's own words say has become of an alert, where nothing says it better.
+/// What CAP's own fields say about the state of an alert, if nothing says it better.
 pub(in super::super) fn outcome_of_words(urgency: Option<&str>, response: Option<&str>) -> Outcome {
     if urgency == Some("Past") || response == Some("AllClear") {
         Outcome::Ended
@@ -62,19 +62,19 @@ pub(in super::super) fn outcome_of_words(urgency: Option<&str>, response: Option
 }
 
 /// Kind of alert: by the significance of its event, else by the last word of its name.
-pub(in super::super) fn alert_type(codes: &[Vtec], event: &str) -> AlertType {
+pub(in super::super) fn alert_type(codes: &[Vtec], event: &str) -> alert::Type {
     let last = event.rsplit(' ').next().unwrap_or_default();
     match (codes.first().map(|code| code.event.significance), last) {
-        (Some(b'W'), _) | (None, "Warning") => AlertType::Warning,
-        (Some(b'A'), _) | (None, "Watch") => AlertType::Watch,
-        (Some(b'Y'), _) | (None, "Advisory") => AlertType::Advisory,
-        (Some(b'S'), _) | (None, "Statement") => AlertType::Statement,
-        _ => AlertType::Unknown,
+        (Some(b'W'), _) | (None, "Warning") => alert::Type::Warning,
+        (Some(b'A'), _) | (None, "Watch") => alert::Type::Watch,
+        (Some(b'Y'), _) | (None, "Advisory") => alert::Type::Advisory,
+        (Some(b'S'), _) | (None, "Statement") => alert::Type::Statement,
+        _ => alert::Type::Unknown,
     }
 }
 
 /// The motion of a storm: `TIME...storm...DIRECTION...SPEED...POINTS`. The direction is the one
-/// that the storm comes from, as of winds, so it is turned round.
+/// from which the storm comes, as for winds, so it is reversed.
 pub(in super::super) fn storm(text: &str) -> Option<Storm> {
     let mut fields = text.split("...");
     let time_ms = parse_instant(fields.next()?).ok()?;

@@ -1,6 +1,6 @@
-//! The body of a report: what comes after station and time, up to the remarks.
+//! The body of a report: what follows the station and time, up to the remarks.
 //!
-//! Stations do not all keep the order of the regulations, so a group is known by its shape.
+//! Not all stations keep the order of the regulations, so a group is recognized by its shape.
 
 use super::group::{Groups, Malformed, is_missing, number, small_number};
 use super::sky;
@@ -13,7 +13,7 @@ use super::{Altimeter, Metar};
 pub(super) fn read(metar: &mut Metar, mut groups: Groups<'_>) {
     while let Some(group) = groups.next() {
         if let Some(glued) = group.strip_prefix(b"RMK") {
-            // In RMKAO2 the blank was lost.
+            // In RMKAO2 the blank is missing.
             for groups in [Groups::new(glued), groups] {
                 let malformed = metar.remarks.read(groups);
                 metar.unread(malformed);
@@ -31,7 +31,7 @@ pub(super) fn read(metar: &mut Metar, mut groups: Groups<'_>) {
     }
 }
 
-/// Takes one group; `false` if it is none of the body's, or comes twice.
+/// Takes one group; `false` if it does not belong to the body or occurs twice.
 fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
     match group {
         b"AUTO" => metar.auto = true,
@@ -59,7 +59,7 @@ fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
             let read = small_number(value).filter(|_| value.len() == 4).map(Altimeter::Hectopascal);
             return set(&mut metar.altimeter, read, is_missing(value));
         }
-        // Passed over: M for a group that is missing, as some stations of the US write it; visual
+        // Skipped: M for a missing group, as some US stations write it; visual
         // range and state of the runway; temperature and state of the sea.
         b"M" | [b'R', b'0'..=b'9' | b'/', ..] | [b'W', b'0'..=b'9' | b'M' | b'/', ..] => {}
         [b'M' | b'P', b'0'..=b'9', rest @ ..] => {
@@ -122,7 +122,7 @@ fn digits(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
     }
 }
 
-/// Groups that start with a slash: something in them was not observed.
+/// Groups that start with a slash: some of their content was not observed.
 fn slashes(metar: &mut Metar, group: &[u8]) -> bool {
     if is_missing(group) {
         // Two slashes stand for the weather, four for the visibility, six and more for the sky.
@@ -149,7 +149,7 @@ fn take_wind(metar: &mut Metar, group: &[u8]) -> bool {
     }
 }
 
-/// `TT/TdTd`, each with `M` for minus, each perhaps missing.
+/// `TT/TdTd`, each with `M` for minus, and each possibly missing.
 fn temperatures(metar: &mut Metar, group: &[u8]) -> bool {
     let split = match group {
         [b'/', b'/', b'/', rest @ ..] => Some((&b"//"[..], rest)),
@@ -181,7 +181,7 @@ fn whole_degrees(field: &[u8]) -> Result<Option<i8>, Malformed> {
     Ok(Some(degrees as i8 * sign))
 }
 
-/// Sets a value once; `false` if there is none to set, or one was set before.
+/// Sets a value once; `false` if there is no value, or one was set before.
 fn set<T>(slot: &mut Option<T>, read: Option<T>, missing: bool) -> bool {
     match read {
         Some(value) if slot.is_none() => {

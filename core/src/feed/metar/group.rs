@@ -1,8 +1,8 @@
 //! The groups of a report and the fields inside a group.
 
-/// The groups of one report: what lies between blanks, up to the `=` that ends a report.
+/// The groups of one report: the text between blanks, up to the `=` that ends a report.
 ///
-/// Control characters count as blanks, so a stray null byte splits a group and no more.
+/// Control characters count as blanks, so a stray null byte only splits a group.
 #[derive(Clone, Debug)]
 pub(super) struct Groups<'a> {
     rest: &'a [u8],
@@ -13,7 +13,7 @@ impl<'a> Groups<'a> {
         Self { rest: report }
     }
 
-    /// The next group, which stays there.
+    /// The next group, without consuming it.
     pub(super) fn peek(&self) -> Option<&'a [u8]> {
         self.clone().next()
     }
@@ -37,7 +37,7 @@ impl<'a> Iterator for Groups<'a> {
 /// A field that is neither a value nor missing.
 pub(super) struct Malformed;
 
-/// Value of a field that holds nothing but one to nine digits.
+/// Value of a field of one to nine digits and nothing else.
 #[inline]
 pub(super) fn number(field: &[u8]) -> Option<u32> {
     if field.is_empty() || field.len() > 9 {
@@ -66,7 +66,7 @@ pub(super) fn signed_tenths(field: &[u8]) -> Option<i16> {
     }
 }
 
-/// Whether a field says that its value is missing: one or more slashes and nothing else.
+/// Whether a field indicates a missing value: one or more slashes and nothing else.
 #[inline]
 pub(super) fn is_missing(field: &[u8]) -> bool {
     !field.is_empty() && field.iter().all(|&byte| byte == b'/')

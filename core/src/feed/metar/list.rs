@@ -1,4 +1,4 @@
-//! A short list inside a value that is copied.
+//! A short list inside a `Copy` value.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,7 +11,7 @@ pub struct ShortList<T, const N: usize> {
 }
 
 impl<T: Copy, const N: usize> ShortList<T, N> {
-    /// No items; the array is filled with `blank`, which is never shown.
+    /// An empty list; the array is filled with `blank`, which is never exposed.
     pub(super) const fn new(blank: T) -> Self {
         Self { items: [blank; N], length: 0 }
     }

@@ -261,7 +261,7 @@ fn forecasts_end_the_body() {
 }
 
 #[test]
-fn groups_for_pilots_are_passed_over() {
+fn groups_for_pilots_are_skipped() {
     let metar = parse("R24L/4000VP6000FT/D R/SNOCLO 24290155 R88/CLRD70 WS R25 WS ALL RWY W15/S3");
     assert_eq!((metar.unread_groups, metar.weather.len()), (0, 0));
 }
@@ -294,7 +294,7 @@ fn times_are_the_nearest_to_the_reference() {
 }
 
 fn bodies() -> impl Strategy<Value = String> {
-    // Text that is half a report: shapes that no one has thought of.
+    // Text that is half a report: shapes that nobody has thought of.
     prop::collection::vec(
         prop_oneof![
             "[A-Z0-9/+$-]{1,10}",

@@ -2,17 +2,22 @@
 //! remarks that North American stations add (FMH-1 chapter 12, MANOBS).
 //!
 //! [`Metar::parse`] works on the bytes of one report and allocates nothing. It reads what stations
-//! send rather than what the regulations ask: a group that cannot be read is left out and counted
-//! in [`Metar::unread_groups`]; only a report without station or time is an error. Values stay in
-//! the units of the report; [`metar_report`](super::metar_report) converts them.
+//! send rather than what the regulations require: a group that cannot be read is left out and
+//! counted in [`Metar::unread_groups`]; only a report without station or time is an error. Values
+//! stay in the units of the report; [`metar_report`](super::metar_report) converts them.
 //!
 //! Not kept: runway visual range, state of the runway and of the sea, trend forecasts, and remarks
 //! in words.
 
+pub(super) mod awc_csv;
+pub(super) mod awc_xml;
 mod body;
+pub(super) mod bulletin;
 mod group;
+pub(super) mod iem_asos;
 mod list;
 mod remarks;
+pub(super) mod series;
 mod sky;
 mod visibility;
 mod weather;
@@ -33,9 +38,9 @@ pub use wind::{MetarWind, PeakWind, SpeedUnit, WindFrom};
 /// Why a report was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetarKind {
-    /// `METAR`: its time had come.
+    /// `METAR`: a scheduled report.
     Routine,
-    /// `SPECI`: the weather had changed.
+    /// `SPECI`: the weather changed.
     Special,
     /// The report does not say.
     #[default]
@@ -43,7 +48,7 @@ pub enum MetarKind {
 }
 
 impl MetarKind {
-    /// The kind, or where the report does not say the one that the file names.
+    /// The kind or, if the report does not give it, the one that the file names.
     pub(super) fn or_named(self, name: &[u8]) -> Self {
         match (self, name) {
             (Self::Unknown, b"METAR") => Self::Routine,
@@ -53,7 +58,7 @@ impl MetarKind {
     }
 }
 
-/// ICAO location indicator: four letters or digits, a letter first.
+/// ICAO location indicator: four letters or digits, starting with a letter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Icao([u8; 4]);
 
@@ -67,7 +72,7 @@ impl Icao {
 
     /// The four characters.
     pub fn as_str(&self) -> &str {
-        // Only ASCII gets in, so the fallback is never taken.
+        // Only ASCII is accepted, so the fallback is never used.
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
@@ -111,25 +116,25 @@ impl Altimeter {
     }
 }
 
-/// A text that is no METAR.
+/// A text that is not a METAR.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MetarError {
-    /// No station where one must stand.
+    /// The station is missing or invalid.
     #[error(
         "\"{got}\" is not a station; a report starts with METAR or SPECI, which may be left out, \
          then an indicator of four letters or digits, a letter first, for example CYYZ"
     )]
     Station {
-        /// The start of what stands there.
+        /// The start of the text found instead.
         got: String,
     },
-    /// No time where one must stand.
+    /// The time is missing or invalid.
     #[error(
         "\"{got}\" is not the time of a report; after the station come day, hour and minute, for \
          example 231118Z"
     )]
     Time {
-        /// The start of what stands there.
+        /// The start of the text found instead.
         got: String,
     },
 }
@@ -172,11 +177,11 @@ pub struct Metar {
     pub minute: u8,
     /// 0 for a first report; 1 for `COR` and `CCA`, 2 for `CCB` and so on.
     pub revision: u8,
-    /// `AUTO`: made without a person.
+    /// `AUTO`: made without an observer.
     pub auto: bool,
     /// `NIL`: the report is missing; it has no values.
     pub nil: bool,
-    /// Wind; `None` where it is missing.
+    /// Wind; `None` if it is missing.
     pub wind: Option<MetarWind>,
     /// Prevailing visibility.
     pub visibility: Option<MetarVisibility>,
@@ -186,7 +191,7 @@ pub struct Metar {
     pub weather: ShortList<Weather, 6>,
     /// `//` in place of the weather: an instrument could not tell.
     pub weather_missing: bool,
-    /// Layers of cloud, lowest first as a rule, or what stands in place of them.
+    /// Cloud layers, usually lowest first, or what replaces them.
     pub sky: ShortList<SkyLayer, 8>,
     /// Air temperature in whole degrees Celsius.
     pub temperature_c: Option<i8>,
@@ -204,7 +209,7 @@ impl Metar {
     /// Reads one report, with or without its `METAR` and its closing `=`.
     ///
     /// # Errors
-    /// No station, or no time after it.
+    /// If there is no station, or no time after it.
     pub fn parse(report: &str) -> Result<Self, MetarError> {
         let mut groups = Groups::new(report.as_bytes());
         let mut kind = MetarKind::Unknown;
@@ -251,16 +256,17 @@ impl Metar {
         Ok(metar)
     }
 
-    /// Time of the report: of all months, the one that brings it nearest to the reference, both in
-    /// milliseconds since 1970 (UTC). The earlier one where two are as near; the reference itself
-    /// where it is past the calendar (250,000 years).
+    /// Time of the report: in the month that brings it nearest to the reference, both in
+    /// milliseconds since 1970 (UTC). The earlier one if two are equally near; the reference itself
+    /// if it is beyond the calendar (250,000 years).
     ///
     /// ```
-    /// use mesonet::{feed::metar::Metar, parse_instant};
+    /// use mesonet::feed::metar::Metar;
+    /// use mesonet::time::parse_instant;
     /// let received_ms = parse_instant("2023-03-01T00:02:00Z")?;
     /// let metar = Metar::parse("KBUF 282354Z NIL").unwrap();
     /// assert_eq!(Ok(metar.time_ms(received_ms)), parse_instant("2023-02-28T23:54:00Z"));
-    /// # Ok::<(), mesonet::TimeError>(())
+    /// # Ok::<(), mesonet::time::TimeError>(())
     /// ```
     pub fn time_ms(&self, reference_ms: i64) -> i64 {
         let days = DateTime::from_timestamp_millis(reference_ms).and_then(|reference| {
@@ -279,11 +285,11 @@ impl Metar {
             .unwrap_or(reference_ms)
     }
 
-    /// Air temperature in tenths of a degree Celsius: that of the `T` group, or else the whole
+    /// Air temperature in tenths of a degree Celsius: from the `T` group, or else the whole
     /// degrees.
     ///
     /// A `T` group that is more than a degree away from the whole degrees lost a digit or a sign;
-    /// the whole degrees are then taken. The same holds for the dew point.
+    /// the whole degrees are then used. The same applies to the dew point.
     ///
     /// ```
     /// use mesonet::feed::metar::Metar;
@@ -306,16 +312,16 @@ impl Metar {
     }
 
     /// Height of the ceiling above the ground in feet: the lowest layer that covers more than half
-    /// of the sky, or the vertical visibility. `None` where there is no ceiling.
+    /// of the sky, or the vertical visibility. `None` if there is no ceiling.
     pub fn ceiling_ft(&self) -> Option<u32> {
         self.sky.iter().filter(|layer| layer.is_ceiling()).filter_map(|layer| layer.base_ft).min()
     }
 
     /// Sea-level pressure in tenths of a hectopascal.
     ///
-    /// The report leaves out the leading 9 or 10. The one that lies nearer to the altimeter setting
-    /// is taken: the two pressures differ by some hectopascals, the readings by a hundred. Without
-    /// an altimeter setting that can be true (900 to 1100 hPa) it is the one nearer to 1000 hPa,
+    /// The report omits the leading 9 or 10. The one that brings it nearer to the altimeter setting
+    /// is used: the two pressures differ by some hectopascals, the two readings by a hundred.
+    /// Without a plausible altimeter setting (900 to 1100 hPa) it is the one nearer to 1000 hPa,
     /// which is wrong in the strongest highs and lows.
     ///
     /// ```
@@ -337,8 +343,8 @@ impl Metar {
     }
 
     /// Length of the period of the `6RRRR` group in minutes: 360 in the report of a main synoptic
-    /// hour (0, 6, 12, 18 UTC), 180 in that of an intermediate one (3, 9, 15, 21); `None` in a
-    /// report of another hour, where the group has no meaning. The hour of a report is its time
+    /// hour (0, 6, 12, 18 UTC), 180 in that of an intermediate one (3, 9, 15, 21); `None` for any
+    /// other hour, in whose reports the group has no meaning. The hour of a report is its time
     /// rounded up.
     pub fn six_group_minutes(&self) -> Option<u16> {
         match self.nominal_hour() % 6 {

@@ -1,7 +1,7 @@
 //! Remarks that carry data, as FMH-1 chapter 12 (US) and MANOBS (Canada) define them.
 //!
-//! Remarks are free text with data groups in it, in no order that all stations keep. A group that
-//! has the shape of a data group is read wherever it stands; all other words are passed over.
+//! Remarks are free text with data groups in it, in no order common to all stations. A group that
+//! has the shape of a data group is read wherever it occurs; all other words are skipped.
 
 use super::group::{Groups, is_missing, number, signed_tenths, small_number};
 use super::wind::{PeakWind, peak_wind};
@@ -18,13 +18,13 @@ pub enum AutomatedStation {
 /// Change of station pressure in three hours (`5appp`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PressureTendency {
-    /// How the pressure went: WMO code table 0200, 0 to 8.
+    /// How the pressure changed: WMO code table 0200, 0 to 8.
     pub characteristic: u8,
     /// Change in tenths of a hectopascal; negative for a fall.
     pub change_tenths_hpa: i16,
 }
 
-/// Sensors that a report says are out of order.
+/// Sensors that a report declares out of order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "one remark each, any of them together")]
 pub struct Outages {
@@ -60,7 +60,7 @@ pub struct Remarks {
     /// trace.
     pub hourly_precipitation_hundredths_in: Option<u16>,
     /// Precipitation of the past hour in tenths of a millimetre (`PCPN 0.8MM PAST HR`), which
-    /// Canadian stations say in words.
+    /// Canadian stations give in words.
     pub past_hour_precipitation_tenths_mm: Option<u16>,
     /// Precipitation of 3 or 6 hours in hundredths of an inch (`6RRRR`); 0 includes a trace. See
     /// [`Metar::six_group_minutes`](super::Metar::six_group_minutes).
@@ -89,7 +89,7 @@ pub struct Remarks {
     pub outages: Outages,
 }
 
-/// What came of a group.
+/// The result of reading a group.
 enum Outcome {
     /// Data, or words that carry none.
     Taken,
@@ -111,7 +111,7 @@ impl Remarks {
 
     fn group(&mut self, group: &[u8], groups: &mut Groups<'_>) -> Outcome {
         let group = match group {
-            // The maintenance sign often lost its blank, as in T02611012$.
+            // The maintenance sign often lacks its blank, as in T02611012$.
             [group @ .., b'$'] => {
                 self.outages.maintenance = true;
                 group
@@ -120,7 +120,7 @@ impl Remarks {
         };
         match group {
             [b'0'..=b'9', ..] => return self.digits(group),
-            // With a zero for the letter, and with an A where a person adds to it (AO2A).
+            // With a zero for the letter, and with an A if an observer adds to it (AO2A).
             [b'A', b'O' | b'0', b'1', ..] => self.automated = Some(AutomatedStation::Ao1),
             [b'A', b'O' | b'0', b'2', ..] => self.automated = Some(AutomatedStation::Ao2),
             b"PNO" => self.outages.rain_gauge = true,
@@ -160,7 +160,7 @@ impl Remarks {
         Outcome::Taken
     }
 
-    /// `Tsnnnsnnn`, or `Tsnnn` where the dew point is missing.
+    /// `Tsnnnsnnn`, or `Tsnnn` if the dew point is missing.
     fn tenths(&mut self, digits: &[u8]) -> Outcome {
         let read = match digits.split_at_checked(4) {
             Some((temperature, b"" | b"////")) => signed_tenths(temperature).map(|t| (t, None)),
@@ -178,7 +178,7 @@ impl Remarks {
     }
 
     /// Groups that start with the digit that names them. A number of another length is part of the
-    /// words around it, such as a height or a time.
+    /// surrounding words, such as a height or a time.
     fn digits(&mut self, group: &[u8]) -> Outcome {
         match group {
             [b'4', b'/', depth @ ..] => {
@@ -221,7 +221,7 @@ impl Remarks {
     }
 }
 
-/// Keeps the first value of a group: what comes later in free text is less likely to be one.
+/// Keeps the first value of a group: later text is less likely to be one.
 fn keep<T>(slot: &mut Option<T>, read: Option<T>, missing: bool) -> Outcome {
     match read {
         Some(value) => {

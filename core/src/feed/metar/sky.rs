@@ -2,10 +2,10 @@
 
 use super::group::{is_missing, small_number};
 
-/// How much of the sky a layer covers, or what stands in place of layers.
+/// How much of the sky a layer covers, or what replaces the layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkyCover {
-    /// `SKC`: no cloud, said by a person.
+    /// `SKC`: no cloud, reported by an observer.
     SkyClear,
     /// `CLR`: no cloud below the reach of the instrument (12,000 ft in the US).
     Clear,
@@ -27,7 +27,7 @@ pub enum SkyCover {
     Missing,
 }
 
-/// Cloud that a report names because it towers.
+/// Towering cloud that a report names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the clouds")]
 pub enum Convection {
@@ -50,7 +50,7 @@ impl SkyLayer {
     pub(super) const BLANK: Self =
         Self { cover: SkyCover::Missing, base_ft: None, convection: None };
 
-    /// Whether the layer makes a ceiling: more than half of the sky, or no sky to be seen.
+    /// Whether the layer is a ceiling: more than half of the sky, or a hidden sky.
     pub fn is_ceiling(self) -> bool {
         matches!(self.cover, SkyCover::Broken | SkyCover::Overcast | SkyCover::Obscured)
     }
@@ -86,7 +86,7 @@ pub(super) fn layer(group: &[u8]) -> Option<SkyLayer> {
         rest if is_missing(rest) => None,
         _ => return None,
     };
-    // An amount without height or cloud, such as BKN alone, is a torn group.
+    // An amount without height or cloud, such as BKN alone, is a truncated group.
     let torn = base_ft.is_none() && convection.is_none() && group.len() <= 3;
     (!torn).then_some(SkyLayer { cover, base_ft, convection })
 }

@@ -10,7 +10,7 @@ pub enum DistanceUnit {
     Metre,
 }
 
-/// How the true visibility lies to the reported one.
+/// How the true visibility relates to the reported one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The value as reported.
@@ -32,11 +32,11 @@ pub struct MetarVisibility {
     pub bound: Bound,
 }
 
-/// Visibility of 10 km or more, as 9999 and CAVOK say it.
+/// Visibility of 10 km or more, as 9999 and CAVOK indicate.
 pub(super) const TEN_KM_OR_MORE: MetarVisibility =
     MetarVisibility { distance: 10_000.0, unit: DistanceUnit::Metre, bound: Bound::More };
 
-/// Reads `(M|P)miles SM`, where the whole miles may have been a group of their own.
+/// Reads `(M|P)miles SM`; the whole miles may have been a group of their own.
 pub(super) fn miles(group: &[u8], whole_before: Option<u16>) -> Option<MetarVisibility> {
     let (bound, field) = match group.strip_suffix(b"SM")? {
         [b'M', field @ ..] => (Bound::Less, field),
@@ -90,7 +90,7 @@ pub(super) fn metres(group: &[u8]) -> Option<MetarVisibility> {
     })
 }
 
-/// Whether a group is the visibility in one direction, `ddddSW`, where it differs from the
+/// Whether a group is the visibility in one direction, `ddddSW`, if it differs from the
 /// prevailing one.
 pub(super) fn is_directional(group: &[u8]) -> bool {
     group.split_at_checked(4).is_some_and(|(digits, direction)| {

@@ -1,4 +1,4 @@
-//! Present weather: the codes of WMO table 4678 and what they are in English.
+//! Present weather: the codes of WMO table 4678 and their English names.
 
 use std::fmt;
 
@@ -15,24 +15,24 @@ pub enum Intensity {
     Heavy,
 }
 
-/// What a code of two letters is in a group.
+/// The role of a two-letter code in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// Says how, before the phenomenon.
+    /// A qualifier before the phenomenon.
     Before,
-    /// `SH`, `TS`: makes the phenomena its contents.
+    /// `SH`, `TS`: the phenomena are its contents.
     Around,
-    /// Falls: intensity belongs to it.
+    /// Precipitation: intensity applies to it.
     Precipitation,
-    /// Hangs or happens.
+    /// Any other phenomenon.
     Other,
 }
 
-/// A code of two letters.
+/// A two-letter code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Code(u8);
 
-// Code, what it is, English.
+// Code, role, English.
 const CODES: [(&str, Role, &str); 31] = [
     ("RA", Role::Precipitation, "rain"),
     ("SN", Role::Precipitation, "snow"),
@@ -70,7 +70,7 @@ const CODES: [(&str, Role, &str); 31] = [
 /// Codes in one group: a descriptor and up to three phenomena, with one to spare.
 const MAX_CODES: usize = 5;
 
-/// One present-weather group; shows itself in English.
+/// One present-weather group; displays in English.
 ///
 /// ```
 /// use mesonet::feed::metar::Metar;
@@ -94,7 +94,7 @@ pub struct Weather {
     pub intensity: Intensity,
     /// `VC`: within 8 to 16 km (5 to 10 miles), not at the station.
     pub in_vicinity: bool,
-    /// `RE`: since the last report, but not now.
+    /// `RE`: since the last report, but no longer.
     pub recent: bool,
     codes: ShortList<Code, MAX_CODES>,
 }
@@ -107,7 +107,7 @@ impl Weather {
         codes: ShortList::new(Code(0)),
     };
 
-    /// Reads a weather group: `None` if it is none.
+    /// Reads a weather group; `None` if it is not one.
     pub(in crate::feed) fn read(group: &[u8]) -> Option<Self> {
         let mut weather = Self::BLANK;
         let mut rest = group;
@@ -145,7 +145,7 @@ impl Weather {
         }
     }
 
-    /// The codes of two letters in the group, without its qualifiers: `SH`, `RA` for `-SHRA`.
+    /// The two-letter codes in the group, without its qualifiers: `SH`, `RA` for `-SHRA`.
     pub fn codes(&self) -> impl Iterator<Item = &'static str> {
         self.rows().map(|(code, ..)| code)
     }
@@ -158,7 +158,7 @@ impl Weather {
         self.codes().any(|code| code == wanted)
     }
 
-    /// The words for intensity, descriptors and phenomena, in the order of English.
+    /// The words for intensity, descriptors and phenomena, in English word order.
     fn words(&self) -> Vec<&'static str> {
         let intensity = match self.intensity {
             Intensity::Plain => None,
@@ -170,7 +170,7 @@ impl Weather {
         let mut words = Vec::new();
         let (thunder, showers) = (self.has("TS"), self.has("SH"));
         if thunder {
-            // The intensity is that of what falls; a bare thunderstorm keeps its own.
+            // The intensity applies to the precipitation; a bare thunderstorm keeps its own.
             words.extend(intensity.filter(|_| count == 0));
             words.push("thunderstorm");
             words.extend((count > 0 || showers).then_some("with"));

@@ -11,12 +11,12 @@ pub enum SpeedUnit {
     KilometrePerHour,
 }
 
-/// Where the wind blows from.
+/// The direction from which the wind blows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindFrom {
-    /// Degrees from true north, 0 to 360: 360 is north, 0 belongs to a calm.
+    /// Degrees from true north, 0 to 360: 360 is north, 0 means calm.
     Degrees(u16),
-    /// `VRB`: no one direction.
+    /// `VRB`: no single direction.
     Variable,
     /// `///`: not observed.
     Missing,
@@ -25,15 +25,15 @@ pub enum WindFrom {
 /// Wind of the body: the mean of two minutes in North America, of ten under ICAO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetarWind {
-    /// Where it blows from.
+    /// The direction from which it blows.
     pub from: WindFrom,
-    /// Mean speed, in `unit`; above the scale (`P99`) it is the scale's end.
+    /// Mean speed, in `unit`; above the scale (`P99`) it is the end of the scale.
     pub speed: Option<u16>,
     /// Highest gust of the last ten minutes, in `unit`.
     pub gust: Option<u16>,
     /// Unit of speed and gust.
     pub unit: SpeedUnit,
-    /// The two directions, clockwise, between which the wind turns (`dddVddd`), in degrees.
+    /// The two directions, clockwise, between which the wind varies (`dddVddd`), in degrees.
     pub turns_between: Option<(u16, u16)>,
 }
 
@@ -44,19 +44,19 @@ pub struct PeakWind {
     pub from_degrees: u16,
     /// Speed in knots.
     pub speed_kt: u16,
-    /// Hour of the gust (UTC), where it is not the hour of the report.
+    /// Hour of the gust (UTC), if it is not the hour of the report.
     pub hour: Option<u8>,
     /// Minute of the gust.
     pub minute: u8,
 }
 
-/// What a wind group says.
+/// The content of a wind group.
 pub(super) enum WindGroup {
     Wind(MetarWind),
     Missing,
 }
 
-/// Reads a wind group: `None` if it is none.
+/// Reads a wind group; `None` if it is not one.
 pub(super) fn wind(group: &[u8]) -> Option<WindGroup> {
     let (fields, unit) = if let Some(fields) = group.strip_suffix(b"KT") {
         (fields, SpeedUnit::Knot)
@@ -83,7 +83,7 @@ pub(super) fn wind(group: &[u8]) -> Option<WindGroup> {
     Some(WindGroup::Wind(MetarWind { from, speed, gust, unit, turns_between: None }))
 }
 
-/// A speed of two or three digits, perhaps above the scale, or missing.
+/// A speed of two or three digits, possibly above the scale, or missing.
 fn speed(field: &[u8]) -> Result<Option<u16>, Malformed> {
     if is_missing(field) {
         return Ok(None);

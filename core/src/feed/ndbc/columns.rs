@@ -1,16 +1,17 @@
-//! What the columns of NDBC's files stand for.
+//! The meaning of the columns of NDBC's files.
 
-use crate::series::IntervalType::{self, Average, Cumulative, Instantaneous, Max, Min};
-use crate::time::HOUR_MS;
+use crate::observation::IntervalType;
+use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min};
 #[allow(clippy::enum_glob_use, reason = "a table of variables")]
-use crate::variable::Variable::{self, *};
+use crate::observation::Variable::{self, *};
+use crate::time::HOUR_MS;
 
-/// A table of one of NDBC's kinds.
+/// The family of an NDBC table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     /// `.txt`, and the latest observations: standard meteorological data.
     Standard,
-    /// `.drift`: the same of drifting buoys, with their place.
+    /// `.drift`: the same for drifting buoys, with their position.
     Drift,
     /// `.cwind`: continuous winds.
     ContinuousWinds,
@@ -28,18 +29,18 @@ pub(super) enum Family {
     WaterColumn,
 }
 
-/// What the values of a column stand for.
+/// The meaning of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Meaning {
-    /// The moment of the row.
+    /// At the moment of the row.
     Moment(Variable),
-    /// A mean, or the highest, of the minutes that the wind of the station is averaged over.
+    /// A mean, or a maximum, over the minutes over which the station averages the wind.
     Wind(Variable, IntervalType),
-    /// So many minutes, which end with the row.
+    /// Over this many minutes, ending with the row.
     Over(Variable, IntervalType, i32),
-    /// The time since the row before.
+    /// Over the time since the previous row.
     SinceLastRow(Variable, IntervalType),
-    /// The moment of the row, where the depth is 1 m.
+    /// At the moment of the row, if the depth is 1 m.
     AtOneMetre(Variable),
     /// The depth of the row's other values, in metres.
     Depth,
@@ -49,12 +50,12 @@ pub(super) enum Meaning {
     Nothing,
 }
 
-/// A column that is known.
+/// A known column.
 pub(super) struct Column {
     pub name: &'static str,
-    /// The unit that NDBC describes, for tables that do not give it.
+    /// The unit that NDBC documents, for tables without units.
     pub unit: &'static str,
-    /// The nines that stand for no value.
+    /// The nines that mean a missing value.
     pub missing: f64,
     pub meaning: Meaning,
 }
@@ -100,7 +101,7 @@ const SUPPLEMENTAL: &[Column] = &[
     column("WTIME", "hhmm", 9999.0, Beside),
 ];
 
-/// Of two pyranometers the precision one, `SWRAD`, stands first and wins.
+/// Of two pyranometers, the precision one, `SWRAD`, comes first and wins.
 const RADIATION: &[Column] = &[
     column("SWRAD", "w/m2", 9999.0, SinceLastRow(AvgGlobalSolarRadiation, Average)),
     column("SRAD1", "w/m2", 9999.0, SinceLastRow(AvgGlobalSolarRadiation, Average)),
@@ -123,8 +124,8 @@ const WATER_COLUMN: &[Column] =
     &[column("T", "-", 9.0, Beside), column("HEIGHT", "m", 9999.0, Nothing)];
 
 impl Family {
-    /// The family of a table, by the columns that no other has.
-    pub fn of(names: &[&str]) -> Option<Self> {
+    /// The family of a table, recognized by columns that no other has.
+    pub(super) fn of(names: &[&str]) -> Option<Self> {
         let has = |name| names.contains(&name);
         Some(if has("GTIME") || has("GDR") {
             Self::ContinuousWinds
@@ -149,17 +150,17 @@ impl Family {
         })
     }
 
-    /// Time from the row's to that of its report: an hour's rain stands at the start of the hour,
-    /// a report at the end of what it tells.
-    pub const fn lag_ms(self) -> i64 {
+    /// Time from the row to its report: an hour's rain is listed at the start of the hour,
+    /// a report at the end of the period it covers.
+    pub(super) const fn lag_ms(self) -> i64 {
         match self {
             Self::Rain => HOUR_MS,
             _ => 0,
         }
     }
 
-    /// The columns that are known; where two give one series in one row, the first wins.
-    pub const fn columns(self) -> &'static [Column] {
+    /// The known columns; if two give the same series in one row, the first wins.
+    pub(super) const fn columns(self) -> &'static [Column] {
         match self {
             Self::Standard | Self::Drift => STANDARD,
             Self::ContinuousWinds => CONTINUOUS_WINDS,
@@ -173,20 +174,20 @@ impl Family {
     }
 }
 
-/// What the row, not the column, says of an interval.
+/// What determines an interval in the row rather than in the column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowIntervals {
-    /// Minutes that the wind of the station is averaged over.
+    /// Minutes over which the station averages the wind.
     pub wind_minutes: Option<i32>,
-    /// Minutes since the row before.
+    /// Minutes since the previous row.
     pub row_minutes: i32,
-    /// The depth that the row names, in metres.
+    /// The depth given in the row, in metres.
     pub depth_m: Option<f64>,
 }
 
 impl Meaning {
-    /// The series of a column in a row; none where the service has no variable for it.
-    pub fn series(self, row: &RowIntervals) -> Option<(Variable, IntervalType, i32)> {
+    /// The series of a column in a row; `None` if the service has no variable for it.
+    pub(super) fn series(self, row: &RowIntervals) -> Option<(Variable, IntervalType, i32)> {
         Some(match self {
             Moment(variable) => (variable, Instantaneous, 0),
             Wind(variable, kind) => match row.wind_minutes {

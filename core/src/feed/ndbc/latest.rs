@@ -4,18 +4,18 @@ use std::io::BufRead;
 
 use super::NDBC_NETWORK;
 use super::table::{Rows, header_of};
-use crate::feed::report::{FeedReport, FeedStation, FileContext};
-use crate::feed::summary::{FeedError, FeedSummary};
+use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::summary::{FeedError, Summary};
 
-/// Reads `latest_obs.txt`, one row to a station, and visits each.
+/// Reads `latest_obs.txt`, one row per station, and visits each.
 ///
-/// The columns are found by their names, and their units are those of the line below; the series
+/// The columns are found by their names, and their units are read from the line below; the series
 /// are those of a `.txt` file in [`read_ndbc_realtime2`](super::read_ndbc_realtime2). `STN`, `LAT`
-/// and `LON` are needed. A place off the globe is none.
+/// and `LON` are required. A place off the globe is ignored.
 ///
 /// # Errors
-/// A source that fails, no header line, or as many units as there are not columns. A row that
-/// cannot be read is counted and listed in the summary.
+/// If the source fails, if there is no header line, or if the number of units is not that of the
+/// columns. A row that cannot be read is counted and listed in the summary.
 ///
 /// ```
 /// use mesonet::feed::read_ndbc_latest;
@@ -36,12 +36,12 @@ use crate::feed::summary::{FeedError, FeedSummary};
 pub fn read_ndbc_latest(
     input: impl BufRead,
     mut visit: impl FnMut(FeedReport),
-) -> Result<FeedSummary, FeedError> {
-    let mut summary = FeedSummary::default();
+) -> Result<Summary, FeedError> {
+    let mut summary = Summary::default();
     let mut rows = Rows::open(input)?;
     if !rows.table.names_stations() {
         return Err(FeedError::NotThisKind(
-            "the latest observations have the columns STN, LAT and LON, this table has not"
+            "the latest observations need the columns STN, LAT and LON, which this table lacks"
                 .to_owned(),
         ));
     }
@@ -64,6 +64,6 @@ pub(in crate::feed) fn read(
     input: &mut dyn BufRead,
     _file: &FileContext<'_>,
     visit: &mut dyn FnMut(FeedReport),
-) -> Result<FeedSummary, FeedError> {
+) -> Result<Summary, FeedError> {
     read_ndbc_latest(input, visit)
 }

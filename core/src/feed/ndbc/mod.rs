@@ -1,9 +1,9 @@
 //! The National Data Buoy Center's text files: the latest observations of all stations, and the
 //! `realtime2` files of each.
 //!
-//! The files are tables of words between blanks. The first line names the columns, a second one
-//! that starts with `#` gives their units, further lines with `#` are comments; `MM` is no value,
-//! and so are the nines that fill a column in older files. What the columns stand for is said on
+//! The files are tables of words separated by blanks. The first line names the columns, a second
+//! one that starts with `#` gives their units, further lines with `#` are comments; `MM` is no
+//! value, and so are the nines that fill a column in older files. The columns are described on
 //! NDBC's page "Measurement Descriptions and Units".
 
 mod columns;
@@ -19,9 +19,9 @@ pub use stations::read_ndbc_stations;
 /// Network that stations of NDBC's files belong to.
 pub const NDBC_NETWORK: &str = "NDBC";
 
-/// Length of the mean that `WSPD` is, in minutes: 8 at buoys and 2 at land stations (NDBC,
+/// Averaging time of `WSPD` in minutes: 8 at buoys and 2 at land stations (NDBC,
 /// Measurement Descriptions). No file says which a station is, but its id does: buoys have a
-/// number of WMO's, C-MAN and other coastal stations a name that starts with a letter. Of others
+/// WMO number, C-MAN and other coastal stations a name that starts with a letter. For others
 /// (`32ST0`) it is not known.
 fn wind_minutes(native_id: &str) -> Option<i32> {
     if native_id.len() >= 5 && native_id.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -33,7 +33,7 @@ fn wind_minutes(native_id: &str) -> Option<i32> {
     }
 }
 
-/// Whether a text can be the id of a station: four to seven letters and digits.
+/// Whether a text can be a station id: four to seven letters and digits.
 fn is_native_id(text: &str) -> bool {
     (4..=7).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

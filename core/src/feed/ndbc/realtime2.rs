@@ -1,14 +1,14 @@
-//! `realtime2`: one file to a station and kind of data, whose name alone says the station.
+//! `realtime2`: one file per station and kind of data; only its name identifies the station.
 
 use std::io::BufRead;
 
 use super::table::{Row, Rows, header_of};
 use super::{NDBC_NETWORK, is_native_id};
-use crate::feed::report::{FeedReport, FeedStation, FileContext};
-use crate::feed::summary::{FeedError, FeedSummary, excerpt};
+use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::summary::{FeedError, Summary, excerpt};
 use crate::time::MINUTE_MS;
 
-/// Reads a file of one station and visits each row. The kind of data is known by the columns.
+/// Reads a file of one station and visits each row. The columns determine the kind of data.
 ///
 /// | File | Column | Series |
 /// | --- | --- | --- |
@@ -29,36 +29,37 @@ use crate::time::MINUTE_MS;
 /// | `.spec` | `WVHT`, `MWD` | waveHeight, waveDirection Average 20 |
 /// | `.dart` | `HEIGHT` | none |
 ///
-/// Older tables, with a year of two digits (70 to 99), without minutes, without units or with `WD`
-/// and `BAR` for `WDIR` and `PRES`, are read too; where a table gives no units they are those that
-/// NDBC describes. A value whose column says another unit is converted from that, or kept as
-/// reported. Other columns are counted as values without a variable: periods (`DPD`, `APD`), `TIDE`,
-/// `PTDY`, the directions of gusts and of the highest wind, `LWRAD`, salt and oxygen.
+/// Older tables, with a two-digit year (70 to 99), without minutes, without units or with `WD`
+/// and `BAR` for `WDIR` and `PRES`, are read too; if a table gives no units, those that
+/// NDBC documents are used. A value whose column has another unit is converted from that, or kept
+/// as reported. Other columns are counted as values without a variable: periods (`DPD`, `APD`),
+/// `TIDE`, `PTDY`, the directions of gusts and of the highest wind, `LWRAD`, salinity and oxygen.
 ///
-/// What the intervals rest on (NDBC, "Measurement Descriptions and Units" and "What are continuous
-/// wind measurements?"):
+/// The intervals are based on NDBC, "Measurement Descriptions and Units" and "What are continuous
+/// wind measurements?":
 /// - Wind is averaged over 8 minutes at buoys and 2 at land stations. The file does not say which
-///   the station is; its id does: five or seven digits are a buoy, a name that starts with a letter
-///   is C-MAN or another station on land. For other ids the interval is Unknown.
+///   the station is, but its id does: five or seven digits are a buoy, a name that starts with a
+///   letter is C-MAN or another station on land. For other ids the interval is Unknown.
 /// - The height of the wind sensor is not in the files and differs from hull to hull, so there is
 ///   no wind at 10 m and the station has no sensor height.
 /// - `WVHT` is the mean of the highest third of the waves in 20 minutes.
-/// - `.supl` and `.srad` are described as of the hour, which is how long the rows were apart. Where
-///   they come more often, their values are of the time since the row before: the times of
+/// - `.supl` and `.srad` are documented as hourly, which was the distance between rows. If
+///   rows are closer, their values cover the time since the previous row: the times of
 ///   the extremes (`PTIME`, `WTIME`) are never before it, and radiation falls to 0 within a row of
-///   sunset. The interval is the shorter of the distances to the rows on both sides, and an hour
-///   where that is longer.
-/// - The pressure in `.supl` is said to be atmospheric, without reduction to sea level.
-/// - `ACCUM` is of the hour that the row names, from minute 0 to 59, so its report is of the end of
-///   that hour.
-/// - `.drift` gives the place in each row.
+///   sunset. The interval is the shorter of the distances to the rows on both sides, but
+///   at most an hour.
+/// - The pressure in `.supl` is documented as atmospheric, without reduction to sea level.
+/// - `ACCUM` covers the hour that the row names, from minute 0 to 59, so its report is at the end
+///   of that hour.
+/// - `.drift` gives the position in each row.
 ///
 /// `MM`, `N/A`, slashes and the nines of a column (`99.0` for a gust in `.cwind` between the hours)
-/// are no values.
+/// mean a missing value.
 ///
 /// # Errors
-/// A source that fails, no header line, as many units as there are not columns, or an id that is
-/// none. A row that cannot be read is counted and listed in the summary.
+/// If the source fails, if there is no header line, if the number of units is not that of the
+/// columns, or if the id is invalid. A row that cannot be read is counted and listed in the
+/// summary.
 ///
 /// ```
 /// use mesonet::{IntervalType, Variable, feed::read_ndbc_realtime2};
@@ -84,20 +85,20 @@ pub fn read_ndbc_realtime2(
     input: impl BufRead,
     native_id: &str,
     mut visit: impl FnMut(FeedReport),
-) -> Result<FeedSummary, FeedError> {
+) -> Result<Summary, FeedError> {
     if !is_native_id(native_id) {
         return Err(FeedError::NotThisKind(format!(
-            "\"{}\" is no id of a station; one has four to seven letters and digits",
+            "invalid station id \"{}\": it must have four to seven letters and digits",
             excerpt(native_id)
         )));
     }
     let station = FeedStation::new(NDBC_NETWORK, native_id.to_ascii_uppercase());
-    let mut summary = FeedSummary::default();
+    let mut summary = Summary::default();
     let mut rows = Rows::open(input)?;
     let mut since_before = None;
     let mut row = rows.next(&mut summary)?;
     while let Some(this) = row {
-        // How long the row stands for is known when both of its neighbours are.
+        // The period that the row covers is known once both of its neighbours are.
         row = rows.next(&mut summary)?;
         let to_next = row.as_ref().and_then(|next| minutes_between(&this, next));
         let minutes = since_before.into_iter().chain(to_next).min().unwrap_or(HOUR_MINUTES);
@@ -109,16 +110,16 @@ pub fn read_ndbc_realtime2(
     Ok(summary)
 }
 
-/// The longest time between rows that a value is taken to be of.
+/// The longest time between rows that a value is assumed to cover.
 const HOUR_MINUTES: i32 = 60;
 
-/// Whole minutes between rows; none where it is more than an hour or nothing.
+/// Whole minutes between rows; `None` if it is more than an hour or zero.
 fn minutes_between(a: &Row, b: &Row) -> Option<i32> {
     let minutes = i32::try_from(a.ts_ms.abs_diff(b.ts_ms) / MINUTE_MS.unsigned_abs()).ok()?;
     (1..=HOUR_MINUTES).contains(&minutes).then_some(minutes)
 }
 
-/// The station that a file's name says: what stands before the first dot (`41002.txt`), without
+/// The station in a file name: the part before the first dot (`41002.txt`), without
 /// the letter and year of yearly files (`41002h1998.txt`).
 fn station_of_name(name: &str) -> Option<&str> {
     let stem = name.strip_prefix("realtime2_").unwrap_or(name);
@@ -148,10 +149,10 @@ pub(in crate::feed) fn read(
     input: &mut dyn BufRead,
     file: &FileContext<'_>,
     visit: &mut dyn FnMut(FeedReport),
-) -> Result<FeedSummary, FeedError> {
+) -> Result<Summary, FeedError> {
     let native_id = station_of_name(file.name).ok_or_else(|| {
         FeedError::NotThisKind(format!(
-            "the name \"{}\" does not say the station; expected is its id, as in 41002.txt",
+            "the name \"{}\" does not hold the station id; expected a name such as 41002.txt",
             excerpt(file.name)
         ))
     })?;

@@ -1,10 +1,8 @@
 use super::*;
 use crate::feed::summary::FilePlace;
 use crate::geo::LonLat;
-use crate::report::Reading;
-use crate::series::IntervalType;
+use crate::observation::{IntervalType, Reading, Variable};
 use crate::time::Iso8601;
-use crate::variable::Variable;
 
 fn read(table: &str) -> Vec<FeedReport> {
     let mut all = Vec::new();
@@ -18,7 +16,7 @@ fn minutes(item: &FeedReport) -> Vec<i32> {
 }
 
 #[test]
-fn the_name_of_a_file_says_the_station() {
+fn the_name_of_a_file_identifies_the_station() {
     for (name, native_id) in [
         ("41002.txt", Some("41002")),
         ("realtime2_41002.txt", Some("41002")),
@@ -41,18 +39,18 @@ fn the_name_of_a_file_says_the_station() {
 }
 
 #[test]
-fn a_name_that_says_no_station_is_an_error() {
+fn a_name_without_a_station_is_an_error() {
     let file = FileContext::new("data.txt", 0);
     let mut table = &b"#YY MM DD hh mm WSPD WVHT\n2018 08 01 15 10 5.0 1.0\n"[..];
     let error = super::read(&mut table, &file, &mut |_| {}).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the name \"data.txt\" does not say the station; expected is its id, as in 41002.txt"
+        "the name \"data.txt\" does not hold the station id; expected a name such as 41002.txt"
     );
     let error = read_ndbc_realtime2(table, "a b", |_| {}).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "\"a b\" is no id of a station; one has four to seven letters and digits"
+        "invalid station id \"a b\": it must have four to seven letters and digits"
     );
 }
 
@@ -142,5 +140,5 @@ fn a_drifter_is_where_each_row_says() {
     let table = &b"#YY  MM DD hhmm LAT LON WDIR WSPD\n2018 08 01 900 37.24 126.02 20 1.0\n"[..];
     let summary = read_ndbc_realtime2(table, "22101", |_| {}).unwrap();
     assert_eq!(summary.refusals[0].place, FilePlace::Line(2));
-    assert_eq!(summary.refusals[0].reason.to_string(), "\"2018 08 01 900\" is no time");
+    assert_eq!(summary.refusals[0].reason.to_string(), "\"2018 08 01 900\" is not a valid time");
 }

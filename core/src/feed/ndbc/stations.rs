@@ -5,25 +5,25 @@ use std::io::BufRead;
 use quick_xml::events::{BytesStart, Event};
 
 use super::{NDBC_NETWORK, is_native_id};
-use crate::feed::report::FeedStation;
-use crate::feed::summary::{FeedError, FeedSummary, FilePlace, RefusalReason, excerpt};
-use crate::feed::xml::{XmlEvents, each_attribute};
+use crate::feed::item::FeedStation;
+use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
+use crate::feed::text::xml::{XmlEvents, each_attribute};
 use crate::geo::LonLat;
-use crate::station::StationType;
+use crate::observation::StationType;
 
-/// Reads NDBC's table of active stations and visits each: the places that files of one station do
-/// not give.
+/// Reads NDBC's table of active stations and visits each: it has the places that the files of
+/// single stations lack.
 ///
 /// A station is a `station` element with the attributes `id` (in lower case there, in capitals
 /// everywhere else and so here), `lat` and `lon` in degrees, `elev` in metres above mean sea level,
 /// `name` and `type`. Buoys, DART, TAO, oil rigs and vessels without a crew are in open water;
-/// of fixed and other stations the exposure is not known. Heights of sensors are not in the table.
+/// the exposure of fixed and other stations is not known. Sensor heights are not in the table.
 ///
 /// `read` in the summary counts stations.
 ///
 /// # Errors
-/// A source that fails, text that is not well-formed, or a document whose root is not `stations`.
-/// A station without id or place is counted and listed in the summary.
+/// If the source fails, if the text is not well-formed, or if the root of the document is not
+/// `stations`. A station without an id or a place is counted and listed in the summary.
 ///
 /// ```
 /// use mesonet::{StationId, StationType, feed::read_ndbc_stations};
@@ -41,9 +41,9 @@ use crate::station::StationType;
 pub fn read_ndbc_stations(
     input: impl BufRead,
     mut visit: impl FnMut(FeedStation),
-) -> Result<FeedSummary, FeedError> {
+) -> Result<Summary, FeedError> {
     let mut events = XmlEvents::new(input);
-    let mut summary = FeedSummary::default();
+    let mut summary = Summary::default();
     let mut is_in_root = false;
     loop {
         match events.next()? {
@@ -53,7 +53,7 @@ pub fn read_ndbc_stations(
                     if name.as_ref() != "stations" {
                         let root = excerpt(name.as_ref());
                         return Err(FeedError::NotThisKind(format!(
-                            "the root element is {root}, that of a table of stations is stations"
+                            "the root element is {root}; that of a table of stations is stations"
                         )));
                     }
                     is_in_root = true;
@@ -71,14 +71,14 @@ pub fn read_ndbc_stations(
             }
             (_, Event::Eof) if is_in_root => return Ok(summary),
             (_, Event::Eof) => {
-                return Err(FeedError::NotThisKind("no element stations".to_owned()));
+                return Err(FeedError::NotThisKind("no stations element".to_owned()));
             }
             _ => {}
         }
     }
 }
 
-/// The station of an element, or why there is none.
+/// The station of an element, or why it is refused.
 fn station(
     byte: u64,
     tag: &BytesStart<'_>,
@@ -101,7 +101,7 @@ fn station(
     station.place = lon.zip(lat).and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
     Ok(if !is_native_id(&station.native_id) {
         let got = excerpt(&station.native_id);
-        Err(RefusalReason::Field { what: "id of a station", got })
+        Err(RefusalReason::Field { what: "valid station id", got })
     } else if station.place.is_none() {
         Err(RefusalReason::Without { what: "place" })
     } else {

@@ -20,7 +20,12 @@ fn a_station_without_id_or_place_is_refused_and_the_others_read() {
         summary.refusals.iter().map(|refusal| refusal.reason.to_string()).collect();
     assert_eq!(
         reasons,
-        ["\"\" is no id of a station", "no place", "no place", "\"4 1003\" is no id of a station"]
+        [
+            "\"\" is not a valid station id",
+            "no place",
+            "no place",
+            "\"4 1003\" is not a valid station id"
+        ]
     );
     assert_eq!((summary.read, summary.refused), (1, 4));
 }
@@ -38,9 +43,9 @@ fn entities_in_names_are_replaced() {
 #[test]
 fn another_document_is_an_error() {
     for (document, message) in [
-        ("<METAR/>", "the root element is METAR, that of a table of stations is stations"),
-        ("", "no element stations"),
-        ("<stations>", "not well-formed XML at byte 10: it ends inside 1 open elements"),
+        ("<METAR/>", "the root element is METAR; that of a table of stations is stations"),
+        ("", "no stations element"),
+        ("<stations>", "not well-formed XML at byte 10: it ends with 1 elements open"),
     ] {
         let error = read_ndbc_stations(document.as_bytes(), |_| {}).unwrap_err();
         assert_eq!(error.to_string(), message);

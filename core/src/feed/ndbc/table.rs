@@ -6,19 +6,18 @@ use chrono::NaiveDate;
 
 use super::columns::{Column, Family, Meaning, RowIntervals};
 use super::{is_native_id, wind_minutes};
-use crate::feed::lines::{Line, Lines};
-use crate::feed::readings::{Measured, Readings};
-use crate::feed::report::{FeedReport, FeedStation};
-use crate::feed::summary::{FeedError, FeedSummary, FilePlace, RefusalReason, excerpt};
+use crate::feed::collect::{Measured, Readings};
+use crate::feed::item::{FeedReport, FeedStation};
+use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
+use crate::feed::text::lines::{Line, Lines};
 use crate::geo::LonLat;
-use crate::quality::Quality;
-use crate::report::Report;
+use crate::observation::{Quality, Report};
 use crate::unit::Vocabulary;
 
-/// Longest line that is read; real ones are below 120 bytes.
+/// Longest line that is read; real ones are shorter than 120 bytes.
 const MAX_LINE_BYTES: usize = 1024;
 
-/// Where the columns of a table are, and what they are.
+/// The positions and meanings of the columns of a table.
 pub(super) struct Table {
     pub family: Family,
     names: Vec<String>,
@@ -27,13 +26,13 @@ pub(super) struct Table {
     station: Option<usize>,
     place: Option<(usize, usize)>,
     depth: Option<usize>,
-    /// The known columns, with where they are.
+    /// The known columns, with their positions.
     known: Vec<(usize, &'static Column)>,
-    /// Where the columns are that are known for nothing.
+    /// The positions of the unknown columns.
     others: Vec<usize>,
 }
 
-/// Where the parts of the time are.
+/// The positions of the parts of the time.
 struct TimeColumns {
     year: usize,
     month: usize,
@@ -45,7 +44,7 @@ struct TimeColumns {
     second: Option<usize>,
 }
 
-/// What a row says.
+/// The content of a row.
 pub(super) struct Row {
     pub native_id: Option<String>,
     pub ts_ms: i64,
@@ -55,8 +54,8 @@ pub(super) struct Row {
 }
 
 impl Table {
-    /// The table under a header line; `None` where the line is no header of NDBC's.
-    pub fn of_header(line: &[u8]) -> Option<Self> {
+    /// The table under a header line; `None` if the line is not an NDBC header.
+    pub(super) fn of_header(line: &[u8]) -> Option<Self> {
         let line = std::str::from_utf8(line.get(..MAX_LINE_BYTES).unwrap_or(line)).ok()?;
         let names: Vec<&str> = line.trim_start_matches('#').split_ascii_whitespace().collect();
         let at = |name: &str| names.iter().position(|&of| of == name);
@@ -101,8 +100,8 @@ impl Table {
         })
     }
 
-    /// Whether the rows say of which station they are.
-    pub fn names_stations(&self) -> bool {
+    /// Whether the rows identify their station.
+    pub(super) fn names_stations(&self) -> bool {
         self.station.is_some() && self.place.is_some()
     }
 
@@ -110,7 +109,7 @@ impl Table {
         self.units.as_ref().and_then(|units| units.get(at)).map_or(column.unit, String::as_str)
     }
 
-    /// Takes the units from the line below the header.
+    /// Reads the units from the line below the header.
     fn take_units(&mut self, line: &str) -> Result<(), FeedError> {
         let units: Vec<String> =
             line.trim_start_matches('#').split_ascii_whitespace().map(str::to_owned).collect();
@@ -126,7 +125,7 @@ impl Table {
     }
 
     /// Reads a row; values without a variable are counted.
-    fn row(&self, text: &str, summary: &mut FeedSummary) -> Result<Row, RefusalReason> {
+    fn row(&self, text: &str, summary: &mut Summary) -> Result<Row, RefusalReason> {
         let fields: Vec<&str> = text.split_ascii_whitespace().collect();
         if fields.len() != self.names.len() {
             return Err(RefusalReason::FieldCount {
@@ -137,7 +136,7 @@ impl Table {
         let ts_ms = self.time.read(&fields)?;
         let native_id = self.station.map(|at| native_id(fields[at])).transpose()?;
         let number = |at: usize| fields[at].parse::<f64>().ok().filter(|value| value.is_finite());
-        // A place off the globe is none; the report is good without it.
+        // A place off the globe is ignored; the report is valid without it.
         let place = self.place.and_then(|(lat, lon)| LonLat::new(number(lon)?, number(lat)?).ok());
         let mut values = Vec::with_capacity(self.known.len());
         let mut without_variable = Vec::new();
@@ -150,12 +149,13 @@ impl Table {
                 Meaning::Nothing => without_variable.push(column.name),
                 _ => {
                     let got = fields[at];
-                    let refused = || RefusalReason::Field { what: "value", got: excerpt(got) };
+                    let refused =
+                        || RefusalReason::Field { what: "valid value", got: excerpt(got) };
                     values.push((column, at, number(at).ok_or_else(refused)?));
                 }
             }
         }
-        // The row is read: now its values count.
+        // The row is valid: now its values are counted.
         for name in without_variable {
             summary.without_variable.add(name);
         }
@@ -168,12 +168,12 @@ impl Table {
     }
 
     /// The report of a row.
-    pub fn report(
+    pub(super) fn report(
         &self,
         row: &Row,
         station: FeedStation,
         row_minutes: i32,
-        summary: &mut FeedSummary,
+        summary: &mut Summary,
     ) -> FeedReport {
         let wind_minutes = wind_minutes(&station.native_id);
         let intervals = RowIntervals { wind_minutes, row_minutes, depth_m: row.depth_m };
@@ -222,12 +222,12 @@ impl TimeColumns {
             let parts = [Some(self.year), Some(self.month), Some(self.day), Some(self.hour)];
             let parts = parts.into_iter().chain([self.minute, self.second]).flatten();
             let texts: Vec<&str> = parts.map(|at| fields[at]).collect();
-            RefusalReason::Field { what: "time", got: excerpt(&texts.join(" ")) }
+            RefusalReason::Field { what: "valid time", got: excerpt(&texts.join(" ")) }
         })
     }
 }
 
-/// Whether a field says that its value is missing: `MM`, `N/A`, or slashes as in a weather message,
+/// Whether a field indicates a missing value: `MM`, `N/A`, or slashes as in a weather message,
 /// which stand for the direction of a calm.
 fn is_missing(field: &str) -> bool {
     matches!(field, "MM" | "N/A") || field.bytes().all(|byte| byte == b'/')
@@ -239,7 +239,7 @@ fn digits(text: &str) -> Option<u32> {
     if valid { text.parse().ok() } else { None }
 }
 
-/// A year of four digits, or of two before 1999, when NDBC went over to four.
+/// A four-digit year, or a two-digit one before 1999, when NDBC changed to four digits.
 fn year(text: &str) -> Option<i32> {
     let number = digits(text)?.cast_signed();
     match text.len() {
@@ -253,7 +253,7 @@ fn native_id(text: &str) -> Result<String, RefusalReason> {
     if is_native_id(text) {
         Ok(text.to_ascii_uppercase())
     } else {
-        Err(RefusalReason::Field { what: "id of a station", got: excerpt(text) })
+        Err(RefusalReason::Field { what: "valid station id", got: excerpt(text) })
     }
 }
 
@@ -266,7 +266,7 @@ pub(super) struct Rows<R> {
 
 impl<R: BufRead> Rows<R> {
     /// Finds the header: the first line that is not empty.
-    pub fn open(input: R) -> Result<Self, FeedError> {
+    pub(super) fn open(input: R) -> Result<Self, FeedError> {
         const NEEDED: &str = "YY or YYYY, MM, DD, hh or hhmm, and those of a known table";
         let mut lines = Lines::new(input, MAX_LINE_BYTES);
         while let Some(line) = lines.next()? {
@@ -282,7 +282,7 @@ impl<R: BufRead> Rows<R> {
     }
 
     /// The next row that can be read; others are counted as refused.
-    pub fn next(&mut self, summary: &mut FeedSummary) -> Result<Option<Row>, FeedError> {
+    pub(super) fn next(&mut self, summary: &mut Summary) -> Result<Option<Row>, FeedError> {
         while let Some(line) = self.lines.next()? {
             let place = FilePlace::Line(line.number);
             match text(line) {

@@ -1,29 +1,29 @@
 use super::*;
 use crate::feed::read_ndbc_realtime2;
-use crate::series::IntervalType::{self, Average, Instantaneous, Max, Unknown};
+use crate::observation::IntervalType::{Average, Instantaneous, Max, Unknown};
+use crate::observation::{IntervalType, Variable};
 use crate::time::Iso8601;
-use crate::variable::Variable;
 
-fn read(native_id: &str, table: &str) -> (Vec<FeedReport>, FeedSummary) {
+fn read(native_id: &str, table: &str) -> (Vec<FeedReport>, Summary) {
     let mut all = Vec::new();
     let summary = read_ndbc_realtime2(table.as_bytes(), native_id, |item| all.push(item)).unwrap();
     (all, summary)
 }
 
 fn values(item: &FeedReport) -> Vec<(Variable, IntervalType, i32, f64)> {
-    let of = |reading: &crate::report::Reading| {
+    let of = |reading: &crate::observation::Reading| {
         let series = &reading.series;
         (series.variable, series.interval_type, series.interval_minutes, reading.value)
     };
     item.report.readings.iter().map(of).collect()
 }
 
-fn reasons(summary: &FeedSummary) -> Vec<String> {
+fn reasons(summary: &Summary) -> Vec<String> {
     summary.refusals.iter().map(|refusal| refusal.reason.to_string()).collect()
 }
 
 #[test]
-fn a_table_of_old_has_no_units_no_minutes_and_two_digits_of_the_year() {
+fn an_old_table_has_no_units_no_minutes_and_a_two_digit_year() {
     let (all, summary) = read(
         "41002",
         "YY MM DD hh WD   WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS\n\
@@ -46,7 +46,7 @@ fn a_table_of_old_has_no_units_no_minutes_and_two_digits_of_the_year() {
         ]
     );
     assert_eq!(values(&all[1]), [(Variable::Visibility, Instantaneous, 0, 1.852)]);
-    assert_eq!(reasons(&summary), ["\"07 07 20 00\" is no time"]);
+    assert_eq!(reasons(&summary), ["\"07 07 20 00\" is not a valid time"]);
     let without: Vec<_> = summary.without_variable.iter().collect();
     assert_eq!(without, [("APD", 1), ("DPD", 1)]);
 }
@@ -96,14 +96,14 @@ fn rows_that_cannot_be_read_do_not_take_the_others_with_them() {
     assert_eq!(
         reasons(&summary),
         [
-            "6 fields where the header has 7",
-            "8 fields where the header has 7",
-            "\"five\" is no value",
-            "\"inf\" is no value",
-            "\"2018 02 30 15 10\" is no time",
-            "\"2018 08 01 24 00\" is no time",
-            "\"2018 08 01 -1 00\" is no time",
-            "longer than 1024 bytes, which no report is",
+            "6 fields, but the header has 7",
+            "8 fields, but the header has 7",
+            "\"five\" is not a valid value",
+            "\"inf\" is not a valid value",
+            "\"2018 02 30 15 10\" is not a valid time",
+            "\"2018 08 01 24 00\" is not a valid time",
+            "\"2018 08 01 -1 00\" is not a valid time",
+            "longer than 1024 bytes, the most that is read",
         ]
     );
     assert_eq!(summary.refusals[0].place, FilePlace::Line(3));

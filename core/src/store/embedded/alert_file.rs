@@ -1,4 +1,4 @@
-//! The database of alerts: one row for each message, as JSON with a checksum.
+//! The alert database: one row per message, as JSON with a checksum.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,22 +8,19 @@ use rusqlite::{Connection, Transaction, params};
 use super::codec::{Bytes, Writer};
 use super::count::{ALERT_COUNT, Count, read_count};
 use super::fault::{Fault, database, storage};
-use super::folder::{DAMAGED, Folder, sync_folder};
+use super::folder::{Folder, sync_folder};
+use super::names::{ALERTS, DAMAGED};
 use super::unwritten;
-use crate::alert::AlertMessage;
+use crate::alert;
 use crate::store::StoreError;
 
-/// Name of the database in the store's folder.
-pub(in super::super) const ALERTS: &str = "alerts.sqlite";
-
-/// Grows with every change of what the file holds.
+/// Increases with every change of the file format.
 const SCHEMA_VERSION: u32 = 2;
 
 const SCHEMA: &str =
     "CREATE TABLE alert (id TEXT PRIMARY KEY, message BLOB NOT NULL) WITHOUT ROWID";
 
-/// What version 2 has beside version 1: how many changes there were, and how many of those that
-/// were acknowledged are missing.
+/// What version 2 adds: how many changes there were, and how many acknowledged ones are missing.
 const SCHEMA_2: &str = "CREATE TABLE change (count INTEGER NOT NULL, missing INTEGER NOT NULL); \
                         INSERT INTO change VALUES (0, 0)";
 
@@ -32,15 +29,15 @@ const SCHEMA_2: &str = "CREATE TABLE change (count INTEGER NOT NULL, missing INT
 pub(in super::super) struct AlertFile {
     connection: Connection,
     path: PathBuf,
-    /// How many changes were acknowledged; kept while the database may be written to.
+    /// How many changes were acknowledged; kept while the database may be written.
     count: Option<Count>,
     /// How many of them are missing.
     missing: u64,
 }
 
 impl AlertFile {
-    /// Opens the database of a folder, or makes it.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+    /// Opens the database of a folder, or creates it.
+    pub(crate) fn open(dir: &Path) -> Result<Self, StoreError> {
         Self::open_as(dir.join(ALERTS), &dir.join(ALERT_COUNT))
     }
 
@@ -93,8 +90,8 @@ impl AlertFile {
         Ok(Self { connection, path, count, missing })
     }
 
-    /// Every message; those that are not as they were written are named and left where they are.
-    pub fn load(&mut self) -> Result<(Vec<AlertMessage>, Vec<Fault>), StoreError> {
+    /// Reads every message; corrupt ones are reported and left where they are.
+    pub(crate) fn load(&mut self) -> Result<(Vec<alert::Message>, Vec<Fault>), StoreError> {
         let read = rows(&self.connection).map_err(|error| database(&self.path, &error));
         let (messages, mut faults) = read?;
         faults.extend(missing(self.missing));
@@ -102,9 +99,9 @@ impl AlertFile {
     }
 
     /// Writes messages, all or none; on disk when this returns.
-    pub fn put<'a>(
+    pub(crate) fn put<'a>(
         &mut self,
-        messages: impl Iterator<Item = &'a AlertMessage>,
+        messages: impl Iterator<Item = &'a alert::Message>,
     ) -> Result<(), StoreError> {
         self.change(|transaction| {
             let sql = "INSERT OR REPLACE INTO alert (id, message) VALUES (?, ?)";
@@ -117,7 +114,7 @@ impl AlertFile {
     }
 
     /// Deletes messages, all or none.
-    pub fn delete(&mut self, ids: &[String]) -> Result<(), StoreError> {
+    pub(crate) fn delete(&mut self, ids: &[String]) -> Result<(), StoreError> {
         self.change(|transaction| {
             let mut statement = transaction.prepare("DELETE FROM alert WHERE id = ?")?;
             for id in ids {
@@ -147,14 +144,14 @@ impl AlertFile {
     }
 }
 
-/// Every message of a folder that nobody writes to, and every fault, read without writing a byte.
+/// Reads every message and every fault of a folder that nobody writes to, without writing a byte.
 pub(in super::super) fn read_alerts(
     dir: &Path,
-) -> Result<(Vec<AlertMessage>, Vec<Fault>), StoreError> {
+) -> Result<(Vec<alert::Message>, Vec<Fault>), StoreError> {
     let (path, count_path) = (dir.join(ALERTS), dir.join(ALERT_COUNT));
     let acknowledged = read_count(&count_path);
     let length = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
-    // SQLite would delete the write-ahead log of an empty one.
+    // SQLite would delete the write-ahead log of an empty database.
     if length == 0 {
         let faults = match acknowledged {
             Ok(count) => missing(count.unwrap_or(0)).into_iter().collect(),
@@ -172,11 +169,11 @@ pub(in super::super) fn read_alerts(
             (0, 0)
         };
         let mut statement = connection.prepare("PRAGMA integrity_check")?;
-        let told = statement.query_map([], |row| row.get::<_, String>(0))?;
-        let told = told.collect::<rusqlite::Result<Vec<_>>>()?;
-        rusqlite::Result::Ok((version, changes, missing, told, rows(&connection)?))
+        let integrity = statement.query_map([], |row| row.get::<_, String>(0))?;
+        let integrity = integrity.collect::<rusqlite::Result<Vec<_>>>()?;
+        rusqlite::Result::Ok((version, changes, missing, integrity, rows(&connection)?))
     };
-    let (version, changes, known, told, (messages, mut faults)) =
+    let (version, changes, known, integrity, (messages, mut faults)) =
         read().map_err(|error| database(&path, &error))?;
     if !(1..=SCHEMA_VERSION).contains(&version) {
         return Err(StoreError::SchemaVersion {
@@ -185,11 +182,11 @@ pub(in super::super) fn read_alerts(
             allowed: SCHEMA_VERSION,
         });
     }
-    let wrong = told.into_iter().filter(|told| told != "ok");
+    let wrong = integrity.into_iter().filter(|message| message != "ok");
     faults.extend(wrong.map(|cause| Fault::new(ALERTS, cause)));
     match acknowledged {
         Ok(None) if changes > 0 => {
-            let cause = "it is missing, so whether acknowledged changes are missing cannot be told";
+            let cause = "it is missing, so it is unknown whether acknowledged changes were lost";
             faults.push(Fault::new(ALERT_COUNT, cause));
         }
         Ok(count) => {
@@ -200,49 +197,49 @@ pub(in super::super) fn read_alerts(
     Ok((messages, faults))
 }
 
-/// Every message of a database; those that are not as they were written are named.
-fn rows(connection: &Connection) -> rusqlite::Result<(Vec<AlertMessage>, Vec<Fault>)> {
+/// Reads every message of a database; corrupt ones are reported.
+fn rows(connection: &Connection) -> rusqlite::Result<(Vec<alert::Message>, Vec<Fault>)> {
     let (mut messages, mut faults) = (Vec::new(), Vec::new());
     let mut statement = connection.prepare("SELECT id, message FROM alert")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        // Whatever stands in a damaged row, it does not keep the others from being read.
+        // A damaged row, whatever it holds, must not keep the others from being read.
         let bytes = |at| row.get_ref(at).map(|value| value.as_bytes().unwrap_or_default());
         let (id, message) = (String::from_utf8_lossy(bytes(0)?), bytes(1)?);
         if let Some(message) = decode(message).filter(|message| message.id == id) {
             messages.push(message);
         } else {
             let shown: String = id.chars().take(80).collect();
-            let cause = "it is not as it was written";
+            let cause = "it is corrupt";
             faults.push(Fault::new(format!("{ALERTS}, alert {shown}"), cause));
         }
     }
     Ok((messages, faults))
 }
 
-/// The changes that were acknowledged and are missing.
+/// The fault for acknowledged changes that are missing.
 fn missing(changes: u64) -> Option<Fault> {
     (changes > 0).then(|| {
         let cause = format!(
-            "{changes} acknowledged changes are missing: the file was lost, cut or emptied, or an \
-             older one was put in its place"
+            "{changes} acknowledged changes are missing: the file was lost, truncated or emptied, \
+             or replaced by an older one"
         );
         Fault::new(ALERTS, cause)
     })
 }
 
-/// Writes the alerts that can be read into a new database and moves the old one into `damaged/`;
-/// how many there are. What is missing is no fault any more.
+/// Writes the readable alerts into a new database and moves the old one into `damaged/`. Returns
+/// how many there are. What is missing no longer counts as a fault.
 pub(super) fn salvage_alerts(folder: &Folder) -> Result<usize, StoreError> {
     let dir = &folder.path;
     let (path, fresh) = (dir.join(ALERTS), dir.join("alerts.tmp"));
     let mut messages = BTreeMap::new();
     if path.exists() {
-        // From both ends: what lies before the damage and what lies behind it.
+        // From both ends, to get the rows before the damage and those after it.
         for order in ["ASC", "DESC"] {
             let mut read = || {
                 let connection = Connection::open(&path)?;
-                // Otherwise nothing is read of a file that is shorter than it was.
+                // Otherwise nothing can be read from a truncated file.
                 connection.pragma_update(None, "writable_schema", true)?;
                 let sql = format!("SELECT message FROM alert ORDER BY id {order}");
                 let mut statement = connection.prepare(&sql)?;
@@ -253,18 +250,18 @@ pub(super) fn salvage_alerts(folder: &Folder) -> Result<usize, StoreError> {
                 }
                 rusqlite::Result::Ok(())
             };
-            // It ends where the damage begins.
+            // Reading ends where the damage begins.
             let _: rusqlite::Result<()> = read();
         }
     }
     for suffix in ["", "-wal", "-shm"] {
-        // What a salvage left behind that was broken off; the old database is still there.
+        // Left behind by an interrupted salvage; the old database is still there.
         let _ = std::fs::remove_file(dir.join(format!("alerts.tmp{suffix}")));
     }
     let mut file = AlertFile::open_as(fresh.clone(), &dir.join(ALERT_COUNT))?;
     file.put(messages.values())?;
-    let forgotten = file.connection.execute("UPDATE change SET missing = 0", []);
-    forgotten.map_err(|error| database(&fresh, &error))?;
+    let cleared = file.connection.execute("UPDATE change SET missing = 0", []);
+    cleared.map_err(|error| database(&fresh, &error))?;
     // Its write-ahead log goes with it.
     drop(file);
     for suffix in ["", "-wal", "-shm"] {
@@ -278,10 +275,10 @@ pub(super) fn salvage_alerts(folder: &Folder) -> Result<usize, StoreError> {
     Ok(messages.len())
 }
 
-/// Whether a folder holds alerts, or a file of them that cannot be read.
+/// Whether a folder holds alerts, or an alert file that cannot be read.
 pub(in super::super) fn holds_alerts(dir: &Path) -> bool {
     let path = dir.join(ALERTS);
-    // SQLite would delete the write-ahead log of an empty one.
+    // SQLite would delete the write-ahead log of an empty database.
     if std::fs::metadata(&path).map_or(0, |metadata| metadata.len()) == 0 {
         return path.exists();
     }
@@ -293,12 +290,12 @@ pub(in super::super) fn holds_alerts(dir: &Path) -> bool {
     count().is_none_or(|count: u64| count > 0)
 }
 
-fn encode(message: &AlertMessage) -> rusqlite::Result<Vec<u8>> {
+fn encode(message: &alert::Message) -> rusqlite::Result<Vec<u8>> {
     let json = serde_json::to_vec(message);
     let json = json.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     Ok(Writer(json).close())
 }
 
-fn decode(bytes: &[u8]) -> Option<AlertMessage> {
+fn decode(bytes: &[u8]) -> Option<alert::Message> {
     serde_json::from_slice(Bytes::open(bytes).ok()?.rest()).ok()
 }

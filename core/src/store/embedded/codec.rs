@@ -1,81 +1,80 @@
-//! Bytes as the database keeps them: little-endian numbers and texts, closed by a checksum.
+//! The byte encoding used in the database: little-endian numbers and texts, followed by a checksum.
 
 use super::run::{Columns, NONE, Row, Run};
 use super::series_table::SeriesTable;
-use crate::series::SeriesId;
-use crate::station::StationId;
+use crate::observation::{SeriesId, StationId};
 
-/// What is wrong with bytes that were read back.
+/// What is wrong with bytes that were read.
 pub(super) type Wrong = String;
 
-/// Puts bytes together.
+/// Encodes values into bytes.
 #[derive(Debug, Default)]
 pub(super) struct Writer(pub Vec<u8>);
 
 impl Writer {
-    pub fn u8(&mut self, value: u8) {
+    pub(super) fn u8(&mut self, value: u8) {
         self.0.push(value);
     }
 
-    pub fn u32(&mut self, value: u32) {
+    pub(super) fn u32(&mut self, value: u32) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    pub fn i64(&mut self, value: i64) {
+    pub(super) fn i64(&mut self, value: i64) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    pub fn f64(&mut self, value: f64) {
+    pub(super) fn f64(&mut self, value: f64) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    pub fn id(&mut self, id: StationId) {
+    pub(super) fn id(&mut self, id: StationId) {
         self.0.extend_from_slice(id.as_bytes());
     }
 
-    pub fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.u32(text.len() as u32);
         self.0.extend_from_slice(text.as_bytes());
     }
 
-    /// What was put in, with the CRC-32 of it at the end.
-    pub fn close(mut self) -> Vec<u8> {
+    /// Returns the bytes written, with their CRC-32 at the end.
+    pub(super) fn close(mut self) -> Vec<u8> {
         let checksum = crc32fast::hash(&self.0);
         self.u32(checksum);
         self.0
     }
 }
 
-/// Takes bytes apart; whatever they are, it ends with a value or with what is wrong.
+/// Decodes bytes. Any input yields a value or an error.
 #[derive(Debug)]
 pub(super) struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
-    /// Bytes whose checksum is right.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, Wrong> {
+    /// Checks the checksum and returns the bytes before it.
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, Wrong> {
         let Some((content, checksum)) = bytes.split_last_chunk() else {
-            return Err(format!("{} bytes long; at least 4 are needed", bytes.len()));
+            return Err(format!("{} bytes long; it must be at least 4", bytes.len()));
         };
         if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
-            return Err("the bytes are not those that were written".to_owned());
+            return Err("the checksum does not match".to_owned());
         }
         Ok(Self(content))
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What is left.
-    pub fn rest(self) -> &'a [u8] {
+    /// Returns the remaining bytes.
+    pub(super) fn rest(self) -> &'a [u8] {
         self.0
     }
 
-    pub fn take(&mut self, count: usize) -> Result<&'a [u8], Wrong> {
+    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Wrong> {
         let (head, rest) = self
             .0
             .split_at_checked(count)
-            .ok_or_else(|| format!("{count} bytes are needed where {} are left", self.0.len()))?;
+            .ok_or_else(|| format!("{count} bytes are needed, but {} are left", self.0.len()))?;
         self.0 = rest;
         Ok(head)
     }
@@ -84,54 +83,54 @@ impl<'a> Bytes<'a> {
         let (head, rest) = self
             .0
             .split_first_chunk()
-            .ok_or_else(|| format!("{N} bytes are needed where {} are left", self.0.len()))?;
+            .ok_or_else(|| format!("{N} bytes are needed, but {} are left", self.0.len()))?;
         self.0 = rest;
         Ok(*head)
     }
 
-    pub fn u8(&mut self) -> Result<u8, Wrong> {
+    pub(super) fn u8(&mut self) -> Result<u8, Wrong> {
         Ok(u8::from_le_bytes(self.array()?))
     }
 
-    pub fn u32(&mut self) -> Result<u32, Wrong> {
+    pub(super) fn u32(&mut self) -> Result<u32, Wrong> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    pub fn i64(&mut self) -> Result<i64, Wrong> {
+    pub(super) fn i64(&mut self) -> Result<i64, Wrong> {
         Ok(i64::from_le_bytes(self.array()?))
     }
 
-    pub fn f64(&mut self) -> Result<f64, Wrong> {
+    pub(super) fn f64(&mut self) -> Result<f64, Wrong> {
         Ok(f64::from_le_bytes(self.array()?))
     }
 
-    pub fn id(&mut self) -> Result<StationId, Wrong> {
+    pub(super) fn id(&mut self) -> Result<StationId, Wrong> {
         Ok(StationId::from_bytes(self.array()?))
     }
 
-    pub fn text(&mut self) -> Result<String, Wrong> {
+    pub(super) fn text(&mut self) -> Result<String, Wrong> {
         let length = self.u32()? as usize;
         let bytes = self.take(length)?;
         std::str::from_utf8(bytes).map(str::to_owned).map_err(|error| error.to_string())
     }
 
-    /// A count of things that take at least so many bytes each, so that no more room is asked for
-    /// than the bytes can fill.
-    pub fn count(&mut self, bytes_each: usize) -> Result<usize, Wrong> {
+    /// Reads a count of items that take at least `bytes_each` bytes each, so that no more memory is
+    /// reserved than the bytes can fill.
+    pub(super) fn count(&mut self, bytes_each: usize) -> Result<usize, Wrong> {
         let count = self.u32()? as usize;
         if count.saturating_mul(bytes_each) > self.0.len() {
             let left = self.0.len();
-            return Err(format!("a count of {count} where {left} bytes are left"));
+            return Err(format!("invalid count {count}: {left} bytes are left"));
         }
         Ok(count)
     }
 }
 
-/// Which of the columns a row has of its own.
+/// Flags for the optional columns that a row has.
 const OWN_SOURCE: u8 = 1;
 const OWN_REVISION: u8 = 2;
 
-/// Writes a run that lies in one set of columns, as those of the journal do.
+/// Writes a run that lies in one set of columns, as journal runs do.
 pub(super) fn put_run(run: &Run, out: &mut Writer) {
     let Some(columns) = run.columns.first().filter(|_| run.readings > 0) else {
         out.u32(0);
@@ -158,7 +157,7 @@ pub(super) fn put_run(run: &Run, out: &mut Writer) {
     out.0.extend_from_slice(&columns.revision);
 }
 
-/// Reads a run back and makes sure that it is one: in order, and of known series.
+/// Reads a run and checks that it is valid: in order, and of known series.
 pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesTable) -> Result<Run, Wrong> {
     let count = bytes.count(20)?;
     if count == 0 {
@@ -173,12 +172,12 @@ pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesTable) -> Result<Ru
     let (mut readings, mut sources, mut revisions) = (0_u32, 0_u32, 0_u32);
     let advance = |total: &mut u32, len: u32| {
         let start = *total;
-        *total = total.checked_add(len).ok_or("rows of more than 4 billion readings")?;
+        *total = total.checked_add(len).ok_or("rows with more than 4 billion readings")?;
         Ok::<u32, Wrong>(start)
     };
     for _ in 0..count {
         let (id, len, own) = (SeriesId(bytes.u32()? as i32), bytes.u32()?, bytes.u8()?);
-        let slot = series.slot(id).ok_or_else(|| format!("series {id} is not on record"))?;
+        let slot = series.slot(id).ok_or_else(|| format!("unknown series {id}"))?;
         let start = advance(&mut readings, len)?;
         let own_start = |flag: u8, total: &mut u32| {
             if own & flag == 0 { Ok(NONE) } else { advance(total, len) }

@@ -1,9 +1,9 @@
-//! How many changes a database has acknowledged, in a small file beside it.
+//! A small file beside a database that counts the changes it has acknowledged.
 //!
-//! A write-ahead log that is lost or cut, and an older database put in the place of a newer one, look
-//! like a database that is whole. The count tells them: it is written after each commit without
-//! waiting for the disk, so that a kill or a power failure can leave it behind what was
-//! acknowledged, never ahead.
+//! If a write-ahead log is lost or truncated, or a database is replaced by an older one, the
+//! database still looks intact. The count reveals the loss. It is written after each commit without
+//! waiting for the disk, so that after a kill or a power failure it may be behind what was
+//! acknowledged, but never ahead.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -18,22 +18,22 @@ use crate::store::StoreError;
 pub(super) const JOURNAL_COUNT: &str = "mesonet.count";
 pub(super) const ALERT_COUNT: &str = "alerts.count";
 
-/// A count that grows.
+/// A growing count.
 #[derive(Debug)]
 pub(super) struct Count {
     file: File,
 }
 
 impl Count {
-    /// Opens the count in a file, made if there is none, and sets it.
-    pub fn open(path: &Path, count: u64) -> Result<Self, StoreError> {
+    /// Opens the count in a file, creating it if needed, and sets it.
+    pub(super) fn open(path: &Path, count: u64) -> Result<Self, StoreError> {
         let failed = |error: io::Error| storage(path, &error);
         if path.exists() {
             let mut own = Self { file: File::options().write(true).open(path).map_err(failed)? };
             own.put(count).and_then(|()| own.file.set_len(LENGTH)).map_err(failed)?;
             return Ok(own);
         }
-        // Under its name it is whole: one of another length is taken for a damaged one.
+        // A file under the final name is always complete: one of another length counts as damaged.
         let fresh = path.with_extension("count.tmp");
         let mut own = Self { file: File::create(&fresh).map_err(failed)? };
         own.put(count).and_then(|()| own.file.sync_all()).map_err(failed)?;
@@ -42,9 +42,9 @@ impl Count {
         Ok(own)
     }
 
-    /// Notes that so many changes are on disk.
-    pub fn note(&mut self, count: u64) {
-        // A count that stays behind is as after a kill: nothing is lost by it.
+    /// Records the number of changes that are on disk.
+    pub(super) fn note(&mut self, count: u64) {
+        // A count that lags is the same as after a kill: nothing is lost.
         let _ = self.put(count);
     }
 
@@ -54,7 +54,7 @@ impl Count {
     }
 }
 
-/// Length of the line that [`line`] makes.
+/// Length of the line that [`line`] returns.
 const LENGTH: u64 = 30;
 
 fn line(count: u64) -> String {
@@ -62,12 +62,12 @@ fn line(count: u64) -> String {
     format!("{digits} {:08x}\n", crc32fast::hash(digits.as_bytes()))
 }
 
-/// The count in a file; `None` where there is none.
+/// Reads the count in a file; `None` if there is no file.
 pub(super) fn read_count(path: &Path) -> Result<Option<u64>, Wrong> {
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Ok(metadata) if metadata.len() != LENGTH => {
-            return Err(format!("{} bytes long; {LENGTH} were written", metadata.len()));
+            return Err(format!("{} bytes long; it must be {LENGTH}", metadata.len()));
         }
         _ => {}
     }
@@ -75,6 +75,6 @@ pub(super) fn read_count(path: &Path) -> Result<Option<u64>, Wrong> {
     let count = text.split(' ').next().and_then(|digits| digits.parse().ok());
     match count.filter(|&count| line(count) == text) {
         Some(count) => Ok(Some(count)),
-        None => Err("the bytes are not those that were written".to_owned()),
+        None => Err("the checksum does not match".to_owned()),
     }
 }

@@ -1,18 +1,18 @@
-//! Databases that are older than what was acknowledged are told by the counts beside them.
+//! The counts beside the databases reveal that a database is older than what was acknowledged.
 
 use std::fs;
 
 use tempfile::TempDir;
 
-use super::catalogue::DATABASE;
+use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal};
 use super::tests::{batch, held, report, ten};
 use super::*;
-use crate::alert::AlertMessage;
-use crate::quality::Quality;
+use crate::alert;
+use crate::observation::Quality;
 use crate::store::{AlertStore, unjudged};
 
-/// A copy of the files of a folder, as a program finds them that copies them meanwhile.
+/// Copies the files of a folder that is in use, as a backup program would.
 fn copy_of(dir: &Path) -> TempDir {
     let copy = tempfile::tempdir().unwrap();
     fs::create_dir_all(copy.path().join("segments")).unwrap();
@@ -38,10 +38,11 @@ fn faults_of(dir: &Path) -> Vec<String> {
 }
 
 const MISSING: &str = "mesonet.sqlite, journal: 2 acknowledged batches, 2 to 3, are missing: its \
-                       write-ahead log was lost or cut, or an older file was put in its place";
+                       write-ahead log was lost or truncated, or the file was replaced by an older \
+                       one";
 
 #[test]
-fn a_lost_or_cut_write_ahead_log_is_noticed_until_somebody_takes_note() {
+fn a_lost_or_truncated_write_ahead_log_is_reported_until_acknowledged() {
     let mut store = Temporary::new(SMALL);
     store.append(&ten(), &mut unjudged).unwrap();
     seal(&mut store);
@@ -63,9 +64,9 @@ fn a_lost_or_cut_write_ahead_log_is_noticed_until_somebody_takes_note() {
         assert_eq!(faults_of(dir), [MISSING]);
         {
             let store = EmbeddedStore::open(dir, SMALL).unwrap();
-            assert_eq!(held(&store).len(), 90, "what is sealed does not depend on it");
+            assert_eq!(held(&store).len(), 90, "sealed readings do not depend on it");
             assert!(!store.is_new());
-            // New batches go on above those that are missing.
+            // The ids of new batches continue after the missing ones.
             store.append(&later(60), &mut unjudged).unwrap();
         }
         assert_eq!(faults_of(dir), [MISSING], "it is still so");
@@ -124,8 +125,8 @@ fn a_count_that_is_gone_or_damaged_is_noticed_once() {
     }
 }
 
-fn message(id: &str) -> AlertMessage {
-    AlertMessage { id: id.into(), sender: "x".repeat(2_000), ..AlertMessage::default() }
+fn message(id: &str) -> alert::Message {
+    alert::Message { id: id.into(), sender: "x".repeat(2_000), ..alert::Message::default() }
 }
 
 /// A folder with 40 alerts.
@@ -141,7 +142,7 @@ fn alerts() -> TempDir {
 }
 
 #[test]
-fn alerts_that_are_gone_emptied_or_older_are_noticed_until_somebody_takes_note() {
+fn alerts_that_are_gone_emptied_or_older_are_reported_until_acknowledged() {
     for harm in ["gone", "emptied", "older"] {
         let dir = alerts();
         let path = dir.path().join("alerts.sqlite");
@@ -160,7 +161,7 @@ fn alerts_that_are_gone_emptied_or_older_are_noticed_until_somebody_takes_note()
                 faults.iter().map(Fault::to_string).collect::<Vec<_>>(),
                 [format!(
                     "alerts.sqlite: {missing} acknowledged changes are missing: the file was lost, \
-                     cut or emptied, or an older one was put in its place"
+                     truncated or emptied, or replaced by an older one"
                 )]
             );
             alerts.append(vec![message(&format!("more {more}"))]).unwrap();
@@ -174,24 +175,24 @@ fn alerts_that_are_gone_emptied_or_older_are_noticed_until_somebody_takes_note()
 fn a_count_of_alerts_that_is_gone_or_damaged_is_noticed() {
     let dir = alerts();
     let count = dir.path().join("alerts.count");
-    let told = || {
+    let reported = || {
         let faults = EmbeddedStore::verify(dir.path(), false).unwrap().faults;
         faults.iter().map(Fault::to_string).collect::<Vec<_>>()
     };
-    assert_eq!(told(), [""; 0]);
+    assert_eq!(reported(), [""; 0]);
     let bytes = fs::read(&count).unwrap();
     fs::remove_file(&count).unwrap();
     assert_eq!(
-        told(),
-        ["alerts.count: it is missing, so whether acknowledged changes are missing cannot be told"]
+        reported(),
+        ["alerts.count: it is missing, so it is unknown whether acknowledged changes were lost"]
     );
     fs::write(&count, &bytes[1..]).unwrap();
-    assert_eq!(told().len(), 1);
-    assert!(told()[0].starts_with("alerts.count: "), "{:?}", told());
+    assert_eq!(reported().len(), 1);
+    assert!(reported()[0].starts_with("alerts.count: "), "{:?}", reported());
 }
 
 #[test]
-fn what_can_be_read_of_cut_alerts_is_salvaged_and_the_file_is_kept() {
+fn readable_alerts_of_a_truncated_file_are_salvaged_and_the_file_is_kept() {
     let dir = alerts();
     let path = dir.path().join("alerts.sqlite");
     let mut bytes = fs::read(&path).unwrap();
@@ -210,7 +211,7 @@ fn what_can_be_read_of_cut_alerts_is_salvaged_and_the_file_is_kept() {
 }
 
 #[test]
-fn alerts_that_cannot_be_read_take_none_in_and_say_why() {
+fn unreadable_alerts_refuse_new_ones_and_say_why() {
     let error = StoreError::Columns("none".into());
     let alerts = AlertStore::unavailable(error.clone());
     assert_eq!(alerts.failure(), Some(&error));

@@ -1,23 +1,21 @@
-//! Damage to sealed readings costs those that lie in the damaged block, and is said.
+//! Damage to sealed readings costs only those in the damaged block, and is reported.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::catalogue::DATABASE;
 use super::mapped::BLOCK_BYTES;
+use super::names::DATABASE;
 use super::testing::{Temporary, seal};
 use super::tests::{NAMES, batch, held, report};
 use super::*;
-use crate::quality::Quality;
-use crate::station::StationId;
+use crate::observation::{Quality, StationId, Variable};
 use crate::store::unjudged;
 use crate::time::ClosedWindow;
-use crate::variable::Variable;
 
-/// Readings of each series of each station of a large segment.
+/// Number of readings of each series at each station of a large segment.
 const TIMES: i64 = 22_000;
 
-/// A byte of the second block, in which times and values of the first station lie.
+/// A byte of the second block, which holds times and values of the first station.
 const OF_ONE_STATION: usize = BLOCK_BYTES * 3 / 2;
 
 /// A store that merges nothing.
@@ -69,7 +67,7 @@ pub(super) fn flip(path: &Path, at: usize) {
 }
 
 #[test]
-fn a_damaged_block_costs_only_its_readings_and_is_said() {
+fn a_damaged_block_costs_only_its_readings_and_is_reported() {
     let mut store = large(SEPARATE);
     let expected: BTreeSet<_> = held(&store).into_iter().collect();
     let path = store.dir.path().join(SEGMENT);
@@ -83,20 +81,21 @@ fn a_damaged_block_costs_only_its_readings_and_is_said() {
         store.reopen();
         let found = held(&store);
         assert!(found.iter().all(|reading| expected.contains(reading)), "block {block}");
-        // Where it says whose readings those of a record batch are it costs that, of 66,000
-        // readings here; a block holds the beginning of one at most. Times and values cost no more
-        // than lie in it, 8 bytes each, verdicts no more than are in one or two batches.
+        // Damage to the part that says whose readings they are costs a whole record batch of 66,000
+        // readings; a block holds the beginning of one at most. Damage to times and values costs no
+        // more than the block holds, 8 bytes each; damage to verdicts, no more than one or two
+        // batches.
         let lost = expected.len() - found.len();
         assert!(lost <= 132_000, "block {block}: {lost} of {} lost", expected.len());
         assert!(block != 1 || lost <= BLOCK_BYTES / 8, "{lost}");
-        let told = damage_of_all(&store);
-        assert_eq!(told, u64::from(lost > 0), "block {block}: {lost} lost");
+        let reported = damage_of_all(&store);
+        assert_eq!(reported, u64::from(lost > 0), "block {block}: {lost} lost");
         let faults = store.health().faults;
         assert_eq!(faults.len(), 1, "{faults:?}");
         let (start, end) = (block * BLOCK_BYTES, whole.len().min((block + 1) * BLOCK_BYTES));
         assert_eq!(
             faults[0].to_string(),
-            format!("{SEGMENT}: bytes {start} to {end} are not those that were written")
+            format!("{SEGMENT}: bytes {start} to {end} do not match their checksum")
         );
         // It stays in service.
         store.maintain(&Maintenance::default()).unwrap();
@@ -123,17 +122,17 @@ fn answers_without_readings_of_the_damaged_block_do_not_say_so() {
             let lacks = lost
                 .iter()
                 .any(|&&(i, _, ts_ms, ..)| i == at && (start_ms..start_ms + 100).contains(&ts_ms));
-            let told = damage(&*store, name, window) > 0;
-            assert!(told || !lacks, "{name} from {start_ms}");
-            clean += usize::from(!told);
+            let reported = damage(&*store, name, window) > 0;
+            assert!(reported || !lacks, "{name} from {start_ms}");
+            clean += usize::from(!reported);
         }
     }
-    // More is told than is lost only where it is not known whose the readings were.
+    // More is reported than is lost only if it is unknown whose the readings were.
     assert!(clean > 100, "{clean}");
 }
 
 #[test]
-fn a_cut_segment_serves_what_is_whole() {
+fn a_truncated_segment_serves_what_is_intact() {
     let mut store = large(SEPARATE);
     let expected: BTreeSet<_> = held(&store).into_iter().collect();
     let path = store.dir.path().join(SEGMENT);
@@ -147,13 +146,13 @@ fn a_cut_segment_serves_what_is_whole() {
         assert!(found.iter().all(|reading| expected.contains(reading)));
         assert!(found.len() > expected.len() * (part as usize - 4) / 10, "{part}: {}", found.len());
         assert!(damage_of_all(&store) > 0);
-        let fault = format!("{SEGMENT}: {cut} bytes long; {length} were written");
+        let fault = format!("{SEGMENT}: {cut} bytes long; it must be {length}");
         assert!(store.health().faults.iter().any(|found| found.to_string() == fault));
     }
 }
 
 #[test]
-fn good_blocks_are_merged_and_what_is_lost_is_told_for_good() {
+fn good_blocks_are_merged_and_losses_stay_reported() {
     let mut store = large(MERGING);
     store.store = None;
     let path = store.dir.path().join(SEGMENT);
@@ -171,8 +170,8 @@ fn good_blocks_are_merged_and_what_is_lost_is_told_for_good() {
     assert_eq!(store.health().segments, 1);
     let found = held(&store);
     assert!(found.len() > 9 * TIMES as usize / 2);
-    let told: Vec<u64> = NAMES.map(|name| damage(&*store, name, all_times())).to_vec();
-    assert!(told.contains(&1) && told.contains(&0), "{told:?}");
+    let reported: Vec<u64> = NAMES.map(|name| damage(&*store, name, all_times())).to_vec();
+    assert!(reported.contains(&1) && reported.contains(&0), "{reported:?}");
     let damaged = store.dir.path().join("damaged/00000001.arrow");
     assert_eq!(fs::metadata(&damaged).unwrap().len() as usize, length);
     let faults = store.health().faults;
@@ -181,7 +180,7 @@ fn good_blocks_are_merged_and_what_is_lost_is_told_for_good() {
     assert_eq!(store.health().faults, faults[1..]);
     assert!(faults[1].cause.contains("are lost; the file is kept in damaged/"), "{faults:?}");
     assert_eq!(held(&store), found);
-    assert_eq!(NAMES.map(|name| damage(&*store, name, all_times())).to_vec(), told);
+    assert_eq!(NAMES.map(|name| damage(&*store, name, all_times())).to_vec(), reported);
     // Later readings are not among the lost.
     let later = ClosedWindow::new(1_000_000, 4_000_000).unwrap();
     assert_eq!(NAMES.map(|name| damage(&*store, name, later)), [0; 3]);
@@ -190,7 +189,7 @@ fn good_blocks_are_merged_and_what_is_lost_is_told_for_good() {
 }
 
 #[test]
-fn a_segment_that_is_gone_is_told_for_good() {
+fn a_segment_that_is_gone_stays_reported() {
     let mut store = large(SEPARATE);
     store.append(&readings(TIMES..TIMES + 10), &mut unjudged).unwrap();
     seal(&mut store);
@@ -217,7 +216,7 @@ fn a_segment_that_the_system_refuses_stays_in_service() {
     let path = store.dir.path().join(SEGMENT);
     let elsewhere = store.dir.path().join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
-    // A folder in its place can be opened, but not mapped.
+    // A folder can be opened like a file, but not mapped.
     fs::create_dir(&path).unwrap();
     fs::write(path.join("x"), "x").unwrap();
     store.reopen();
@@ -231,20 +230,20 @@ fn a_segment_that_the_system_refuses_stays_in_service() {
 }
 
 #[test]
-fn what_is_whole_of_a_damaged_segment_is_rescued_when_it_is_set_aside() {
+fn intact_parts_of_a_damaged_segment_are_rescued_when_it_is_set_aside() {
     let mut store = large(SEPARATE);
     store.store = None;
     let path = store.dir.path().join(SEGMENT);
     let length = fs::metadata(&path).unwrap().len() as usize;
     flip(&path, length / 3);
     store.reopen();
-    let (found, told) = (held(&store), damage_of_all(&store));
+    let (found, reported) = (held(&store), damage_of_all(&store));
     store.store = None;
     assert_eq!(EmbeddedStore::verify(store.dir.path(), true).unwrap().set_aside.len(), 1);
     assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
     assert!(store.dir.path().join("damaged/00000001.arrow").exists());
     store.reopen();
-    assert_eq!((held(&store), damage_of_all(&store)), (found, told));
+    assert_eq!((held(&store), damage_of_all(&store)), (found, reported));
     assert_eq!(store.health().faults.len(), 1);
 }
 
@@ -263,7 +262,7 @@ fn a_reading_in_a_damaged_block_may_come_in_again() {
     assert_eq!(held(&store), expected);
 }
 
-/// A store with ten batches in its journal, each of a time and a station.
+/// A store with ten batches in its journal, each of one time and one station.
 fn fresh() -> Temporary {
     let mut store = Temporary::new(SEPARATE);
     for time in 0..10 {
@@ -283,7 +282,7 @@ fn change(store: &mut Temporary, sql: &str) {
 }
 
 #[test]
-fn a_damaged_batch_of_the_journal_is_said_where_its_readings_would_be() {
+fn a_damaged_batch_of_the_journal_is_reported_where_its_readings_would_be() {
     let second = |time: i64| ClosedWindow::new(time * 1_000, time * 1_000 + 999).unwrap();
     let name = |time: i64| NAMES[time as usize % NAMES.len()];
     for set_aside in [false, true] {
@@ -317,7 +316,7 @@ fn a_damaged_batch_whose_note_is_damaged_too_may_have_held_anything() {
 }
 
 #[test]
-fn a_damaged_note_of_a_batch_costs_no_reading_and_is_mended() {
+fn a_damaged_note_of_a_batch_costs_no_readings_and_is_repaired() {
     for sql in [
         "UPDATE journal SET note = substr(note, 2) WHERE id = 4",
         "UPDATE journal SET generation = generation + 64 WHERE id = 4",
@@ -325,10 +324,10 @@ fn a_damaged_note_of_a_batch_costs_no_reading_and_is_mended() {
         let mut store = fresh();
         let expected = held(&store);
         change(&mut store, sql);
-        let fault = "mesonet.sqlite, batch 4 of the journal: its note is not as it was written";
+        let fault = "mesonet.sqlite, batch 4 of the journal: its note is corrupt";
         store.reopen();
-        let told: Vec<String> = store.health().faults.iter().map(Fault::to_string).collect();
-        assert_eq!((held(&store), told), (expected.clone(), vec![fault.to_owned()]));
+        let reported: Vec<String> = store.health().faults.iter().map(Fault::to_string).collect();
+        assert_eq!((held(&store), reported), (expected.clone(), vec![fault.to_owned()]));
         store.store = None;
         let report = EmbeddedStore::verify(store.dir.path(), true).unwrap();
         assert_eq!(report.set_aside.iter().map(Fault::to_string).collect::<Vec<_>>(), [fault]);

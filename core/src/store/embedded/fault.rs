@@ -1,4 +1,4 @@
-//! What is wrong with the files of a store, and who was told.
+//! Faults in the files of a store.
 
 use std::fmt;
 use std::io;
@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::StoreError;
-use super::catalogue::DATABASE;
+use super::names::DATABASE;
 
-/// A file of a store, or a part of one, that is damaged.
+/// A damaged file of a store, or a damaged part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The file, relative to the store's folder; with a part of the database also which one.
+    /// The file, relative to the store's folder; for a part of the database, also which part.
     pub file: String,
     /// What is wrong with it.
     pub cause: String,
@@ -29,38 +29,38 @@ impl fmt::Display for Fault {
     }
 }
 
-/// How a store is.
+/// The state of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreHealth {
-    /// What was set aside before the store was opened, and what was found damaged since. Reading
-    /// goes on without it.
+    /// What was set aside before the store was opened, and what has been found damaged since. Reads
+    /// continue without it.
     pub faults: Vec<Fault>,
-    /// Time of the newest reading, milliseconds since 1970; `None` where there is none.
+    /// Time of the newest reading, milliseconds since 1970; `None` if there is none.
     pub newest_ms: Option<i64>,
-    /// Sealed segments.
+    /// Number of sealed segments.
     pub segments: usize,
-    /// Readings in sealed segments; a reading that was corrected counts once for each segment that
+    /// Number of readings in sealed segments; a corrected reading counts once per segment that
     /// holds it.
     pub sealed_readings: u64,
-    /// Readings that are in the journal only.
+    /// Number of readings that are only in the journal.
     pub fresh_readings: u64,
-    /// Length of the segments' files.
+    /// Total size of the segment files.
     pub sealed_bytes: u64,
-    /// Files of unfinished sealing and merging that were deleted when the store was opened; what
-    /// they were made from is there.
+    /// Number of unfinished files of sealing and merging that were deleted when the store was
+    /// opened; nothing is lost by it.
     pub swept_files: usize,
 }
 
-/// The faults that were met, for those who read and those who set aside.
+/// The faults found so far, shared by readers and maintenance.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Mutex<Vec<Fault>>);
 
 impl Faults {
-    pub fn note(&self, fault: Fault) {
+    pub(super) fn note(&self, fault: Fault) {
         self.note_all([fault]);
     }
 
-    pub fn note_all(&self, noted: impl IntoIterator<Item = Fault>) {
+    pub(super) fn note_all(&self, noted: impl IntoIterator<Item = Fault>) {
         let mut faults = self.all();
         for fault in noted {
             if !faults.contains(&fault) {
@@ -69,7 +69,7 @@ impl Faults {
         }
     }
 
-    pub fn list(&self) -> Vec<Fault> {
+    pub(super) fn list(&self) -> Vec<Fault> {
         self.all().clone()
     }
 
@@ -78,7 +78,7 @@ impl Faults {
     }
 }
 
-/// An error of the file system, told apart by whether there is room.
+/// Converts a file system error; a full disk has an error of its own.
 pub(super) fn storage(path: &Path, error: &io::Error) -> StoreError {
     let (path, cause) = (path.display().to_string(), error.to_string());
     match error.kind() {
@@ -89,13 +89,13 @@ pub(super) fn storage(path: &Path, error: &io::Error) -> StoreError {
     }
 }
 
-/// An error of the database, told apart likewise.
+/// Converts a database error in the same way.
 pub(super) fn database(path: &Path, error: &rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode::{DatabaseCorrupt, DiskFull, NotADatabase, Unknown};
     let (shown, cause) = (path.display().to_string(), error.to_string());
     match error.sqlite_error_code() {
         Some(DiskFull) => StoreError::Full { path: shown, cause },
-        // Unknown is a table or a column that is not there.
+        // `Unknown` is a missing table or column.
         Some(DatabaseCorrupt | NotADatabase | Unknown) if path.ends_with(DATABASE) => {
             damaged_catalogue(path, &cause)
         }
@@ -103,8 +103,8 @@ pub(super) fn database(path: &Path, error: &rusqlite::Error) -> StoreError {
     }
 }
 
-/// A catalogue that cannot be used, with what to do about it.
+/// The error for an unusable catalogue, with advice.
 pub(super) fn damaged_catalogue(path: &Path, cause: &str) -> StoreError {
-    let cause = format!("{cause}; mesonet-server verify --rebuild makes it anew");
+    let cause = format!("{cause}; run mesonet-server verify --rebuild to rebuild it");
     StoreError::Storage { path: path.display().to_string(), cause }
 }

@@ -1,4 +1,4 @@
-//! What goes on beside appending and reading: sealing, merging, giving up what is too old.
+//! Maintenance alongside appends and reads: sealing, merging and dropping what is too old.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::catalogue::{
     begin_segment, end_segment, put_state, retire_segment, segment_file, set_meta,
 };
 use super::fault::Fault;
-use super::folder::DAMAGED;
+use super::names::DAMAGED;
 use super::run::Run;
 use super::segment::Segment;
 use super::segment_file::{LostSpan, Written, write_segment};
@@ -15,16 +15,16 @@ use super::{EmbeddedStore, Maintained, Maintenance};
 use crate::store::StoreError;
 use crate::time::Iso8601;
 
-/// Segments of about one size that are merged at once.
+/// How many segments of similar size are merged at once.
 const MERGE_AT_ONCE: usize = 4;
 
-/// Batches of the journal from which on they are sealed, however few readings are in them: all of
-/// them are read when the store is opened.
+/// Number of journal batches that triggers sealing, however few readings they hold: all of them are
+/// read when the store is opened.
 const JOURNAL_BATCHES: usize = 10_000;
 
 impl EmbeddedStore {
     pub(super) fn maintain_all(&self, asked: &Maintenance) -> Result<Maintained, StoreError> {
-        // The segments change only here.
+        // Segments change only here.
         let _alone = self.maintenance.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut maintained = Maintained::default();
         self.set_damaged_aside(&mut maintained)?;
@@ -58,7 +58,7 @@ impl EmbeddedStore {
         Ok(())
     }
 
-    /// Writes the fresh readings into a segment. Batches that come in meanwhile stay fresh.
+    /// Writes the fresh readings into a segment. Batches that arrive meanwhile stay fresh.
     fn seal(&self, all: bool, maintained: &mut Maintained) -> Result<(), StoreError> {
         let mut state = self.state();
         let readings: u64 = state.fresh.iter().map(|(run, _)| run.readings).sum();
@@ -76,7 +76,7 @@ impl EmbeddedStore {
         let written = write_segment(&self.folder.path, id, id, &runs, &series, &about);
         let mut state = self.state();
         let frozen = std::mem::take(&mut state.frozen);
-        // Runs in memory have no file that could be damaged.
+        // Runs in memory have no file that can be damaged.
         let Written { entry, lost: _ } = written?;
         let state = &mut *state;
         let stations = &state.stations;
@@ -107,7 +107,7 @@ impl EmbeddedStore {
         Arc::new(Segment::new(&self.folder.path, entry, &self.faults))
     }
 
-    /// Gives up segments that are wholly too old.
+    /// Drops segments that are entirely too old.
     fn expire(&self, maintained: &mut Maintained) -> Result<(), StoreError> {
         let mut state = self.state();
         let retain_from_ms = state.retain_from_ms;
@@ -128,8 +128,8 @@ impl EmbeddedStore {
         Ok(())
     }
 
-    /// Puts one segment, or none, in the place of several. The files of those that were damaged are
-    /// kept; what was wrong with them.
+    /// Replaces several segments with one or none. Files of damaged segments are kept. Returns what
+    /// was wrong with them.
     fn replace(
         &self,
         state: &mut super::write::State,
@@ -160,8 +160,9 @@ impl EmbeddedStore {
             state.lost = Arc::new(state.catalogue.lost()?);
         }
         self.publish(state);
-        // Only then: a write-ahead log that is lost must not bring segments back whose files are
-        // gone. Otherwise the files go when the store is opened next.
+        // Files are deleted only after this: losing the write-ahead log must not bring back
+        // segments whose files are gone. Otherwise the files are deleted when the store is next
+        // opened.
         state.catalogue.checkpoint()?;
         for segment in old {
             if is_damaged(segment) {
@@ -177,11 +178,11 @@ impl EmbeddedStore {
         Ok(kept)
     }
 
-    /// Segments that follow one another and are of about one size.
+    /// Returns consecutive segments of similar size.
     fn mergeable(&self) -> Option<Vec<Arc<Segment>>> {
         let state = self.state();
         let most = self.options.segment_readings as u64;
-        // Small ones count as if they were of one size.
+        // Small segments count as the same size.
         let least = (self.options.seal_readings as u64 / 2).max(1);
         let size = |segment: &Arc<Segment>| segment.entry.readings.max(least);
         let segments = &state.segments;
@@ -203,7 +204,7 @@ impl EmbeddedStore {
         None
     }
 
-    /// Merges segments; whether there is anything else to be done.
+    /// Merges segments. Returns whether there is more to do.
     fn merge(
         &self,
         segments: &[Arc<Segment>],
@@ -213,7 +214,7 @@ impl EmbeddedStore {
         let series = Arc::clone(&state.series);
         let runs: Option<Vec<&Run>> = segments.iter().map(|segment| segment.run(&series)).collect();
         let Some(runs) = runs else {
-            // Those that are gone make room for others; those that the system refuses are left.
+            // Segments that are gone make room for others; those that the system refuses are left.
             drop(state);
             let are_gone = segments.iter().any(|segment| segment.gone().is_some());
             self.set_damaged_aside(maintained)?;
@@ -239,7 +240,7 @@ impl EmbeddedStore {
         Ok(true)
     }
 
-    /// Moves the files of segments out of the way of which nothing can be read.
+    /// Moves the files of unreadable segments out of the way.
     fn set_damaged_aside(&self, maintained: &mut Maintained) -> Result<(), StoreError> {
         let mut state = self.state();
         let state = &mut *state;
@@ -248,7 +249,7 @@ impl EmbeddedStore {
         for segment in gone {
             let Some(fault) = segment.gone() else { continue };
             let entry = &segment.entry;
-            self.folder.set_aside(&mut state.catalogue, entry.id, Some(entry), fault)?;
+            state.catalogue.set_segment_aside(&self.folder, entry.id, Some(entry), fault)?;
             state.segments.retain(|known| !Arc::ptr_eq(known, &segment));
             state.lost = Arc::new(state.catalogue.lost()?);
             maintained.set_aside.push(fault.clone());
@@ -258,17 +259,18 @@ impl EmbeddedStore {
     }
 }
 
-/// One segment, or none, in the place of several.
+/// The replacement of several segments with one or none.
 struct Replacement<'a> {
     old: &'a [Arc<Segment>],
-    /// The id that was noted as being written.
+    /// The id recorded as being written.
     made: Option<i64>,
     new: Option<SegmentEntry>,
-    /// What of the old ones is not in the new one, and why.
+    /// What the new segment lacks of the old ones, and why.
     lost: Vec<(Lost, String)>,
 }
 
-/// A damaged block whose readings are in no segment any more, in the catalogue and in words.
+/// Describes a damaged block whose readings are in no segment any more, for the catalogue and in
+/// words.
 pub(super) fn lost_block(segment: i64, block: u32, span: LostSpan) -> (Lost, String) {
     let LostSpan { first_ms, last_ms, first, last } = span;
     let cause = format!(

@@ -1,6 +1,6 @@
-//! A file that is mapped into memory and whose blocks are checked when they are first read.
+//! A memory-mapped file whose blocks are checked when they are first read.
 //!
-//! The only unsafe code of the store.
+//! This is the store's only unsafe code.
 #![allow(unsafe_code, reason = "mapping a file, and bytes as verdicts; the reasons stand below")]
 
 use std::fs::File;
@@ -15,48 +15,48 @@ use bytes::Bytes;
 use memmap2::{Mmap, MmapOptions};
 
 use super::fault::{Fault, Faults};
-use crate::quality::QualityCode;
+use crate::observation::QualityCode;
 
-/// Length of the blocks that have a checksum each.
+/// Length of a block; each block has a checksum.
 pub(super) const BLOCK_BYTES: usize = 256 * 1024;
 
 /// A mapped file with the checksums of its blocks.
 #[derive(Debug)]
 pub(super) struct Mapped {
-    /// Name for faults, relative to the store's folder.
+    /// Name in faults, relative to the store's folder.
     file: String,
-    /// What there is of it.
+    /// The bytes that exist.
     bytes: Buffer,
-    /// How long it was written.
+    /// The length when it was written.
     length: usize,
     /// CRC-32 of each block.
     checksums: Vec<u32>,
-    /// One bit for each block that was found whole, and one for each that was found damaged.
+    /// One bit for each block that was found intact, and one for each that was found damaged.
     whole: Vec<AtomicU64>,
     damaged: Vec<AtomicU64>,
     faults: Arc<Faults>,
 }
 
-/// Why a file is not mapped.
+/// Why a file could not be mapped.
 #[derive(Debug)]
 pub(super) enum Unmapped {
-    /// It is not there, or nothing is in it that it was written with.
+    /// It does not exist, or nothing of its content is left.
     Gone(Fault),
-    /// The system refuses it; another time it may not.
+    /// The system refused it; it may not next time.
     Refused(Fault),
 }
 
 /// A part of a slice within one block.
 pub(super) struct Piece {
-    /// Its elements, by their places in the slice.
+    /// Its elements, as indices into the slice.
     pub range: Range<usize>,
     pub block: u32,
     pub is_whole: bool,
 }
 
 impl Mapped {
-    /// Maps a file. Of one that is shorter than it was written the rest counts as damaged.
-    pub fn open(
+    /// Maps a file. If it was truncated, the missing part counts as damaged.
+    pub(super) fn open(
         path: &Path,
         file: &str,
         length: u64,
@@ -76,17 +76,17 @@ impl Mapped {
             return Err(Unmapped::Gone(fault(cause)));
         }
         if found != length {
-            let cause = fault(format!("{found} bytes long; {length} were written"));
+            let cause = fault(format!("{found} bytes long; it must be {length}"));
             if found == 0 {
                 return Err(Unmapped::Gone(cause));
             }
             faults.note(cause);
         }
         let mapped = found.min(length) as usize;
-        // SAFETY: bytes that are mapped must not change while they are borrowed. Files of segments
-        // are written under another name, renamed when they are whole, and never written again;
-        // the folder is locked against a second store. That something else writes or truncates
-        // them meanwhile cannot be ruled out from here, as with every mapped file.
+        // SAFETY: mapped bytes must not change while they are borrowed. Segment files are written
+        // under another name, renamed when they are complete, and never written again; the folder
+        // is locked against a second store. As with every mapped file, it cannot be ruled out from
+        // here that something else writes or truncates them.
         let map = unsafe { MmapOptions::new().len(mapped).map(&opened) }.map_err(refused)?;
         let bits = || (0..checksums.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         Ok(Self {
@@ -100,44 +100,45 @@ impl Mapped {
         })
     }
 
-    pub fn bytes(&self) -> &Buffer {
+    pub(super) fn bytes(&self) -> &Buffer {
         &self.bytes
     }
 
-    /// How long the file was written.
-    pub fn length(&self) -> usize {
+    /// Returns the length of the file when it was written.
+    pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    pub fn blocks(&self) -> u32 {
+    pub(super) fn blocks(&self) -> u32 {
         self.checksums.len() as u32
     }
 
-    /// Where a slice lies in the file.
+    /// Returns where a slice lies in the file.
     fn span<T>(&self, slice: &[T]) -> Range<usize> {
         let start = (slice.as_ptr() as usize).wrapping_sub(self.bytes.as_ptr() as usize);
         start..start.saturating_add(size_of_val(slice))
     }
 
-    /// Whether all blocks are whole that a part of the file lies in.
-    pub fn is_whole<T>(&self, slice: &[T]) -> bool {
+    /// Whether all blocks that a part of the file lies in are intact.
+    pub(super) fn is_whole<T>(&self, slice: &[T]) -> bool {
         slice.is_empty() || self.range_is_whole(self.span(slice))
     }
 
-    /// Whether all blocks of a range of the file are whole; one that is not in it is not.
-    pub fn range_is_whole(&self, range: Range<usize>) -> bool {
+    /// Whether all blocks of a range of the file are intact; `false` for a range beyond the file.
+    pub(super) fn range_is_whole(&self, range: Range<usize>) -> bool {
         range.end <= self.bytes.len() && blocks_of(range).all(|block| self.block_is_whole(block))
     }
 
-    /// The blocks of a range of the file as it was written that are damaged.
-    pub fn damaged_blocks(&self, range: Range<usize>) -> impl Iterator<Item = u32> {
+    /// Returns the damaged blocks of a range of the file, at its original length.
+    pub(super) fn damaged_blocks(&self, range: Range<usize>) -> impl Iterator<Item = u32> {
         let within = range.start..range.end.min(self.length);
         blocks_of(within).filter(|&block| !self.block_is_whole(block)).map(|block| block as u32)
     }
 
-    /// The parts of a slice by the blocks that they lie in.
-    pub fn pieces<T>(&self, slice: &[T]) -> impl Iterator<Item = Piece> {
-        // No element lies in two blocks: buffers are aligned, and their elements 1 or 8 bytes long.
+    /// Splits a slice at block boundaries.
+    pub(super) fn pieces<T>(&self, slice: &[T]) -> impl Iterator<Item = Piece> {
+        // No element spans two blocks: buffers are aligned, and their elements are 1 or 8 bytes
+        // long.
         let span = self.span(slice);
         let place = move |at: usize| (at.clamp(span.start, span.end) - span.start) / size_of::<T>();
         blocks_of(self.span(slice)).map(move |block| Piece {
@@ -152,7 +153,7 @@ impl Mapped {
         let Some((whole, damaged)) = self.whole.get(word).zip(self.damaged.get(word)) else {
             return false;
         };
-        // Nothing else is published with the bits: the bytes were there all along.
+        // Relaxed is enough: the bits publish nothing else, the bytes were there all along.
         if whole.load(Ordering::Relaxed) & bit != 0 {
             return true;
         }
@@ -168,28 +169,28 @@ impl Mapped {
         let start = block * BLOCK_BYTES;
         let end = self.length.min(start + BLOCK_BYTES);
         let Some(checksum) = self.checksums.get(block) else { return false };
-        // What is beyond the end of a file that is too short was named when it was opened.
+        // The missing end of a truncated file was reported on opening.
         let Some(bytes) = self.bytes.as_slice().get(start..end) else { return false };
         if crc32fast::hash(bytes) == *checksum {
             return true;
         }
-        self.note(format!("bytes {start} to {end} are not those that were written"));
+        self.note(format!("bytes {start} to {end} do not match their checksum"));
         false
     }
 
-    /// Notes that something is wrong with the file.
-    pub fn note(&self, cause: String) {
+    /// Records a fault of the file.
+    pub(super) fn note(&self, cause: String) {
         self.faults.note(Fault::new(&self.file, cause));
     }
 
-    /// What was found wrong with the file first.
-    pub fn first_fault(&self) -> Option<Fault> {
+    /// Returns the first fault found in the file.
+    pub(super) fn first_fault(&self) -> Option<Fault> {
         self.faults.list().into_iter().find(|fault| fault.file == self.file)
     }
 
-    /// Checks the whole file; whether every block is whole.
-    pub fn check_all(&self) -> bool {
-        // All of them, so that each is named.
+    /// Checks the whole file. Returns whether every block is intact.
+    pub(super) fn check_all(&self) -> bool {
+        // Checks all of them, so that each fault is reported.
         self.damaged_blocks(0..self.length).count() == 0
     }
 }
@@ -201,13 +202,13 @@ fn blocks_of(range: Range<usize>) -> Range<usize> {
     range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES)
 }
 
-/// Maps a file as it is, to be read once.
+/// Maps a file as it is, to read it once.
 pub(super) fn map_all(file: &File) -> io::Result<Mmap> {
     // SAFETY: as above; the folder is locked.
     unsafe { Mmap::map(file) }
 }
 
-/// Bytes of a column as verdicts.
+/// Reinterprets the bytes of a column as verdicts.
 pub(super) fn codes(bytes: &[u8]) -> &[QualityCode] {
     // SAFETY: `QualityCode` is `repr(transparent)` over `u8`, and every byte is a valid one.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }

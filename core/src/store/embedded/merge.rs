@@ -1,24 +1,22 @@
-//! Runs become one: by station, series and time, the newer run winning at the same time.
+//! Merges runs into one, by station, series and time; at the same time, the newer run wins.
 
 use std::ops::Range;
 
-use super::run::{LostPart, Part, Run, RunBuilder};
-use crate::series::SeriesId;
-use crate::station::StationId;
+use super::run::{LostPart, Part, Run};
+use super::run_builder::RunBuilder;
+use crate::observation::{SeriesId, StationId};
 use crate::store::StoreError;
 
-/// Parts of one series that overlap one another in time: where they lie among the parts, and
-/// whether there are several.
+/// Parts of one series that overlap in time, as their range among all parts.
 pub(super) struct Group(pub Range<usize>);
 
 impl Group {
-    pub fn is_single(&self) -> bool {
+    pub(super) fn is_single(&self) -> bool {
         self.0.len() == 1
     }
 }
 
-/// Puts parts, of which none is empty and each has the age of its run, into the order of time and
-/// finds those that overlap.
+/// Sorts non-empty parts, each with the age of its run, by time and finds those that overlap.
 pub(super) fn groups(parts: &mut [(usize, Part<'_>)], groups: &mut Vec<Group>) {
     groups.clear();
     parts.sort_unstable_by_key(|(age, part)| (part.ts_ms[0], *age));
@@ -32,14 +30,14 @@ pub(super) fn groups(parts: &mut [(usize, Part<'_>)], groups: &mut Vec<Group>) {
     }
 }
 
-/// Merges parts that overlap: each time once, as the newest run has it.
+/// Merges overlapping parts: each time appears once, from the newest run.
 pub(super) fn merge_parts(parts: &[(usize, Part<'_>)], put: &mut dyn FnMut(&Part<'_>)) {
     let mut heads: Vec<(usize, Part<'_>)> = parts.to_vec();
-    // The newest first, so that it is met first among equals.
+    // Newest first, so that it comes first among equals.
     heads.sort_unstable_by_key(|&(age, _)| std::cmp::Reverse(age));
     while let Some(first) = (0..heads.len()).min_by_key(|&i| heads[i].1.ts_ms[0]) {
         let ts_ms = heads[first].1.ts_ms[0];
-        // As many as come before the next time of any other.
+        // As many as come before the next time of any other part.
         let others = heads.iter().enumerate().filter(|&(i, _)| i != first);
         let until = others.map(|(_, (_, part))| part.ts_ms[0]).min().unwrap_or(i64::MAX);
         let part = heads[first].1;
@@ -55,9 +53,9 @@ pub(super) fn merge_parts(parts: &[(usize, Part<'_>)], put: &mut dyn FnMut(&Part
     }
 }
 
-/// Merges runs, oldest first, row by row into `sink`, which gets a builder with one more row in it
-/// each time and may take it away. Readings before `from_ms` are left out, and those in damaged
-/// blocks, which `lost` is told of with the run, by its place, and the station.
+/// Merges runs, oldest first, row by row. After each row `sink` gets the builder and may take its
+/// content. Readings before `from_ms` and those in damaged blocks are left out; `lost` is called
+/// for the latter with the index of the run and the station.
 pub(super) fn merge(
     runs: &[&Run],
     from_ms: i64,
@@ -65,7 +63,7 @@ pub(super) fn merge(
     sink: &mut dyn FnMut(&mut RunBuilder) -> Result<(), StoreError>,
     lost: &mut dyn FnMut(usize, StationId, LostPart),
 ) -> Result<(), StoreError> {
-    // Where each run stands: station and row.
+    // The position in each run: station and row.
     let mut at: Vec<(usize, usize)> = vec![(0, 0); runs.len()];
     let (mut parts, mut found) = (Vec::new(), Vec::new());
     loop {
@@ -105,7 +103,7 @@ pub(super) fn merge(
 pub(super) fn merge_fresh(runs: &[&Run]) -> Run {
     let readings: u64 = runs.iter().map(|run| run.readings).sum();
     let mut builder = RunBuilder::with_capacity(readings as usize);
-    // Runs in memory have no file that could be damaged, and the sink takes everything.
+    // Runs in memory have no file that can be damaged, and the sink accepts everything.
     let _ = merge(runs, i64::MIN, &mut builder, &mut |_| Ok(()), &mut |_, _, _| {});
     builder.finish()
 }

@@ -1,36 +1,39 @@
-//! The store on disk.
+//! The on-disk store.
 //!
 //! - `lock`: held while a process has the folder open.
-//! - `mesonet.sqlite`: what changes. The journal of fresh batches, the stations, the series, the
-//!   catalogue of segments. A batch is on disk when its transaction is.
-//! - `alerts.sqlite`: the alerts, see [`AlertStore`](crate::AlertStore).
+//! - `mesonet.sqlite`: everything that changes: the journal of fresh batches, the stations, the
+//!   series and the catalogue of segments. A batch is on disk when its transaction is.
+//! - `alerts.sqlite`: the alerts, see [`AlertStore`](crate::store::AlertStore).
 //! - `mesonet.count`, `alerts.count`: how many changes the databases have acknowledged.
-//! - `segments/`: sealed readings in Arrow files, mapped into memory, never changed.
+//! - `segments/`: sealed readings in Arrow files, memory-mapped and never changed.
 //! - `damaged/`: segments that were found damaged and set aside.
-//! - `orphaned/`: segments that were found beside those of the catalogue.
+//! - `orphaned/`: segments that are not in the catalogue.
 //!
-//! Fresh readings are in memory too, in the same shape as sealed ones: a [`run`](run::Run) of
-//! columns by station, series and time. At the same time the newer run wins; a reading that a
-//! higher revision has overtaken never gets into a run. Readers hold a view of runs that does not
-//! change. Sealing and merging write a new file, make sure that it is on disk, and put it in the
-//! place of what it was made from by one transaction: a process may be killed at any moment.
+//! Fresh readings are also in memory, in the same form as sealed ones: a [`run`](run::Run) of
+//! columns by station, series and time. At the same time the newer run wins; a reading overtaken by
+//! a higher revision never gets into a run. Readers hold an immutable view of the runs. Sealing and
+//! merging write a new file, ensure that it is on disk, and swap it for what it was made from in
+//! one transaction, so the process may be killed at any moment.
 //!
-//! SQLite's write-ahead log ends where a checksum of its own is wrong. Damage to that file is
-//! therefore taken for a write that was not finished: the batches after it, since the last
-//! checkpoint, are lost. The [`count`](count) beside the database tells that they are.
+//! SQLite treats its write-ahead log as ending at the first wrong checksum. Damage to that file
+//! therefore looks like an unfinished write: the batches after it, since the last checkpoint, are
+//! lost. The [`count`](count) beside the database reveals the loss.
 
 pub(super) mod alert_file;
 mod catalogue;
 mod codec;
+mod contents;
 mod count;
 mod fault;
 mod folder;
 mod maintain;
 mod mapped;
 mod merge;
+mod names;
 mod open;
 mod rebuild;
 mod run;
+mod run_builder;
 mod segment;
 mod segment_file;
 mod segment_note;
@@ -50,7 +53,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::{Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError};
-use crate::report::Batch;
+use crate::observation::Batch;
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
 use folder::Folder;
@@ -58,12 +61,12 @@ pub use survey::{Survey, WouldGo};
 use view::View;
 use write::State;
 
-/// How a store on disk is kept.
+/// Options of an [`EmbeddedStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmbeddedOptions {
-    /// Fresh readings from which on [`EmbeddedStore::maintain`] seals them into a segment.
+    /// Number of fresh readings at which [`EmbeddedStore::maintain`] seals them into a segment.
     pub seal_readings: usize,
-    /// Readings of a segment from which on it is not merged into a greater one.
+    /// Number of readings at which a segment is no longer merged into a larger one.
     pub segment_readings: usize,
 }
 
@@ -73,26 +76,26 @@ impl Default for EmbeddedOptions {
     }
 }
 
-/// What maintenance is to do besides sealing and merging.
+/// What maintenance should do besides sealing and merging.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Maintenance {
-    /// Readings before this instant are given up, for good; `None` leaves the cutoff as it is. A
-    /// cutoff never goes back.
+    /// Readings before this instant are dropped for good; `None` leaves the cutoff unchanged. The
+    /// cutoff never moves back.
     pub retain_from_ms: Option<i64>,
-    /// Whether all fresh readings are sealed, however few.
+    /// Whether to seal all fresh readings, however few.
     pub seal_all: bool,
 }
 
 /// What maintenance did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Maintained {
-    /// Readings that were sealed.
+    /// Number of readings that were sealed.
     pub sealed_readings: u64,
-    /// Segments that were merged into greater ones.
+    /// Number of segments that were merged into larger ones.
     pub merged_segments: usize,
-    /// Segments that were deleted as too old.
+    /// Number of segments that were deleted as too old.
     pub expired_segments: usize,
-    /// Readings in them.
+    /// Number of readings in them.
     pub expired_readings: u64,
     /// Damaged files that were set aside.
     pub set_aside: Vec<Fault>,
@@ -101,52 +104,53 @@ pub struct Maintained {
 /// What a check of all files found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
-    /// Stations on record.
+    /// Number of stations on record.
     pub stations: usize,
-    /// Sealed segments that were checked.
+    /// Number of sealed segments that were checked.
     pub segments: usize,
-    /// Readings in them.
+    /// Number of readings in them.
     pub sealed_readings: u64,
-    /// Length of their files.
+    /// Total size of their files.
     pub sealed_bytes: u64,
-    /// Batches in the journal that were checked.
+    /// Number of journal batches that were checked.
     pub journal_batches: usize,
-    /// Readings in them.
+    /// Number of readings in them.
     pub journal_readings: u64,
-    /// Alerts that were checked.
+    /// Number of alerts that were checked.
     pub alerts: usize,
-    /// What is wrong; none for a store that is whole.
+    /// The faults found; empty for an intact store.
     pub faults: Vec<Fault>,
-    /// Those of the faults that were set aside, where that was asked for.
+    /// The faults that were set aside, if that was requested.
     pub set_aside: Vec<Fault>,
 }
 
-/// What a catalogue that was made anew knows.
+/// The content of a rebuilt catalogue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RebuildReport {
-    /// Stations.
+    /// Number of stations.
     pub stations: usize,
-    /// Segments.
+    /// Number of segments.
     pub segments: usize,
-    /// Readings in them that can be read; a corrected one counts once for each segment that holds it.
+    /// Number of readable readings in them; a corrected one counts once per segment that holds it.
     pub readings: u64,
-    /// Fresh batches that were taken over from the old catalogue.
+    /// Number of fresh batches taken over from the old catalogue.
     pub journal_batches: usize,
-    /// Whether there was an old catalogue, which is in `damaged/` now.
+    /// Whether there was an old catalogue, which is now in `damaged/`.
     pub catalogue_kept: bool,
     /// What could not be recovered.
     pub faults: Vec<Fault>,
 }
 
-/// A store in a folder: readings that are on disk when [`append`](Store::append) returns.
+/// A store in a folder, whose readings are on disk when [`append`](Store::append) returns.
 ///
-/// One process has a folder open at a time, and one thread writes to it at a time; readers wait for
-/// nobody. Call [`maintain`](Self::maintain) now and then, from a thread of its own: it seals fresh
-/// readings into files that are mapped into memory, so that the time to open the store does not
-/// grow with what is in it.
+/// Only one process can have a folder open, and one thread writes to it at a time; readers never
+/// wait. Call [`maintain`](Self::maintain) now and then from a separate thread: it seals fresh
+/// readings into memory-mapped files, so that the time to open the store does not grow with its
+/// content.
 ///
 /// ```
-/// use mesonet::{Batch, EmbeddedOptions, EmbeddedStore, Maintenance, Reader, Store, unjudged};
+/// use mesonet::{Batch, EmbeddedStore, Reader, Store};
+/// use mesonet::store::{EmbeddedOptions, Maintenance, unjudged};
 /// # let folder = tempfile::tempdir()?;
 /// # let dir = folder.path();
 /// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
@@ -161,31 +165,31 @@ pub struct RebuildReport {
 #[derive(Debug)]
 pub struct EmbeddedStore {
     options: EmbeddedOptions,
-    /// Whether nothing was in the folder when it was opened.
+    /// Whether the folder held no data when it was opened.
     is_new: bool,
-    /// How many files of unfinished work were deleted then.
+    /// How many unfinished files were deleted then.
     swept_files: usize,
-    /// What readers see: they take it and hold it, and wait for nobody.
+    /// The view that readers clone and hold, without waiting.
     view: ArcSwap<View>,
     faults: Arc<Faults>,
     state: Mutex<State>,
-    /// Held while segments are written.
+    /// Locked while segments are written.
     maintenance: Mutex<()>,
-    /// Last, so that the lock of the folder goes when all else is closed.
+    /// Declared last, so that the folder is unlocked after everything else is closed.
     folder: Folder,
 }
 
 impl EmbeddedStore {
-    /// Opens the store of a folder, which is made if there is none.
+    /// Opens the store in a folder, creating it if needed.
     ///
-    /// Nothing that may be someone's data is deleted: a segment that the catalogue does not know is
-    /// moved to `orphaned/` and named by [`health`](Self::health).
+    /// Nothing that may be someone's data is deleted: a segment that is not in the catalogue is
+    /// moved to `orphaned/` and reported by [`health`](Self::health).
     ///
     /// # Errors
-    /// A folder that another store has open, that a different version wrote, or that cannot be
-    /// read or written; one that holds data but no catalogue, which nothing is written to.
+    /// The folder is open in another store, was written by a different version, or cannot be read
+    /// or written. Or it holds data but no catalogue; nothing is written to it then.
     pub fn open(dir: &Path, options: EmbeddedOptions) -> Result<Self, StoreError> {
-        let (folder, is_new) = Folder::create(dir)?;
+        let (folder, is_new) = contents::create(dir)?;
         let faults: Arc<Faults> = Arc::default();
         let (state, swept_files) = open::load(&folder, is_new, &faults)?;
         let is_new = is_new
@@ -197,50 +201,51 @@ impl EmbeddedStore {
         Ok(Self { options, is_new, swept_files, view, faults, state, maintenance, folder })
     }
 
-    /// Seals, merges and expires what is due, and sets damaged files aside. Appending and reading
-    /// go on meanwhile.
+    /// Seals, merges and expires what is due, and sets damaged files aside. Appends and reads
+    /// continue meanwhile.
     ///
     /// # Errors
-    /// A store that cannot read or write; what was done until then stays done.
+    /// The store cannot be read or written; what was done until then stays done.
     pub fn maintain(&self, maintenance: &Maintenance) -> Result<Maintained, StoreError> {
         self.maintain_all(maintenance)
     }
 
     /// Checks every file of the store in a folder that no process has open.
     ///
-    /// Nothing is written: the folder may be on a disk that is full or mounted read-only. Only if
-    /// `set_aside` says so, what is damaged is set aside afterwards, where it can be: segments,
-    /// batches of the journal, alerts, and the note that acknowledged batches are missing.
+    /// Nothing is written, so the disk may be full or mounted read-only. Only if `set_aside` is
+    /// true is damage set aside afterwards, where possible: segments, journal batches, alerts, and
+    /// the record that acknowledged batches are missing.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The same as for [`open`](Self::open).
     pub fn verify(dir: &Path, set_aside: bool) -> Result<VerifyReport, StoreError> {
         verify::verify(dir, set_aside)
     }
 
-    /// Makes the catalogue of a folder anew from its segments, where it is missing, damaged, or older
-    /// than they are. Each segment says in its file what is needed: readings, verdicts, series and
-    /// stations come back as they were when the last one was written. What can be read of the old
-    /// catalogue, such as fresh batches, is taken over, and the file is kept in `damaged/`; segments
-    /// in `orphaned/` are put back.
+    /// Rebuilds the catalogue of a folder from its segments, if it is missing, damaged or older
+    /// than they are. Each segment file describes what is needed: readings, verdicts, series and
+    /// stations come back as they were when the last segment was written. What can be read of the
+    /// old catalogue, such as fresh batches, is taken over, and the file is kept in `damaged/`.
+    /// Segments in `orphaned/` are put back.
     ///
     /// # Errors
-    /// A catalogue that is whole and knows every segment: nothing is changed. A folder that a
-    /// process has open, or that cannot be read or written.
+    /// The catalogue is intact and lists every segment, and nothing is changed. Or the folder is
+    /// open in another process, or cannot be read or written.
     pub fn rebuild(dir: &Path) -> Result<RebuildReport, StoreError> {
         rebuild::rebuild(dir)
     }
 
-    /// Looks at the store in a folder that no process has open, to tell what giving up readings
-    /// would take from it. Nothing is written.
+    /// Surveys the store in a folder that no process has open, to find out what dropping readings
+    /// would remove. Nothing is written.
     ///
     /// # Errors
-    /// A folder that a process has open, that a different version wrote, or that cannot be read.
+    /// The folder is open in another process, was written by a different version, or cannot be
+    /// read.
     pub fn survey(dir: &Path) -> Result<Survey, StoreError> {
         Survey::open(dir)
     }
 
-    /// How the store is.
+    /// Returns the state of the store.
     pub fn health(&self) -> StoreHealth {
         let view = self.view.load();
         let entries = || view.segments.iter().map(|segment| &segment.entry);
@@ -255,31 +260,31 @@ impl EmbeddedStore {
         }
     }
 
-    /// Whether the folder held no data of any kind when it was opened: no readings, and no alerts,
-    /// products or model runs beside them. Files of other programs do not count.
+    /// Whether the folder held no data of any kind when it was opened: no readings, alerts,
+    /// products or model runs. Files of other programs do not count.
     pub fn is_new(&self) -> bool {
         self.is_new
     }
 
-    /// A small text that was kept with [`meta_set`](Self::meta_set).
+    /// Returns a small text stored with [`meta_set`](Self::meta_set).
     ///
     /// # Errors
-    /// A store that cannot read.
+    /// The store cannot be read.
     pub fn meta_get(&self, name: &str) -> Result<Option<String>, StoreError> {
         self.state().catalogue.meta(&user_name(name))
     }
 
-    /// Keeps a small text beside the readings, such as where they came from.
+    /// Stores a small text alongside the readings, such as where they came from.
     ///
     /// # Errors
-    /// A store that cannot write.
+    /// The store cannot be written.
     pub fn meta_set(&self, name: &str, text: &str) -> Result<(), StoreError> {
         let name = user_name(name);
         let mut state = self.state();
         state.catalogue.transaction(|transaction| catalogue::set_meta(transaction, &name, text))
     }
 
-    // What a panic may have left behind a poisoned lock is taken back by the next writer.
+    // If a panic poisoned the lock, the next writer undoes what it left behind.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -290,7 +295,7 @@ impl EmbeddedStore {
     }
 }
 
-/// Texts of callers are kept apart from those that the store keeps for itself.
+/// Keeps callers' texts apart from the store's own.
 fn user_name(name: &str) -> String {
     format!("user.{name}")
 }

@@ -1,4 +1,4 @@
-//! What the files of a store hold, read when it is opened.
+//! Reads the files of a store when it is opened.
 
 use std::sync::Arc;
 
@@ -15,11 +15,12 @@ use super::stations::{Delta, Stations, take_deltas};
 use super::sweep::{next_segment, sweep};
 use super::view::View;
 use super::write::State;
-use crate::station::StationId;
+use crate::observation::StationId;
 use crate::store::{Directory, StoreError};
 
-/// Reads the database; segments are opened when they are first read. What is damaged is noted and
-/// set aside, and what a killed process left behind is put away. With it how many files of unfinished work were deleted.
+/// Reads the database; segments are opened when they are first read. Damage is recorded and set
+/// aside, and what a killed process left behind is cleaned up. Also returns how many unfinished
+/// files were deleted.
 pub(super) fn load(
     folder: &Folder,
     is_new: bool,
@@ -45,7 +46,7 @@ pub(super) fn load(
 
     let (entries, damaged) = catalogue.segments()?;
     for (id, fault) in damaged {
-        folder.set_aside(&mut catalogue, id, None, &fault)?;
+        catalogue.set_segment_aside(folder, id, None, &fault)?;
         faults.note(fault);
     }
     let swept = sweep(folder, &mut catalogue, &entries, lacks_batches, faults)?;
@@ -80,7 +81,7 @@ pub(super) fn load(
 }
 
 impl State {
-    /// Takes in the journal again.
+    /// Replays the journal.
     fn replay(&mut self, faults: &Faults) -> Result<(), StoreError> {
         for entry in self.catalogue.journal()? {
             match decode_batch(&entry.batch, &self.series) {
@@ -108,7 +109,7 @@ impl State {
     }
 }
 
-/// Takes a batch of the journal apart: what it says of stations, and its readings.
+/// Decodes a journal batch into its station changes and its readings.
 pub(super) fn decode_batch(
     batch: &[u8],
     series: &SeriesTable,
@@ -118,7 +119,7 @@ pub(super) fn decode_batch(
     let run = take_run(&mut bytes, series)?;
     run.check_times()?;
     if !bytes.is_empty() {
-        return Err("bytes are left over".to_owned());
+        return Err("it has trailing bytes".to_owned());
     }
     Ok((deltas, run))
 }

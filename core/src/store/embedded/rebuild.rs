@@ -1,4 +1,4 @@
-//! The catalogue made anew from the segments, where it is lost or damaged.
+//! Rebuilds a lost or damaged catalogue from the segments.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -7,24 +7,25 @@ use std::sync::Arc;
 
 use super::RebuildReport;
 use super::catalogue::{
-    BatchNote, Catalogue, DATABASE, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM,
-    Retired, add_segment, add_series, end_journal, put_batch, put_state, retire_segment,
-    segment_file, set_meta,
+    BatchNote, Catalogue, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM, Retired,
+    add_batch, add_segment, add_series, end_journal, put_state, retire_segment, segment_file,
+    set_meta,
 };
 use super::fault::{Fault, Faults, storage};
-use super::folder::{DAMAGED, Folder, ORPHANED, SEGMENTS, orphaned, sync_folder};
+use super::folder::{Folder, orphaned, sync_folder};
+use super::names::{DAMAGED, DATABASE, ORPHANED, SEGMENTS};
 use super::open::decode_batch;
 use super::segment::Segment;
 use super::segment_note::{Footer, read_footer};
 use super::series_table::SeriesTable;
 use super::stations::StationState;
-use crate::station::StationId;
+use crate::observation::StationId;
 use crate::store::StoreError;
 
-/// The database while it is made.
+/// Name of the new database until it is complete.
 const FRESH: &str = "mesonet.rebuilt";
 
-/// What is taken from a catalogue that can be read in part.
+/// What was taken from a partly readable catalogue.
 #[derive(Default)]
 struct Salvaged {
     texts: Vec<(String, String)>,
@@ -39,7 +40,8 @@ pub(super) fn rebuild(dir: &Path) -> Result<RebuildReport, StoreError> {
     if old.as_ref().is_some_and(|old| is_whole(&folder, old)) {
         return Err(StoreError::Storage {
             path: dir.join(DATABASE).display().to_string(),
-            cause: "the catalogue is whole and knows every segment; nothing was changed".to_owned(),
+            cause: "the catalogue is intact and lists every segment; nothing was changed"
+                .to_owned(),
         });
     }
     let mut report = RebuildReport::default();
@@ -48,7 +50,7 @@ pub(super) fn rebuild(dir: &Path) -> Result<RebuildReport, StoreError> {
     let (footers, superseded) = adopt(&folder, &mut report)?;
 
     for suffix in ["", "-wal", "-shm"] {
-        // What a rebuild left behind that was broken off.
+        // Left behind by an interrupted rebuild.
         let _ = fs::remove_file(dir.join(format!("{FRESH}{suffix}")));
     }
     let mut catalogue = Catalogue::make(dir.join(FRESH))?;
@@ -69,20 +71,20 @@ pub(super) fn rebuild(dir: &Path) -> Result<RebuildReport, StoreError> {
     Ok(report)
 }
 
-/// The old catalogue, where anything of it can be read.
+/// Opens the old catalogue, if any of it can be read.
 fn readable(dir: &Path) -> Option<Catalogue> {
-    // SQLite takes what is empty for a database without tables.
+    // SQLite takes an empty file for a database without tables.
     let length = fs::metadata(dir.join(DATABASE)).ok()?.len();
     if length == 0 {
         return None;
     }
     let old = Catalogue::unwritten(dir).ok()?;
-    // Otherwise nothing is read of a file that is shorter than it was.
+    // Otherwise nothing can be read from a truncated file.
     old.connection.pragma_update(None, "writable_schema", true).ok()?;
     Some(old)
 }
 
-/// Whether there is nothing that a catalogue made anew would know better.
+/// Whether a rebuilt catalogue would know nothing more.
 fn is_whole(folder: &Folder, catalogue: &Catalogue) -> bool {
     let check = || {
         let (series, in_series) = catalogue.series()?;
@@ -103,7 +105,7 @@ fn is_whole(folder: &Folder, catalogue: &Catalogue) -> bool {
     check().unwrap_or(false)
 }
 
-/// Takes what can be read; what cannot is in the old file, which is kept.
+/// Takes what can be read; the rest is in the old file, which is kept.
 fn salvage(old: &Catalogue) -> Salvaged {
     let (series, _) = old.series().unwrap_or_default();
     let (stations, _) = old.stations(&series).unwrap_or_default();
@@ -111,8 +113,8 @@ fn salvage(old: &Catalogue) -> Salvaged {
     Salvaged { texts, series, stations, journal }
 }
 
-/// The segments that can be read, in their order and in `segments/`, and those that others were
-/// merged from.
+/// Collects the readable segments in order, moving them into `segments/`, and those that others
+/// were merged from.
 fn adopt(
     folder: &Folder,
     report: &mut RebuildReport,
@@ -150,7 +152,7 @@ fn adopt(
             continue;
         }
         if !adopted.insert(id) {
-            // Another one of the same number: it gets one of its own.
+            // A different segment with the same number: it gets a new one.
             let next = taken.iter().max().map_or(1, |last| last + 1);
             taken.insert(next);
             footer.entry.id = next;
@@ -158,7 +160,7 @@ fn adopt(
         let to = folder.path.join(segment_file(footer.entry.id));
         if path != to {
             if fs::symlink_metadata(&to).is_ok() {
-                let cause = format!("{} is in its place", segment_file(footer.entry.id));
+                let cause = format!("{} already exists", segment_file(footer.entry.id));
                 report.faults.push(Fault::new(path.display().to_string(), cause));
                 continue;
             }
@@ -240,7 +242,7 @@ fn fill(
             retire_segment(transaction, retired)?;
         }
         for (entry, note) in fresh {
-            put_batch(transaction, entry.id, &note, &entry.batch)?;
+            add_batch(transaction, Some(entry.id), &note, &entry.batch)?;
         }
         end_journal(transaction, last)?;
         for (name, text) in &salvaged.texts {
@@ -252,11 +254,14 @@ fn fill(
     })
 }
 
-/// The stations, each as the newest that tells of it has it.
+/// Returns the stations, each from the newest source that describes it.
 fn stations_of(salvaged: &Salvaged, footers: &[Footer]) -> BTreeMap<StationId, StationState> {
     let mut newest: Vec<&Footer> = footers.iter().collect();
     newest.sort_by_key(|footer| footer.note.generation);
-    let told = newest.iter().flat_map(|footer| &footer.stations);
-    // What the catalogue has is at least as new as its last segment, with all series.
-    told.chain(&salvaged.stations).map(|state| (state.record.station.id, state.clone())).collect()
+    let described = newest.iter().flat_map(|footer| &footer.stations);
+    // The catalogue is at least as new as its last segment, and has all series.
+    described
+        .chain(&salvaged.stations)
+        .map(|state| (state.record.station.id, state.clone()))
+        .collect()
 }

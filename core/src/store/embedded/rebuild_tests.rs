@@ -4,12 +4,12 @@ use std::fs;
 
 use proptest::prelude::*;
 
-use super::catalogue::DATABASE;
 use super::damage_tests::{flip, readings};
+use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal};
 use super::tests::{Act, NAMES, any_act, batch, held, report, ten};
 use super::*;
-use crate::quality::Quality;
+use crate::observation::Quality;
 use crate::store::{AlertStore, Receipt, StationRecord, unjudged};
 
 fn stations(store: &dyn Reader) -> Vec<Arc<StationRecord>> {
@@ -22,10 +22,10 @@ fn lose_catalogue(dir: &Path) {
     }
 }
 
-/// Whatever came in, was sealed and merged: what a rebuilt store holds and answers is the same, and
-/// the same happens to what comes in next.
+/// Whatever was appended, sealed and merged, a rebuilt store has the same content and gives the
+/// same answers, and treats what comes next in the same way.
 #[test]
-fn a_rebuilt_store_is_as_it_was() {
+fn a_rebuilt_store_is_unchanged() {
     let acts = prop::collection::vec(any_act(), 1..20);
     proptest!(ProptestConfig::with_cases(24), |(acts in acts)| {
         let mut store = Temporary::new(SMALL);
@@ -40,7 +40,7 @@ fn a_rebuilt_store_is_as_it_was() {
                 Act::Reopen => store.reopen(),
             }
         }
-        // Something to seal, so that the last segment tells of all stations.
+        // Something to seal, so that the last segment describes all stations.
         let last = batch(vec![report("A", 99, 0, &[1.0], Quality::GOOD)]);
         store.append(&last, &mut unjudged).unwrap();
         seal(&mut store);
@@ -88,14 +88,14 @@ fn revisions_come_back_and_decide_what_a_correction_does() {
 }
 
 #[test]
-fn a_catalogue_that_is_whole_is_left_alone() {
+fn an_intact_catalogue_is_left_alone() {
     let mut store = Temporary::new(SMALL);
     store.append(&ten(), &mut unjudged).unwrap();
     seal(&mut store);
     store.store = None;
     let before = fs::read(store.dir.path().join(DATABASE)).unwrap();
     let refused = EmbeddedStore::rebuild(store.dir.path()).unwrap_err().to_string();
-    assert!(refused.ends_with("knows every segment; nothing was changed"), "{refused}");
+    assert!(refused.ends_with("lists every segment; nothing was changed"), "{refused}");
     assert_eq!(fs::read(store.dir.path().join(DATABASE)).unwrap(), before);
 }
 
@@ -109,7 +109,7 @@ fn a_damaged_catalogue_is_kept_and_fresh_batches_are_taken_from_it() {
     store.append(&fresh, &mut unjudged).unwrap();
     let before = (held(&*store), stations(&*store));
     store.store = None;
-    // A station cannot be read.
+    // The stations cannot be read.
     let path = store.dir.path().join(DATABASE);
     let database = rusqlite::Connection::open(&path).unwrap();
     database.execute("UPDATE station SET state = x'00' WHERE 1", []).unwrap();
@@ -125,7 +125,7 @@ fn a_damaged_catalogue_is_kept_and_fresh_batches_are_taken_from_it() {
 }
 
 #[test]
-fn a_catalogue_that_is_none_or_malformed_is_made_anew_as_the_error_says() {
+fn an_invalid_or_malformed_catalogue_is_rebuilt_as_the_error_says() {
     let mut store = Temporary::new(SMALL);
     store.append(&ten(), &mut unjudged).unwrap();
     seal(&mut store);
@@ -134,13 +134,13 @@ fn a_catalogue_that_is_none_or_malformed_is_made_anew_as_the_error_says() {
     store.store = None;
     let whole = fs::read(&path).unwrap();
     let head = [&whole[..100], &vec![7; whole.len() - 100]].concat();
-    // That of the alerts is a database too, and of one of these versions.
+    // The alert database is a database too, with one of these version numbers.
     drop(AlertStore::open(store.dir.path()).unwrap());
     let alerts = fs::read(store.dir.path().join("alerts.sqlite")).unwrap();
     for bytes in [vec![7; whole.len()], head, alerts] {
         store.store = None;
         fs::write(&path, bytes).unwrap();
-        let advice = "mesonet-server verify --rebuild makes it anew";
+        let advice = "run mesonet-server verify --rebuild to rebuild it";
         let error = EmbeddedStore::open(store.dir.path(), SMALL).unwrap_err().to_string();
         assert!(error.ends_with(advice), "{error}");
         let faults = EmbeddedStore::verify(store.dir.path(), true).unwrap().faults;
@@ -152,7 +152,7 @@ fn a_catalogue_that_is_none_or_malformed_is_made_anew_as_the_error_says() {
 }
 
 #[test]
-fn fresh_batches_that_went_with_the_catalogue_are_told() {
+fn fresh_batches_lost_with_the_catalogue_are_reported() {
     let mut store = Temporary::new(SMALL);
     store.append(&ten(), &mut unjudged).unwrap();
     seal(&mut store);
@@ -165,8 +165,8 @@ fn fresh_batches_that_went_with_the_catalogue_are_told() {
     lose_catalogue(store.dir.path());
     let report = EmbeddedStore::rebuild(store.dir.path()).unwrap();
     assert_eq!(report.faults.len(), 1);
-    let told = &report.faults[0].cause;
-    assert!(told.starts_with("2 acknowledged batches, 2 to 3, are missing"), "{told}");
+    let reported = &report.faults[0].cause;
+    assert!(reported.starts_with("2 acknowledged batches, 2 to 3, are missing"), "{reported}");
     store.reopen();
     assert_eq!((held(&*store), store.health().faults), (sealed, report.faults));
 }
@@ -212,7 +212,7 @@ fn a_block_that_is_damaged_stays_so_when_the_catalogue_is_rebuilt() {
 }
 
 #[test]
-fn a_segment_without_its_footer_is_named_and_kept() {
+fn a_segment_without_its_footer_is_reported_and_kept() {
     let mut store = Temporary::new(SMALL);
     store.append(&ten(), &mut unjudged).unwrap();
     seal(&mut store);

@@ -1,7 +1,7 @@
 //! A run: immutable columns of readings, sorted by station, series and time.
 //!
-//! Fresh readings in memory and sealed ones in mapped files have the same shape, so that one way
-//! of reading and one way of merging serve both.
+//! Fresh readings in memory and sealed ones in mapped files have the same form, so the same code
+//! reads and merges both.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,15 +9,13 @@ use std::sync::Arc;
 use arrow_buffer::ScalarBuffer;
 
 use super::mapped::{Mapped, codes};
-use crate::quality::{Quality, QualityCode};
-use crate::series::SeriesId;
-use crate::station::StationId;
+use crate::observation::{Quality, QualityCode, SeriesId, StationId};
 use crate::time::ClosedWindow;
 
-/// Marks a column that a row leaves out.
+/// Marks a column that a row omits.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The verdict that a reading came in with where the source gave none, as columns hold it.
+/// The source verdict of a reading whose source gave none, as columns hold it.
 pub(super) const UNCHECKED: u8 =
     (Quality::UNCHECKED.base as u8) << 4 | Quality::UNCHECKED.reason as u8;
 
@@ -25,19 +23,20 @@ pub(super) const UNCHECKED: u8 =
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub series: SeriesId,
-    /// Place of the series in the store's table.
+    /// Index of the series in the store's table.
     pub slot: u32,
-    /// Which columns they lie in, and where there.
+    /// Which columns hold the readings, and where.
     pub columns: u32,
     pub start: u32,
     pub len: u32,
-    /// Where their `source` and `revision` start; [`NONE`] where all are unchecked, all are 0.
+    /// Where their `source` and `revision` start; [`NONE`] if all are unchecked or all are 0,
+    /// respectively.
     pub source: u32,
     pub revision: u32,
 }
 
-/// Columns that rows lie in one after the other. `source` and `revision` hold only the rows that
-/// need them.
+/// Columns that hold rows one after another. `source` and `revision` hold only the rows that need
+/// them.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     pub ts_ms: ScalarBuffer<i64>,
@@ -50,19 +49,19 @@ pub(super) struct Columns {
 /// Immutable columns of readings, sorted by station, series and time.
 #[derive(Debug)]
 pub(super) struct Run {
-    /// The stations by ascending id, each with its first row.
+    /// The stations, sorted by id, each with its first row.
     pub stations: Vec<(StationId, u32)>,
     pub rows: Vec<Row>,
     pub columns: Vec<Columns>,
     pub readings: u64,
-    /// Of all readings; the first is later than the last where there are none.
+    /// The span of all readings; the first is after the last if there are none.
     pub first_ms: i64,
     pub last_ms: i64,
     /// The file behind the columns, whose blocks are checked when they are first read.
     pub mapped: Option<Arc<Mapped>>,
-    /// Rows that are not among these because their place in the file is damaged.
+    /// Rows that are missing here because their part of the file is damaged.
     pub lost: Vec<LostRows>,
-    /// What stands in for columns that rows leave out.
+    /// Stand-ins for columns that rows omit.
     unchecked: Vec<u8>,
     zeros: Vec<u8>,
 }
@@ -72,16 +71,16 @@ pub(super) struct Run {
 pub(super) struct LostRows {
     /// The damaged blocks.
     pub blocks: Vec<u32>,
-    /// They are of stations from this one to that one, both included.
+    /// The rows are of stations from the first to the last, both included.
     pub first: StationId,
     pub last: StationId,
 }
 
-/// Readings of a row in a block that is damaged.
+/// Readings of a row in a damaged block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LostPart {
     pub block: u32,
-    /// When they may be.
+    /// The span of time that they may be in.
     pub first_ms: i64,
     pub last_ms: i64,
 }
@@ -97,15 +96,15 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.ts_ms.len()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.ts_ms.is_empty()
     }
 
-    pub fn range(&self, range: Range<usize>) -> Self {
+    pub(super) fn range(&self, range: Range<usize>) -> Self {
         Part {
             ts_ms: &self.ts_ms[range.clone()],
             value: &self.value[range.clone()],
@@ -115,28 +114,24 @@ impl<'a> Part<'a> {
         }
     }
 
-    pub fn quality_codes(&self) -> &'a [QualityCode] {
+    pub(super) fn quality_codes(&self) -> &'a [QualityCode] {
         codes(self.quality)
     }
 
-    pub fn source_codes(&self) -> &'a [QualityCode] {
+    pub(super) fn source_codes(&self) -> &'a [QualityCode] {
         codes(self.source)
     }
 }
 
 impl Run {
-    pub fn empty() -> Self {
-        RunBuilder::default().finish()
-    }
-
-    /// Makes sure that the rows are what the rest relies on: sorted, and within their columns.
-    pub fn check_order(&self) -> Result<(), String> {
+    /// Checks what the rest relies on: that rows are sorted and within their columns.
+    pub(super) fn check_order(&self) -> Result<(), String> {
         let ascending =
             self.stations.windows(2).all(|pair| pair[0] < pair[1] && pair[0].1 < pair[1].1);
         let first = self.stations.first().map_or(0, |first| first.1);
         let last = self.stations.last().map_or(0, |last| last.1 as usize + 1);
         if !ascending || first != 0 || last > self.rows.len() {
-            return Err("its stations are out of order".to_owned());
+            return Err("stations are out of order".to_owned());
         }
         for place in 0..self.stations.len() {
             let rows = &self.rows[self.rows_at(place)];
@@ -156,8 +151,8 @@ impl Run {
         Ok(())
     }
 
-    /// Makes sure that the readings of each row ascend in time.
-    pub fn check_times(&self) -> Result<(), String> {
+    /// Checks that the readings of each row ascend in time.
+    pub(super) fn check_times(&self) -> Result<(), String> {
         for place in 0..self.stations.len() {
             for row in &self.rows[self.rows_at(place)] {
                 let mut last_ms = None;
@@ -177,14 +172,16 @@ impl Run {
                 );
                 if !ascends {
                     let (id, series) = (self.stations[place].0, row.series);
-                    return Err(format!("times of series {series} of station {id} do not ascend"));
+                    return Err(format!(
+                        "times of series {series} of station {id} are not ascending"
+                    ));
                 }
             }
         }
         Ok(())
     }
 
-    pub fn new(
+    pub(super) fn new(
         stations: Vec<(StationId, u32)>,
         rows: Vec<Row>,
         columns: Vec<Columns>,
@@ -213,8 +210,8 @@ impl Run {
         }
     }
 
-    /// The run with other verdicts, for one that lies in one set of columns.
-    pub fn with_quality(&self, quality: &[u8]) -> Self {
+    /// Returns the run with other verdicts; it must lie in one set of columns.
+    pub(super) fn with_quality(&self, quality: &[u8]) -> Self {
         let columns = self
             .columns
             .iter()
@@ -224,24 +221,24 @@ impl Run {
     }
 
     /// Whether any reading may lie in a window.
-    pub fn overlaps(&self, window: ClosedWindow) -> bool {
+    pub(super) fn overlaps(&self, window: ClosedWindow) -> bool {
         self.first_ms <= window.end_ms() && self.last_ms >= window.start_ms()
     }
 
-    /// The rows of a station by its place.
-    pub fn rows_at(&self, place: usize) -> Range<usize> {
+    /// Returns the rows of a station by its index.
+    pub(super) fn rows_at(&self, place: usize) -> Range<usize> {
         let end = self.stations.get(place + 1).map_or(self.rows.len(), |next| next.1 as usize);
         self.stations[place].1 as usize..end
     }
 
-    /// The rows of a station, looked for from where the last one was found: ids that ascend cost
-    /// a step or two.
-    pub fn rows_of(&self, id: StationId, cursor: &mut usize) -> Range<usize> {
+    /// Returns the rows of a station, searching from where the last one was found: ascending ids
+    /// cost a step or two.
+    pub(super) fn rows_of(&self, id: StationId, cursor: &mut usize) -> Range<usize> {
         let stations = &self.stations;
         if stations.get(*cursor).is_none_or(|&(at, _)| at > id) {
             *cursor = 0;
         }
-        // Steps that double, then a search between the last two.
+        // Doubles the step, then searches between the last two positions.
         let (mut low, mut step) = (*cursor, 1);
         while stations.get(low + step).is_some_and(|&(at, _)| at <= id) {
             low += step;
@@ -256,20 +253,25 @@ impl Run {
         }
     }
 
-    /// The row of a series at a station.
-    pub fn row_of(&self, id: StationId, series: SeriesId, cursor: &mut usize) -> Option<usize> {
+    /// Returns the row of a series at a station.
+    pub(super) fn row_of(
+        &self,
+        id: StationId,
+        series: SeriesId,
+        cursor: &mut usize,
+    ) -> Option<usize> {
         let rows = self.rows_of(id, cursor);
         let at = self.rows[rows.clone()].binary_search_by_key(&series, |row| row.series).ok()?;
         Some(rows.start + at)
     }
 
-    /// The times of a row, as they lie there: of a file they may be damaged.
-    pub fn times(&self, row: &Row) -> &[i64] {
+    /// Returns the times of a row as stored: in a file they may be damaged.
+    pub(super) fn times(&self, row: &Row) -> &[i64] {
         let (start, len) = (row.start as usize, row.len as usize);
         &self.columns[row.columns as usize].ts_ms[start..start + len]
     }
 
-    /// Some of the readings of a row, as they lie there.
+    /// Returns some of the readings of a row as stored.
     fn part(&self, row: &Row, range: Range<usize>) -> Part<'_> {
         let columns = &self.columns[row.columns as usize];
         let start = row.start as usize;
@@ -294,9 +296,9 @@ impl Run {
         }
     }
 
-    /// Visits the readings of a row from one time to another, both included, in parts that ascend,
-    /// and what of them lies, or may lie, in damaged blocks. No part is empty.
-    pub fn parts<'a>(
+    /// Visits the readings of a row between two times, both included, in ascending non-empty parts,
+    /// and reports those that lie, or may lie, in damaged blocks.
+    pub(super) fn parts<'a>(
         &'a self,
         row: &Row,
         (first_ms, last_ms): (i64, i64),
@@ -312,7 +314,7 @@ impl Run {
             self.parts_at(row, within(ts_ms), found, lost);
             return;
         };
-        // What is damaged lies between the times on both sides of it.
+        // Damaged readings lie between the times on either side.
         let (mut before_ms, mut damaged) = (self.first_ms, Vec::new());
         let mut lose = |damaged: &mut Vec<u32>, before_ms: i64, after_ms: i64| {
             for block in damaged.drain(..) {
@@ -341,7 +343,7 @@ impl Run {
         }
     }
 
-    /// Visits some readings of a row whose times are whole.
+    /// Visits some readings of a row whose times are intact.
     fn parts_at<'a>(
         &'a self,
         row: &Row,
@@ -383,114 +385,5 @@ impl Run {
         if from < part.len() {
             found(part.range(from..part.len()));
         }
-    }
-}
-
-/// Puts a run together, row by row in order.
-#[derive(Debug)]
-pub(super) struct RunBuilder {
-    stations: Vec<(StationId, u32)>,
-    rows: Vec<Row>,
-    ts_ms: Vec<i64>,
-    value: Vec<f64>,
-    quality: Vec<u8>,
-    source: Vec<u8>,
-    revision: Vec<u8>,
-    first_ms: i64,
-    last_ms: i64,
-}
-
-impl Default for RunBuilder {
-    fn default() -> Self {
-        Self::with_capacity(0)
-    }
-}
-
-impl RunBuilder {
-    pub fn with_capacity(readings: usize) -> Self {
-        Self {
-            stations: Vec::new(),
-            rows: Vec::new(),
-            ts_ms: Vec::with_capacity(readings),
-            value: Vec::with_capacity(readings),
-            quality: Vec::with_capacity(readings),
-            source: Vec::new(),
-            revision: Vec::new(),
-            first_ms: i64::MAX,
-            last_ms: i64::MIN,
-        }
-    }
-
-    /// Readings that were put in.
-    pub fn len(&self) -> usize {
-        self.ts_ms.len()
-    }
-
-    /// Begins the row of a series at a station, after those before it.
-    pub fn row(&mut self, station: StationId, series: SeriesId, slot: u32) {
-        if self.stations.last().is_none_or(|&(last, _)| last != station) {
-            self.stations.push((station, self.rows.len() as u32));
-        }
-        self.rows.push(Row {
-            series,
-            slot,
-            columns: 0,
-            start: self.ts_ms.len() as u32,
-            len: 0,
-            source: self.source.len() as u32,
-            revision: self.revision.len() as u32,
-        });
-    }
-
-    /// Adds readings to the row that was begun, later than those in it.
-    pub fn extend(&mut self, part: &Part<'_>) {
-        self.ts_ms.extend_from_slice(part.ts_ms);
-        self.value.extend_from_slice(part.value);
-        self.quality.extend_from_slice(part.quality);
-        self.source.extend_from_slice(part.source);
-        self.revision.extend_from_slice(part.revision);
-    }
-
-    /// Adds one reading.
-    pub fn push(&mut self, ts_ms: i64, value: f64, quality: u8, source: u8, revision: u8) {
-        self.ts_ms.push(ts_ms);
-        self.value.push(value);
-        self.quality.push(quality);
-        self.source.push(source);
-        self.revision.push(revision);
-    }
-
-    /// Ends the row that was begun; one without a reading is none.
-    pub fn end_row(&mut self) {
-        let Some(row) = self.rows.last_mut() else { return };
-        row.len = (self.ts_ms.len() - row.start as usize) as u32;
-        if row.len == 0 {
-            self.rows.pop();
-            if self.stations.last().is_some_and(|last| last.1 as usize == self.rows.len()) {
-                self.stations.pop();
-            }
-            return;
-        }
-        self.first_ms = self.first_ms.min(self.ts_ms[row.start as usize]);
-        self.last_ms = self.last_ms.max(self.ts_ms[self.ts_ms.len() - 1]);
-        if self.source[row.source as usize..].iter().all(|&source| source == UNCHECKED) {
-            self.source.truncate(row.source as usize);
-            row.source = NONE;
-        }
-        if self.revision[row.revision as usize..].iter().all(|&revision| revision == 0) {
-            self.revision.truncate(row.revision as usize);
-            row.revision = NONE;
-        }
-    }
-
-    pub fn finish(self) -> Run {
-        let columns = Columns {
-            ts_ms: self.ts_ms.into(),
-            value: self.value.into(),
-            quality: self.quality.into(),
-            source: self.source.into(),
-            revision: self.revision.into(),
-        };
-        Run::new(self.stations, self.rows, vec![columns], (self.first_ms, self.last_ms), None)
     }
 }

@@ -1,4 +1,4 @@
-//! A sealed segment: a run in an Arrow IPC file, which is opened when it is first read.
+//! A sealed segment: a run in an Arrow IPC file, opened when it is first read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,23 +13,23 @@ use super::segment_rows::read_run;
 use super::series_table::SeriesTable;
 use crate::time::ClosedWindow;
 
-/// A segment of the catalogue.
+/// A segment in the catalogue.
 #[derive(Debug)]
 pub(super) struct Segment {
     pub entry: SegmentEntry,
     path: PathBuf,
     run: OnceLock<Run>,
-    /// Why nothing of it can be read, for good.
+    /// Why nothing of it can ever be read.
     gone: OnceLock<Fault>,
-    /// Held while it is opened.
+    /// Locked while it is opened.
     opening: Mutex<()>,
-    /// Whether the file goes with the last reader.
+    /// Whether the file is deleted after the last reader.
     obsolete: AtomicBool,
     faults: Arc<Faults>,
 }
 
 impl Segment {
-    pub fn new(dir: &Path, entry: SegmentEntry, faults: &Arc<Faults>) -> Self {
+    pub(super) fn new(dir: &Path, entry: SegmentEntry, faults: &Arc<Faults>) -> Self {
         Self {
             path: dir.join(entry.file()),
             entry,
@@ -42,13 +42,13 @@ impl Segment {
     }
 
     /// Whether any reading may lie in a window.
-    pub fn overlaps(&self, window: ClosedWindow) -> bool {
+    pub(super) fn overlaps(&self, window: ClosedWindow) -> bool {
         self.entry.first_ms <= window.end_ms() && self.entry.last_ms >= window.start_ms()
     }
 
-    /// The readings, of which parts may be damaged; `None` where nothing can be read, be it now or
-    /// for good.
-    pub fn run(&self, series: &SeriesTable) -> Option<&Run> {
+    /// Returns the readings, parts of which may be damaged; `None` if nothing can be read, now or
+    /// ever.
+    pub(super) fn run(&self, series: &SeriesTable) -> Option<&Run> {
         if let Some(run) = self.run.get() {
             return Some(run);
         }
@@ -73,8 +73,8 @@ impl Segment {
         read_run(&Arc::new(mapped), &file, &self.entry, series).map_err(Unmapped::Gone)
     }
 
-    /// Checks the whole file anew, every block and the order of what is in it: what is wrong.
-    pub fn verify(&self, series: &SeriesTable) -> Vec<Fault> {
+    /// Checks the whole file again, every block and the order of its content. Returns the faults.
+    pub(super) fn verify(&self, series: &SeriesTable) -> Vec<Fault> {
         let faults = Arc::new(Faults::default());
         match self.open(series, &faults) {
             Ok(run) => {
@@ -86,24 +86,24 @@ impl Segment {
                 }
             }
             Err(Unmapped::Refused(fault)) => faults.note(fault),
-            // The reason stands first where there are several.
+            // If there are several faults, the cause comes first.
             Err(Unmapped::Gone(fault)) if faults.list().is_empty() => faults.note(fault),
             Err(Unmapped::Gone(_)) => {}
         }
         faults.list()
     }
 
-    /// Why nothing of it can be read, for good.
-    pub fn gone(&self) -> Option<&Fault> {
+    /// Why nothing of it can ever be read.
+    pub(super) fn gone(&self) -> Option<&Fault> {
         self.gone.get()
     }
 
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file is deleted when the last reader is done.
-    pub fn retire(&self) {
+    /// Marks the file to be deleted when the last reader is done.
+    pub(super) fn retire(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
 }
@@ -111,7 +111,7 @@ impl Segment {
 impl Drop for Segment {
     fn drop(&mut self) {
         if *self.obsolete.get_mut() {
-            // What stays behind is put away when the store is opened next.
+            // A file left behind is cleaned up when the store is next opened.
             let _ = fs::remove_file(&self.path);
         }
     }

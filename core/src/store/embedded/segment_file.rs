@@ -1,9 +1,9 @@
 //! The layout of a segment's file: Arrow IPC, one row for each series of each station.
 //!
-//! Readings are lists within the row, uncompressed and aligned, so that what is mapped is handed
-//! out as it lies there. `source` and `revision` are empty lists where all verdicts came in
-//! unchecked and all reports were first ones. The other columns say what the series is, for those
-//! who open the file elsewhere.
+//! Readings are lists within the row, uncompressed and aligned, so that mapped bytes are handed out
+//! as they are. `source` and `revision` are empty lists if all verdicts came in unchecked and all
+//! reports were first ones. The other columns describe the series, for programs that open the file
+//! elsewhere.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -28,20 +28,21 @@ use super::catalogue::{SegmentEntry, segment_file};
 use super::fault::storage;
 use super::mapped::BLOCK_BYTES;
 use super::merge::merge;
-use super::run::{LostPart, NONE, Row, Run, RunBuilder};
+use super::run::{LostPart, NONE, Row, Run};
+use super::run_builder::RunBuilder;
 use super::segment_note::{About, footer_texts};
 use super::series_table::SeriesTable;
-use crate::series::Series;
-use crate::station::StationId;
+use crate::observation::{Series, StationId};
 use crate::store::StoreError;
 
-/// Readings of a record batch: damage to what says whose they are costs so many.
+/// Number of readings in a record batch, all of which are lost if the columns that identify them
+/// are damaged.
 const BATCH_READINGS: usize = 1 << 16;
 
-/// Where messages begin, and every buffer in them.
+/// Alignment of messages and of every buffer in them.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// What the verdicts mean, for those who open the file elsewhere.
+/// What the verdicts mean, for programs that open the file elsewhere.
 const NOTES: [(&str, &str); 2] = [
     (
         "mesonet.quality",
@@ -54,7 +55,7 @@ const NOTES: [(&str, &str); 2] = [
     ("mesonet.empty_lists", "source: all as they come unchecked (0x70); revision: all 0"),
 ];
 
-/// What says whose the readings are stands before them, so that little of a file is read to open it.
+/// The columns that identify the readings come first, so that opening a file reads little of it.
 fn schema() -> Schema {
     let text = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let list = |name: &str, of: DataType| Field::new(name, DataType::List(item(of)), false);
@@ -82,16 +83,15 @@ fn item(of: DataType) -> Arc<Field> {
     Arc::new(Field::new("item", of, false))
 }
 
-/// A segment that was written.
+/// The result of writing a segment.
 pub(super) struct Written {
-    /// `None` where no reading is left; then there is no file.
+    /// `None` if no reading is left; then there is no file.
     pub entry: Option<SegmentEntry>,
-    /// What of the runs lay in damaged blocks: the run by its place, what of it, and of which
-    /// stations, first and last.
+    /// What lay in damaged blocks, by the index of the run and the block.
     pub lost: BTreeMap<(usize, u32), LostSpan>,
 }
 
-/// When readings were that are lost, and of which stations they were, all ends included.
+/// The times and stations of lost readings, all ends included.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LostSpan {
     pub first_ms: i64,
@@ -109,7 +109,7 @@ impl LostSpan {
     }
 }
 
-/// Merges runs, oldest first, into the file of a new segment, which is on disk and has its name
+/// Merges runs, oldest first, into the file of a new segment, which is on disk under its final name
 /// when this returns.
 pub(super) fn write_segment(
     dir: &Path,
@@ -124,7 +124,7 @@ pub(super) fn write_segment(
     let written = write_file(&temporary, id, sequence, runs, series, about).and_then(|written| {
         if written.entry.is_some() {
             let renamed = fs::rename(&temporary, &path).and_then(|()| {
-                // The name is on disk when the folder is.
+                // The name is on disk once the folder is.
                 path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
             });
             renamed.map_err(|error| storage(&path, &error))?;
@@ -132,7 +132,7 @@ pub(super) fn write_segment(
         Ok(written)
     });
     if !written.as_ref().is_ok_and(|written| written.entry.is_some()) {
-        // What stays behind is put away when the store is opened next.
+        // A file left behind is cleaned up when the store is next opened.
         let _ = fs::remove_file(&temporary);
     }
     written
@@ -218,7 +218,7 @@ fn write_file(
     Ok(Written { entry: Some(entry), lost })
 }
 
-/// What is written, with the checksum of each block of it.
+/// A writer that computes the checksum of each block.
 struct Checksummed<W> {
     inner: W,
     hasher: crc32fast::Hasher,
@@ -231,7 +231,8 @@ impl<W: Write> Checksummed<W> {
         Self { inner, hasher: crc32fast::Hasher::new(), length: 0, checksums: Vec::new() }
     }
 
-    /// How much is written, and the checksums of its blocks, the last of which may be a part.
+    /// Returns how much is written, and the checksums of its blocks, the last of which may be
+    /// partial.
     fn so_far(&self) -> (u64, Vec<u32>) {
         let mut checksums = self.checksums.clone();
         if !self.length.is_multiple_of(BLOCK_BYTES as u64) {
@@ -258,7 +259,7 @@ impl<W: Write> Write for Checksummed<W> {
     }
 }
 
-/// The texts of all series, each once, and of each series which are its own.
+/// The distinct texts of all series, and which of them belong to each series.
 struct SeriesNames {
     columns: [(Arc<StringArray>, Vec<i32>); 4],
 }

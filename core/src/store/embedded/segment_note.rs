@@ -1,6 +1,6 @@
-//! What a segment says of itself and of its store, in the footer of its file: enough to make the
-//! catalogue anew. It is JSON, for those who open the file elsewhere; numbers that are not whole are
-//! texts, so that they come back as they were.
+//! The description of a segment and its store in the footer of the segment file: enough to rebuild
+//! the catalogue. It is JSON, for programs that open the file elsewhere; fractional numbers are
+//! strings, so that they come back unchanged.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,22 +15,20 @@ use super::mapped::BLOCK_BYTES;
 use super::series_table::SeriesTable;
 use super::stations::StationState;
 use crate::geo::LonLat;
-use crate::series::{IntervalType, SeriesKey};
-use crate::station::{Station, StationId, StationType};
-use crate::variable::Variable;
+use crate::observation::{IntervalType, SeriesKey, Station, StationId, StationType, Variable};
 
 const SEGMENT: &str = "mesonet.segment";
 const SERIES: &str = "mesonet.series";
 const STATIONS: &str = "mesonet.stations";
-/// CRC-32 of the three.
+/// CRC-32 of the three texts.
 const CHECKSUM: &str = "mesonet.checksum";
 
-/// What a store is while a segment of it is written.
+/// The state of a store when a segment is written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct About {
-    /// The segments that it is merged from.
+    /// The segments that it was merged from.
     pub made_from: Vec<i64>,
-    /// The last batch of the journal that is in a segment.
+    /// The last journal batch that is in a segment.
     pub sealed_to: i64,
     pub generation: u64,
     pub places_generation: u64,
@@ -38,7 +36,7 @@ pub(super) struct About {
     pub stations: Vec<StationState>,
 }
 
-/// What a segment says of itself.
+/// A segment's description of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SegmentNote {
     pub id: i64,
@@ -51,7 +49,7 @@ pub(super) struct SegmentNote {
     pub generation: u64,
     pub places_generation: u64,
     pub retain_from_ms: i64,
-    /// Where what is checked ends, and the CRC-32 of each block of it.
+    /// Where the checked part ends, and the CRC-32 of each of its blocks.
     checked_bytes: u64,
     checksums: Vec<u32>,
 }
@@ -81,17 +79,17 @@ struct StationNote {
     weather: Option<(i64, u8, Vec<String>)>,
 }
 
-/// What the footer of a segment tells.
+/// The content of a segment's footer.
 #[derive(Debug)]
 pub(super) struct Footer {
     pub note: SegmentNote,
     pub series: Vec<SeriesKey>,
     pub stations: Vec<StationState>,
-    /// As the catalogue has it.
+    /// The segment's entry, as in the catalogue.
     pub entry: SegmentEntry,
 }
 
-/// The texts that go into the footer of a segment, of which so many bytes are written.
+/// Returns the texts for the footer of a segment; `entry` covers the bytes written so far.
 pub(super) fn footer_texts(
     entry: &SegmentEntry,
     about: &About,
@@ -134,10 +132,11 @@ pub(super) fn read_footer(path: &Path) -> Result<Footer, Wrong> {
     let file = File::open(path).map_err(failed)?;
     let bytes = super::mapped::map_all(&file).map_err(failed)?;
     let texts = footer_of(&bytes).ok_or("its footer cannot be read")?;
-    let text = |name: &str| texts.get(name).copied().ok_or("its footer does not describe it");
+    let text =
+        |name: &str| texts.get(name).copied().ok_or("its footer does not describe the segment");
     let (note, series, stations) = (text(SEGMENT)?, text(SERIES)?, text(STATIONS)?);
     if text(CHECKSUM)? != checksum([note, series, stations].into_iter()) {
-        return Err("its footer is not as it was written".to_owned());
+        return Err("its footer does not match its checksum".to_owned());
     }
     let wrong = |error: serde_json::Error| error.to_string();
     let note: SegmentNote = serde_json::from_str(note).map_err(wrong)?;
@@ -151,7 +150,7 @@ pub(super) fn read_footer(path: &Path) -> Result<Footer, Wrong> {
     })
 }
 
-/// The texts in the footer of an Arrow file.
+/// Returns the texts in the footer of an Arrow file.
 fn footer_of(bytes: &[u8]) -> Option<HashMap<&str, &str>> {
     let trailer_at = bytes.len().checked_sub(10)?;
     let length =
@@ -162,8 +161,8 @@ fn footer_of(bytes: &[u8]) -> Option<HashMap<&str, &str>> {
 }
 
 impl SegmentNote {
-    /// The segment as the catalogue has it. What is checked by the footer keeps its checksums, also
-    /// where it is damaged; the rest gets them from what is there.
+    /// Returns the segment's entry for the catalogue. The part checked by the footer keeps its
+    /// checksums, even if damaged; the rest gets checksums of what is there.
     fn entry(&self, bytes: &Mmap) -> SegmentEntry {
         let of = |from: usize, to: usize| crc32fast::hash(bytes.get(from..to).unwrap_or_default());
         let checked = usize::try_from(self.checked_bytes).unwrap_or(usize::MAX).min(bytes.len());
@@ -172,7 +171,7 @@ impl SegmentNote {
             let end = bytes.len().min(start + BLOCK_BYTES);
             match self.checksums.get(block) {
                 Some(&written) if end <= checked => written,
-                // Not that of the whole block, so that it counts as damaged.
+                // A wrong checksum for the block, so that it counts as damaged.
                 Some(&written) if of(start, checked) != written => !of(start, end),
                 _ => of(start, end),
             }
@@ -237,7 +236,7 @@ impl StationNote {
 
     fn state(self) -> Result<StationState, Wrong> {
         let number =
-            |text: &str| text.parse::<f64>().map_err(|_| format!("\"{text}\" is no number"));
+            |text: &str| text.parse::<f64>().map_err(|_| format!("\"{text}\" is not a number"));
         let coordinates = LonLat::new(number(&self.lon)?, number(&self.lat)?);
         let station = Station {
             id: self.id,

@@ -1,8 +1,8 @@
-//! The rows of a segment's file, read back; the readings stay where they are.
+//! Reads the rows of a segment file; the readings stay where they are.
 //!
-//! The messages of the file are walked through from its front, each of which says how long it is,
-//! so that the footer, which is for other programs, may be damaged. Where the head of a message is,
-//! the next one is looked for. What cannot be read costs the rows of its record batch.
+//! The messages of the file are walked from the front, using their lengths, so the footer, which is
+//! for other programs, may be damaged. If the head of a message is damaged, the next one is
+//! searched for. What cannot be read costs the rows of its record batch.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,8 +17,7 @@ use super::mapped::{BLOCK_BYTES, Mapped};
 use super::run::{Columns, LostRows, NONE, Row, Run};
 use super::segment_file::ALIGNMENT;
 use super::series_table::SeriesTable;
-use crate::series::SeriesId;
-use crate::station::StationId;
+use crate::observation::{SeriesId, StationId};
 
 const FIRST: StationId = StationId::from_bytes([0; 16]);
 const LAST: StationId = StationId::from_bytes([0xff; 16]);
@@ -27,12 +26,12 @@ const LAST: StationId = StationId::from_bytes([0xff; 16]);
 enum Message {
     /// A record batch: lengths of head and body.
     Batch(usize, usize),
-    /// Another one.
+    /// Any other message.
     Other(usize, usize),
     End,
 }
 
-/// At which column the lists are.
+/// The columns of the lists.
 #[derive(Clone, Copy)]
 struct Layout {
     source: usize,
@@ -42,12 +41,12 @@ struct Layout {
     quality: usize,
 }
 
-/// As files are written; where that cannot be read, it is taken to be so. One that is not has
-/// columns that do not fit one another then.
+/// The layout of files as written, assumed if the schema cannot be read. If that is wrong, the
+/// columns do not fit together.
 const LAYOUT: Layout = Layout { source: 2, revision: 3, time: 4, value: 5, quality: 6 };
 
 impl Layout {
-    /// The layout of a file, by the names of its columns.
+    /// Reads the layout of a file from the names of its columns.
     fn of(mapped: &Mapped) -> Option<Self> {
         let Message::Other(head, _) = message_at(mapped, ALIGNMENT)? else { return None };
         let bytes = &mapped.bytes().as_slice()[ALIGNMENT + 8..ALIGNMENT + head];
@@ -66,7 +65,7 @@ impl Layout {
 /// Reads the rows of a mapped segment.
 ///
 /// # Errors
-/// Nothing of it can be read.
+/// Nothing of the segment can be read.
 pub(super) fn read_run(
     mapped: &Arc<Mapped>,
     file: &str,
@@ -79,15 +78,17 @@ pub(super) fn read_run(
     let span = (entry.first_ms, entry.last_ms);
     let mut run = Run::new(stations, rows, columns, span, Some(Arc::clone(mapped)));
     if run.readings == 0 {
-        return Err(mapped.first_fault().unwrap_or_else(|| Fault::new(file, "holds no readings")));
+        return Err(mapped
+            .first_fault()
+            .unwrap_or_else(|| Fault::new(file, "it holds no readings")));
     }
     run.check_order().map_err(|cause| Fault::new(file, cause))?;
     let (found, written) = (run.readings, entry.readings);
-    // Damage behind the last of them costs none.
+    // Damage after the last row costs nothing.
     if found != written {
         run.lost = lost;
         if run.lost.is_empty() || found > written {
-            mapped.note(format!("{found} readings; {written} were written"));
+            mapped.note(format!("{found} readings; it must have {written}"));
             run.lost.push(LostRows { blocks: vec![0], first: FIRST, last: LAST });
         }
     }
@@ -100,7 +101,7 @@ struct Rows {
     rows: Vec<Row>,
     columns: Vec<Columns>,
     lost: Vec<LostRows>,
-    /// How many of the lost are before the last batch that was read.
+    /// How many of the lost rows are before the last batch that was read.
     closed: usize,
 }
 
@@ -114,7 +115,7 @@ impl Rows {
                 Some(Message::Other(head, body)) => at += head + body,
                 Some(Message::Batch(head, body)) => {
                     if let Err(cause) = self.add(mapped, layout, series, at, (head, body)) {
-                        // Without words it is damage that is noted already.
+                        // Without a cause, the damage is already recorded.
                         if let Some(cause) = cause {
                             mapped.note(format!("record batch at {at}: {cause}"));
                         }
@@ -124,7 +125,7 @@ impl Rows {
                 }
                 None => {
                     let from = at;
-                    // The next record batch; what looks like an end may be anything here.
+                    // Look for the next record batch; what looks like an end may be anything here.
                     at += ALIGNMENT;
                     while at < mapped.bytes().len()
                         && !matches!(message_at(mapped, at), Some(Message::Batch(..)))
@@ -140,7 +141,7 @@ impl Rows {
         }
     }
 
-    /// Notes that what lies from one place to another cannot be read.
+    /// Records that a range of the file cannot be read.
     fn lose(&mut self, mapped: &Mapped, from: usize, to: usize) {
         let mut blocks: Vec<u32> = mapped.damaged_blocks(from..to).collect();
         if blocks.is_empty() {
@@ -150,7 +151,7 @@ impl Rows {
         self.lost.push(LostRows { blocks, first, last: LAST });
     }
 
-    /// Adds the rows of a record batch, all or none. A station may go on in the next one.
+    /// Adds the rows of a record batch, all or none. A station may continue in the next one.
     fn add(
         &mut self,
         mapped: &Mapped,
@@ -163,7 +164,7 @@ impl Rows {
             return Err(None);
         }
         let batch =
-            Batch::new(mapped, at, head).ok_or_else(|| Some("has no buffers".to_owned()))?;
+            Batch::new(mapped, at, head).ok_or_else(|| Some("it has no buffers".to_owned()))?;
         let (stations, ids) = (batch.column::<u8>(1)?, batch.column::<i32>(3)?);
         if !mapped.is_whole(&stations) || !mapped.is_whole(&ids) {
             return Err(None);
@@ -179,7 +180,7 @@ impl Rows {
             revision: batch.column(Batch::list(layout.revision) + 3)?,
         };
         let Columns { ts_ms, value, quality, source, revision } = &own_columns;
-        // Times, values and verdicts have the same offsets: one of them will do.
+        // Times, values and verdicts have the same offsets: any intact one will do.
         let lengths = [ts_ms.len(), value.len(), quality.len()].into_iter().min().unwrap_or(0);
         let same = [layout.time, layout.value, layout.quality];
         let starts = same.into_iter().find_map(|list| batch.offsets(list, lengths).transpose());
@@ -195,7 +196,7 @@ impl Rows {
         };
         for at in 0..batch.rows {
             let id = SeriesId(ids[at]);
-            let slot = table.slot(id).ok_or_else(|| format!("series {id} is not on record"))?;
+            let slot = table.slot(id).ok_or_else(|| format!("unknown series {id}"))?;
             let last = begun.last().or(self.stations.last());
             if last.is_none_or(|&(last, _)| last != station(at)) {
                 begun.push((station(at), (self.rows.len() + rows.len()) as u32));
@@ -204,7 +205,7 @@ impl Rows {
             let own = |offsets: &[u32]| match offsets[at + 1] - offsets[at] {
                 0 => Ok(NONE),
                 own if own == len => Ok(offsets[at]),
-                own => Err(format!("{own} entries for {len} readings")),
+                own => Err(format!("it has {own} entries for {len} readings")),
             };
             let (source, revision) = (own(&of_source)?, own(&of_revision)?);
             rows.push(Row { series: id, slot, columns, start, len, source, revision });
@@ -220,14 +221,14 @@ impl Rows {
     }
 }
 
-/// A record batch as it lies in the file.
+/// A record batch in the file.
 ///
-/// Its buffers are two of each column of numbers, what is null and the numbers; of a list what is
-/// null, where its parts begin, which parts are null, and the parts. Nothing is null.
+/// A column of numbers has two buffers, the nulls and the numbers; a list has four: its nulls, its
+/// offsets, the nulls of its items, and the items. Nothing is null.
 struct Batch<'a> {
     mapped: &'a Mapped,
     rows: usize,
-    /// Where each buffer lies.
+    /// The range of each buffer in the file.
     buffers: Vec<Range<usize>>,
 }
 
@@ -244,25 +245,25 @@ impl<'a> Batch<'a> {
         Some(Self { mapped, rows: usize::try_from(batch.length()).ok()?, buffers })
     }
 
-    /// The first buffer of a list, by the place of its column.
+    /// Returns the first buffer of a list, by the index of its column.
     const fn list(column: usize) -> usize {
         4 + 4 * (column - 2)
     }
 
-    /// The numbers of a buffer, whole or not.
+    /// Returns the numbers of a buffer, intact or not.
     fn column<T: ArrowNativeType>(&self, buffer: usize) -> Result<ScalarBuffer<T>, String> {
         let bytes = self.mapped.bytes();
         let range = self.buffers.get(buffer).filter(|range| range.end <= bytes.len());
-        let range = range.ok_or_else(|| format!("has no buffer {buffer}"))?;
+        let range = range.ok_or_else(|| format!("it has no buffer {buffer}"))?;
         let slice = bytes.slice_with_length(range.start, range.len());
         if !slice.as_ptr().cast::<T>().is_aligned() || range.len() % size_of::<T>() != 0 {
-            return Err(format!("buffer {buffer} is out of line"));
+            return Err(format!("buffer {buffer} is misaligned"));
         }
         Ok(slice.into())
     }
 
-    /// Where the rows of a list begin, in ascending order and within so many entries; `None` where
-    /// that is damaged.
+    /// Returns where the rows of a list begin, checked to ascend and stay within `entries`; `None`
+    /// if that is damaged.
     fn offsets(&self, list: usize, entries: usize) -> Result<Option<Vec<u32>>, String> {
         let offsets = self.column::<i32>(Self::list(list) + 1)?;
         if !self.mapped.is_whole(&offsets) {
@@ -278,7 +279,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The message that begins at a place, where its head is whole.
+/// Returns the message that begins at a position, if its head is intact.
 fn message_at(mapped: &Mapped, at: usize) -> Option<Message> {
     let word = |at: usize| {
         let bytes = mapped.bytes().as_slice().get(at..at + 4)?.try_into().ok()?;
@@ -297,7 +298,7 @@ fn message_at(mapped: &Mapped, at: usize) -> Option<Message> {
     }
     let message = root_as_message(&mapped.bytes().as_slice()[at + 8..end]).ok()?;
     let body = usize::try_from(message.bodyLength()).ok()?;
-    // One that the file is too short for is the last.
+    // A message that the file is too short for is the last one.
     (end.checked_add(body)? <= mapped.length()).then_some(match message.header_type() {
         MessageHeader::RecordBatch => Message::Batch(head, body),
         _ => Message::Other(head, body),

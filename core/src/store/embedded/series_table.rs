@@ -1,12 +1,11 @@
-//! The series of a store, each with a place that it keeps while the store is open.
+//! The series of a store, each with an index that is fixed while the store is open.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::series::{Series, SeriesId, SeriesKey};
+use crate::observation::{Series, SeriesId, SeriesKey};
 
-/// The series that were ever met. Runs name them by their places, so that nothing is looked up
-/// when readings are read.
+/// All series ever seen. Runs refer to them by index, so that reading needs no lookups.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SeriesTable {
     pub list: Vec<Arc<Series>>,
@@ -15,16 +14,16 @@ pub(super) struct SeriesTable {
 }
 
 impl SeriesTable {
-    pub fn slot(&self, id: SeriesId) -> Option<u32> {
+    pub(super) fn slot(&self, id: SeriesId) -> Option<u32> {
         self.by_id.get(&id).copied()
     }
 
-    pub fn slot_of(&self, key: &SeriesKey) -> Option<u32> {
+    pub(super) fn slot_of(&self, key: &SeriesKey) -> Option<u32> {
         self.by_key.get(key).copied()
     }
 
-    /// Adds a series; `None` where its id is taken by another.
-    pub fn add(&mut self, key: &SeriesKey) -> Option<u32> {
+    /// Adds a series; `None` if its id belongs to another.
+    pub(super) fn add(&mut self, key: &SeriesKey) -> Option<u32> {
         let series = Arc::new(Series::from(key.clone()));
         if self.by_id.contains_key(&series.id) {
             return None;

@@ -1,16 +1,17 @@
-//! What a store finds when it is opened: nothing that may be someone's data is deleted or hidden.
+//! Opening a store never deletes or hides anything that may be someone's data.
 
 use std::fs;
 use std::path::PathBuf;
 
-use super::catalogue::{Catalogue, DATABASE, add_segment};
+use super::catalogue::{Catalogue, add_segment};
+use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal};
 use super::tests::{batch, held, report, ten};
 use super::*;
-use crate::quality::Quality;
+use crate::observation::Quality;
 use crate::store::unjudged;
 
-/// The names of the files in a folder of a store.
+/// Returns the names of the files in a folder of a store.
 fn names(store: &Temporary, folder: &str) -> Vec<String> {
     let entries = fs::read_dir(store.dir.path().join(folder));
     let mut names: Vec<String> = entries.map_or_else(
@@ -21,7 +22,7 @@ fn names(store: &Temporary, folder: &str) -> Vec<String> {
     names
 }
 
-/// Every file below a folder with its content.
+/// Returns every file below a folder with its content.
 fn all_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -40,7 +41,7 @@ fn later() -> Batch {
     batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)])
 }
 
-/// A store of which nothing is fresh.
+/// A store without fresh readings.
 fn sealed() -> Temporary {
     let mut store = Temporary::new(SMALL);
     store.append(&ten(), &mut unjudged).unwrap();
@@ -49,7 +50,7 @@ fn sealed() -> Temporary {
 }
 
 #[test]
-fn a_segment_that_the_catalogue_does_not_know_is_moved_aside_and_named() {
+fn a_segment_that_is_not_in_the_catalogue_is_moved_aside_and_reported() {
     let mut store = sealed();
     let segments = store.dir.path().join("segments");
     store.store = None;
@@ -64,11 +65,11 @@ fn a_segment_that_the_catalogue_does_not_know_is_moved_aside_and_named() {
     assert_eq!(faults.len(), 2);
     assert_eq!(
         faults[0].to_string(),
-        "orphaned/00000008.arrow: a segment that the catalogue does not know; it is kept, but its \
+        "orphaned/00000008.arrow: a segment that is not in the catalogue; it is kept, but its \
          readings are not served"
     );
     assert_eq!(held(&store).len(), 90);
-    // A second one of the same name takes another; no new segment takes the name of either.
+    // A second file of the same name gets another name; no new segment takes the name of either.
     store.store = None;
     fs::write(segments.join("00000008.arrow"), "a second one").unwrap();
     store.reopen();
@@ -104,7 +105,7 @@ fn unfinished_work_is_deleted_while_what_it_was_made_from_is_there() {
 }
 
 #[test]
-fn a_superseded_segment_is_deleted_only_while_its_successor_is_whole() {
+fn a_superseded_segment_is_deleted_only_while_its_successor_is_intact() {
     for harmed in [false, true] {
         let mut store = sealed();
         let segments = store.dir.path().join("segments");
@@ -116,7 +117,7 @@ fn a_superseded_segment_is_deleted_only_while_its_successor_is_whole() {
         }
         let merged: Vec<String> = names(&store, "segments");
         store.store = None;
-        // As if the process had been killed before the file was deleted.
+        // As if the process had been killed before deleting the file.
         let retired = "00000002.arrow";
         assert!(!merged.contains(&retired.to_owned()), "{merged:?}");
         fs::write(segments.join(retired), &old).unwrap();
@@ -166,7 +167,7 @@ fn a_folder_of_data_without_its_catalogue_is_refused_and_left_as_it_is() {
                 refused,
                 format!(
                     "{shown}: mesonet.sqlite {catalogue}, but the folder holds {found}. Nothing \
-                     was changed: put the file back, or make it anew from the segments with: \
+                     was changed: put the file back, or rebuild it from the segments with: \
                      mesonet-server verify --rebuild --data {shown}"
                 )
             );
@@ -209,7 +210,7 @@ fn a_folder_of_an_older_version_is_upgraded_in_place() {
     for back in [TO_1, TO_2] {
         let mut store = sealed();
         store.meta_set("from", "Toronto").unwrap();
-        // Some of it in the journal.
+        // Some readings are in the journal.
         store
             .append(&batch(vec![report("A", 77, 0, &[7.0], Quality::GOOD)]), &mut unjudged)
             .unwrap();
@@ -217,7 +218,7 @@ fn a_folder_of_an_older_version_is_upgraded_in_place() {
         store.store = None;
         change(store.dir.path(), back);
         let report = EmbeddedStore::verify(store.dir.path(), false).unwrap();
-        assert_eq!(report.faults, [], "what is only read stays as it is");
+        assert_eq!(report.faults, [], "a folder that is only read is unchanged");
         store.reopen();
         assert_eq!((held(&store), store.health().faults), (expected, vec![]));
         assert_eq!(store.meta_get("from").unwrap().as_deref(), Some("Toronto"));
@@ -228,9 +229,9 @@ fn a_folder_of_an_older_version_is_upgraded_in_place() {
     }
 }
 
-/// A flipped digit would give up every reading.
+/// A flipped digit could otherwise drop every reading.
 #[test]
-fn a_damaged_instant_of_retention_gives_nothing_up() {
+fn a_damaged_retention_cutoff_drops_nothing() {
     let mut store = sealed();
     store
         .maintain(&Maintenance { retain_from_ms: Some(-1_000), ..Maintenance::default() })
@@ -239,7 +240,7 @@ fn a_damaged_instant_of_retention_gives_nothing_up() {
     store.store = None;
     let path = store.dir.path().to_owned();
     change(&path, "UPDATE meta SET text = '9000' WHERE name = 'store.retain_from_ms'");
-    let cause = "store.retain_from_ms is \"9000\", which is not as it was written";
+    let cause = "store.retain_from_ms is \"9000\", which does not match its checksum";
     let error = EmbeddedStore::open(&path, SMALL).unwrap_err().to_string();
     assert!(error.contains(cause), "{error}");
     assert!(error.contains("--rebuild"), "{error}");
@@ -251,14 +252,17 @@ fn a_damaged_instant_of_retention_gives_nothing_up() {
 }
 
 #[test]
-fn a_damaged_text_of_a_caller_is_refused_and_another_may_take_its_place() {
+fn a_damaged_text_of_a_caller_is_refused_and_can_be_replaced() {
     let mut store = sealed();
     store.meta_set("from", "Toronto").unwrap();
     store.store = None;
     change(store.dir.path(), "UPDATE meta SET text = 'Taronto' WHERE name = 'user.from'");
     store.reopen();
     let error = store.meta_get("from").unwrap_err().to_string();
-    assert!(error.contains("user.from is \"Taronto\", which is not as it was written"), "{error}");
+    assert!(
+        error.contains("user.from is \"Taronto\", which does not match its checksum"),
+        "{error}"
+    );
     store.meta_set("from", "Toronto").unwrap();
     assert_eq!(store.meta_get("from").unwrap().as_deref(), Some("Toronto"));
     store.store = None;
@@ -305,4 +309,19 @@ fn a_segment_with_its_columns_in_the_older_order_is_read() {
     drop(catalogue);
     store.reopen();
     assert_eq!((held(&store), store.health().faults), (expected, vec![]));
+}
+
+/// A name that leads nowhere is not a catalogue that is missing: the folder may hold one.
+#[cfg(unix)]
+#[test]
+fn a_catalogue_that_cannot_be_looked_at_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = dir.path().join(DATABASE);
+    std::os::unix::fs::symlink(&database, &database).unwrap();
+    let error = contents::check_catalogue(dir.path()).unwrap_err();
+    assert!(
+        matches!(&error, StoreError::Storage { path, .. } if path.ends_with(DATABASE)),
+        "{error}"
+    );
+    assert!(EmbeddedStore::open(dir.path(), SMALL).is_err());
 }

@@ -1,4 +1,4 @@
-//! The stations of a store: the part of its state that is in memory and changes.
+//! The stations of a store: the mutable state in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,33 +7,31 @@ use super::codec::{Bytes, Writer, Wrong};
 use super::run::Run;
 use super::series_table::SeriesTable;
 use crate::geo::{LonLat, StationIndex};
-use crate::report::{Batch, Report};
-use crate::series::SeriesId;
-use crate::station::{Station, StationId, StationType};
+use crate::observation::{Batch, Report, SeriesId, Station, StationId, StationType};
 use crate::store::{Directory, StationRecord, StationSeries, described};
 
 /// One station.
 #[derive(Clone, Debug)]
 pub(super) struct StationState {
-    /// Shared with the directories that were given out: a change copies it.
+    /// Shared with directories handed out: a change copies it.
     pub record: Arc<StationRecord>,
-    /// Time and revision of the report whose weather the record shows.
+    /// Time and revision of the report that the record's weather is from.
     weather_of: (i64, u8),
-    /// Time of the newest reading of each series, in step with `record.series`: a later one is new
-    /// without a look at the runs.
+    /// Time of the newest reading of each series, parallel to `record.series`: a later reading is
+    /// new, without a lookup in the runs.
     newest_ms: Vec<i64>,
-    /// Whether the database has an older state of it than the journal.
+    /// Whether the database has an older state of the station than the journal.
     unsealed: bool,
 }
 
-/// All stations, and how to get back to what they were before a batch that fails.
+/// All stations, and how to undo a batch that fails.
 #[derive(Debug, Default)]
 pub(super) struct Stations {
     places: HashMap<StationId, u32>,
     states: Vec<StationState>,
-    /// Places by ascending id.
+    /// Places, sorted by id.
     order: Vec<u32>,
-    /// The inverse: of each place its rank.
+    /// The inverse: the rank of each place.
     ranks: Vec<u32>,
     index: Arc<StationIndex>,
     pub generation: u64,
@@ -51,7 +49,7 @@ struct Undo {
     index: Arc<StationIndex>,
 }
 
-/// What a batch says of one station besides its readings, as the journal keeps it.
+/// What a batch changes of one station besides its readings, as stored in the journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Delta {
     description: Option<Station>,
@@ -60,8 +58,8 @@ pub(super) struct Delta {
 }
 
 impl Delta {
-    /// Whether it says what the station is, so that the station is on record.
-    pub fn describes(&self) -> bool {
+    /// Whether it describes the station, which puts the station on record.
+    pub(super) fn describes(&self) -> bool {
         self.description.is_some()
     }
 }
@@ -70,37 +68,37 @@ impl Delta {
 pub(super) type Weather = (i64, u8, Vec<String>);
 
 impl StationState {
-    /// Time of the newest reading of a series.
-    pub fn newest_ms(&self, series: SeriesId) -> Option<i64> {
+    /// Returns the time of the newest reading of a series.
+    pub(super) fn newest_ms(&self, series: SeriesId) -> Option<i64> {
         let at = self.record.series.binary_search_by_key(&series, |known| known.series.id).ok()?;
         Some(self.newest_ms[at])
     }
 }
 
 impl Stations {
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.states.len()
     }
 
-    pub fn place(&self, id: StationId) -> Option<u32> {
+    pub(super) fn place(&self, id: StationId) -> Option<u32> {
         self.places.get(&id).copied()
     }
 
-    pub fn state(&self, place: u32) -> &StationState {
+    pub(super) fn state(&self, place: u32) -> &StationState {
         &self.states[place as usize]
     }
 
-    /// The place of a station among all by ascending id.
-    pub fn rank(&self, place: u32) -> u32 {
+    /// Returns the rank of a station by id.
+    pub(super) fn rank(&self, place: u32) -> u32 {
         self.ranks[place as usize]
     }
 
-    pub fn place_of_rank(&self, rank: u32) -> u32 {
+    pub(super) fn place_of_rank(&self, rank: u32) -> u32 {
         self.order[rank as usize]
     }
 
-    /// From here on changes can be taken back.
-    pub fn begin(&mut self) {
+    /// Begins changes that can be rolled back.
+    pub(super) fn begin(&mut self) {
         self.undo = Undo {
             states: Vec::new(),
             touched: vec![false; self.states.len()],
@@ -111,8 +109,8 @@ impl Stations {
         };
     }
 
-    /// Takes back what was changed since [`begin`](Self::begin).
-    pub fn roll_back(&mut self) {
+    /// Undoes the changes since [`begin`](Self::begin).
+    pub(super) fn roll_back(&mut self) {
         let undo = std::mem::take(&mut self.undo);
         for (place, state) in undo.states {
             self.states[place as usize] = state;
@@ -137,7 +135,7 @@ impl Stations {
         state
     }
 
-    /// Describes a station; whether that changes anything.
+    /// Describes a station. Returns whether that changed anything.
     fn describe(&mut self, station: &Station) -> bool {
         let Some(place) = self.place(station.id) else {
             self.places.insert(station.id, self.states.len() as u32);
@@ -165,9 +163,8 @@ impl Stations {
         true
     }
 
-    /// What the reports of a batch say of their stations that is not on record, by ascending id.
-    /// Describes new stations and those that changed on the way.
-    pub fn take_in(&mut self, batch: &Batch) -> Vec<(StationId, Delta)> {
+    /// Applies what a batch says about its stations. Returns what is new about each, sorted by id.
+    pub(super) fn take_in(&mut self, batch: &Batch) -> Vec<(StationId, Delta)> {
         let mut deltas: HashMap<StationId, Delta> = HashMap::new();
         for station in described(batch) {
             if self.describe(station) {
@@ -192,7 +189,7 @@ impl Stations {
         deltas
     }
 
-    /// What of a delta is not on record.
+    /// Returns the part of a delta that is not on record.
     fn news(&self, id: StationId, delta: Delta) -> Delta {
         let Some(place) = self.place(id) else { return delta };
         let state = self.state(place);
@@ -218,9 +215,9 @@ impl Stations {
         }
     }
 
-    /// Applies what the journal or a batch says of a station; of an unknown one without a
-    /// description nothing can be kept.
-    pub fn apply(&mut self, id: StationId, delta: &Delta) {
+    /// Applies a delta from the journal or a batch; one for an unknown station without a
+    /// description is ignored.
+    pub(super) fn apply(&mut self, id: StationId, delta: &Delta) {
         if let Some(station) = &delta.description {
             self.describe(station);
         }
@@ -234,8 +231,8 @@ impl Stations {
         }
     }
 
-    /// Notes which series the stations of a run have, and since and until when.
-    pub fn note(&mut self, run: &Run, series: &SeriesTable) {
+    /// Records which series the stations of a run have, and their first and last times.
+    pub(super) fn note(&mut self, run: &Run, series: &SeriesTable) {
         for place in 0..run.stations.len() {
             let Some(at) = self.place(run.stations[place].0) else { continue };
             let state = self.touch(at);
@@ -248,8 +245,8 @@ impl Stations {
         }
     }
 
-    /// Brings order and index up to date after stations were added or moved.
-    pub fn settle(&mut self) {
+    /// Updates the order and the index after stations were added or moved.
+    pub(super) fn settle(&mut self) {
         if self.order.len() != self.states.len() {
             self.sort();
         }
@@ -273,7 +270,7 @@ impl Stations {
         self.index = Arc::new(StationIndex::new(places));
     }
 
-    pub fn directory(&self) -> Directory {
+    pub(super) fn directory(&self) -> Directory {
         let records = self.order.iter().map(|&place| Arc::clone(&self.state(place).record));
         Directory {
             generation: self.generation,
@@ -283,30 +280,30 @@ impl Stations {
         }
     }
 
-    /// All stations, in no order.
-    pub fn all(&self) -> &[StationState] {
+    /// Returns all stations, in no particular order.
+    pub(super) fn all(&self) -> &[StationState] {
         &self.states
     }
 
-    /// The stations whose state is newer than in the database.
-    pub fn unsealed(&self) -> impl Iterator<Item = &StationState> {
+    /// Returns the stations whose state is newer than in the database.
+    pub(super) fn unsealed(&self) -> impl Iterator<Item = &StationState> {
         self.states.iter().filter(|state| state.unsealed)
     }
 
-    pub fn all_sealed(&mut self) {
+    pub(super) fn all_sealed(&mut self) {
         for state in &mut self.states {
             state.unsealed = false;
         }
     }
 
-    /// Takes in a station from the database.
-    pub fn load(&mut self, state: StationState) {
+    /// Adds a station from the database.
+    pub(super) fn load(&mut self, state: StationState) {
         self.places.insert(state.record.station.id, self.states.len() as u32);
         self.states.push(state);
     }
 
-    /// Ends the opening of a store: from here on it is as its files say.
-    pub fn opened(&mut self) {
+    /// Ends the opening of a store: its state now matches its files.
+    pub(super) fn opened(&mut self) {
         self.sort();
         self.index_places();
         self.begin();
@@ -314,8 +311,8 @@ impl Stations {
 }
 
 impl StationState {
-    /// Notes that there are readings of a series from one time to another.
-    pub fn note(&mut self, table: &SeriesTable, slot: u32, first_ms: i64, last_ms: i64) {
+    /// Records that there are readings of a series between two times.
+    pub(super) fn note(&mut self, table: &SeriesTable, slot: u32, first_ms: i64, last_ms: i64) {
         let series = &table.list[slot as usize];
         let known = &self.record.series;
         let at = known.partition_point(|known| known.series.id < series.id);
@@ -332,8 +329,8 @@ impl StationState {
         }
     }
 
-    /// A station of which no series is known yet.
-    pub fn described(
+    /// Returns a station without known series.
+    pub(super) fn described(
         station: Station,
         update_time_ms: Option<i64>,
         weather: Option<Weather>,
@@ -345,12 +342,12 @@ impl StationState {
         Self { record, weather_of, newest_ms: Vec::new(), unsealed: false }
     }
 
-    pub fn weather(&self) -> Option<Weather> {
+    pub(super) fn weather(&self) -> Option<Weather> {
         let (ts_ms, revision) = self.weather_of;
         self.record.present_weather.clone().map(|weather| (ts_ms, revision, weather))
     }
 
-    pub fn encode(&self) -> Vec<u8> {
+    pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Writer::default();
         put_station(&self.record.station, &mut out);
         put_state(self.record.update_time_ms, self.weather().as_ref(), &mut out);
@@ -363,7 +360,7 @@ impl StationState {
         out.close()
     }
 
-    pub fn decode(bytes: &[u8], table: &SeriesTable) -> Result<Self, Wrong> {
+    pub(super) fn decode(bytes: &[u8], table: &SeriesTable) -> Result<Self, Wrong> {
         let mut bytes = Bytes::open(bytes)?;
         let station = take_station(&mut bytes)?;
         let (update_time_ms, weather) = take_state(&mut bytes)?;
@@ -372,7 +369,7 @@ impl StationState {
         let mut newest_ms = Vec::with_capacity(count);
         for _ in 0..count {
             let id = SeriesId(bytes.u32()? as i32);
-            let slot = table.slot(id).ok_or_else(|| format!("series {id} is not on record"))?;
+            let slot = table.slot(id).ok_or_else(|| format!("unknown series {id}"))?;
             if series.last().is_some_and(|last| last.series.id >= id) {
                 return Err(format!("series {id} is out of order"));
             }
@@ -387,7 +384,7 @@ impl StationState {
     }
 }
 
-/// Writes what a batch says of stations.
+/// Writes the station deltas of a batch.
 pub(super) fn put_deltas(deltas: &[(StationId, Delta)], out: &mut Writer) {
     out.u32(deltas.len() as u32);
     for (id, delta) in deltas {
@@ -413,7 +410,7 @@ pub(super) fn take_deltas(bytes: &mut Bytes<'_>) -> Result<Vec<(StationId, Delta
     Ok(deltas)
 }
 
-/// The bits that tell what is there.
+/// Flags for the fields that are present.
 const UPDATED: u8 = 1;
 const WEATHER: u8 = 2;
 
@@ -469,7 +466,7 @@ fn take_station(bytes: &mut Bytes<'_>) -> Result<Station, Wrong> {
         1 => Some(StationType::OpenCountry),
         2 => Some(StationType::Suburban),
         3 => Some(StationType::OpenWater),
-        other => return Err(format!("{other} is no type of a station")),
+        other => return Err(format!("unknown station type {other}")),
     };
     let coordinates = LonLat::new(bytes.f64()?, bytes.f64()?).map_err(|error| error.to_string())?;
     let sensor_height_m = bytes.f64()?;

@@ -1,11 +1,12 @@
-//! What giving up readings would take, found without changing anything.
+//! Finds out what dropping readings would remove, without changing anything.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, DATABASE, RETAIN_FROM, SegmentEntry};
+use super::catalogue::{Catalogue, RETAIN_FROM, SegmentEntry};
 use super::fault::Faults;
+use super::names::DATABASE;
 use super::open::decode_batch;
 use super::run::Run;
 use super::segment::Segment;
@@ -13,7 +14,7 @@ use super::series_table::SeriesTable;
 use super::unwritten;
 use crate::store::StoreError;
 
-/// The store in a folder that no process has open: see
+/// A survey of the store in a folder that no process has open; see
 /// [`EmbeddedStore::survey`](super::EmbeddedStore::survey).
 #[derive(Debug)]
 pub struct Survey {
@@ -22,16 +23,16 @@ pub struct Survey {
     segments: Vec<SegmentEntry>,
     fresh: Vec<Run>,
     retain_from_ms: i64,
-    /// Shared with others who only read.
+    /// Shared with other readers.
     _lock: Option<File>,
 }
 
-/// What would go if readings before an instant were given up.
+/// What would be removed if readings before an instant were dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WouldGo {
-    /// Readings that would not be served any more; those given up before do not count.
+    /// Number of readings that would no longer be served; those dropped earlier do not count.
     pub readings: u64,
-    /// Segments whose files would be deleted.
+    /// Number of segments whose files would be deleted.
     pub segments: usize,
 }
 
@@ -46,7 +47,7 @@ impl Survey {
             retain_from_ms: i64::MIN,
             _lock: lock,
         };
-        // A folder may hold nothing but products and models.
+        // A folder may hold only products and models.
         if !dir.join(DATABASE).exists() {
             return Ok(survey);
         }
@@ -55,20 +56,20 @@ impl Survey {
         survey.series = catalogue.series()?.0;
         survey.segments = catalogue.segments()?.0;
         for entry in catalogue.journal()? {
-            // What is damaged is not served, so it cannot go.
+            // Damaged batches are not served, so they cannot be removed.
             survey.fresh.extend(decode_batch(&entry.batch, &survey.series).ok().map(|read| read.1));
         }
         Ok(survey)
     }
 
-    /// Time of the newest reading, milliseconds since 1970; `None` where there is none.
+    /// Returns the time of the newest reading, milliseconds since 1970; `None` if there is none.
     pub fn newest_ms(&self) -> Option<i64> {
         let sealed = self.segments.iter().map(|entry| entry.last_ms);
         let fresh = self.fresh.iter().filter(|run| run.readings > 0).map(|run| run.last_ms);
         sealed.chain(fresh).max()
     }
 
-    /// What would go if the readings before an instant were given up.
+    /// Returns what would be removed if the readings before an instant were dropped.
     pub fn before(&self, instant_ms: i64) -> WouldGo {
         let mut would_go = WouldGo::default();
         let faults = Arc::default();
@@ -91,7 +92,7 @@ impl Survey {
         segment.run(&self.series).map_or(0, |run| self.count(run, instant_ms))
     }
 
-    /// The readings of a run before an instant that are not given up yet and can be read.
+    /// Counts the readable readings of a run before an instant that are not dropped yet.
     fn count(&self, run: &Run, instant_ms: i64) -> u64 {
         let span = (self.retain_from_ms, instant_ms.saturating_sub(1));
         if span.0 > span.1 {

@@ -1,8 +1,8 @@
-//! What a process left behind that was killed, put away when a store is opened.
+//! Cleans up after a killed process when a store is opened.
 //!
-//! Deleted is only what the catalogue positively knows to be unfinished or superseded, while what
-//! it was made from or superseded by is there. Anything else that looks like a segment is moved to
-//! `orphaned/` and named; other files are left where they are.
+//! A file is deleted only if the catalogue positively knows that it is unfinished or superseded,
+//! and what it was made from or superseded by exists. Anything else that looks like a segment is
+//! moved to `orphaned/` and reported; other files are left where they are.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 use super::catalogue::{Catalogue, Retired, SegmentEntry, segment_file};
 use super::fault::{Faults, storage};
-use super::folder::{DAMAGED, Folder, ORPHANED, SEGMENTS, orphaned, segment_id, sync_folder};
+use super::folder::{Folder, orphaned, segment_id, sync_folder};
 use super::mapped::Mapped;
+use super::names::{DAMAGED, ORPHANED, SEGMENTS};
 use crate::store::StoreError;
 
-/// What is to become of a file.
+/// What to do with a file.
 enum Fate {
     Delete,
     Keep,
@@ -27,12 +28,12 @@ struct Sweep<'a> {
     entries: HashMap<i64, &'a SegmentEntry>,
     pending: HashMap<i64, Vec<i64>>,
     retired: HashMap<i64, Retired>,
-    /// Whether the journal lacks batches that were acknowledged.
+    /// Whether the journal lacks acknowledged batches.
     lacks_batches: bool,
     faults: &'a Arc<Faults>,
 }
 
-/// Puts away what is left behind; how many files were deleted.
+/// Cleans up what was left behind. Returns how many files were deleted.
 pub(super) fn sweep(
     folder: &Folder,
     catalogue: &mut Catalogue,
@@ -61,14 +62,14 @@ pub(super) fn sweep(
     }
     faults.note_all(orphaned(&folder.path)?);
     if !sweep.pending.is_empty() || !sweep.retired.is_empty() {
-        // Files whose names come back after a loss of power must still be known.
+        // Files whose names come back after a power failure must still be known.
         sync_folder(&folder.path.join(SEGMENTS))?;
         catalogue.forget_swept()?;
     }
     Ok(deleted)
 }
 
-/// An id that no segment of the catalogue and no file has.
+/// Returns an id that no segment of the catalogue and no file has.
 pub(super) fn next_segment(folder: &Folder, catalogue: &Catalogue) -> Result<i64, StoreError> {
     let mut next = catalogue.next_segment()?;
     for name in [SEGMENTS, DAMAGED, ORPHANED] {
@@ -103,7 +104,7 @@ impl Sweep<'_> {
         if superseded { Fate::Delete } else { Fate::MoveTo(ORPHANED) }
     }
 
-    /// Whether what an unfinished segment was made from is there: other segments, or the journal.
+    /// Whether the sources of an unfinished segment exist: other segments, or the journal.
     fn are_there(&self, made_from: &[i64]) -> bool {
         let is_there = |id: &i64| {
             self.entries.get(id).is_some_and(|entry| {
@@ -114,7 +115,7 @@ impl Sweep<'_> {
         !self.lacks_batches && made_from.iter().all(is_there)
     }
 
-    /// Whether the readings of a retired segment are whole in another one, or given up.
+    /// Whether the readings of a retired segment are intact in another one, or were dropped.
     fn is_superseded(&self, id: i64) -> bool {
         let mut id = id;
         // Each was replaced by a later one, so this ends.

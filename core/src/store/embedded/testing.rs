@@ -6,14 +6,14 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A store in a folder of its own, which goes with it.
+/// A store in its own folder, which is deleted with it.
 pub(in crate::store) struct Temporary {
     pub store: Option<EmbeddedStore>,
     options: EmbeddedOptions,
     pub dir: TempDir,
 }
 
-/// Small numbers, so that few readings make many segments.
+/// Low thresholds, so that few readings make many segments.
 pub(in crate::store) const SMALL: EmbeddedOptions =
     EmbeddedOptions { seal_readings: 8, segment_readings: 64 };
 
@@ -24,7 +24,7 @@ impl Temporary {
         Self { store, options, dir }
     }
 
-    /// How many batches the journal has taken since it was made.
+    /// Returns how many batches the journal has ever had.
     pub fn journal_rows(&self) -> i64 {
         let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'journal'";
         self.state().catalogue.connection.query_row(sql, [], |row| row.get(0)).unwrap()

@@ -1,20 +1,19 @@
-//! The store on disk through its files: what survives, what is found damaged, what is refused.
+//! Tests of the on-disk store by its files: what survives, what is found damaged, what is refused.
 
 use std::fs;
 
 use proptest::prelude::*;
 
-use super::catalogue::DATABASE;
+use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal, seal_and_reopen};
 use super::*;
 use crate::geo::LonLat;
-use crate::quality::{Quality, QualityCode};
-use crate::report::{Reading, Report};
-use crate::series::{IntervalType, SeriesId, SeriesKey};
-use crate::station::{Station, StationId, StationType};
+use crate::observation::{
+    IntervalType, Quality, QualityCode, Reading, Report, SeriesId, SeriesKey, Station, StationId,
+    StationType, Variable,
+};
 use crate::store::{MemoryStore, Verdicts, unjudged};
 use crate::time::ClosedWindow;
-use crate::variable::Variable;
 
 pub(super) fn station(native_id: &str) -> Station {
     Station {
@@ -31,7 +30,7 @@ pub(super) fn station(native_id: &str) -> Station {
 
 pub(super) const NAMES: [&str; 3] = ["A", "B", "C"];
 
-/// What the tests report: one series with a verdict of its own, two without.
+/// The series that the tests report: one with a source verdict, two without.
 pub(super) fn keys() -> [SeriesKey; 3] {
     [
         SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
@@ -96,7 +95,7 @@ pub(super) fn held(store: &dyn Reader) -> Held {
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     Append(Vec<Report>, Vec<Verdicts>),
-    /// What came in last comes again.
+    /// The last batch comes again.
     Again,
     Seal,
     SealAll,
@@ -126,10 +125,10 @@ pub(super) fn any_act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Whatever comes in, and whatever is sealed, merged and reopened meanwhile: the store on disk
-/// holds and answers what the store in memory does.
+/// Whatever comes in, and whatever is sealed, merged and reopened meanwhile, the store on disk
+/// holds and answers the same as the store in memory.
 #[test]
-fn the_store_on_disk_is_as_the_store_in_memory() {
+fn the_store_on_disk_matches_the_store_in_memory() {
     let acts = prop::collection::vec(any_act(), 1..25);
     proptest!(ProptestConfig::with_cases(48), |(acts in acts)| {
         let (mut disk, memory) = (Temporary::new(SMALL), MemoryStore::default());
@@ -180,7 +179,7 @@ fn the_store_on_disk_is_as_the_store_in_memory() {
 }
 
 #[test]
-fn a_judge_that_fails_or_panics_leaves_nothing() {
+fn a_judge_that_fails_or_panics_leaves_no_trace() {
     let store = Temporary::new(SMALL);
     store.append(&ten(), &mut unjudged).unwrap();
     let before = (held(&store), store.directory().unwrap());
@@ -196,7 +195,7 @@ fn a_judge_that_fails_or_panics_leaves_nothing() {
     let failed = store.append(&fresh, &mut |_| Err(error.clone()));
     assert_eq!(failed, Err(error));
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        store.append(&fresh, &mut |_| panic!("a judge that panics"))
+        store.append(&fresh, &mut |_| panic!("the judge panics"))
     }));
     assert!(panicked.is_err());
     store.append(&Batch::default(), &mut unjudged).unwrap();
@@ -245,7 +244,7 @@ fn texts_are_kept() {
 }
 
 #[test]
-fn readings_are_given_up_for_good() {
+fn readings_are_dropped_for_good() {
     let mut store = Temporary::new(EmbeddedOptions { seal_readings: 1, segment_readings: 0 });
     for from in [0, 10, 20] {
         let reports = (from..from + 10)
@@ -258,7 +257,7 @@ fn readings_are_given_up_for_good() {
     let from = |ms| Maintenance { retain_from_ms: Some(ms), ..Maintenance::default() };
     assert_eq!(store.maintain(&from(15)).unwrap().expired_segments, 1);
     assert_eq!((held(&store)[0].2, store.health().segments), (15, 2));
-    // It does not go back, not even when the store is opened anew.
+    // The cutoff does not move back, not even when the store is reopened.
     store.maintain(&from(5)).unwrap();
     store.reopen();
     assert_eq!(held(&store)[0].2, 15);
@@ -293,7 +292,7 @@ const HARMS: [(&str, Harm); 4] = [
 ];
 
 #[test]
-fn a_damaged_segment_is_named_and_set_aside() {
+fn a_damaged_segment_is_reported_and_set_aside() {
     for (harm, damage) in HARMS {
         let mut store = Temporary::new(EmbeddedOptions { seal_readings: 1, segment_readings: 0 });
         store.append(&ten(), &mut unjudged).unwrap();
@@ -308,14 +307,14 @@ fn a_damaged_segment_is_named_and_set_aside() {
         let report = EmbeddedStore::verify(store.dir.path(), false).unwrap();
         assert_eq!((report.faults.len(), &*report.faults[0].file), (1, file), "{harm}");
         store.store = Some(EmbeddedStore::open(store.dir.path(), SMALL).unwrap());
-        assert_eq!(held(&store).len(), 1, "{harm}: what is whole is read on");
+        assert_eq!(held(&store).len(), 1, "{harm}: what is intact can still be read");
         assert_eq!(store.health().faults, report.faults);
         let set_aside = store.maintain(&Maintenance::default()).unwrap().set_aside;
         assert_eq!(set_aside, report.faults);
         assert_eq!(store.health().segments, 1);
         let aside = store.dir.path().join("damaged/00000001.arrow");
         assert_eq!(aside.exists(), harm != "deleted");
-        // It is still reported when the store is opened anew; what is left is whole.
+        // It is still reported when the store is reopened; what is left is intact.
         store.reopen();
         assert_eq!(store.health().faults, report.faults);
         store.append(&ten(), &mut unjudged).unwrap();
@@ -343,7 +342,7 @@ fn every_flipped_bit_of_a_segment_is_found() {
 }
 
 #[test]
-fn a_damaged_batch_of_the_journal_is_named_and_set_aside() {
+fn a_damaged_batch_of_the_journal_is_reported_and_set_aside() {
     let mut store = Temporary::new(SMALL);
     store.append(&ten(), &mut unjudged).unwrap();
     let later = batch(vec![report("B", 50, 0, &[7.0], Quality::UNCHECKED)]);
@@ -370,7 +369,7 @@ fn a_damaged_batch_of_the_journal_is_named_and_set_aside() {
 }
 
 #[test]
-fn a_database_that_is_none_is_an_error_that_names_it() {
+fn an_invalid_database_is_an_error_that_names_it() {
     for (harm, damage) in &HARMS[1..3] {
         let mut store = Temporary::new(SMALL);
         store.append(&ten(), &mut unjudged).unwrap();
@@ -388,7 +387,7 @@ fn a_database_that_is_none_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_full_disk_refuses_the_batch_and_reading_goes_on() {
+fn a_full_disk_refuses_the_batch_and_reads_continue() {
     let mut store = Temporary::new(SMALL);
     store.append(&ten(), &mut unjudged).unwrap();
     let before = (held(&store), store.directory().unwrap());
@@ -419,14 +418,14 @@ fn a_full_disk_refuses_the_batch_and_reading_goes_on() {
 }
 
 #[test]
-fn readers_go_on_while_segments_are_merged() {
+fn reads_continue_while_segments_are_merged() {
     let store = Temporary::new(SMALL);
     store.append(&ten(), &mut unjudged).unwrap();
     let expected = held(&store);
     std::thread::scope(|scope| {
         let maintained = scope.spawn(|| {
             for revision in 1..41 {
-                // The same values in newer reports: nothing that is held changes.
+                // The same values in newer reports: the content does not change.
                 let mut ten = ten();
                 ten.reports.iter_mut().for_each(|report| report.revision = revision);
                 assert_eq!(store.append(&ten, &mut unjudged).unwrap().replaced, 90);

@@ -1,5 +1,5 @@
-//! Reading the files of a store without writing a byte: on a disk that is full or mounted
-//! read-only, or as a user who may only read.
+//! Reads the files of a store without writing a byte: on a disk that is full or mounted read-only,
+//! or as a user who may only read.
 
 use std::fmt::Write;
 use std::fs::{File, TryLockError};
@@ -10,15 +10,15 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::{database, storage};
-use super::folder::LOCK;
+use super::names::LOCK;
 use crate::store::StoreError;
 
-/// The file system as SQLite sees it, without locks: those of the folder stand in for them, and a
-/// lock for writing cannot be had on a file that may only be read.
+/// SQLite's file system layer without locks: the lock of the folder replaces them, and a read-only
+/// file cannot be locked for writing.
 const WITHOUT_LOCKS: &str = if cfg!(windows) { "win32-none" } else { "unix-none" };
 
-/// Keeps those out who would write to a folder, together with others who only read, as long as the
-/// file is open. A folder that nobody has ever had open has no lock, and gets none.
+/// Keeps writers out of a folder while the file is open; readers can share it. A folder that was
+/// never opened has no lock file, and gets none.
 pub(super) fn share(dir: &Path) -> Result<Option<File>, StoreError> {
     let path = dir.join(LOCK);
     let lock = match File::open(&path) {
@@ -37,9 +37,9 @@ pub(super) fn share(dir: &Path) -> Result<Option<File>, StoreError> {
 
 /// Opens a database for reading, with what is in its write-ahead log.
 ///
-/// SQLite reads a write-ahead log by an index in a file beside it, which it would have to make. A
-/// connection that has the database to itself keeps the index in memory instead. Without a log it
-/// would make an empty one, unless it is told that nothing changes the file.
+/// SQLite reads a write-ahead log through an index file beside it, which it would have to create. A
+/// connection with exclusive access keeps the index in memory instead. Without a log, SQLite would
+/// create an empty one unless told that the file is immutable.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| database(path, &error);
     let mut log = path.as_os_str().to_owned();
@@ -58,7 +58,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     {
         connection.pragma_update_and_check(None, name, value, |_| Ok(())).or_else(|error| {
             match error {
-                // Not every one of them answers.
+                // Not all of these pragmas return a row.
                 rusqlite::Error::QueryReturnedNoRows => Ok(()),
                 error => Err(failed(error)),
             }
@@ -67,7 +67,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// A path as a part of a URI.
+/// Escapes a path for a URI.
 fn escaped(path: &Path) -> String {
     let mut text = String::new();
     for &byte in path.as_os_str().as_encoded_bytes() {

@@ -1,4 +1,4 @@
-//! A check that writes nothing, whatever lies beside the databases.
+//! Checks write nothing, whatever lies beside the databases.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,14 +7,12 @@ use std::time::SystemTime;
 
 use super::testing::{SMALL, Temporary};
 use super::*;
-use crate::AlertMessage;
+use crate::alert;
 use crate::geo::LonLat;
-use crate::quality::Quality;
-use crate::report::{Reading, Report};
-use crate::series::{IntervalType, SeriesKey};
-use crate::station::{Station, StationId};
+use crate::observation::{
+    IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId, Variable,
+};
 use crate::store::{AlertStore, unjudged};
-use crate::variable::Variable;
 
 /// One reading of one station.
 fn one(ts_ms: i64) -> Batch {
@@ -35,7 +33,7 @@ fn one(ts_ms: i64) -> Batch {
     Batch { stations: vec![station], reports: vec![report] }
 }
 
-/// Every file of a folder as it is.
+/// Returns every file of a folder with its content and time.
 fn tree(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let mut tree = BTreeMap::new();
     for entry in fs::read_dir(dir).unwrap() {
@@ -64,8 +62,7 @@ fn copied(from: &Path, leave_out: &[&str]) -> tempfile::TempDir {
     to
 }
 
-/// A store with one segment, whose other batches are in the write-ahead log only, and with alerts
-/// likewise.
+/// A store with one segment, whose other batches and alerts are only in the write-ahead logs.
 fn at_work() -> (Temporary, AlertStore) {
     let store = Temporary::new(SMALL);
     let alerts = AlertStore::open(store.dir.path()).unwrap().0;
@@ -73,13 +70,13 @@ fn at_work() -> (Temporary, AlertStore) {
     store.maintain(&Maintenance { seal_all: true, retain_from_ms: None }).unwrap();
     store.append(&one(2), &mut unjudged).unwrap();
     store.append(&one(3), &mut unjudged).unwrap();
-    let alert = |id: &str| AlertMessage { id: id.to_owned(), ..AlertMessage::default() };
+    let alert = |id: &str| alert::Message { id: id.to_owned(), ..alert::Message::default() };
     alerts.append(vec![alert("1"), alert("2")]).unwrap();
     (store, alerts)
 }
 
 #[test]
-fn a_check_writes_nothing_and_reads_what_is_in_the_write_ahead_log_only() {
+fn a_check_writes_nothing_and_reads_the_write_ahead_logs() {
     let (mut store, alerts) = at_work();
     for leave_out in [&[][..], &["-shm"], &["lock"], &["lock", "-shm"]] {
         let folder = copied(store.dir.path(), leave_out);
@@ -95,7 +92,7 @@ fn a_check_writes_nothing_and_reads_what_is_in_the_write_ahead_log_only() {
         drop(survey);
         assert!(tree(folder.path()) == before, "{leave_out:?}: something was written");
     }
-    // Closed in order there is no log.
+    // A clean close leaves no log.
     store.store = None;
     drop(alerts);
     let before = tree(store.dir.path());
@@ -106,7 +103,7 @@ fn a_check_writes_nothing_and_reads_what_is_in_the_write_ahead_log_only() {
 }
 
 #[test]
-fn checks_go_on_beside_one_another_and_not_beside_one_who_writes() {
+fn checks_can_run_together_but_not_beside_a_writer() {
     let (mut store, _alerts) = at_work();
     let locked =
         |result: Result<VerifyReport, StoreError>| matches!(result, Err(StoreError::Locked { .. }));
@@ -124,7 +121,7 @@ fn checks_go_on_beside_one_another_and_not_beside_one_who_writes() {
 type Harm = fn(&Path);
 
 #[test]
-fn a_database_that_is_empty_or_none_is_a_fault_and_the_rest_is_checked() {
+fn an_empty_or_invalid_database_is_a_fault_and_the_rest_is_checked() {
     let (mut store, alerts) = at_work();
     store.store = None;
     drop(alerts);
@@ -134,7 +131,7 @@ fn a_database_that_is_empty_or_none_is_a_fault_and_the_rest_is_checked() {
         (
             "mesonet.sqlite",
             |path| fs::write(path, vec![7; 40_000]).unwrap(),
-            "file is not a database; mesonet-server verify --rebuild makes it anew",
+            "file is not a database; run mesonet-server verify --rebuild to rebuild it",
         ),
         ("alerts.sqlite", |path| fs::write(path, vec![7; 40_000]).unwrap(), "not a database"),
     ];

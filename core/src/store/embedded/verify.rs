@@ -1,7 +1,6 @@
-//! A check of every file of a store.
+//! Checks every file of a store.
 //!
-//! Reading comes first and writes nothing. Only then, where it is asked for, is what was found
-//! damaged set aside.
+//! Everything is read first, and nothing is written. Only then, if requested, is damage set aside.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -9,24 +8,26 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::VerifyReport;
-use super::alert_file::{ALERTS, read_alerts, salvage_alerts};
+use super::alert_file::{read_alerts, salvage_alerts};
 use super::catalogue::{
-    BatchNote, Catalogue, DATABASE, JournalEntry, Retired, SegmentEntry, add_lost, add_segment,
+    BatchNote, Catalogue, JournalEntry, Retired, SegmentEntry, add_lost, add_segment,
     begin_segment, end_segment, journal_batch, mark_batch, retire_segment, set_note,
 };
+use super::contents::check_catalogue;
 use super::fault::{Fault, Faults};
-use super::folder::{DAMAGED, Folder, check_catalogue, length, orphaned};
+use super::folder::{Folder, length, orphaned};
 use super::maintain::lost_block;
+use super::names::{ALERTS, DAMAGED, DATABASE};
 use super::open::decode_batch;
 use super::segment::Segment;
 use super::segment_file::write_segment;
 use super::series_table::SeriesTable;
 use super::sweep::next_segment;
 use super::unwritten;
-use crate::station::StationId;
+use crate::observation::StationId;
 use crate::store::StoreError;
 
-/// What keeps others away while files are checked.
+/// Keeps others away while files are checked.
 enum Guard {
     Shared { _lock: Option<File> },
     Alone(Folder),
@@ -34,14 +35,14 @@ enum Guard {
 
 /// A fault, and what can be done about it.
 enum Damage {
-    /// A segment, with its entry where that is whole.
+    /// A segment, with its entry if that is intact.
     Segment(i64, Option<SegmentEntry>, Vec<Fault>),
     Batch(JournalEntry, Fault),
-    /// The note of a batch that is whole, and what it should be.
+    /// The damaged note of an intact batch, and what it should be.
     Note(i64, BatchNote, Fault),
-    /// Acknowledged batches that are missing: somebody takes note of it.
+    /// Acknowledged batches that are missing: the loss can be accepted.
     Missing(Fault),
-    /// Whatever is wrong with the alerts: those that can be read are saved.
+    /// Any fault of the alerts: those that can be read are saved.
     Alerts(Fault),
 }
 
@@ -79,7 +80,7 @@ fn set_aside_all(
                 }
                 Damage::Segment(id, None, faults) => {
                     for fault in faults {
-                        folder.set_aside(&mut catalogue, *id, None, fault)?;
+                        catalogue.set_segment_aside(folder, *id, None, fault)?;
                     }
                 }
                 Damage::Batch(entry, fault) => catalogue
@@ -111,12 +112,11 @@ impl Damage {
     }
 }
 
-/// Checks the journal, the stations, the series and the segments; gives what of it can be set
-/// aside.
+/// Checks the journal, the stations, the series and the segments. Returns what can be set aside.
 fn check_readings(dir: &Path, report: &mut VerifyReport) -> Result<Vec<Damage>, StoreError> {
     let mut damaged = Vec::new();
     match read_readings(dir, report, &mut damaged) {
-        // Of a database that cannot be read the rest of the folder is none the worse.
+        // An unreadable database does not affect the rest of the folder.
         Err(StoreError::Storage { cause, .. }) => report.faults.push(Fault::new(DATABASE, cause)),
         read => read?,
     }
@@ -214,9 +214,9 @@ fn rescue(
     let old = entry.id;
     let segment = Segment::new(&folder.path, entry, &Arc::new(Faults::default()));
     let Some(run) = segment.run(series) else {
-        // What the system refuses is no damage, and stays where it is.
+        // A file that the system refuses is not damaged, and stays where it is.
         let Some(fault) = segment.gone() else { return Ok(()) };
-        return folder.set_aside(catalogue, old, Some(&segment.entry), fault);
+        return catalogue.set_segment_aside(folder, old, Some(&segment.entry), fault);
     };
     let id = next_segment(folder, catalogue)?;
     catalogue.transaction(|transaction| begin_segment(transaction, id, &[old]))?;

@@ -1,4 +1,4 @@
-//! What readers see: the record at one moment, which does not change any more.
+//! What readers see: an immutable snapshot of the record.
 
 use std::sync::Arc;
 
@@ -7,35 +7,33 @@ use super::merge::{Group, groups, merge_parts};
 use super::run::{Part, Run};
 use super::segment::Segment;
 use super::series_table::SeriesTable;
-use crate::quality::QualityCode;
-use crate::series::SeriesId;
-use crate::station::StationId;
+use crate::observation::{QualityCode, SeriesId, StationId};
 use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError};
 use crate::time::ClosedWindow;
 
-/// The record at one moment.
+/// A snapshot of the record.
 #[derive(Clone, Debug)]
 pub(super) struct View {
     pub directory: Arc<Directory>,
     pub series: Arc<SeriesTable>,
-    /// Sealed readings, oldest ingest first.
+    /// The sealed readings, oldest ingest first.
     pub segments: Vec<Arc<Segment>>,
     /// Readings that came in after them, oldest first.
     pub fresh: Vec<Arc<Run>>,
-    /// What of sealed readings is lost for good.
+    /// Sealed readings that are lost for good.
     pub lost: Arc<Vec<Lost>>,
-    /// Readings before it are given up.
+    /// Readings before this instant are dropped.
     pub retain_from_ms: i64,
 }
 
-/// One run while it is read, with the place of the station that was last found.
+/// A run being read, with the position of the last station found.
 struct Source<'a> {
     run: &'a Run,
     segment: Option<&'a Segment>,
     cursor: usize,
 }
 
-/// A part with what tells whose it is: series, place of it, age of the run.
+/// A part with its series, the index of the series and the age of its run.
 type Found<'a> = (SeriesId, u32, usize, Part<'a>);
 
 /// Where the readings of a slice lie.
@@ -62,8 +60,8 @@ impl Merged {
 }
 
 impl View {
-    /// The runs that may have readings in a window, oldest first. Of segments that cannot be read
-    /// every block is missing.
+    /// Returns the runs that may have readings in a window, oldest first. Every block of an
+    /// unreadable segment counts as missing.
     fn sources(&self, window: ClosedWindow, damage: &mut Damage) -> Vec<Source<'_>> {
         let mut sources = Vec::new();
         for segment in self.segments.iter().filter(|segment| segment.overlaps(window)) {
@@ -78,7 +76,7 @@ impl View {
         sources
     }
 
-    /// What is missing of a selection because rows or whole segments are lost.
+    /// Adds what a selection lacks because rows or whole segments are lost.
     fn damage_of_lost(
         &self,
         stations: &[StationId],
@@ -104,14 +102,14 @@ impl View {
     }
 
     /// The time of the newest reading.
-    pub fn newest_ms(&self) -> Option<i64> {
+    pub(super) fn newest_ms(&self) -> Option<i64> {
         let sealed = self.segments.iter().map(|segment| segment.entry.last_ms);
         let fresh = self.fresh.iter().filter(|run| run.readings > 0).map(|run| run.last_ms);
         sealed.chain(fresh).max()
     }
 
-    /// A way to look for single readings.
-    pub fn lookup(&self) -> Lookup<'_> {
+    /// Returns a lookup of single readings.
+    pub(super) fn lookup(&self) -> Lookup<'_> {
         Lookup {
             view: self,
             segments: self.segments.iter().map(|segment| (segment, 0)).collect(),
@@ -121,7 +119,7 @@ impl View {
 }
 
 impl<'a> Source<'a> {
-    /// The readings of a station in the window, of the series that are wanted.
+    /// Finds the readings of a station in the window, for the requested series.
     fn find(
         &mut self,
         id: StationId,
@@ -185,8 +183,8 @@ impl Reader for View {
     }
 }
 
-/// Puts the parts of a station together. Nothing is copied where the parts of a series do not
-/// overlap in time.
+/// Merges the parts of a station. Nothing is copied if the parts of a series do not overlap in
+/// time.
 #[derive(Default)]
 struct Merger<'a> {
     merged: Vec<Merged>,
@@ -198,7 +196,7 @@ impl<'a> Merger<'a> {
     fn pieces(&mut self, found: &mut [Found<'a>]) -> Vec<(u32, Piece<'a>)> {
         self.merged.clear();
         let mut pieces = Vec::with_capacity(found.len());
-        // In order already where they come from one run.
+        // Already in order if they come from one run.
         found.sort_by_key(|&(series, _, age, _)| (series, age));
         for of_series in found.chunk_by(|one, next| one.0 == next.0) {
             let slot = of_series[0].1;
@@ -226,7 +224,7 @@ impl<'a> Merger<'a> {
 
     fn slice<'s>(
         &'s self,
-        series: &'s Arc<crate::series::Series>,
+        series: &'s Arc<crate::observation::Series>,
         piece: &Piece<'s>,
     ) -> SeriesSlice<'s> {
         match piece {
@@ -245,14 +243,14 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// Looks for single readings, the newest run first; stations that ascend are found in a few steps.
+/// Looks up single readings, newest run first; ascending stations are found in a few steps.
 pub(super) struct Lookup<'a> {
     view: &'a View,
     segments: Vec<(&'a Arc<Segment>, usize)>,
     fresh: Vec<(&'a Run, usize)>,
 }
 
-/// One reading that is stored.
+/// A stored reading.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {
     pub value: f64,
@@ -262,7 +260,7 @@ pub(super) struct Stored {
 }
 
 impl Lookup<'_> {
-    pub fn find(&mut self, id: StationId, series: SeriesId, ts_ms: i64) -> Option<Stored> {
+    pub(super) fn find(&mut self, id: StationId, series: SeriesId, ts_ms: i64) -> Option<Stored> {
         if ts_ms < self.view.retain_from_ms {
             return None;
         }
@@ -277,7 +275,7 @@ impl Lookup<'_> {
             if !covers(segment.entry.first_ms, segment.entry.last_ms) {
                 continue;
             }
-            // One in a damaged block is as if it were not there: it may come in again.
+            // A reading in a damaged block counts as absent: it may come in again.
             let Some(run) = segment.run(&self.view.series) else { continue };
             if let Some(stored) = find_in(run, id, series, ts_ms, cursor) {
                 return Some(stored);

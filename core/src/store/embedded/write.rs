@@ -1,5 +1,4 @@
-//! The way in: a batch, and the verdicts on it, become a run, an entry of the journal, and a new
-//! view.
+//! Appending: a batch and the verdicts on it become a run, a journal entry and a new view.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -7,49 +6,47 @@ use std::sync::Arc;
 use super::catalogue::{BatchNote, Catalogue, Lost, add_batch, add_series};
 use super::codec::{Writer as Out, put_run};
 use super::merge::merge_fresh;
-use super::run::{Run, RunBuilder};
+use super::run::Run;
+use super::run_builder::RunBuilder;
 use super::segment::Segment;
 use super::segment_note::About;
 use super::series_table::SeriesTable;
 use super::stations::{Stations, put_deltas};
 use super::view::{Lookup, Stored, View};
-use crate::quality::QualityCode;
-use crate::report::{Batch, Reading};
-use crate::series::{SeriesId, SeriesKey};
-use crate::station::StationId;
+use crate::observation::{Batch, QualityCode, Reading, SeriesId, SeriesKey, StationId};
 use crate::store::{Judge, Receipt, StoreError, Verdicts};
 
-/// Runs of about one size that are merged at once: each reading is then copied a few times only
+/// How many runs of similar size are merged at once: each reading is then copied only a few times
 /// before it is sealed.
 const MERGE_AT_ONCE: usize = 4;
 
-/// All that changes, held by one writer at a time.
+/// All mutable state, held by one writer at a time.
 #[derive(Debug)]
 pub(super) struct State {
     pub catalogue: Catalogue,
     pub stations: Stations,
     pub series: Arc<SeriesTable>,
     pub segments: Vec<Arc<Segment>>,
-    /// Oldest first, each with the last entry of the journal that is in it.
+    /// The fresh runs, oldest first, each with the last journal entry in it.
     pub fresh: Vec<(Arc<Run>, i64)>,
-    /// How many of them are being sealed and stay as they are.
+    /// How many of them are being sealed and must not change.
     pub frozen: usize,
-    /// Batches of the journal that are not sealed.
+    /// Number of journal batches that are not sealed.
     pub journal_batches: usize,
-    /// What of sealed readings is lost for good.
+    /// Sealed readings that are lost for good.
     pub lost: Arc<Vec<Lost>>,
     pub retain_from_ms: i64,
     /// Id of the next segment.
     pub next_segment: i64,
-    /// Whether a batch is on its way in; still so after a judge that panicked.
+    /// Whether a batch is being appended; stays set if a judge panics.
     pub appending: bool,
-    /// What readers see now.
+    /// The view that readers see now.
     pub view: Arc<View>,
 }
 
-/// One reading on its way in.
+/// A reading being appended.
 struct Incoming {
-    /// Place of its station by ascending id.
+    /// Rank of its station by id.
     rank: u32,
     series: SeriesId,
     slot: u32,
@@ -60,8 +57,12 @@ struct Incoming {
 }
 
 impl State {
-    /// Appends a batch; the new view is there when it is on disk.
-    pub fn append(&mut self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+    /// Appends a batch; the new view exists once the batch is on disk.
+    pub(super) fn append(
+        &mut self,
+        batch: &Batch,
+        judge: &mut Judge<'_>,
+    ) -> Result<Receipt, StoreError> {
         if self.appending {
             self.stations.roll_back();
         }
@@ -76,8 +77,8 @@ impl State {
         appended
     }
 
-    /// Refuses what cannot be taken before anything is changed. The series with those of the batch
-    /// that are new.
+    /// Refuses an invalid batch before anything is changed. Returns the series, including the new
+    /// ones of the batch.
     fn check(&self, batch: &Batch) -> Result<Arc<SeriesTable>, StoreError> {
         let mut series = Arc::clone(&self.series);
         let announced: HashSet<StationId> =
@@ -124,7 +125,7 @@ impl State {
         let seen = View { directory, series: Arc::clone(&series), fresh, ..View::clone(&before) };
         let verdicts = judge(&seen)?;
         let run = revise(&run, &seen, &mut before.lookup(), &verdicts, &mut receipt);
-        // The judge has had a directory of this generation already: it tells nothing of verdicts.
+        // The judge has already seen a directory of this generation, from before its verdicts.
         self.stations.generation += u64::from(!changed && receipt.revised > 0);
 
         if !deltas.is_empty() || run.readings > 0 {
@@ -139,9 +140,9 @@ impl State {
                 for fresh in &series.list[known..] {
                     add_series(transaction, fresh)?;
                 }
-                add_batch(transaction, &note, &blob)
+                add_batch(transaction, None, &note, &blob)
             })?;
-            // On disk: from here on nothing can fail.
+            // It is on disk: from here on nothing can fail.
             self.catalogue.acknowledge(id);
             self.series = series;
             self.add_fresh(run, id);
@@ -171,13 +172,14 @@ impl State {
                 });
             }
         }
-        // Stable: of one series and time the later one in the batch stays behind.
+        // The sort is stable: of readings with the same series and time, the later in the batch
+        // stays later.
         incoming.sort_by_key(|reading| (reading.rank, reading.series, reading.ts_ms));
         incoming
     }
 
-    /// Decides which readings get in: of each series and time the last one that no higher revision
-    /// has overtaken, unless it is stored as it came.
+    /// Decides which readings are stored: for each series and time, the last one not overtaken by a
+    /// higher revision, unless it is already stored.
     fn resolve(
         &self,
         incoming: &[Incoming],
@@ -226,8 +228,8 @@ impl State {
         builder.finish()
     }
 
-    /// What a segment that is written now says of the store.
-    pub fn about(&self, made_from: Vec<i64>, sealed_to: i64) -> About {
+    /// Describes the store, for a segment about to be written.
+    pub(super) fn about(&self, made_from: Vec<i64>, sealed_to: i64) -> About {
         About {
             made_from,
             sealed_to,
@@ -238,15 +240,15 @@ impl State {
         }
     }
 
-    /// The id of a new segment.
-    pub fn take_id(&mut self) -> i64 {
+    /// Returns the id for a new segment.
+    pub(super) fn take_id(&mut self) -> i64 {
         self.next_segment += 1;
         self.next_segment - 1
     }
 
-    /// Adds a run that is in the journal. The newest runs are merged when several are of about one
-    /// size, so that few are looked through.
-    pub fn add_fresh(&mut self, run: Run, journal_id: i64) {
+    /// Adds a run that is in the journal. The newest runs are merged when several have a similar
+    /// size, so that few have to be searched.
+    pub(super) fn add_fresh(&mut self, run: Run, journal_id: i64) {
         self.fresh.push((Arc::new(run), journal_id));
         self.journal_batches += 1;
         let mut start = self.fresh.len() - 1;
@@ -264,8 +266,8 @@ impl State {
         }
     }
 
-    /// Makes what is on disk what readers see.
-    pub fn publish(&mut self) {
+    /// Makes the state on disk visible to readers.
+    pub(super) fn publish(&mut self) {
         let known = &self.view.directory;
         let directory = if known.generation == self.stations.generation
             && known.stations.len() == self.stations.len()
@@ -285,8 +287,8 @@ impl State {
     }
 }
 
-/// Finds the places of series. Reports of one feed name their series in one order, so the one that
-/// stood in the same place of the report before is tried first.
+/// Finds the indices of series. Reports of a feed name their series in the same order, so the
+/// series at the same position of the previous report is tried first.
 struct Slots<'a> {
     series: &'a SeriesTable,
     last: Vec<u32>,
@@ -308,8 +310,8 @@ impl Slots<'_> {
     }
 }
 
-/// The run with the verdicts in it: on its own readings, and on older ones, which come along as
-/// they are except for the verdict.
+/// Returns the run with the verdicts in it: on its own readings, and on older ones, which are
+/// copied except for the verdict.
 fn revise(
     run: &Run,
     seen: &View,

@@ -10,9 +10,9 @@ use axum::routing::get;
 
 use super::not_stored;
 use crate::access::Caller;
-use crate::encoding::Accepted;
 use crate::error::ApiError;
-use crate::snapshot::json_value;
+use crate::http::encoding::Accepted;
+use crate::http::snapshot::json_value;
 use crate::state::State;
 
 pub fn router() -> Router<Arc<State>> {
@@ -24,7 +24,7 @@ async fn capabilities(
     caller: Caller,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let limits = BTreeMap::from([("maxValues", Some(state.config().max_model_values as u64))]);
-    let view = state.models().catalogue().capabilities(&caller.of_models(), limits);
+    let limits = BTreeMap::from([("maxValues", Some(state.config.max_model_values as u64))]);
+    let view = state.services.models.catalogue().capabilities(&caller.of_models(), limits);
     json_value(accepted, &view).map(not_stored)
 }

@@ -1,4 +1,4 @@
-//! `/models/coverage`: which models there are, on which grids, of which parts of the globe.
+//! `/models/coverage`: the available models, their grids, and the areas that they cover.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,22 +7,25 @@ use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{GridRun, MAX_TILE_ZOOM, ModelUse, NativeGrid, RunStamp, TILE_SIDE};
+use mesonet::access::ModelUse;
+use mesonet::grid::{MAX_TILE_ZOOM, NativeGrid, TILE_SIDE};
+use mesonet::model;
+use mesonet::model::RunStamp;
 use serde::Serialize;
 
 use super::not_stored;
 use super::runs::forecast_hour_axis;
 use crate::access::{Caller, Granted};
-use crate::encoding::Accepted;
 use crate::error::ApiError;
-use crate::snapshot::json_value;
+use crate::http::encoding::Accepted;
+use crate::http::snapshot::json_value;
 use crate::state::State;
 
 pub fn router() -> Router<Arc<State>> {
     Router::new().route("/models/coverage", get(coverage))
 }
 
-/// The models that the caller may use and of which there is a run.
+/// The models that the caller may use and that have a run.
 #[derive(Serialize)]
 struct Coverage {
     models: BTreeMap<String, ModelCoverage>,
@@ -45,7 +48,7 @@ struct ModelCoverage {
     max_zoom: u32,
 }
 
-/// The box that the cells of a grid lie in; west is greater than east across the antimeridian.
+/// The box around the cells of a grid; west is greater than east across the antimeridian.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bounds {
@@ -68,7 +71,7 @@ impl Bounds {
 }
 
 impl ModelCoverage {
-    fn new(granted: Granted<'_>, run: &GridRun) -> Self {
+    fn new(granted: Granted<'_>, run: &model::Run) -> Self {
         let source = granted.source();
         Self {
             title: source.title().to_owned(),
@@ -92,11 +95,12 @@ async fn coverage(
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
         let mut models = BTreeMap::new();
-        for source in state.models().catalogue().iter() {
-            let granted = Granted::new(state, caller, source.name(), ModelUse::Listing, []);
-            // The capabilities tell of those that the caller may not use.
+        let catalogue = state.services.models.catalogue();
+        for source in catalogue.iter() {
+            let granted = Granted::new(catalogue, caller, source.name(), ModelUse::Listing, []);
+            // The capabilities list those that the caller may not use.
             let Ok(granted) = granted else { continue };
-            if let Some(run) = state.models_with_sample().newest(granted)? {
+            if let Some(run) = state.services.models_with_sample().newest(granted)? {
                 models.insert(source.name().to_owned(), ModelCoverage::new(granted, &run));
             }
         }

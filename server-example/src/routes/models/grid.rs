@@ -1,23 +1,23 @@
-//! `/models/{model}/grid` and `/models/{model}/locate`: the native grid, and the way from latitude
-//! and longitude to a cell of it. Both are additions to the interface.
+//! `/models/{model}/grid` and `/models/{model}/locate`: the native grid, and the cell at a latitude
+//! and longitude. Both are additions to the interface.
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, State as Shared};
+use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{GridDefinition, GridRun, LonLat, ModelUse, Rotation, RunStamp};
+use mesonet::access::ModelUse;
+use mesonet::grid::Rotation;
+use mesonet::model::RunStamp;
+use mesonet::{LonLat, grid, model};
 use serde::Serialize;
 
 use super::coverage::Bounds;
 use super::lasting::Lasting;
-use super::{Asked, nearest, not_stored, run_or_newest, run_stamp};
-use crate::access::{Caller, Granted};
-use crate::encoding::Accepted;
+use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
 use crate::error::ApiError;
-use crate::extract::Query;
-use crate::snapshot::json_value;
+use crate::http::snapshot::json_value;
 use crate::state::State;
 
 pub fn router() -> Router<Arc<State>> {
@@ -26,16 +26,16 @@ pub fn router() -> Router<Arc<State>> {
         .route("/models/{model}/locate", get(locate))
 }
 
-/// A grid as anyone needs it to convert between cells and positions.
+/// A grid with everything needed to convert between cells and positions.
 #[derive(Serialize)]
 struct Grid<'a> {
     run: RunStamp,
     ny: usize,
     nx: usize,
     #[serde(flatten)]
-    definition: &'a GridDefinition,
-    /// The projection as PROJ takes it; x and y of row 0 and column 0 in it, from which the steps go
-    /// on.
+    definition: &'a grid::Definition,
+    /// The PROJ string of the projection, and x and y of row 0 and column 0 in it, from which the
+    /// steps are counted.
     proj: String,
     x0: f64,
     y0: f64,
@@ -46,7 +46,7 @@ struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    fn new(run: &'a GridRun) -> Self {
+    fn new(run: &'a model::Run) -> Self {
         let grid = run.grid();
         let (bottom, right) = (grid.rows() - 1, grid.columns() - 1);
         let (x0, y0) = grid.first_xy();
@@ -67,36 +67,33 @@ impl<'a> Grid<'a> {
 
 async fn grid(
     Shared(state): Shared<Arc<State>>,
-    Path(model): Path<String>,
-    caller: Caller,
-    query: Query,
-    asked_for: Asked,
+    request: ModelRequest,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
-        let granted = Granted::new(state, caller, &model, ModelUse::Listing, [])?;
-        let run = run_or_newest(state, granted, &query)?;
+        let granted = request.granted(state, ModelUse::Listing, [])?;
+        let run = run_or_newest(state, granted, &request.query)?;
         let grid = Grid::new(&run);
-        if run_stamp(&query)?.is_none() {
-            // The next run may have another grid.
-            return json_value(Accepted::of(&asked_for.headers), &grid).map(not_stored);
+        if run_stamp(&request.query)?.is_none() {
+            // The next run may have a different grid.
+            return json_value(request.accepted(), &grid).map(not_stored);
         }
-        asked_for.json(&Lasting::of_definition(granted), &grid)
+        request.json(&Lasting::of_definition(granted), &grid)
     };
     state.look_up(answer).await?
 }
 
-/// The cell that a position lies in.
+/// The cell at a position.
 #[derive(Serialize)]
 struct Located {
     run: RunStamp,
     row: usize,
     col: usize,
-    /// Where the centre of the cell lies.
+    /// The centre of the cell.
     lat: f64,
     lon: f64,
-    /// From the position that was asked for to that centre.
+    /// The distance from the requested position to that centre.
     distance_km: f64,
-    /// The position in rows and columns with their fractions.
+    /// The position in fractional rows and columns.
     fractional_row: f64,
     fractional_col: f64,
     wind_rotation: Rotation,
@@ -104,20 +101,18 @@ struct Located {
 
 async fn locate(
     Shared(state): Shared<Arc<State>>,
-    Path(model): Path<String>,
-    caller: Caller,
-    query: Query,
-    accepted: Accepted,
+    request: ModelRequest,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
-        let granted = Granted::new(state, caller, &model, ModelUse::Listing, [])?;
-        let run = run_or_newest(state, granted, &query)?;
-        let at = query
+        let granted = request.granted(state, ModelUse::Listing, [])?;
+        let run = run_or_newest(state, granted, &request.query)?;
+        let at = request
+            .query
             .place()?
-            .ok_or_else(|| ApiError::BadRequest("lat and lon are needed".to_owned()))?;
+            .ok_or_else(|| ApiError::BadRequest("lat and lon are required".to_owned()))?;
         let grid = run.grid();
         let (row, col) = nearest(&run, at)?;
-        let centre = grid.position(row, col).map_err(ApiError::of)?;
+        let centre = grid.position(row, col)?;
         let (fractional_row, fractional_col) = grid.locate(at);
         let located = Located {
             run: run.definition().run,
@@ -128,9 +123,9 @@ async fn locate(
             distance_km: at.distance_km(centre),
             fractional_row,
             fractional_col,
-            wind_rotation: grid.wind_rotation(row, col).map_err(ApiError::of)?,
+            wind_rotation: grid.wind_rotation(row, col)?,
         };
-        json_value(accepted, &located).map(not_stored)
+        json_value(request.accepted(), &located).map(not_stored)
     };
     state.look_up(answer).await?
 }

@@ -1,45 +1,47 @@
-//! How long an answer lasts, and the tag that tells whether a caller has it.
+//! How long an answer may be cached, and the tag that tells whether a caller has it.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use mesonet::{GridRun, PublishedHour, SourceProduct, TileSampling};
-use sha2::{Digest, Sha256};
+use mesonet::grid::TileSampling;
+use mesonet::model;
+use mesonet::model::{PublishedHour, SourceProduct};
 
-use super::Asked;
+use super::ModelRequest;
 use crate::access::Granted;
-use crate::encoding::Encoding;
 use crate::error::ApiError;
-use crate::snapshot::{VARY, has_already};
+use crate::http::encoding::Encoding;
+use crate::http::etag::{digest, etag, has_already};
+use crate::http::snapshot::VARY;
 
-/// How long an answer from a run lasts.
+/// How long an answer from a run may be cached.
 ///
-/// What is published of a run does not change, so an answer made of it alone lasts for ever. One
-/// that has gaps where something may still be published is asked for again. What not everyone may
-/// have is for no cache that several callers share.
+/// The published part of a run does not change, so an answer made of it alone lasts forever. One
+/// with gaps where something may still be published is revalidated. What not everyone may have is
+/// not for shared caches.
 pub struct Lasting {
     cache_control: HeaderValue,
-    /// What of the run and of the catalogue the answer depends on, beside its address.
+    /// What the answer depends on in the run and the catalogue, besides its address.
     state: Vec<u8>,
 }
 
 impl Lasting {
-    /// Of an answer that shows products at an hour.
-    pub fn at_hour(granted: Granted<'_>, run: &GridRun, hour: usize, products: &[&str]) -> Self {
+    /// For an answer that shows products at one hour.
+    pub fn at_hour(granted: Granted<'_>, run: &model::Run, hour: usize, products: &[&str]) -> Self {
         let published = run.published();
         let hours = published.iter().filter(|published| published.hour == hour);
         let is_final = products.iter().all(|product| run.has(product, hour));
         Self::new(granted, hours, is_final, products)
     }
 
-    /// Of an answer that shows products at all hours.
-    pub fn at_all_hours(granted: Granted<'_>, run: &GridRun, products: &[&str]) -> Self {
+    /// For an answer that shows products at all hours.
+    pub fn at_all_hours(granted: Granted<'_>, run: &model::Run, products: &[&str]) -> Self {
         let hours = 0..run.definition().valid_ms.len();
         let is_final =
             products.iter().all(|product| hours.clone().all(|hour| run.has(product, hour)));
         Self::new(granted, run.published().iter(), is_final, products)
     }
 
-    /// Of an answer that shows what the run is, and nothing of what is in it.
+    /// For an answer that shows the definition of the run, but none of its content.
     pub fn of_definition(granted: Granted<'_>) -> Self {
         Self::new(granted, [].iter(), true, &[])
     }
@@ -53,7 +55,7 @@ impl Lasting {
         let source = granted.source();
         let own_rules = products.iter().filter_map(|name| source.product(name));
         let mut own_rules = own_rules.filter_map(|product| product.tiles_and_series());
-        let is_open = source.access().is_open() && own_rules.all(mesonet::AccessRule::is_open);
+        let is_open = source.access().is_open() && own_rules.all(mesonet::access::Rule::is_open);
         let cache_control = HeaderValue::from_static(match (is_final, is_open) {
             (true, true) => "public, max-age=31536000, immutable",
             (true, false) => "private, max-age=31536000, immutable",
@@ -63,7 +65,7 @@ impl Lasting {
         let of_hour =
             |hour: &PublishedHour| [hour.hour.to_le_bytes(), hour.published_ms.to_le_bytes()];
         let mut state: Vec<u8> = hours.flat_map(of_hour).flatten().collect();
-        // A catalogue that was changed makes other answers of the same run.
+        // A changed catalogue gives different answers from the same run.
         for name in products {
             let sampling = source.product(name).map(SourceProduct::sampling).unwrap_or_default();
             state.push(u8::from(sampling == TileSampling::Nearest));
@@ -74,15 +76,15 @@ impl Lasting {
         Self { cache_control, state }
     }
 
-    /// An answer, or nothing for who has it: then it is not made.
+    /// Answers, or returns 304 to a caller who has the answer: then it is not made.
     pub fn answer(
         &self,
-        asked: &Asked,
+        request: &ModelRequest,
         encoding: Encoding,
         make: impl FnOnce() -> Result<Response, ApiError>,
     ) -> Result<Response, ApiError> {
-        let etag = self.etag(asked, encoding)?;
-        let mut response = if has_already(&asked.headers, &etag) {
+        let etag = self.etag(request, encoding)?;
+        let mut response = if has_already(&request.headers, &etag) {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
             make()?
@@ -95,16 +97,9 @@ impl Lasting {
     }
 
     /// The answer is a function of its address, the state of the run, the catalogue and the program.
-    fn etag(&self, asked: &Asked, encoding: Encoding) -> Result<HeaderValue, ApiError> {
-        let address = asked.uri.path_and_query().map_or("", |address| address.as_str());
-        let digest = Sha256::new()
-            .chain_update(env!("CARGO_PKG_VERSION"))
-            .chain_update(address)
-            .chain_update([0])
-            .chain_update(&self.state)
-            .finalize();
-        let digest = digest[..16].iter().fold(0, |tag, &byte| tag << 8 | u128::from(byte));
-        let etag = format!("\"{digest:032x}-{}\"", encoding.name());
-        HeaderValue::try_from(etag).map_err(ApiError::internal)
+    fn etag(&self, request: &ModelRequest, encoding: Encoding) -> Result<HeaderValue, ApiError> {
+        let address = request.uri.path_and_query().map_or("", |address| address.as_str());
+        let parts = [env!("CARGO_PKG_VERSION").as_bytes(), address.as_bytes(), &[0], &self.state];
+        etag(&digest(&parts), encoding).map_err(ApiError::internal)
     }
 }

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, State as Shared};
+use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{ModelPointQuery, ModelUse, model_point};
+use mesonet::access::ModelUse;
+use mesonet::model;
 
 use super::lasting::Lasting;
-use super::{Asked, cell, fields, named_fields, needed_index, run, used_products, winds};
-use crate::access::{Caller, Granted};
+use super::{ModelRequest, cell, fields, run, used_products, winds};
 use crate::error::ApiError;
-use crate::extract::Query;
 use crate::state::State;
 
 pub fn router() -> Router<Arc<State>> {
@@ -21,25 +20,22 @@ pub fn router() -> Router<Arc<State>> {
 
 async fn point(
     Shared(state): Shared<Arc<State>>,
-    Path(model): Path<String>,
-    caller: Caller,
-    query: Query,
-    asked_for: Asked,
+    request: ModelRequest,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
-        let named = named_fields(&query);
-        let granted = Granted::new(state, caller, &model, ModelUse::Point, named)?;
-        let run = run(state, granted, &query)?;
-        let fields = fields(&query)?;
-        let hour = needed_index(&query, "hour")?;
-        let (row, column) = cell(&run, &query)?;
-        let level = query.index("level")?;
-        let winds = winds(granted, &query)?;
-        let asked = ModelPointQuery { hour, row, column, fields: &fields, level, winds };
-        let point = model_point(&run, &asked)?;
+        let named = request.query.list("fields");
+        let granted = request.granted(state, ModelUse::Point, named)?;
+        let run = run(state, granted, &request.query)?;
+        let fields = fields(&request.query)?;
+        let hour = request.query.needed_index("hour")?;
+        let winds = winds(granted, &request.query)?;
+        let asked = model::PointQuery::new(hour, cell(&run, &request.query)?, &fields)
+            .level(request.query.index("level")?)
+            .winds(winds);
+        let point = model::point(&run, &asked)?;
         let used = used_products(granted, winds, &fields);
         let lasting = Lasting::at_hour(granted, &run, hour, &used);
-        asked_for.json(&lasting, &point)
+        request.json(&lasting, &point)
     };
     state.look_up(answer).await?
 }

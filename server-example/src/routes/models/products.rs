@@ -1,22 +1,20 @@
-//! `/models/{model}/products`: what a run has.
+//! `/models/{model}/products`: the products of a run.
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, State as Shared};
+use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{
-    ModelProduct, ModelSource, ModelUse, RunStamp, SourceProduct, TileSampling, model_products,
-};
+use mesonet::access::ModelUse;
+use mesonet::grid::TileSampling;
+use mesonet::model;
+use mesonet::model::{RunStamp, SourceProduct};
 use serde::Serialize;
 
-use super::{asked_again, run_or_newest};
-use crate::access::{Caller, Granted};
-use crate::encoding::Accepted;
+use super::{ModelRequest, asked_again, run_or_newest};
 use crate::error::ApiError;
-use crate::extract::Query;
-use crate::snapshot::json_value;
+use crate::http::snapshot::json_value;
 use crate::state::State;
 
 pub fn router() -> Router<Arc<State>> {
@@ -25,7 +23,7 @@ pub fn router() -> Router<Arc<State>> {
 
 #[derive(Serialize)]
 struct Products {
-    /// The run that they are of.
+    /// The run that has the products.
     run: RunStamp,
     products: Vec<Listed>,
 }
@@ -33,20 +31,20 @@ struct Products {
 #[derive(Serialize)]
 struct Listed {
     #[serde(flatten)]
-    product: ModelProduct,
+    product: model::Product,
     #[serde(skip_serializing_if = "String::is_empty")]
     title: String,
-    /// How pixels of its tiles get their values.
+    /// How the pixels of its tiles are sampled.
     sampling: &'static str,
-    /// By how much a value may be off, in its unit.
+    /// The packing error of a value, in its unit.
     packing_error: f64,
-    /// The other component, where it is one of a wind.
+    /// The other component, if it is a wind component.
     #[serde(skip_serializing_if = "Option::is_none")]
     wind: Option<[String; 2]>,
 }
 
 impl Listed {
-    fn new(source: &ModelSource, product: ModelProduct) -> Self {
+    fn new(source: &model::Source, product: model::Product) -> Self {
         let of_catalogue = source.product(&product.name);
         let sampling = of_catalogue.map(SourceProduct::sampling).unwrap_or_default();
         Self {
@@ -64,19 +62,16 @@ impl Listed {
 
 async fn products(
     Shared(state): Shared<Arc<State>>,
-    Path(model): Path<String>,
-    caller: Caller,
-    query: Query,
-    accepted: Accepted,
+    request: ModelRequest,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
-        let granted = Granted::new(state, caller, &model, ModelUse::Listing, [])?;
-        let run = run_or_newest(state, granted, &query)?;
+        let granted = request.granted(state, ModelUse::Listing, [])?;
+        let run = run_or_newest(state, granted, &request.query)?;
         let source = granted.source();
-        let products = model_products(run.definition());
+        let products = model::products(run.definition());
         let products = products.into_iter().map(|product| Listed::new(source, product)).collect();
         let products = Products { run: run.definition().run, products };
-        json_value(accepted, &products).map(|response| asked_again(granted, response))
+        json_value(request.accepted(), &products).map(|response| asked_again(granted, response))
     };
     state.look_up(answer).await?
 }

@@ -1,4 +1,4 @@
-//! `/models/{model}/runs`: which runs there are.
+//! `/models/{model}/runs`: the available runs.
 
 use std::sync::Arc;
 
@@ -6,14 +6,17 @@ use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::{GridRun, HOUR_MS, Iso8601, ModelUse, RunStamp};
+use mesonet::access::ModelUse;
+use mesonet::model::RunStamp;
+use mesonet::time::HOUR_MS;
+use mesonet::{Iso8601, model};
 use serde::Serialize;
 
 use super::asked_again;
 use crate::access::{Caller, Granted};
-use crate::encoding::Accepted;
 use crate::error::ApiError;
-use crate::snapshot::json_value;
+use crate::http::encoding::Accepted;
+use crate::http::snapshot::json_value;
 use crate::state::State;
 
 pub fn router() -> Router<Arc<State>> {
@@ -24,27 +27,27 @@ pub fn router() -> Router<Arc<State>> {
 #[derive(Serialize)]
 struct Runs {
     runs: Vec<RunStamp>,
-    /// What is known of each, in the same order: an addition to the interface.
+    /// Details of each, in the same order: an addition to the interface.
     details: Vec<RunDetail>,
 }
 
 #[derive(Serialize)]
 struct RunDetail {
     run: RunStamp,
-    /// When the newest part of it was published.
+    /// When its newest part was published.
     #[serde(rename = "availableAt")]
     available_at: Option<Iso8601>,
     forecast_hours: usize,
     /// The hours of the run, counted from its start.
     forecast_hour_axis: Vec<f64>,
-    /// Those that are published, as indices into the axis.
+    /// The published hours, as indices into the axis.
     published_hours: Vec<usize>,
     valid_from: Option<Iso8601>,
     valid_to: Option<Iso8601>,
 }
 
 impl RunDetail {
-    fn new(run: &GridRun) -> Self {
+    fn new(run: &model::Run) -> Self {
         let definition = run.definition();
         let available_ms = run.published().iter().map(|hour| hour.published_ms).max();
         Self {
@@ -60,7 +63,7 @@ impl RunDetail {
 }
 
 /// The hours of a run, counted from its start.
-pub fn forecast_hour_axis(run: &GridRun) -> Vec<f64> {
+pub fn forecast_hour_axis(run: &model::Run) -> Vec<f64> {
     let start_ms = run.definition().run.start_ms();
     let hours = run.definition().valid_ms.iter();
     hours.map(|valid_ms| (valid_ms - start_ms) as f64 / HOUR_MS as f64).collect()
@@ -73,8 +76,9 @@ async fn runs(
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
-        let granted = Granted::new(state, caller, &model, ModelUse::Listing, [])?;
-        let runs = state.models_with_sample().runs(granted)?;
+        let catalogue = state.services.models.catalogue();
+        let granted = Granted::new(catalogue, caller, &model, ModelUse::Listing, [])?;
+        let runs = state.services.models_with_sample().runs(granted)?;
         let details: Vec<RunDetail> = runs.iter().map(|run| RunDetail::new(run)).collect();
         let runs = details.iter().map(|detail| detail.run).collect();
         json_value(accepted, &Runs { runs, details }).map(|response| asked_again(granted, response))

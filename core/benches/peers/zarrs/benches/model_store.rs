@@ -1,9 +1,9 @@
-//! Columns and series of one model store by this library and by zarrs, at the same cells in the same
-//! run; `../../model_store` adds zarr and xarray.
+//! Columns and series of one model store, read by this library and by zarrs, at the same cells in
+//! the same run; `../../model_store` adds zarr and xarray.
 //!
-//! zarrs keeps the indexes of the shards, as this library does. It is timed as it comes, and once
-//! more on one thread and without holding the chunks against their checksums at every read, which
-//! this library does once.
+//! zarrs keeps the indexes of the shards, as this library does. It is timed as it comes, and again
+//! on one thread and without checking the checksums of the chunks at every read, which this library
+//! does once.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use zarrs::filesystem::FilesystemStore;
 #[path = "../../../model_store/mod.rs"]
 mod model_store;
 
-/// An array of zarrs with the indexes of its shards.
+/// An array in zarrs with the indexes of its shards.
 struct Zarrs {
     array: Array<FilesystemStore>,
     indexes: ArrayShardedReadableExtCache,
@@ -57,7 +57,7 @@ fn readers(c: &mut Criterion) {
     let as_it_comes = CodecOptions::default();
     let tuned = CodecOptions::default().with_concurrent_target(1).with_validate_checksums(false);
 
-    // Both read the same, also at the corners.
+    // Both read the same values, including those at the corners.
     let mut cells = Cells::new();
     let corners = [(0, 0), (0, COLUMNS - 1), (ROWS - 1, 0), (ROWS - 1, COLUMNS - 1)];
     let (mut column_values, mut series_values) = ([0.0; LEVELS], [0.0; HOURS]);

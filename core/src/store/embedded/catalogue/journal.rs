@@ -7,14 +7,15 @@ use rusqlite::{Row, Transaction, params};
 use super::super::codec::{Bytes, Writer, Wrong};
 use super::super::count::{Count, JOURNAL_COUNT, read_count};
 use super::super::fault::Fault;
+use super::super::names::DATABASE;
 use super::super::run::Run;
-use super::{Catalogue, DATABASE, Lost, add_lost, set_meta};
-use crate::station::StationId;
+use super::{Catalogue, Lost, add_lost, set_meta};
+use crate::observation::StationId;
 use crate::store::StoreError;
 
-/// Spans of acknowledged batches that are missing, each on a line; kept until somebody takes note.
+/// Spans of missing acknowledged batches, one per line; kept until somebody acknowledges the loss.
 const MISSING: &str = "store.missing_batches";
-/// Whether there is a count of acknowledged batches beside the database.
+/// Whether a file beside the database counts the acknowledged batches.
 const COUNTED: &str = "store.counted";
 
 /// One batch of the journal.
@@ -24,19 +25,19 @@ pub(in super::super) struct JournalEntry {
     pub generation: u64,
     pub places_generation: u64,
     pub batch: Vec<u8>,
-    /// What its note says, where it has one that is as it was written.
+    /// The content of its note, if it has an intact one.
     pub note: Option<BatchNote>,
     /// What is wrong with the note.
     pub fault: Option<Fault>,
 }
 
-/// What is known of a batch even if it is damaged.
+/// What is known about a batch even if it is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct BatchNote {
     pub generation: u64,
     pub places_generation: u64,
-    /// When the readings were, and of which stations, all ends included; the first is later than
-    /// the last where there are none.
+    /// The times and stations of the readings, all ends included; the first is after the last if
+    /// there are none.
     first_ms: i64,
     last_ms: i64,
     first: StationId,
@@ -44,7 +45,7 @@ pub(in super::super) struct BatchNote {
 }
 
 impl BatchNote {
-    pub fn of(generation: u64, places_generation: u64, run: &Run) -> Self {
+    pub(crate) fn of(generation: u64, places_generation: u64, run: &Run) -> Self {
         let of_station = |end: Option<&(StationId, u32)>| {
             end.map_or(StationId::from_bytes([0; 16]), |&(station, _)| station)
         };
@@ -55,10 +56,8 @@ impl BatchNote {
 
     fn encode(&self) -> Vec<u8> {
         let mut out = Writer::default();
-        for number in [self.generation as i64, self.places_generation as i64] {
-            out.i64(number);
-        }
-        for number in [self.first_ms, self.last_ms] {
+        let generations = [self.generation as i64, self.places_generation as i64];
+        for number in generations.into_iter().chain([self.first_ms, self.last_ms]) {
             out.i64(number);
         }
         out.id(self.first);
@@ -85,16 +84,16 @@ impl JournalEntry {
         let columns = (row.get(1)?, row.get(2)?);
         let note = bytes.as_deref().and_then(|bytes| BatchNote::decode(bytes).ok());
         let noted = note.map(|note| (note.generation, note.places_generation));
-        // Before version 3 there was none.
+        // There was no note before version 3.
         let is_wrong = bytes.is_some() && noted != Some(columns);
-        let fault = || Fault::new(journal_batch(id), "its note is not as it was written");
+        let fault = || Fault::new(journal_batch(id), "its note is corrupt");
         let (generation, places_generation) = noted.unwrap_or(columns);
         let (batch, fault) = (row.get(3)?, is_wrong.then(fault));
         Ok(Self { id, generation, places_generation, batch, note, fault })
     }
 
-    /// What is lost with the batch.
-    pub fn lost(&self) -> Option<Lost> {
+    /// Returns what is lost with the batch.
+    pub(crate) fn lost(&self) -> Option<Lost> {
         let any =
             (i64::MIN, i64::MAX, StationId::from_bytes([0; 16]), StationId::from_bytes([0xff; 16]));
         let of_note = |note: BatchNote| (note.first_ms, note.last_ms, note.first, note.last);
@@ -105,8 +104,8 @@ impl JournalEntry {
 }
 
 impl Catalogue {
-    /// The batches that are whole or not known to be damaged.
-    pub fn journal(&self) -> Result<Vec<JournalEntry>, StoreError> {
+    /// Returns the batches that are not known to be damaged.
+    pub(crate) fn journal(&self) -> Result<Vec<JournalEntry>, StoreError> {
         self.rows(&self.select_journal("ASC"), JournalEntry::read)
     }
 
@@ -118,7 +117,7 @@ impl Catalogue {
         )
     }
 
-    /// Id of the last batch that the journal ever had.
+    /// Returns the id of the last batch that the journal ever had.
     fn last_batch(&self) -> Result<u64, StoreError> {
         let sql = "SELECT coalesce(max(seq), 0) FROM \
                    (SELECT seq FROM sqlite_sequence WHERE name = 'journal' \
@@ -127,8 +126,8 @@ impl Catalogue {
         last.map_err(|error| self.failed(&error))
     }
 
-    /// The last batch before the first that is in no segment.
-    pub fn sealed_to(&self) -> Result<i64, StoreError> {
+    /// Returns the last batch before the first unsealed one.
+    pub(crate) fn sealed_to(&self) -> Result<i64, StoreError> {
         let sql = "SELECT min(id) - 1 FROM journal WHERE damaged IS NULL";
         let before = self.connection.query_row(sql, [], |row| row.get(0));
         match before.map_err(|error| self.failed(&error))? {
@@ -137,9 +136,9 @@ impl Catalogue {
         }
     }
 
-    /// The batches of a damaged database that can be read: those before the damage and those
-    /// behind it.
-    pub fn readable_journal(&self) -> Vec<JournalEntry> {
+    /// Returns the readable batches of a damaged database: those before the damage and those after
+    /// it.
+    pub(crate) fn readable_journal(&self) -> Vec<JournalEntry> {
         let mut found = BTreeMap::new();
         for order in ["ASC", "DESC"] {
             let mut read = || {
@@ -151,15 +150,15 @@ impl Catalogue {
                 }
                 rusqlite::Result::Ok(())
             };
-            // It ends where the damage begins.
+            // Reading ends where the damage begins.
             let _: rusqlite::Result<()> = read();
         }
         found.into_values().collect()
     }
 
-    /// The acknowledged batches that are missing: those that were noted before, and those that the
-    /// count beside the database tells of. Nothing is written.
-    pub fn missing_batches(&self) -> Result<Vec<Fault>, StoreError> {
+    /// Returns the missing acknowledged batches: those recorded earlier, and those that the count
+    /// beside the database reveals. Nothing is written.
+    pub(crate) fn missing_batches(&self) -> Result<Vec<Fault>, StoreError> {
         let mut faults: Vec<Fault> = self
             .meta(MISSING)?
             .iter()
@@ -183,8 +182,9 @@ impl Catalogue {
         read_count(&self.path.with_file_name(JOURNAL_COUNT))
     }
 
-    /// Notes which acknowledged batches are missing, goes on above them, and counts from now on.
-    pub fn count_batches(&mut self) -> Result<(), StoreError> {
+    /// Records which acknowledged batches are missing, continues the ids after them, and starts
+    /// counting.
+    pub(crate) fn count_batches(&mut self) -> Result<(), StoreError> {
         let last = self.last_batch()?;
         let count = self.counted().ok().flatten().unwrap_or(0);
         let noted = self.meta(MISSING)?;
@@ -195,7 +195,7 @@ impl Catalogue {
                 end_journal(transaction, count as i64)
             })?;
         }
-        // First the file: a note of it without it would be a fault.
+        // The file comes first: recording it before it exists would be a fault.
         let path = self.path.with_file_name(JOURNAL_COUNT);
         self.count = Some(Count::open(&path, last.max(count))?);
         if self.meta(COUNTED)?.is_none() {
@@ -204,8 +204,8 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Takes note of the acknowledged batches that are missing: they are no fault any more.
-    pub fn forget_missing_batches(&mut self) -> Result<(), StoreError> {
+    /// Accepts that acknowledged batches are missing, so that they are no longer a fault.
+    pub(crate) fn forget_missing_batches(&mut self) -> Result<(), StoreError> {
         self.count_batches()?;
         self.transaction(|transaction| {
             transaction.execute("DELETE FROM meta WHERE name = ?", [MISSING])
@@ -213,23 +213,23 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Notes that a batch is on disk.
-    pub fn acknowledge(&mut self, batch: i64) {
+    /// Records that a batch is on disk.
+    pub(crate) fn acknowledge(&mut self, batch: i64) {
         if let Some(count) = &mut self.count {
             count.note(batch as u64);
         }
     }
 }
 
-/// How the journal is named in a fault.
+/// The name of the journal in a fault.
 const JOURNAL: &str = "mesonet.sqlite, journal";
 
-/// The batches that were acknowledged after the last one that is there.
+/// The fault for batches that were acknowledged after the last one present.
 fn missing(last: u64, count: u64) -> Option<Fault> {
     let cause = |count: u64| {
         format!(
             "{} acknowledged batches, {} to {count}, are missing: its write-ahead log was lost or \
-             cut, or an older file was put in its place",
+             truncated, or the file was replaced by an older one",
             count - last,
             last + 1
         )
@@ -237,36 +237,25 @@ fn missing(last: u64, count: u64) -> Option<Fault> {
     (count > last).then(|| Fault::new(JOURNAL, cause(count)))
 }
 
-/// How a batch of the journal is named in a fault.
+/// The name of a journal batch in a fault.
 pub(in super::super) fn journal_batch(id: i64) -> String {
     format!("{DATABASE}, batch {id} of the journal")
 }
 
+/// Adds a batch to the journal and returns its id: the next one, or the one that it had.
 pub(in super::super) fn add_batch(
     transaction: &Transaction<'_>,
+    id: Option<i64>,
     note: &BatchNote,
     batch: &[u8],
 ) -> rusqlite::Result<i64> {
-    let sql = "INSERT INTO journal (generation, places_generation, batch, note) \
-               VALUES (?, ?, ?, ?)";
-    let row = params![note.generation, note.places_generation, batch, note.encode()];
-    transaction.prepare_cached(sql)?.insert(row)
-}
-
-/// Puts a batch into the journal again.
-pub(in super::super) fn put_batch(
-    transaction: &Transaction<'_>,
-    id: i64,
-    note: &BatchNote,
-    batch: &[u8],
-) -> rusqlite::Result<()> {
     let sql = "INSERT INTO journal (id, generation, places_generation, batch, note) \
                VALUES (?, ?, ?, ?, ?)";
     let row = params![id, note.generation, note.places_generation, batch, note.encode()];
-    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+    transaction.prepare_cached(sql)?.insert(row)
 }
 
-/// Gives a batch another note.
+/// Replaces the note of a batch.
 pub(in super::super) fn set_note(
     transaction: &Transaction<'_>,
     id: i64,
@@ -277,7 +266,7 @@ pub(in super::super) fn set_note(
     transaction.prepare_cached(sql)?.execute(row).map(|_| ())
 }
 
-/// Lets the journal go on above a batch.
+/// Makes the journal continue after a batch id.
 pub(in super::super) fn end_journal(
     transaction: &Transaction<'_>,
     last: i64,

@@ -1,34 +1,35 @@
-//! Small texts by name: numbers of the store itself, and what callers keep.
+//! Small named texts: numbers of the store itself, and texts that callers keep.
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use super::super::codec::Wrong;
 use super::super::fault::{Fault, damaged_catalogue};
-use super::{Catalogue, DATABASE};
+use super::super::names::DATABASE;
+use super::Catalogue;
 use crate::store::StoreError;
 
-/// Names of texts that the store keeps for itself.
+/// Names of the store's own texts.
 pub(in super::super) const GENERATION: &str = "store.generation";
 pub(in super::super) const PLACES_GENERATION: &str = "store.places_generation";
 pub(in super::super) const RETAIN_FROM: &str = "store.retain_from_ms";
 
 impl Catalogue {
-    /// The text of a name.
+    /// Returns the text with a name.
     ///
     /// # Errors
-    /// It is not as it was written, or the database cannot be read.
-    pub fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
+    /// The text is corrupt, or the database cannot be read.
+    pub(crate) fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
         let sql = format!("{} WHERE name = ?", self.select_meta());
         let text = self.connection.query_row(&sql, [name], text).optional();
         let text = text.map_err(|error| self.failed(&error))?;
         text.transpose().map_err(|cause| self.wrong(&cause))
     }
 
-    /// A number that the store keeps for itself.
+    /// Returns one of the store's own numbers.
     ///
     /// # Errors
-    /// As [`meta`](Self::meta).
-    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, StoreError> {
+    /// The same as for [`meta`](Self::meta).
+    pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, StoreError> {
         let Some(text) = self.meta(name)? else { return Ok(None) };
         let number = text.parse();
         Ok(Some(
@@ -36,15 +37,15 @@ impl Catalogue {
         ))
     }
 
-    /// The texts that callers keep, by their names, but for those that are damaged.
-    pub fn user_texts(&self) -> Result<Vec<(String, String)>, StoreError> {
+    /// Returns the texts that callers keep, with their names, except damaged ones.
+    pub(crate) fn user_texts(&self) -> Result<Vec<(String, String)>, StoreError> {
         let sql = format!("{} WHERE name LIKE 'user.%'", self.select_meta());
         let texts = self.rows(&sql, |row| Ok((row.get(0)?, text(row)?)))?;
         Ok(texts.into_iter().filter_map(|(name, text)| Some((name, text.ok()?))).collect())
     }
 
-    /// The texts that are not as they were written.
-    pub fn damaged_texts(&self) -> Result<Vec<Fault>, StoreError> {
+    /// Returns the corrupt texts.
+    pub(crate) fn damaged_texts(&self) -> Result<Vec<Fault>, StoreError> {
         let texts = self.rows(&self.select_meta(), text)?;
         let damaged = texts.into_iter().filter_map(Result::err);
         Ok(damaged.map(|cause| Fault::new(DATABASE, cause)).collect())
@@ -61,12 +62,12 @@ impl Catalogue {
     }
 }
 
-/// The text of a row, if it is as it was written.
+/// Returns the text of a row, if it is intact.
 fn text(row: &Row<'_>) -> rusqlite::Result<Result<String, Wrong>> {
     let (name, text): (String, String) = (row.get(0)?, row.get(1)?);
     let checksum: Option<u32> = row.get(2)?;
     if checksum.is_some_and(|checksum| checksum != checksum_of(&name, &text)) {
-        return Ok(Err(format!("{name} is \"{text}\", which is not as it was written")));
+        return Ok(Err(format!("{name} is \"{text}\", which does not match its checksum")));
     }
     Ok(Ok(text))
 }
@@ -86,7 +87,7 @@ pub(in super::super) fn set_meta(
     transaction.prepare_cached(sql)?.execute(row).map(|_| ())
 }
 
-/// Gives every text its checksum, in a database that had none.
+/// Adds a checksum to every text of a database that had none.
 pub(super) fn seal_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     let mut statement = transaction.prepare("SELECT name, text FROM meta")?;
     let texts = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -1,4 +1,4 @@
-//! The database of a store: the journal of fresh batches, the stations, the series, and the
+//! The database of a store: the journal of fresh batches, the stations, the series and the
 //! catalogue of sealed segments.
 
 mod journal;
@@ -10,30 +10,27 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 
 pub(super) use self::journal::{
-    BatchNote, JournalEntry, add_batch, end_journal, journal_batch, mark_batch, put_batch, set_note,
+    BatchNote, JournalEntry, add_batch, end_journal, journal_batch, mark_batch, set_note,
 };
 pub(super) use self::meta::{GENERATION, PLACES_GENERATION, RETAIN_FROM, set_meta};
 pub(super) use self::segments::{
-    Lost, Retired, SegmentEntry, add_lost, add_segment, begin_segment, end_segment, mark_segment,
-    retire_segment, segment_file,
+    Lost, Retired, SegmentEntry, add_lost, add_segment, begin_segment, end_segment, retire_segment,
+    segment_file,
 };
+use super::contents::no_catalogue;
 use super::count::Count;
 use super::fault::{Fault, database};
-use super::folder::no_catalogue;
+use super::names::DATABASE;
 use super::series_table::SeriesTable;
 use super::stations::StationState;
 use super::unwritten;
-use crate::series::{IntervalType, SeriesKey};
+use crate::observation::{IntervalType, SeriesKey, Variable};
 use crate::store::StoreError;
-use crate::variable::Variable;
 
-/// What was read, and what of it is damaged.
+/// What was read, and what is damaged.
 type Read<T, F = Fault> = Result<(T, Vec<F>), StoreError>;
 
-/// Name of the database in the store's folder.
-pub(super) const DATABASE: &str = "mesonet.sqlite";
-
-/// Grows with every change of what the files of a store hold.
+/// Increases with every change of the format of a store's files.
 pub(super) const SCHEMA_VERSION: u32 = 3;
 
 const SCHEMA: &str = "
@@ -67,10 +64,9 @@ const SCHEMA: &str = "
     );
 ";
 
-/// What version 2 has beside version 1: the segments that are being written (`made_from` names
-/// those that they are merged from; none for the journal), the segments that others have taken the
-/// place of (`damaged`: what could not be read of them is not in the others), and what of sealed
-/// readings is lost.
+/// What version 2 adds: segments being written (`made_from` lists the segments merged into them;
+/// empty for the journal), segments that were replaced (`damaged`: part of them could not be read
+/// and is not in the replacement), and the sealed readings that are lost.
 const SCHEMA_2: &str = "
     CREATE TABLE pending (id INTEGER PRIMARY KEY, made_from TEXT NOT NULL);
     CREATE TABLE retired (
@@ -93,7 +89,7 @@ const SCHEMA_2: &str = "
         FROM segment WHERE damaged IS NOT NULL;
 ";
 
-/// Version 3 has checksums of the texts, and notes of the batches.
+/// What version 3 adds: checksums of the texts, and notes on the batches.
 const SCHEMA_3: &str = "
     ALTER TABLE meta ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE journal ADD COLUMN note BLOB;
@@ -110,9 +106,9 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    /// Opens the database of a folder; one without tables is made only where `is_new` says that
-    /// there is nothing yet that it should tell of.
-    pub fn open(dir: &Path, is_new: bool) -> Result<Self, StoreError> {
+    /// Opens the database of a folder. Tables are created only if `is_new` says that there is no
+    /// data yet for it to describe.
+    pub(super) fn open(dir: &Path, is_new: bool) -> Result<Self, StoreError> {
         Self::open_as(dir.join(DATABASE), is_new)
     }
 
@@ -137,13 +133,13 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Makes a database in a file that is not there.
-    pub fn make(path: PathBuf) -> Result<Self, StoreError> {
+    /// Creates a database in a file that does not exist.
+    pub(super) fn make(path: PathBuf) -> Result<Self, StoreError> {
         Self::open_as(path, true)
     }
 
     /// Opens the database of a folder that nobody writes to, without writing a byte.
-    pub fn unwritten(dir: &Path) -> Result<Self, StoreError> {
+    pub(super) fn unwritten(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(DATABASE);
         let connection = unwritten::open(&path)?;
         let version: u32 = connection
@@ -196,12 +192,12 @@ impl Catalogue {
         })
     }
 
-    pub fn failed(&self, error: &rusqlite::Error) -> StoreError {
+    pub(super) fn failed(&self, error: &rusqlite::Error) -> StoreError {
         database(&self.path, error)
     }
 
-    /// Changes all or nothing; what was changed is on disk when this returns.
-    pub fn transaction<T>(
+    /// Applies all changes or none; they are on disk when this returns.
+    pub(super) fn transaction<T>(
         &mut self,
         change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
@@ -227,7 +223,7 @@ impl Catalogue {
         rows().map_err(|error| self.failed(&error))
     }
 
-    pub fn series(&self) -> Read<SeriesTable> {
+    pub(super) fn series(&self) -> Read<SeriesTable> {
         let mut table = SeriesTable::default();
         let mut faults = Vec::new();
         let sql = "SELECT id, name, interval_type, interval_minutes, calculated, reported_unit, \
@@ -254,7 +250,7 @@ impl Catalogue {
                         bucket,
                     };
                     if key.id().0 != id {
-                        return Err("it is not as it was written".to_owned());
+                        return Err("it does not match its id".to_owned());
                     }
                     Ok(key)
                 })
@@ -267,7 +263,7 @@ impl Catalogue {
         Ok((table, faults))
     }
 
-    pub fn stations(&self, table: &SeriesTable) -> Read<Vec<StationState>> {
+    pub(super) fn stations(&self, table: &SeriesTable) -> Read<Vec<StationState>> {
         let (mut states, mut faults) = (Vec::new(), Vec::new());
         let mut at = 0;
         self.rows("SELECT state FROM station ORDER BY id", |row| {
@@ -281,31 +277,32 @@ impl Catalogue {
         Ok((states, faults))
     }
 
-    /// Moves what is in the write-ahead log into the database, so that it does not depend on it.
-    pub fn checkpoint(&mut self) -> Result<(), StoreError> {
+    /// Moves the content of the write-ahead log into the database, which then no longer depends on
+    /// it.
+    pub(super) fn checkpoint(&mut self) -> Result<(), StoreError> {
         let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
         let busy = self.connection.query_row(sql, [], |row| row.get::<_, bool>(0));
         match busy {
             Ok(false) => Ok(()),
             Ok(true) => Err(StoreError::Storage {
                 path: self.path.display().to_string(),
-                cause: "another program reads the database".to_owned(),
+                cause: "another program is reading the database".to_owned(),
             }),
             Err(error) => Err(self.failed(&error)),
         }
     }
 
-    /// Every fault that the database finds in itself.
-    pub fn integrity(&self) -> Result<Vec<Fault>, StoreError> {
-        let told = self.rows("PRAGMA integrity_check", |row| row.get::<_, String>(0))?;
-        let wrong = told.into_iter().filter(|told| told != "ok");
+    /// Returns every fault that the database finds in itself.
+    pub(super) fn integrity(&self) -> Result<Vec<Fault>, StoreError> {
+        let messages = self.rows("PRAGMA integrity_check", |row| row.get::<_, String>(0))?;
+        let wrong = messages.into_iter().filter(|message| message != "ok");
         Ok(wrong.map(|cause| Fault::new(DATABASE, cause)).collect())
     }
 }
 
 pub(super) fn add_series(
     transaction: &Transaction<'_>,
-    series: &crate::series::Series,
+    series: &crate::observation::Series,
 ) -> rusqlite::Result<()> {
     let key = &series.key;
     let sql = "INSERT INTO series VALUES (?, ?, ?, ?, ?, ?, ?)";

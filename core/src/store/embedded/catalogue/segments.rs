@@ -1,5 +1,5 @@
-//! What the catalogue says of sealed segments: those in service, those that are being written, those
-//! that were taken out of service, and what of them is lost.
+//! What the catalogue records about sealed segments: those in service, being written and retired,
+//! and what is lost of them.
 
 use std::ops::Range;
 
@@ -7,19 +7,21 @@ use rusqlite::{Transaction, params};
 
 use super::super::codec::{Bytes, Writer, Wrong};
 use super::super::fault::Fault;
+use super::super::folder::Folder;
+use super::super::names::{DAMAGED, DATABASE};
 use super::super::segment_note::About;
 use super::super::series_table::SeriesTable;
 use super::journal::journal_batch;
-use super::{Catalogue, DATABASE, Read};
+use super::{Catalogue, Read};
 use super::{GENERATION, PLACES_GENERATION, RETAIN_FROM};
-use crate::station::StationId;
+use crate::observation::StationId;
 use crate::store::StoreError;
 
-/// What the catalogue says of a segment.
+/// The catalogue entry of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct SegmentEntry {
     pub id: i64,
-    /// Order of the segments: the readings of a later one are newer.
+    /// Order of the segments: later ones hold newer ingests.
     pub sequence: i64,
     pub readings: u64,
     pub first_ms: i64,
@@ -31,12 +33,12 @@ pub(in super::super) struct SegmentEntry {
 
 impl SegmentEntry {
     /// Name of the file, relative to the store's folder.
-    pub fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         segment_file(self.id)
     }
 
-    /// How many blocks the file has.
-    pub fn blocks(&self) -> u32 {
+    /// The number of blocks in the file.
+    pub(crate) fn blocks(&self) -> u32 {
         self.checksums.len() as u32
     }
 
@@ -49,12 +51,12 @@ impl SegmentEntry {
         out.close()
     }
 
-    /// The checksums of the blocks, and whether the rest is as it was written.
+    /// Decodes the checksums of the blocks and checks the rest of the entry.
     fn decode_checksums(&mut self, bytes: &[u8]) -> Result<(), Wrong> {
         let mut bytes = Bytes::open(bytes)?;
         for number in [self.sequence, self.readings as i64, self.first_ms, self.last_ms] {
             if bytes.i64()? != number {
-                return Err("its entry is not as it was written".to_owned());
+                return Err("its entry is corrupt".to_owned());
             }
         }
         while !bytes.is_empty() {
@@ -70,8 +72,8 @@ pub(in super::super) fn segment_file(id: i64) -> String {
 }
 
 impl Catalogue {
-    /// The segments in their order, and those whose entries are damaged.
-    pub fn segments(&self) -> Read<Vec<SegmentEntry>, (i64, Fault)> {
+    /// Returns the segments in order, and those whose entries are damaged.
+    pub(crate) fn segments(&self) -> Read<Vec<SegmentEntry>, (i64, Fault)> {
         let sql = "SELECT id, sequence, readings, first_ms, last_ms, length, checksums \
                    FROM segment WHERE damaged IS NULL ORDER BY sequence";
         let rows = self.rows(sql, |row| {
@@ -99,8 +101,8 @@ impl Catalogue {
         Ok((entries, faults))
     }
 
-    /// An id that no segment of the catalogue ever had.
-    pub fn next_segment(&self) -> Result<i64, StoreError> {
+    /// Returns an id that no segment of the catalogue has ever had.
+    pub(crate) fn next_segment(&self) -> Result<i64, StoreError> {
         let sql = "SELECT coalesce(max(id), 0) + 1 FROM \
                    (SELECT max(id) AS id FROM segment \
                     UNION ALL SELECT max(id) FROM pending UNION ALL SELECT max(id) FROM retired \
@@ -109,8 +111,12 @@ impl Catalogue {
         next.map_err(|error| self.failed(&error))
     }
 
-    /// What a segment that is written now says of a store that nobody has open.
-    pub fn about(&self, made_from: Vec<i64>, series: &SeriesTable) -> Result<About, StoreError> {
+    /// Describes a store that nobody has open, for a segment about to be written.
+    pub(crate) fn about(
+        &self,
+        made_from: Vec<i64>,
+        series: &SeriesTable,
+    ) -> Result<About, StoreError> {
         Ok(About {
             made_from,
             sealed_to: self.sealed_to()?,
@@ -121,8 +127,8 @@ impl Catalogue {
         })
     }
 
-    /// What was set aside before.
-    pub fn set_aside(&self) -> Result<Vec<Fault>, StoreError> {
+    /// Returns what was set aside before.
+    pub(crate) fn set_aside(&self) -> Result<Vec<Fault>, StoreError> {
         let mut faults = self.rows(
             "SELECT DISTINCT segment, cause FROM lost WHERE segment > 0 \
              ORDER BY segment, first_block",
@@ -135,23 +141,24 @@ impl Catalogue {
         Ok(faults)
     }
 
-    /// The segments whose files were being written, with those that each was to be merged from.
-    pub fn pending(&self) -> Result<Vec<(i64, Vec<i64>)>, StoreError> {
+    /// Returns the segments whose files were being written, each with the segments it was merged
+    /// from.
+    pub(crate) fn pending(&self) -> Result<Vec<(i64, Vec<i64>)>, StoreError> {
         self.rows("SELECT id, made_from FROM pending", |row| {
             let made_from: String = row.get(1)?;
             Ok((row.get(0)?, made_from.split(',').filter_map(|id| id.parse().ok()).collect()))
         })
     }
 
-    /// The segments that were taken out of service.
-    pub fn retired(&self) -> Result<Vec<Retired>, StoreError> {
+    /// Returns the segments that were retired.
+    pub(crate) fn retired(&self) -> Result<Vec<Retired>, StoreError> {
         self.rows("SELECT id, replaced_by, damaged FROM retired", |row| {
             Ok(Retired { id: row.get(0)?, replaced_by: row.get(1)?, damaged: row.get(2)? })
         })
     }
 
-    /// What of sealed readings is lost, without what retention has given up.
-    pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
+    /// Returns the sealed readings that are lost, except those dropped by retention.
+    pub(crate) fn lost(&self) -> Result<Vec<Lost>, StoreError> {
         let sql = "SELECT segment, first_block, end_block, first_ms, last_ms, first_station, \
                    last_station FROM lost";
         self.rows(sql, |row| {
@@ -166,34 +173,46 @@ impl Catalogue {
         })
     }
 
-    /// Forgets the segments whose files are gone.
-    pub fn forget_swept(&mut self) -> Result<(), StoreError> {
+    /// Moves the file of an unreadable segment out of the way and marks its entry, if there is one.
+    pub(in super::super) fn set_segment_aside(
+        &mut self,
+        folder: &Folder,
+        id: i64,
+        entry: Option<&SegmentEntry>,
+        fault: &Fault,
+    ) -> Result<(), StoreError> {
+        folder.move_to(DAMAGED, &folder.path.join(segment_file(id)))?;
+        self.transaction(|transaction| mark_segment(transaction, id, entry, &fault.cause))
+    }
+
+    /// Forgets segments whose files are gone.
+    pub(crate) fn forget_swept(&mut self) -> Result<(), StoreError> {
         self.transaction(|transaction| {
             transaction.execute_batch("DELETE FROM pending; DELETE FROM retired")
         })
     }
 }
 
-/// What of the readings is lost: blocks of a segment, or a batch of the journal, that were damaged.
+/// Readings that are lost: damaged blocks of a segment, or a damaged batch of the journal.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Lost {
-    /// The segment, or a batch's id below zero.
+    /// The segment, or the negated id of a batch.
     pub segment: i64,
     pub blocks: Range<u32>,
-    /// When the readings were, and of which stations, all ends included.
+    /// The times and stations of the readings, all ends included.
     pub first_ms: i64,
     pub last_ms: i64,
     pub first: StationId,
     pub last: StationId,
 }
 
-/// A segment that was taken out of service.
+/// A retired segment.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Retired {
     pub id: i64,
-    /// The segment that its readings are in now; `None` where they were given up as too old.
+    /// The segment that now holds its readings; `None` if they were dropped as too old.
     pub replaced_by: Option<i64>,
-    /// Whether parts of it could not be read: its file is kept.
+    /// Whether parts of it could not be read, in which case its file is kept.
     pub damaged: bool,
 }
 
@@ -215,7 +234,7 @@ pub(in super::super) fn add_segment(
     transaction.prepare_cached(sql)?.execute(row).map(|_| ())
 }
 
-/// Notes that the file of a segment is about to be written.
+/// Records that the file of a segment is about to be written.
 pub(in super::super) fn begin_segment(
     transaction: &Transaction<'_>,
     id: i64,
@@ -226,7 +245,7 @@ pub(in super::super) fn begin_segment(
     transaction.prepare_cached(sql)?.execute(params![id, made_from.join(",")]).map(|_| ())
 }
 
-/// Notes that the file of a segment is in the catalogue, or came to nothing.
+/// Records that the file of a segment is in the catalogue, or was abandoned.
 pub(in super::super) fn end_segment(
     transaction: &Transaction<'_>,
     id: i64,
@@ -234,7 +253,7 @@ pub(in super::super) fn end_segment(
     transaction.prepare_cached("DELETE FROM pending WHERE id = ?")?.execute([id]).map(|_| ())
 }
 
-/// Takes a segment out of service.
+/// Retires a segment.
 pub(in super::super) fn retire_segment(
     transaction: &Transaction<'_>,
     retired: Retired,
@@ -245,8 +264,8 @@ pub(in super::super) fn retire_segment(
     transaction.prepare_cached(sql)?.execute(params![id, replaced_by, damaged]).map(|_| ())
 }
 
-/// Takes a segment out of service of which nothing can be read.
-pub(in super::super) fn mark_segment(
+/// Retires a segment that is entirely unreadable.
+fn mark_segment(
     transaction: &Transaction<'_>,
     id: i64,
     entry: Option<&SegmentEntry>,
@@ -254,7 +273,7 @@ pub(in super::super) fn mark_segment(
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE segment SET damaged = ? WHERE id = ?";
     transaction.prepare_cached(sql)?.execute(params![cause, id])?;
-    // Where the entry is not to be trusted, the readings may have been at any time.
+    // If the entry cannot be trusted, the readings may be of any time.
     let lost = Lost {
         segment: id,
         blocks: 0..entry.map_or(1, SegmentEntry::blocks),

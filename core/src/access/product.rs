@@ -1,0 +1,114 @@
+//! What a caller may do: products and limits by plan.
+
+use std::collections::BTreeMap;
+
+use crate::access::{Limits, Plan};
+
+/// A product of the service, which a plan may unlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// Id on the wire: the path of its endpoints, with dots.
+    pub id: &'static str,
+    /// The lowest plan that may use it.
+    pub requires: Plan,
+    /// Whether it is reserved for the operator's staff, so that no plan grants it.
+    pub staff_only: bool,
+}
+
+impl Product {
+    /// Station markers, map details and single stations.
+    pub const STATIONS_MAP: Self = Self::open("stations.map");
+    /// Snapshots and grids of readings.
+    pub const STATIONS_READINGS: Self = Self::open("stations.readings");
+    /// Bulk export.
+    pub const HISTORICAL_BULK: Self =
+        Self { id: "historical.bulk", requires: Plan::Commercial, staff_only: false };
+
+    const fn open(id: &'static str) -> Self {
+        Self { id, requires: Plan::None, staff_only: false }
+    }
+
+    /// Whether a caller may use the product: staff may use all, a plan those it covers.
+    pub fn allows(self, plan: Plan, staff: bool) -> bool {
+        staff || !self.staff_only && plan >= self.requires
+    }
+}
+
+/// What one caller may do, in the shape of the interface.
+///
+/// ```
+/// use mesonet::access::{Capabilities, Plan, Product};
+/// let view = Capabilities::new(&[Product::HISTORICAL_BULK], Plan::None, false);
+/// assert!(!view.products["historical.bulk"].allowed);
+/// assert_eq!(view.limits.max_window_ms, Some(604_800_000));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Capabilities {
+    /// The products offered by the deployment, by id.
+    pub products: BTreeMap<&'static str, ProductAccess>,
+    /// The limits of the caller's plan; null on the wire means unlimited.
+    pub limits: Limits,
+}
+
+/// A caller's access to one product.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+pub struct ProductAccess {
+    /// Whether the caller may use it.
+    pub allowed: bool,
+    /// The lowest plan that may use it.
+    pub requires: Plan,
+    /// `staff` if it is reserved for the operator's staff, else `none`.
+    pub requires_standing: &'static str,
+}
+
+impl Capabilities {
+    /// The access of a caller on a plan to the products offered by a deployment.
+    pub fn new(offered: &[Product], plan: Plan, staff: bool) -> Self {
+        let access = |product: &Product| ProductAccess {
+            allowed: product.allows(plan, staff),
+            requires: product.requires,
+            requires_standing: if product.staff_only { "staff" } else { "none" },
+        };
+        Self {
+            products: offered.iter().map(|product| (product.id, access(product))).collect(),
+            limits: Limits::of(plan),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_higher_plan_satisfies_a_lower_requirement() {
+        for plan in Plan::ALL {
+            assert!(Product::STATIONS_READINGS.allows(plan, false));
+            assert_eq!(Product::HISTORICAL_BULK.allows(plan, false), plan == Plan::Commercial);
+        }
+    }
+
+    #[test]
+    fn no_plan_grants_staff_products() {
+        let staff_only = Product { id: "x", requires: Plan::None, staff_only: true };
+        assert!(!staff_only.allows(Plan::Commercial, false));
+        assert!(staff_only.allows(Plan::None, true));
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn the_wire_shape_is_that_of_the_interface() {
+        let offered = [Product::HISTORICAL_BULK, Product::STATIONS_MAP];
+        let wire = |plan| serde_json::to_string(&Capabilities::new(&offered, plan, false)).unwrap();
+        assert_eq!(
+            wire(Plan::None),
+            r#"{"products":{"historical.bulk":{"allowed":false,"requires":"commercial","requiresStanding":"none"},"stations.map":{"allowed":true,"requires":"none","requiresStanding":"none"}},"limits":{"maxWindowMs":604800000,"maxReachMs":604800000}}"#
+        );
+        assert!(
+            wire(Plan::Commercial).ends_with(r#""limits":{"maxWindowMs":null,"maxReachMs":null}}"#)
+        );
+    }
+}

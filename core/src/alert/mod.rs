@@ -1,0 +1,322 @@
+//! Official alerts: what a message says, whatever its format, and the shape that callers get.
+//!
+//! An [`Message`] is one message of a chain, in all of its languages. An [`Alert`] is the
+//! service's answer for it: one language, with the state that follows from the whole chain.
+
+mod chain;
+mod query;
+mod view;
+mod vtec;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::chain::{Clock, State, next_change_ms, resolve};
+pub use self::query::{Query, outlines};
+pub use self::view::{Alert, AlertArea, AlertStorm, LatLon};
+pub use self::vtec::{Hvtec, Vtec, VtecAction, VtecError, VtecEvent};
+use crate::geo::{LonLat, MultiPolygon};
+use crate::zone;
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize,
+            Deserialize,
+        )]
+                pub enum $name {
+            $($(#[$word_doc])* $word,)*
+            /// The source does not say.
+            #[default]
+            Unknown,
+        }
+
+        impl $name {
+            /// The word on the wire.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$word => stringify!($word),)* Self::Unknown => "Unknown" }
+            }
+        }
+    };
+}
+
+words! {
+    /// The role of a message in its chain.
+    MessageType {
+        /// The first of a chain.
+        Alert,
+        /// Replaces the messages that it refers to.
+        Update,
+        /// Withdraws the messages that it refers to.
+        Cancel,
+    }
+}
+words! {
+    /// How sure the issuer is (ECCC).
+    Confidence {
+        /// Low.
+        Low,
+        /// Moderate.
+        Moderate,
+        /// High.
+        High,
+        /// Very high.
+        VeryHigh,
+    }
+}
+words! {
+    /// How severe the impact is (ECCC).
+    Impact {
+        /// Low.
+        Low,
+        /// Moderate.
+        Moderate,
+        /// High.
+        High,
+        /// Extreme.
+        Extreme,
+    }
+}
+words! {
+    /// Colour of the alert, from impact and confidence (ECCC). Other issuers do not give one.
+    Colour {
+        /// Yellow.
+        Yellow,
+        /// Orange.
+        Orange,
+        /// Red.
+        Red,
+    }
+}
+words! {
+    /// Kind of alert.
+    Type {
+        /// Worth knowing about.
+        Statement,
+        /// Less than a warning.
+        Advisory,
+        /// Something may happen.
+        Watch,
+        /// Something is happening or about to happen.
+        Warning,
+    }
+}
+words! {
+    /// The state of an alert, or of one of its areas.
+    ///
+    /// The variants are ordered by how an alert takes the state of its areas: if it is active
+    /// anywhere, it is active. During a replay, Unknown is an alert that lies in the future of its
+    /// clock.
+    Status {
+        /// In force.
+        Active,
+        /// Replaced by a later message.
+        Superseded,
+        /// Withdrawn before its end.
+        Cancelled,
+        /// Declared over, or past its end.
+        Ended,
+    }
+}
+words! {
+    /// The kind of an area.
+    AreaKind {
+        /// Where the alert is in force: its zones, or the outline drawn for them.
+        Coverage,
+        /// Where the storm itself is a threat (ECCC).
+        ThreatArea,
+    }
+}
+words! {
+    /// What a message does to a threat area (ECCC).
+    ThreatStatus {
+        /// It is new.
+        Issued,
+        /// It stays.
+        Continued,
+        /// It has ended.
+        Ended,
+        /// It is withdrawn.
+        Cancelled,
+    }
+}
+
+/// One message, in all of its languages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// Identifier, the same wherever the message is published.
+    pub id: String,
+    /// The sender, as the message gives it.
+    pub sender: String,
+    /// When it was sent, milliseconds since 1970.
+    pub sent_ms: i64,
+    /// Its role in its chain.
+    pub message_type: MessageType,
+    /// Identifiers of the messages that it refers to, in the order of the message.
+    pub references: Vec<String>,
+    /// What it says. A message may say different things about different areas.
+    pub parts: Vec<Part>,
+}
+
+/// What a message says about some of its areas.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The same in each language of the message; never empty.
+    pub texts: Vec<Text>,
+    /// When it takes effect, milliseconds since 1970.
+    pub effective_ms: Option<i64>,
+    /// When the message expires, milliseconds since 1970.
+    pub expires_ms: Option<i64>,
+    /// When the event itself ends, milliseconds since 1970.
+    pub event_end_ms: Option<i64>,
+    /// Kind of alert.
+    pub alert_type: Type,
+    /// Colour.
+    pub colour: Colour,
+    /// Impact.
+    pub impact: Impact,
+    /// Confidence.
+    pub confidence: Confidence,
+    /// Rank of the risk, 1 the highest (ECCC).
+    pub risk_ranking: Option<i32>,
+    /// Code of the issuer's list of areas (ECCC).
+    pub designation_code: Option<String>,
+    /// What the message itself says about the state of the alert in these areas.
+    pub outcome: Outcome,
+    /// What the message does to events, if it carries VTEC codes.
+    pub vtec: Vec<Vtec>,
+    /// The storm.
+    pub storm: Option<Storm>,
+    /// The areas.
+    pub areas: Vec<MessageArea>,
+}
+
+/// What a message itself says about the state of an alert. The variants are ordered by how the
+/// outcomes of several events combine: if any of them is in force, the whole is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Outcome {
+    /// It is in force.
+    #[default]
+    InForce,
+    /// It is replaced by another event.
+    Replaced,
+    /// It is withdrawn.
+    Cancelled,
+    /// It has ended.
+    Ended,
+}
+
+/// The text of a part in one language.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Text {
+    /// Language tag as in RFC 3066: `en-CA`.
+    pub language: String,
+    /// Who issues the alert; empty if the message does not say.
+    pub issuer: String,
+    /// What is expected.
+    pub event: Option<String>,
+    /// Headline; empty if there is none.
+    pub headline: String,
+    /// Description; empty if there is none.
+    pub description: String,
+    /// What to do.
+    pub instruction: Option<String>,
+    /// The region, in words (ECCC).
+    pub coverage: Option<String>,
+    /// Where the storm is, in words.
+    pub storm_position: Option<String>,
+    /// How it moves, in words.
+    pub storm_motion: Option<String>,
+    /// Places near it.
+    pub storm_places: Vec<String>,
+    /// Description of each area, in the order of the areas.
+    pub areas: Vec<String>,
+}
+
+/// A storm, as far as a message describes it with numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Storm {
+    /// When it was observed, milliseconds since 1970.
+    pub time_ms: Option<i64>,
+    /// How fast it moves.
+    pub speed_kmh: Option<f64>,
+    /// The direction it moves towards, degrees clockwise from north.
+    pub direction_deg: Option<f64>,
+    /// Its form, as the message gives it: `ISOLATED_CELL`, `LINE`, `AREA`.
+    pub geometry_type: Option<String>,
+    /// Where it was: a point, or the points of a line or an area.
+    pub points: Vec<LonLat>,
+}
+
+/// An area of a message.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MessageArea {
+    /// Its kind.
+    pub kind: AreaKind,
+    /// What the message does to it, if it is a threat area.
+    pub threat_status: ThreatStatus,
+    /// Its zone.
+    pub code: Option<zone::Code>,
+    /// Whether the code is that of a fire weather zone: these share codes with forecast zones but
+    /// cover different areas.
+    pub is_fire_zone: bool,
+    /// The outline that the message itself draws.
+    pub geometry: Option<MultiPolygon>,
+}
+
+impl Message {
+    /// The areas of all parts, each with its part.
+    pub fn areas(&self) -> impl Iterator<Item = (&Part, &MessageArea)> {
+        self.parts.iter().flat_map(|part| part.areas.iter().map(move |area| (part, area)))
+    }
+
+    /// The headline of the first part in a language, or else in the message's first language;
+    /// `None` if it has none.
+    ///
+    /// ```
+    /// use mesonet::alert;
+    /// let text = alert::Text { headline: "red warning".into(), ..alert::Text::default() };
+    /// let part = alert::Part { texts: vec![text], ..alert::Part::default() };
+    /// let alert = alert::Message { parts: vec![part], ..alert::Message::default() };
+    /// assert_eq!(alert.headline("en"), Some("red warning"));
+    /// assert_eq!(alert::Message::default().headline("en"), None);
+    /// ```
+    pub fn headline(&self, language: &str) -> Option<&str> {
+        let text = self.parts.first()?.text(language)?;
+        Some(&*text.headline).filter(|headline| !headline.is_empty())
+    }
+
+    /// The interval of the alert: from the time it takes effect, or else was sent, to the later of
+    /// its expiry and the end of the event. Without either, it is open. Milliseconds since 1970;
+    /// both ends are included.
+    ///
+    /// ```
+    /// use mesonet::alert;
+    /// let part = alert::Part { expires_ms: Some(20), event_end_ms: Some(30), ..alert::Part::default() };
+    /// let alert = alert::Message { sent_ms: 10, parts: vec![part], ..alert::Message::default() };
+    /// assert_eq!(alert.interval_ms(), (10, Some(30)));
+    /// ```
+    pub fn interval_ms(&self) -> (i64, Option<i64>) {
+        let starts = self.parts.iter().map(|part| part.effective_ms.unwrap_or(self.sent_ms));
+        let ends = self.parts.iter().map(Part::end_ms);
+        // An open end is later than any other.
+        let end_ms = ends.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten();
+        (starts.min().unwrap_or(self.sent_ms), end_ms)
+    }
+}
+
+impl Part {
+    /// The later of expiry and end of the event, milliseconds since 1970; `None` if open.
+    pub fn end_ms(&self) -> Option<i64> {
+        self.expires_ms.max(self.event_end_ms)
+    }
+
+    /// The text in a language, or else in the message's first language.
+    pub fn text(&self, language: &str) -> Option<&Text> {
+        let of = |text: &&Text| {
+            let primary = text.language.split('-').next().unwrap_or_default();
+            primary.eq_ignore_ascii_case(language)
+        };
+        self.texts.iter().find(of).or(self.texts.first())
+    }
+}

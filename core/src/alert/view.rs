@@ -1,0 +1,268 @@
+//! What callers get for an alert: one language, with the state that its chain gives it.
+
+use serde::Serialize;
+
+use crate::alert::{
+    AreaKind, Colour, Confidence, Impact, Message, MessageArea, MessageType, Part, State, Status,
+    Storm, Text, ThreatStatus, Type,
+};
+use crate::geo::{LonLat, MultiPolygon};
+use crate::time::Iso8601;
+use crate::zone;
+
+/// An alert as the service returns it.
+///
+/// If a message says different things about different areas, the text and times are those of the
+/// first part with an active area, or else of the first part; the areas are those of all parts.
+/// The fields `nextIds`, `instruction` and `language` are additions to the interface.
+///
+/// ```
+/// use mesonet::alert::Alert;
+/// use mesonet::alert;
+/// let text = alert::Text { headline: "red warning".into(), ..alert::Text::default() };
+/// let part = alert::Part { texts: vec![text], ..alert::Part::default() };
+/// let message = alert::Message {
+///     id: "1".into(), sender: "a@example.org".into(), parts: vec![part], ..Default::default()
+/// };
+/// let states = alert::resolve(&[&message], alert::Clock::live(0));
+/// let alert = serde_json::to_value(Alert::new(&message, &states[0], "en"))?;
+/// assert_eq!(alert["issuer"], "a@example.org");
+/// assert_eq!((&alert["alertHeadline"], &alert["status"]), (&"red warning".into(), &"Active".into()));
+/// assert_eq!(alert.get("eventEndTime"), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Alert<'a> {
+    /// Identifier of the message.
+    pub id: &'a str,
+    /// Who issues the alert.
+    pub issuer: &'a str,
+    /// The role of the message in its chain.
+    pub message_type: MessageType,
+    /// When it takes effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effective_time: Option<Iso8601>,
+    /// When the message expires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expiry_time: Option<Iso8601>,
+    /// Confidence.
+    pub alert_confidence: Confidence,
+    /// Impact.
+    pub alert_impact: Impact,
+    /// Colour.
+    pub alert_colour: Colour,
+    /// Kind of alert.
+    pub alert_type: Type,
+    /// Headline.
+    pub alert_headline: &'a str,
+    /// Description.
+    pub alert_description: &'a str,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<&'a str>,
+    /// Language of the text; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<&'a str>,
+    /// The state of the alert.
+    pub status: Status,
+    /// When it was sent.
+    pub sent: Iso8601,
+    /// What is expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<&'a str>,
+    /// Ids of the messages that it refers to.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub previous_ids: &'a [String],
+    /// Ids of the messages that follow it.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub next_ids: &'a [String],
+    /// When the event itself ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_end_time: Option<Iso8601>,
+    /// Rank of the risk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk_ranking: Option<i32>,
+    /// The region, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<&'a str>,
+    /// Code of the issuer's list of areas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub designation_code: Option<&'a str>,
+    /// The storm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storm: Option<AlertStorm<'a>>,
+    /// The areas.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub areas: Vec<AlertArea<'a>>,
+}
+
+/// A storm.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AlertStorm<'a> {
+    /// When it was observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<Iso8601>,
+    /// How fast it moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_kmh: Option<f64>,
+    /// The direction it moves towards, degrees clockwise from north.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction_deg: Option<f64>,
+    /// Its form, as the message gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometry_type: Option<&'a str>,
+    /// Where it was.
+    pub points: Vec<LatLon>,
+    /// How it moves, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub motion: Option<&'a str>,
+    /// Where it is, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<&'a str>,
+    /// Places near it.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub reference_points: &'a [String],
+}
+
+/// An area of an alert.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AlertArea<'a> {
+    /// Its name.
+    pub description: &'a str,
+    /// Its kind.
+    pub kind: AreaKind,
+    /// What the message does to it, if it is a threat area.
+    pub threat_status: ThreatStatus,
+    /// The state of the alert there: an addition to the interface.
+    pub status: Status,
+    /// Code of its zone, in Canada.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clc_code: Option<zone::Code>,
+    /// Code of its zone, in the United States: an addition to the interface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ugc_code: Option<zone::Code>,
+    /// `fire` if that is the code of a fire weather zone, which is not the forecast zone of the
+    /// same code: an addition to the interface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zone_kind: Option<zone::Kind>,
+    /// The rings that the message itself draws; holes are rings of their own.
+    pub polygons: Vec<Vec<LatLon>>,
+}
+
+/// A position as an object.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LatLon {
+    /// Latitude.
+    pub lat: f64,
+    /// Longitude.
+    pub lon: f64,
+}
+
+impl From<LonLat> for LatLon {
+    fn from(at: LonLat) -> Self {
+        Self { lat: at.lat(), lon: at.lon() }
+    }
+}
+
+impl<'a> Alert<'a> {
+    /// A message in a language, `en` or `fr`, with the state that
+    /// [`resolve`](crate::alert::resolve) returns for it. If the message lacks that
+    /// language, its first language is used.
+    pub fn new(message: &'a Message, state: &'a State, language: &str) -> Self {
+        let mut statuses = state.areas.iter().copied();
+        let mut areas = Vec::with_capacity(state.areas.len());
+        let mut leading: Option<(Status, &Part)> = None;
+        for part in &message.parts {
+            let text = part.text(language);
+            let first = areas.len();
+            for (i, area) in part.areas.iter().enumerate() {
+                let description = text.and_then(|text| text.areas.get(i)).map_or("", |text| text);
+                let status = statuses.next().unwrap_or(state.status);
+                areas.push(AlertArea::new(area, description, status));
+            }
+            let statuses = areas[first..].iter().map(|area: &AlertArea<'_>| area.status);
+            let status = statuses.min().unwrap_or(state.status);
+            let is_first_active = status == Status::Active
+                && leading.is_some_and(|(leading, _)| leading != Status::Active);
+            if leading.is_none() || is_first_active {
+                leading = Some((status, part));
+            }
+        }
+        let part = leading.map(|(_, part)| part);
+        let text = part.and_then(|part| part.text(language));
+        let issuer = text.map_or("", |text| &text.issuer);
+        let of = |get: fn(&Part) -> Option<i64>| part.and_then(get).map(Iso8601);
+        let word = |get: fn(&Text) -> Option<&String>| Some(get(text?)?.as_str());
+        Self {
+            id: &message.id,
+            issuer: if issuer.is_empty() { &message.sender } else { issuer },
+            message_type: message.message_type,
+            effective_time: of(|part| part.effective_ms),
+            expiry_time: of(|part| part.expires_ms),
+            alert_confidence: part.map(|part| part.confidence).unwrap_or_default(),
+            alert_impact: part.map(|part| part.impact).unwrap_or_default(),
+            alert_colour: part.map(|part| part.colour).unwrap_or_default(),
+            alert_type: part.map(|part| part.alert_type).unwrap_or_default(),
+            alert_headline: text.map_or("", |text| &text.headline),
+            alert_description: text.map_or("", |text| &text.description),
+            instruction: word(|text| text.instruction.as_ref()),
+            language: text.map(|text| text.language.as_str()),
+            status: state.status,
+            sent: Iso8601(message.sent_ms),
+            event: word(|text| text.event.as_ref()),
+            previous_ids: &message.references,
+            next_ids: &state.next_ids,
+            event_end_time: of(|part| part.event_end_ms),
+            risk_ranking: part.and_then(|part| part.risk_ranking),
+            coverage: word(|text| text.coverage.as_ref()),
+            designation_code: part.and_then(|part| part.designation_code.as_deref()),
+            storm: part
+                .and_then(|part| part.storm.as_ref())
+                .map(|storm| AlertStorm::new(storm, text)),
+            areas,
+        }
+    }
+}
+
+impl<'a> AlertStorm<'a> {
+    fn new(storm: &'a Storm, text: Option<&'a Text>) -> Self {
+        Self {
+            time: storm.time_ms.map(Iso8601),
+            speed_kmh: storm.speed_kmh,
+            direction_deg: storm.direction_deg,
+            geometry_type: storm.geometry_type.as_deref(),
+            points: storm.points.iter().copied().map(LatLon::from).collect(),
+            motion: text.and_then(|text| text.storm_motion.as_deref()),
+            position: text.and_then(|text| text.storm_position.as_deref()),
+            reference_points: text.map_or(&[], |text| &text.storm_places),
+        }
+    }
+}
+
+impl<'a> AlertArea<'a> {
+    fn new(area: &'a MessageArea, description: &'a str, status: Status) -> Self {
+        let polygons = area.geometry.iter().flat_map(MultiPolygon::polygons);
+        let rings = polygons.flat_map(|polygon| {
+            let exterior = polygon.exterior().map(LatLon::from).collect();
+            let holes = polygon.holes().map(|hole| hole.map(LatLon::from).collect());
+            std::iter::once(exterior).chain(holes)
+        });
+        Self {
+            description,
+            kind: area.kind,
+            threat_status: area.threat_status,
+            status,
+            clc_code: area.code.filter(|code| code.is_clc()),
+            ugc_code: area.code.filter(|code| !code.is_clc()),
+            zone_kind: area.is_fire_zone.then_some(zone::Kind::Fire),
+            polygons: rings.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "view_tests.rs"]
+mod tests;

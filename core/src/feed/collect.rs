@@ -1,0 +1,77 @@
+//! The readings of one report, collected in the units in which they are stored.
+
+use std::borrow::Cow;
+
+use super::summary::Tally;
+use crate::observation::{Canonical, IntervalType, Quality, Reading, SeriesKey, Variable};
+use crate::unit::Vocabulary;
+
+/// What a value of a feed measures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Measured<'a> {
+    pub variable: Variable,
+    pub interval_type: IntervalType,
+    pub interval_minutes: i32,
+    /// As spelled in the feed.
+    pub unit: &'a str,
+}
+
+impl<'a> Measured<'a> {
+    pub(super) const fn new(
+        variable: Variable,
+        interval_type: IntervalType,
+        interval_minutes: i32,
+        unit: &'a str,
+    ) -> Self {
+        Self { variable, interval_type, interval_minutes, unit }
+    }
+
+    pub(super) const fn instantaneous(variable: Variable, unit: &'a str) -> Self {
+        Self::new(variable, IntervalType::Instantaneous, 0, unit)
+    }
+
+    /// Whether a series, in any unit, is that of the value.
+    pub(super) fn is_of(&self, series: &SeriesKey) -> bool {
+        (self.variable, self.interval_type, self.interval_minutes)
+            == (series.variable, series.interval_type, series.interval_minutes)
+    }
+}
+
+/// Collects the readings of a report.
+pub(super) struct Readings<'t> {
+    readings: Vec<Reading>,
+    vocabulary: Vocabulary,
+    kept_as_reported: &'t mut Tally,
+}
+
+impl<'t> Readings<'t> {
+    /// Readings with units of a vocabulary; values whose unit is not certain are counted.
+    pub(super) fn new(vocabulary: Vocabulary, kept_as_reported: &'t mut Tally) -> Self {
+        Self { readings: Vec::with_capacity(16), vocabulary, kept_as_reported }
+    }
+
+    /// Adds a value in the canonical unit of its variable, or as reported. A value that is not
+    /// finite is ignored.
+    pub(super) fn push(&mut self, of: Measured<'_>, value: f64, quality: Quality) {
+        let canonical = Canonical::of(of.variable, of.unit, Some(self.vocabulary));
+        let value = canonical.apply(value);
+        if !value.is_finite() {
+            return;
+        }
+        let mut series = SeriesKey::new(of.variable, of.interval_type, of.interval_minutes);
+        if !canonical.is_converted() {
+            series.reported_unit = Cow::Owned(of.unit.to_owned());
+            self.kept_as_reported.add(&format!("{} in {:?}", of.variable, of.unit));
+        }
+        self.readings.push(Reading { series, value, quality });
+    }
+
+    /// The readings so far.
+    pub(super) fn so_far(&self) -> &[Reading] {
+        &self.readings
+    }
+
+    pub(super) fn into_readings(self) -> Vec<Reading> {
+        self.readings
+    }
+}

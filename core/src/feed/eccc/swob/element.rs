@@ -1,0 +1,206 @@
+//! The meaning of the name of a SWOB element: variable, interval, sensor.
+
+use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min};
+use crate::observation::{IntervalType, Variable};
+
+/// What an element measures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Meaning {
+    pub variable: Variable,
+    pub interval_type: IntervalType,
+    pub interval_minutes: i32,
+    /// Number of the sensor; 0 if the station has one, or for the combined value of several.
+    pub sensor: u8,
+    /// Height of the wind sensor, if the element is a wind.
+    pub height: Option<WindHeight>,
+    /// Of two elements with the same meaning, the one with the lower rank is preferred.
+    pub rank: u8,
+}
+
+/// Where the wind is measured, according to the name of the element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WindHeight {
+    /// Not given.
+    Unspecified,
+    /// Metres above ground.
+    Metres(u16),
+    /// At something else: the precipitation gauge.
+    Elsewhere,
+}
+
+/// How a value represents its period.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Statistic {
+    None,
+    Average,
+    Max,
+    Min,
+    Total,
+    /// Maximum of the short means: given by buoys as a gust.
+    MaxAverage,
+}
+
+/// The meaning of an element's name; `None` if the service has no variable for it.
+pub(super) fn meaning(name: &str) -> Option<Meaning> {
+    let (name, sensor) = split_sensor(name);
+    let (statistic, name) = split_statistic(name);
+    let (base, period) = split_period(name)?;
+    let (variable, interval_type, height, rank) = match base.split_once("_spd") {
+        Some(("wnd", height)) => wind_speed(statistic, height, 1)?,
+        Some(("wnd_gst", height)) => wind_speed(statistic, height, 0)?,
+        Some(_) => return None,
+        None if base.starts_with(DIRECTION) => wind_direction(statistic, &base[DIRECTION.len()..])?,
+        None => {
+            let (variable, kind) = other(base, statistic)?;
+            (variable, kind, None, 0)
+        }
+    };
+    let interval_minutes = match (interval_type, period) {
+        (Instantaneous, None) => 0,
+        (Instantaneous, Some(_)) | (_, None) => return None,
+        // The waves of a buoy are for a period that ended before the report.
+        (_, Some(period)) if period.ago && !base.ends_with("_wave_hgt") => return None,
+        (_, Some(period)) => period.minutes,
+    };
+    Some(Meaning { variable, interval_type, interval_minutes, sensor, height, rank })
+}
+
+type WindMeaning = (Variable, IntervalType, Option<WindHeight>, u8);
+
+fn wind_speed(statistic: Statistic, height: &str, rank: u8) -> Option<WindMeaning> {
+    let height = wind_height(height);
+    let at_10m = height == WindHeight::Metres(10);
+    let gust = if at_10m { Variable::WindGust10m } else { Variable::WindGust };
+    let speed = if at_10m { Variable::WindSpeed10m } else { Variable::WindSpeed };
+    let (variable, kind) = match statistic {
+        Statistic::Max | Statistic::MaxAverage => (gust, Max),
+        // A gust that is not a maximum over its period is not defined.
+        _ if rank == 0 => return None,
+        Statistic::Average => (speed, Average),
+        Statistic::None => (speed, Instantaneous),
+        Statistic::Min | Statistic::Total => return None,
+    };
+    Some((variable, kind, Some(height), rank))
+}
+
+const DIRECTION: &str = "wnd_dir";
+
+fn wind_direction(statistic: Statistic, height: &str) -> Option<WindMeaning> {
+    let kind = match statistic {
+        Statistic::None => Instantaneous,
+        Statistic::Average => Average,
+        _ => return None,
+    };
+    Some((Variable::WindDirection, kind, Some(wind_height(height)), 0))
+}
+
+fn wind_height(text: &str) -> WindHeight {
+    if text.is_empty() {
+        return WindHeight::Unspecified;
+    }
+    let metres = text.strip_prefix('_').and_then(|text| text.strip_suffix('m'));
+    metres.and_then(|metres| metres.parse().ok()).map_or(WindHeight::Elsewhere, WindHeight::Metres)
+}
+
+fn other(base: &str, statistic: Statistic) -> Option<(Variable, IntervalType)> {
+    let state = match base {
+        "air_temp" => Variable::AirTemperature,
+        "dwpt_temp" => Variable::DewPointTemperature,
+        "wetblb_temp" => Variable::WetBulbTemperature,
+        "rel_hum" => Variable::RelativeHumidity,
+        "mslp" => Variable::Mslp,
+        "stn_pres" => Variable::BarometricPressure,
+        "vis" => Variable::Visibility,
+        "snw_dpth" => Variable::SnowDepth,
+        "sea_sfc_temp" => Variable::SeaSurfaceTemperature,
+        "wv_hgt" => Variable::WaveHeight,
+        _ => {
+            return Some(match (base, statistic) {
+                ("pcpn_amt", Statistic::None) => (Variable::Precipitation, Cumulative),
+                ("rnfl_amt", Statistic::None) => (Variable::Rainfall, Cumulative),
+                ("globl_solr_radn", Statistic::Average) => {
+                    (Variable::AvgGlobalSolarRadiation, Average)
+                }
+                ("globl_solr_radn", Statistic::Total) => {
+                    (Variable::CumulativeGlobalSolarRadiation, Cumulative)
+                }
+                ("sig_wave_hgt", Statistic::None | Statistic::Average) => {
+                    (Variable::WaveHeight, Average)
+                }
+                ("pk_wave_hgt", Statistic::None | Statistic::Max) => (Variable::WaveHeightMax, Max),
+                _ => return None,
+            });
+        }
+    };
+    let kind = match statistic {
+        Statistic::None => Instantaneous,
+        Statistic::Average => Average,
+        Statistic::Max => Max,
+        Statistic::Min => Min,
+        Statistic::Total | Statistic::MaxAverage => return None,
+    };
+    Some((state, kind))
+}
+
+/// `air_temp_2` comes from the second sensor.
+fn split_sensor(name: &str) -> (&str, u8) {
+    match name.rsplit_once('_') {
+        Some((rest, number)) if number.len() == 1 => match number.parse() {
+            Ok(number) => (rest, number),
+            Err(_) => (name, 0),
+        },
+        _ => (name, 0),
+    }
+}
+
+fn split_statistic(name: &str) -> (Statistic, &str) {
+    [
+        ("max_avg_", Statistic::MaxAverage),
+        ("avg_", Statistic::Average),
+        ("max_", Statistic::Max),
+        ("min_", Statistic::Min),
+        ("tot_", Statistic::Total),
+    ]
+    .into_iter()
+    .find_map(|(prefix, statistic)| Some((statistic, name.strip_prefix(prefix)?)))
+    .unwrap_or((Statistic::None, name))
+}
+
+/// The period that a value covers.
+#[derive(Clone, Copy)]
+struct Period {
+    minutes: i32,
+    /// Whether it ended before the time of the report.
+    ago: bool,
+}
+
+/// Splits `air_temp_pst24hrs`; `None` if the text after `_pst` is not a period.
+fn split_period(name: &str) -> Option<(&str, Option<Period>)> {
+    let Some((base, text)) = name.split_once("_pst") else { return Some((name, None)) };
+    // Other text after a period makes it another element: `wnd_dir_10m_pst1hr_max_spd`.
+    let (text, ago) = match text.split_once('_') {
+        None => (text, false),
+        Some((text, after)) => {
+            minutes(after.strip_suffix("_ago")?)?;
+            (text, true)
+        }
+    };
+    Some((base, Some(Period { minutes: minutes(text)?, ago })))
+}
+
+/// The minutes of `10mts`, `1mt`, `1hr`, `24hrs`.
+fn minutes(text: &str) -> Option<i32> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    // Four digits exceed any period and do not overflow.
+    let count: i32 = text.get(..digits).filter(|_| digits <= 4)?.parse().ok()?;
+    let minutes = match &text[digits..] {
+        "mt" | "mts" => count,
+        "hr" | "hrs" => count * 60,
+        _ => return None,
+    };
+    (minutes > 0).then_some(minutes)
+}
+
+#[cfg(test)]
+#[path = "element_tests.rs"]
+mod tests;

@@ -1,0 +1,149 @@
+//! What the reader of any feed returns: a station as the file describes it, and its report.
+
+use std::io::BufRead;
+
+use super::summary::{FeedError, Summary};
+use crate::alert;
+use crate::geo::LonLat;
+use crate::observation::{Report, Station, StationId, StationType};
+
+/// A station as far as a file describes it.
+///
+/// ```
+/// use mesonet::{LonLat, StationId, feed::FeedStation};
+/// let buoy = FeedStation::new("NDBC", "41002");
+/// assert_eq!(buoy.id(), StationId::new("NDBC", "41002"));
+/// let station = buoy.at(LonLat::new(-74.84, 31.76)?);
+/// assert_eq!((station.name.as_str(), station.sensor_height_m), ("41002", 0.0));
+/// # Ok::<(), mesonet::geo::GeoError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeedStation {
+    /// Data provider, as the feed names it.
+    pub network: String,
+    /// Id within the network.
+    pub native_id: String,
+    /// Name, if the file gives it.
+    pub name: Option<String>,
+    /// Place, if the file gives it.
+    pub place: Option<LonLat>,
+    /// Altitude above mean sea level, if the file gives it.
+    pub altitude_m: Option<f64>,
+    /// Height of the wind sensor above ground, if the file gives it or a rule fixes it.
+    pub sensor_height_m: Option<f64>,
+    /// Exposure class, if a rule fixes it.
+    pub station_type: Option<StationType>,
+}
+
+impl FeedStation {
+    /// A station of which only the id is known.
+    pub fn new(network: impl Into<String>, native_id: impl Into<String>) -> Self {
+        Self {
+            network: network.into(),
+            native_id: native_id.into(),
+            name: None,
+            place: None,
+            altitude_m: None,
+            sensor_height_m: None,
+            station_type: None,
+        }
+    }
+
+    /// Id of the station.
+    pub fn id(&self) -> StationId {
+        StationId::new(&self.network, &self.native_id)
+    }
+
+    /// The station at a place. Without a name its native id is used; without a sensor height
+    /// it is 0, as the interface requires.
+    pub fn at(self, coordinates: LonLat) -> Station {
+        Station {
+            id: self.id(),
+            name: self.name.unwrap_or_else(|| self.native_id.clone()),
+            network: self.network,
+            native_id: self.native_id,
+            station_type: self.station_type,
+            coordinates,
+            sensor_height_m: self.sensor_height_m.unwrap_or(0.0),
+            altitude_m: self.altitude_m,
+        }
+    }
+}
+
+/// One report of a file, in the service's series and units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeedReport {
+    /// The reporting station.
+    pub station: FeedStation,
+    /// The content of the report. Values without a verdict of the source are
+    /// [`Quality::UNCHECKED`](crate::Quality::UNCHECKED).
+    pub report: Report,
+}
+
+/// What is known of a file before it is read.
+#[derive(Clone, Copy)]
+pub struct FileContext<'a> {
+    /// Its name without folders and without a compression suffix: some feeds give the
+    /// station only there.
+    pub name: &'a str,
+    /// When it was received, milliseconds since 1970, or any time within two weeks of it: reports
+    /// of some feeds give only the day of the month.
+    pub received_ms: i64,
+    /// Finds a station on record or in a table: some feeds give no place and no altitude.
+    pub known: &'a dyn Fn(StationId) -> Option<Station>,
+}
+
+impl<'a> FileContext<'a> {
+    /// A file of which only the name and the time of receipt are known.
+    pub fn new(name: &'a str, received_ms: i64) -> Self {
+        Self { name, received_ms, known: &|_| None }
+    }
+}
+
+/// One item of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// A report of a station.
+    Report(FeedReport),
+    /// An alert message.
+    Alert(alert::Message),
+}
+
+impl Item {
+    /// Number of readings in the report; an alert has none.
+    pub fn readings(&self) -> u64 {
+        match self {
+            Self::Report(report) => report.report.readings.len() as u64,
+            Self::Alert(_) => 0,
+        }
+    }
+
+    /// The report, if it is one.
+    pub fn into_report(self) -> Option<FeedReport> {
+        match self {
+            Self::Report(report) => Some(report),
+            Self::Alert(_) => None,
+        }
+    }
+
+    /// The alert, if it is one.
+    pub fn into_alert(self) -> Option<alert::Message> {
+        match self {
+            Self::Report(_) => None,
+            Self::Alert(alert) => Some(alert),
+        }
+    }
+}
+
+/// The reader of one kind of file of alerts, as [`Kind`](super::Kind) calls it.
+pub(super) type ReadAlerts = fn(
+    input: &mut dyn BufRead,
+    visit: &mut dyn FnMut(alert::Message),
+) -> Result<Summary, FeedError>;
+
+/// The reader of one kind of file of reports, as [`Kind`](super::Kind) calls it.
+pub(super) type Read = fn(
+    input: &mut dyn BufRead,
+    file: &FileContext<'_>,
+    visit: &mut dyn FnMut(FeedReport),
+) -> Result<Summary, FeedError>;

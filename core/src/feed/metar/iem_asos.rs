@@ -1,0 +1,462 @@
+//! The Iowa Environmental Mesonet's tables of airport reports (CSV).
+
+use std::io::BufRead;
+
+use super::series::{EXPOSURE, SENSOR_HEIGHT_M, metar_report};
+use super::{Metar, Weather};
+use crate::derived::station_pressure_hpa;
+use crate::feed::collect::{Measured, Readings};
+use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary, excerpt};
+use crate::feed::text::csv_row::{CsvRow, MAX_LINE_BYTES};
+use crate::feed::text::lines::Lines;
+use crate::geo::LonLat;
+use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max};
+use crate::observation::{IntervalType, Quality, Reading, Report, SeriesKey, Variable};
+use crate::time::{HOUR_MS, MINUTE_MS, parse_instant};
+use crate::unit::{Vocabulary, inches_of_mercury_to_hpa};
+
+/// Network that stations of IEM's tables belong to.
+pub const IEM_NETWORK: &str = "IEM";
+
+/// Longest id of a station; real ones have three or four characters.
+const MAX_ID_BYTES: usize = 16;
+
+/// Reads a table from the download page "ASOS-AWOS-METAR Data" and visits each row.
+///
+/// Lines with `#` come first or not at all; the header is found by its columns `station` and
+/// `valid`, and the others may be any, in any order:
+///
+/// | Column | Series |
+/// | --- | --- |
+/// | `tmpc`, else `tmpf`; `dwpc`, else `dwpf` | airTemperature, dewPointTemperature Instantaneous |
+/// | `relh` | relativeHumidity Instantaneous |
+/// | `sknt`, else `sped`; `drct` | windSpeed, windDirection Average 2 |
+/// | `gust`, else `gust_mph` | windGust Max 10 |
+/// | `peak_wind_gust` | windGust Max 60, in hourly reports |
+/// | `mslp` | mslp Instantaneous |
+/// | `alti` | calculated barometricPressure Instantaneous, where the altitude is known |
+/// | `p01i`, else `p01m` | precipitation Cumulative 60, in hourly reports |
+/// | `vsby` | visibility Instantaneous |
+/// | `skyc1` … `skyl4` | ceilingHeight Instantaneous: the lowest `BKN`, `OVC` or `VV` |
+/// | `snowdepth` | snowDepth Instantaneous |
+/// | `wxcodes` | present weather |
+/// | `lat`, `lon`, `elevation` | place and altitude of the station |
+/// | `metar` | the report itself |
+///
+/// Units are part of the column names (IEM's page describes them): °F or °C, knots or miles
+/// per hour, inches or millimetres, inches of mercury, millibars, statute miles, feet.
+///
+/// - The table is made from METAR reports, so intervals, the height of the wind sensor and its
+///   exposure are those of [`metar_report`]. If the row contains the report itself (`metar`), and
+///   it can be read and has the row's time, only the report is used: it holds more than the
+///   columns, such as the amounts of 3, 6 and 24 hours, extremes and corrections. Otherwise the
+///   columns are used.
+/// - `p01i` and `peak_wind_gust` count from the last hourly report. That is an hour only in an
+///   hourly report, one of minute 45 to 59 or 0; others are counted as values without a variable.
+///   A trace (`T`, `0.0001`) is 0.
+/// - A calm has speed 0 and direction 0; a direction of 0 without a calm means nothing and is left
+///   out.
+/// - `M`, `null` and an empty field are no value. If `wxcodes` has none, the report may have said
+///   that there is no weather or said nothing; present weather is then `None`.
+/// - Times are UTC, which is what the page gives unless asked for another zone. A table that
+///   names another zone is not read.
+/// - An altitude that is missing in the table is taken from the station on record.
+/// - Other columns (`feel`, `ice_accretion_…`, directions and times of peaks) are counted as values
+///   without a variable.
+///
+/// Tables of the R package nycflights13 are recognized but not read: they were made from such
+/// tables, but keep only the hour of each observation.
+///
+/// # Errors
+/// If the source fails, if there is no header, or if times are in another zone. A row that cannot
+/// be read is counted and listed in the summary.
+///
+/// ```
+/// use mesonet::{Variable, feed::{FileContext, read_iem_asos}};
+/// let table = "\
+/// station,valid,tmpf,drct,sknt,p01i,vsby,skyc1,skyl1,wxcodes
+/// ORD,2010-10-23 01:51,54.0,170.0,6.0,0.02,10.0,BKN,4500.0,-RA BR
+/// ORD,2010-10-23 02:51,M,M,M,M,M,M,M,M
+/// ORD,yesterday,M,M,M,M,M,M,M,M
+/// ";
+/// let mut reports = Vec::new();
+/// let file = FileContext::new("asos.csv", 0);
+/// let summary = read_iem_asos(table.as_bytes(), &file, |item| reports.push(item.report))?;
+/// assert_eq!(reports[0].present_weather.as_ref().unwrap(), &["Light rain", "Mist"]);
+/// let ceiling =
+///     reports[0].readings.iter().find(|one| one.series.variable == Variable::CeilingHeight);
+/// assert_eq!(ceiling.unwrap().value, 1371.6);
+/// assert_eq!((reports[1].readings.len(), summary.refused), (0, 1));
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
+pub fn read_iem_asos(
+    input: impl BufRead,
+    file: &FileContext<'_>,
+    mut visit: impl FnMut(FeedReport),
+) -> Result<Summary, FeedError> {
+    let mut lines = Lines::new(input, MAX_LINE_BYTES);
+    let mut row = CsvRow::new();
+    let mut summary = Summary::default();
+    let columns = header(&mut lines, &mut row)?;
+    while let Some(line) = lines.next()? {
+        if line.bytes.is_empty() || line.bytes.starts_with(b"#") {
+            continue;
+        }
+        let outcome = row.split(line).and_then(|()| columns.report(&row, file, &mut summary));
+        match outcome {
+            Ok(item) => {
+                visit(item);
+                summary.read += 1;
+            }
+            Err(reason) => summary.refuse(FilePlace::Line(line.number), line.bytes, reason),
+        }
+    }
+    Ok(summary)
+}
+
+/// What the values of a column mean.
+#[derive(Clone, Copy, PartialEq)]
+enum Meaning {
+    /// A series.
+    Of(Variable, IntervalType, i32),
+    /// A series of an hour in hourly reports, nothing in others.
+    OfHour(Variable, IntervalType),
+    /// Altimeter setting.
+    Altimeter,
+}
+
+/// A column with values.
+struct Column {
+    name: &'static str,
+    unit: &'static str,
+    meaning: Meaning,
+}
+
+const fn column(name: &'static str, unit: &'static str, meaning: Meaning) -> Column {
+    Column { name, unit, meaning }
+}
+
+/// The columns with values. If two give the same series, the first wins.
+const COLUMNS: [Column; 17] = {
+    use Meaning::{Altimeter, Of, OfHour};
+    #[allow(clippy::enum_glob_use, reason = "a table of variables")]
+    use Variable::*;
+    [
+        column("tmpc", "degC", Of(AirTemperature, Instantaneous, 0)),
+        column("tmpf", "degF", Of(AirTemperature, Instantaneous, 0)),
+        column("dwpc", "degC", Of(DewPointTemperature, Instantaneous, 0)),
+        column("dwpf", "degF", Of(DewPointTemperature, Instantaneous, 0)),
+        column("relh", "%", Of(RelativeHumidity, Instantaneous, 0)),
+        column("sknt", "kt", Of(WindSpeed, Average, 2)),
+        column("sped", "mph", Of(WindSpeed, Average, 2)),
+        column("drct", "degT", Of(WindDirection, Average, 2)),
+        column("gust", "kt", Of(WindGust, Max, 10)),
+        column("gust_mph", "mph", Of(WindGust, Max, 10)),
+        column("peak_wind_gust", "kt", OfHour(WindGust, Max)),
+        column("mslp", "mb", Of(Mslp, Instantaneous, 0)),
+        column("alti", "inHg", Altimeter),
+        column("p01i", "in", OfHour(Precipitation, Cumulative)),
+        column("p01m", "mm", OfHour(Precipitation, Cumulative)),
+        column("vsby", "mi", Of(Visibility, Instantaneous, 0)),
+        column("snowdepth", "in", Of(SnowDepth, Instantaneous, 0)),
+    ]
+};
+
+/// Cloud layers in a row.
+const LAYERS: usize = 4;
+
+/// The positions of the columns.
+struct Columns {
+    names: Vec<String>,
+    station: usize,
+    valid: usize,
+    lat: Option<usize>,
+    lon: Option<usize>,
+    elevation: Option<usize>,
+    metar: Option<usize>,
+    weather: Option<usize>,
+    sky: [Option<(usize, usize)>; LAYERS],
+    values: Vec<(usize, &'static Column)>,
+    others: Vec<usize>,
+}
+
+/// Finds the header: the first line with the required column names.
+fn header<R: BufRead>(lines: &mut Lines<R>, row: &mut CsvRow) -> Result<Columns, FeedError> {
+    while let Some(line) = lines.next()? {
+        if let Some(zone) = zone_of_comment(line.bytes) {
+            only_utc(&zone)?;
+        }
+        if line.bytes.starts_with(b"#") || row.split(line).is_err() {
+            continue;
+        }
+        let names: Vec<String> = row
+            .fields()
+            .map(|field| String::from_utf8_lossy(field.trim_ascii()).into_owned())
+            .collect();
+        let at = |name: &str| names.iter().position(|of| of == name);
+        if at("origin").is_some() && at("time_hour").is_some() {
+            return Err(FeedError::NotThisKind(
+                "a table of nycflights13, which keeps only the hour of each observation, so the \
+                 times are not known"
+                    .to_owned(),
+            ));
+        }
+        let valid = names.iter().position(|name| zone_of_valid(name).is_some());
+        if let (Some(station), Some(valid)) = (at("station"), valid) {
+            if let Some(zone) = zone_of_valid(&names[valid]).filter(|zone| !zone.is_empty()) {
+                only_utc(zone)?;
+            }
+            return Ok(Columns::new(names, station, valid));
+        }
+    }
+    Err(FeedError::Header { needed: "station and valid", lines: lines.number() })
+}
+
+/// The zone in `#DEBUG: Time Zone -> Etc/UTC`.
+fn zone_of_comment(line: &[u8]) -> Option<String> {
+    let line = String::from_utf8_lossy(line.strip_prefix(b"#DEBUG: Time Zone")?).into_owned();
+    line.split_once("->").map(|(_, zone)| zone.trim().to_owned())
+}
+
+/// The zone in the name of the column of times: `valid`, `valid(UTC)`, `valid (GMT timezone)`.
+fn zone_of_valid(name: &str) -> Option<&str> {
+    let rest = name.strip_prefix("valid")?.trim();
+    if rest.is_empty() {
+        return Some("");
+    }
+    let zone = rest.strip_prefix('(')?.strip_suffix(')')?;
+    Some(zone.strip_suffix("timezone").unwrap_or(zone).trim())
+}
+
+fn only_utc(zone: &str) -> Result<(), FeedError> {
+    if matches!(zone, "UTC" | "GMT" | "Etc/UTC" | "Etc/GMT") {
+        return Ok(());
+    }
+    let zone = excerpt(zone);
+    Err(FeedError::NotThisKind(format!(
+        "the times are in the zone \"{zone}\"; only tables in UTC are read"
+    )))
+}
+
+impl Columns {
+    fn new(names: Vec<String>, station: usize, valid: usize) -> Self {
+        let at = |name: &str| names.iter().position(|of| of == name);
+        let layer = |number: usize| {
+            at(&format!("skyc{}", number + 1)).zip(at(&format!("skyl{}", number + 1)))
+        };
+        let columns = Self {
+            station,
+            valid,
+            lat: at("lat"),
+            lon: at("lon"),
+            elevation: at("elevation"),
+            metar: at("metar"),
+            weather: at("wxcodes"),
+            sky: std::array::from_fn(layer),
+            values: COLUMNS
+                .iter()
+                .filter_map(|column| at(column.name).map(|at| (at, column)))
+                .collect(),
+            others: Vec::new(),
+            names: Vec::new(),
+        };
+        let read = |at: usize| {
+            let Self { lat, lon, elevation, metar, weather, .. } = columns;
+            [Some(station), Some(valid), lat, lon, elevation, metar, weather].contains(&Some(at))
+                || columns.sky.iter().flatten().any(|&(cover, base)| at == cover || at == base)
+                || columns.values.iter().any(|&(of, _)| of == at)
+        };
+        let others = (0..names.len()).filter(|&at| !read(at)).collect();
+        Self { names, others, ..columns }
+    }
+
+    fn report(
+        &self,
+        row: &CsvRow,
+        file: &FileContext<'_>,
+        summary: &mut Summary,
+    ) -> Result<FeedReport, RefusalReason> {
+        let (got, expected) = (row.fields().count(), self.names.len());
+        if got != expected {
+            return Err(RefusalReason::FieldCount { got, expected });
+        }
+        let native_id = text(row, self.station)?;
+        if native_id.is_empty()
+            || native_id.len() > MAX_ID_BYTES
+            || !native_id.bytes().all(|byte| byte.is_ascii_graphic())
+        {
+            return Err(RefusalReason::Field { what: "valid station id", got: excerpt(native_id) });
+        }
+        let ts_ms = instant(text(row, self.valid)?)?;
+        let mut station = FeedStation {
+            sensor_height_m: Some(SENSOR_HEIGHT_M),
+            station_type: Some(EXPOSURE),
+            ..FeedStation::new(IEM_NETWORK, native_id)
+        };
+        // A place that is missing or off the globe is ignored; the report is valid without it.
+        let number = |at: Option<usize>| text(row, at?).ok()?.parse::<f64>().ok();
+        station.place = number(self.lon)
+            .zip(number(self.lat))
+            .and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
+        station.altitude_m = number(self.elevation)
+            .filter(|altitude_m| altitude_m.is_finite())
+            .or_else(|| (file.known)(station.id()).and_then(|known| known.altitude_m));
+
+        let raw_text = self.metar.map_or(Ok(""), |at| text(row, at))?;
+        let metar = Metar::parse(raw_text).ok().filter(|metar| metar.time_ms(ts_ms) == ts_ms);
+        let report = if let Some(metar) = metar {
+            let FeedStation { place, altitude_m, .. } = station;
+            let kind = metar.kind;
+            let item = MetarItem { native_id, ts_ms, raw_text, place, altitude_m, kind, metar };
+            Report { station: station.id(), ..metar_report(&item) }
+        } else {
+            self.report_of_columns(row, &station, ts_ms, summary)?
+        };
+        Ok(FeedReport { station, report })
+    }
+
+    fn report_of_columns(
+        &self,
+        row: &CsvRow,
+        station: &FeedStation,
+        ts_ms: i64,
+        summary: &mut Summary,
+    ) -> Result<Report, RefusalReason> {
+        let mut values = Vec::with_capacity(self.values.len());
+        for &(at, column) in &self.values {
+            values.extend(value(row, at, column.name)?.map(|value| (column, value)));
+        }
+        let ceiling_ft = self.ceiling_ft(row)?;
+        let present_weather = self.present_weather(row)?;
+
+        let is_hourly = matches!(ts_ms.rem_euclid(HOUR_MS) / MINUTE_MS, 45..=59 | 0);
+        let of_column = |name: &str| values.iter().find(|(of, _)| of.name == name).map(|of| of.1);
+        let is_turning = of_column("sknt").or(of_column("sped")).is_none_or(|speed| speed > 0.0);
+        let mut pressure_hpa = None;
+        let Summary { kept_as_reported, without_variable, .. } = summary;
+        let mut readings = Readings::new(Vocabulary::Plain, kept_as_reported);
+        for &(&Column { name, unit, meaning }, value) in &values {
+            let (variable, kind, minutes) = match meaning {
+                Meaning::Of(Variable::WindDirection, ..) if value == 0.0 && is_turning => continue,
+                Meaning::Of(variable, kind, minutes) => (variable, kind, minutes),
+                Meaning::OfHour(variable, kind) if is_hourly => (variable, kind, 60),
+                Meaning::Altimeter if station.altitude_m.is_some() => {
+                    pressure_hpa = station.altitude_m.and_then(|altitude_m| {
+                        station_pressure_hpa(inches_of_mercury_to_hpa(value), altitude_m)
+                    });
+                    continue;
+                }
+                Meaning::OfHour(..) | Meaning::Altimeter => {
+                    without_variable.add(name);
+                    continue;
+                }
+            };
+            let of = Measured::new(variable, kind, minutes, unit);
+            if !readings.so_far().iter().any(|other| of.is_of(&other.series)) {
+                readings.push(of, value, Quality::UNCHECKED);
+            }
+        }
+        if let Some(ceiling_ft) = ceiling_ft {
+            let of = Measured::new(Variable::CeilingHeight, Instantaneous, 0, "ft");
+            readings.push(of, ceiling_ft, Quality::UNCHECKED);
+        }
+        for &at in self.others.iter().filter(|&&at| !is_missing(row.field(Some(at)))) {
+            without_variable.add(&self.names[at]);
+        }
+        let mut readings = readings.into_readings();
+        readings.extend(pressure_hpa.map(|value| Reading {
+            series: SeriesKey::new(Variable::BarometricPressure, Instantaneous, 0).calculated(),
+            value,
+            quality: Quality::UNCHECKED,
+        }));
+        Ok(Report { station: station.id(), ts_ms, revision: 0, present_weather, readings })
+    }
+
+    /// The lowest layer that covers more than half of the sky, or the vertical visibility.
+    fn ceiling_ft(&self, row: &CsvRow) -> Result<Option<f64>, RefusalReason> {
+        let mut lowest: Option<f64> = None;
+        for &(cover, base) in self.sky.iter().flatten() {
+            let base_ft = value(row, base, "skyl")?;
+            if matches!(text(row, cover)?, "BKN" | "OVC" | "VV") {
+                lowest = match (lowest, base_ft) {
+                    (Some(lowest), Some(base_ft)) => Some(lowest.min(base_ft)),
+                    (lowest, base_ft) => lowest.or(base_ft),
+                };
+            }
+        }
+        Ok(lowest)
+    }
+
+    fn present_weather(&self, row: &CsvRow) -> Result<Option<Vec<String>>, RefusalReason> {
+        let Some(at) = self.weather.filter(|&at| !is_missing(row.field(Some(at)))) else {
+            return Ok(None);
+        };
+        let groups = text(row, at)?.split_ascii_whitespace();
+        let read = groups.filter_map(|group| Weather::read(group.as_bytes()));
+        Ok(Some(
+            read.filter(|weather| !weather.recent).map(|weather| weather.to_string()).collect(),
+        ))
+    }
+}
+
+/// A field as text.
+fn text(row: &CsvRow, at: usize) -> Result<&str, RefusalReason> {
+    let field = std::str::from_utf8(row.field(Some(at))).map_err(|_| RefusalReason::NotText)?;
+    Ok(field.trim_ascii())
+}
+
+fn is_missing(field: &[u8]) -> bool {
+    matches!(field.trim_ascii(), b"" | b"M" | b"null")
+}
+
+/// The number in a field; a trace, of precipitation or snow depth, is 0.
+fn value(row: &CsvRow, at: usize, name: &str) -> Result<Option<f64>, RefusalReason> {
+    if is_missing(row.field(Some(at))) {
+        return Ok(None);
+    }
+    let text = text(row, at)?;
+    let has_traces = matches!(name, "p01i" | "p01m" | "snowdepth");
+    if has_traces && matches!(text, "T" | "0.0001") {
+        return Ok(Some(0.0));
+    }
+    let value = text.parse().ok().filter(|value: &f64| value.is_finite());
+    let refused = || RefusalReason::Field { what: "valid value", got: excerpt(text) };
+    value.map(Some).ok_or_else(refused)
+}
+
+/// Reads `2010-10-23 00:51`.
+fn instant(text: &str) -> Result<i64, RefusalReason> {
+    let instant = text.split_once(' ').and_then(|(day, time)| {
+        let is_minute = day.len() == 10 && time.len() == 5;
+        if is_minute { parse_instant(&format!("{day}T{time}Z")).ok() } else { None }
+    });
+    instant.ok_or_else(|| RefusalReason::Field { what: "valid time", got: excerpt(text) })
+}
+
+/// Whether a file looks like one of this kind, or like one derived from such a table.
+pub(in crate::feed) fn is_sign(_name: &str, start: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(start);
+    let header = start.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty());
+    header.is_some_and(|header| {
+        let mut names = header.split(',').map(|name| name.trim_matches(['"', ' ']));
+        match names.next() {
+            Some("station") => names.any(|name| zone_of_valid(name).is_some()),
+            Some("origin") => names.any(|name| name == "time_hour"),
+            _ => false,
+        }
+    })
+}
+
+/// Reads a file of this kind.
+pub(in crate::feed) fn read(
+    input: &mut dyn BufRead,
+    file: &FileContext<'_>,
+    visit: &mut dyn FnMut(FeedReport),
+) -> Result<Summary, FeedError> {
+    read_iem_asos(input, file, visit)
+}
+
+#[cfg(test)]
+#[path = "iem_asos_tests.rs"]
+mod tests;

@@ -1,0 +1,299 @@
+//! A decoded METAR as the service's series, in canonical units.
+
+use super::{Altimeter, DistanceUnit, Metar, MetarKind, MetarVisibility, SpeedUnit, WindFrom};
+use crate::derived::{roughness_m, station_pressure_hpa, wind_at_10m};
+use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::summary::MetarItem;
+use crate::geo::LonLat;
+use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min};
+use crate::observation::{
+    IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId, StationType, Variable,
+};
+use crate::unit::{
+    Conversion, Unit, feet_to_m, knots_to_kmh, metres_per_second_to_kmh, statute_miles_to_km,
+};
+
+/// Network that stations of METAR reports belong to.
+pub const METAR_NETWORK: &str = "METAR";
+
+/// Height of the wind sensor above ground: 10 m by rule (ICAO Annex 3, appendix 3, 4.1; FMH-1,
+/// chapter 5).
+pub(in crate::feed) const SENSOR_HEIGHT_M: f64 = 10.0;
+/// Aerodromes are open country.
+pub(in crate::feed) const EXPOSURE: StationType = StationType::OpenCountry;
+
+/// The station of METAR reports with an ICAO location indicator.
+///
+/// Its wind sensor is at 10 m and in the open, as the rules for aerodromes require. Without a name,
+/// the indicator is the name.
+///
+/// ```
+/// use mesonet::{LonLat, StationId, feed::metar_station};
+/// let station = metar_station("CYYZ", None, LonLat::new(-79.63, 43.68)?, Some(173.0));
+/// assert_eq!(station.id, StationId::new("METAR", "CYYZ"));
+/// assert_eq!((station.name.as_str(), station.sensor_height_m), ("CYYZ", 10.0));
+/// # Ok::<(), mesonet::geo::GeoError>(())
+/// ```
+pub fn metar_station(
+    native_id: &str,
+    name: Option<&str>,
+    place: LonLat,
+    altitude_m: Option<f64>,
+) -> Station {
+    Station {
+        id: StationId::new(METAR_NETWORK, native_id),
+        network: METAR_NETWORK.to_owned(),
+        native_id: native_id.to_owned(),
+        name: name.unwrap_or(native_id).to_owned(),
+        station_type: Some(EXPOSURE),
+        coordinates: place,
+        sensor_height_m: SENSOR_HEIGHT_M,
+        altitude_m,
+    }
+}
+
+/// The report of a decoded METAR: its values as readings in canonical units, not yet checked.
+///
+/// | Group | Series |
+/// | --- | --- |
+/// | wind | windSpeed, windDirection Average 2; windGust Max 10; calculated windSpeed10m, windGust10m |
+/// | `PK WND` | windGust Max 60 |
+/// | visibility, ceiling | visibility, ceilingHeight Instantaneous |
+/// | temperatures, `T` | airTemperature, dewPointTemperature Instantaneous |
+/// | `SLP` | mslp Instantaneous |
+/// | altimeter | calculated barometricPressure Instantaneous |
+/// | `P`, `6`, `7` | precipitation Cumulative 60; 180 or 360; 1440 |
+/// | `PCPN …MM PAST HR` | precipitation Cumulative 60 |
+/// | `4/`, `931` | snowDepth Instantaneous; snowfall Cumulative 360 |
+/// | `1`, `2`, `4` | airTemperature Max and Min 360; 1440 |
+///
+/// Where a group leaves a choice:
+/// - The tenths of the `T` group win over the whole degrees of the body, unless they are more than
+///   a degree apart.
+/// - A calm has speed 0 and direction 0, as reported; north is 360. `VRB` has a speed and no
+///   direction; a direction of 000 with a speed means nothing and is left out.
+/// - A bound stands for its value: P6SM is 6 miles, M1/4SM a quarter of one, 9999 and CAVOK 10 km.
+/// - A trace of precipitation is 0.
+/// - `P` and `PK WND` count from the last hourly report. That is an hour only in an hourly report:
+///   one that is not SPECI and was made at minute 45 to 59 or 0. In others they are left out.
+/// - The `6` group covers 6 or 3 hours, depending on its nominal hour; `1`, `2` and `931` cover 6
+///   hours and are left out if the nominal hour is not 0, 6, 12 or 18 UTC.
+///
+/// The altimeter setting and the pressure tendency (`5appp`) are decoded into [`Metar`] but are not
+/// variables of the service. The wind is an average of 2 minutes in Canada and the United States;
+/// elsewhere ICAO requires 10.
+///
+/// `item.altitude_m` is needed only for the station pressure; if the feed does not give it but
+/// the station is known, fill it in. A `NIL` report has no readings.
+///
+/// Present weather is in English, without weather that has ended (`RE`); it is `None` if the report
+/// gives no information: no body, `//`, or a sensor that is out of order.
+///
+/// ```
+/// use mesonet::Variable;
+/// use mesonet::feed::{metar_report, read_bulletins};
+/// use mesonet::time::parse_instant;
+/// let text = "METAR KBUF 312354Z 21014KT 1SM -SN OVC012 02/M07 A2973 RMK AO2 T00221067=";
+/// let received_ms = parse_instant("2020-01-01T00:01:00Z").unwrap();
+/// read_bulletins(text.as_bytes(), received_ms, |item| {
+///     let report = metar_report(&item);
+///     assert_eq!(report.present_weather, Some(vec!["Light snow".to_owned()]));
+///     let value = |variable| {
+///         report.readings.iter().find(|reading| reading.series.variable == variable).unwrap().value
+///     };
+///     assert_eq!(value(Variable::AirTemperature), 2.2);
+///     assert_eq!(value(Variable::WindSpeed10m), 25.928);
+///     assert_eq!(value(Variable::Visibility), 1.609344);
+///     assert_eq!(value(Variable::CeilingHeight), 365.76);
+/// })?;
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
+pub fn metar_report(item: &MetarItem<'_>) -> Report {
+    let metar = &item.metar;
+    let mut readings = Readings(Vec::with_capacity(16));
+    if !metar.nil {
+        temperatures(metar, &mut readings);
+        wind(metar, &mut readings);
+        pressures(metar, item.altitude_m, &mut readings);
+        sky(metar, &mut readings);
+        hourly(metar, is_hourly(item), &mut readings);
+        totals(metar, &mut readings);
+    }
+    Report {
+        station: StationId::new(METAR_NETWORK, item.native_id),
+        ts_ms: item.ts_ms,
+        revision: metar.revision,
+        present_weather: present_weather(metar),
+        readings: readings.0,
+    }
+}
+
+/// A decoded METAR with its station; a place and an altitude that the file does not give are taken
+/// from the known station.
+pub(in crate::feed) fn metar_feed_report(
+    mut item: MetarItem<'_>,
+    file: &FileContext<'_>,
+) -> FeedReport {
+    let mut station = FeedStation {
+        place: item.place,
+        altitude_m: item.altitude_m,
+        sensor_height_m: Some(SENSOR_HEIGHT_M),
+        station_type: Some(EXPOSURE),
+        ..FeedStation::new(METAR_NETWORK, item.native_id)
+    };
+    if item.altitude_m.is_none() {
+        item.altitude_m = (file.known)(station.id()).and_then(|known| known.altitude_m);
+        station.altitude_m = item.altitude_m;
+    }
+    FeedReport { station, report: metar_report(&item) }
+}
+
+/// Collects readings.
+struct Readings(Vec<Reading>);
+
+impl Readings {
+    fn add(&mut self, variable: Variable, kind: IntervalType, minutes: i32, value: Option<f64>) {
+        self.push(SeriesKey::new(variable, kind, minutes), value);
+    }
+
+    fn add_calculated(
+        &mut self,
+        variable: Variable,
+        kind: IntervalType,
+        minutes: i32,
+        value: Option<f64>,
+    ) {
+        self.push(SeriesKey::new(variable, kind, minutes).calculated(), value);
+    }
+
+    fn push(&mut self, series: SeriesKey, value: Option<f64>) {
+        self.0.extend(value.map(|value| Reading { series, value, quality: Quality::UNCHECKED }));
+    }
+}
+
+/// Tenths as the nearest double.
+fn tenths(tenths: i16) -> f64 {
+    f64::from(tenths) / 10.0
+}
+
+/// Hundredths of an inch in millimetres. The whole number is converted: 7 hundredths give 1.778 mm,
+/// 0.07 in do not.
+fn hundredths_inch_to_mm(hundredths_in: u16) -> f64 {
+    const CONVERSION: Conversion = Conversion::known(Unit::HundredthInch, Unit::Millimetre);
+    CONVERSION.apply(f64::from(hundredths_in))
+}
+
+fn inches_to_cm(depth_in: f64) -> f64 {
+    const CONVERSION: Conversion = Conversion::known(Unit::Inch, Unit::Centimetre);
+    CONVERSION.apply(depth_in)
+}
+
+fn temperatures(metar: &Metar, readings: &mut Readings) {
+    let Metar { remarks, .. } = metar;
+    let air = metar.air_temperature_tenths_c();
+    readings.add(Variable::AirTemperature, Instantaneous, 0, air.map(tenths));
+    let dew_point = metar.dew_point_temperature_tenths_c();
+    readings.add(Variable::DewPointTemperature, Instantaneous, 0, dew_point.map(tenths));
+    if metar.nominal_hour().is_multiple_of(6) {
+        let (max, min) = (remarks.max_6h_tenths_c, remarks.min_6h_tenths_c);
+        readings.add(Variable::AirTemperature, Max, 360, max.map(tenths));
+        readings.add(Variable::AirTemperature, Min, 360, min.map(tenths));
+    }
+    let (max, min) = (remarks.max_24h_tenths_c, remarks.min_24h_tenths_c);
+    readings.add(Variable::AirTemperature, Max, 1440, max.map(tenths));
+    readings.add(Variable::AirTemperature, Min, 1440, min.map(tenths));
+}
+
+fn wind(metar: &Metar, readings: &mut Readings) {
+    let Some(wind) = metar.wind else { return };
+    let kmh = |speed: u16| match wind.unit {
+        SpeedUnit::Knot => knots_to_kmh(f64::from(speed)),
+        SpeedUnit::MetrePerSecond => metres_per_second_to_kmh(f64::from(speed)),
+        SpeedUnit::KilometrePerHour => f64::from(speed),
+    };
+    let at_10m = |speed: f64| wind_at_10m(speed, SENSOR_HEIGHT_M, roughness_m(EXPOSURE));
+    let (speed, gust) = (wind.speed.map(kmh), wind.gust.map(kmh));
+    readings.add(Variable::WindSpeed, Average, 2, speed);
+    readings.add(Variable::WindGust, Max, 10, gust);
+    readings.add_calculated(Variable::WindSpeed10m, Average, 2, speed.and_then(at_10m));
+    readings.add_calculated(Variable::WindGust10m, Max, 10, gust.and_then(at_10m));
+    let direction = match wind.from {
+        WindFrom::Degrees(0) => (wind.speed == Some(0)).then_some(0.0),
+        WindFrom::Degrees(degrees) => Some(f64::from(degrees)),
+        WindFrom::Variable | WindFrom::Missing => None,
+    };
+    readings.add(Variable::WindDirection, Average, 2, direction);
+}
+
+fn pressures(metar: &Metar, altitude_m: Option<f64>, readings: &mut Readings) {
+    let mslp = metar.sea_level_pressure_tenths_hpa().map(|tenths| f64::from(tenths) / 10.0);
+    readings.add(Variable::Mslp, Instantaneous, 0, mslp);
+    let station =
+        metar.altimeter.map(Altimeter::hpa).zip(altitude_m).and_then(
+            |(altimeter_hpa, altitude_m)| station_pressure_hpa(altimeter_hpa, altitude_m),
+        );
+    readings.add_calculated(Variable::BarometricPressure, Instantaneous, 0, station);
+}
+
+fn sky(metar: &Metar, readings: &mut Readings) {
+    let km = |visibility: MetarVisibility| match visibility.unit {
+        DistanceUnit::StatuteMile => statute_miles_to_km(visibility.distance),
+        DistanceUnit::Metre => visibility.distance / 1000.0,
+    };
+    readings.add(Variable::Visibility, Instantaneous, 0, metar.visibility.map(km));
+    let ceiling_m = metar.ceiling_ft().map(|ceiling_ft| feet_to_m(f64::from(ceiling_ft)));
+    readings.add(Variable::CeilingHeight, Instantaneous, 0, ceiling_m);
+}
+
+/// Whether a count from the last hourly report covers an hour. Feeds call reports of any minute
+/// METAR, so the minute is checked too.
+fn is_hourly(item: &MetarItem<'_>) -> bool {
+    item.kind != MetarKind::Special && matches!(item.metar.minute, 45..=59 | 0)
+}
+
+fn hourly(metar: &Metar, is_hourly: bool, readings: &mut Readings) {
+    let Metar { remarks, .. } = metar;
+    let of_group = remarks.hourly_precipitation_hundredths_in.filter(|_| is_hourly);
+    let of_words = remarks.past_hour_precipitation_tenths_mm;
+    let precipitation_mm = of_group
+        .map(hundredths_inch_to_mm)
+        .or(of_words.map(|tenths_mm| f64::from(tenths_mm) / 10.0));
+    readings.add(Variable::Precipitation, Cumulative, 60, precipitation_mm);
+    let peak = remarks.peak_wind.filter(|_| is_hourly);
+    let peak_kmh = peak.map(|peak| knots_to_kmh(f64::from(peak.speed_kt)));
+    readings.add(Variable::WindGust, Max, 60, peak_kmh);
+}
+
+fn totals(metar: &Metar, readings: &mut Readings) {
+    let Metar { remarks, .. } = metar;
+    if let Some(minutes) = metar.six_group_minutes() {
+        let precipitation_mm = remarks.six_group_hundredths_in.map(hundredths_inch_to_mm);
+        readings.add(Variable::Precipitation, Cumulative, i32::from(minutes), precipitation_mm);
+    }
+    let daily_mm = remarks.daily_precipitation_hundredths_in.map(hundredths_inch_to_mm);
+    readings.add(Variable::Precipitation, Cumulative, 1440, daily_mm);
+    let depth_cm = remarks.snow_depth_in.map(|depth_in| inches_to_cm(f64::from(depth_in)));
+    readings.add(Variable::SnowDepth, Instantaneous, 0, depth_cm);
+    if metar.nominal_hour().is_multiple_of(6) {
+        let fall_mm = remarks.snowfall_tenths_in.map(|tenths| hundredths_inch_to_mm(tenths * 10));
+        readings.add(Variable::Snowfall, Cumulative, 360, fall_mm);
+    }
+}
+
+fn present_weather(metar: &Metar) -> Option<Vec<String>> {
+    let has_body = metar.wind.is_some()
+        || metar.visibility.is_some()
+        || !metar.sky.is_empty()
+        || !metar.weather.is_empty()
+        || metar.temperature_c.is_some()
+        || metar.altimeter.is_some();
+    let blind = metar.weather.is_empty()
+        && (metar.weather_missing || metar.remarks.outages.present_weather);
+    (has_body && !blind && !metar.nil).then(|| {
+        metar.weather.iter().filter(|weather| !weather.recent).map(ToString::to_string).collect()
+    })
+}
+
+#[cfg(test)]
+#[path = "series_tests.rs"]
+mod tests;

@@ -1,0 +1,154 @@
+use super::*;
+use crate::time::parse_instant;
+
+fn report_of(text: &str, kind: MetarKind, altitude_m: Option<f64>) -> Report {
+    let metar = Metar::parse(text).unwrap();
+    let reference_ms = parse_instant("2020-01-01T00:00:00Z").unwrap();
+    metar_report(&MetarItem {
+        native_id: metar.station.as_str(),
+        ts_ms: metar.time_ms(reference_ms),
+        raw_text: text,
+        place: None,
+        altitude_m,
+        kind,
+        metar,
+    })
+}
+
+/// The readings, one text each.
+fn shown(text: &str, kind: MetarKind) -> Vec<String> {
+    let report = report_of(text, kind, None);
+    report
+        .readings
+        .iter()
+        .map(|reading| {
+            assert_eq!(reading.quality, Quality::UNCHECKED);
+            let SeriesKey { variable, interval_type, interval_minutes, calculated, .. } =
+                reading.series;
+            let star = if calculated { "*" } else { "" };
+            format!("{variable}{star} {interval_type} {interval_minutes} {}", reading.value)
+        })
+        .collect()
+}
+
+#[test]
+fn every_group_becomes_its_series() {
+    let text = "METAR KBUF 312354Z 21014G22KT 1 1/2SM -SN BKN050 OVC012 02/M07 A2973 RMK AO2 PK WND \
+                22030/2312 SLP077 4/004 P0007 60012 70245 931015 T00221067 10028 21028 400561006";
+    assert_eq!(
+        shown(text, MetarKind::Routine),
+        [
+            "airTemperature Instantaneous 0 2.2",
+            "dewPointTemperature Instantaneous 0 -6.7",
+            "airTemperature Max 360 2.8",
+            "airTemperature Min 360 -2.8",
+            "airTemperature Max 1440 5.6",
+            "airTemperature Min 1440 -0.6",
+            "windSpeed Average 2 25.928",
+            "windGust Max 10 40.744",
+            "windSpeed10m* Average 2 25.928",
+            "windGust10m* Max 10 40.744",
+            "windDirection Average 2 210",
+            "mslp Instantaneous 0 1007.7",
+            "visibility Instantaneous 0 2.414016",
+            "ceilingHeight Instantaneous 0 365.76",
+            "precipitation Cumulative 60 1.778",
+            "windGust Max 60 55.56",
+            "precipitation Cumulative 360 3.048",
+            "precipitation Cumulative 1440 62.23",
+            "snowDepth Instantaneous 0 10.16",
+            "snowfall Cumulative 360 38.1",
+        ]
+    );
+}
+
+#[test]
+fn the_hour_of_p_and_of_the_peak_wind_is_that_of_hourly_reports() {
+    let hourly = |time: &str, kind| {
+        let text = format!("KBUF 31{time}Z RMK PK WND 22030/12 P0000");
+        shown(&text, kind)
+    };
+    let both = ["precipitation Cumulative 60 0", "windGust Max 60 55.56"];
+    assert_eq!(hourly("2354", MetarKind::Routine), both);
+    assert_eq!(hourly("2345", MetarKind::Unknown), both);
+    assert_eq!(hourly("2300", MetarKind::Unknown), both);
+    assert!(hourly("2354", MetarKind::Special).is_empty());
+    assert!(hourly("2336", MetarKind::Unknown).is_empty());
+    assert!(hourly("2336", MetarKind::Routine).is_empty(), "a METAR of another minute");
+}
+
+#[test]
+fn the_past_hour_of_canadian_words_is_an_hour_at_any_minute() {
+    let text = "CYXH 231133Z AUTO RMK PCPN 0.5MM PAST HR SLP092";
+    assert_eq!(
+        shown(text, MetarKind::Special),
+        ["mslp Instantaneous 0 1009.2", "precipitation Cumulative 60 0.5"]
+    );
+}
+
+#[test]
+fn the_six_group_is_of_six_or_of_three_hours() {
+    let six = |time: &str| shown(&format!("KBUF 31{time}Z RMK 60012 10028"), MetarKind::Routine);
+    assert_eq!(six("1152"), ["airTemperature Max 360 2.8", "precipitation Cumulative 360 3.048"]);
+    assert_eq!(six("1452"), ["precipitation Cumulative 180 3.048"]);
+    assert!(six("1352").is_empty());
+    assert!(shown("KBUF 311152Z RMK 6////", MetarKind::Routine).is_empty());
+}
+
+#[test]
+fn directions() {
+    let direction = |wind: &str| {
+        let report = report_of(&format!("KBUF 312354Z {wind}"), MetarKind::Unknown, None);
+        let directions = report
+            .readings
+            .iter()
+            .filter(|reading| reading.series.variable == Variable::WindDirection);
+        directions.map(|reading| reading.value).collect::<Vec<_>>()
+    };
+    assert_eq!(direction("00000KT"), [0.0]);
+    assert_eq!(direction("36005KT"), [360.0]);
+    assert!(direction("VRB05KT").is_empty());
+    assert!(direction("00005KT").is_empty());
+    assert!(direction("///05KT").is_empty());
+}
+
+#[test]
+fn metric_groups() {
+    let shown = shown("UNNT 230030Z 23010MPS 4000 VV001 09/07 Q0992", MetarKind::Unknown);
+    assert!(shown.contains(&"windSpeed Average 2 36".to_owned()));
+    assert!(shown.contains(&"visibility Instantaneous 0 4".to_owned()));
+    assert!(shown.contains(&"ceilingHeight Instantaneous 0 30.48".to_owned()));
+    let cavok = self::shown("EGLL 230030Z 27020KMH CAVOK", MetarKind::Unknown);
+    assert!(cavok.contains(&"visibility Instantaneous 0 10".to_owned()));
+    assert!(cavok.contains(&"windSpeed Average 2 20".to_owned()));
+}
+
+#[test]
+fn the_station_pressure_needs_the_altitude() {
+    let text = "KABQ 312352Z A2980";
+    assert!(report_of(text, MetarKind::Unknown, None).readings.is_empty());
+    let report = report_of(text, MetarKind::Unknown, Some(500.0));
+    let [pressure] = report.readings.as_slice() else { panic!("one reading") };
+    assert_eq!(pressure.series.variable, Variable::BarometricPressure);
+    assert!(pressure.series.calculated);
+    assert_eq!((pressure.value * 1000.0).round(), 950_965.0);
+}
+
+#[test]
+fn present_weather_is_none_if_nothing_is_said_about_it() {
+    let weather = |text: &str| report_of(text, MetarKind::Unknown, None).present_weather;
+    assert_eq!(weather("KBUF 312354Z NIL"), None);
+    assert_eq!(weather("KBUF 312354Z"), None);
+    assert_eq!(weather("KBUF 312354Z AUTO 10SM //"), None);
+    assert_eq!(weather("KBUF 312354Z AUTO 10SM RMK PWINO"), None);
+    assert_eq!(weather("KBUF 312354Z 10SM CLR"), Some(Vec::new()));
+    let both = vec!["Light snow".to_owned(), "Mist".to_owned()];
+    assert_eq!(weather("KBUF 312354Z 2SM -SN BR RERA"), Some(both));
+}
+
+#[test]
+fn a_nil_report_has_no_readings_and_a_correction_its_revision() {
+    let nil = report_of("KBUF 312354Z NIL", MetarKind::Routine, Some(218.0));
+    assert!(nil.readings.is_empty());
+    assert_eq!(report_of("CYYZ 312354Z CCB 00000KT", MetarKind::Routine, None).revision, 2);
+}

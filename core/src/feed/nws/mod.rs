@@ -1,0 +1,4 @@
+//! Feeds of the United States' National Weather Service, api.weather.gov.
+
+pub(super) mod alerts;
+pub(super) mod observation;

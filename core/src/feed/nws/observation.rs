@@ -1,0 +1,253 @@
+//! Observations of stations from api.weather.gov: GeoJSON with linked-data units.
+
+use std::io::BufRead;
+
+use serde_json::{Map, Value};
+
+use crate::feed::collect::{Measured, Readings};
+use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::metar::Weather;
+use crate::feed::sign::holds;
+use crate::feed::summary::{FeedError, RefusalReason, Summary, excerpt};
+use crate::feed::text::features::read_features;
+use crate::geo::LonLat;
+use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
+use crate::observation::{
+    BaseQuality, Canonical, IntervalType, MADIS, Quality, Report, StationType, Variable,
+};
+use crate::time::parse_instant;
+use crate::unit::Vocabulary;
+
+/// Network that stations of api.weather.gov belong to.
+pub const NWS_NETWORK: &str = "NWS";
+
+/// Maximum size of one observation, and of anything else in the document; a real
+/// observation has 4 KB.
+const MAX_FEATURE_BYTES: usize = 256 * 1024;
+/// Height of the wind sensor above ground at an aerodrome (FMH-1, chapter 5).
+const AERODROME_SENSOR_HEIGHT_M: f64 = 10.0;
+
+/// Reads the observations of a `FeatureCollection`, or a single `Feature`, and visits each.
+///
+/// One observation is in memory at a time. The native id is the end of the `station` address; the
+/// geometry is the place and `elevation` the altitude of the ground. Units are WMO's
+/// (`wmoUnit:km_h-1`, in older documents `unit:`) and are converted if they are certain.
+///
+/// | Element | Series |
+/// | --- | --- |
+/// | `temperature`, `dewpoint` | airTemperature, dewPointTemperature Instantaneous |
+/// | `windSpeed`, `windDirection` | windSpeed, windDirection Average 2 |
+/// | `windGust` | windGust Max 10 |
+/// | `barometricPressure`, `seaLevelPressure` | barometricPressure, mslp Instantaneous |
+/// | `visibility`, `relativeHumidity` | visibility, relativeHumidity Instantaneous |
+/// | `heatIndex`, `windChill` | heatIndex, windChill Instantaneous |
+/// | `maxTemperatureLast24Hours`, `minTemperatureLast24Hours` | airTemperature Max, Min 1440 |
+/// | `precipitationLastHour`, `…Last3Hours`, `…Last6Hours` | precipitation Cumulative 60, 180, 360 |
+/// | `presentWeather` | present weather |
+///
+/// Intervals are those of METAR, for stations whose id is a location indicator (four letters). The
+/// wind of other stations (fire weather, roads, volunteers) is averaged in ways that the interface
+/// does not give: the interval is Unknown, of 0 minutes. The wind sensor of an aerodrome is assumed
+/// to be at 10 m in the open, as in METAR; that of other stations is unknown.
+///
+/// Where an element leaves a choice:
+/// - Humidity, heat index and wind chill come from the network, so they are reported values.
+/// - A calm has the direction 0; a direction of 0 with a speed is left out.
+/// - In a METAR (`rawMessage`) `precipitationLastHour` counts from the last hourly report. That is
+///   an hour only at minute 45 to 59 or 0; in others it is left out and counted.
+/// - `null` is no value. A value that is not a number is counted by its element.
+/// - `cloudLayers`, `textDescription`, `icon` and `rawMessage` are not read.
+///
+/// The flags of `qualityControl` become verdicts by [`MADIS`](crate::observation::MADIS). Z and C are no
+/// verdict, nor are unknown flags.
+///
+/// # Errors
+/// If the source fails; if the text is not JSON, or an observation has more than 256 KiB: the start
+/// of the next could then not be found; if the document holds no features. An observation without a
+/// station or a time is counted and listed in the summary, with its byte offset.
+///
+/// ```
+/// use mesonet::{BaseQuality, feed::read_nws_observations};
+/// let document = r#"{"type": "FeatureCollection", "features": [{
+///     "type": "Feature",
+///     "geometry": {"type": "Point", "coordinates": [-73.8, 42.75]},
+///     "properties": {
+///         "station": "https://api.weather.gov/stations/KALB",
+///         "timestamp": "2026-07-15T19:50:00+00:00",
+///         "windSpeed": {"unitCode": "wmoUnit:km_h-1", "value": 22.212, "qualityControl": "V"}
+///     }
+/// }]}"#;
+/// let summary = read_nws_observations(document.as_bytes(), |item| {
+///     assert_eq!(item.station.native_id, "KALB");
+///     let wind = &item.report.readings[0];
+///     assert_eq!((wind.value, wind.series.interval_minutes), (22.212, 2));
+///     assert_eq!(wind.quality.base, BaseQuality::Good);
+/// })?;
+/// assert_eq!(summary.read, 1);
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
+pub fn read_nws_observations(
+    input: impl BufRead,
+    visit: impl FnMut(FeedReport),
+) -> Result<Summary, FeedError> {
+    read_features(input, MAX_FEATURE_BYTES, report, visit)
+}
+
+/// The elements that are read, with their series as aerodromes measure them.
+const ELEMENTS: [(&str, Variable, IntervalType, i32); 16] = [
+    ("temperature", Variable::AirTemperature, Instantaneous, 0),
+    ("dewpoint", Variable::DewPointTemperature, Instantaneous, 0),
+    (WIND_SPEED, Variable::WindSpeed, Average, 2),
+    ("windDirection", Variable::WindDirection, Average, 2),
+    ("windGust", Variable::WindGust, Max, 10),
+    ("barometricPressure", Variable::BarometricPressure, Instantaneous, 0),
+    ("seaLevelPressure", Variable::Mslp, Instantaneous, 0),
+    ("visibility", Variable::Visibility, Instantaneous, 0),
+    ("relativeHumidity", Variable::RelativeHumidity, Instantaneous, 0),
+    ("heatIndex", Variable::HeatIndex, Instantaneous, 0),
+    ("windChill", Variable::WindChill, Instantaneous, 0),
+    ("maxTemperatureLast24Hours", Variable::AirTemperature, Max, 1440),
+    ("minTemperatureLast24Hours", Variable::AirTemperature, Min, 1440),
+    (LAST_HOUR, Variable::Precipitation, Cumulative, 60),
+    ("precipitationLast3Hours", Variable::Precipitation, Cumulative, 180),
+    ("precipitationLast6Hours", Variable::Precipitation, Cumulative, 360),
+];
+const WIND_SPEED: &str = "windSpeed";
+const LAST_HOUR: &str = "precipitationLastHour";
+
+fn report(
+    feature: &Map<String, Value>,
+    summary: &mut Summary,
+) -> Result<FeedReport, RefusalReason> {
+    let properties = feature.get("properties").and_then(Value::as_object);
+    let properties = properties.ok_or(RefusalReason::Without { what: "properties" })?;
+    let text =
+        |name: &str| properties.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let id = text("station").and_then(|address| address.rsplit('/').next());
+    let id = id.or(text("stationId")).filter(|id| !id.is_empty());
+    let id = id.ok_or(RefusalReason::Without { what: "station" })?;
+    if id.len() > MAX_ID_BYTES {
+        return Err(RefusalReason::Field { what: "valid station id", got: excerpt(id) });
+    }
+    let time = text("timestamp").ok_or(RefusalReason::Without { what: "timestamp" })?;
+    let ts_ms = parse_instant(&excerpt(time))?;
+    let is_aerodrome = id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_uppercase());
+
+    let mut station = FeedStation::new(NWS_NETWORK, id);
+    station.name = text("stationName").map(excerpt);
+    station.place = place(feature);
+    station.altitude_m = properties.get("elevation").and_then(altitude_m);
+    if is_aerodrome {
+        station.sensor_height_m = Some(AERODROME_SENSOR_HEIGHT_M);
+        station.station_type = Some(StationType::OpenCountry);
+    }
+
+    let minute = ts_ms.div_euclid(60_000).rem_euclid(60);
+    let is_within_hour = text("rawMessage").is_some() && !matches!(minute, 0 | 45..=59);
+    let is_calm = properties.get(WIND_SPEED).and_then(number) == Some(0.0);
+    let mut readings = Readings::new(Vocabulary::Wmo, &mut summary.kept_as_reported);
+    for (name, variable, of, minutes) in ELEMENTS {
+        let Some(element) = properties.get(name) else { continue };
+        let value = match element.get("value") {
+            None | Some(Value::Null) => continue,
+            Some(_) => number(element),
+        };
+        let unit = element.get("unitCode").and_then(Value::as_str).unwrap_or("");
+        let Some(value) = value.filter(|_| unit.len() <= MAX_UNIT_CODE_BYTES) else {
+            summary.unread_values.add(name);
+            continue;
+        };
+        if name == LAST_HOUR && is_within_hour {
+            summary.without_variable.add("precipitationLastHour since the last hourly report");
+            continue;
+        }
+        if variable == Variable::WindDirection && value == 0.0 && !is_calm {
+            continue;
+        }
+        let is_wind =
+            matches!(variable, Variable::WindSpeed | Variable::WindDirection | Variable::WindGust);
+        let (of, minutes) = if is_wind && !is_aerodrome { (Unknown, 0) } else { (of, minutes) };
+        readings.push(Measured::new(variable, of, minutes, unit), value, quality(element));
+    }
+    let report = Report {
+        station: station.id(),
+        ts_ms,
+        revision: 0,
+        present_weather: properties.get("presentWeather").and_then(present_weather),
+        readings: readings.into_readings(),
+    };
+    Ok(FeedReport { station, report })
+}
+
+/// Longest id of a station; real ones have up to 10 characters.
+const MAX_ID_BYTES: usize = 64;
+/// Longest unit that is examined and, if it is not certain, kept.
+const MAX_UNIT_CODE_BYTES: usize = 64;
+
+fn number(element: &Value) -> Option<f64> {
+    element.get("value")?.as_f64()
+}
+
+fn quality(element: &Value) -> Quality {
+    let flag = element.get("qualityControl").and_then(Value::as_str).unwrap_or("");
+    let mut letters = flag.strip_prefix("qc:").unwrap_or(flag).chars();
+    let quality = match (letters.next(), letters.next()) {
+        (Some(letter), None) => MADIS.quality(letter),
+        _ => Quality::UNCHECKED,
+    };
+    if quality.base == BaseQuality::Unknown { Quality::UNCHECKED } else { quality }
+}
+
+fn place(feature: &Map<String, Value>) -> Option<LonLat> {
+    let coordinates = feature.get("geometry")?.get("coordinates")?;
+    LonLat::new(coordinates.get(0)?.as_f64()?, coordinates.get(1)?.as_f64()?).ok()
+}
+
+fn altitude_m(elevation: &Value) -> Option<f64> {
+    let unit = elevation.get("unitCode")?.as_str()?;
+    let metres = Canonical::of(Variable::StationHeight, unit, Some(Vocabulary::Wmo));
+    number(elevation).filter(|_| metres.is_converted()).map(|value| metres.apply(value))
+}
+
+/// Present weather in English; `None` if nothing is said.
+fn present_weather(list: &Value) -> Option<Vec<String>> {
+    const MOST: usize = 16;
+    let phenomena = list.as_array()?.iter().take(MOST);
+    Some(phenomena.filter_map(phenomenon).collect())
+}
+
+/// A phenomenon: from its METAR group, or else in the words of the interface.
+fn phenomenon(of: &Value) -> Option<String> {
+    let text = |name: &str| of.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let group = text("rawString").and_then(|group| Weather::read(group.as_bytes()));
+    if let Some(weather) = group {
+        return (!weather.recent).then(|| weather.to_string());
+    }
+    let words = [text("intensity"), text("modifier"), text("weather")];
+    let vicinity = of.get("inVicinity").and_then(Value::as_bool) == Some(true);
+    let words = words.into_iter().flatten().chain(vicinity.then_some("in the vicinity"));
+    let words = excerpt(&words.collect::<Vec<_>>().join(" ").replace('_', " "));
+    let mut letters = words.chars();
+    let first = letters.next()?.to_ascii_uppercase();
+    Some(std::iter::once(first).chain(letters).collect())
+}
+
+/// Whether a file looks like one of this kind.
+pub(in crate::feed) fn is_sign(_name: &str, start: &[u8]) -> bool {
+    start.trim_ascii_start().starts_with(b"{")
+        && holds(start, "api.weather.gov/stations/")
+        && holds(start, "/observations")
+}
+
+/// Reads a file of this kind.
+pub(in crate::feed) fn read(
+    input: &mut dyn BufRead,
+    _file: &FileContext<'_>,
+    visit: &mut dyn FnMut(FeedReport),
+) -> Result<Summary, FeedError> {
+    read_nws_observations(input, visit)
+}
+
+#[cfg(test)]
+#[path = "observation_tests.rs"]
+mod tests;

@@ -1,0 +1,79 @@
+//! The native grid of a GRIB2 field, and its value at a place.
+
+use crate::geo::LonLat;
+use crate::grib::{Field, GribError, Grid, GridGeometry, MAX_POINTS};
+use crate::grid;
+use crate::grid::{GridProjection, LatLonGlobe, NativeGrid};
+
+impl TryFrom<&Grid> for NativeGrid {
+    type Error = GribError;
+
+    /// Converts the grid of a field, in the order of its values.
+    ///
+    /// # Errors
+    /// If the globe is also rotated about its new axis, or the definition is not a valid grid.
+    fn try_from(grid: &Grid) -> Result<Self, GribError> {
+        let (projection, first_lon, first_lat, column_step, row_step) = match grid.geometry() {
+            GridGeometry::LatLon(axes) => (
+                GridProjection::Globe(LatLonGlobe::LatLon),
+                axes.first_lon,
+                axes.first_lat,
+                axes.lon_step,
+                axes.lat_step,
+            ),
+            GridGeometry::RotatedLatLon { axes, south_pole_lat, south_pole_lon, angle } => {
+                if angle != 0.0 {
+                    return Err(GribError::Grid(
+                        "a globe rotated about its new axis is not supported",
+                    ));
+                }
+                let globe = LatLonGlobe::RotatedLatLon { south_pole_lat, south_pole_lon };
+                let projection = GridProjection::Globe(globe);
+                (projection, axes.first_lon, axes.first_lat, axes.lon_step, axes.lat_step)
+            }
+            GridGeometry::Projected { projection, first_lon, first_lat, dx_m, dy_m } => {
+                (GridProjection::Map(projection), first_lon, first_lat, dx_m, dy_m)
+            }
+        };
+        let definition = grid::Definition {
+            rows: grid.rows(),
+            columns: grid.columns(),
+            projection,
+            first_lon,
+            first_lat,
+            column_step,
+            row_step,
+            grid_relative_winds: grid.grid_relative_winds(),
+        };
+        Self::new(definition)
+            .map_err(|_| GribError::Grid("its numbers are out of range, or it is too large"))
+    }
+}
+
+impl Field<'_> {
+    /// Returns the value of the cell that contains a place, in the unit of the parameter; `None` if
+    /// the value is missing or the grid ends before the place.
+    ///
+    /// All values of the field are unpacked for it. For many places, [`values`](Self::values) and
+    /// [`NativeGrid::nearest`] take that time once.
+    ///
+    /// # Errors
+    /// As [`values`](Self::values), or if the grid is not supported.
+    ///
+    /// ```
+    /// use mesonet::{LonLat, grib};
+    /// let path = "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2";
+    /// let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/").to_owned() + path)?;
+    /// let field = grib::fields(&bytes).next().ok_or("no field")??;
+    /// let (johannesburg, toronto) = (LonLat::new(28.05, -26.2)?, LonLat::new(-79.4, 43.7)?);
+    /// assert!(field.value_at(johannesburg)?.is_some());
+    /// assert_eq!(field.value_at(toronto)?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn value_at(&self, at: LonLat) -> Result<Option<f32>, GribError> {
+        let grid = NativeGrid::try_from(&self.grid()?)?;
+        let Ok((row, column)) = grid.nearest(at) else { return Ok(None) };
+        let value = self.values(MAX_POINTS)?[row * grid.columns() + column];
+        Ok((!value.is_nan()).then_some(value))
+    }
+}

@@ -1,0 +1,173 @@
+//! The definition of a native grid, and the checks on it.
+
+use super::Projection;
+use super::members::Member;
+
+/// The most cells of a grid: 2^26, enough for two global grids of 0.05°.
+pub const MAX_CELLS: usize = 1 << 26;
+
+/// The definition of a grid: its size, its projection, its first cell and its steps.
+///
+/// The first cell is at row 0 and column 0; rows may run north or south, columns east or west,
+/// according to the signs of the steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Definition {
+    /// Number of rows, ny.
+    pub rows: usize,
+    /// Number of columns, nx.
+    pub columns: usize,
+    /// The map or globe on which its axes are straight.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub projection: GridProjection,
+    /// Longitude of the cell at row 0, column 0; on a globe whose poles were moved, its longitude
+    /// there.
+    pub first_lon: f64,
+    /// Latitude of that cell, in the same way.
+    pub first_lat: f64,
+    /// Step from column to column: metres on a map, degrees on a globe.
+    pub column_step: f64,
+    /// Step from row to row, in the same units.
+    pub row_step: f64,
+    /// Whether wind components are along the axes of the grid instead of to the east and north.
+    pub grid_relative_winds: bool,
+}
+
+/// The map or globe on which the axes of a grid are straight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(untagged))]
+pub enum GridProjection {
+    /// A map, in metres.
+    Map(Projection),
+    /// A globe, in degrees.
+    Globe(LatLonGlobe),
+}
+
+/// Latitudes and longitudes as axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "projection", rename_all = "snake_case"))]
+pub enum LatLonGlobe {
+    /// The latitudes and longitudes of the Earth.
+    LatLon,
+    /// Those of a globe whose poles were moved (GRIB2 template 3.1; Snyder, page 31).
+    RotatedLatLon {
+        /// Latitude to which the south pole was moved.
+        south_pole_lat: f64,
+        /// Longitude to which the south pole was moved.
+        south_pole_lon: f64,
+    },
+}
+
+/// The error for an invalid definition.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum GridDefinitionError {
+    /// No cells, or too many.
+    #[error("a grid has 1 to {MAX_CELLS} cells; got {rows} rows of {columns}")]
+    Size {
+        /// The number of rows given.
+        rows: usize,
+        /// The number of columns given.
+        columns: usize,
+    },
+    /// A number that is out of range.
+    #[error("{what} must be {allowed}; got {got}")]
+    Number {
+        /// What the number stands for.
+        what: &'static str,
+        /// What is allowed.
+        allowed: &'static str,
+        /// The number.
+        got: f64,
+    },
+    /// Parallels for which the cone is a cylinder.
+    #[error("the parallels {0} and {1} make no cone; allowed are two whose sum is not 0")]
+    Parallels(f64, f64),
+    /// A member that is missing or has the wrong type.
+    #[error("{name} of a grid must be {allowed}; got {got}")]
+    Member {
+        /// Its name.
+        name: &'static str,
+        /// What is allowed.
+        allowed: &'static str,
+        /// What was given.
+        got: Member,
+    },
+    /// A first cell that is not on the map of the projection.
+    #[error("the first cell, latitude {lat}, longitude {lon}, is not on its map")]
+    FirstCell {
+        /// Its latitude.
+        lat: f64,
+        /// Its longitude.
+        lon: f64,
+    },
+}
+
+impl Definition {
+    pub(super) fn check(&self) -> Result<(), GridDefinitionError> {
+        let Self { rows, columns, .. } = *self;
+        let cells = rows.checked_mul(columns);
+        if cells.is_none_or(|cells| cells == 0 || cells > MAX_CELLS) {
+            return Err(GridDefinitionError::Size { rows, columns });
+        }
+        within("latitude of the first cell", self.first_lat, LATITUDES)?;
+        within("longitude of the first cell", self.first_lon, LONGITUDES)?;
+        within("step from column to column", self.column_step, STEPS)?;
+        within("step from row to row", self.row_step, STEPS)?;
+        self.projection.check()
+    }
+}
+
+impl GridProjection {
+    fn check(&self) -> Result<(), GridDefinitionError> {
+        match *self {
+            Self::Globe(LatLonGlobe::LatLon) => Ok(()),
+            Self::Globe(LatLonGlobe::RotatedLatLon { south_pole_lat, south_pole_lon }) => {
+                within("latitude of the moved south pole", south_pole_lat, LATITUDES)?;
+                within("longitude of the moved south pole", south_pole_lon, LONGITUDES)
+            }
+            Self::Map(Projection::LambertConformal {
+                radius_m,
+                origin_lat,
+                central_lon,
+                parallels,
+            }) => {
+                within("radius", radius_m, RADII)?;
+                within("latitude of the origin", origin_lat, BELOW_POLES)?;
+                within("central longitude", central_lon, LONGITUDES)?;
+                within("first parallel", parallels[0], BELOW_POLES)?;
+                within("second parallel", parallels[1], BELOW_POLES)?;
+                if parallels[0] + parallels[1] == 0.0 {
+                    return Err(GridDefinitionError::Parallels(parallels[0], parallels[1]));
+                }
+                Ok(())
+            }
+            Self::Map(Projection::PolarStereographic {
+                radius_m, central_lon, true_lat, ..
+            }) => {
+                within("radius", radius_m, RADII)?;
+                within("central longitude", central_lon, LONGITUDES)?;
+                within("true parallel", true_lat, LATITUDES)
+            }
+            Self::Map(Projection::Mercator { radius_m, central_lon, true_lat }) => {
+                within("radius", radius_m, RADII)?;
+                within("central longitude", central_lon, LONGITUDES)?;
+                within("true parallel", true_lat, BELOW_POLES)
+            }
+        }
+    }
+}
+
+/// What a number may be, in words, and the test for it.
+type Allowed = (&'static str, fn(f64) -> bool);
+const LATITUDES: Allowed = ("from -90 to 90", |number| number.abs() <= 90.0);
+const BELOW_POLES: Allowed = ("above -90 and below 90", |number| number.abs() < 90.0);
+const LONGITUDES: Allowed = ("from -360 to 720", |number| (-360.0..=720.0).contains(&number));
+const STEPS: Allowed = ("finite and not 0", |number| number.is_finite() && number != 0.0);
+const RADII: Allowed = ("finite and above 0", |number| number.is_finite() && number > 0.0);
+
+fn within(what: &'static str, got: f64, allowed: Allowed) -> Result<(), GridDefinitionError> {
+    let (allowed, test) = allowed;
+    if test(got) { Ok(()) } else { Err(GridDefinitionError::Number { what, allowed, got }) }
+}

@@ -1,0 +1,143 @@
+//! Any of the projections, with its constants computed.
+
+use super::cone::Cone;
+use super::mercator::Mercator;
+use super::rotated_lat_lon::RotatedPole;
+use super::{GridProjection, LatLonGlobe, Projection, lambert, normalised, polar_stereographic};
+use crate::grid::Rotation;
+
+/// Converts longitude and latitude to the axes of a grid: metres, or degrees on a globe.
+///
+/// Every projection combines one part that depends only on the latitude with one that depends only
+/// on the longitude. So an image whose rows are parallels and whose columns are meridians needs the
+/// costly functions once for each row and column, not for each pixel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Map {
+    LatLon,
+    RotatedLatLon(RotatedPole),
+    Cone(Cone),
+    Mercator(Mercator),
+}
+
+/// What a map needs to know of a latitude.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parallel(f64, f64);
+
+/// What a map needs to know of a longitude.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meridian(f64, f64);
+
+impl From<Projection> for Map {
+    fn from(projection: Projection) -> Self {
+        match projection {
+            Projection::LambertConformal { radius_m, origin_lat, central_lon, parallels } => {
+                Self::Cone(lambert::cone(radius_m, origin_lat, central_lon, parallels))
+            }
+            Projection::PolarStereographic { radius_m, south, central_lon, true_lat } => {
+                Self::Cone(polar_stereographic::cone(radius_m, south, central_lon, true_lat))
+            }
+            Projection::Mercator { radius_m, central_lon, true_lat } => {
+                Self::Mercator(Mercator::new(radius_m, central_lon, true_lat))
+            }
+        }
+    }
+}
+
+impl From<GridProjection> for Map {
+    fn from(projection: GridProjection) -> Self {
+        match projection {
+            GridProjection::Map(projection) => projection.into(),
+            GridProjection::Globe(LatLonGlobe::LatLon) => Self::LatLon,
+            GridProjection::Globe(LatLonGlobe::RotatedLatLon {
+                south_pole_lat,
+                south_pole_lon,
+            }) => Self::RotatedLatLon(RotatedPole::new(south_pole_lat, south_pole_lon)),
+        }
+    }
+}
+
+impl Map {
+    pub(super) fn parallel(&self, lat: f64) -> Parallel {
+        match self {
+            Self::LatLon => Parallel(lat, 0.0),
+            Self::RotatedLatLon(_) => {
+                let (sin, cos) = libm::sincos(lat.to_radians());
+                Parallel(sin, cos)
+            }
+            Self::Cone(cone) => Parallel(cone.arc_m(lat), 0.0),
+            Self::Mercator(mercator) => Parallel(mercator.y_m(lat), 0.0),
+        }
+    }
+
+    pub(super) fn meridian(&self, lon: f64) -> Meridian {
+        match self {
+            Self::LatLon => Meridian(lon, 0.0),
+            Self::RotatedLatLon(pole) => {
+                let (sin, cos) = pole.meridian(lon);
+                Meridian(sin, cos)
+            }
+            Self::Cone(cone) => {
+                let Rotation { cos, sin } = cone.rotation(lon);
+                Meridian(sin, cos)
+            }
+            Self::Mercator(mercator) => Meridian(mercator.x_m(lon), 0.0),
+        }
+    }
+
+    /// Returns x and y where a parallel and a meridian meet.
+    #[inline]
+    pub(super) fn meet(&self, parallel: Parallel, meridian: Meridian) -> (f64, f64) {
+        match self {
+            Self::LatLon | Self::Mercator(_) => (meridian.0, parallel.0),
+            Self::RotatedLatLon(pole) => {
+                pole.meet((parallel.0, parallel.1), (meridian.0, meridian.1))
+            }
+            Self::Cone(cone) => {
+                cone.meet(parallel.0, Rotation { cos: meridian.1, sin: meridian.0 })
+            }
+        }
+    }
+
+    pub(super) fn forward(&self, lon: f64, lat: f64) -> (f64, f64) {
+        self.meet(self.parallel(lat), self.meridian(lon))
+    }
+
+    /// Returns the longitude, from −180° to just below 180°, and the latitude.
+    pub(super) fn inverse(&self, x: f64, y: f64) -> (f64, f64) {
+        match self {
+            Self::LatLon => (normalised(x), y),
+            Self::RotatedLatLon(pole) => pole.inverse(x, y),
+            Self::Cone(cone) => cone.inverse(x, y),
+            Self::Mercator(mercator) => mercator.inverse(x, y),
+        }
+    }
+
+    /// Returns what the rotation needs of an x or y coordinate: its sine and cosine on a rotated
+    /// globe.
+    pub(super) fn angle(&self, coordinate: f64) -> (f64, f64) {
+        match self {
+            Self::RotatedLatLon(_) => libm::sincos(coordinate.to_radians()),
+            _ => (coordinate, 0.0),
+        }
+    }
+
+    /// Returns the rotation of winds along the axes at coordinates that went through
+    /// [`Self::angle`].
+    #[inline]
+    pub(super) fn rotation_at(&self, x: (f64, f64), y: (f64, f64)) -> Rotation {
+        match self {
+            Self::LatLon | Self::Mercator(_) => Rotation::IDENTITY,
+            Self::RotatedLatLon(pole) => pole.rotation_at(y, x),
+            Self::Cone(cone) => cone.rotation_at(x.0, y.0),
+        }
+    }
+
+    /// Returns the units of x around the globe; `None` for maps whose x does not go round.
+    pub(super) fn turn(&self) -> Option<f64> {
+        match self {
+            Self::LatLon | Self::RotatedLatLon(_) => Some(360.0),
+            Self::Mercator(mercator) => Some(std::f64::consts::TAU * mercator.scale_m),
+            Self::Cone(_) => None,
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Packed 16-bit tiles: `value = raw · scale + offset`, unless raw is the nodata value.
+
+/// How the integers of a tile represent values.
+///
+/// NaN and values outside the range of the integers cannot be packed: NaN becomes nodata, other
+/// values are clamped to ±32767.
+///
+/// ```
+/// use mesonet::grid::Encoding;
+/// let kelvin = Encoding::new(0.01, 273.15, i16::MIN)?;
+/// assert_eq!(kelvin.decode(-1000), 263.15);
+/// assert!(kelvin.decode(i16::MIN).is_nan());
+/// assert_eq!(kelvin.encode(263.15), -1000);
+/// # Ok::<(), mesonet::grid::EncodingError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Parts"))]
+pub struct Encoding {
+    scale: f64,
+    offset: f64,
+    nodata: i16,
+}
+
+/// An encoding as read, not yet checked.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Parts {
+    scale: f64,
+    offset: f64,
+    nodata: i16,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Parts> for Encoding {
+    type Error = EncodingError;
+
+    fn try_from(Parts { scale, offset, nodata }: Parts) -> Result<Self, EncodingError> {
+        Self::new(scale, offset, nodata)
+    }
+}
+
+/// The error for an invalid encoding, or for buffers of different lengths.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EncodingError {
+    /// The scale is zero or not finite.
+    #[error("scale must be finite and not 0; got {0}")]
+    Scale(f64),
+    /// The offset is not finite.
+    #[error("offset must be finite; got {0}")]
+    Offset(f64),
+    /// The output does not have the length of the input.
+    #[error("{values} values were given room for {room}; the output must have the same length")]
+    Length {
+        /// The number of values in the input.
+        values: usize,
+        /// The length of the output.
+        room: usize,
+    },
+    /// A byte buffer that is not a whole number of 16-bit integers.
+    #[error("a tile is pairs of bytes; got {0} bytes")]
+    OddBytes(usize),
+}
+
+impl Encoding {
+    /// Returns the encoding with a scale, an offset and a nodata value.
+    ///
+    /// # Errors
+    /// If the scale is 0, or the scale or the offset is not finite.
+    pub fn new(scale: f64, offset: f64, nodata: i16) -> Result<Self, EncodingError> {
+        if !scale.is_finite() || scale == 0.0 {
+            return Err(EncodingError::Scale(scale));
+        }
+        if !offset.is_finite() {
+            return Err(EncodingError::Offset(offset));
+        }
+        Ok(Self { scale, offset, nodata })
+    }
+
+    /// Returns the value of one unit of the raw integer.
+    pub fn scale(self) -> f64 {
+        self.scale
+    }
+
+    /// Returns the value of raw 0.
+    pub fn offset(self) -> f64 {
+        self.offset
+    }
+
+    /// Returns the raw integer that stands for "no value".
+    pub fn nodata(self) -> i16 {
+        self.nodata
+    }
+
+    /// Returns the value of a raw integer; NaN for nodata.
+    #[inline]
+    pub fn decode(self, raw: i16) -> f64 {
+        let value = f64::from(raw) * self.scale + self.offset;
+        if raw == self.nodata { f64::NAN } else { value }
+    }
+
+    /// Returns 10 to the power of the number of decimals of its values: 100 for a scale of 0.01 and
+    /// an offset of 273.15. `None` if there is no such power up to 10^12.
+    ///
+    /// `raw · scale + offset` is rounded twice, so its last bits are off. Rounding the value to
+    /// this many decimals gives the number nearest to the one that is meant.
+    ///
+    /// ```
+    /// use mesonet::grid::Encoding;
+    /// let kelvin = Encoding::new(0.01, 273.15, i16::MIN)?;
+    /// assert_eq!(kelvin.decimal_factor(), Some(100.0));
+    /// assert_eq!(kelvin.decode(-105), 272.09999999999997);
+    /// assert_eq!((kelvin.decode(-105) * 100.0).round() / 100.0, 272.1);
+    /// # Ok::<(), mesonet::grid::EncodingError>(())
+    /// ```
+    pub fn decimal_factor(self) -> Option<f64> {
+        let is_whole = |value: f64| {
+            // Off only by the rounding of the product, not by part of a step.
+            (value - libm::round(value)).abs() <= 1e-14 * value.abs()
+        };
+        let mut powers = std::iter::successors(Some(1.0_f64), |power| Some(power * 10.0)).take(13);
+        powers.find(|power| is_whole(self.scale * power) && is_whole(self.offset * power))
+    }
+
+    /// Returns the raw integer nearest to a value, with halves rounded away from zero; nodata for
+    /// NaN.
+    ///
+    /// A value that would land on the nodata integer is moved to the neighbour nearer to zero, so a
+    /// value never turns into "no value".
+    #[inline]
+    pub fn encode(self, value: f64) -> i16 {
+        if value.is_nan() {
+            return self.nodata;
+        }
+        let raw = libm::round((value - self.offset) / self.scale).clamp(-32767.0, 32767.0) as i16;
+        match raw {
+            _ if raw != self.nodata => raw,
+            0 => 1,
+            _ => raw - raw.signum(),
+        }
+    }
+
+    /// Decodes a slice into the caller's buffer, NaN for nodata.
+    ///
+    /// # Errors
+    /// If the buffer has another length: nothing is written.
+    ///
+    /// ```
+    /// use mesonet::grid::Encoding;
+    /// let mut values = [0.0; 3];
+    /// Encoding::new(0.5, 10.0, -1)?.decode_into(&[0, 2, -1], &mut values)?;
+    /// assert_eq!(values[..2], [10.0, 11.0]);
+    /// assert!(values[2].is_nan());
+    /// # Ok::<(), mesonet::grid::EncodingError>(())
+    /// ```
+    pub fn decode_into(self, raw: &[i16], values: &mut [f64]) -> Result<(), EncodingError> {
+        if raw.len() != values.len() {
+            return Err(EncodingError::Length { values: raw.len(), room: values.len() });
+        }
+        dispatch(self, raw, values);
+        Ok(())
+    }
+
+    /// Decodes a tile as it is transmitted, in 16-bit little-endian integers.
+    ///
+    /// # Errors
+    /// If the number of bytes is odd, or the buffer does not have half that length: nothing is
+    /// written.
+    ///
+    /// ```
+    /// use mesonet::grid::Encoding;
+    /// let mut values = [0.0; 2];
+    /// Encoding::new(0.1, 0.0, i16::MIN)?.decode_bytes_into(&[5, 0, 0, 1], &mut values)?;
+    /// assert_eq!(values, [0.5, 25.6]);
+    /// # Ok::<(), mesonet::grid::EncodingError>(())
+    /// ```
+    pub fn decode_bytes_into(self, bytes: &[u8], values: &mut [f64]) -> Result<(), EncodingError> {
+        let (pairs, []) = bytes.as_chunks::<2>() else {
+            return Err(EncodingError::OddBytes(bytes.len()));
+        };
+        if pairs.len() != values.len() {
+            return Err(EncodingError::Length { values: pairs.len(), room: values.len() });
+        }
+        // Through a block on the stack, so that the vector loop below serves both forms.
+        let mut block = [0_i16; 512];
+        for (pairs, values) in pairs.chunks(512).zip(values.chunks_mut(512)) {
+            let raw = &mut block[..pairs.len()];
+            for (raw, &pair) in raw.iter_mut().zip(pairs) {
+                *raw = i16::from_le_bytes(pair);
+            }
+            dispatch(self, raw, values);
+        }
+        Ok(())
+    }
+
+    /// Packs a slice into the caller's buffer.
+    ///
+    /// # Errors
+    /// If the buffer has another length: nothing is written.
+    pub fn encode_into(self, values: &[f64], raw: &mut [i16]) -> Result<(), EncodingError> {
+        if raw.len() != values.len() {
+            return Err(EncodingError::Length { values: values.len(), room: raw.len() });
+        }
+        for (raw, &value) in raw.iter_mut().zip(values) {
+            *raw = self.encode(value);
+        }
+        Ok(())
+    }
+}
+
+/// The errors that packing made.
+#[cfg(any(feature = "raster", feature = "model-delivery"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct PackingLoss {
+    /// The number of values beyond the integers.
+    pub clamped: usize,
+    /// The greatest difference that packing made to any other value.
+    pub max_error: f64,
+}
+
+#[cfg(any(feature = "raster", feature = "model-delivery"))]
+impl PackingLoss {
+    /// Packs a value.
+    #[inline]
+    pub(crate) fn pack(&mut self, encoding: Encoding, value: f64) -> i16 {
+        let raw = encoding.encode(value);
+        let error = (encoding.decode(raw) - value).abs();
+        // The last bits of a step are rounding, not a value out of range.
+        if error > 0.5001 * encoding.scale().abs() {
+            self.clamped += 1;
+        } else {
+            // The error of a missing value is NaN and does not count.
+            self.max_error = self.max_error.max(error);
+        }
+        raw
+    }
+}
+
+// Inlined into each caller, so that each gets the instructions that it may use.
+#[inline(always)]
+#[allow(clippy::inline_always)]
+fn decode_loop(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
+    for (value, &raw) in values.iter_mut().zip(raw) {
+        *value = encoding.decode(raw);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn dispatch(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
+    #[target_feature(enable = "avx2")]
+    fn decode_avx2(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
+        decode_loop(encoding, raw, values);
+    }
+    if std::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, which is all that the function requires.
+        #[allow(unsafe_code)]
+        unsafe {
+            decode_avx2(encoding, raw, values);
+        }
+    } else {
+        decode_loop(encoding, raw, values);
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn dispatch(encoding: Encoding, raw: &[i16], values: &mut [f64]) {
+    decode_loop(encoding, raw, values);
+}
+
+#[cfg(test)]
+#[path = "packing_tests.rs"]
+mod tests;

@@ -1,0 +1,421 @@
+//! Web-Mercator tiles of a model's native grid.
+
+use std::f64::consts::PI;
+use std::ops::Range;
+
+use crate::grid::{Encoding, NativeGrid, WindTurns};
+
+/// The pixels along a side of a tile.
+pub const TILE_SIDE: usize = 256;
+
+/// The pixels of a tile.
+const PIXELS: usize = TILE_SIDE * TILE_SIDE;
+
+/// The deepest zoom, at which a pixel is 4 cm wide at the equator.
+pub const MAX_TILE_ZOOM: u32 = 22;
+
+/// One of the 4^z tiles of a zoom: x counts from 180° W to the east, y from 85.05° N to the south.
+///
+/// ```
+/// use mesonet::grid::TileAddress;
+/// assert!(TileAddress::new(5, 7, 12).is_ok());
+/// assert_eq!(
+///     TileAddress::new(1, 2, 0).unwrap_err().to_string(),
+///     "invalid tile 1/2/0: z must be 0 to 22, x and y 0 to 2^z - 1",
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TileAddress {
+    z: u32,
+    x: u32,
+    y: u32,
+}
+
+/// How a pixel gets its value from the cells of the grid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TileSampling {
+    /// From the cell that contains its centre: for categories, directions and patchy fields.
+    Nearest,
+    /// Interpolated between the four cells around its centre, by rows and columns; no value if one
+    /// of them has none.
+    #[default]
+    Bilinear,
+}
+
+/// A wind component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WindComponent {
+    /// The eastward component.
+    U,
+    /// The northward component.
+    V,
+}
+
+/// The error for an invalid tile, or for buffers of the wrong length.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TileError {
+    /// The tile does not exist.
+    #[error(
+        "invalid tile {z}/{x}/{y}: z must be 0 to {MAX_TILE_ZOOM}, x and y 0 to \
+         2^z - 1"
+    )]
+    Address {
+        /// The zoom.
+        z: u32,
+        /// The column.
+        x: u32,
+        /// The row.
+        y: u32,
+    },
+    /// The number of cells is not that of the part that the tile is made from.
+    #[error("the part of the grid has {needed} cells; got {got}")]
+    Cells {
+        /// The number of cells of the part.
+        needed: usize,
+        /// The number of cells given.
+        got: usize,
+    },
+    /// The buffer does not have the length of a tile.
+    #[error("a tile has {PIXELS} pixels; got room for {0}")]
+    Room(usize),
+}
+
+/// Where the pixels of a tile lie on a grid, and which part of the grid they need.
+///
+/// It depends only on the grid and the tile: one plan serves every product, level and hour.
+///
+/// ```
+/// use mesonet::grid::{Encoding, GridProjection, LatLonGlobe, NativeGrid, TileAddress, TilePlan, TileSampling};
+/// use mesonet::grid;
+/// let grid = NativeGrid::new(grid::Definition {
+///     rows: 3,
+///     columns: 4,
+///     projection: GridProjection::Globe(LatLonGlobe::LatLon),
+///     first_lon: 0.0,
+///     first_lat: 60.0,
+///     column_step: 90.0,
+///     row_step: -60.0,
+///     grid_relative_winds: false,
+/// })?;
+/// let raw: Vec<i16> = (0..12).map(|cell| cell * 10).collect();
+/// let encoding = Encoding::new(0.1, 0.0, i16::MIN)?;
+/// let plan = TilePlan::new(&grid, TileAddress::new(0, 0, 0)?, TileSampling::Nearest);
+/// assert_eq!((plan.rows(), plan.columns()), (0..3, 0..4));
+/// let mut tile = vec![0; 256 * 256];
+/// plan.sample(&raw, encoding, &mut tile)?;
+/// // The columns begin at 0°, the tile at 180° W.
+/// assert_eq!([tile[0], tile[64], tile[128], tile[192]], [20, 30, 0, 10]);
+/// # Ok::<(), mesonet::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TilePlan {
+    grid: NativeGrid,
+    sampling: TileSampling,
+    /// The row and column of each pixel, with their fractions.
+    places: Vec<(f64, f64)>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+/// The cells around a pixel, and how far it is from the first towards the second.
+#[derive(Clone, Copy, Debug)]
+struct Around {
+    rows: [usize; 2],
+    columns: [usize; 2],
+    down: f64,
+    right: f64,
+}
+
+impl TileAddress {
+    /// Returns a tile by its zoom, column and row.
+    ///
+    /// # Errors
+    /// If the zoom is beyond [`MAX_TILE_ZOOM`], or the column or row beyond those of the zoom.
+    pub fn new(z: u32, x: u32, y: u32) -> Result<Self, TileError> {
+        if z > MAX_TILE_ZOOM || x >= 1 << z || y >= 1 << z {
+            return Err(TileError::Address { z, x, y });
+        }
+        Ok(Self { z, x, y })
+    }
+
+    /// Returns the longitude of the centres of a column of pixels.
+    pub fn lon(self, pixel_column: usize) -> f64 {
+        self.turns(self.x, pixel_column) * 360.0 - 180.0
+    }
+
+    /// Returns the latitude of the centres of a row of pixels: Web Mercator uses that of the sphere
+    /// (EPSG 3857; Snyder's equation 7-4).
+    pub fn lat(self, pixel_row: usize) -> f64 {
+        libm::atan(libm::sinh(PI * (1.0 - 2.0 * self.turns(self.y, pixel_row)))).to_degrees()
+    }
+
+    /// Returns the fraction of the whole map that lies before the centre of a pixel.
+    fn turns(self, tile: u32, pixel: usize) -> f64 {
+        let side = TILE_SIDE as f64;
+        (f64::from(tile) * side + pixel as f64 + 0.5) / (side * f64::from(1_u32 << self.z))
+    }
+}
+
+impl TilePlan {
+    /// Plans a tile of a grid.
+    pub fn new(grid: &NativeGrid, address: TileAddress, sampling: TileSampling) -> Self {
+        let meridians: Vec<_> =
+            (0..TILE_SIDE).map(|pixel| grid.meridian(address.lon(pixel))).collect();
+        let mut places = Vec::with_capacity(PIXELS);
+        for pixel in 0..TILE_SIDE {
+            let parallel = grid.parallel(address.lat(pixel));
+            places.extend(meridians.iter().map(|&meridian| grid.meet(parallel, meridian)));
+        }
+        let mut plan = Self { grid: grid.clone(), sampling, places, rows: 0..0, columns: 0..0 };
+        (plan.rows, plan.columns) = plan.part();
+        plan
+    }
+
+    /// Returns the rows of the grid that the tile is made from; none if it lies outside the grid.
+    pub fn rows(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+
+    /// Returns the columns of the grid that the tile is made from.
+    pub fn columns(&self) -> Range<usize> {
+        self.columns.clone()
+    }
+
+    /// Returns the number of cells of the part of the grid.
+    pub fn cells(&self) -> usize {
+        self.rows.len() * self.columns.len()
+    }
+
+    /// Fills a tile, row by row from the north, from the integers of the part of the grid given by
+    /// [`Self::rows`] and [`Self::columns`].
+    ///
+    /// Pixels outside the grid and those without a value become nodata.
+    ///
+    /// # Errors
+    /// If the number of cells is not that of the part, or the number of pixels not that of a tile:
+    /// nothing is written.
+    pub fn sample(
+        &self,
+        cells: &[i16],
+        encoding: Encoding,
+        tile: &mut [i16],
+    ) -> Result<(), TileError> {
+        self.check_cells(cells.len())?;
+        self.sample_from(|row, column| cells[self.at(row, column)], encoding, tile)
+    }
+
+    /// Like [`Self::sample`], but with a function that returns the integer at a row and column of
+    /// the grid: for tiles whose part is too large to be worth copying. It is called anew for each
+    /// pixel.
+    ///
+    /// # Errors
+    /// If the number of pixels is not that of a tile: nothing is written.
+    pub fn sample_from(
+        &self,
+        cell: impl Fn(usize, usize) -> i16,
+        encoding: Encoding,
+        tile: &mut [i16],
+    ) -> Result<(), TileError> {
+        check_room(tile)?;
+        let nodata = encoding.nodata();
+        match self.sampling {
+            TileSampling::Nearest => self.fill(tile, nodata, |(row, column)| {
+                let (row, column) = self.grid.cell_of(row, column)?;
+                Some(cell(row, column))
+            }),
+            TileSampling::Bilinear => self.fill(tile, nodata, |place| {
+                let around = self.around(place)?;
+                let raw = around.cells().map(|(row, column)| cell(row, column));
+                if raw.contains(&nodata) {
+                    return None;
+                }
+                let between = around.between(raw.map(f64::from));
+                Some(encoding.encode(between * encoding.scale() + encoding.offset()))
+            }),
+        }
+        Ok(())
+    }
+
+    /// Fills a tile with a wind component, from both components of the part of the grid, which may
+    /// be packed differently. The tile has the packing of its component.
+    ///
+    /// If the winds are along the grid's axes, they are turned towards true north before they are
+    /// interpolated.
+    ///
+    /// # Errors
+    /// As [`Self::sample`].
+    pub fn sample_wind(
+        &self,
+        (u, u_encoding): (&[i16], Encoding),
+        (v, v_encoding): (&[i16], Encoding),
+        component: WindComponent,
+        tile: &mut [i16],
+    ) -> Result<(), TileError> {
+        self.check_cells(u.len())?;
+        self.check_cells(v.len())?;
+        self.sample_wind_from(
+            |row, column| {
+                let at = self.at(row, column);
+                [u[at], v[at]]
+            },
+            [u_encoding, v_encoding],
+            component,
+            tile,
+        )
+    }
+
+    /// Like [`Self::sample_wind`], with functions that return the integers of both components, as
+    /// in [`Self::sample_from`].
+    ///
+    /// # Errors
+    /// As [`Self::sample_from`].
+    pub fn sample_wind_from(
+        &self,
+        cell: impl Fn(usize, usize) -> [i16; 2],
+        [u_encoding, v_encoding]: [Encoding; 2],
+        component: WindComponent,
+        tile: &mut [i16],
+    ) -> Result<(), TileError> {
+        check_room(tile)?;
+        let (own, encoding) = match component {
+            WindComponent::U => (0, u_encoding),
+            WindComponent::V => (1, v_encoding),
+        };
+        if !self.grid.definition().grid_relative_winds {
+            return self.sample_from(|row, column| cell(row, column)[own], encoding, tile);
+        }
+        let turns = WindTurns::new(&self.grid, self.rows(), self.columns());
+        let turned = |(row, column): (usize, usize)| {
+            let [u, v] = cell(row, column);
+            let (u, v) = turns.at(row, column).apply(u_encoding.decode(u), v_encoding.decode(v));
+            match component {
+                WindComponent::U => u,
+                WindComponent::V => v,
+            }
+        };
+        // If neighbouring pixels share cells, each cell is turned once.
+        let cells = self.cells();
+        let turns_of_pixels = match self.sampling {
+            TileSampling::Nearest => PIXELS,
+            TileSampling::Bilinear => 4 * PIXELS,
+        };
+        if cells < turns_of_pixels {
+            let mut part = Vec::with_capacity(cells);
+            for row in self.rows() {
+                part.extend(self.columns().map(|column| turned((row, column))));
+            }
+            self.blend(encoding, tile, |(row, column)| part[self.at(row, column)]);
+        } else {
+            self.blend(encoding, tile, turned);
+        }
+        Ok(())
+    }
+
+    /// Fills a tile from the values of cells. A missing value is NaN, and stays so through the
+    /// arithmetic until it becomes nodata.
+    fn blend(&self, encoding: Encoding, tile: &mut [i16], value: impl Fn((usize, usize)) -> f64) {
+        match self.sampling {
+            TileSampling::Nearest => self.fill(tile, encoding.nodata(), |(row, column)| {
+                Some(encoding.encode(value(self.grid.cell_of(row, column)?)))
+            }),
+            TileSampling::Bilinear => self.fill(tile, encoding.nodata(), |place| {
+                let around = self.around(place)?;
+                Some(encoding.encode(around.between(around.cells().map(&value))))
+            }),
+        }
+    }
+
+    fn fill(&self, tile: &mut [i16], nodata: i16, pixel: impl Fn((f64, f64)) -> Option<i16>) {
+        for (value, &place) in tile.iter_mut().zip(&self.places) {
+            *value = pixel(place).unwrap_or(nodata);
+        }
+    }
+
+    /// Returns the smallest part of the grid that contains all cells needed by pixels.
+    fn part(&self) -> (Range<usize>, Range<usize>) {
+        let (mut first, mut end) = ((usize::MAX, usize::MAX), (0, 0));
+        let mut hold = |row: usize, column: usize| {
+            first = (first.0.min(row), first.1.min(column));
+            end = (end.0.max(row + 1), end.1.max(column + 1));
+        };
+        for &(row, column) in &self.places {
+            match self.sampling {
+                TileSampling::Nearest => {
+                    if let Some((row, column)) = self.grid.cell_of(row, column) {
+                        hold(row, column);
+                    }
+                }
+                TileSampling::Bilinear => {
+                    if let Some(around) = self.around((row, column)) {
+                        for side in 0..2 {
+                            hold(around.rows[side], around.columns[side]);
+                        }
+                    }
+                }
+            }
+        }
+        if end == (0, 0) { (0..0, 0..0) } else { (first.0..end.0, first.1..end.1) }
+    }
+
+    /// Returns the cells around a place; `None` outside the outermost centres.
+    #[inline]
+    fn around(&self, (row, column): (f64, f64)) -> Option<Around> {
+        let (rows, down) = between_two(row, self.grid.rows())?;
+        if !self.grid.goes_round() {
+            let (columns, right) = between_two(column, self.grid.columns())?;
+            return Some(Around { rows, columns, down, right });
+        }
+        // There is one more place, between the last column and the first.
+        let count = self.grid.columns();
+        let column = if column < 0.0 { column + count as f64 } else { column };
+        let first = (column as usize).min(count - 1);
+        let columns = [first, (first + 1) % count];
+        column.is_finite().then_some(Around { rows, columns, down, right: column - first as f64 })
+    }
+
+    /// Returns the index into the part of the grid.
+    #[inline]
+    fn at(&self, row: usize, column: usize) -> usize {
+        (row - self.rows.start) * self.columns.len() + (column - self.columns.start)
+    }
+
+    fn check_cells(&self, got: usize) -> Result<(), TileError> {
+        let needed = self.cells();
+        if got == needed { Ok(()) } else { Err(TileError::Cells { needed, got }) }
+    }
+}
+
+fn check_room(tile: &[i16]) -> Result<(), TileError> {
+    if tile.len() == PIXELS { Ok(()) } else { Err(TileError::Room(tile.len())) }
+}
+
+/// Returns the two of `count` places that another one lies between, and its distance from the
+/// first.
+#[inline]
+fn between_two(place: f64, count: usize) -> Option<([usize; 2], f64)> {
+    let last = count - 1;
+    if !(place >= 0.0 && place <= last as f64) {
+        return None;
+    }
+    let first = (place as usize).min(last.saturating_sub(1));
+    Some(([first, (first + 1).min(last)], place - first as f64))
+}
+
+impl Around {
+    #[inline]
+    fn cells(&self) -> [(usize, usize); 4] {
+        let Self { rows: [top, bottom], columns: [left, right], .. } = *self;
+        [(top, left), (top, right), (bottom, left), (bottom, right)]
+    }
+
+    #[inline]
+    fn between(&self, [first, second, third, fourth]: [f64; 4]) -> f64 {
+        let top = first + (second - first) * self.right;
+        let bottom = third + (fourth - third) * self.right;
+        top + (bottom - top) * self.down
+    }
+}
+
+#[cfg(test)]
+#[path = "tile_tests.rs"]
+mod tests;

@@ -1,0 +1,280 @@
+//! The content of feed files in the batches in which it is stored.
+
+use std::cell::RefCell;
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+
+use super::places::Places;
+use crate::alert;
+use crate::feed::{FeedError, FeedReport, FeedStation, FileContext, Item, Kind, Summary, Tally};
+use crate::observation::{Batch, Report};
+use crate::store::Directory;
+
+/// Readings of a batch, which becomes durable at once and is in memory three times over.
+const BATCH_READINGS: usize = 50_000;
+
+/// Alerts of a batch.
+const BATCH_ALERTS: usize = 2_000;
+
+/// What is appended to a store together.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parcel {
+    /// Stations and reports, for [`Intake::take_in`](super::Intake::take_in).
+    Readings(Batch),
+    /// Alerts, for [`AlertStore::append`](crate::store::AlertStore::append).
+    Alerts(Vec<alert::Message>),
+}
+
+/// Receives the parcels of feed files, and says when to stop.
+///
+/// An error of any of the methods ends the file: nothing more of it is read or handed on.
+pub trait FileSink {
+    /// Why a file is not read further.
+    type Error;
+
+    /// Whether to read on; asked before each piece of a file.
+    ///
+    /// # Errors
+    /// Reading on is pointless.
+    fn proceed(&self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// Takes note of a report or an alert before it is used.
+    ///
+    /// # Errors
+    /// The file asks for too much.
+    fn admit(&self, item: &Item) -> Result<(), Self::Error>;
+
+    /// Takes what belongs in the store. Parcels of one kind may hold the content of several files.
+    ///
+    /// # Errors
+    /// The store fails.
+    fn take(&self, kind: Kind, parcel: Parcel) -> Result<(), Self::Error>;
+}
+
+/// Why a file was not read to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FileStop<E> {
+    /// The sink ended it.
+    Sink(E),
+    /// It cannot be read further.
+    Feed(FeedError),
+}
+
+/// Reads feed files one after the other and hands their content on in batches of bounded size.
+///
+/// [`Intake::read_file`](super::Intake::read_file) does all of this for one file. This type is for
+/// programs that read many files: it fills a batch from several files of one kind, and leaves the
+/// storing to a [`FileSink`], which may do it in another thread.
+///
+/// ```
+/// use std::cell::RefCell;
+/// use mesonet::feed::{self, FileContext, Item};
+/// use mesonet::intake::{FileBatches, FileSink, Parcel};
+/// use mesonet::{Intake, MemoryStore, Reader, store::StoreError};
+///
+/// struct Into<'a>(&'a MemoryStore, RefCell<usize>);
+/// impl FileSink for Into<'_> {
+///     type Error = StoreError;
+///     fn admit(&self, _: &Item) -> Result<(), StoreError> {
+///         Ok(())
+///     }
+///     fn take(&self, _: feed::Kind, parcel: Parcel) -> Result<(), StoreError> {
+///         if let Parcel::Readings(batch) = parcel {
+///             *self.1.borrow_mut() += Intake::default().take_in(self.0, batch)?.added;
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let store = MemoryStore::default();
+/// let mut batches = FileBatches::new(store.directory()?, i64::MAX);
+/// let sink = Into(&store, RefCell::default());
+/// let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+///     KBUF 312354Z 21014KT 02/M07 A2973,KBUF,2019-12-31T23:54:00Z,42.94,-78.74\n";
+/// let file = FileContext::new("metars.csv", 0);
+/// batches.read(&sink, feed::Kind::AwcCsv, &mut csv.as_bytes(), &file).unwrap();
+/// // A few readings do not fill a batch.
+/// assert_eq!(*sink.1.borrow(), 0);
+/// for (kind, parcel) in batches.drain() {
+///     sink.take(kind, parcel)?;
+/// }
+/// assert!(*sink.1.borrow() > 4);
+/// # Ok::<(), StoreError>(())
+/// ```
+#[derive(Debug)]
+pub struct FileBatches {
+    places: RefCell<Places>,
+    pending: Pending,
+    latest_ms: i64,
+    place_unknown: Tally,
+    in_the_future: Tally,
+}
+
+impl FileBatches {
+    /// Starts from the stations on record. Reports from later than `latest_ms`, milliseconds since
+    /// 1970, are left out.
+    pub fn new(directory: Arc<Directory>, latest_ms: i64) -> Self {
+        Self {
+            places: RefCell::new(Places::new(directory)),
+            pending: Pending::default(),
+            latest_ms,
+            place_unknown: Tally::default(),
+            in_the_future: Tally::default(),
+        }
+    }
+
+    /// Reads a file of a kind. Full batches go to the sink; [`drain`](Self::drain) gives the rest.
+    ///
+    /// The known stations of `file` count where neither the record nor an earlier report has the
+    /// station. A report is left out if the place of its station is unknown, or if it is from the
+    /// future; a value that is not finite is left out too.
+    ///
+    /// # Errors
+    /// The sink ends the file, or it cannot be read further. What was read before that is in the
+    /// sink or still to be drained.
+    pub fn read<S: FileSink>(
+        &mut self,
+        sink: &S,
+        kind: Kind,
+        input: &mut dyn BufRead,
+        file: &FileContext<'_>,
+    ) -> Result<Summary, FileStop<S::Error>> {
+        let Self { places, pending, latest_ms, place_unknown, in_the_future } = self;
+        pending.of_kind(kind, sink).map_err(FileStop::Sink)?;
+        let stop = RefCell::new(None);
+        let table = file.known;
+        let file = FileContext { known: &|id| places.borrow().get(id, table), ..*file };
+        let mut take = |item: Item| {
+            sink.admit(&item)?;
+            let FeedReport { station, mut report } = match item {
+                Item::Report(report) => report,
+                Item::Alert(alert) => return pending.push_alert(alert, sink),
+            };
+            if report.ts_ms > *latest_ms {
+                in_the_future.add(&name_of(&station));
+                return Ok(());
+            }
+            let mut places = places.borrow_mut();
+            let placed = places.report(report.station, &station, report.ts_ms, table);
+            let Ok(changed) = placed else {
+                place_unknown.add(&name_of(&station));
+                return Ok(());
+            };
+            pending.batch.stations.extend(changed.cloned());
+            report.readings.retain(|reading| reading.value.is_finite());
+            pending.push(report, sink)
+        };
+        let mut visit = |item: Item| {
+            if stop.borrow().is_none()
+                && let Err(error) = take(item)
+            {
+                *stop.borrow_mut() = Some(error);
+            }
+        };
+        let mut input = UntilStopped { inner: input, sink, stop: &stop };
+        let read = kind.read(&mut input, &file, &mut visit);
+        match stop.into_inner() {
+            Some(error) => Err(FileStop::Sink(error)),
+            None => read.map_err(FileStop::Feed),
+        }
+    }
+
+    /// Takes out what was read and has not filled a batch.
+    pub fn drain(&mut self) -> impl Iterator<Item = (Kind, Parcel)> + use<> {
+        self.pending.take().into_iter().flatten()
+    }
+
+    /// Returns the reports that were left out, counted by network and station: those of stations
+    /// whose place is unknown, and those from the future.
+    pub fn into_left_out(self) -> (Tally, Tally) {
+        (self.place_unknown, self.in_the_future)
+    }
+}
+
+/// Reports or alerts of one kind that have not filled a batch.
+#[derive(Debug, Default)]
+struct Pending {
+    batch: Batch,
+    readings: usize,
+    alerts: Vec<alert::Message>,
+    kind: Option<Kind>,
+}
+
+impl Pending {
+    /// Sets the kind of what follows.
+    fn of_kind<S: FileSink>(&mut self, kind: Kind, sink: &S) -> Result<(), S::Error> {
+        if self.kind != Some(kind) {
+            self.send(sink)?;
+            self.kind = Some(kind);
+        }
+        Ok(())
+    }
+
+    fn push<S: FileSink>(&mut self, report: Report, sink: &S) -> Result<(), S::Error> {
+        // A report without a value still says when its station reported.
+        self.readings += report.readings.len() + 1;
+        self.batch.reports.push(report);
+        if self.readings >= BATCH_READINGS { self.send(sink) } else { Ok(()) }
+    }
+
+    fn push_alert<S: FileSink>(&mut self, alert: alert::Message, sink: &S) -> Result<(), S::Error> {
+        self.alerts.push(alert);
+        if self.alerts.len() >= BATCH_ALERTS { self.send(sink) } else { Ok(()) }
+    }
+
+    fn send<S: FileSink>(&mut self, sink: &S) -> Result<(), S::Error> {
+        let parcels = self.take();
+        parcels.into_iter().flatten().try_for_each(|(kind, parcel)| sink.take(kind, parcel))
+    }
+
+    fn take(&mut self) -> [Option<(Kind, Parcel)>; 2] {
+        let batch = std::mem::take(&mut self.batch);
+        let alerts = std::mem::take(&mut self.alerts);
+        self.readings = 0;
+        let readings = (batch != Batch::default()).then_some(Parcel::Readings(batch));
+        let alerts = (!alerts.is_empty()).then_some(Parcel::Alerts(alerts));
+        [readings, alerts].map(|parcel| self.kind.zip(parcel))
+    }
+}
+
+/// A reader that fails once the sink has ended the file.
+struct UntilStopped<'a, S: FileSink> {
+    inner: &'a mut dyn BufRead,
+    sink: &'a S,
+    stop: &'a RefCell<Option<S::Error>>,
+}
+
+impl<S: FileSink> UntilStopped<'_, S> {
+    fn check(&self) -> io::Result<()> {
+        let mut stop = self.stop.borrow_mut();
+        if stop.is_none() {
+            *stop = self.sink.proceed().err();
+        }
+        // The cause is in `stop`.
+        if stop.is_some() { Err(io::Error::other("ended")) } else { Ok(()) }
+    }
+}
+
+impl<S: FileSink> Read for UntilStopped<'_, S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.check()?;
+        self.inner.read(buffer)
+    }
+}
+
+impl<S: FileSink> BufRead for UntilStopped<'_, S> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.check()?;
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.inner.consume(amount);
+    }
+}
+
+fn name_of(FeedStation { network, native_id, .. }: &FeedStation) -> String {
+    format!("{network} {native_id}")
+}

@@ -1,0 +1,214 @@
+//! Places and names of stations: from the record, from tables, and from their reports.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::feed::FeedStation;
+use crate::geo::LonLat;
+use crate::observation::{Station, StationId};
+use crate::store::Directory;
+
+/// Some feeds round or truncate places to hundredths of a degree: a smaller difference is not a
+/// move.
+const SAME_PLACE_DEG: f64 = 0.0101;
+
+/// What is known about stations, while reports are read in.
+///
+/// The description of a station is that of its newest report, field by field: a missing field
+/// erases nothing, and an older report only fills in what is not known yet.
+#[derive(Debug)]
+pub(super) struct Places {
+    directory: Arc<Directory>,
+    met: HashMap<StationId, Met>,
+}
+
+/// Finds a station in a table.
+pub(super) type Table<'t> = dyn Fn(StationId) -> Option<Station> + 't;
+
+/// The place of a station is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PlaceUnknown;
+
+/// A station that has reported since the directory was read.
+#[derive(Debug)]
+struct Met {
+    station: Station,
+    newest_ms: i64,
+}
+
+impl Places {
+    /// Starts from the stations on record.
+    pub(super) fn new(directory: Arc<Directory>) -> Self {
+        Self { directory, met: HashMap::new() }
+    }
+
+    /// Returns a station as it is known now.
+    pub(super) fn get(&self, id: StationId, table: &Table<'_>) -> Option<Station> {
+        let met = || self.met.get(&id).map(|met| &met.station);
+        let on_record = || self.directory.get(id).map(|record| &record.station);
+        met().or_else(on_record).cloned().or_else(|| table(id))
+    }
+
+    /// Notes a report. Returns the station if the record does not have it as it is now; an error if
+    /// its place is unknown.
+    pub(super) fn report(
+        &mut self,
+        id: StationId,
+        said: &FeedStation,
+        ts_ms: i64,
+        table: &Table<'_>,
+    ) -> Result<Option<&Station>, PlaceUnknown> {
+        if !self.met.contains_key(&id) {
+            let record = self.directory.get(id);
+            let known = record.map(|record| record.station.clone()).or_else(|| table(id));
+            let station = match (known, said.place) {
+                (Some(known), _) => known,
+                (None, Some(place)) => said.clone().at(place),
+                (None, None) => return Err(PlaceUnknown),
+            };
+            let newest_ms = record.and_then(|record| record.update_time_ms).unwrap_or(i64::MIN);
+            let is_new = record.is_none();
+            let met = self.met.entry(id).or_insert(Met { station, newest_ms });
+            let changed = met.say(said, ts_ms);
+            return Ok((changed || is_new).then_some(&met.station));
+        }
+        let Some(met) = self.met.get_mut(&id) else { return Ok(None) };
+        Ok(met.say(said, ts_ms).then_some(&met.station))
+    }
+}
+
+impl Met {
+    /// Takes over what a report says about the station; returns whether that changed anything.
+    fn say(&mut self, said: &FeedStation, ts_ms: i64) -> bool {
+        let newer = ts_ms >= self.newest_ms;
+        self.newest_ms = self.newest_ms.max(ts_ms);
+        let station = &mut self.station;
+        let mut changed = false;
+        let mut set = |is_said: bool, is_unknown: bool, differs: bool| {
+            let set = is_said && differs && (newer || is_unknown);
+            changed |= set;
+            set
+        };
+        if let Some(name) = &said.name
+            && set(!name.is_empty(), station.name == station.native_id, *name != station.name)
+        {
+            station.name.clone_from(name);
+        }
+        if let Some(place) = said.place
+            && set(true, false, is_elsewhere(station.coordinates, place))
+        {
+            station.coordinates = place;
+        }
+        if set(
+            said.altitude_m.is_some(),
+            station.altitude_m.is_none(),
+            said.altitude_m != station.altitude_m,
+        ) {
+            station.altitude_m = said.altitude_m;
+        }
+        if let Some(height_m) = said.sensor_height_m
+            && set(true, station.sensor_height_m == 0.0, height_m != station.sensor_height_m)
+        {
+            station.sensor_height_m = height_m;
+        }
+        if set(
+            said.station_type.is_some(),
+            station.station_type.is_none(),
+            said.station_type != station.station_type,
+        ) {
+            station.station_type = said.station_type;
+        }
+        changed
+    }
+}
+
+/// Whether a place is another one, or the same one more precisely.
+fn is_elsewhere(known: LonLat, said: LonLat) -> bool {
+    let (known, said) = ([known.lon(), known.lat()], [said.lon(), said.lat()]);
+    let moved = known.iter().zip(said).any(|(known, said)| {
+        let apart = (known - said).abs();
+        apart.min(360.0 - apart) > SAME_PLACE_DEG
+    });
+    moved || said.map(decimals).iter().max() > known.map(decimals).iter().max()
+}
+
+/// The number of decimals of a coordinate, as far as it matters.
+fn decimals(degrees: f64) -> u8 {
+    let is_whole = |scaled: f64| (scaled - scaled.round()).abs() < 1e-6;
+    let scales = [1.0, 10.0, 100.0, 1e3, 1e4];
+    scales.iter().position(|scale| is_whole(degrees * scale)).unwrap_or(scales.len()) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feed::metar_station;
+    use crate::observation::StationType;
+
+    fn at(lon: f64, lat: f64) -> LonLat {
+        LonLat::new(lon, lat).unwrap()
+    }
+
+    fn said(native_id: &str) -> FeedStation {
+        FeedStation::new("METAR", native_id)
+    }
+
+    fn table(id: StationId) -> Option<Station> {
+        let station = metar_station("CYYZ", Some("Toronto"), at(-79.629, 43.679), Some(173.0));
+        (station.id == id).then_some(station)
+    }
+
+    #[test]
+    fn a_place_comes_from_the_report_or_a_table_or_nowhere() {
+        let mut places = Places::new(Arc::default());
+        let cyyz = said("CYYZ");
+        let toronto = places.report(cyyz.id(), &cyyz, 0, &table).unwrap().unwrap().clone();
+        assert_eq!((&*toronto.name, toronto.coordinates), ("Toronto", at(-79.629, 43.679)));
+        // Now known, with nothing new.
+        assert_eq!(places.report(toronto.id, &cyyz, 10, &table), Ok(None));
+
+        let buffalo = FeedStation { place: Some(at(-78.74, 42.94)), ..said("KBUF") };
+        let buffalo = places.report(buffalo.id(), &buffalo, 0, &table).unwrap().unwrap();
+        assert_eq!((&*buffalo.name, buffalo.coordinates), ("KBUF", at(-78.74, 42.94)));
+        let kxyz = said("KXYZ");
+        assert_eq!(places.report(kxyz.id(), &kxyz, 0, &table), Err(PlaceUnknown));
+    }
+
+    #[test]
+    fn a_newer_report_changes_what_it_says_and_an_older_one_fills_in() {
+        let mut places = Places::new(Arc::default());
+        let id = said("A").id();
+        let first = FeedStation { place: Some(at(1.0, 2.0)), altitude_m: Some(5.0), ..said("A") };
+        places.report(id, &first, 100, &table).unwrap();
+        let older = FeedStation {
+            name: Some("Alpha".into()),
+            place: Some(at(8.0, 9.0)),
+            altitude_m: Some(6.0),
+            sensor_height_m: Some(10.0),
+            station_type: Some(StationType::Suburban),
+            ..said("A")
+        };
+        let station = places.report(id, &older, 50, &table).unwrap().unwrap();
+        assert_eq!((&*station.name, station.coordinates), ("Alpha", at(1.0, 2.0)));
+        assert_eq!((station.altitude_m, station.sensor_height_m), (Some(5.0), 10.0));
+        assert_eq!(station.station_type, Some(StationType::Suburban));
+        let newer =
+            FeedStation { name: Some("Beta".into()), place: Some(at(8.0, 9.0)), ..said("A") };
+        let station = places.report(id, &newer, 100, &table).unwrap().unwrap();
+        assert_eq!((&*station.name, station.coordinates), ("Beta", at(8.0, 9.0)));
+        assert_eq!((station.altitude_m, station.sensor_height_m), (Some(5.0), 10.0));
+    }
+
+    #[test]
+    fn a_less_precise_place_is_not_a_move() {
+        let fine = at(-79.6296, 43.6791);
+        for same in [at(-79.63, 43.68), at(-79.62, 43.67), at(-79.6, 43.7), fine] {
+            let moved = (same.lon() - fine.lon()).abs() > SAME_PLACE_DEG;
+            assert_eq!(is_elsewhere(fine, same), moved, "{same:?}");
+        }
+        assert!(is_elsewhere(at(-79.63, 43.68), fine));
+        assert!(is_elsewhere(fine, at(-79.65, 43.68)));
+        // Over the antimeridian too.
+        assert!(!is_elsewhere(at(179.995, 0.0), at(-179.999, 0.0)));
+    }
+}

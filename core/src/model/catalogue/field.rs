@@ -1,0 +1,237 @@
+//! The products of a source, and the message fields that they are made from.
+
+use serde::Deserialize;
+
+use super::MAX_TEXT_BYTES;
+use crate::grid::{Encoding, TileSampling};
+use crate::model::ProductDefinition;
+use crate::model::store::check_name;
+use crate::settings::{from_optional_text, from_text};
+use crate::time::HOUR_MS;
+use crate::{access, grib};
+
+/// The integer that stands for "no value" everywhere.
+const NODATA: i16 = i16::MIN;
+
+/// The kind of level of isobaric surfaces (code table 4.5).
+const ISOBARIC: u8 = 100;
+
+/// A product of a source: what it is, how it is packed, and the fields that it is made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceProduct {
+    name: String,
+    title: String,
+    unit: String,
+    encoding: Encoding,
+    sampling: TileSampling,
+    levels_hpa: Option<Vec<f64>>,
+    tiles_and_series: Option<access::Rule>,
+    parameter: grib::Parameter,
+    level: grib::Level,
+    second_level: Option<grib::Level>,
+    interval: Option<Interval>,
+    statistic: Option<Statistic>,
+}
+
+/// A product as written in the catalogue.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    name: String,
+    #[serde(default)]
+    title: String,
+    unit: String,
+    scale: f64,
+    #[serde(default)]
+    offset: f64,
+    #[serde(default)]
+    sampling: Sampling,
+    #[serde(deserialize_with = "from_text")]
+    parameter: grib::Parameter,
+    #[serde(deserialize_with = "from_text")]
+    level: grib::Level,
+    #[serde(default, deserialize_with = "from_optional_text")]
+    second_level: Option<grib::Level>,
+    interval: Option<Interval>,
+    statistic: Option<Statistic>,
+    levels_hpa: Option<Vec<f64>>,
+    tiles_and_series: Option<access::Rule>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Sampling {
+    #[default]
+    Bilinear,
+    Nearest,
+}
+
+/// How the values of an interval were combined (code table 4.10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Statistic {
+    Average = 0,
+    Accumulation = 1,
+    Maximum = 2,
+    Minimum = 3,
+}
+
+/// The interval that a field covers, up to its valid time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+enum Interval {
+    /// An interval of this length.
+    Ms(i64),
+    /// From the start of the run.
+    Run,
+    /// Any interval: the fields of one product may have different ones.
+    Any,
+}
+
+impl TryFrom<String> for Interval {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        let hours = || text.strip_suffix('h')?.parse::<u16>().ok().filter(|&hours| hours > 0);
+        match (&*text, hours()) {
+            ("run", _) => Ok(Self::Run),
+            ("any", _) => Ok(Self::Any),
+            (_, Some(hours)) => Ok(Self::Ms(i64::from(hours) * HOUR_MS)),
+            _ => Err(format!(
+                "invalid interval \"{text}\": it must be a whole number of hours, for example 1h, \
+                 run (from its start) or any"
+            )),
+        }
+    }
+}
+
+impl SourceProduct {
+    pub(super) fn new(entry: Entry) -> Result<Self, String> {
+        let Entry { name, title, unit, scale, offset, sampling, tiles_and_series, .. } = entry;
+        let Entry { parameter, level, second_level, interval, statistic, levels_hpa, .. } = entry;
+        check_name("product", &name).map_err(|error| error.to_string())?;
+        let in_product = |reason: String| format!("product {name}: {reason}");
+        if title.len() > MAX_TEXT_BYTES || title.chars().any(char::is_control) {
+            let reason =
+                format!("title must be up to {MAX_TEXT_BYTES} bytes without control characters");
+            return Err(in_product(reason));
+        }
+        if scale <= 0.0 {
+            return Err(in_product(format!("scale must be above 0; got {scale}")));
+        }
+        let encoding =
+            Encoding::new(scale, offset, NODATA).map_err(|error| in_product(error.to_string()))?;
+        let has_levels = level.kind == ISOBARIC && level.value.is_none();
+        if levels_hpa.is_some() && !has_levels {
+            return Err(in_product("levels_hpa is only allowed with level = \"100\"".to_owned()));
+        }
+        if statistic.is_some() && interval.is_none() {
+            return Err(in_product("a statistic needs an interval".to_owned()));
+        }
+        let mut levels_hpa = levels_hpa;
+        if let Some(levels) = &mut levels_hpa {
+            // From the ground up, as they are served.
+            levels.sort_by(|one, other| other.total_cmp(one));
+            levels.dedup();
+        }
+        let definition = ProductDefinition {
+            name: name.clone(),
+            unit: unit.clone(),
+            levels_hpa: levels_hpa.clone(),
+            encoding,
+        };
+        definition.check().map_err(|error| error.to_string())?;
+        let sampling = match sampling {
+            Sampling::Bilinear => TileSampling::Bilinear,
+            Sampling::Nearest => TileSampling::Nearest,
+        };
+        Ok(Self {
+            name,
+            title,
+            unit,
+            encoding,
+            sampling,
+            levels_hpa,
+            tiles_and_series,
+            parameter,
+            level,
+            second_level,
+            interval,
+            statistic,
+        })
+    }
+
+    /// Returns the name, which is part of the path of the product's tiles.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the title, for people; may be empty.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Returns the unit of the values.
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+
+    /// Returns how the values are packed, in all runs alike.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Returns how the pixels of its tiles get their values.
+    pub fn sampling(&self) -> TileSampling {
+        self.sampling
+    }
+
+    /// Returns whether it has values at several pressure levels.
+    pub fn has_levels(&self) -> bool {
+        self.level.kind == ISOBARIC && self.level.value.is_none()
+    }
+
+    /// Returns the pressure levels from the ground up, if the catalogue states them.
+    pub fn levels_hpa(&self) -> Option<&[f64]> {
+        self.levels_hpa.as_deref()
+    }
+
+    /// Returns what a caller needs for the product's tiles and series, in addition to what the
+    /// source needs.
+    pub fn tiles_and_series(&self) -> Option<&access::Rule> {
+        self.tiles_and_series.as_ref()
+    }
+
+    /// Returns the parameter of its fields.
+    pub fn parameter(&self) -> grib::Parameter {
+        self.parameter
+    }
+
+    /// Returns whether a field belongs to the product; for a product with levels, to one of them.
+    pub fn is_of(
+        &self,
+        parameter: grib::Parameter,
+        product: &grib::Product,
+        reference_ms: i64,
+    ) -> bool {
+        let grib::Product { level, second_level, statistic, interval_ms, valid_ms, .. } = *product;
+        let is_interval = match self.interval {
+            None => statistic.is_none(),
+            Some(interval) => {
+                statistic.is_some()
+                    && self.statistic.is_none_or(|own| statistic == Some(own as u8))
+                    && match interval {
+                        Interval::Ms(ms) => interval_ms == ms,
+                        Interval::Run => valid_ms - interval_ms == reference_ms,
+                        Interval::Any => true,
+                    }
+            }
+        };
+        parameter == self.parameter
+            && level.kind == self.level.kind
+            && (self.level.value.is_none() || level.value == self.level.value)
+            && (self.second_level.is_none() || second_level == self.second_level)
+            // A single pressure level is an isobaric surface, not a layer between two.
+            && !(self.has_levels() && (second_level.is_some() || level.value.is_none()))
+            && is_interval
+    }
+}

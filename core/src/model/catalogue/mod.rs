@@ -1,0 +1,284 @@
+//! The sources of model output of a deployment: data, not code.
+
+mod field;
+mod hours;
+
+pub use field::SourceProduct;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use crate::access;
+use crate::access::{ModelCaller, ModelCapabilities, ModelUse};
+use crate::grid::WindComponent;
+use crate::model::RunStamp;
+use crate::model::store::{MAX_PRODUCTS, check_name};
+use crate::settings::{Fault, TomlFault, put_over, read_toml};
+use hours::Hours;
+
+/// The text of the catalogue that ships: a commented TOML file.
+pub const DEFAULT_MODELS_TOML: &str = include_str!("models.toml");
+
+/// The limits on the number of sources, and on the length of a title in bytes.
+const MAX_SOURCES: usize = 1000;
+const MAX_TEXT_BYTES: usize = 200;
+
+/// How many runs of a source are kept unless it states another number.
+const KEEP_RUNS: usize = 8;
+
+/// Names that are already part of the service's own paths.
+const TAKEN: &[&str] = &["coverage"];
+
+/// The sources of model output of a deployment, by name.
+///
+/// ```
+/// use mesonet::model;
+/// let catalogue = model::Catalogue::from_toml(r#"
+///     [mymodel]
+///     title = "A model of my own"
+///     access = { plan = "pro", organisations = ["acme"] }
+///     hours = "0-48"
+///     keep_runs = 4
+///     products = [
+///         { name = "t2m", unit = "K", scale = 0.01, offset = 273.15, parameter = "7:0.0.0", level = "103:2" },
+///     ]
+/// "#)?;
+/// let product = catalogue.get("mymodel").unwrap().product("t2m").unwrap();
+/// assert_eq!(product.encoding().scale(), 0.01);
+/// # Ok::<(), mesonet::model::ModelCatalogueError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Catalogue {
+    sources: BTreeMap<String, Source>,
+}
+
+/// A source of model output: one model on one grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    name: String,
+    title: String,
+    attribution: String,
+    access: access::Rule,
+    keep_runs: usize,
+    hours: Option<Hours>,
+    products: Vec<SourceProduct>,
+    winds: Vec<[String; 2]>,
+}
+
+/// The error for an invalid catalogue.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place} of the models: {reason}")]
+pub struct ModelCatalogueError {
+    /// The line, or the name of the source.
+    pub place: String,
+    /// What was given and what is allowed.
+    pub reason: String,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    #[serde(default)]
+    without: Vec<String>,
+    #[serde(flatten)]
+    sources: BTreeMap<String, Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    title: String,
+    #[serde(default)]
+    attribution: String,
+    #[serde(default)]
+    access: access::Rule,
+    keep_runs: Option<usize>,
+    hours: Option<Hours>,
+    products: Vec<field::Entry>,
+    #[serde(default)]
+    winds: Vec<[String; 2]>,
+}
+
+impl Default for Catalogue {
+    /// The catalogue that ships.
+    fn default() -> Self {
+        let none = Self { sources: BTreeMap::new() };
+        none.with(DEFAULT_MODELS_TOML).expect("the catalogue that ships is tested")
+    }
+}
+
+impl Catalogue {
+    /// Reads the catalogue that ships, overridden by the entries of a TOML text: a table replaces
+    /// the source of the same name as a whole; `without = ["name"]` removes sources.
+    ///
+    /// # Errors
+    /// If the text is not TOML, a key is unknown, or an entry is invalid: a name that cannot be
+    /// part of a path, a scale of 0, no products, or no levels for the products of runs that are to
+    /// grow.
+    pub fn from_toml(text: &str) -> Result<Self, ModelCatalogueError> {
+        Self::default().with(text)
+    }
+
+    fn with(mut self, text: &str) -> Result<Self, ModelCatalogueError> {
+        let Text { without, sources } = read_toml(text).map_err(|TomlFault { line, reason }| {
+            ModelCatalogueError { place: format!("line {line}"), reason }
+        })?;
+        put_over(&mut self.sources, "source", without, sources, MAX_SOURCES, Source::new)
+            .map_err(|Fault { place, reason }| ModelCatalogueError { place, reason })?;
+        Ok(self)
+    }
+
+    /// Returns a source by name.
+    pub fn get(&self, name: &str) -> Option<&Source> {
+        self.sources.get(name)
+    }
+
+    /// Returns all sources, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.sources.values()
+    }
+
+    /// Returns what a caller may do; `limits` are those of the deployment.
+    pub fn capabilities(
+        &self,
+        caller: &ModelCaller,
+        limits: BTreeMap<&'static str, Option<u64>>,
+    ) -> ModelCapabilities {
+        let mut products = BTreeMap::new();
+        for source in self.sources.values() {
+            let allowed = source.access.check(caller).is_ok();
+            let id = format!("models.{}", source.name);
+            for product in &source.products {
+                let Some(rule) = product.tiles_and_series() else { continue };
+                let allowed = allowed && rule.check(caller).is_ok();
+                products.insert(format!("{id}.{}", product.name()), rule.shown(allowed));
+            }
+            products.insert(id, source.access.shown(allowed));
+        }
+        ModelCapabilities { products, limits }
+    }
+}
+
+impl Source {
+    fn new(name: String, entry: Entry) -> Result<Self, String> {
+        let Entry { title, attribution, access, keep_runs, hours, products, winds } = entry;
+        check_name("model", &name).map_err(|error| error.to_string())?;
+        if TAKEN.contains(&&*name) {
+            return Err("this name is part of a path of the service".to_owned());
+        }
+        for (key, text) in [("title", &title), ("attribution", &attribution)] {
+            if text.len() > MAX_TEXT_BYTES || text.chars().any(char::is_control) {
+                return Err(format!(
+                    "{key} must be up to {MAX_TEXT_BYTES} bytes without control characters"
+                ));
+            }
+        }
+        let keep_runs = keep_runs.unwrap_or(KEEP_RUNS);
+        if keep_runs == 0 {
+            return Err("keep_runs must be 1 or more; got 0".to_owned());
+        }
+        if !(1..=MAX_PRODUCTS).contains(&products.len()) {
+            return Err(format!("{} products; allowed: 1 to {MAX_PRODUCTS}", products.len()));
+        }
+        let products: Vec<_> =
+            products.into_iter().map(SourceProduct::new).collect::<Result<_, _>>()?;
+        let mut names = BTreeSet::new();
+        for product in &products {
+            if !names.insert(product.name()) {
+                return Err(format!("product {} is listed twice", product.name()));
+            }
+            if hours.is_some() && product.has_levels() && product.levels_hpa().is_none() {
+                return Err(format!(
+                    "product {} needs levels_hpa because the model has hours: a run is laid out \
+                     before all its files have arrived",
+                    product.name()
+                ));
+            }
+        }
+        if let Some(unknown) = winds.iter().flatten().find(|name| !names.contains(&***name)) {
+            return Err(format!("winds names {unknown}, which is not a product"));
+        }
+        Ok(Self { name, title, attribution, access, keep_runs, hours, products, winds })
+    }
+
+    /// Returns the name, which is part of the paths of the service.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the title, for people.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Returns whom the data must be credited to; may be empty.
+    pub fn attribution(&self) -> &str {
+        &self.attribution
+    }
+
+    /// Returns what a caller needs to use the source.
+    pub fn access(&self) -> &access::Rule {
+        &self.access
+    }
+
+    /// Returns how many runs are kept.
+    pub fn keep_runs(&self) -> usize {
+        self.keep_runs
+    }
+
+    /// Returns the valid times that a run should have, ascending, in milliseconds since 1970 (UTC).
+    /// `None` if they are those of the files that the run is made from.
+    pub fn valid_ms_of(&self, run: RunStamp) -> Option<Vec<i64>> {
+        self.hours.as_ref()?.of(run)
+    }
+
+    /// Returns the products, in the order of the catalogue.
+    pub fn products(&self) -> &[SourceProduct] {
+        &self.products
+    }
+
+    /// Returns a product by name.
+    pub fn product(&self, name: &str) -> Option<&SourceProduct> {
+        self.products.iter().find(|product| product.name() == name)
+    }
+
+    /// Returns the products that are wind components, in pairs with the eastward one first.
+    pub fn winds(&self) -> &[[String; 2]] {
+        &self.winds
+    }
+
+    /// Returns the wind that a product is a component of: which component, and the names of both,
+    /// the eastward one first.
+    pub fn wind_of(&self, product: &str) -> Option<(WindComponent, [&str; 2])> {
+        self.winds.iter().find_map(|[u, v]| {
+            let component = match product {
+                _ if product == u => WindComponent::U,
+                _ if product == v => WindComponent::V,
+                _ => return None,
+            };
+            Some((component, [&**u, &**v]))
+        })
+    }
+
+    /// Checks whether a caller may use some products in a given way. All access to models is
+    /// decided here.
+    ///
+    /// # Errors
+    /// If the caller may not.
+    pub fn allows<'a>(
+        &self,
+        caller: &ModelCaller,
+        use_: ModelUse,
+        products: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), access::Refusal> {
+        self.access.check(caller)?;
+        if matches!(use_, ModelUse::Listing | ModelUse::Point) {
+            return Ok(());
+        }
+        let known = products.into_iter().filter_map(|name| self.product(name));
+        known.filter_map(SourceProduct::tiles_and_series).try_for_each(|rule| rule.check(caller))
+    }
+}
+
+#[cfg(test)]
+mod tests;

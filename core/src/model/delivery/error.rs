@@ -1,0 +1,137 @@
+//! Why a field does not become part of a run.
+
+use crate::grib::GribError;
+use crate::grid;
+use crate::model::{RunStamp, RunStampError, RunStoreError};
+use crate::time::Iso8601;
+
+/// The advice if a run can only have what it was first made from.
+pub(super) const GROW: &str = "; runs of this model keep the hours, products and levels of the \
+    files they were first made from: for runs that grow, state the model's hours in the catalogue";
+
+/// Why a field does not become part of a run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeliveryError {
+    /// The field cannot be read or is not supported.
+    #[error(transparent)]
+    Grib(#[from] GribError),
+    /// Its reference time cannot be the start of a run.
+    #[error(transparent)]
+    Run(#[from] RunStampError),
+    /// Its grid is not that of the run.
+    #[error("its grid is not that of run {run}: got {}; expected {}", Grid(.got), Grid(.allowed))]
+    Grid {
+        /// The run.
+        run: RunStamp,
+        /// The grid of the field.
+        got: Box<grid::Definition>,
+        /// The grid of the run.
+        allowed: Box<grid::Definition>,
+    },
+    /// Its time is not an hour of the run.
+    #[error("{} is not an hour of run {run}; its hours are {allowed}{advice}", Iso8601(*.valid_ms))]
+    Hour {
+        /// The run.
+        run: RunStamp,
+        /// The valid time, in milliseconds since 1970.
+        valid_ms: i64,
+        /// The first and the last hour, and how many there are.
+        allowed: String,
+        /// What can be done about it.
+        advice: &'static str,
+    },
+    /// Its level is not one of the product's.
+    #[error("{hpa} hPa is not a level of product {product}; its levels are {allowed}{advice}")]
+    Level {
+        /// The product.
+        product: String,
+        /// The level.
+        hpa: f64,
+        /// The levels of the product.
+        allowed: String,
+        /// What can be done about it.
+        advice: &'static str,
+    },
+    /// The run does not have its product.
+    #[error("run {run} has no product {product}{GROW}")]
+    Product {
+        /// The run.
+        run: RunStamp,
+        /// The product.
+        product: String,
+    },
+    /// The run exists, laid out differently from the current catalogue.
+    #[error(
+        "run {0} already exists with hours, products or packing that differ from the current \
+         catalogue; it can only grow as it was laid out"
+    )]
+    Differs(RunStamp),
+    /// The run would be removed right away.
+    #[error(
+        "run {run} is older than the {keep} runs that are kept; the oldest of those is {oldest}"
+    )]
+    Old {
+        /// The run.
+        run: RunStamp,
+        /// How many are kept.
+        keep: usize,
+        /// The oldest run that is kept.
+        oldest: RunStamp,
+    },
+    /// The delivery has more runs than it may have.
+    #[error("its run is one more than the {0} that a delivery may have")]
+    Runs(usize),
+    /// The field is too large with all its levels.
+    #[error("an hour of product {product} has {got} values; the limit is {limit}")]
+    Values {
+        /// The product.
+        product: String,
+        /// Levels × rows × columns.
+        got: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The fields of the delivery have too many bytes.
+    #[error("the fields of the delivery exceed the limit of {0} bytes")]
+    Full(u64),
+    /// The fields of the file cost more than they may.
+    #[error("the fields of the file have more than {0} cells, the limit for a file of its length")]
+    Cells(u64),
+    /// A field that waits for its run cannot be written or read.
+    #[error("it cannot be kept until its run is written: {0}")]
+    Spool(String),
+    /// The store reports an error.
+    #[error(transparent)]
+    Store(#[from] RunStoreError),
+}
+
+impl DeliveryError {
+    /// Returns whether nothing is wrong with the field, so that it may be delivered again: the disk
+    /// reported an error, or someone else is writing the run.
+    pub fn is_temporary(&self) -> bool {
+        let passes = |error: &RunStoreError| {
+            matches!(error, RunStoreError::Busy(_) | RunStoreError::Storage { .. })
+        };
+        match self {
+            Self::Spool(_) => true,
+            Self::Store(error) => passes(error),
+            _ => false,
+        }
+    }
+}
+
+/// Describes a grid.
+struct Grid<'a>(&'a grid::Definition);
+
+impl std::fmt::Display for Grid<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let grid::Definition { rows, columns, first_lat, first_lon, row_step, column_step, .. } =
+            self.0;
+        write!(
+            f,
+            "{rows} rows of {columns} from {first_lat}, {first_lon} in steps of {row_step} and \
+             {column_step}"
+        )
+    }
+}

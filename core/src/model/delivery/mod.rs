@@ -1,0 +1,347 @@
+//! Writes GRIB2 files as runs of a model in the grid store.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | Files of one or several runs that arrive together | [`Delivery`] |
+//! | The definition of a run: from the catalogue, else from the files | `plan.rs` |
+//! | Fields that wait, packed as they came | `spool.rs` |
+//! | Fields unpacked, repacked and written, hour by hour | `write.rs` |
+//! | The result | [`DeliveryReport`] |
+//!
+//! When a file arrives, only the metadata of its fields is read; fields that belong to a product
+//! are kept as they are. Once all files have arrived, each product of each hour is unpacked, packed
+//! as the catalogue says, and written; at the end all hours are published together. So memory never
+//! holds more than the current file, or one product of one hour (two bytes a value) with one of its
+//! fields.
+
+mod error;
+mod plan;
+mod report;
+mod spool;
+mod write;
+
+pub use error::DeliveryError;
+pub use report::{DeliveryReport, Refusal, WrittenProduct, WrittenRun};
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read, Seek, Write};
+
+use crate::grib::GribError;
+use crate::grid::NativeGrid;
+use crate::model::{RunStamp, RunStore, Source};
+use crate::{grib, grid};
+use plan::RunPlan;
+use spool::{Place, Spool};
+
+/// The most runs of a delivery.
+const MAX_RUNS: usize = 256;
+
+/// The most parameters named if no field of a file belongs to a product.
+const MAX_NAMED: usize = 5;
+
+/// The cost of looking at a field, or at something that is not one, in cells.
+const CELLS_OF_A_LOOK: u64 = 64;
+
+/// Limits on the size of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryLimits {
+    /// The most points of a field.
+    pub points: usize,
+    /// The most bytes of the fields that wait to be written, packed as they came.
+    pub packed_bytes: u64,
+}
+
+impl Default for DeliveryLimits {
+    /// [`grib::MAX_POINTS`](crate::grib::MAX_POINTS), and one tebibyte.
+    fn default() -> Self {
+        Self { points: grib::MAX_POINTS, packed_bytes: 1 << 40 }
+    }
+}
+
+/// GRIB2 files of a model that arrive together, on their way into the store.
+///
+/// [`write`](Self::write) publishes the hours of their fields together. A run that already exists
+/// gets the hours that it lacks, and its hours the products that they lack.
+///
+/// ```
+/// use mesonet::model;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let catalogue = model::Catalogue::default();
+/// let store = model::RunStore::new(folder.path());
+/// let source = catalogue.get("nam211").unwrap();
+/// let mut delivery = model::Delivery::in_memory(source, &store);
+/// delivery.add("letter.txt", b"Dear reader");
+/// let report = delivery.write(1_537_150_000_000, || ());
+/// assert_eq!(
+///     report.unused_files[0].1,
+///     "none of its fields belongs to a product of model nam211; it holds no field"
+/// );
+/// ```
+#[derive(Debug)]
+pub struct Delivery<'a, S> {
+    source: &'a Source,
+    store: &'a RunStore,
+    limits: DeliveryLimits,
+    spool: Spool<S>,
+    /// For a run that takes nothing, the reason.
+    runs: BTreeMap<RunStamp, Result<DeliveredRun, DeliveryError>>,
+    files: Vec<DeliveredFile>,
+    report: DeliveryReport,
+}
+
+/// What was delivered for a run.
+#[derive(Debug)]
+struct DeliveredRun {
+    plan: RunPlan,
+    fields: BTreeMap<Slot, Kept>,
+}
+
+/// The place of a field in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Slot {
+    valid_ms: i64,
+    /// The index into the products of the source.
+    product: usize,
+    /// The bits of the pressure in hPa, which sort like the numbers as these are above 0; 0 if the
+    /// product has no levels.
+    level: u64,
+}
+
+/// A field that waits to be written.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    place: Place,
+    origin: Origin,
+}
+
+/// Where a field comes from.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    /// The index of the file.
+    file: usize,
+    /// Its number in the file, from 1.
+    number: u64,
+    parameter: Option<grib::Parameter>,
+}
+
+#[derive(Debug)]
+struct DeliveredFile {
+    name: String,
+    is_used: bool,
+    /// The first reason why part of it was not used.
+    problem: Option<String>,
+    /// The parameters of fields that belong to no product.
+    others: Vec<grib::Parameter>,
+}
+
+/// How a delivery treats a field.
+enum Taken {
+    Kept,
+    ThereAlready,
+    OfNoProduct,
+}
+
+impl<'a> Delivery<'a, Cursor<Vec<u8>>> {
+    /// Creates a delivery without files whose fields wait in memory, packed as they came, with the
+    /// default limits.
+    pub fn in_memory(source: &'a Source, store: &'a RunStore) -> Self {
+        Self::new(source, store, Cursor::default(), DeliveryLimits::default())
+    }
+}
+
+impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
+    /// Creates a delivery without files. Its fields wait in `spool`, which must be empty: a
+    /// temporary file, or memory.
+    pub fn new(source: &'a Source, store: &'a RunStore, spool: S, limits: DeliveryLimits) -> Self {
+        let report =
+            DeliveryReport { model: source.name().to_owned(), ..DeliveryReport::default() };
+        Self {
+            source,
+            store,
+            limits,
+            spool: Spool::new(spool, limits.packed_bytes),
+            runs: BTreeMap::new(),
+            files: Vec::new(),
+            report,
+        }
+    }
+
+    /// Adds a file. The report says which parts cannot be used; they do not affect the others.
+    pub fn add(&mut self, name: &str, bytes: &[u8]) {
+        self.add_within(name, bytes, u64::MAX);
+    }
+
+    /// The same for a file from others, with a limit on the cost of its fields as counted by
+    /// [`grib::Field::work_cells`]; fields beyond it are refused. Returns their cost.
+    pub fn add_within(&mut self, name: &str, bytes: &[u8], limit_cells: u64) -> u64 {
+        let mut spent_cells = 0;
+        let file = self.files.len();
+        self.files.push(DeliveredFile {
+            name: name.to_owned(),
+            is_used: false,
+            problem: None,
+            others: Vec::new(),
+        });
+        for (number, field) in (1..).zip(grib::fields(bytes)) {
+            self.report.fields += 1;
+            let parameter = field.as_ref().ok().and_then(|field| field.parameter().ok());
+            let origin = Origin { file, number, parameter };
+            let Some(mut left) = (limit_cells - spent_cells).checked_sub(CELLS_OF_A_LOOK) else {
+                self.refuse(origin, DeliveryError::Cells(limit_cells));
+                return limit_cells;
+            };
+            let added = field
+                .map_err(Into::into)
+                .and_then(|field| self.add_field(&field, origin, (&mut left, limit_cells)));
+            spent_cells = limit_cells - left;
+            match added {
+                Ok(Taken::Kept) => {}
+                Ok(Taken::ThereAlready) => {
+                    self.report.there_already += 1;
+                    self.files[file].is_used = true;
+                }
+                Ok(Taken::OfNoProduct) => {
+                    self.report.other_fields += 1;
+                    let others = &mut self.files[file].others;
+                    if others.len() <= MAX_NAMED {
+                        others.extend(parameter.filter(|one| !others.contains(one)));
+                    }
+                }
+                Err(error) => self.refuse(origin, error),
+            }
+        }
+        spent_cells
+    }
+
+    /// Returns how many fields wait to be written.
+    pub fn fields(&self) -> u64 {
+        self.runs.values().flatten().map(|run| run.fields.len() as u64).sum()
+    }
+
+    fn add_field(
+        &mut self,
+        field: &grib::Field<'_>,
+        origin: Origin,
+        (left_cells, limit_cells): (&mut u64, u64),
+    ) -> Result<Taken, DeliveryError> {
+        let parameter = field.parameter()?;
+        let source = self.source;
+        let products = source.products();
+        if !products.iter().any(|product| product.parameter() == parameter) {
+            return Ok(Taken::OfNoProduct);
+        }
+        let (kind, reference_ms) = (field.product()?, field.reference_ms()?);
+        let is_of = |index: &usize| products[*index].is_of(parameter, &kind, reference_ms);
+        let of_products: Vec<usize> = (0..products.len()).filter(is_of).collect();
+        if of_products.is_empty() {
+            return Ok(Taken::OfNoProduct);
+        }
+        let grid = field.grid()?;
+        let (got, limit) = (grid.rows() * grid.columns(), self.limits.points);
+        if got > limit {
+            return Err(GribError::Points { got, limit }.into());
+        }
+        let grid = *NativeGrid::try_from(&grid)?.definition();
+        let plan = &self.run(RunStamp::from_ms(reference_ms)?, grid)?.plan;
+        let run = plan.run;
+        if plan.grid != grid {
+            let (got, allowed) = (Box::new(grid), Box::new(plan.grid));
+            return Err(DeliveryError::Grid { run, got, allowed });
+        }
+
+        // A field may belong to several products: the rain of the first hour is also that since the
+        // start.
+        let (mut slots, mut refusal) = (Vec::new(), None);
+        for index in of_products {
+            let product = &products[index];
+            let level_hpa = kind.level.value.filter(|_| product.has_levels()).map(|pa| pa / 100.0);
+            match plan.takes(product, kind.valid_ms, level_hpa) {
+                Ok(true) => slots.push(Slot {
+                    valid_ms: kind.valid_ms,
+                    product: index,
+                    level: level_hpa.map_or(0, f64::to_bits),
+                }),
+                Ok(false) => {}
+                Err(error) => refusal = refusal.or(Some(error)),
+            }
+        }
+        if slots.is_empty() {
+            return refusal.map_or(Ok(Taken::ThereAlready), Err);
+        }
+        let cells = field.work_cells()?;
+        let Some(rest) = left_cells.checked_sub(cells) else {
+            return Err(DeliveryError::Cells(limit_cells));
+        };
+        *left_cells = rest;
+        let kept = Kept { place: self.spool.put(&field.to_message())?, origin };
+        for slot in slots {
+            let fields = &mut self.run(run, grid)?.fields;
+            if let Some(before) = fields.insert(slot, kept) {
+                self.report.replaced += 1;
+                self.files[before.origin.file].is_used = true;
+            }
+        }
+        Ok(Taken::Kept)
+    }
+
+    /// Returns what was delivered for a run so far.
+    fn run(
+        &mut self,
+        run: RunStamp,
+        grid: grid::Definition,
+    ) -> Result<&mut DeliveredRun, DeliveryError> {
+        if !self.runs.contains_key(&run) && self.runs.len() >= MAX_RUNS {
+            return Err(DeliveryError::Runs(MAX_RUNS));
+        }
+        let (source, store) = (self.source, self.store);
+        let delivered = self.runs.entry(run).or_insert_with(|| {
+            let plan = RunPlan::new(source, store, run, grid)?;
+            Ok(DeliveredRun { plan, fields: BTreeMap::new() })
+        });
+        delivered.as_mut().map_err(|error| error.clone())
+    }
+}
+
+impl<S> Delivery<'_, S> {
+    fn refuse(&mut self, origin: Origin, error: DeliveryError) {
+        let file = &mut self.files[origin.file];
+        let of = origin.parameter.map_or_else(String::new, |one| format!(" ({one})"));
+        let refusal = Refusal {
+            file: file.name.clone(),
+            field: format!("field {}{of}", origin.number),
+            error,
+        };
+        if file.problem.is_none() {
+            file.problem = Some(refusal.to_string());
+        }
+        self.report.refuse(1, refusal);
+    }
+
+    /// Refuses all fields of a run for the same reason.
+    fn refuse_run(&mut self, run: RunStamp, fields: &[(Slot, Kept)], error: &DeliveryError) {
+        for (_, kept) in fields {
+            let problem = &mut self.files[kept.origin.file].problem;
+            problem.get_or_insert_with(|| error.to_string());
+        }
+        let Some((_, first)) = fields.first() else { return };
+        let file = self.files[first.origin.file].name.clone();
+        let field = format!("fields of run {run} ({})", fields.len());
+        let refusal = Refusal { file, field, error: error.clone() };
+        self.report.refuse(fields.len() as u64, refusal);
+    }
+}
+
+impl DeliveredFile {
+    /// Returns why nothing of the file was used.
+    fn problem_of(self, model: &str) -> String {
+        self.problem.unwrap_or_else(|| {
+            let named = self.others.iter().take(MAX_NAMED).map(ToString::to_string);
+            let mut named: Vec<String> = named.collect();
+            if self.others.len() > MAX_NAMED {
+                named.push("…".to_owned());
+            }
+            let held = if named.is_empty() { "no field".to_owned() } else { named.join(", ") };
+            format!("none of its fields belongs to a product of model {model}; it holds {held}")
+        })
+    }
+}

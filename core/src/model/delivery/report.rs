@@ -1,0 +1,129 @@
+//! The result of a delivery.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::model::{DeliveryError, RunStamp};
+
+/// How many refusals are kept with their text; further ones are only counted.
+const MAX_REFUSALS: usize = 100;
+
+/// The result of a delivery.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveryReport {
+    /// The name of the model.
+    pub model: String,
+    /// The files with at least one field that became, or already was, part of a run.
+    pub files: u64,
+    /// The fields that were found.
+    pub fields: u64,
+    /// The fields that became part of a run.
+    pub used: u64,
+    /// The fields that belong to no product of the model.
+    pub other_fields: u64,
+    /// The fields that were replaced by a later one of the same product, level and time.
+    pub replaced: u64,
+    /// The fields of products and hours that were published before: these do not change.
+    pub there_already: u64,
+    /// The fields that could not be read or have no place in their run.
+    pub refused: u64,
+    /// The first hundred of these refusals.
+    pub refusals: Vec<Refusal>,
+    /// The runs that were written, earliest first.
+    pub runs: Vec<WrittenRun>,
+    /// The runs that were removed because newer ones exist.
+    pub removed: Vec<RunStamp>,
+    /// Why the disk took no more, or the first run that someone else was writing: fields refused
+    /// for this reason may be delivered again.
+    #[serde(serialize_with = "optional_text", skip_serializing_if = "Option::is_none")]
+    pub failure: Option<DeliveryError>,
+    /// Why surplus runs could not be removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention_error: Option<String>,
+    /// The files that contributed nothing to any run, and why.
+    #[serde(skip)]
+    pub unused_files: Vec<(String, String)>,
+}
+
+/// A field, or all fields of a run, that were refused.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Refusal {
+    /// The file.
+    pub file: String,
+    /// The field: its number in the file, from 1, and its parameter if that can be read; or all
+    /// fields of a run.
+    pub field: String,
+    /// The reason.
+    #[serde(serialize_with = "text")]
+    pub error: DeliveryError,
+}
+
+/// A run that was written to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WrittenRun {
+    /// The run.
+    pub run: RunStamp,
+    /// The hours that were published, or got products that they lacked.
+    pub hours: Vec<usize>,
+    /// How many hours the run should have.
+    #[serde(rename = "ofHours")]
+    pub of_hours: usize,
+    /// The products that were written.
+    pub products: Vec<WrittenProduct>,
+}
+
+/// A product that was written to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WrittenProduct {
+    /// Its name.
+    pub name: String,
+    /// The unit of its values.
+    pub unit: String,
+    /// The hours of it that were written.
+    pub hours: usize,
+    /// The fields that these were made from.
+    pub fields: u64,
+    /// The levels of these hours that did not arrive: they have no values, and will not get any.
+    pub missing_levels: u64,
+    /// The most that the packing can change a value by: half a step of its integers.
+    pub half_step: f64,
+    /// The most that it changed a value by.
+    pub packing_error: f64,
+    /// The values beyond the range of the integers, which were clamped to it.
+    pub clamped: usize,
+}
+
+impl DeliveryReport {
+    pub(super) fn refuse(&mut self, count: u64, refusal: Refusal) {
+        self.refused += count;
+        if refusal.error.is_temporary() && self.failure.is_none() {
+            self.failure = Some(refusal.error.clone());
+        }
+        if self.refusals.len() < MAX_REFUSALS {
+            self.refusals.push(refusal);
+        }
+    }
+
+    /// Returns whether every file was used and the disk took every field that had a place.
+    pub fn is_whole(&self) -> bool {
+        self.unused_files.is_empty() && self.failure.is_none() && self.retention_error.is_none()
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.error)
+    }
+}
+
+fn text<S: Serializer>(error: &DeliveryError, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(error)
+}
+
+#[allow(clippy::ref_option, reason = "the signature is serde's")]
+fn optional_text<S: Serializer>(error: &Option<DeliveryError>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_some(&error.as_ref().map(ToString::to_string))
+}

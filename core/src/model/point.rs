@@ -1,0 +1,495 @@
+//! The answers of the model service: points, series and products.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::geo::LonLat;
+use crate::grid::{Encoding, Rotation};
+use crate::model::cell::Cell;
+use crate::model::{
+    ProductDefinition, Run, RunDefinition, RunProduct, RunStamp, RunStoreError, Winds,
+};
+use crate::time::Iso8601;
+
+/// A question about one cell of a model's native grid at one hour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PointQuery<'a> {
+    /// The index into the hours of the run.
+    pub hour: usize,
+    /// The row of the native grid.
+    pub row: usize,
+    /// The column of the native grid.
+    pub column: usize,
+    /// The names of products; repeated names count once.
+    pub fields: &'a [&'a str],
+    /// The index into the levels of pressure-level products; `None` for whole columns. It has no
+    /// effect on single-level products.
+    pub level: Option<usize>,
+    /// The axes that wind components are given along.
+    pub winds: Winds<'a>,
+}
+
+/// A question about one cell over the hours of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SeriesQuery<'a> {
+    /// The row of the native grid.
+    pub row: usize,
+    /// The column of the native grid.
+    pub column: usize,
+    /// The names of products; repeated names count once.
+    pub fields: &'a [&'a str],
+    /// As in [`PointQuery`].
+    pub level: Option<usize>,
+    /// The first valid time, inclusive, in milliseconds since 1970.
+    pub from_ms: Option<i64>,
+    /// The last valid time, inclusive.
+    pub to_ms: Option<i64>,
+    /// The axes that wind components are given along.
+    pub winds: Winds<'a>,
+}
+
+/// The answer to a [`PointQuery`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The run.
+    pub run: RunStamp,
+    /// The index into the hours of the run.
+    pub hour: usize,
+    /// The valid time of the hour.
+    pub valid_time: Iso8601,
+    /// When the newest part of the hour was published.
+    #[serde(rename = "availableAt")]
+    pub available_at: Option<Iso8601>,
+    /// The number of hours of the run.
+    pub forecast_hours: usize,
+    /// The row of the native grid.
+    pub row: usize,
+    /// The column of the native grid.
+    pub col: usize,
+    /// The centre of the cell; null if the grid's definition runs over a pole there.
+    #[serde(flatten)]
+    pub centre: CellCentre,
+    /// The entry of each field, in the requested order.
+    pub fields: Fields<PointEntry>,
+    /// The rotation of the winds in the answer towards true north.
+    pub wind_rotation: Rotation,
+}
+
+/// The answer to a [`SeriesQuery`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// The run.
+    pub run: RunStamp,
+    /// The row of the native grid.
+    pub row: usize,
+    /// The column of the native grid.
+    pub col: usize,
+    /// The centre of the cell; null if the grid's definition runs over a pole there.
+    #[serde(flatten)]
+    pub centre: CellCentre,
+    /// The number of hours of the run.
+    pub forecast_hours: usize,
+    /// The first valid time of the whole run.
+    pub valid_from: Iso8601,
+    /// The last valid time of the whole run.
+    pub valid_to: Iso8601,
+    /// When the newest part of the run was published.
+    #[serde(rename = "availableAt")]
+    pub available_at: Option<Iso8601>,
+    /// The rotation of the winds in the answer towards true north.
+    pub wind_rotation: Rotation,
+    /// The entry of each field, in the requested order.
+    pub fields: Fields<SeriesEntry>,
+}
+
+/// The latitude and longitude of the centre of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CellCentre {
+    /// The latitude.
+    pub lat: Option<f64>,
+    /// The longitude, −180 to just below 180.
+    pub lon: Option<f64>,
+}
+
+/// Fields by name; an object in JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fields<T>(
+    /// The names and entries.
+    pub Vec<(String, T)>,
+);
+
+impl<T> Fields<T> {
+    /// Returns the entry of a field.
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.0.iter().find_map(|(known, entry)| (known == name).then_some(entry))
+    }
+}
+
+/// A field at a point. Missing values are null.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum PointEntry {
+    /// A single-level field.
+    Single {
+        /// The unit of the value.
+        unit: String,
+        /// The value.
+        value: Option<f64>,
+    },
+    /// A pressure-level field.
+    Levels {
+        /// The unit of the values.
+        unit: String,
+        /// The levels.
+        levels_hpa: Vec<f64>,
+        /// One value for each level.
+        values: Vec<Option<f64>>,
+    },
+}
+
+/// A field over time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SeriesEntry {
+    /// The unit of the values.
+    pub unit: String,
+    /// The levels of a pressure-level product: the requested one, or all.
+    pub levels_hpa: Option<Vec<f64>>,
+    /// The items by time; hours that are not published yet are left out.
+    pub series: Vec<SeriesItem>,
+}
+
+/// A field at an hour.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SeriesItem {
+    /// The index into the hours of the run.
+    pub hour: usize,
+    /// The valid time of the hour.
+    pub valid_time: Iso8601,
+    /// The value, or the values of all levels.
+    #[serde(flatten)]
+    pub value: SeriesValue,
+}
+
+/// The values of a series at an hour. Missing values are null.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum SeriesValue {
+    /// For a single-level field, or for the requested level.
+    #[serde(rename = "value")]
+    One(Option<f64>),
+    /// For all levels, in the order of `levels_hpa`.
+    #[serde(rename = "values")]
+    Levels(Vec<Option<f64>>),
+}
+
+/// The value, or those of all levels with commas between them; `missing` for one that is missing.
+impl fmt::Display for SeriesValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values = match self {
+            Self::One(value) => std::slice::from_ref(value),
+            Self::Levels(values) => values,
+        };
+        for (index, value) in values.iter().enumerate() {
+            f.write_str(if index > 0 { ", " } else { "" })?;
+            match value {
+                Some(value) => write!(f, "{value}")?,
+                None => f.write_str("missing")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A product as the products endpoint lists it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Product {
+    /// Its name.
+    pub name: String,
+    /// The unit of its values.
+    pub unit: String,
+    /// Its levels; null for a product of a single level.
+    pub levels_hpa: Option<Vec<f64>>,
+    /// How its tiles represent values.
+    pub encoding: ProductEncoding,
+}
+
+/// The size and packing of a product's grid.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ProductEncoding {
+    /// The number of rows.
+    pub height: usize,
+    /// The number of columns.
+    pub width: usize,
+    /// The packing: `scale`, `offset` and `nodata`.
+    #[serde(flatten)]
+    pub encoding: Encoding,
+}
+
+impl<'a> PointQuery<'a> {
+    /// A query for a cell at an hour: all levels, winds along the axes of the model.
+    pub fn new(hour: usize, (row, column): (usize, usize), fields: &'a [&'a str]) -> Self {
+        Self { hour, row, column, fields, level: None, winds: Winds::AsTheyAre }
+    }
+
+    /// Sets the index into the levels; `None` asks for whole columns.
+    #[must_use]
+    pub fn level(self, level: impl Into<Option<usize>>) -> Self {
+        Self { level: level.into(), ..self }
+    }
+
+    /// Sets the axes that wind components are given along.
+    #[must_use]
+    pub fn winds(self, winds: Winds<'a>) -> Self {
+        Self { winds, ..self }
+    }
+}
+
+impl<'a> SeriesQuery<'a> {
+    /// A query for a cell: all hours and levels, winds along the axes of the model.
+    pub fn new((row, column): (usize, usize), fields: &'a [&'a str]) -> Self {
+        let (level, from_ms, to_ms, winds) = (None, None, None, Winds::AsTheyAre);
+        Self { row, column, fields, level, from_ms, to_ms, winds }
+    }
+
+    /// Sets the index into the levels; `None` asks for whole columns.
+    #[must_use]
+    pub fn level(self, level: impl Into<Option<usize>>) -> Self {
+        Self { level: level.into(), ..self }
+    }
+
+    /// Sets the first valid time, inclusive.
+    #[must_use]
+    pub fn from_ms(self, from_ms: impl Into<Option<i64>>) -> Self {
+        Self { from_ms: from_ms.into(), ..self }
+    }
+
+    /// Sets the last valid time, inclusive.
+    #[must_use]
+    pub fn to_ms(self, to_ms: impl Into<Option<i64>>) -> Self {
+        Self { to_ms: to_ms.into(), ..self }
+    }
+
+    /// Sets the axes that wind components are given along.
+    #[must_use]
+    pub fn winds(self, winds: Winds<'a>) -> Self {
+        Self { winds, ..self }
+    }
+
+    /// A query for the cell of a run that contains a place: all hours and levels, winds along the
+    /// axes of the model.
+    ///
+    /// # Errors
+    /// If the place is more than half a cell beyond the outermost centres of the grid.
+    ///
+    /// ```
+    /// use mesonet::{LonLat, model};
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+    /// let run = model::RunStore::new(folder).newest_run("nam211")?;
+    /// let oklahoma_city = LonLat::new(-97.5, 35.5)?;
+    /// let query = model::SeriesQuery::at(&run, oklahoma_city, &["prmsl"])?;
+    /// let series = model::series(&run, &query)?;
+    /// let prmsl = series.fields.get("prmsl").expect("it was asked for");
+    /// assert_eq!(prmsl.unit, "Pa");
+    /// assert_eq!(prmsl.series[0].value.to_string(), "101245.2");
+    /// assert!(model::SeriesQuery::at(&run, LonLat::new(10.0, 50.0)?, &["prmsl"]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn at(run: &Run, at: LonLat, fields: &'a [&'a str]) -> Result<Self, RunStoreError> {
+        Ok(Self::new(run.grid().nearest(at)?, fields))
+    }
+
+    /// Returns the greatest possible number of values in the answer: those of all hours of the run.
+    ///
+    /// # Errors
+    /// If the run does not have a field.
+    pub fn values(&self, run: &Run) -> Result<usize, RunStoreError> {
+        let mut levels = 0;
+        for (index, name) in self.fields.iter().enumerate() {
+            let product = run.product(name)?;
+            if !self.fields[..index].contains(name) {
+                levels += if self.level.is_some() { 1 } else { product.definition().levels() };
+            }
+        }
+        Ok(levels * run.definition().valid_ms.len())
+    }
+}
+
+impl<T: Serialize> Serialize for Fields<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, entry)| (name, entry)))
+    }
+}
+
+/// Returns the exact values of one cell of the native grid at one hour, with the decimals of their
+/// packing.
+///
+/// # Errors
+/// If the run does not have a field, an hour, level, row or column is out of range, the hour is not
+/// published, or the store is damaged.
+///
+/// ```
+/// use mesonet::model;
+/// use mesonet::model::PointEntry;
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+/// let run = model::RunStore::new(folder).newest_run("nam211")?;
+/// let fields = &["prmsl", "u"];
+/// let winds = model::Winds::AsTheyAre;
+/// let query = model::PointQuery::new(0, (40, 20), fields).level(1).winds(winds);
+/// let point = model::point(&run, &query)?;
+/// let (name, prmsl) = &point.fields.0[0];
+/// assert_eq!(name, "prmsl");
+/// assert_eq!(*prmsl, PointEntry::Single { unit: "Pa".to_owned(), value: Some(101_828.8) });
+/// assert_eq!(point.valid_time.to_string(), "2018-09-17T00:00:00Z");
+/// # Ok::<(), mesonet::model::RunStoreError>(())
+/// ```
+pub fn point(run: &Run, query: &PointQuery<'_>) -> Result<Point, RunStoreError> {
+    let PointQuery { hour, row, column, level, winds, .. } = *query;
+    let definition = run.definition();
+    let cell = Cell::new(run, row, column, winds)?;
+    let valid_ms = definition.valid_ms.get(hour).copied();
+    let valid_ms = valid_ms.ok_or_else(|| out_of_range("hour", hour, definition.valid_ms.len()))?;
+    let fields = fields(run, query.fields, |product| {
+        let ProductDefinition { unit, levels_hpa, .. } = product.definition();
+        let Some(levels_hpa) = levels_hpa else {
+            let value = cell.value(product, hour, 0)?;
+            return Ok(PointEntry::Single { unit: unit.clone(), value });
+        };
+        let (levels_hpa, values) = match level {
+            Some(level) => {
+                let value = cell.value(product, hour, level)?;
+                (vec![levels_hpa[level]], vec![value])
+            }
+            None => (levels_hpa.clone(), cell.column(product, hour)?),
+        };
+        Ok(PointEntry::Levels { unit: unit.clone(), levels_hpa, values })
+    })?;
+    Ok(Point {
+        run: definition.run,
+        hour,
+        valid_time: Iso8601(valid_ms),
+        available_at: available_at(run, |published| published == hour),
+        forecast_hours: definition.valid_ms.len(),
+        row,
+        col: column,
+        centre: cell.centre(),
+        fields,
+        wind_rotation: cell.rotation(),
+    })
+}
+
+/// Returns the values of one cell of the native grid over the hours of a run.
+///
+/// # Errors
+/// As [`point`], except for hours that are not published, which are left out; also if
+/// `from_ms` is after `to_ms`.
+pub fn series(run: &Run, query: &SeriesQuery<'_>) -> Result<Series, RunStoreError> {
+    let SeriesQuery { row, column, level, winds, .. } = *query;
+    let definition = run.definition();
+    let cell = Cell::new(run, row, column, winds)?;
+    let hours = hours_between(run, query.from_ms, query.to_ms)?;
+    let fields = fields(run, query.fields, |product| {
+        let ProductDefinition { unit, levels_hpa, .. } = product.definition();
+        let one = levels_hpa.is_none() || level.is_some();
+        // A single-level product has no other.
+        let level = if levels_hpa.is_some() { level.unwrap_or(0) } else { 0 };
+        let mut series = Vec::with_capacity(hours.len());
+        for &hour in &hours {
+            let value = if one {
+                SeriesValue::One(cell.value(product, hour, level)?)
+            } else {
+                SeriesValue::Levels(cell.column(product, hour)?)
+            };
+            let valid_time = Iso8601(definition.valid_ms[hour]);
+            series.push(SeriesItem { hour, valid_time, value });
+        }
+        // The level must exist even if no hour is asked for.
+        let levels_hpa = match levels_hpa {
+            Some(levels) if one => {
+                let chosen = levels.get(level);
+                Some(vec![*chosen.ok_or_else(|| out_of_range("level", level, levels.len()))?])
+            }
+            levels => levels.clone(),
+        };
+        Ok(SeriesEntry { unit: unit.clone(), levels_hpa, series })
+    })?;
+    let (first, last) = span(definition);
+    Ok(Series {
+        run: definition.run,
+        row,
+        col: column,
+        centre: cell.centre(),
+        forecast_hours: definition.valid_ms.len(),
+        valid_from: Iso8601(first),
+        valid_to: Iso8601(last),
+        available_at: available_at(run, |_| true),
+        wind_rotation: cell.rotation(),
+        fields,
+    })
+}
+
+/// Returns the products of a run as the products endpoint lists them.
+pub fn products(run: &RunDefinition) -> Vec<Product> {
+    let (height, width) = (run.grid.rows, run.grid.columns);
+    let listed = |product: &ProductDefinition| Product {
+        name: product.name.clone(),
+        unit: product.unit.clone(),
+        levels_hpa: product.levels_hpa.clone(),
+        encoding: ProductEncoding { height, width, encoding: product.encoding },
+    };
+    run.products.iter().map(listed).collect()
+}
+
+/// Returns the entries of fields, each once, in the order of their first mention.
+fn fields<T>(
+    run: &Run,
+    names: &[&str],
+    entry: impl Fn(RunProduct<'_>) -> Result<T, RunStoreError>,
+) -> Result<Fields<T>, RunStoreError> {
+    let mut fields: Vec<(String, T)> = Vec::new();
+    for &name in names {
+        let product = run.product(name)?;
+        if fields.iter().all(|(known, _)| known != name) {
+            fields.push((name.to_owned(), entry(product)?));
+        }
+    }
+    Ok(Fields(fields))
+}
+
+/// Returns the published hours whose valid time is in a closed window, either side of which may be
+/// open.
+fn hours_between(
+    run: &Run,
+    from_ms: Option<i64>,
+    to_ms: Option<i64>,
+) -> Result<Vec<usize>, RunStoreError> {
+    let (from, to) = (from_ms.unwrap_or(i64::MIN), to_ms.unwrap_or(i64::MAX));
+    if from > to {
+        return Err(RunStoreError::Window { from_ms: from, to_ms: to });
+    }
+    let valid_ms = &run.definition().valid_ms;
+    let published = run.published().iter().map(|published| published.hour);
+    Ok(published.filter(|&hour| (from..=to).contains(&valid_ms[hour])).collect())
+}
+
+/// Returns when the newest of some hours was published.
+fn available_at(run: &Run, hours: impl Fn(usize) -> bool) -> Option<Iso8601> {
+    let published = run.published().iter().filter(|published| hours(published.hour));
+    published.map(|published| published.published_ms).max().map(Iso8601)
+}
+
+/// Returns the first and last valid time. A run has at least one hour.
+fn span(run: &RunDefinition) -> (i64, i64) {
+    let start = run.run.start_ms();
+    let first = run.valid_ms.first().copied().unwrap_or(start);
+    (first, run.valid_ms.last().copied().unwrap_or(first))
+}
+
+fn out_of_range(what: &'static str, got: usize, length: usize) -> RunStoreError {
+    RunStoreError::Index { what, got, last: length.saturating_sub(1) }
+}
+
+#[cfg(test)]
+#[path = "point_tests.rs"]
+mod tests;

@@ -1,0 +1,151 @@
+//! Where the cells of a run lie, following the CF conventions: the coordinates along rows and
+//! columns, and their grid mapping.
+//!
+//! Source: CF conventions 1.12, sections 4.1, 4.2 and 5.6, appendix F.
+
+use serde_json::{Value, json};
+
+use super::arrays::{Files, add_document, coordinate};
+use super::definition::RunDefinition;
+use crate::grid;
+use crate::grid::{GLOBE_RADIUS_M, GridProjection, LatLonGlobe, NativeGrid, Projection};
+use crate::model::RunStoreError;
+
+/// The name of the array whose attributes hold the grid mapping.
+pub(super) const GRID_MAPPING: &str = "crs";
+
+/// Returns the names of the row and column axes, which are also those of their coordinates.
+pub(super) fn axis_names(grid: &grid::Definition) -> [&'static str; 2] {
+    match grid.projection {
+        GridProjection::Map(_) => ["y", "x"],
+        GridProjection::Globe(LatLonGlobe::LatLon) => ["lat", "lon"],
+        GridProjection::Globe(LatLonGlobe::RotatedLatLon { .. }) => ["rlat", "rlon"],
+    }
+}
+
+/// Refuses products that have the name of one of the arrays written here.
+pub(super) fn check_names(run: &RunDefinition) -> Result<(), RunStoreError> {
+    let taken = axis_names(&run.grid);
+    for product in &run.products {
+        let name = product.name.as_str();
+        if name == GRID_MAPPING || taken.contains(&name) {
+            let cause = format!("\"{name}\" is the name of a coordinate: no product may have it");
+            return Err(RunStoreError::Definition(cause));
+        }
+    }
+    Ok(())
+}
+
+/// Adds the coordinates and the grid mapping.
+pub(super) fn add_location(
+    files: &mut Files,
+    definition: &grid::Definition,
+) -> Result<(), RunStoreError> {
+    let (first_x, first_y) = NativeGrid::new(*definition)?.first_xy();
+    let [rows, columns] = axis_names(definition);
+    let [of_rows, of_columns] = axis_attributes(definition);
+    for (name, attributes, first, step, length) in [
+        (rows, of_rows, first_y, definition.row_step, definition.rows),
+        (columns, of_columns, first_x, definition.column_step, definition.columns),
+    ] {
+        let along = (0..length).flat_map(|at| (first + at as f64 * step).to_le_bytes());
+        let bytes: Vec<u8> = along.collect();
+        coordinate(files, name, ("float64", bytes), length, &attributes);
+    }
+    // An array of a single number, of which only the attributes matter: it is never written.
+    let document = json!({
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [],
+        "data_type": "int8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": []}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": 0,
+        "codecs": [{"name": "bytes"}],
+        "attributes": grid_mapping(definition.projection),
+        "dimension_names": [],
+    });
+    add_document(files, GRID_MAPPING, &document);
+    Ok(())
+}
+
+/// The attributes of the axes of rows and columns.
+fn axis_attributes(grid: &grid::Definition) -> [Value; 2] {
+    let [y, x] = match grid.projection {
+        GridProjection::Map(_) => {
+            [("projection_y_coordinate", "m"), ("projection_x_coordinate", "m")]
+        }
+        GridProjection::Globe(LatLonGlobe::LatLon) => {
+            [("latitude", "degrees_north"), ("longitude", "degrees_east")]
+        }
+        GridProjection::Globe(LatLonGlobe::RotatedLatLon { .. }) => {
+            [("grid_latitude", "degrees"), ("grid_longitude", "degrees")]
+        }
+    };
+    [("Y", y), ("X", x)]
+        .map(|(axis, (name, unit))| json!({"standard_name": name, "units": unit, "axis": axis}))
+}
+
+fn grid_mapping(projection: GridProjection) -> Value {
+    match projection {
+        GridProjection::Map(Projection::LambertConformal {
+            radius_m,
+            origin_lat,
+            central_lon,
+            parallels: [first, second],
+        }) => json!({
+            "grid_mapping_name": "lambert_conformal_conic",
+            "standard_parallel": if first == second { json!(first) } else { json!([first, second]) },
+            "longitude_of_central_meridian": central_lon,
+            "latitude_of_projection_origin": origin_lat,
+            "false_easting": 0.0,
+            "false_northing": 0.0,
+            "earth_radius": radius_m,
+        }),
+        GridProjection::Map(Projection::PolarStereographic {
+            radius_m,
+            south,
+            central_lon,
+            true_lat,
+        }) => {
+            let side = if south { -1.0 } else { 1.0 };
+            json!({
+                "grid_mapping_name": "polar_stereographic",
+                "straight_vertical_longitude_from_pole": central_lon,
+                "latitude_of_projection_origin": side * 90.0,
+                "standard_parallel": side * true_lat.abs(),
+                "false_easting": 0.0,
+                "false_northing": 0.0,
+                "earth_radius": radius_m,
+            })
+        }
+        GridProjection::Map(Projection::Mercator { radius_m, central_lon, true_lat }) => json!({
+            "grid_mapping_name": "mercator",
+            "longitude_of_projection_origin": central_lon,
+            "standard_parallel": true_lat,
+            "false_easting": 0.0,
+            "false_northing": 0.0,
+            "earth_radius": radius_m,
+        }),
+        GridProjection::Globe(LatLonGlobe::LatLon) => json!({
+            "grid_mapping_name": "latitude_longitude",
+            "earth_radius": GLOBE_RADIUS_M,
+        }),
+        GridProjection::Globe(LatLonGlobe::RotatedLatLon { south_pole_lat, south_pole_lon }) => {
+            // The moved North Pole, on the other side of the globe.
+            let pole_lon =
+                if south_pole_lon > 0.0 { south_pole_lon - 180.0 } else { south_pole_lon + 180.0 };
+            json!({
+                "grid_mapping_name": "rotated_latitude_longitude",
+                "grid_north_pole_latitude": 0.0 - south_pole_lat,
+                "grid_north_pole_longitude": pole_lon,
+                "north_pole_grid_longitude": 0.0,
+                "earth_radius": GLOBE_RADIUS_M,
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "cf_tests.rs"]
+mod tests;

@@ -1,0 +1,294 @@
+//! Model grids on disk: packed integers in Zarr v3, read through memory maps.
+//!
+//! ```text
+//! <model>/<run>/zarr.json             the group; its attributes hold the definition of the run and
+//!                                     the hours that are published
+//! <model>/<run>/valid_time, level_hpa, y, x …  coordinates of the arrays
+//! <model>/<run>/crs                   the grid mapping, as attributes
+//! <model>/<run>/<product>/zarr.json   an array of hours × (levels ×) rows × columns, int16
+//! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour
+//! <model>/.<run>.lock                 held by whoever writes the run
+//! ```
+//!
+//! A shard (`sharding_indexed`) is made of chunks of all levels × 16 × 16 cells, uncompressed, each
+//! with its CRC-32C, so that a column of the atmosphere lies in one chunk and is read with a single
+//! offset. The integers are authoritative. `scale_factor`, `add_offset` and `_FillValue` are
+//! attributes that follow the CF conventions, so xarray gives the same values. So do the
+//! coordinates along rows and columns (`y` and `x` in metres, `lat` and `lon`, or `rlat` and `rlon`
+//! on a globe whose poles were moved) and the grid mapping, which `xarray.open_zarr` reads with
+//! `decode_coords="all"`. They are not needed to read a run here.
+//!
+//! An hour is published by renaming the group's document once, when all shards of the hour are on
+//! disk. An open run shows the hours that were published when it was opened, each of them complete.
+//! What was published does not change, but an hour may later get products that it lacked
+//! (`absent`).
+
+mod arrays;
+mod cf;
+mod definition;
+mod error;
+mod reader;
+mod shard;
+mod verify;
+mod writer;
+mod zarr;
+
+#[cfg(feature = "model-delivery")]
+pub(crate) use definition::MAX_PRODUCTS;
+pub(crate) use definition::check_name;
+pub use definition::{ProductDefinition, PublishedHour, RunDefinition};
+pub use error::RunStoreError;
+pub use reader::{Run, RunLevel, RunProduct};
+pub use shard::LevelValues;
+pub use verify::{RunCheck, RunFault, move_aside};
+pub use writer::RunWriter;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::durable::sync_folder;
+use crate::model::RunStamp;
+use error::storage;
+
+/// A folder of model runs.
+///
+/// ```
+/// use mesonet::grid::{Encoding, GridProjection, LatLonGlobe};
+/// use mesonet::{grid, model};
+/// use mesonet::model::{ProductDefinition, RunDefinition};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let store = model::RunStore::new(folder.path());
+/// let run = RunDefinition {
+///     model: "demo".to_owned(),
+///     run: "20180917T000000Z".parse()?,
+///     grid: grid::Definition {
+///         rows: 2,
+///         columns: 3,
+///         projection: GridProjection::Globe(LatLonGlobe::LatLon),
+///         first_lon: -80.0,
+///         first_lat: 43.0,
+///         column_step: 1.0,
+///         row_step: 1.0,
+///         grid_relative_winds: false,
+///     },
+///     valid_ms: vec![1_537_142_400_000, 1_537_153_200_000],
+///     products: vec![ProductDefinition {
+///         name: "temperature".to_owned(),
+///         unit: "K".to_owned(),
+///         levels_hpa: None,
+///         encoding: Encoding::new(0.01, 273.15, i16::MIN)?,
+///     }],
+/// };
+/// let mut writer = store.write_run(run)?;
+/// writer.write(0, "temperature", &[0, 100, 200, 300, 400, i16::MIN])?;
+/// writer.publish(&[0], 1_537_150_000_000)?;
+///
+/// let run = store.newest_run("demo")?;
+/// let temperature = run.product("temperature")?;
+/// assert_eq!(temperature.value(0, 0, 1, 1)?, Some(277.15));
+/// assert_eq!(temperature.value(0, 0, 1, 2)?, None);
+/// assert_eq!(
+///     temperature.value(1, 0, 1, 1).unwrap_err().to_string(),
+///     "hour 1 of run 20180917T000000Z is not published yet; published hours: 0",
+/// );
+/// # Ok::<(), mesonet::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RunStore {
+    folder: PathBuf,
+}
+
+impl RunStore {
+    /// Returns the store in a folder, which is created when the first run is written.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Returns the folder of the store.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the models that have runs, by name.
+    ///
+    /// # Errors
+    /// If a folder cannot be read.
+    pub fn models(&self) -> Result<Vec<String>, RunStoreError> {
+        let mut models = Vec::new();
+        for model in names(&self.folder)? {
+            if check_name("model", &model).is_ok() && !self.runs(&model)?.is_empty() {
+                models.push(model);
+            }
+        }
+        models.sort_unstable();
+        Ok(models)
+    }
+
+    /// Returns the runs of a model with at least one published hour, latest first, including those
+    /// whose definition is damaged.
+    ///
+    /// # Errors
+    /// If the model name is not valid, or a folder cannot be read.
+    pub fn runs(&self, model: &str) -> Result<Vec<RunStamp>, RunStoreError> {
+        let mut runs = Vec::new();
+        for run in self.begun(model)? {
+            match Run::open(&self.run_folder(model, run)?) {
+                Ok(opened) if opened.published().is_empty() => {}
+                // It was removed meanwhile.
+                Err(RunStoreError::UnknownRun { .. }) => {}
+                // A damaged run is reported when it is opened, and must not hide the others.
+                Ok(_) | Err(RunStoreError::Damaged { .. }) => runs.push(run),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Returns the runs of a model that have been begun, latest first.
+    ///
+    /// # Errors
+    /// As [`Self::runs`].
+    pub fn begun(&self, model: &str) -> Result<Vec<RunStamp>, RunStoreError> {
+        let names = names(&self.model_folder(model)?)?;
+        let mut runs: Vec<RunStamp> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        runs.sort_unstable_by(|one, other| other.cmp(one));
+        Ok(runs)
+    }
+
+    /// Opens a run as it is now: hours published later are not in it.
+    ///
+    /// # Errors
+    /// If the run does not exist, or its definition is damaged.
+    pub fn run(&self, model: &str, run: RunStamp) -> Result<Run, RunStoreError> {
+        Run::open(&self.run_folder(model, run)?)
+    }
+
+    /// Opens the latest run of a model.
+    ///
+    /// # Errors
+    /// If the model has no runs, or the definition of the run is damaged.
+    pub fn newest_run(&self, model: &str) -> Result<Run, RunStoreError> {
+        let run = self.runs(model)?.first().copied();
+        self.run(model, run.ok_or_else(|| RunStoreError::UnknownModel(model.to_owned()))?)
+    }
+
+    /// Begins writing a run, or continues one.
+    ///
+    /// # Errors
+    /// If the definition is invalid, the run exists with another definition or is being written, or
+    /// the disk reports an error.
+    pub fn write_run(&self, definition: RunDefinition) -> Result<RunWriter, RunStoreError> {
+        let folder = self.run_folder(&definition.model, definition.run)?;
+        RunWriter::begin(&folder, definition)
+    }
+
+    /// Removes a run. Readers that have it open can still use the shards that they have already
+    /// read.
+    ///
+    /// # Errors
+    /// If the run does not exist, or the disk reports an error.
+    pub fn remove_run(&self, model: &str, run: RunStamp) -> Result<(), RunStoreError> {
+        let folder = self.run_folder(model, run)?;
+        if !folder.try_exists().map_err(|error| storage(&folder, &error))? {
+            let (model, run) = (model.to_owned(), run.to_string());
+            return Err(RunStoreError::UnknownRun { model, run });
+        }
+        take_away(&folder, run)
+    }
+
+    /// Removes all runs of a model except the `keep` latest, and returns the removed ones. Runs that
+    /// were begun earlier and never published, and the remains of interrupted removals, go too.
+    ///
+    /// # Errors
+    /// As [`Self::runs`] and [`Self::remove_run`].
+    pub fn keep_newest(&self, model: &str, keep: usize) -> Result<Vec<RunStamp>, RunStoreError> {
+        let runs = self.runs(model)?;
+        let kept = &runs[..keep.min(runs.len())];
+        let is_full = kept.len() == keep;
+        let goes = |run: &RunStamp| is_full && kept.last().is_none_or(|oldest| run < oldest);
+        let removed: Vec<RunStamp> = self.begun(model)?.into_iter().filter(goes).collect();
+        for &run in &removed {
+            self.remove_run(model, run)?;
+        }
+        let folder = self.model_folder(model)?;
+        for name in names(&folder)? {
+            let run = name.strip_prefix('.').and_then(|name| name.strip_suffix(".removed"));
+            if run.is_some_and(|run| run.parse::<RunStamp>().is_ok()) {
+                clear(&folder.join(name))?;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Removes what killed processes left behind: runs that were being created or removed, and
+    /// hours that the document of their run does not list. Anything being written meanwhile stays,
+    /// and so do files that the store did not create. Returns the number of files and folders
+    /// removed.
+    ///
+    /// # Errors
+    /// If a folder cannot be read, or the disk reports an error.
+    pub fn remove_unfinished(&self) -> Result<usize, RunStoreError> {
+        let mut removed = 0;
+        for model in names(&self.folder)? {
+            if check_name("model", &model).is_err() {
+                continue;
+            }
+            for name in names(&self.model_folder(&model)?)? {
+                removed += writer::remove_unfinished(&self.model_folder(&model)?.join(name))?;
+            }
+        }
+        Ok(removed)
+    }
+
+    fn model_folder(&self, model: &str) -> Result<PathBuf, RunStoreError> {
+        check_name("model", model)?;
+        Ok(self.folder.join(model))
+    }
+
+    fn run_folder(&self, model: &str, run: RunStamp) -> Result<PathBuf, RunStoreError> {
+        Ok(self.model_folder(model)?.join(run.to_string()))
+    }
+}
+
+/// Removes the folder of a run: hides it at once, then deletes it.
+fn take_away(folder: &Path, run: RunStamp) -> Result<(), RunStoreError> {
+    let removed = folder.with_file_name(format!(".{run}.removed"));
+    clear(&removed)?;
+    // Its name must be gone for good before the first of its files is deleted: otherwise half a run
+    // could be seen after a loss of power.
+    let hidden =
+        fs::rename(folder, &removed).and_then(|()| sync_folder(folder.parent().unwrap_or(folder)));
+    hidden.map_err(|error| storage(folder, &error))?;
+    clear(&removed)
+}
+
+/// Removes a folder, if it exists.
+fn clear(folder: &Path) -> Result<(), RunStoreError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(storage(folder, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the names in a folder; none if it does not exist.
+fn names(folder: &Path) -> Result<Vec<String>, RunStoreError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(storage(folder, &error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(|error| storage(folder, &error))?.file_name();
+        names.extend(name.into_string());
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod damage_tests;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod writer_tests;

@@ -1,0 +1,253 @@
+//! Checks every file of a run, and sets damaged ones aside.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::arrays::DOCUMENT;
+use super::error::storage;
+use super::reader::{check_place, layout, shard_path};
+use super::shard::Shard;
+use super::writer::lock;
+use super::zarr::{Manifest, array_files, write_named};
+use crate::durable::sync_folder;
+use crate::model::{RunStamp, RunStore, RunStoreError};
+
+/// The result of checking a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunCheck {
+    /// The number of documents and coordinates checked.
+    pub documents: usize,
+    /// The number of shards checked: one for each product at an hour.
+    pub shards: usize,
+    /// The length of all these in bytes.
+    pub bytes: u64,
+    /// The faults found.
+    pub faults: Vec<RunFault>,
+    /// Files in the run's folder that do not belong to the run: from a delivery that is under way
+    /// or was interrupted, or foreign. They are neither checked nor ever read.
+    pub surplus: Vec<PathBuf>,
+}
+
+/// A damaged file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunFault {
+    /// The file; if a run has no readable document, its folder.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub cause: String,
+}
+
+/// The part of a run that is damaged.
+enum Damage {
+    /// Its document: nothing else says what the run is.
+    Run,
+    /// A file that follows from the definition, with its name and expected content.
+    Document(PathBuf, Vec<u8>),
+    /// A product at an hour.
+    Shard(PathBuf, String, usize),
+}
+
+impl RunStore {
+    /// Checks a run: its document, those of its arrays, its coordinates, and every published chunk.
+    /// Nothing is written.
+    ///
+    /// # Errors
+    /// If a name is not valid, or the disk reports an error.
+    pub fn check_run(&self, model: &str, run: RunStamp) -> Result<RunCheck, RunStoreError> {
+        Ok(check(&self.run_folder(model, run)?)?.0)
+    }
+
+    /// Moves what [`check_run`](Self::check_run) finds damaged into a folder `aside`, under the
+    /// names of the model and the run. A product at an hour is absent from then on, and reading it
+    /// is an error until it is delivered again. Files that follow from the definition of the run
+    /// are rewritten. A run whose own document is damaged is moved as a whole.
+    ///
+    /// # Errors
+    /// As above; also if the run is being written.
+    pub fn set_aside(
+        &self,
+        model: &str,
+        run: RunStamp,
+        aside: &Path,
+    ) -> Result<RunCheck, RunStoreError> {
+        let folder = self.run_folder(model, run)?;
+        let _lock = lock(folder.parent().unwrap_or(&folder), run)?;
+        let (found, damaged) = check(&folder)?;
+        let aside = aside.join(model).join(run.to_string());
+        let moved = |from: &Path, name: &Path| {
+            move_aside(from, &aside.join(name)).map_err(|error| storage(from, &error))
+        };
+        let mut manifest = None;
+        for damage in damaged {
+            match damage {
+                Damage::Run => {
+                    let moved = move_aside(&folder, &aside);
+                    moved.map_err(|error| storage(&folder, &error))?;
+                    return Ok(found);
+                }
+                Damage::Document(name, bytes) => {
+                    moved(&folder.join(&name), &name)?;
+                    write_named(&folder, &name, &bytes)?;
+                }
+                Damage::Shard(path, product, hour) => {
+                    if manifest.is_none() {
+                        manifest = Manifest::read(&folder)?;
+                    }
+                    // First remove it from the manifest, so that nobody looks for a file that is
+                    // gone.
+                    if let Some(manifest) = &mut manifest {
+                        manifest.lose(&product, hour);
+                        manifest.write(&folder)?;
+                    }
+                    moved(&path, path.strip_prefix(&folder).unwrap_or(&path))?;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
+    let (mut found, mut damaged) = (RunCheck::default(), Vec::new());
+    let document = folder.join(DOCUMENT);
+    let manifest = match Manifest::read(folder) {
+        Ok(Some(manifest)) => check_place(folder, &manifest.definition).map(|()| manifest),
+        // It was removed meanwhile, or never existed.
+        Ok(None) if !folder.exists() => return Ok((found, damaged)),
+        Ok(None) => Err("it is missing".to_owned()),
+        Err(RunStoreError::Damaged { cause, .. }) => Err(cause),
+        Err(error) => return Err(error),
+    };
+    let manifest = match manifest {
+        Ok(manifest) => manifest,
+        Err(cause) => {
+            found.faults.push(RunFault { file: document, cause });
+            return Ok((found, vec![Damage::Run]));
+        }
+    };
+    let mut known = BTreeSet::from([document.clone()]);
+    found.documents += 1;
+    found.bytes += length(&document);
+
+    for (name, bytes) in array_files(&manifest.definition)? {
+        let file = folder.join(&name);
+        if !manifest.is_of_this_format() {
+            // If another version wrote these, or none did, nobody reads them here.
+            known.insert(file);
+            continue;
+        }
+        found.documents += 1;
+        match is_as_written(&file, &bytes) {
+            Ok(()) => found.bytes += bytes.len() as u64,
+            Err(cause) => {
+                found.faults.push(RunFault { file: file.clone(), cause });
+                damaged.push(Damage::Document(name, bytes));
+            }
+        }
+        known.insert(file);
+    }
+    for hour in &manifest.published {
+        for product in &manifest.definition.products {
+            if hour.absent.contains(&product.name) {
+                continue;
+            }
+            let file = shard_path(folder, product, hour.hour);
+            let layout = layout(&manifest.definition, product, hour.hour);
+            found.shards += 1;
+            let opened = Shard::open(&file, layout, product.encoding.nodata());
+            match opened.and_then(|shard| shard.check()) {
+                Ok(()) => found.bytes += length(&file),
+                Err(RunStoreError::Damaged { cause, .. }) => {
+                    found.faults.push(RunFault { file: file.clone(), cause });
+                    damaged.push(Damage::Shard(file.clone(), product.name.clone(), hour.hour));
+                }
+                Err(error) => return Err(error),
+            }
+            known.insert(file);
+        }
+    }
+    add_surplus(folder, &known, &mut found.surplus)?;
+    // A run that was removed while it was being read has no faults.
+    if !folder.exists() {
+        return Ok((RunCheck::default(), Vec::new()));
+    }
+    Ok((found, damaged))
+}
+
+/// Checks whether a file holds these bytes.
+fn is_as_written(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err("it is missing".to_owned());
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut found = Vec::with_capacity(bytes.len());
+    // Read no more than is needed to tell the difference.
+    let read = file.take(bytes.len() as u64 + 1).read_to_end(&mut found);
+    read.map_err(|error| error.to_string())?;
+    if found == bytes { Ok(()) } else { Err("it is not as it was written".to_owned()) }
+}
+
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |metadata| metadata.len())
+}
+
+/// Adds the unknown files below a folder.
+fn add_surplus(
+    folder: &Path,
+    known: &BTreeSet<PathBuf>,
+    surplus: &mut Vec<PathBuf>,
+) -> Result<(), RunStoreError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(|error| storage(folder, &error))?,
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry.map_err(|error| storage(folder, &error))?.path());
+    }
+    paths.sort_unstable();
+    for path in paths {
+        if path.is_dir() {
+            add_surplus(&path, known, surplus)?;
+        } else if !known.contains(&path) {
+            surplus.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Moves a file or a folder to another name, or to a similar one if that is taken: nothing is ever
+/// overwritten. The names are on disk when this returns. Returns the new name; `None` if there was
+/// nothing to move.
+///
+/// # Errors
+/// If the file system reports an error.
+pub fn move_aside(from: &Path, to: &Path) -> io::Result<Option<PathBuf>> {
+    let into = to.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(into)?;
+    let name = to.file_name().unwrap_or_default();
+    let mut free = to.to_owned();
+    let mut number = 1;
+    while fs::symlink_metadata(&free).is_ok() {
+        number += 1;
+        free = into.join(format!("{}.{number}", name.display()));
+    }
+    match fs::rename(from, &free) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        moved => moved?,
+    }
+    // The new name first: after a power failure at least one of the names must exist.
+    for folder in [Some(into), from.parent()].into_iter().flatten() {
+        sync_folder(folder)?;
+    }
+    Ok(Some(free))
+}
+
+#[cfg(test)]
+#[path = "verify_tests.rs"]
+mod tests;

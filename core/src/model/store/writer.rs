@@ -1,0 +1,301 @@
+//! Writing a run, hour by hour.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::arrays::DOCUMENT;
+use super::cf::check_names;
+use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
+use super::error::{damaged, storage};
+use super::reader::{layout, shard_path};
+use super::shard::{self, LevelValues};
+use super::zarr::{FRESH_DOCUMENT, Manifest, create, write_arrays};
+use super::{clear, take_away};
+use crate::durable::{create_folder, sync_folder, sync_folders};
+use crate::grid::NativeGrid;
+use crate::model::{RunStamp, RunStoreError};
+
+/// Writes the hours of a run. Nobody sees what is written until it is published.
+///
+/// A run that was left half-written is continued: what was published stays, the rest is written
+/// again. If nothing was published, it may also get another definition.
+#[derive(Debug)]
+pub struct RunWriter {
+    folder: PathBuf,
+    manifest: Manifest,
+    /// The hour and product index of each shard that is ready.
+    ready: BTreeSet<(usize, usize)>,
+    /// Locked while it is open, so even a killed process leaves no lock behind.
+    _lock: File,
+}
+
+impl RunWriter {
+    pub(super) fn begin(folder: &Path, definition: RunDefinition) -> Result<Self, RunStoreError> {
+        definition.check()?;
+        NativeGrid::new(definition.grid)?;
+        let model = folder.parent().unwrap_or(folder);
+        create_folder(model).map_err(|error| storage(model, &error))?;
+        let lock = lock(model, definition.run)?;
+        let manifest = match Manifest::read(folder)? {
+            Some(manifest) if manifest.definition == definition => manifest,
+            // Nobody has seen any of it.
+            Some(manifest) if manifest.published.is_empty() => {
+                take_away(folder, definition.run)?;
+                found(folder, definition)?
+            }
+            Some(_) => return Err(RunStoreError::Differs(definition.run.to_string())),
+            None => found(folder, definition)?,
+        };
+        Ok(Self { folder: folder.to_owned(), manifest, ready: BTreeSet::new(), _lock: lock })
+    }
+
+    /// Returns the definition of the run.
+    pub fn definition(&self) -> &RunDefinition {
+        &self.manifest.definition
+    }
+
+    /// Returns the published hours, ascending.
+    pub fn published(&self) -> &[PublishedHour] {
+        &self.manifest.published
+    }
+
+    /// Returns whether a product of an hour is published and so can no longer change.
+    pub fn is_published(&self, hour: usize, product: &str) -> bool {
+        self.published_hour(hour)
+            .is_some_and(|index| !self.published()[index].absent.iter().any(|one| one == product))
+    }
+
+    /// Writes the integers of a product at an hour, in the order levels, rows, columns.
+    ///
+    /// Writing it again before it is published replaces it. A published hour may get the products
+    /// that it does not have yet.
+    ///
+    /// # Errors
+    /// If the run does not have the hour or the product, it is already published, the number of
+    /// values is not levels × rows × columns, or the disk reports an error.
+    pub fn write(&mut self, hour: usize, product: &str, raw: &[i16]) -> Result<(), RunStoreError> {
+        let definition = &self.manifest.definition;
+        let cells = definition.grid.rows * definition.grid.columns;
+        let levels: Vec<_> = raw.chunks(cells).map(LevelValues::Each).collect();
+        self.write_levels(hour, product, &levels)
+    }
+
+    /// Like [`write`](Self::write), level by level. A constant level takes no space for its cells,
+    /// neither in memory nor on disk.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_levels(
+        &mut self,
+        hour: usize,
+        product: &str,
+        levels: &[LevelValues<'_>],
+    ) -> Result<(), RunStoreError> {
+        self.check_hour(hour)?;
+        let run = &self.manifest.definition;
+        let Some(index) = run.products.iter().position(|known| known.name == product) else {
+            let names: Vec<&str> = run.products.iter().map(|known| known.name.as_str()).collect();
+            return Err(RunStoreError::UnknownProduct {
+                model: run.model.clone(),
+                got: product.chars().take(80).collect(),
+                allowed: names.join(", "),
+            });
+        };
+        let product = &run.products[index];
+        if self.is_published(hour, &product.name) {
+            return Err(RunStoreError::Published { hour, product: product.name.clone() });
+        }
+        let layout = layout(run, product, hour);
+        let cells = layout.rows * layout.columns;
+        let lengths = levels.iter().map(|level| match level {
+            LevelValues::All(_) => cells,
+            LevelValues::Each(raw) => raw.len(),
+        });
+        let got = lengths.clone().sum();
+        if levels.len() != layout.levels || lengths.clone().any(|length| length != cells) {
+            let (what, needed) = ("a field of all its levels", layout.values());
+            return Err(RunStoreError::Length { what, needed, got });
+        }
+        let path = ready_path(&self.folder, product, hour);
+        if let Some(folder) = path.parent() {
+            create(folder)?;
+        }
+        shard::write(&path, layout, levels, product.encoding.nodata())?;
+        self.ready.insert((hour, index));
+        Ok(())
+    }
+
+    /// Publishes what was written for some hours, all of them at once. A product that was not
+    /// written for an hour has no values there until it is written and published later.
+    ///
+    /// `published_ms` is the current time, in milliseconds since 1970; that of an hour is the time
+    /// of its newest part.
+    ///
+    /// # Errors
+    /// If an hour is out of range or nothing was written for it: none is published. If the disk
+    /// reports an error, readers see all of the hours either as they are now or as they were.
+    pub fn publish(&mut self, hours: &[usize], published_ms: i64) -> Result<(), RunStoreError> {
+        let hours: BTreeSet<usize> = hours.iter().copied().collect();
+        for &hour in &hours {
+            self.check_hour(hour)?;
+            if self.ready.range((hour, 0)..(hour + 1, 0)).next().is_none() {
+                return Err(RunStoreError::NothingWritten(hour));
+            }
+        }
+        let mut manifest = self.manifest.clone();
+        let mut folders = BTreeSet::new();
+        for &hour in &hours {
+            let mut absent = Vec::new();
+            for (index, product) in self.manifest.definition.products.iter().enumerate() {
+                if self.ready.contains(&(hour, index)) {
+                    let shard = self.place(product, hour)?;
+                    // The folders of the axes may be new, up to that of the product.
+                    let above = shard.ancestors().skip(1).map(Path::to_owned);
+                    folders.extend(above.take_while(|folder| *folder != self.folder));
+                } else {
+                    absent.push(product.name.clone());
+                }
+            }
+            if let Some(index) = self.published_hour(hour) {
+                let published = &mut manifest.published[index];
+                published.absent.retain(|product| absent.contains(product));
+                published.lost.retain(|product| absent.contains(product));
+                published.published_ms = published_ms;
+            } else {
+                let lost = Vec::new();
+                manifest.published.push(PublishedHour { hour, published_ms, absent, lost });
+            }
+        }
+        for folder in &folders {
+            sync_folder(folder).map_err(|error| storage(folder, &error))?;
+        }
+        manifest.published.sort_unstable_by_key(|published| published.hour);
+        manifest.write(&self.folder)?;
+        self.manifest = manifest;
+        self.ready.retain(|(hour, _)| !hours.contains(hour));
+        Ok(())
+    }
+
+    /// Gives a shard the name under which Zarr reads it. Until the group's document lists its hour
+    /// as published, writing the shard again undoes this.
+    fn place(&self, product: &ProductDefinition, hour: usize) -> Result<PathBuf, RunStoreError> {
+        let (from, to) =
+            (ready_path(&self.folder, product, hour), shard_path(&self.folder, product, hour));
+        match fs::rename(&from, &to) {
+            // An earlier attempt got this far and then failed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && to.exists() => {}
+            Err(error) => return Err(storage(&from, &error)),
+            Ok(()) => {}
+        }
+        Ok(to)
+    }
+
+    fn check_hour(&self, hour: usize) -> Result<(), RunStoreError> {
+        let hours = self.manifest.definition.valid_ms.len();
+        if hour >= hours {
+            return Err(RunStoreError::Index { what: "hour", got: hour, last: hours - 1 });
+        }
+        Ok(())
+    }
+
+    /// Returns the index of an hour among the published ones.
+    fn published_hour(&self, hour: usize) -> Option<usize> {
+        self.published().binary_search_by_key(&hour, |published| published.hour).ok()
+    }
+}
+
+/// Creates the folder of a run, under another name until it is complete.
+fn found(folder: &Path, definition: RunDefinition) -> Result<Manifest, RunStoreError> {
+    // A folder without a document was not created here.
+    if folder.exists() {
+        return Err(damaged(folder, &format!("it has no {DOCUMENT}")));
+    }
+    check_names(&definition)?;
+    let fresh = folder.with_file_name(format!(".{}.new", definition.run));
+    clear(&fresh)?;
+    create(&fresh)?;
+    write_arrays(&fresh, &definition)?;
+    let manifest = Manifest::new(definition);
+    manifest.write(&fresh)?;
+    let placed = sync_folders(&fresh)
+        .and_then(|()| fs::rename(&fresh, folder))
+        .and_then(|()| sync_folder(folder.parent().unwrap_or(folder)));
+    placed.map_err(|error| storage(folder, &error))?;
+    Ok(manifest)
+}
+
+/// Locks a run of a model for its writer.
+pub(super) fn lock(model: &Path, run: RunStamp) -> Result<File, RunStoreError> {
+    let path = model.join(format!(".{run}.lock"));
+    let lock = File::options().create(true).truncate(false).write(true).open(&path);
+    let lock = lock.map_err(|error| storage(&path, &error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(RunStoreError::Busy(run.to_string())),
+        Err(TryLockError::Error(error)) => Err(storage(&path, &error)),
+    }
+}
+
+/// Removes the remains of an interrupted write, if a path in the folder of a model is one or is a
+/// run that contains some, and nobody is writing the run. Returns how many there were.
+pub(super) fn remove_unfinished(path: &Path) -> Result<usize, RunStoreError> {
+    let (Some(model), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str))
+    else {
+        return Ok(0);
+    };
+    let hidden = name
+        .strip_prefix('.')
+        .and_then(|name| name.strip_suffix(".new").or_else(|| name.strip_suffix(".removed")));
+    let Ok(run) = hidden.unwrap_or(name).parse::<RunStamp>() else { return Ok(0) };
+    if !path.is_dir() {
+        return Ok(0);
+    }
+    let left = match hidden {
+        Some(_) => vec![path.to_owned()],
+        None => unfinished_of(path)?,
+    };
+    if left.is_empty() {
+        return Ok(0);
+    }
+    let _lock = match lock(model, run) {
+        Err(RunStoreError::Busy(_)) => return Ok(0),
+        lock => lock?,
+    };
+    for one in &left {
+        if hidden.is_some() {
+            clear(one)?;
+            continue;
+        }
+        match fs::remove_file(one) {
+            // It was published or removed meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed.map_err(|error| storage(one, &error))?,
+        }
+    }
+    Ok(left.len())
+}
+
+/// Returns the files of a run that are not published.
+fn unfinished_of(run: &Path) -> Result<Vec<PathBuf>, RunStoreError> {
+    let manifest = match Manifest::read(run) {
+        Ok(Some(manifest)) => manifest,
+        // A damaged run is reported when it is opened.
+        Ok(None) | Err(RunStoreError::Damaged { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let RunDefinition { products, valid_ms, .. } = &manifest.definition;
+    let mut left: Vec<PathBuf> = vec![run.join(FRESH_DOCUMENT)];
+    for product in products {
+        left.extend((0..valid_ms.len()).map(|hour| ready_path(run, product, hour)));
+    }
+    left.retain(|path| path.is_file());
+    Ok(left)
+}
+
+/// Returns the path of an hour's shard until it is published.
+fn ready_path(run: &Path, product: &ProductDefinition, hour: usize) -> PathBuf {
+    shard_path(run, product, hour).with_extension("new")
+}

@@ -1,0 +1,323 @@
+//! The Zarr v3 documents, and the arrays of coordinates.
+//!
+//! Sources: the Zarr core specification, version 3.0, with its codecs `bytes`, `crc32c` and
+//! `sharding_indexed`; for the attributes, CF conventions 1.12, section 8.1.
+
+use std::fs::{self, File, Metadata};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::arrays::{DOCUMENT, Files, add_document, coordinate};
+use super::cf::{GRID_MAPPING, add_location, axis_names};
+use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
+use super::error::{damaged, storage};
+use super::shard::SIDE;
+use crate::durable::sync_folder;
+use crate::model::RunStoreError;
+
+/// The name of the group's document until it is complete.
+pub(super) const FRESH_DOCUMENT: &str = "zarr.json.new";
+
+/// The version of the layout of a run and of the contents of its files. Since version 2 the group's
+/// document has a checksum.
+const FORMAT: u8 = 2;
+
+/// The text before and after the checksum in a group's document.
+const CHECKSUM: [&str; 2] = ["\"mesonet_crc32c\": \"", "\""];
+
+/// The placeholder while the checksum is computed.
+const NO_CHECKSUM: &str = "00000000";
+
+/// The longest document that is read: definitions at their limits stay far below it.
+const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
+
+/// The document of a run's group.
+#[derive(Serialize, Deserialize)]
+struct Group {
+    zarr_format: u8,
+    node_type: String,
+    attributes: Attributes,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Attributes {
+    mesonet: Manifest,
+    /// The CRC-32C of the whole text, computed with eight zeros in its own place.
+    #[serde(default)]
+    mesonet_crc32c: Option<String>,
+}
+
+/// The definition of a run, and its published hours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// The version of the layout.
+    format: u8,
+    pub definition: RunDefinition,
+    pub published: Vec<PublishedHour>,
+}
+
+/// Tells one state of a document from the next, which is a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DocumentState {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    inode: u64,
+}
+
+impl DocumentState {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            inode: std::os::unix::fs::MetadataExt::ino(metadata),
+        }
+    }
+
+    /// Returns the current state of the document in a folder; `None` if there is none.
+    pub(super) fn now(folder: &Path) -> Result<Option<Self>, RunStoreError> {
+        let path = folder.join(DOCUMENT);
+        match fs::metadata(&path) {
+            Ok(metadata) => Ok(Some(Self::of(&metadata))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(storage(&path, &error)),
+        }
+    }
+}
+
+impl Manifest {
+    pub(super) fn new(definition: RunDefinition) -> Self {
+        Self { format: FORMAT, definition, published: Vec::new() }
+    }
+
+    /// Reads the group in a folder; `None` if there is none.
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, RunStoreError> {
+        Ok(Self::read_state(folder)?.map(|(manifest, _)| manifest))
+    }
+
+    /// The same, together with the state of the document.
+    pub(super) fn read_state(
+        folder: &Path,
+    ) -> Result<Option<(Self, DocumentState)>, RunStoreError> {
+        let path = folder.join(DOCUMENT);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(storage(&path, &error)),
+        };
+        let state = file.metadata().map_err(|error| storage(&path, &error))?;
+        let state = DocumentState::of(&state);
+        let mut text = Vec::new();
+        let read = file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut text);
+        read.map_err(|error| storage(&path, &error))?;
+        if text.len() as u64 > MAX_DOCUMENT_BYTES {
+            return Err(damaged(&path, &format!("it is longer than {MAX_DOCUMENT_BYTES} bytes")));
+        }
+        let group: Group = serde_json::from_slice(&text).map_err(|error| damaged(&path, &error))?;
+        let Attributes { mesonet: manifest, mesonet_crc32c } = group.attributes;
+        if !(1..=FORMAT).contains(&manifest.format) {
+            let cause =
+                format!("its layout has version {}; supported are 1 to {FORMAT}", manifest.format);
+            return Err(damaged(&path, &cause));
+        }
+        let is_whole = match &mesonet_crc32c {
+            Some(stated) => checksum(&text).as_ref() == Some(stated),
+            None => manifest.format == 1,
+        };
+        if !is_whole {
+            return Err(damaged(&path, &"it is not as it was written"));
+        }
+        manifest.definition.check().map_err(|error| damaged(&path, &error))?;
+        let hours = manifest.definition.valid_ms.len();
+        let published: Vec<usize> = manifest.published.iter().map(|hour| hour.hour).collect();
+        if !published.is_sorted_by(|one, next| one < next)
+            || published.last().is_some_and(|&last| last >= hours)
+        {
+            return Err(damaged(&path, &"its published hours are not in order"));
+        }
+        Ok(Some((manifest, state)))
+    }
+
+    /// Returns whether the files of its arrays are written as [`array_files`] does, not as by
+    /// another version.
+    pub(super) fn is_of_this_format(&self) -> bool {
+        self.format == FORMAT
+    }
+
+    /// Notes that a product of an hour is no longer available.
+    pub(super) fn lose(&mut self, product: &str, hour: usize) {
+        let hours = self.published.iter_mut();
+        for published in hours.filter(|published| published.hour == hour) {
+            for names in [&mut published.absent, &mut published.lost] {
+                if !names.iter().any(|name| name == product) {
+                    names.push(product.to_owned());
+                }
+            }
+        }
+    }
+
+    /// Writes the group with a single rename and syncs it to disk.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), RunStoreError> {
+        let group = Group {
+            zarr_format: 3,
+            node_type: "group".to_owned(),
+            attributes: Attributes {
+                mesonet: self.clone(),
+                mesonet_crc32c: Some(NO_CHECKSUM.to_owned()),
+            },
+        };
+        let path = folder.join(DOCUMENT);
+        let text = serde_json::to_vec_pretty(&group).map_err(|error| damaged(&path, &error))?;
+        let text = with_checksum(text);
+        let fresh = folder.join(FRESH_DOCUMENT);
+        write_file(&fresh, &text)?;
+        fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
+        sync_folder(folder).map_err(|error| storage(folder, &error))
+    }
+}
+
+/// Returns where the checksum of a group is in its text.
+fn checksum_range(text: &[u8]) -> Option<std::ops::Range<usize>> {
+    let [before, behind] = CHECKSUM.map(str::as_bytes);
+    let start = text.windows(before.len()).position(|part| part == before)? + before.len();
+    let end = start + NO_CHECKSUM.len();
+    text.get(end..)?.starts_with(behind).then_some(start..end)
+}
+
+/// Computes the checksum of the text of a group.
+fn checksum(text: &[u8]) -> Option<String> {
+    let mut text = text.to_vec();
+    let range = checksum_range(&text)?;
+    text[range].copy_from_slice(NO_CHECKSUM.as_bytes());
+    Some(format!("{:08x}", crc32c::crc32c(&text)))
+}
+
+pub(super) fn with_checksum(mut text: Vec<u8>) -> Vec<u8> {
+    if let (Some(range), Some(checksum)) = (checksum_range(&text), checksum(&text)) {
+        text[range].copy_from_slice(checksum.as_bytes());
+    }
+    text
+}
+
+/// Writes the arrays of a run, without shards yet, and their coordinates.
+pub(super) fn write_arrays(folder: &Path, run: &RunDefinition) -> Result<(), RunStoreError> {
+    array_files(run)?.iter().try_for_each(|(name, bytes)| write_named(folder, name, bytes))
+}
+
+/// Writes a file below the folder of a run, creating the folders in between.
+pub(super) fn write_named(folder: &Path, name: &Path, bytes: &[u8]) -> Result<(), RunStoreError> {
+    let path = folder.join(name);
+    create(path.parent().unwrap_or(folder))?;
+    write_file(&path, bytes)
+}
+
+/// Returns the files of a run other than its group and its shards, relative to its folder. They
+/// follow from the definition alone and are compared with what is on disk, so their contents may
+/// only change together with [`FORMAT`].
+pub(super) fn array_files(run: &RunDefinition) -> Result<Files, RunStoreError> {
+    let mut files = Files::new();
+    let valid = run.valid_ms.iter().flat_map(|ms| ms.to_le_bytes()).collect::<Vec<u8>>();
+    let attributes = json!({
+        "standard_name": "time",
+        "units": "milliseconds since 1970-01-01T00:00:00Z",
+        "calendar": "standard",
+    });
+    coordinate(&mut files, "valid_time", ("int64", valid), run.valid_ms.len(), &attributes);
+    let axes = level_axes(&run.products);
+    for (number, levels_hpa) in axes.iter().enumerate() {
+        let bytes = levels_hpa.iter().flat_map(|hpa| hpa.to_le_bytes()).collect::<Vec<u8>>();
+        let attributes =
+            json!({"standard_name": "air_pressure", "units": "hPa", "positive": "down"});
+        let name = level_axis_name(number);
+        coordinate(&mut files, &name, ("float64", bytes), levels_hpa.len(), &attributes);
+    }
+    for product in &run.products {
+        let levels_hpa = product.levels_hpa.as_deref();
+        let axis = levels_hpa.and_then(|levels| axes.iter().position(|axis| *axis == levels));
+        let document = product_array(run, product, axis.map(level_axis_name).as_deref());
+        add_document(&mut files, &product.name, &document);
+    }
+    add_location(&mut files, &run.grid)?;
+    Ok(files)
+}
+
+/// Returns the distinct sets of levels: each becomes a dimension.
+fn level_axes(products: &[ProductDefinition]) -> Vec<&[f64]> {
+    let mut axes: Vec<&[f64]> = Vec::new();
+    for levels_hpa in products.iter().filter_map(|product| product.levels_hpa.as_deref()) {
+        if !axes.contains(&levels_hpa) {
+            axes.push(levels_hpa);
+        }
+    }
+    axes
+}
+
+fn level_axis_name(number: usize) -> String {
+    if number == 0 { "level_hpa".to_owned() } else { format!("level_hpa_{}", number + 1) }
+}
+
+/// Returns the document of a product's array. Its shards consist of whole chunks, so they may
+/// extend beyond it.
+fn product_array(run: &RunDefinition, product: &ProductDefinition, level: Option<&str>) -> Value {
+    let levels = product.levels();
+    let whole = |length: usize| length.next_multiple_of(SIDE);
+    let of_level = |length: usize| level.map(|_| length);
+    let axes = |hours: usize, levels: usize, rows: usize, columns: usize| -> Vec<usize> {
+        [Some(hours), of_level(levels), Some(rows), Some(columns)].into_iter().flatten().collect()
+    };
+    let (rows, columns) = (run.grid.rows, run.grid.columns);
+    let encoding = product.encoding;
+    let little = json!({"name": "bytes", "configuration": {"endian": "little"}});
+    let checked = json!([little, {"name": "crc32c"}]);
+    let [row_axis, column_axis] = axis_names(&run.grid);
+    let names = [Some("valid_time"), level, Some(row_axis), Some(column_axis)];
+    json!({
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": axes(run.valid_ms.len(), levels, rows, columns),
+        "data_type": "int16",
+        "chunk_grid": {
+            "name": "regular",
+            "configuration": {"chunk_shape": axes(1, levels, whole(rows), whole(columns))},
+        },
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": encoding.nodata(),
+        "codecs": [{
+            "name": "sharding_indexed",
+            "configuration": {
+                "chunk_shape": axes(1, levels, SIDE, SIDE),
+                "codecs": checked,
+                "index_codecs": checked,
+                "index_location": "end",
+            },
+        }],
+        "attributes": {
+            "units": product.unit,
+            "scale_factor": encoding.scale(),
+            "add_offset": encoding.offset(),
+            "_FillValue": encoding.nodata(),
+            // The most that packing changes a value by, in its unit.
+            "packing_error": encoding.scale().abs() / 2.0,
+            "grid_mapping": GRID_MAPPING,
+        },
+        "dimension_names": names.into_iter().flatten().collect::<Vec<_>>(),
+    })
+}
+
+pub(super) fn create(folder: &Path) -> Result<(), RunStoreError> {
+    fs::create_dir_all(folder).map_err(|error| storage(folder, &error))
+}
+
+/// Writes a file and syncs it to disk.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RunStoreError> {
+    let written = File::create(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.map_err(|error| storage(path, &error))
+}

@@ -1,0 +1,148 @@
+//! The maps of the model service: a product at an hour and level as a tile.
+
+use std::cell::RefCell;
+
+use crate::grid::{TILE_SIDE, TileAddress, TilePlan, TileSampling, WindComponent};
+use crate::model::cell::components;
+use crate::model::{Run, RunLevel, RunProduct, RunStoreError};
+
+/// The most cells of a part of a grid that is copied, 8 MB. Of a larger part only the cells that
+/// pixels need are read, which is slower per cell, but they are few.
+const MAX_PART: usize = 1 << 22;
+
+/// A question about a tile of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TileQuery<'a> {
+    /// The index into the hours of the run.
+    pub hour: usize,
+    /// The name of the product.
+    pub product: &'a str,
+    /// The index into its levels; 0 for a single-level product.
+    pub level: usize,
+    /// The tile.
+    pub address: TileAddress,
+    /// How its pixels get their values.
+    pub sampling: TileSampling,
+    /// The wind that the product is a component of: which component, and the names of both, the
+    /// eastward one first.
+    pub wind: Option<(WindComponent, [&'a str; 2])>,
+}
+
+impl<'a> TileQuery<'a> {
+    /// A query for a tile of a product at an hour: its first level, sampled as by default.
+    pub fn new(hour: usize, product: &'a str, address: TileAddress) -> Self {
+        let sampling = TileSampling::default();
+        Self { hour, product, level: 0, address, sampling, wind: None }
+    }
+
+    /// Sets the index into the levels of the product.
+    #[must_use]
+    pub fn level(self, level: usize) -> Self {
+        Self { level, ..self }
+    }
+
+    /// Sets how pixels get their values.
+    #[must_use]
+    pub fn sampling(self, sampling: TileSampling) -> Self {
+        Self { sampling, ..self }
+    }
+
+    /// Sets the wind that the product is a component of.
+    #[must_use]
+    pub fn wind(self, wind: impl Into<Option<(WindComponent, [&'a str; 2])>>) -> Self {
+        Self { wind: wind.into(), ..self }
+    }
+}
+
+/// Returns the integers of a tile, row by row from the north, in the packing of its product.
+///
+/// A tile outside the grid is all nodata. Wind components are given towards true north or east,
+/// whatever the axes of the grid; if that takes both components and one is missing, there are no
+/// values.
+///
+/// ```
+/// use mesonet::model;
+/// use mesonet::grid::{TileAddress, TileSampling, WindComponent};
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+/// let run = model::RunStore::new(folder).newest_run("nam211")?;
+/// let query = model::TileQuery::new(0, "u", TileAddress::new(2, 0, 1)?)
+///     .level(1)
+///     .sampling(TileSampling::Bilinear)
+///     .wind((WindComponent::U, ["u", "v"]));
+/// let tile = model::tile(&run, &query)?;
+/// assert_eq!(tile.len(), 256 * 256);
+/// assert!(tile.iter().any(|&raw| raw != i16::MIN));
+/// # Ok::<(), mesonet::Error>(())
+/// ```
+///
+/// # Errors
+/// If the run does not have the product, hour or level, the hour is not published, or the store is
+/// damaged.
+pub fn tile(run: &Run, query: &TileQuery<'_>) -> Result<Vec<i16>, RunStoreError> {
+    let TileQuery { hour, product, level, address, sampling, wind } = *query;
+    let product = run.product(product)?;
+    let encoding = product.definition().encoding;
+    // Checked even for a tile outside the grid: what is asked for must exist.
+    let own = product.level(hour, level)?;
+    let plan = TilePlan::new(run.grid(), address, sampling);
+    let mut tile = vec![encoding.nodata(); TILE_SIDE * TILE_SIDE];
+    let Some((component, names)) = wind.filter(|_| run.definition().grid.grid_relative_winds)
+    else {
+        if plan.cells() <= MAX_PART {
+            plan.sample(&part(&plan, product, hour, level)?, encoding, &mut tile)?;
+        } else {
+            let cells = OneByOne::default();
+            plan.sample_from(|row, column| cells.raw(own, row, column), encoding, &mut tile)?;
+            cells.finish()?;
+        }
+        return Ok(tile);
+    };
+    let Some([u, v]) = components(run, names) else { return Ok(tile) };
+    let packed = [u, v].map(|product| product.definition().encoding);
+    if plan.cells() <= MAX_PART {
+        let (u, v) = (part(&plan, u, hour, level)?, part(&plan, v, hour, level)?);
+        plan.sample_wind((&u, packed[0]), (&v, packed[1]), component, &mut tile)?;
+    } else {
+        let (both, cells) = ([u.level(hour, level)?, v.level(hour, level)?], OneByOne::default());
+        let raw = |row, column| both.map(|level| cells.raw(level, row, column));
+        plan.sample_wind_from(raw, packed, component, &mut tile)?;
+        cells.finish()?;
+    }
+    Ok(tile)
+}
+
+/// Reads the part of a level that a tile is made from.
+fn part(
+    plan: &TilePlan,
+    product: RunProduct<'_>,
+    hour: usize,
+    level: usize,
+) -> Result<Vec<i16>, RunStoreError> {
+    let mut raw = vec![0; plan.cells()];
+    product.part_into(hour, level, plan.rows(), plan.columns(), &mut raw)?;
+    Ok(raw)
+}
+
+/// Reads cells one by one and remembers the first failure.
+#[derive(Default)]
+struct OneByOne {
+    failure: RefCell<Option<RunStoreError>>,
+}
+
+impl OneByOne {
+    fn raw(&self, level: RunLevel<'_>, row: usize, column: usize) -> i16 {
+        level.raw(row, column).unwrap_or_else(|error| {
+            self.failure.borrow_mut().get_or_insert(error);
+            0
+        })
+    }
+
+    fn finish(self) -> Result<(), RunStoreError> {
+        self.failure.into_inner().map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+#[path = "tile_tests.rs"]
+mod tests;

@@ -1,0 +1,36 @@
+//! What is observed: variables, series and stations, readings and reports of them, and their quality.
+//!
+//! | What | Items |
+//! | --- | --- |
+//! | What is measured, in one canonical unit | [`Variable`], [`to_canonical`], [`Canonical`] |
+//! | How it is measured: a series | [`SeriesKey`], [`IntervalType`], [`SeriesFilter`] |
+//! | Where | [`Station`], [`StationId`] |
+//! | What came in | [`Reading`], [`Report`], [`Batch`] |
+//! | How good it is | [`Quality`], [`worst`], [`distinct_worst_first`] |
+//! | What a network's own flags mean | [`Crosswalk`], [`MADIS`], [`QARTOD`] |
+
+mod canonical;
+mod crosswalk;
+mod filter;
+mod quality;
+mod report;
+mod series;
+mod station;
+mod variable;
+
+pub use self::canonical::{Canonical, to_canonical};
+pub use self::crosswalk::{
+    BUFR_033020, Crosswalk, GHCNH_CHECKS, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY,
+};
+pub use self::filter::SeriesFilter;
+pub use self::quality::{
+    BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_codes_worst_first,
+    distinct_worst_first, worst, worst_code,
+};
+pub use self::report::{Batch, Reading, Report};
+pub use self::series::{
+    IntervalType, IntervalTypeError, Series, SeriesId, SeriesKey, SeriesKeyError, SeriesParts,
+    SeriesPreference,
+};
+pub use self::station::{Station, StationId, StationIdError, StationType};
+pub use self::variable::{Variable, VariableError};

@@ -1,0 +1,39 @@
+//! Reports: what a station measured at one moment, in canonical units and with verdicts.
+
+use crate::observation::{Quality, SeriesKey, Station, StationId};
+
+/// One value of one series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// The series that the value belongs to.
+    pub series: SeriesKey,
+    /// The value, in the series' unit.
+    pub value: f64,
+    /// The verdict.
+    pub quality: Quality,
+}
+
+/// What a station reports about one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The station.
+    pub station: StationId,
+    /// Time of the report, milliseconds since 1970 (UTC).
+    pub ts_ms: i64,
+    /// 0 for a first report, higher for each correction of it. A reading is replaced by one of the
+    /// same or a higher revision, so a late copy of the first report does not undo a correction.
+    pub revision: u8,
+    /// Present-weather descriptions; `None` if the report says nothing about the weather.
+    pub present_weather: Option<Vec<String>>,
+    /// The values.
+    pub readings: Vec<Reading>,
+}
+
+/// Stations and reports to be stored together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// Stations that are new, have moved or were renamed.
+    pub stations: Vec<Station>,
+    /// Reports, in the order in which they came in.
+    pub reports: Vec<Report>,
+}

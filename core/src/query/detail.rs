@@ -1,0 +1,189 @@
+//! What the map needs from stations: markers and details.
+
+use std::sync::Arc;
+
+use crate::observation::{BaseQuality, StationId, Variable, distinct_worst_first};
+use crate::store::{Reader, Selection, StationRecord, StoreError, latest_slices};
+use crate::time::{ClosedWindow, HOUR_MS};
+
+/// How far back the `qualities` of a station look.
+pub const QUALITIES_SPAN_MS: i64 = 12 * HOUR_MS;
+
+/// A station with its details at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StationDetail {
+    /// The station and what its reports say about it.
+    pub record: Arc<StationRecord>,
+    /// The distinct base qualities of the latest reading of each series of a map variable over the
+    /// last [`QUALITIES_SPAN_MS`], worst first; empty where there was none.
+    pub qualities: Vec<BaseQuality>,
+}
+
+/// The details of all stations on record, by ascending id, as of an instant.
+///
+/// # Errors
+/// If the store cannot read.
+pub fn details(store: &dyn Reader, now_ms: i64) -> Result<Vec<StationDetail>, StoreError> {
+    let directory = store.directory()?;
+    details_of(store, &directory.stations, now_ms)
+}
+
+/// The details of one station, or `None` if there is no station with that id.
+///
+/// # Errors
+/// If the store cannot read.
+pub fn detail(
+    store: &dyn Reader,
+    id: StationId,
+    now_ms: i64,
+) -> Result<Option<StationDetail>, StoreError> {
+    let directory = store.directory()?;
+    let Ok(at) = directory.stations.binary_search_by_key(&id, |record| record.station.id) else {
+        return Ok(None);
+    };
+    Ok(details_of(store, &directory.stations[at..=at], now_ms)?.pop())
+}
+
+fn details_of(
+    store: &dyn Reader,
+    records: &[Arc<StationRecord>],
+    now_ms: i64,
+) -> Result<Vec<StationDetail>, StoreError> {
+    let mut details: Vec<StationDetail> = records
+        .iter()
+        .map(|record| StationDetail { record: Arc::clone(record), qualities: Vec::new() })
+        .collect();
+    let stations: Vec<StationId> = records.iter().map(|record| record.station.id).collect();
+    let variables: Vec<Variable> = Variable::map_variables().collect();
+    let Ok(window) = ClosedWindow::new(now_ms.saturating_sub(QUALITIES_SPAN_MS), now_ms) else {
+        return Ok(details);
+    };
+    let selection = Selection { stations: &stations, variables: &variables, window };
+    store.scan(&selection, &mut |i, slices| {
+        let latest = latest_slices(slices).filter_map(|slice| slice.quality.last());
+        details[i].qualities = distinct_worst_first(latest.map(|code| code.quality().base));
+    })?;
+    Ok(details)
+}
+
+/// The wire shapes of the interface.
+#[cfg(feature = "serde")]
+mod wire {
+    use serde::Serialize;
+    use serde::ser::Serializer;
+
+    use super::BaseQuality;
+    use crate::geo::LonLat;
+    use crate::observation::{IntervalType, SeriesId, StationId, StationType};
+    use crate::query::StationDetail;
+    use crate::store::{StationRecord, StationSeries};
+    use crate::time::Iso8601;
+
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Detail<'a> {
+        network: &'a str,
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        station_type: Option<StationType>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        present_weather: Option<&'a [String]>,
+        coordinates: LonLat,
+        elevation: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        update_time: Option<Iso8601>,
+        types: Vec<ObservationType<'a>>,
+        qualities: &'a [BaseQuality],
+    }
+
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ObservationType<'a> {
+        id: SeriesId,
+        name: &'a str,
+        pretty_name: &'a str,
+        group_bucket_name: &'a str,
+        reported_unit: &'a str,
+        calculated: bool,
+        interval_type: IntervalType,
+        interval_minutes: i32,
+        first_appearance: Iso8601,
+    }
+
+    impl<'a> From<&'a StationSeries> for ObservationType<'a> {
+        fn from(known: &'a StationSeries) -> Self {
+            let key = &known.series.key;
+            Self {
+                id: known.series.id,
+                name: key.variable.name(),
+                pretty_name: key.variable.pretty_name(),
+                group_bucket_name: &key.bucket,
+                reported_unit: &key.reported_unit,
+                calculated: key.calculated,
+                interval_type: key.interval_type,
+                interval_minutes: key.interval_minutes,
+                first_appearance: Iso8601(known.first_appearance_ms),
+            }
+        }
+    }
+
+    impl Serialize for StationDetail {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let StationRecord { station, update_time_ms, present_weather, series } = &*self.record;
+            let detail = Detail {
+                network: &station.network,
+                name: &station.name,
+                station_type: station.station_type,
+                present_weather: present_weather.as_deref(),
+                coordinates: station.coordinates,
+                elevation: station.sensor_height_m,
+                update_time: update_time_ms.map(Iso8601),
+                types: series.iter().map(ObservationType::from).collect(),
+                qualities: &self.qualities,
+            };
+            detail.serialize(serializer)
+        }
+    }
+
+    #[derive(Serialize)]
+    struct Point {
+        r#type: &'static str,
+        coordinates: LonLat,
+    }
+
+    #[derive(Serialize)]
+    struct Empty {}
+
+    /// A station as a GeoJSON Feature.
+    #[derive(Serialize)]
+    pub struct StationMarker {
+        r#type: &'static str,
+        id: StationId,
+        geometry: Point,
+        properties: Empty,
+    }
+
+    /// All stations as a GeoJSON FeatureCollection.
+    #[derive(Serialize)]
+    pub struct StationMarkers {
+        r#type: &'static str,
+        features: Vec<StationMarker>,
+    }
+
+    impl StationMarkers {
+        /// The markers of stations, in their order.
+        pub fn new<'a>(records: impl IntoIterator<Item = &'a StationRecord>) -> Self {
+            let marker = |record: &StationRecord| StationMarker {
+                r#type: "Feature",
+                id: record.station.id,
+                geometry: Point { r#type: "Point", coordinates: record.station.coordinates },
+                properties: Empty {},
+            };
+            let features = records.into_iter().map(marker).collect();
+            Self { r#type: "FeatureCollection", features }
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+pub use wire::{StationMarker, StationMarkers};

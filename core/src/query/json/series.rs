@@ -1,0 +1,150 @@
+//! Writes the readings of one series.
+
+use std::io;
+
+use super::verdict::VerdictMembers;
+use crate::query::{ObservationSeries, SeriesReading};
+use crate::time::InstantWriter;
+
+/// Writes the readings of one variable at one station as JSON.
+///
+/// ```
+/// use mesonet::query::json::SeriesWriter;
+/// use mesonet::query::observation_series;
+/// use mesonet::{ClosedWindow, MemoryStore, StationId, Variable};
+/// let (store, id) = (MemoryStore::default(), StationId::new("METAR", "CYYZ"));
+/// let window = ClosedWindow::new(0, 86_400_000)?;
+/// if let Some(series) = observation_series(&store, id, &Variable::Mslp.into(), window)? {
+///     let mut text = Vec::new();
+///     let mut writer = SeriesWriter::new(series)?;
+///     while !writer.write(&mut text, 64 * 1024) {}
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SeriesWriter {
+    readings: Vec<SeriesReading>,
+    /// From the start of the answer to its readings.
+    head: Vec<u8>,
+    /// From the end of the value to the series' own fields.
+    verdicts: VerdictMembers,
+    /// From there to the end of the reading, by series.
+    series: Vec<String>,
+    instants: InstantWriter,
+    next: usize,
+}
+
+/// The end of an answer without readings.
+const END: &[u8] = b"]}";
+
+impl SeriesWriter {
+    /// Creates a writer for an answer.
+    ///
+    /// # Errors
+    /// `serde_json` cannot write the fields before the readings.
+    pub fn new(mut answer: ObservationSeries) -> io::Result<Self> {
+        let readings = std::mem::take(&mut answer.readings);
+        let mut head = serde_json::to_vec(&answer)?;
+        head.truncate(head.len() - END.len());
+        let series = answer.series.iter().map(|known| {
+            let key = &known.series.key;
+            let calculated = key.calculated;
+            if key.bucket.is_empty() {
+                return Ok(format!(",\"calculated\":{calculated}}}"));
+            }
+            let bucket = serde_json::to_string(&key.bucket)?;
+            Ok(format!(",\"calculated\":{calculated},\"groupBucketName\":{bucket}}}"))
+        });
+        Ok(Self {
+            series: series.collect::<io::Result<_>>()?,
+            verdicts: VerdictMembers::new(),
+            instants: InstantWriter::default(),
+            readings,
+            head,
+            next: 0,
+        })
+    }
+
+    /// Returns how many bytes of memory the answer takes.
+    pub fn held_bytes(&self) -> usize {
+        self.readings.capacity() * size_of::<SeriesReading>()
+    }
+
+    /// Continues writing until the text is at least `until_bytes` long or the answer ends; returns
+    /// whether it ended.
+    pub fn write(&mut self, text: &mut Vec<u8>, until_bytes: usize) -> bool {
+        text.append(&mut self.head);
+        while let Some(reading) = self.readings.get(self.next) {
+            if self.next > 0 {
+                text.push(b',');
+            }
+            text.extend_from_slice(b"{\"timestamp\":\"");
+            self.instants.write(reading.ts_ms, text);
+            text.extend_from_slice(b"\",\"value\":");
+            // A store holds finite values only.
+            text.extend_from_slice(zmij::Buffer::new().format(reading.value).as_bytes());
+            text.extend_from_slice(self.verdicts.of(reading.quality));
+            text.extend_from_slice(self.series[reading.series as usize].as_bytes());
+            self.next += 1;
+            if text.len() >= until_bytes {
+                return false;
+            }
+        }
+        text.extend_from_slice(END);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::{
+        BaseQuality, IntervalType, Quality, ReasonQuality, Series, SeriesKey, StationId, Variable,
+    };
+    use crate::store::StationSeries;
+
+    #[test]
+    fn the_bytes_are_those_of_the_library_in_pieces_of_any_length() {
+        let wind = SeriesKey::new(Variable::WindSpeed, IntervalType::Average, 2);
+        let keys = [
+            wind.clone(),
+            wind.clone().calculated(),
+            SeriesKey { bucket: "a \"b\"".into(), ..wind },
+        ];
+        let known = |key: SeriesKey| StationSeries {
+            series: Series::from(key).into(),
+            first_appearance_ms: 60_000,
+        };
+        let reading = |i: u32| SeriesReading {
+            ts_ms: i64::from(i) * 12_345_678_901 - 1,
+            value: f64::from(i) / 7.0 - 1e-7,
+            series: i % 3,
+            quality: Quality {
+                base: BaseQuality::ALL[i as usize % 8],
+                reason: ReasonQuality::ALL[i as usize % 14],
+            },
+        };
+        for count in [0, 1, 2, 100] {
+            let answer = ObservationSeries {
+                station: StationId::new("TEST", "A"),
+                series: keys.clone().map(known).to_vec(),
+                readings: (0..count).map(reading).collect(),
+            };
+            let expected = serde_json::to_string(&answer).unwrap();
+            for until_bytes in [1, 500, usize::MAX] {
+                let mut writer = SeriesWriter::new(answer.clone()).unwrap();
+                let mut whole = Vec::new();
+                loop {
+                    let mut piece = Vec::new();
+                    let last = writer.write(&mut piece, until_bytes);
+                    assert!(last || piece.len() >= until_bytes);
+                    whole.append(&mut piece);
+                    if last {
+                        break;
+                    }
+                }
+                assert_eq!(String::from_utf8(whole).unwrap(), expected);
+            }
+        }
+    }
+}

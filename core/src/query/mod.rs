@@ -1,0 +1,27 @@
+//! What an endpoint asks of a store: readings on a time grid or as a snapshot, the details of stations,
+//! and the readings of one series.
+//!
+//! | Question | Items |
+//! | --- | --- |
+//! | Readings of many stations, on a grid or as a snapshot | [`readings`], [`ReadingsQuery`] |
+//! | The grid: its positions, its caps, and what fills a cell | [`plan_time_grid`], [`as_of`], [`pick_series`] |
+//! | Stations, with the qualities of their readings | [`details`], [`StationMarkers`] |
+//! | The readings of one variable at one station | [`observation_series`] |
+
+mod detail;
+#[cfg(feature = "json")]
+pub mod json;
+mod readings;
+pub(crate) mod rows;
+mod series;
+mod time_grid;
+
+pub use self::detail::{
+    QUALITIES_SPAN_MS, StationDetail, StationMarker, StationMarkers, detail, details,
+};
+pub use self::readings::{Cell, Readings, ReadingsQuery, Scope, readings};
+pub use self::series::{ObservationSeries, SeriesReading, observation_series};
+pub use self::time_grid::{
+    CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, LimitedBy, NO_READING, Pick, Positions,
+    TimeGrid, TimeGridLengthError, as_of, pick_series, plan_time_grid,
+};

@@ -1,0 +1,435 @@
+//! The query behind the readings endpoints: a window, a scope and names, as a snapshot or on a
+//! grid.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::geo::BBox;
+use crate::observation::{Quality, Series, SeriesId, StationId, Variable};
+use crate::query::{CARRY_IN_MS, Caps, Coarsening, Pick, Positions, pick_series, plan_time_grid};
+use crate::store::{Reader, Selection, SeriesSlice, StoreError, latest_slices};
+use crate::time::{ClosedWindow, Step, TimeError};
+
+/// Which stations a query covers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scope {
+    /// All stations on record.
+    Everywhere,
+    /// The stations in a box.
+    Box(BBox),
+    /// The given stations; unknown ones are left out, repeated ones count once.
+    Stations(Vec<StationId>),
+}
+
+/// A request for readings.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ReadingsQuery {
+    /// The window, both ends included.
+    pub window: ClosedWindow,
+    /// The stations.
+    pub scope: Scope,
+    /// The variables, in the order of the answer; a repeated one counts once.
+    pub names: Vec<Variable>,
+    /// The spacing of a grid; `None` asks for a snapshot.
+    pub step: Option<Step>,
+    /// Maximum age of a reading: in a grid at the cell's position, in a snapshot at the end of the
+    /// window.
+    pub max_age_ms: Option<i64>,
+}
+
+impl ReadingsQuery {
+    /// A query for a snapshot: the latest readings of all stations within a window.
+    ///
+    /// ```
+    /// use mesonet::query::{ReadingsQuery, Scope};
+    /// use mesonet::{ClosedWindow, Step, Variable};
+    /// let day = ClosedWindow::new(0, 86_400_000)?;
+    /// let hourly = ReadingsQuery::new(day, [Variable::Mslp])
+    ///     .scope(Scope::Stations(Vec::new()))
+    ///     .step(Step::from_minutes(60)?)
+    ///     .max_age_ms(5_400_000);
+    /// assert_eq!((hourly.names.len(), hourly.max_age_ms), (1, Some(5_400_000)));
+    /// # Ok::<(), mesonet::time::TimeError>(())
+    /// ```
+    pub fn new(window: ClosedWindow, names: impl Into<Vec<Variable>>) -> Self {
+        let names = names.into();
+        Self { window, scope: Scope::Everywhere, names, step: None, max_age_ms: None }
+    }
+
+    /// Sets the stations.
+    #[must_use]
+    pub fn scope(self, scope: Scope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// Sets the spacing of a grid; `None` asks for a snapshot.
+    #[must_use]
+    pub fn step(self, step: impl Into<Option<Step>>) -> Self {
+        Self { step: step.into(), ..self }
+    }
+
+    /// Sets the maximum age of a reading.
+    #[must_use]
+    pub fn max_age_ms(self, max_age_ms: impl Into<Option<i64>>) -> Self {
+        Self { max_age_ms: max_age_ms.into(), ..self }
+    }
+
+    /// A query for the latest readings of all stations as of an instant, milliseconds since 1970,
+    /// that are at most `max_age_ms` old.
+    ///
+    /// # Errors
+    /// The age is negative, or reaches beyond the range of times.
+    ///
+    /// ```
+    /// use mesonet::Variable;
+    /// use mesonet::query::{ReadingsQuery, Scope};
+    /// let query = ReadingsQuery::latest(vec![Variable::AirTemperature], 7_200_000, 3_600_000)?;
+    /// assert_eq!((query.window.start_ms(), query.window.end_ms()), (3_600_000, 7_200_000));
+    /// assert_eq!((query.scope, query.step), (Scope::Everywhere, None));
+    /// assert!(ReadingsQuery::latest(Vec::new(), 7_200_000, -1).is_err());
+    /// # Ok::<(), mesonet::time::TimeError>(())
+    /// ```
+    pub fn latest(names: Vec<Variable>, at_ms: i64, max_age_ms: i64) -> Result<Self, TimeError> {
+        Ok(Self::new(ClosedWindow::new(at_ms.saturating_sub(max_age_ms), at_ms)?, names))
+    }
+}
+
+/// A reading in an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// Time of the reading, milliseconds since 1970.
+    pub ts_ms: i64,
+    /// The value, in the series' unit.
+    pub value: f64,
+    /// Index of the series in [`Readings::series`].
+    pub series: u32,
+    /// Whole seconds from the reading to the cell's position; 0 in a snapshot.
+    pub age_s: u32,
+    /// The verdict.
+    pub quality: Quality,
+}
+
+/// The answer to a [`ReadingsQuery`]: the cells of all stations in one array.
+///
+/// Cells of a station are sorted by position (in a snapshot by time), then in the order of the
+/// requested names, then by series id.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Readings {
+    /// The stations that have any reading, sorted by id, each with the end of its cells.
+    pub stations: Vec<(StationId, usize)>,
+    /// The cells, station by station.
+    pub cells: Vec<Cell>,
+    /// The series that the cells point to.
+    pub series: Vec<Arc<Series>>,
+    /// Present for a grid: the step that was used.
+    pub step: Option<Step>,
+    /// Present for a grid that is coarser than requested.
+    pub coarsening: Option<Coarsening>,
+}
+
+impl Readings {
+    /// Returns the stations, each with its cells.
+    pub fn by_station(&self) -> impl Iterator<Item = (StationId, &[Cell])> {
+        let mut start = 0;
+        self.stations.iter().map(move |&(id, end)| {
+            let cells = &self.cells[start..end];
+            start = end;
+            (id, cells)
+        })
+    }
+
+    /// Returns the cells of a variable at a station, by ascending time; none if there are none.
+    ///
+    /// ```
+    /// use mesonet::{ClosedWindow, MemoryStore, StationId, Variable, query};
+    /// let query = query::ReadingsQuery::new(ClosedWindow::new(0, 1)?, [Variable::Mslp]);
+    /// let answer = query::readings(&MemoryStore::default(), &query, query::Caps::default())?;
+    /// assert_eq!(answer.get(StationId::new("METAR", "CYYZ"), Variable::Mslp).count(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get(&self, station: StationId, variable: Variable) -> impl Iterator<Item = &Cell> {
+        let at = self.stations.binary_search_by_key(&station, |&(id, _)| id).ok();
+        let cells = at.map_or(&[][..], |at| {
+            let start = at.checked_sub(1).map_or(0, |before| self.stations[before].1);
+            &self.cells[start..self.stations[at].1]
+        });
+        let is_of = move |cell: &&Cell| self.series[cell.series as usize].key.variable == variable;
+        cells.iter().filter(is_of)
+    }
+}
+
+/// Answers a request for readings.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn readings(
+    store: &dyn Reader,
+    query: &ReadingsQuery,
+    caps: Caps,
+) -> Result<Readings, StoreError> {
+    let stations = stations_of(store, &query.scope)?;
+    let names = Names::new(&query.names);
+    match query.step {
+        Some(step) => grid(store, query, step, &stations, &names, caps),
+        None => snapshot(store, query, &stations, &names),
+    }
+}
+
+/// The distinct requested names, with the index of each variable among them.
+struct Names {
+    list: Vec<Variable>,
+    place: [usize; Variable::ALL.len()],
+}
+
+impl Names {
+    fn new(asked: &[Variable]) -> Self {
+        let mut names = Self { list: Vec::new(), place: [usize::MAX; Variable::ALL.len()] };
+        for &name in asked {
+            if names.place(name) == usize::MAX {
+                names.place[name as usize] = names.list.len();
+                names.list.push(name);
+            }
+        }
+        names
+    }
+
+    fn place(&self, name: Variable) -> usize {
+        self.place[name as usize]
+    }
+}
+
+fn stations_of(store: &dyn Reader, scope: &Scope) -> Result<Vec<StationId>, StoreError> {
+    let directory = store.directory()?;
+    let mut stations: Vec<StationId> = match scope {
+        Scope::Everywhere => directory.stations.iter().map(|record| record.station.id).collect(),
+        Scope::Box(bbox) => {
+            directory.index.in_box(*bbox).map(|at| directory.stations[at].station.id).collect()
+        }
+        Scope::Stations(ids) => ids.clone(),
+    };
+    stations.sort_unstable();
+    stations.dedup();
+    Ok(stations)
+}
+
+/// Collects the latest reading of each series in the window.
+fn snapshot(
+    store: &dyn Reader,
+    query: &ReadingsQuery,
+    stations: &[StationId],
+    names: &Names,
+) -> Result<Readings, StoreError> {
+    let mut answer = Answer::default();
+    let oldest_ms = query.max_age_ms.map_or(i64::MIN, |age| query.window.end_ms() - age);
+    let selection = Selection { stations, variables: &names.list, window: query.window };
+    store.scan(&selection, &mut |i, slices| {
+        let start = answer.readings.cells.len();
+        for slice in latest_slices(slices) {
+            let latest = slice.ts_ms.len() - 1;
+            if slice.ts_ms[latest] >= oldest_ms {
+                let series = answer.series_index(slice.series);
+                answer.readings.cells.push(cell(slice, latest, series, 0));
+            }
+        }
+        let Readings { cells, series, .. } = &mut answer.readings;
+        cells[start..].sort_unstable_by_key(|cell| {
+            let series = &series[cell.series as usize];
+            (cell.ts_ms, names.place(series.key.variable), series.id)
+        });
+        answer.end_station(stations[i]);
+    })?;
+    Ok(answer.readings)
+}
+
+/// Collects one reading per variable at each position.
+fn grid(
+    store: &dyn Reader,
+    query: &ReadingsQuery,
+    step: Step,
+    stations: &[StationId],
+    names: &Names,
+    caps: Caps,
+) -> Result<Readings, StoreError> {
+    let window = query.window;
+    let variables = &*names.list;
+    let mut plan = plan_time_grid(window, step, stations.len(), variables.len(), caps);
+    if plan.coarsening.is_some() {
+        // Only stations in the answer count towards the cap.
+        let mut reporting = 0;
+        store.scan(&Selection { stations, variables, window }, &mut |_, _| reporting += 1)?;
+        plan = plan_time_grid(window, step, reporting, variables.len(), caps);
+    }
+    let mut answer = Answer::default();
+    let room = stations.len() as u64 * variables.len() as u64 * plan.positions.len();
+    answer.readings.cells.reserve(room.min(caps.cells) as usize);
+    answer.readings.step = Some(plan.step);
+    answer.readings.coarsening = plan.coarsening;
+    let mut station = StationGrid::new(plan.positions, names, query.max_age_ms);
+    let selection = Selection { stations, variables, window: window.widened(CARRY_IN_MS) };
+    store.scan(&selection, &mut |i, slices| {
+        // A station that reported only before the start is not in the answer.
+        let newest_ms = slices.iter().filter_map(|slice| slice.ts_ms.last()).max();
+        if newest_ms.is_some_and(|&newest_ms| newest_ms >= window.start_ms()) {
+            station.fill(slices, &mut answer);
+            answer.end_station(stations[i]);
+        }
+    })?;
+    Ok(answer.readings)
+}
+
+/// Fills the cells of one station after another, reusing its buffers.
+struct StationGrid<'a> {
+    names: &'a Names,
+    positions: Positions,
+    max_age_ms: Option<i64>,
+    /// Ordered by name, then by position.
+    picks: Vec<Pick>,
+    scratch: Vec<u32>,
+}
+
+impl<'a> StationGrid<'a> {
+    fn new(positions: Positions, names: &'a Names, max_age_ms: Option<i64>) -> Self {
+        let count = positions.len() as usize;
+        let picks = vec![Pick::EMPTY; count * names.list.len()];
+        Self { names, positions, max_age_ms, picks, scratch: vec![0; count] }
+    }
+
+    fn fill(&mut self, slices: &[SeriesSlice<'_>], answer: &mut Answer) {
+        let name_of = |slice: &SeriesSlice<'_>| self.names.place(slice.series.key.variable);
+        let mut slices: Vec<&SeriesSlice<'_>> = slices.iter().collect();
+        // Each slice of a series is a candidate of its own. Later slices come first, so an earlier
+        // one fills only the positions before them.
+        slices.sort_unstable_by_key(|slice| {
+            (name_of(slice), slice.series.preference, Reverse(slice.ts_ms[0]))
+        });
+        let candidates: Vec<&[i64]> = slices.iter().map(|slice| slice.ts_ms).collect();
+        let series: Vec<u32> =
+            slices.iter().map(|slice| answer.series_index(slice.series)).collect();
+
+        let count = self.scratch.len();
+        // Where the series of each name start.
+        let mut firsts = Vec::with_capacity(self.names.list.len());
+        let mut first = 0;
+        for (name, picks) in self.picks.chunks_exact_mut(count).enumerate() {
+            let own = slices[first..].partition_point(|slice| name_of(slice) == name);
+            pick_series(
+                &candidates[first..first + own],
+                self.positions,
+                self.max_age_ms,
+                picks,
+                &mut self.scratch,
+            )
+            .expect("the buffers were made for these positions");
+            firsts.push(first);
+            first += own;
+        }
+
+        for (position, at_ms) in self.positions.iter().enumerate() {
+            for (name, first) in firsts.iter().enumerate() {
+                let pick = self.picks[name * count + position];
+                if !pick.is_empty() {
+                    let at = first + pick.series as usize;
+                    let cell = cell(slices[at], pick.reading as usize, series[at], at_ms);
+                    answer.readings.cells.push(cell);
+                }
+            }
+        }
+    }
+}
+
+fn cell(slice: &SeriesSlice<'_>, reading: usize, series: u32, at_ms: i64) -> Cell {
+    let ts_ms = slice.ts_ms[reading];
+    let age_s = u32::try_from((at_ms - ts_ms) / 1000).unwrap_or(0);
+    let (value, quality) = (slice.value[reading], slice.quality[reading].quality());
+    Cell { ts_ms, value, series, age_s, quality }
+}
+
+/// An answer being built.
+#[derive(Default)]
+struct Answer {
+    readings: Readings,
+    series: HashMap<SeriesId, u32>,
+}
+
+impl Answer {
+    fn series_index(&mut self, series: &Arc<Series>) -> u32 {
+        *self.series.entry(series.id).or_insert_with(|| {
+            self.readings.series.push(Arc::clone(series));
+            (self.readings.series.len() - 1) as u32
+        })
+    }
+
+    /// Ends a station; a station without cells is left out.
+    fn end_station(&mut self, id: StationId) {
+        let Readings { stations, cells, .. } = &mut self.readings;
+        if stations.last().map_or(0, |&(_, end)| end) < cells.len() {
+            stations.push((id, cells.len()));
+        }
+    }
+}
+
+/// The JSON form defined by the interface.
+#[cfg(feature = "serde")]
+mod wire {
+    use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+
+    use crate::query::{Cell, Readings};
+    use crate::time::Iso8601;
+
+    struct Stations<'a>(&'a Readings);
+    struct Station<'a>(&'a Readings, &'a [Cell]);
+    struct Reading<'a>(&'a Readings, &'a Cell);
+
+    impl Serialize for Readings {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut answer = serializer.serialize_struct("Readings", 3)?;
+            answer.serialize_field("stations", &Stations(self))?;
+            if let Some(step) = self.step {
+                answer.serialize_field("step", &step.minutes())?;
+            }
+            if let Some(coarsening) = &self.coarsening {
+                answer.serialize_field("coarsening", coarsening)?;
+            }
+            answer.end()
+        }
+    }
+
+    impl Serialize for Stations<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let cells = self.0.by_station();
+            serializer.collect_map(cells.map(|(id, cells)| (id, Station(self.0, cells))))
+        }
+    }
+
+    impl Serialize for Station<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut station = serializer.serialize_map(Some(1))?;
+            let readings: Vec<_> = self.1.iter().map(|cell| Reading(self.0, cell)).collect();
+            station.serialize_entry("readings", &readings)?;
+            station.end()
+        }
+    }
+
+    impl Serialize for Reading<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let Self(answer, cell) = self;
+            let series = &answer.series[cell.series as usize];
+            let mut reading = serializer.serialize_struct("Reading", 6)?;
+            reading.serialize_field("timestamp", &Iso8601(cell.ts_ms))?;
+            reading.serialize_field("type", series.key.variable.name())?;
+            reading.serialize_field("typeId", &series.id)?;
+            reading.serialize_field("value", &cell.value)?;
+            reading.serialize_field("quality", &cell.quality)?;
+            if answer.step.is_some() {
+                reading.serialize_field("age", &cell.age_s)?;
+            }
+            reading.end()
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "readings_tests.rs"]
+mod tests;

@@ -1,0 +1,188 @@
+//! The query behind the series endpoint: the readings of one variable at one station.
+
+use std::sync::Arc;
+
+use crate::observation::{Quality, Series, SeriesFilter, StationId};
+use crate::query::rows::StationRows;
+use crate::store::{Reader, StationSeries, StoreError};
+use crate::time::ClosedWindow;
+
+/// How many readings are read from the store at once.
+const READINGS_AT_ONCE: usize = 16_384;
+
+/// The readings of the series of one station that match a request.
+///
+/// Readings of several series are mixed in one list, sorted by time, then by series id. When
+/// serialized, the fields that describe a series are those of the first one, by id, that has a
+/// reading in the window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservationSeries {
+    /// The station.
+    pub station: StationId,
+    /// The series that have a reading in the window, sorted by id; there is at least one.
+    pub series: Vec<StationSeries>,
+    /// The readings.
+    pub readings: Vec<SeriesReading>,
+}
+
+/// One reading of [`ObservationSeries`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeriesReading {
+    /// Time of the reading, milliseconds since 1970.
+    pub ts_ms: i64,
+    /// The value, in the series' unit.
+    pub value: f64,
+    /// Index of the series in [`ObservationSeries::series`].
+    pub series: u32,
+    /// The verdict.
+    pub quality: Quality,
+}
+
+/// Finds the readings of the series of a station that match a filter, in a window with both ends
+/// included. Returns `None` if there is no such reading.
+///
+/// # Errors
+/// The store cannot be read.
+///
+/// ```
+/// use mesonet::{ClosedWindow, MemoryStore, StationId};
+/// use mesonet::observation::SeriesFilter;
+/// use mesonet::query::observation_series;
+/// let filter = SeriesFilter { name: Some("airTemperature".into()), ..SeriesFilter::default() };
+/// let window = ClosedWindow::new(0, 86_400_000)?;
+/// let station = StationId::new("METAR", "CYYZ");
+/// assert_eq!(observation_series(&MemoryStore::default(), station, &filter, window)?, None);
+/// # Ok::<(), mesonet::Error>(())
+/// ```
+pub fn observation_series(
+    store: &dyn Reader,
+    station: StationId,
+    filter: &SeriesFilter,
+    window: ClosedWindow,
+) -> Result<Option<ObservationSeries>, StoreError> {
+    let directory = store.directory()?;
+    let Some(record) = directory.get(station) else { return Ok(None) };
+    let matching = record.series.iter().filter(|known| filter.matches(&known.series.key));
+    let matching: Vec<StationSeries> = matching.cloned().collect();
+    let latest_ms = record.update_time_ms.unwrap_or(i64::MIN).min(window.end_ms());
+    let mut rows = StationRows::new(station, &matching, window.start_ms(), latest_ms);
+    let mut readings = Vec::new();
+    let mut reporting = vec![false; matching.len()];
+    loop {
+        let done = rows.walk(store, READINGS_AT_ONCE, &mut |row| {
+            reporting[row.series] = true;
+            readings.push(SeriesReading {
+                ts_ms: row.ts_ms,
+                value: row.value,
+                series: row.series as u32,
+                quality: row.quality.quality(),
+            });
+        })?;
+        if done {
+            break;
+        }
+    }
+    // Series without a reading are left out, and the others move up.
+    let mut places = vec![0; matching.len()];
+    let mut series = Vec::new();
+    for (place, known) in matching.into_iter().enumerate().filter(|&(place, _)| reporting[place]) {
+        places[place] = series.len() as u32;
+        series.push(known);
+    }
+    for reading in &mut readings {
+        reading.series = places[reading.series as usize];
+    }
+    Ok((!readings.is_empty()).then_some(ObservationSeries { station, series, readings }))
+}
+
+impl ObservationSeries {
+    /// Returns the reading with the worst verdict, the first of several; `None` without readings.
+    pub fn worst(&self) -> Option<&SeriesReading> {
+        self.readings.iter().min_by_key(|reading| reading.quality.base)
+    }
+
+    /// Returns the series of a reading.
+    pub fn series_of(&self, reading: &SeriesReading) -> &Arc<Series> {
+        &self.series[reading.series as usize].series
+    }
+}
+
+/// The wire shape of the interface.
+#[cfg(feature = "serde")]
+mod wire {
+    use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+
+    use crate::query::{ObservationSeries, SeriesReading};
+    use crate::time::Iso8601;
+
+    struct Buckets<'a>(Vec<&'a str>);
+    #[derive(serde::Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Bucket<'a> {
+        pretty_name: &'a str,
+    }
+    struct Readings<'a>(&'a ObservationSeries);
+    struct Reading<'a>(&'a ObservationSeries, &'a SeriesReading);
+
+    impl Serialize for ObservationSeries {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut answer = serializer.serialize_struct("ObservationSeries", 9)?;
+            answer.serialize_field("stationId", &self.station)?;
+            if let Some(first) = self.series.first() {
+                let key = &first.series.key;
+                answer.serialize_field("name", key.variable.name())?;
+                answer.serialize_field("prettyName", key.variable.pretty_name())?;
+                answer.serialize_field("reportedUnit", &key.reported_unit)?;
+                answer.serialize_field("intervalType", &key.interval_type)?;
+                answer.serialize_field("intervalMinutes", &key.interval_minutes)?;
+                answer.serialize_field("firstAppearance", &Iso8601(first.first_appearance_ms))?;
+            }
+            let buckets = self.series.iter().map(|known| &*known.series.key.bucket);
+            let mut buckets: Vec<&str> = buckets.filter(|bucket| !bucket.is_empty()).collect();
+            buckets.sort_unstable();
+            buckets.dedup();
+            if !buckets.is_empty() {
+                answer.serialize_field("bucketMetadata", &Buckets(buckets))?;
+            }
+            // The last field, so that a writer can put the readings of a long answer in its place.
+            answer.serialize_field("readings", &Readings(self))?;
+            answer.end()
+        }
+    }
+
+    impl Serialize for Buckets<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut map = serializer.serialize_map(Some(self.0.len()))?;
+            for &name in &self.0 {
+                map.serialize_entry(name, &Bucket { pretty_name: name })?;
+            }
+            map.end()
+        }
+    }
+
+    impl Serialize for Readings<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(self.0.readings.iter().map(|reading| Reading(self.0, reading)))
+        }
+    }
+
+    impl Serialize for Reading<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let Self(answer, reading) = self;
+            let key = &answer.series_of(reading).key;
+            let mut item = serializer.serialize_struct("SeriesReading", 5)?;
+            item.serialize_field("timestamp", &Iso8601(reading.ts_ms))?;
+            item.serialize_field("value", &reading.value)?;
+            item.serialize_field("quality", &reading.quality)?;
+            item.serialize_field("calculated", &key.calculated)?;
+            if !key.bucket.is_empty() {
+                item.serialize_field("groupBucketName", &key.bucket)?;
+            }
+            item.end()
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "series_tests.rs"]
+mod tests;

@@ -1,0 +1,26 @@
+//! What can be wrong with a raster.
+
+use crate::grib::GribError;
+
+/// The error for a field that cannot become a raster, or a raster that cannot be written or read.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RasterError {
+    /// The field cannot be read.
+    #[error(transparent)]
+    Grib(#[from] GribError),
+    /// The field is on a rotated grid of longitudes and latitudes.
+    #[error(
+        "a rotated grid of longitudes and latitudes is not supported, as GeoTIFF has no keys for \
+         it; supported: longitudes and latitudes, Mercator, Lambert and polar stereographic"
+    )]
+    Rotated,
+    /// The file cannot be written.
+    #[error("the GeoTIFF cannot be written: {0}")]
+    Tiff(String),
+    /// A file does not hold what was written.
+    #[error("{0}")]
+    Damaged(String),
+    /// A file cannot be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(String),
+}

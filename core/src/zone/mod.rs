@@ -1,0 +1,418 @@
+//! Zones that alerts are issued for: their codes, names and areas.
+
+mod bundle;
+#[cfg(feature = "zone-files")]
+mod file;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+use rstar::primitives::{GeomWithData, Rectangle};
+use rstar::{AABB, RTree};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
+
+pub use self::bundle::ZoneBundleError;
+#[cfg(feature = "zone-files")]
+pub use self::file::{
+    File, MAX_FILE_BYTES, ProjectionError, Refusal, Shapefile, ZoneFileError, read_geojson,
+    read_shapefile,
+};
+use crate::geo::{BBox, LonLat, MultiPolygon};
+
+/// The error for an invalid zone code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "\"{0}\" is not a zone code; allowed are six digits (CLC, for example 041320), or two letters, \
+     C or Z, and three digits (UGC, for example OKC001 or OKZ025)"
+)]
+pub struct ZoneCodeError(pub String);
+
+/// A zone code: a Canadian location code (CLC) of six digits, or a universal geographic code of the
+/// United States (UGC): the state or waters, C for a county or Z for a zone, and a number.
+///
+/// UGC's short forms for several zones (`OKC001-003`, `OKZALL`) are not zone codes.
+///
+/// ```
+/// use mesonet::zone;
+/// let windsor: zone::Code = "041420".parse()?;
+/// let county: zone::Code = "OKC001".parse()?;
+/// assert!(windsor.is_clc() && !county.is_clc());
+/// assert_eq!(county.to_string(), "OKC001");
+/// assert_eq!(
+///     "okc001".parse::<zone::Code>().unwrap_err().to_string(),
+///     "\"okc001\" is not a zone code; allowed are six digits (CLC, for example 041320), or two \
+///      letters, C or Z, and three digits (UGC, for example OKC001 or OKZ025)",
+/// );
+/// # Ok::<(), mesonet::zone::ZoneCodeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Code([u8; 6]);
+
+impl Code {
+    /// Whether it is a Canadian location code; otherwise it is a UGC.
+    pub const fn is_clc(self) -> bool {
+        self.0[0].is_ascii_digit()
+    }
+
+    /// Whether it is the code of a county or equivalent.
+    pub const fn is_county(self) -> bool {
+        !self.is_clc() && self.0[2] == b'C'
+    }
+
+    /// Returns the code as text.
+    pub fn as_str(&self) -> &str {
+        // Always ASCII.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl FromStr for Code {
+    type Err = ZoneCodeError;
+    fn from_str(text: &str) -> Result<Self, ZoneCodeError> {
+        let code = <[u8; 6]>::try_from(text.as_bytes()).ok().filter(|code| {
+            let (start, number) = code.split_at(3);
+            number.iter().all(u8::is_ascii_digit)
+                && (start.iter().all(u8::is_ascii_digit)
+                    || start[..2].iter().all(u8::is_ascii_uppercase) && b"CZ".contains(&start[2]))
+        });
+        code.map(Self).ok_or_else(|| ZoneCodeError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl TryFrom<String> for Code {
+    type Error = ZoneCodeError;
+    fn try_from(text: String) -> Result<Self, ZoneCodeError> {
+        text.parse()
+    }
+}
+
+impl From<Code> for String {
+    fn from(code: Code) -> Self {
+        code.as_str().to_owned()
+    }
+}
+
+/// The error for an unknown zone kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is not a zone kind; allowed are base, public, marine, fire and county")]
+pub struct ZoneKindError(pub String);
+
+/// The kind of a zone. A UGC with a Z can name a forecast zone and also a fire weather zone with a
+/// different outline, so the code alone does not determine the kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A base zone of Canadian forecasts and alerts.
+    Base,
+    /// A land forecast zone of the National Weather Service.
+    Public,
+    /// A zone of its forecasts for coasts, lakes and seas.
+    Marine,
+    /// A zone of its fire weather forecasts.
+    Fire,
+    /// A county, parish, borough or equivalent.
+    County,
+}
+
+/// The first two letters of marine zone codes: the waters, where land zones have the state (the
+/// marine area codes of api.weather.gov).
+const MARINE: [&str; 15] =
+    ["AM", "AN", "GM", "LC", "LE", "LH", "LM", "LO", "LS", "PH", "PK", "PM", "PS", "PZ", "SL"];
+
+impl Kind {
+    /// Every kind, in the order in which a code is looked up.
+    pub const ALL: [Self; 5] = [Self::Base, Self::Public, Self::Marine, Self::Fire, Self::County];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Base => "base",
+            Self::Public => "public",
+            Self::Marine => "marine",
+            Self::Fire => "fire",
+            Self::County => "county",
+        }
+    }
+
+    /// Returns the kind suggested by a code alone: a UGC with a Z is marine if it has a marine
+    /// prefix, else public. It is never fire.
+    pub fn of(code: Code) -> Self {
+        if code.is_clc() {
+            Self::Base
+        } else if code.is_county() {
+            Self::County
+        } else if MARINE.contains(&&code.as_str()[..2]) {
+            Self::Marine
+        } else {
+            Self::Public
+        }
+    }
+
+    /// Whether zones of this kind have codes of this form.
+    pub const fn has(self, code: Code) -> bool {
+        match self {
+            Self::Base => code.is_clc(),
+            Self::County => code.is_county(),
+            Self::Public | Self::Marine | Self::Fire => !code.is_clc() && !code.is_county(),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = ZoneKindError;
+    fn from_str(text: &str) -> Result<Self, ZoneKindError> {
+        let kind = Self::ALL.into_iter().find(|kind| kind.name() == text);
+        kind.ok_or_else(|| ZoneKindError(text.to_owned()))
+    }
+}
+
+/// A zone that alerts are issued for. Fields that its source does not give are absent.
+///
+/// It serializes as a GeoJSON Feature: `clcCode` or `ugcCode`, `kind`, `nameEn`, `nameFr`,
+/// `areaKm2` and `centroid` are properties, and the geometry is null if no polygon is known.
+///
+/// ```
+/// use mesonet::{LonLat, zone};
+/// use mesonet::zone::Zone;
+/// let zone = Zone {
+///     centroid: Some(LonLat::new(-82.7, 42.1)?),
+///     name_en: Some("Windsor".to_owned()),
+///     ..Zone::new("041420".parse()?, zone::Kind::Base)
+/// };
+/// assert_eq!(
+///     serde_json::to_string(&zone)?,
+///     r#"{"type":"Feature","id":"041420","geometry":null,"properties":{"clcCode":"041420","#.to_owned()
+///         + r#""kind":"base","nameEn":"Windsor","centroid":{"lat":42.1,"lon":-82.7}}}"#,
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zone {
+    /// Code.
+    pub code: Code,
+    /// Kind.
+    pub kind: Kind,
+    /// Name in English.
+    pub name_en: Option<String>,
+    /// Name in French.
+    pub name_fr: Option<String>,
+    /// A point in the middle, as the source gives it.
+    pub centroid: Option<LonLat>,
+    /// Area in square kilometres, as the source gives it.
+    pub area_km2: Option<f64>,
+    /// Outline.
+    pub geometry: Option<MultiPolygon>,
+}
+
+impl Zone {
+    /// Creates a zone with nothing else known.
+    pub const fn new(code: Code, kind: Kind) -> Self {
+        Self {
+            code,
+            kind,
+            name_en: None,
+            name_fr: None,
+            centroid: None,
+            area_km2: None,
+            geometry: None,
+        }
+    }
+
+    /// Updates the zone with the fields of a newer description, keeping the rest.
+    fn update(&mut self, newer: Self) {
+        let Self { code: _, kind: _, name_en, name_fr, centroid, area_km2, geometry } = newer;
+        self.name_en = name_en.or(self.name_en.take());
+        self.name_fr = name_fr.or(self.name_fr.take());
+        self.centroid = centroid.or(self.centroid);
+        self.area_km2 = area_km2.or(self.area_km2);
+        self.geometry = geometry.or(self.geometry.take());
+    }
+}
+
+impl Serialize for Zone {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Place {
+            lat: f64,
+            lon: f64,
+        }
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Properties<'a> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            clc_code: Option<Code>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            ugc_code: Option<Code>,
+            kind: Kind,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            name_en: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            name_fr: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            area_km2: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            centroid: Option<Place>,
+        }
+        let is_clc = self.code.is_clc();
+        let properties = Properties {
+            clc_code: is_clc.then_some(self.code),
+            ugc_code: (!is_clc).then_some(self.code),
+            kind: self.kind,
+            name_en: self.name_en.as_deref(),
+            name_fr: self.name_fr.as_deref(),
+            area_km2: self.area_km2,
+            centroid: self.centroid.map(|at| Place { lat: at.lat(), lon: at.lon() }),
+        };
+        let mut feature = serializer.serialize_struct("Feature", 4)?;
+        feature.serialize_field("type", "Feature")?;
+        feature.serialize_field("id", &self.code)?;
+        feature.serialize_field("geometry", &self.geometry)?;
+        feature.serialize_field("properties", &properties)?;
+        feature.end()
+    }
+}
+
+/// A set of zones, searchable by code, box and point.
+///
+/// ```
+/// use mesonet::{LonLat, zone};
+/// use mesonet::zone::{Zone, Zones};
+/// let square = r#"{"type":"Polygon","coordinates":[[[-98,35],[-97,35],[-97,36],[-98,36],[-98,35]]]}"#;
+/// let zone = |kind| -> Result<_, Box<dyn std::error::Error>> {
+///     let geometry = Some(serde_json::from_str(square)?);
+///     Ok(Zone { geometry, ..Zone::new("OKZ025".parse()?, kind) })
+/// };
+/// let zones = Zones::new([zone(zone::Kind::Fire)?, zone(zone::Kind::Public)?]);
+/// let code = "OKZ025".parse()?;
+/// assert_eq!(zones.get(code).map(|zone| zone.kind), Some(zone::Kind::Public));
+/// assert_eq!(zones.of_kind(code, zone::Kind::Fire).map(|zone| zone.kind), Some(zone::Kind::Fire));
+/// assert_eq!(zones.at(LonLat::new(-97.5, 35.5)?).count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Zones {
+    /// Sorted by kind and code.
+    zones: Vec<Zone>,
+    places: HashMap<(Code, Kind), u32>,
+    by_box: RTree<GeomWithData<Rectangle<[f64; 2]>, u32>>,
+    /// The version, if known, as from a bundle.
+    pub(crate) version: Option<String>,
+}
+
+impl Zones {
+    /// Collects zones by kind and code. If a zone comes twice, the later one adds to the earlier
+    /// one and wins field by field; the geometry counts as one field.
+    pub fn new(zones: impl IntoIterator<Item = Zone>) -> Self {
+        let mut all: Vec<Zone> = zones.into_iter().collect();
+        // The sort is stable: later descriptions of a zone stay later.
+        all.sort_by_key(|zone| (zone.kind, zone.code));
+        all.dedup_by(|later, kept| {
+            let same = (later.kind, later.code) == (kept.kind, kept.code);
+            if same {
+                kept.update(std::mem::replace(later, Zone::new(kept.code, kept.kind)));
+            }
+            same
+        });
+        let places = (0_u32..).zip(&all).map(|(i, zone)| ((zone.code, zone.kind), i)).collect();
+        let boxes = (0_u32..).zip(&all).flat_map(|(i, zone)| {
+            zone.geometry.iter().flat_map(MultiPolygon::bounds).map(move |[w, s, e, n]| {
+                GeomWithData::new(Rectangle::from_corners([w, s], [e, n]), i)
+            })
+        });
+        let by_box = RTree::bulk_load(boxes.collect());
+        Self { zones: all, places, by_box, version: None }
+    }
+
+    /// Returns the zone with a code; if a forecast zone and a fire weather zone share it, the
+    /// forecast zone.
+    pub fn get(&self, code: Code) -> Option<&Zone> {
+        Kind::ALL.into_iter().find_map(|kind| self.of_kind(code, kind))
+    }
+
+    /// Returns the zone with a code and a kind.
+    pub fn of_kind(&self, code: Code, kind: Kind) -> Option<&Zone> {
+        self.position(code, kind).map(|i| &self.zones[i])
+    }
+
+    /// Returns the position in [`iter`](Self::iter) of the zone with a code and a kind.
+    pub fn position(&self, code: Code, kind: Kind) -> Option<usize> {
+        self.places.get(&(code, kind)).map(|&i| i as usize)
+    }
+
+    /// Returns all zones, sorted by kind and code.
+    pub fn iter(&self) -> std::slice::Iter<'_, Zone> {
+        self.zones.iter()
+    }
+
+    /// Returns the number of zones.
+    pub fn len(&self) -> usize {
+        self.zones.len()
+    }
+
+    /// Whether there are no zones.
+    pub fn is_empty(&self) -> bool {
+        self.zones.is_empty()
+    }
+
+    /// Returns the zones that intersect a box, sorted by kind and code. Zones without a polygon are
+    /// never included: a centroid does not show how far a zone reaches.
+    pub fn in_box(&self, bbox: BBox) -> impl Iterator<Item = &Zone> {
+        let spans = bbox.spans().into_iter().flatten();
+        let found = spans.flat_map(move |(from, to)| {
+            let envelope = AABB::from_corners([from, bbox.min_lat()], [to, bbox.max_lat()]);
+            self.by_box.locate_in_envelope_intersecting(envelope).map(|part| part.data)
+        });
+        self.of_parts(found, move |geometry| geometry.intersects(bbox))
+    }
+
+    /// Returns the zones at a point, borders included, sorted by kind and code. Zones without a
+    /// polygon are never included.
+    pub fn at(&self, at: LonLat) -> impl Iterator<Item = &Zone> {
+        let antimeridian = (at.lon().abs() == 180.0).then_some(-at.lon());
+        let found = std::iter::once(at.lon()).chain(antimeridian).flat_map(move |lon| {
+            let envelope = AABB::from_point([lon, at.lat()]);
+            self.by_box.locate_in_envelope_intersecting(envelope).map(|part| part.data)
+        });
+        self.of_parts(found, move |geometry| geometry.contains(at))
+    }
+
+    /// Returns the distinct zones that pass a test, given the parts found by their boxes.
+    fn of_parts(
+        &self,
+        found: impl Iterator<Item = u32>,
+        passes: impl Fn(&MultiPolygon) -> bool,
+    ) -> impl Iterator<Item = &Zone> {
+        let mut found: Vec<u32> = found.collect();
+        found.sort_unstable();
+        found.dedup();
+        let zones = found.into_iter().map(|i| &self.zones[i as usize]);
+        zones.filter(move |zone| zone.geometry.as_ref().is_some_and(&passes))
+    }
+}
+
+impl<'a> IntoIterator for &'a Zones {
+    type Item = &'a Zone;
+    type IntoIter = std::slice::Iter<'a, Zone>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+#[path = "zone_tests.rs"]
+mod tests;

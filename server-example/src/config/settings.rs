@@ -1,0 +1,255 @@
+//! Every setting: its name, meaning, default, environment variable, and the group it belongs to.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use mesonet::access::Plan;
+use mesonet::query::Caps;
+use mesonet::store::EmbeddedOptions;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::fetch::FetchConfig;
+use crate::replay_start::ReplayStart;
+
+/// Makes [`Config`], which has every setting, and the flags of each group, which have those that
+/// were given. A setting without a default is an `Option`; the text after `by default` is for its
+/// help.
+macro_rules! settings {
+    ($(
+        $(#[$group:meta])* $Flags:ident, $heading:literal $(, with { $($own:tt)* })? {$(
+            $(#[doc = $doc:literal])+
+            $(#[arg($($arg:tt)+)])?
+            $name:ident: $type:ty $(= $default:expr)?, $env:literal, $value:literal
+            $(, by default $without:literal)?;
+        )*}
+    )*) => {
+        /// The settings of a server.
+        ///
+        /// The name of a field is its key in the file; the environment variable and the flag follow
+        /// from it: `max_cells`, `MESONET_MAX_CELLS` and `--max-cells`.
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Config {
+            $($(
+                $(#[doc = $doc])+
+                $(#[doc = concat!("\n\n`None`: ", $without, ".")])?
+                pub $name: setting_type!($type $(, $default)?),
+            )*)*
+            /// What is fetched, in `[[fetch]]` tables of the configuration file only; nothing is
+            /// fetched without one.
+            pub fetch: Vec<FetchConfig>,
+        }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self { $($($name: default_value!($($default)?),)*)* fetch: Vec::new() }
+            }
+        }
+
+        $(
+            $(#[$group])*
+            #[derive(Clone, Debug, Default, Args, Serialize)]
+            pub struct $Flags {
+                $($($own)*)?
+                $(
+                    $(#[doc = $doc])+
+                    #[arg(
+                        long, env = $env, value_name = $value, help_heading = $heading,
+                        help = help(
+                            concat!($($doc),+),
+                            default_text!($type $(= $default)? $(, $without)?),
+                        ),
+                        $($($arg)+)?
+                    )]
+                    #[serde(skip_serializing_if = "Option::is_none")]
+                    pub $name: Option<$type>,
+                )*
+            }
+        )*
+    };
+}
+
+macro_rules! setting_type {
+    ($type:ty) => { Option<$type> };
+    ($type:ty, $default:expr) => { $type };
+}
+
+macro_rules! default_value {
+    () => {
+        None
+    };
+    ($default:expr) => {
+        $default
+    };
+}
+
+macro_rules! default_text {
+    ($type:ty = $default:expr) => {
+        &shown::<$type>(&$default)
+    };
+    ($type:ty, $without:literal) => {
+        $without
+    };
+}
+
+settings! {
+    /// Which record, and where its settings are: flags of every command.
+    RecordFlags, "Record", with {
+        /// Configuration file (TOML); its keys are the long flags of serve with _ for -
+        #[arg(long, env = "MESONET_CONFIG", value_name = "FILE", help_heading = "Record")]
+        #[serde(skip)]
+        pub config: Option<PathBuf>,
+    } {
+        /// Folder of the record; serve and ingest create it
+        data: PathBuf = "mesonet-data".into(), "MESONET_DATA", "DIR";
+    }
+
+    /// How far back the record is kept.
+    KeepFlags, "Record" {
+        /// How long readings and alerts are kept, in days or hours, for example 400d
+        retention: String, "MESONET_RETENTION", "SPAN", by default "forever";
+    }
+
+    /// The store on disk.
+    StoreFlags, "Record" {
+        /// Number of fresh readings at which they are sealed into a segment file
+        seal_readings: usize = EmbeddedOptions::default().seal_readings,
+            "MESONET_SEAL_READINGS", "N";
+    }
+
+    /// The service: its address, its paths, its clock and its callers.
+    ServiceFlags, "Service" {
+        /// Address and port to listen on
+        listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080)), "MESONET_LISTEN", "ADDR";
+        /// Path prefix of the observation service
+        api_prefix: String = "/api/v1".into(), "MESONET_API_PREFIX", "PATH";
+        /// Path prefix of the model service, /models and /capabilities; empty is the root
+        model_prefix: String = String::new(), "MESONET_MODEL_PREFIX", "PATH";
+        /// Sites whose pages may call the service from a browser, comma-separated
+        #[arg(value_delimiter = ',')]
+        cors_origins: Vec<String> = Vec::new(), "MESONET_CORS_ORIGINS", "ORIGINS";
+        /// Where the clock starts: an ISO 8601 instant, "sample" for the newest reading of the
+        /// sample, "live" for real time
+        now: ReplayStart, "MESONET_NOW", "TIME|sample|live",
+            by default "sample if the record holds nothing but the sample, else live";
+        /// For development: callers are treated as having this plan (none, free, pro, commercial);
+        /// only on a loopback address
+        assume_plan: Plan = Plan::None, "MESONET_ASSUME_PLAN", "PLAN";
+        /// Log level: off, error, warn, info, debug or trace
+        log: String = "info".into(), "MESONET_LOG", "LEVEL";
+    }
+
+    /// Limits and catalogues that readings, products and runs are made with.
+    CatalogueFlags, "Catalogues" {
+        /// Limits of the quality checks (TOML), which override the built-in ones
+        limits: PathBuf, "MESONET_LIMITS", "FILE", by default "none";
+        /// Raster products (TOML), which override the built-in ones
+        products: PathBuf, "MESONET_PRODUCTS", "FILE", by default "none";
+        /// Sources of model output (TOML), which override the built-in ones
+        models: PathBuf, "MESONET_MODELS", "FILE", by default "none";
+    }
+
+    /// The zones that alerts are issued for.
+    ZoneFlags, "Catalogues" {
+        /// Files of alert zones (.shp, .geojson), comma-separated, which override the built-in ones
+        #[arg(value_delimiter = ',')]
+        zones: Vec<PathBuf> = Vec::new(), "MESONET_ZONES", "FILES";
+    }
+
+    /// How feed files come in while the server runs.
+    FeedFlags, "Feeds" {
+        /// Folder from which feed files are read as they arrive, then moved to done/ or failed/ in
+        /// it
+        watch: PathBuf, "MESONET_WATCH", "DIR", by default "none";
+        /// Whether files stay in that folder after they are read
+        watch_keep: bool = false, "MESONET_WATCH_KEEP", "BOOL";
+        /// SHA-256 of the keys with which feed files may be pushed (see push-key), comma-separated
+        #[arg(value_delimiter = ',')]
+        ingest_key_hashes: Vec<String> = Vec::new(), "MESONET_INGEST_KEY_HASHES", "HASHES";
+        /// Largest feed file that can be pushed
+        max_ingest_bytes: u64 = 64 << 20, "MESONET_MAX_INGEST_BYTES", "BYTES";
+    }
+
+    /// What one request may cost.
+    RequestFlags, "Requests" {
+        /// Maximum number of cells in a readings answer
+        max_cells: u64 = Caps::default().cells, "MESONET_MAX_CELLS", "N";
+        /// Maximum number of time positions in a readings answer
+        max_positions: u64 = Caps::default().positions, "MESONET_MAX_POSITIONS", "N";
+        /// Maximum number of station ids in a request
+        max_station_ids: usize = 5_000, "MESONET_MAX_STATION_IDS", "N";
+        /// Maximum number of values in a series of the model service
+        max_model_values: usize = 1_000_000, "MESONET_MAX_MODEL_VALUES", "N";
+        /// Longest request body
+        max_body_bytes: usize = 1 << 20, "MESONET_MAX_BODY_BYTES", "BYTES";
+        /// Memory for answers that are being computed or sent
+        answer_memory_bytes: usize = 512 << 20, "MESONET_ANSWER_MEMORY_BYTES", "BYTES";
+    }
+
+    /// Who may connect, and for how long.
+    ConnectionFlags, "Connections" {
+        /// Maximum number of connections; fewer if the process may open fewer files
+        max_connections: usize = 4_096, "MESONET_MAX_CONNECTIONS", "N";
+        /// Maximum number of connections of one address (IPv6: of one /64); behind a proxy, set it
+        /// to the total
+        max_address_connections: usize, "MESONET_MAX_ADDRESS_CONNECTIONS", "N",
+            by default "a quarter of all";
+        /// How long the head of a request may take
+        head_timeout_s: u64 = 10, "MESONET_HEAD_TIMEOUT_S", "SECONDS";
+        /// How long a connection may be idle between requests; behind a proxy, longer than the
+        /// proxy keeps it
+        idle_timeout_s: u64 = 75, "MESONET_IDLE_TIMEOUT_S", "SECONDS";
+        /// How fast a caller must send its body and read its answer, on average over 20 s
+        min_bytes_per_s: u64 = 4_096, "MESONET_MIN_BYTES_PER_S", "BYTES";
+    }
+}
+
+/// The flags of `serve`: every group. Each flag has an environment variable and a key in the
+/// configuration file.
+#[derive(Clone, Debug, Default, Args, Serialize)]
+#[allow(missing_docs, reason = "each field is the group that its type describes")]
+pub struct Flags {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub record: RecordFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub keep: KeepFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub store: StoreFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub service: ServiceFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub catalogues: CatalogueFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub zones: ZoneFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub feeds: FeedFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub requests: RequestFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub connections: ConnectionFlags,
+}
+
+/// Formats the help of a flag. The lines of a doc comment begin with a space, so they join.
+fn help(meaning: &str, default: &str) -> String {
+    format!("{} [default: {default}]", meaning.trim_start())
+}
+
+/// Formats a default as it is written in the configuration file, a text without its quotes.
+fn shown<T: Serialize>(default: &T) -> String {
+    match serde_json::json!(default) {
+        Value::String(text) if !text.is_empty() => text,
+        Value::String(_) | Value::Array(_) => "none".to_owned(),
+        other => other.to_string(),
+    }
+}

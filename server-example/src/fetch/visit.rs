@@ -1,0 +1,290 @@
+//! One poll under way: its requests, a few at once, and what becomes of them.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::client::{Answer, Client, RequestError, Validators};
+use super::settings::FetchConfig;
+use super::{Delivery, FetchedFile, Sink, Unavailable};
+
+/// Consecutive failures that end a poll: then it is not just one broken file.
+const MAX_FAILURES_IN_A_ROW: u32 = 8;
+
+/// Files that are handed on together: a store takes many for the price of one.
+const PART_FILES: usize = 256;
+
+/// Bytes after which a part is handed on. It may hold one more file for each connection.
+const PART_BYTES: u64 = 64 << 20;
+
+/// What one poll did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    /// Requests for files.
+    pub asked: u64,
+    /// Files that were taken in.
+    pub taken: u64,
+    /// Files that were still the known version.
+    pub unchanged: u64,
+    /// Files that arrived complete but could not be read.
+    pub unreadable: u64,
+    /// Files that could not be fetched. They are tried again.
+    pub failed: u64,
+    /// Files that failed so often that they were given up.
+    pub given_up: u64,
+    /// Folders whose listing was read.
+    pub listed: u64,
+    /// Reports of the files.
+    pub reports: u64,
+    /// Readings of the files.
+    pub readings: u64,
+    /// Why the poll was cut short, if it was.
+    pub stopped: Option<String>,
+}
+
+/// A file to request.
+#[derive(Clone, Debug)]
+pub(super) struct FileJob {
+    pub name: String,
+    pub address: String,
+    pub known: Validators,
+}
+
+/// The outcome of a request for a file.
+pub(super) enum FileOutcome {
+    Done {
+        validators: Validators,
+        fresh_ms: Option<i64>,
+    },
+    Failed,
+    /// The poll ended first: nothing is known about the file.
+    NotReached,
+}
+
+impl AsRef<FileJob> for FileJob {
+    fn as_ref(&self) -> &FileJob {
+        self
+    }
+}
+
+/// Why a poll ended before everything was requested.
+pub(super) enum Cause {
+    Busy { status: u16, retry_after_ms: Option<i64> },
+    Other(String),
+}
+
+/// One poll under way, shared by the requesting threads.
+pub(super) struct Visit<'a> {
+    pub now_ms: i64,
+    pub config: &'a FetchConfig,
+    pub client: &'a Client,
+    sink: &'a dyn Sink,
+    cause: Mutex<Option<Cause>>,
+    stop_requested: &'a AtomicBool,
+    failures_in_a_row: AtomicU32,
+    pub round: Mutex<Round>,
+}
+
+impl<'a> Visit<'a> {
+    pub(super) fn new(
+        now_ms: i64,
+        config: &'a FetchConfig,
+        client: &'a Client,
+        sink: &'a dyn Sink,
+        stop_requested: &'a AtomicBool,
+    ) -> Self {
+        Self {
+            now_ms,
+            config,
+            client,
+            sink,
+            cause: Mutex::default(),
+            stop_requested,
+            failures_in_a_row: AtomicU32::new(0),
+            round: Mutex::default(),
+        }
+    }
+
+    /// Returns what the poll did, and why it ended early if it did.
+    pub(super) fn end(self) -> (Round, Option<Cause>) {
+        let round = self.round.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (round, self.cause.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Visit<'_> {
+    /// Requests files and hands on what arrived, in parts; calls `done` for each.
+    pub(super) fn fetch<T: AsRef<FileJob> + Send>(
+        &self,
+        mut jobs: Vec<T>,
+        mut done: impl FnMut(T, FileOutcome),
+    ) {
+        while !jobs.is_empty() && self.goes_on() {
+            let bytes = AtomicU64::new(0);
+            let parts = jobs.len().min(PART_FILES);
+            let rest = jobs.split_off(parts);
+            let (got, mut left) = self.each(jobs, |job| {
+                // The memory of one part is bounded, over all its files together.
+                if bytes.load(Ordering::Relaxed) > PART_BYTES {
+                    return None;
+                }
+                let answer = self.file(job.as_ref());
+                let length =
+                    answer.as_ref().and_then(|answer| answer.as_ref().ok()?.bytes.as_ref());
+                bytes.fetch_add(length.map_or(0, |bytes| bytes.len() as u64), Ordering::Relaxed);
+                answer
+            });
+            left.extend(rest);
+            jobs = left;
+            for (job, outcome) in self.hand_on(got) {
+                done(job, outcome);
+            }
+        }
+        for job in jobs {
+            done(job, FileOutcome::NotReached);
+        }
+    }
+
+    /// Requests one file. `None` if this ends the poll.
+    fn file(&self, job: &FileJob) -> Option<Result<Answer, ()>> {
+        let answer = self.client.get(&job.address, self.config.source.accept(), &job.known);
+        let mut round = locked(&self.round);
+        round.asked += 1;
+        match answer {
+            Ok(answer) => {
+                self.failures_in_a_row.store(0, Ordering::Relaxed);
+                round.unchanged += u64::from(answer.bytes.is_none());
+                Some(Ok(answer))
+            }
+            Err(error) => {
+                round.failed += 1;
+                drop(round);
+                tracing::warn!("{} {}: {error}", self.config.source, job.address);
+                self.fail(error).then_some(Err(()))
+            }
+        }
+    }
+
+    /// Hands files to the sink. If the store takes nothing, the poll ends and they are requested
+    /// again in the next.
+    fn hand_on<T: AsRef<FileJob>>(
+        &self,
+        got: Vec<(T, Result<Answer, ()>)>,
+    ) -> Vec<(T, FileOutcome)> {
+        let files: Vec<FetchedFile<'_>> = got
+            .iter()
+            .filter_map(|(job, answer)| {
+                let FileJob { name, address, .. } = job.as_ref();
+                let bytes = answer.as_ref().ok()?.bytes.as_deref()?;
+                Some(FetchedFile { name, address, bytes })
+            })
+            .collect();
+        let delivery =
+            Delivery { files: &files, received_ms: self.now_ms, kind: self.config.kind() };
+        let is_taken = files.is_empty() || self.deliver(&delivery);
+        got.into_iter()
+            .map(|(job, answer)| match answer {
+                Err(()) => (job, FileOutcome::Failed),
+                Ok(Answer { bytes: Some(_), .. }) if !is_taken => (job, FileOutcome::NotReached),
+                Ok(Answer { validators, fresh_ms, .. }) => {
+                    (job, FileOutcome::Done { validators, fresh_ms })
+                }
+            })
+            .collect()
+    }
+
+    fn deliver(&self, delivery: &Delivery<'_>) -> bool {
+        match self.sink.take(delivery) {
+            Ok(taken) => {
+                let mut round = locked(&self.round);
+                round.unreadable += taken.faults.len() as u64;
+                round.taken +=
+                    (delivery.files.len() - taken.faults.len().min(delivery.files.len())) as u64;
+                round.reports += taken.reports;
+                round.readings += taken.readings;
+                for fault in taken.faults {
+                    tracing::warn!("{} {fault}", self.config.source);
+                }
+                true
+            }
+            Err(Unavailable(reason)) => {
+                self.stop(Cause::Other(reason));
+                false
+            }
+        }
+    }
+
+    /// Whether the poll goes on after a failed request.
+    pub(super) fn fail(&self, error: RequestError) -> bool {
+        if error.is_of_the_host() {
+            self.stop(match error {
+                RequestError::Busy { status, retry_after_ms } => {
+                    Cause::Busy { status, retry_after_ms }
+                }
+                error => Cause::Other(error.to_string()),
+            });
+            return false;
+        }
+        // A missing file is an answer like any other.
+        if !matches!(error, RequestError::Missing(_)) {
+            let failures = self.failures_in_a_row.fetch_add(1, Ordering::Relaxed) + 1;
+            if failures >= MAX_FAILURES_IN_A_ROW {
+                self.stop(Cause::Other(format!("{failures} failures in a row, last: {error}")));
+            }
+        }
+        true
+    }
+
+    /// Ends the poll: nothing more is requested.
+    pub(super) fn stop_for(&self, reason: String) {
+        self.stop(Cause::Other(reason));
+    }
+
+    fn stop(&self, cause: Cause) {
+        locked(&self.cause).get_or_insert(cause);
+    }
+
+    pub(super) fn goes_on(&self) -> bool {
+        if self.stop_requested.load(Ordering::Relaxed) {
+            self.stop(Cause::Other("told to stop".to_owned()));
+        }
+        locked(&self.cause).is_none()
+    }
+
+    /// Runs `work` for each item, a few at once, until the poll ends. Returns the results, in the
+    /// order of the items, and the items left.
+    pub(super) fn each<T: Send, R: Send>(
+        &self,
+        items: Vec<T>,
+        work: impl Fn(&T) -> Option<R> + Sync,
+    ) -> (Vec<(T, R)>, Vec<T>) {
+        let threads = self.config.connections.min(items.len());
+        let items = Mutex::new(items.into_iter().enumerate());
+        let done = Mutex::new(Vec::new());
+        let left = Mutex::new(Vec::new());
+        let worker = || {
+            while self.goes_on() {
+                let Some((at, item)) = locked(&items).next() else { break };
+                match work(&item) {
+                    Some(result) => locked(&done).push((at, item, result)),
+                    None => locked(&left).push(item),
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(worker);
+            }
+        });
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_by_key(|&(at, ..)| at);
+        let mut left = left.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let unreached = items.into_inner().unwrap_or_else(PoisonError::into_inner);
+        left.extend(unreached.map(|(_, item)| item));
+        (done.into_iter().map(|(_, item, result)| (item, result)).collect(), left)
+    }
+}
+
+/// Locks a mutex even if it is poisoned: a thread that panicked left counters, not half-done work.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

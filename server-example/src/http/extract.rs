@@ -1,0 +1,345 @@
+//! Extracts query parameters and JSON bodies; refusals are bare JSON strings.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use mesonet::time::parse_instant;
+use mesonet::{BBox, LonLat};
+use serde::de::DeserializeOwned;
+
+use super::encoding::{preferences, weight};
+use crate::door::{Pace, ReceiveError, receive};
+use crate::error::ApiError;
+use crate::work::Workers;
+
+/// Longest query string that is read, in bytes: 2,000 zone codes with escaped commas are 18,000.
+const MAX_QUERY: usize = 32_768;
+
+/// The parameters of the query string. An endpoint ignores those it does not know.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+impl Query {
+    fn parse(text: &str) -> Result<Self, ApiError> {
+        if text.len() > MAX_QUERY {
+            return Err(ApiError::BadRequest(format!(
+                "the query string is {} bytes long; the limit is {MAX_QUERY}",
+                text.len()
+            )));
+        }
+        let pairs = form_urlencoded::parse(text.as_bytes());
+        Ok(Self { pairs: pairs.map(|(name, value)| (name.into(), value.into())).collect() })
+    }
+
+    /// Returns every value of a parameter that may be repeated.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.pairs.iter().filter(move |pair| pair.0 == name).map(|pair| &*pair.1)
+    }
+
+    /// Returns the value of a parameter that may be given once.
+    ///
+    /// # Errors
+    /// It is repeated, even with the same value.
+    pub fn one(&self, name: &str) -> Result<Option<&str>, ApiError> {
+        let mut values = self.all(name);
+        let first = values.next();
+        match values.count() {
+            0 => Ok(first),
+            more => Err(ApiError::BadRequest(format!(
+                "{name} is given {} times; it must be given only once",
+                more + 1
+            ))),
+        }
+    }
+
+    /// Returns a parameter parsed by the library.
+    ///
+    /// # Errors
+    /// It is repeated, or the library refuses it.
+    pub fn read<T, E: Into<mesonet::Error>>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<Option<T>, ApiError> {
+        Ok(self.one(name)?.map(read).transpose()?)
+    }
+
+    /// Returns an instant, milliseconds since 1970. An unescaped `+` arrives as a space, so a space
+    /// is read as the `+` of an offset.
+    ///
+    /// # Errors
+    /// It is repeated or not an ISO 8601 instant.
+    pub fn instant(&self, name: &str) -> Result<Option<i64>, ApiError> {
+        self.read(name, |text| parse_instant(&text.replace(' ', "+")))
+    }
+
+    /// Returns a required instant, milliseconds since 1970.
+    ///
+    /// # Errors
+    /// It is missing, repeated or not an ISO 8601 instant.
+    pub fn needed_instant(&self, name: &str) -> Result<i64, ApiError> {
+        self.instant(name)?.ok_or_else(|| missing(name))
+    }
+
+    /// Returns the names in a parameter that may be repeated, comma-separated.
+    pub fn list(&self, name: &str) -> impl Iterator<Item = &str> {
+        let texts = self.all(name).flat_map(|list| list.split(',')).map(str::trim);
+        texts.filter(|text| !text.is_empty())
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// It is repeated or not a number.
+    pub fn number(&self, name: &str) -> Result<Option<f64>, ApiError> {
+        let number = |text: &str| {
+            f64::from_str(text).map_err(|_| {
+                ApiError::BadRequest(format!("{name} must be a number; got \"{text}\""))
+            })
+        };
+        self.one(name)?.map(number).transpose()
+    }
+
+    /// Returns an index into a list, counted from 0.
+    ///
+    /// # Errors
+    /// It is repeated, or not a non-negative integer.
+    pub fn index(&self, name: &str) -> Result<Option<usize>, ApiError> {
+        let index = |text: &str| {
+            // A sign would be read too.
+            let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse().ok().filter(|_| is_plain).ok_or_else(|| {
+                ApiError::BadRequest(format!(
+                    "{name} must be a non-negative integer; got \"{text}\""
+                ))
+            })
+        };
+        self.one(name)?.map(index).transpose()
+    }
+
+    /// Returns a required index into a list, counted from 0.
+    ///
+    /// # Errors
+    /// It is missing, repeated, or not a non-negative integer.
+    pub fn needed_index(&self, name: &str) -> Result<usize, ApiError> {
+        self.index(name)?.ok_or_else(|| missing(name))
+    }
+
+    /// A place, by `lat` and `lon`.
+    ///
+    /// # Errors
+    /// One is given without the other, repeated, not a number, or off the globe.
+    pub fn place(&self) -> Result<Option<LonLat>, ApiError> {
+        match (self.number("lat")?, self.number("lon")?) {
+            (None, None) => Ok(None),
+            (Some(lat), Some(lon)) => Ok(Some(LonLat::new(lon, lat)?)),
+            _ => Err(ApiError::BadRequest("a place needs both lat and lon, or neither".to_owned())),
+        }
+    }
+
+    /// A box of four sides.
+    ///
+    /// # Errors
+    /// A side is missing, repeated, not a number, or off the globe.
+    pub fn bbox(&self) -> Result<Option<BBox>, ApiError> {
+        const SIDES: [&str; 4] = ["minLat", "minLon", "maxLat", "maxLon"];
+        let mut sides = [None; 4];
+        for (side, name) in sides.iter_mut().zip(SIDES) {
+            *side = self.number(name)?;
+        }
+        match sides {
+            [None, None, None, None] => Ok(None),
+            [Some(min_lat), Some(min_lon), Some(max_lat), Some(max_lon)] => {
+                Ok(Some(BBox::new(min_lon, min_lat, max_lon, max_lat)?))
+            }
+            _ => {
+                let given = SIDES.into_iter().zip(sides).filter(|(_, side)| side.is_some());
+                let given: Vec<&str> = given.map(|(name, _)| name).collect();
+                Err(ApiError::BadRequest(format!(
+                    "a box needs all of {}; got only {}",
+                    SIDES.join(", "),
+                    given.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+/// The error for a required parameter that is not given.
+pub fn missing(name: &str) -> ApiError {
+    ApiError::BadRequest(format!("{name} is required"))
+}
+
+impl<S: Sync> FromRequestParts<S> for Query {
+    type Rejection = ApiError;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Self::parse(parts.uri.query().unwrap_or_default())
+    }
+}
+
+/// How a body is received.
+pub struct BodyRules {
+    /// Its greatest length, bytes.
+    pub limit: usize,
+    /// How fast the caller must send it.
+    pub pace: Pace,
+    /// The memory that it takes a share of.
+    pub workers: Arc<Workers>,
+}
+
+/// A body in JSON, up to the configured number of bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonBody<T>(pub T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequest<S> for JsonBody<T>
+where
+    BodyRules: FromRef<S>,
+{
+    type Rejection = ApiError;
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let content_type = request.headers().get(header::CONTENT_TYPE);
+        let content_type = content_type
+            .map_or(Cow::Borrowed("none"), |value| String::from_utf8_lossy(value.as_bytes()));
+        if !is_json(&content_type) {
+            return Err(ApiError::BadRequest(format!(
+                "content-type must be application/json; got {content_type}"
+            )));
+        }
+        let encodings = request.headers().get_all(header::CONTENT_ENCODING).iter();
+        let identity = |got: &&HeaderValue| !got.as_bytes().eq_ignore_ascii_case(b"identity");
+        if let Some(got) = encodings.into_iter().find(identity) {
+            return Err(ApiError::Refused(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                format!(
+                    "content-encoding must be identity, or left out; got {}",
+                    String::from_utf8_lossy(got.as_bytes())
+                ),
+            ));
+        }
+        let BodyRules { limit, pace, workers } = BodyRules::from_ref(state);
+        let announced = request.headers().get(header::CONTENT_LENGTH);
+        let announced = announced.and_then(|length| length.to_str().ok()?.parse().ok());
+        let party = request.extensions().get().copied().unwrap_or_default();
+        let bytes = limit.min(announced.unwrap_or(limit));
+        let _memory = workers.turns().memory(party, bytes).await;
+        let body =
+            receive(request.into_body(), limit, pace).await.map_err(|error| match error {
+                ReceiveError::TooSlow { .. } => {
+                    ApiError::Refused(StatusCode::REQUEST_TIMEOUT, error.to_string())
+                }
+                error => ApiError::BadRequest(error.to_string()),
+            })?;
+        let refuse = |text: &dyn Display| {
+            ApiError::BadRequest(format!(
+                "the body must be a JSON object of the expected form: {text}"
+            ))
+        };
+        // serde would also take an array for an object, field by field.
+        if !body.trim_ascii_start().starts_with(b"{") {
+            return Err(refuse(&"it does not start with {"));
+        }
+        serde_json::from_slice(&body).map(Self).map_err(|error| refuse(&error))
+    }
+}
+
+/// Returns which of the offered media types the caller prefers, by its `Accept`. The first one is
+/// for a caller who names none of them, and wins ties.
+pub fn accepted_media_type(headers: &HeaderMap, offered: &[&str]) -> usize {
+    let mut best = (0, 0.0);
+    for (name, parameters) in preferences(headers, header::ACCEPT) {
+        let Some(place) = offered.iter().position(|offered| *offered == name) else { continue };
+        let mut parameters = parameters.into_iter().flat_map(|parameters| parameters.split(';'));
+        let given = parameters.find(|parameter| parameter.trim().starts_with("q="));
+        let weight = given.map_or(1.0, |parameter| weight(parameter).unwrap_or(0.0));
+        if weight > best.1 || weight == best.1 && place < best.0 {
+            best = (place, weight);
+        }
+    }
+    best.0
+}
+
+/// `application/json` or `application/….+json`, with or without parameters.
+fn is_json(content_type: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || kind.starts_with("application/") && kind.ends_with("+json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_that_may_be_given_once_may_not_be_repeated() {
+        let query = Query::parse("end=x&start=a&start=a").unwrap();
+        assert_eq!(query.one("end"), Ok(Some("x")));
+        assert_eq!(query.one("step"), Ok(None));
+        assert_eq!(
+            query.one("start"),
+            Err(ApiError::BadRequest(
+                "start is given 2 times; it must be given only once".to_owned()
+            ))
+        );
+    }
+
+    #[test]
+    fn a_plus_that_became_a_blank_is_still_an_offset() {
+        for text in ["2024-08-03T23:19:00+02:00", "2024-08-03T23:19:00%2B02:00"] {
+            let query = Query::parse(&format!("end={text}")).unwrap();
+            assert_eq!(query.instant("end"), Ok(Some(1_722_719_940_000)));
+        }
+    }
+
+    #[test]
+    fn a_list_is_repeated_or_comma_separated_and_what_is_empty_is_left_out() {
+        let query = Query::parse("codes=a,%20b&lang=en&codes=,c,").unwrap();
+        assert_eq!(query.list("codes").collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert_eq!(query.list("names").count(), 0);
+    }
+
+    #[test]
+    fn a_query_string_has_a_longest_length() {
+        assert!(Query::parse(&"x".repeat(MAX_QUERY)).is_ok());
+        assert_eq!(
+            Query::parse(&"x".repeat(MAX_QUERY + 1)),
+            Err(ApiError::BadRequest(
+                "the query string is 32769 bytes long; the limit is 32768".to_owned()
+            ))
+        );
+    }
+
+    #[test]
+    fn the_media_type_that_is_liked_best_wins_and_the_first_one_where_none_is_named() {
+        let accepted = |lines: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(header::ACCEPT, line.parse().unwrap());
+            }
+            accepted_media_type(&headers, &["text/csv", "a/b", "a/c"])
+        };
+        for none in [&[][..], &["*/*"], &["text/html"], &["a/b;q=0"], &["a/b;q=x"], &[";,;"]] {
+            assert_eq!(accepted(none), 0, "{none:?}");
+        }
+        assert_eq!(accepted(&["a/b"]), 1);
+        assert_eq!(accepted(&["A/C; v=1 ; q=0.5"]), 2);
+        assert_eq!(accepted(&["a/b;q=0.5, a/c", "*/*"]), 2);
+        assert_eq!(accepted(&["a/b", "text/csv"]), 0);
+        assert_eq!(accepted(&["a/b, text/csv;q=0.9"]), 1);
+    }
+
+    #[test]
+    fn json_has_several_names() {
+        assert!(is_json("application/json"));
+        assert!(is_json("Application/JSON; charset=utf-8"));
+        assert!(is_json("application/problem+json"));
+        assert!(!is_json("text/json"));
+        assert!(!is_json("application/x-www-form-urlencoded"));
+        assert!(!is_json("none"));
+    }
+}

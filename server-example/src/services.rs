@@ -1,0 +1,204 @@
+//! What requests, fetchers and background work use: stores, products, models, zones.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Once, OnceLock};
+
+use mesonet::store::{AlertStore, Watched};
+use mesonet::{Intake, Store};
+
+use crate::clock::system_ms;
+use crate::ingest::{
+    FileFault, Ingest, IngestError, Lanes, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
+    Reception, Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
+};
+use crate::model_runs::ModelRuns;
+use crate::products::{Inlet, ProductFiles, take_in_sample};
+use crate::record::{Origin, Record};
+use crate::sample::station_tables;
+use crate::until_told::UntilTold;
+use crate::zones::{ZoneSet, ZonesError};
+
+/// The stores of a server and the ways into them.
+pub struct Services {
+    /// The record of stations and readings.
+    pub store: Arc<dyn Store>,
+    /// The alerts.
+    pub alerts: Arc<AlertStore>,
+    /// The store, if it is on disk.
+    record: Option<Record>,
+    /// The intake of the store, with its checks.
+    pub intake: Intake,
+    /// The files of raster products.
+    pub products: ProductFiles,
+    /// The runs of models.
+    pub models: ModelRuns,
+    /// Which files may be read in at the same time.
+    pub(crate) lanes: Lanes,
+    /// Receives the bodies of pushes.
+    pub(crate) reception: Reception,
+    sampled: Sampled,
+    zone_files: Vec<PathBuf>,
+    /// Unpacked when first requested.
+    zones: OnceLock<Arc<ZoneSet>>,
+    /// Set once the server is told to stop.
+    is_stopping: AtomicBool,
+}
+
+/// Done once what belongs to the sample has been created, if it should be.
+struct Sampled {
+    product: Once,
+    models: Once,
+}
+
+impl Services {
+    /// The services over a store.
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        record: Option<Record>,
+        intake: Intake,
+        products: ProductFiles,
+        models: ModelRuns,
+        zone_files: Vec<PathBuf>,
+    ) -> Self {
+        Self {
+            alerts: record.as_ref().map(|record| Arc::clone(record.alerts())).unwrap_or_default(),
+            store,
+            record,
+            intake,
+            products,
+            models,
+            lanes: Lanes::default(),
+            reception: Reception::default(),
+            sampled: Sampled { product: Once::new(), models: Once::new() },
+            zone_files,
+            zones: OnceLock::new(),
+            is_stopping: AtomicBool::new(false),
+        }
+    }
+
+    /// Removes unfinished files of killed processes outside the record.
+    pub(crate) fn remove_unfinished(&self) {
+        let products = self.products.remove_unfinished().map_err(|error| error.to_string());
+        let models = self.models.store().remove_unfinished().map_err(|error| error.to_string());
+        for (what, removed) in [("raster products", products), ("model runs", models)] {
+            match removed {
+                Ok(0) => {}
+                Ok(count) => tracing::info!(
+                    "removed {count} unfinished files of {what}, left by a killed process"
+                ),
+                Err(error) => tracing::warn!("cannot remove unfinished files of {what}: {error}"),
+            }
+        }
+    }
+
+    /// Tells background work to stop where it can.
+    pub(crate) fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was told to stop.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many damaged blocks were met while the store was read, and logs the new ones.
+    pub(crate) fn note_damage(&self, store: &Watched<'_>) -> u64 {
+        let blocks = store.damage().blocks();
+        if let Some(record) = self.record.as_ref().filter(|_| blocks > 0) {
+            record.log_faults();
+        }
+        blocks
+    }
+
+    /// The files of raster products, with the product of the sample if the record is the sample. It
+    /// is created when products are first requested, so that other requests do not wait for it.
+    pub(crate) fn products_with_sample(&self) -> &ProductFiles {
+        self.sampled.product.call_once(|| {
+            self.make_of_sample("the raster product", || take_in_sample(&self.products));
+        });
+        &self.products
+    }
+
+    /// The runs of models, with those of the sample if the record is the sample. They are created
+    /// once; requests meanwhile wait.
+    pub fn models_with_sample(&self) -> &ModelRuns {
+        self.sampled.models.call_once(|| {
+            self.make_of_sample("the model runs", || {
+                let (store, catalogue) = (self.models.store(), self.models.catalogue());
+                take_in_model_sample(store, catalogue, system_ms())
+            });
+        });
+        &self.models
+    }
+
+    /// Creates what belongs to the sample, if the record is the sample.
+    fn make_of_sample(&self, what: &str, make: impl FnOnce() -> io::Result<()>) {
+        let Some(record) = &self.record else { return };
+        let made = match record.origin() {
+            Ok(Origin::Sample) => make().map_err(|error| error.to_string()),
+            Ok(Origin::New | Origin::Own) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = made {
+            tracing::error!("cannot create {what} of the sample: {error}");
+        }
+    }
+
+    /// Reads files of a model into its runs; see [`ingest_model`]. The lane of each model allows
+    /// one caller at a time: another is told that the run is being written.
+    ///
+    /// # Errors
+    /// The model is unknown.
+    pub fn ingest_model(
+        &self,
+        model: &str,
+        options: Options,
+        read: impl FnOnce(&mut ModelFiles<'_>),
+    ) -> Result<(Vec<FileFault>, Summary), NoModel> {
+        let source = model_named(self.models.catalogue(), model)?;
+        let inlet = ModelInlet { store: self.models.store(), source };
+        Ok(ingest_model(inlet, options, &ModelProgress::default(), read))
+    }
+
+    /// Reads files into the store; see [`ingest`]. Each caller is on its lane. Data from anyone but
+    /// the server itself makes the record live: its clock is live from the next start.
+    ///
+    /// # Errors
+    /// The store cannot be read or written, before or after the files are read. If it fails in
+    /// between, the summary says so.
+    pub fn ingest<T>(
+        &self,
+        options: Options,
+        read: impl FnOnce(&mut Ingest<'_>) -> T,
+    ) -> Result<(T, Summary), IngestError> {
+        let tables = station_tables()?;
+        let target = Target {
+            intake: &self.intake,
+            store: &UntilTold { store: &*self.store, told: &self.is_stopping },
+            alerts: &self.alerts,
+            tables,
+            products: Some(Inlet { files: &self.products, only: None }),
+        };
+        let done = ingest(target, options, &AtomicU64::new(0), read)?;
+        if let Some(record) = &self.record
+            && done.1.total(|kind| kind.receipt.added as u64) > 0
+        {
+            record.make_own()?;
+        }
+        Ok(done)
+    }
+
+    /// The zones that alerts are issued for: the bundled ones and those of configured files.
+    ///
+    /// # Errors
+    /// A file of zones cannot be read, or the bundled ones are damaged.
+    pub fn zones(&self) -> Result<Arc<ZoneSet>, ZonesError> {
+        if let Some(zones) = self.zones.get() {
+            return Ok(Arc::clone(zones));
+        }
+        let zones = ZoneSet::load(&self.zone_files)?;
+        Ok(Arc::clone(self.zones.get_or_init(|| zones)))
+    }
+}

@@ -1,0 +1,110 @@
+//! Bodies that many request, made when what they show changes.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use mesonet::store::AlertStore;
+use mesonet::time::MINUTE_MS;
+use mesonet::{Store, Variable, alert};
+
+use crate::alerts::AlertView;
+use crate::http::snapshot::{Snapshot, SnapshotError};
+use crate::station_bodies::{Details, Markers};
+use crate::zones::{ZoneSet, ZonesError};
+
+/// The alerts, markers, details and units as they were last encoded.
+pub struct Snapshots {
+    alert_view: ArcSwapOption<AlertView>,
+    /// Held while it is made: others wait for it.
+    alert_builder: Mutex<()>,
+    markers: ArcSwap<Markers>,
+    details: ArcSwap<Details>,
+    units: Snapshot,
+}
+
+impl Snapshots {
+    /// Makes all but the alerts, which are made when first requested.
+    ///
+    /// # Errors
+    /// A body could not be made.
+    pub fn new(store: &dyn Store, now_ms: i64) -> Result<Self, SnapshotError> {
+        Ok(Self {
+            alert_view: ArcSwapOption::default(),
+            alert_builder: Mutex::new(()),
+            markers: ArcSwap::from_pointee(Markers::new(store)?),
+            details: ArcSwap::from_pointee(Details::new(store, now_ms, None)?),
+            units: units()?,
+        })
+    }
+
+    /// The alerts with their state at the time of a clock, which is read again once it is this
+    /// caller's turn to make them.
+    ///
+    /// # Errors
+    /// The alert zones cannot be read.
+    pub fn alerts(
+        &self,
+        alerts: &AlertStore,
+        zones: impl FnOnce() -> Result<Arc<ZoneSet>, ZonesError>,
+        clock: impl Fn() -> alert::Clock,
+    ) -> Result<Arc<AlertView>, ZonesError> {
+        let current = |clock| {
+            let view = self.alert_view.load_full();
+            view.filter(|view| view.is_current(alerts, clock))
+        };
+        if let Some(view) = current(clock()) {
+            return Ok(view);
+        }
+        let _one_at_a_time = self.alert_builder.lock().unwrap_or_else(PoisonError::into_inner);
+        let clock = clock();
+        if let Some(view) = current(clock) {
+            return Ok(view);
+        }
+        let view = Arc::new(AlertView::new(alerts.record(), zones()?, clock));
+        self.alert_view.store(Some(Arc::clone(&view)));
+        Ok(view)
+    }
+
+    /// The markers of all stations.
+    pub fn markers(&self) -> Snapshot {
+        self.markers.load().snapshot.clone()
+    }
+
+    /// The details of all stations.
+    pub fn details(&self) -> Arc<Details> {
+        self.details.load_full()
+    }
+
+    /// The units of all variables.
+    pub fn units(&self) -> &Snapshot {
+        &self.units
+    }
+
+    /// Updates the markers when a station is added or moves, and the details when anything arrives
+    /// or, as their `qualities` age, after a minute. Requests see the old until the new is complete.
+    /// One caller at a time.
+    ///
+    /// # Errors
+    /// A body could not be made; the old one is kept.
+    pub fn refresh(&self, store: &dyn Store, now_ms: i64) -> Result<(), SnapshotError> {
+        let directory = store.directory()?;
+        if self.markers.load().places_generation != directory.places_generation {
+            self.markers.store(Arc::new(Markers::new(store)?));
+        }
+        let details = self.details.load();
+        let aged = now_ms - details.built_ms >= MINUTE_MS;
+        if aged || details.generation != directory.generation {
+            let details = Details::new(store, now_ms, Some(&details.snapshot))?;
+            self.details.store(Arc::new(details));
+        }
+        Ok(())
+    }
+}
+
+/// The units are constant, so callers may cache them.
+fn units() -> Result<Snapshot, SnapshotError> {
+    let units: BTreeMap<&str, &str> =
+        Variable::ALL.iter().map(|variable| (variable.name(), variable.unit().symbol())).collect();
+    Ok(Snapshot::new(serde_json::to_vec(&units)?, "public, max-age=3600")?)
+}
