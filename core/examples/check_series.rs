@@ -5,9 +5,9 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::BufReader;
-use std::time::UNIX_EPOCH;
 
 use flate2::read::GzDecoder;
+use mesonet::time::DAY_MS;
 use mesonet::{Variable, intake, query};
 
 const FILE: &str =
@@ -15,16 +15,15 @@ const FILE: &str =
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| FILE.to_owned());
-    let now_ms = UNIX_EPOCH.elapsed()?.as_millis() as i64;
+    let input = BufReader::new(GzDecoder::new(File::open(path)?));
+    // The file does not say where the buoy is.
     let place = mesonet::LonLat::new(-74.95, 31.76)?;
     let buoy = mesonet::feed::FeedStation::new("NDBC", "41002").at(place);
-    // The file does not say where the buoy is.
-    let known = |id| (id == buoy.id).then(|| buoy.clone());
-    let file =
-        intake::FeedFile { known: &known, ..intake::FeedFile::new("realtime2_41002.txt", now_ms) };
+    let known = |_| Some(buoy.clone());
+    let file = intake::FeedFile { known: &known, ..intake::FeedFile::new("41002.txt", 0) };
     let (intake, store) = (intake::Intake::default(), mesonet::MemoryStore::default());
-    intake.read_file(&store, BufReader::new(GzDecoder::new(File::open(path)?)), &file)?;
-    let window = mesonet::ClosedWindow::new(0, now_ms)?;
+    intake.read_file(&store, input, &file)?;
+    let window = mesonet::ClosedWindow::new(0, DAY_MS * 365 * 100)?;
     let series = query::observation_series(&store, buoy.id, &Variable::Mslp.into(), window)?;
     let series = series.ok_or("no pressures")?;
     let worst = series.worst().ok_or("no pressures")?;

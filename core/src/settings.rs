@@ -1,8 +1,8 @@
 //! Settings in TOML, with the line of an error.
 
-use serde::de::DeserializeOwned;
 #[cfg(any(feature = "raster", feature = "model-delivery"))]
-pub(crate) use values::{Fault, from_optional_text, from_text, put_over};
+pub(crate) use catalogue::{Fault, check_label, from_optional_text, from_text, read_over};
+use serde::de::DeserializeOwned;
 
 /// The error for a text that is not TOML, or not in the expected form.
 pub(crate) struct TomlFault {
@@ -30,12 +30,18 @@ pub(crate) fn line_of(text: &str, at: usize) -> usize {
 
 /// Catalogues: named tables, with values that are written as strings.
 #[cfg(any(feature = "raster", feature = "model-delivery"))]
-mod values {
+mod catalogue {
     use std::collections::BTreeMap;
     use std::fmt::Display;
     use std::str::FromStr;
 
-    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::de::{DeserializeOwned, Error};
+    use serde::{Deserialize, Deserializer};
+
+    use super::{TomlFault, read_toml};
+
+    /// The longest text for people in bytes.
+    const MAX_LABEL_BYTES: usize = 200;
 
     /// What is wrong with a catalogue: the place and the reason.
     pub(crate) struct Fault {
@@ -43,16 +49,31 @@ mod values {
         pub reason: String,
     }
 
-    /// Overlays tables on the known ones, replacing those with the same name and removing those
-    /// named in `without`. `what` is the noun for an entry.
-    pub(crate) fn put_over<T, E>(
-        known: &mut BTreeMap<String, T>,
-        what: &str,
+    impl From<TomlFault> for Fault {
+        fn from(TomlFault { line, reason }: TomlFault) -> Self {
+            Self { place: format!("line {line}"), reason }
+        }
+    }
+
+    /// A catalogue as written: tables, and the names of entries to leave out.
+    #[derive(Deserialize)]
+    struct Text<E> {
+        #[serde(default)]
         without: Vec<String>,
+        #[serde(flatten)]
         tables: BTreeMap<String, E>,
+    }
+
+    /// Overlays the tables of a text on the known entries, replacing those with the same name and
+    /// removing those named in `without`. `what` is the noun for an entry.
+    pub(crate) fn read_over<T, E: DeserializeOwned>(
+        mut known: BTreeMap<String, T>,
+        text: &str,
+        what: &str,
         limit: usize,
         make: impl Fn(String, E) -> Result<T, String>,
-    ) -> Result<(), Fault> {
+    ) -> Result<BTreeMap<String, T>, Fault> {
+        let Text { without, tables } = read_toml(text)?;
         for place in without {
             if known.remove(&place).is_none() {
                 let reason = format!("unknown {what} in \"without\"");
@@ -67,6 +88,16 @@ mod values {
         if known.len() > limit {
             let reason = format!("got {} {what}s; the limit is {limit}", known.len());
             return Err(Fault { place: "the whole".to_owned(), reason });
+        }
+        Ok(known)
+    }
+
+    /// Checks a text for people, such as a title.
+    pub(crate) fn check_label(key: &str, text: &str) -> Result<(), String> {
+        if text.len() > MAX_LABEL_BYTES || text.chars().any(char::is_control) {
+            return Err(format!(
+                "{key} must be up to {MAX_LABEL_BYTES} bytes without control characters"
+            ));
         }
         Ok(())
     }

@@ -77,6 +77,16 @@ impl Encoding {
         Ok(Self { scale, offset, nodata })
     }
 
+    /// The packing of a product of a catalogue: values ascend with the integers, and the smallest
+    /// integer stands for "no value".
+    #[cfg(any(feature = "raster", feature = "model-delivery"))]
+    pub(crate) fn of_product(scale: f64, offset: f64) -> Result<Self, String> {
+        if scale <= 0.0 {
+            return Err(format!("scale must be above 0; got {scale}"));
+        }
+        Self::new(scale, offset, i16::MIN).map_err(|error| error.to_string())
+    }
+
     /// Returns the value of one unit of the raw integer.
     pub fn scale(self) -> f64 {
         self.scale

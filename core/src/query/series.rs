@@ -121,7 +121,7 @@ mod wire {
     struct Bucket<'a> {
         pretty_name: &'a str,
     }
-    struct Readings<'a>(&'a ObservationSeries);
+    struct Items<'a>(&'a ObservationSeries);
     struct Reading<'a>(&'a ObservationSeries, &'a SeriesReading);
 
     impl Serialize for ObservationSeries {
@@ -145,7 +145,7 @@ mod wire {
                 answer.serialize_field("bucketMetadata", &Buckets(buckets))?;
             }
             // The last field, so that a writer can put the readings of a long answer in its place.
-            answer.serialize_field("readings", &Readings(self))?;
+            answer.serialize_field("readings", &Items(self))?;
             answer.end()
         }
     }
@@ -160,7 +160,7 @@ mod wire {
         }
     }
 
-    impl Serialize for Readings<'_> {
+    impl Serialize for Items<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             serializer.collect_seq(self.0.readings.iter().map(|reading| Reading(self.0, reading)))
         }

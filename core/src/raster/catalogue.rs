@@ -9,17 +9,13 @@ use super::pyramid::Resampling;
 use crate::grib;
 use crate::grib::GribError;
 use crate::grid::Encoding;
-use crate::settings::{Fault, TomlFault, from_optional_text, from_text, put_over, read_toml};
+use crate::settings::{Fault, check_label, from_optional_text, from_text, read_over};
 
 /// The text of the catalogue that ships: a commented TOML file.
 pub const DEFAULT_PRODUCTS_TOML: &str = include_str!("products.toml");
 
-/// The integer that stands for "no value" in every file.
-const NODATA: i16 = i16::MIN;
-
-/// The longest type, title and unit in bytes.
+/// The longest type in bytes.
 const MAX_TYPE: usize = 64;
-const MAX_TEXT: usize = 200;
 
 /// The most products, and the most fields of a product.
 const MAX_ENTRIES: usize = 1000;
@@ -74,12 +70,10 @@ pub struct CatalogueError {
     pub reason: String,
 }
 
-#[derive(Deserialize)]
-struct Text {
-    #[serde(default)]
-    without: Vec<String>,
-    #[serde(flatten)]
-    products: BTreeMap<String, Entry>,
+impl From<Fault> for CatalogueError {
+    fn from(Fault { place, reason }: Fault) -> Self {
+        Self { place, reason }
+    }
 }
 
 #[derive(Deserialize)]
@@ -114,15 +108,9 @@ impl Catalogue {
         Self::default().with(text)
     }
 
-    fn with(mut self, text: &str) -> Result<Self, CatalogueError> {
-        let Text { without, products } =
-            read_toml(text).map_err(|TomlFault { line, reason }| CatalogueError {
-                place: format!("line {line}"),
-                reason,
-            })?;
-        put_over(&mut self.products, "product", without, products, MAX_ENTRIES, Product::new)
-            .map_err(|Fault { place, reason }| CatalogueError { place, reason })?;
-        Ok(self)
+    fn with(self, text: &str) -> Result<Self, CatalogueError> {
+        let products = read_over(self.products, text, "product", MAX_ENTRIES, Product::new)?;
+        Ok(Self { products })
     }
 
     /// Returns the product of a type.
@@ -162,17 +150,9 @@ impl Product {
         if !(1..=MAX_TYPE).contains(&name.len()) || !name.bytes().all(plain) {
             return Err(format!("a type must be 1 to {MAX_TYPE} letters, digits, - or _"));
         }
-        for (key, text) in [("title", &title), ("unit", &unit)] {
-            if text.len() > MAX_TEXT || text.chars().any(char::is_control) {
-                return Err(format!(
-                    "{key} must be up to {MAX_TEXT} bytes without control characters"
-                ));
-            }
-        }
-        if scale <= 0.0 {
-            return Err(format!("scale must be above 0; got {scale}"));
-        }
-        let encoding = Encoding::new(scale, offset, NODATA).map_err(|error| error.to_string())?;
+        check_label("title", &title)?;
+        check_label("unit", &unit)?;
+        let encoding = Encoding::of_product(scale, offset)?;
         if !(1..=MAX_ENTRIES).contains(&fields.len()) {
             return Err(format!("{} fields; allowed: 1 to {MAX_ENTRIES}", fields.len()));
         }

@@ -2,16 +2,12 @@
 
 use serde::Deserialize;
 
-use super::MAX_TEXT_BYTES;
 use crate::grid::{Encoding, TileSampling};
 use crate::model::ProductDefinition;
 use crate::model::store::check_name;
-use crate::settings::{from_optional_text, from_text};
+use crate::settings::{check_label, from_optional_text, from_text};
 use crate::time::HOUR_MS;
 use crate::{access, grib};
-
-/// The integer that stands for "no value" everywhere.
-const NODATA: i16 = i16::MIN;
 
 /// The kind of level of isobaric surfaces (code table 4.5).
 const ISOBARIC: u8 = 100;
@@ -109,17 +105,9 @@ impl SourceProduct {
         let Entry { name, title, unit, scale, offset, sampling, tiles_and_series, .. } = entry;
         let Entry { parameter, level, second_level, interval, statistic, levels_hpa, .. } = entry;
         check_name("product", &name).map_err(|error| error.to_string())?;
-        let in_product = |reason: String| format!("product {name}: {reason}");
-        if title.len() > MAX_TEXT_BYTES || title.chars().any(char::is_control) {
-            let reason =
-                format!("title must be up to {MAX_TEXT_BYTES} bytes without control characters");
-            return Err(in_product(reason));
-        }
-        if scale <= 0.0 {
-            return Err(in_product(format!("scale must be above 0; got {scale}")));
-        }
-        let encoding =
-            Encoding::new(scale, offset, NODATA).map_err(|error| in_product(error.to_string()))?;
+        let in_product = |reason| format!("product {name}: {reason}");
+        check_label("title", &title).map_err(in_product)?;
+        let encoding = Encoding::of_product(scale, offset).map_err(in_product)?;
         let has_levels = level.kind == ISOBARIC && level.value.is_none();
         if levels_hpa.is_some() && !has_levels {
             return Err(in_product("levels_hpa is only allowed with level = \"100\"".to_owned()));

@@ -14,15 +14,14 @@ use crate::access::{ModelCaller, ModelCapabilities, ModelUse};
 use crate::grid::WindComponent;
 use crate::model::RunStamp;
 use crate::model::store::{MAX_PRODUCTS, check_name};
-use crate::settings::{Fault, TomlFault, put_over, read_toml};
+use crate::settings::{Fault, check_label, read_over};
 use hours::Hours;
 
 /// The text of the catalogue that ships: a commented TOML file.
 pub const DEFAULT_MODELS_TOML: &str = include_str!("models.toml");
 
-/// The limits on the number of sources, and on the length of a title in bytes.
+/// The most sources.
 const MAX_SOURCES: usize = 1000;
-const MAX_TEXT_BYTES: usize = 200;
 
 /// How many runs of a source are kept unless it states another number.
 const KEEP_RUNS: usize = 8;
@@ -76,12 +75,10 @@ pub struct ModelCatalogueError {
     pub reason: String,
 }
 
-#[derive(Deserialize)]
-struct Text {
-    #[serde(default)]
-    without: Vec<String>,
-    #[serde(flatten)]
-    sources: BTreeMap<String, Entry>,
+impl From<Fault> for ModelCatalogueError {
+    fn from(Fault { place, reason }: Fault) -> Self {
+        Self { place, reason }
+    }
 }
 
 #[derive(Deserialize)]
@@ -119,13 +116,9 @@ impl Catalogue {
         Self::default().with(text)
     }
 
-    fn with(mut self, text: &str) -> Result<Self, ModelCatalogueError> {
-        let Text { without, sources } = read_toml(text).map_err(|TomlFault { line, reason }| {
-            ModelCatalogueError { place: format!("line {line}"), reason }
-        })?;
-        put_over(&mut self.sources, "source", without, sources, MAX_SOURCES, Source::new)
-            .map_err(|Fault { place, reason }| ModelCatalogueError { place, reason })?;
-        Ok(self)
+    fn with(self, text: &str) -> Result<Self, ModelCatalogueError> {
+        let sources = read_over(self.sources, text, "source", MAX_SOURCES, Source::new)?;
+        Ok(Self { sources })
     }
 
     /// Returns a source by name.
@@ -166,13 +159,8 @@ impl Source {
         if TAKEN.contains(&&*name) {
             return Err("this name is part of a path of the service".to_owned());
         }
-        for (key, text) in [("title", &title), ("attribution", &attribution)] {
-            if text.len() > MAX_TEXT_BYTES || text.chars().any(char::is_control) {
-                return Err(format!(
-                    "{key} must be up to {MAX_TEXT_BYTES} bytes without control characters"
-                ));
-            }
-        }
+        check_label("title", &title)?;
+        check_label("attribution", &attribution)?;
         let keep_runs = keep_runs.unwrap_or(KEEP_RUNS);
         if keep_runs == 0 {
             return Err("keep_runs must be 1 or more; got 0".to_owned());
