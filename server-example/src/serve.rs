@@ -166,7 +166,8 @@ async fn prepare_zones(state: &Arc<State>) -> Result<(), ServeError> {
 fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnError> {
     let config = &state.config;
     let sink: Arc<dyn fetch::Sink> = Arc::clone(&state.services) as _;
-    fetch::spawn(&config.fetch, Some(&config.data.join("fetch")), &sink)
+    let folder = config.data.join("fetch");
+    fetch::spawn(&config.fetch, Some(&folder), &sink, &tokio::runtime::Handle::current())
 }
 
 /// Returns the clock, and the reports of the sample that wait for it. The part of the sample before

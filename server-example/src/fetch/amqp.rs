@@ -4,8 +4,9 @@
 //! acknowledged once their files are in the store or are given up; a bounded number is under way,
 //! and the broker keeps the rest.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use lapin::message::Delivery;
@@ -65,32 +66,40 @@ impl AsRef<FileJob> for Announced {
 }
 
 /// Listens until told to stop. Reconnects after a pause when the connection breaks.
-pub(super) fn run(poller: &mut Poller, stop: &Stop) {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(error) => return tracing::error!("{}: {error}", poller.config.source),
-    };
+pub(super) async fn run(mut poller: Poller, stop: Arc<Stop>) {
     let mut failures = 0;
     while !stop.flag.load(Ordering::Relaxed) {
-        let listened = runtime.block_on(async {
-            let (connection, consumer) = tokio::time::timeout(PATIENCE, connect(poller))
-                .await
-                .map_err(|_| "the broker does not answer".to_owned())?
-                .map_err(|error| error.to_string())?;
-            failures = 0;
-            tracing::info!("{}: listening", poller.config.source);
-            let listened = listen(poller, consumer, stop).await;
-            let _ = tokio::time::timeout(LOOK, connection.close(200, "bye".into())).await;
-            listened
-        });
-        let Err(error) = listened else { break };
+        let Err(error) = listen_once(&mut poller, &stop, &mut failures).await else { break };
         failures += 1;
         let wait_ms = pause_ms(PAUSE_MS, failures, random());
         tracing::warn!("{}: {error}; retrying in {} s", poller.config.source, wait_ms / 1000);
-        stop.sleep(Duration::from_millis(wait_ms.unsigned_abs()));
+        pause(Duration::from_millis(wait_ms.unsigned_abs()), &stop).await;
     }
+}
+
+/// Sleeps, or until told to stop.
+async fn pause(time: Duration, stop: &Stop) {
+    let end = Instant::now() + time;
+    while !stop.flag.load(Ordering::Relaxed) {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        tokio::time::sleep(left.min(LOOK)).await;
+    }
+}
+
+/// Listens on one connection. A connection that stands ends the row of failures.
+async fn listen_once(poller: &mut Poller, stop: &Stop, failures: &mut u32) -> Result<(), String> {
+    let (connection, consumer) = tokio::time::timeout(PATIENCE, connect(poller))
+        .await
+        .map_err(|_| "the broker does not answer".to_owned())?
+        .map_err(|error| error.to_string())?;
+    *failures = 0;
+    tracing::info!("{}: listening", poller.config.source);
+    let listened = listen(poller, consumer, stop).await;
+    let _ = tokio::time::timeout(LOOK, connection.close(200, "bye".into())).await;
+    listened
 }
 
 /// Connects, and subscribes to the topic.

@@ -18,8 +18,8 @@ use crate::fetch::replay_server::{Page, ReplayServer};
 use crate::fetch::visit::locked;
 use crate::fetch::{FetchConfig, Fetchers, Sink, Source, Taken, Unavailable};
 
-/// A bound, not a measurement.
-const LONG: Duration = Duration::from_secs(60);
+/// A bound, not a measurement: a file that could not be fetched is tried again after a minute.
+const LONG: Duration = Duration::from_secs(150);
 
 /// The broker, as the announcer.
 struct Broker {
@@ -54,24 +54,26 @@ impl Broker {
         })
     }
 
-    /// Publishes a message that outlives the broker.
-    fn publish(&self, topic: &str, message: &[u8], sum: &str) {
+    /// Publishes a message that outlives the broker, and returns whether a queue has it: a broker
+    /// confirms what no queue takes, too.
+    fn publish(&self, topic: &str, message: &[u8], sum: &str) -> bool {
         let mut headers = FieldTable::default();
         headers.insert("sum".into(), AMQPValue::LongString(sum.into()));
         let properties = BasicProperties::default().with_headers(headers).with_delivery_mode(2);
         self.with_channel(async |channel| {
             channel.confirm_select(ConfirmSelectOptions::default()).await.unwrap();
-            let options = BasicPublishOptions::default();
+            let options = BasicPublishOptions { mandatory: true, ..Default::default() };
             let (exchange, topic) = (EXCHANGE.into(), topic.into());
             let published = channel.basic_publish(exchange, topic, options, message, properties);
-            published.await.unwrap().await.unwrap();
-        });
+            let confirmed = published.await.unwrap().await.unwrap();
+            confirmed.is_ack() && confirmed.take_message().is_none()
+        })
     }
 
-    fn announce(&self, server: &ReplayServer, path: &str, sum: &str) {
+    fn announce(&self, server: &ReplayServer, path: &str, sum: &str) -> bool {
         let topic = format!("v02.post{}", path.replace('/', "."));
         let message = format!("20230301035500.123 {} {path}\n", server.url("/"));
-        self.publish(&topic, message.as_bytes(), sum);
+        self.publish(&topic, message.as_bytes(), sum)
     }
 
     /// Ends the broker (SIGKILL) and starts it again.
@@ -123,6 +125,8 @@ impl Sink for Names {
 
 impl Feed {
     fn new(files: &[&str]) -> Self {
+        // Shown if the test fails.
+        drop(tracing_subscriber::fmt().with_test_writer().try_init());
         let (broker, server) = (Broker::of_environment(), ReplayServer::start());
         let recorded = "swob/cioos/2023-03-01-0354-CWTS-AUTO-minute-swob.xml.gz";
         for name in files {
@@ -136,17 +140,22 @@ impl Feed {
     }
 
     fn announce(&self, name: &str) {
-        self.broker.announce(&self.server, &path(name), "d,1");
+        // Just after its start a broker may not have its queues yet.
+        wait_until("a queue has it", || self.broker.announce(&self.server, &path(name), "d,1"));
     }
 
     /// Starts the fetcher, and waits until its queue is there.
     fn start(&self) -> Fetchers {
         let sink: Arc<dyn Sink> = Arc::clone(&self.names) as _;
-        let fetchers =
-            fetch::spawn(std::slice::from_ref(&self.config), Some(self.memory.path()), &sink)
-                .unwrap();
+        let (config, memory) = (std::slice::from_ref(&self.config), self.memory.path());
+        let runtime = self.broker.runtime.handle();
+        let fetchers = fetch::spawn(config, Some(memory), &sink, runtime).unwrap();
         wait_until("it has a queue", || self.queue().is_some_and(|queue| self.is_bound(&queue)));
         fetchers
+    }
+
+    fn stop(&self, fetchers: Fetchers) {
+        self.broker.runtime.block_on(fetchers.stop());
     }
 
     /// The name of the queue that the fetcher remembers.
@@ -192,7 +201,7 @@ fn files_are_fetched_as_they_are_announced_and_what_came_meanwhile_after_a_resta
     feed.broker.announce(&feed.server, "/20230301/WXO-DD/bulletins/other.xml", "d,1");
     feed.announce("b.xml");
     feed.wait_for(&["a.xml", "b.xml"]);
-    fetchers.stop();
+    feed.stop(fetchers);
     // Nobody listens: the queue at the broker keeps it.
     feed.announce("later.xml");
     let fetchers = feed.start();
@@ -200,7 +209,7 @@ fn files_are_fetched_as_they_are_announced_and_what_came_meanwhile_after_a_resta
     let asked = feed.server.asked();
     assert!(asked.iter().all(|asked| !asked.contains("removed") && !asked.contains("other")));
     assert!(asked.iter().filter(|asked| asked.contains("gone")).count() >= 2, "{asked:?}");
-    fetchers.stop();
+    feed.stop(fetchers);
     let queue = feed.queue().unwrap();
     assert!(queue.starts_with("q_anonymous.mesonet."), "{queue}");
     // The file that is not there waits for another try.
@@ -218,12 +227,12 @@ fn it_listens_again_after_the_broker_was_killed_and_nothing_announced_is_lost() 
     // The queue is there before the fetcher is. What was acknowledged just now may come again.
     feed.announce("b.xml");
     feed.wait_for(&["a.xml", "b.xml"]);
-    fetchers.stop();
+    feed.stop(fetchers);
     feed.announce("c.xml");
     feed.broker.restart();
     let fetchers = feed.start();
     feed.wait_for(&["a.xml", "b.xml", "c.xml"]);
-    fetchers.stop();
+    feed.stop(fetchers);
     feed.broker.delete(&feed.queue().unwrap());
 }
 
@@ -247,7 +256,7 @@ fn a_malformed_message_is_let_go_and_keeps_no_other_back() {
     );
     feed.announce("a.xml");
     feed.wait_for(&["a.xml"]);
-    fetchers.stop();
+    feed.stop(fetchers);
     assert_eq!(feed.server.asked().len(), 1, "{:?}", feed.server.asked());
     assert_eq!(feed.broker.delete(&feed.queue().unwrap()), 0, "all were acknowledged");
 }

@@ -32,11 +32,12 @@ mod visit;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use mesonet::feed;
 use sha2::{Digest, Sha256};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 
 pub use client::RootsError;
 pub use poller::Poller;
@@ -99,7 +100,7 @@ pub trait Sink: Send + Sync {
 #[derive(Debug, Default)]
 pub struct Fetchers {
     stop_signal: Arc<Stop>,
-    threads: Vec<JoinHandle<()>>,
+    tasks: Vec<JoinHandle<()>>,
 }
 
 /// A stop signal that wakes sleepers.
@@ -110,15 +111,15 @@ struct Stop {
     wake: Condvar,
 }
 
-/// Starts a thread for each source. `folder` is where they keep what they have seen.
+/// Starts a task of the runtime for each source. `folder` is where they keep what they have seen.
 ///
 /// # Errors
-/// A setting is invalid, the folder cannot be created, the system has no root certificates, or a
-/// thread cannot be started.
+/// A setting is invalid, the folder cannot be created, or the system has no root certificates.
 pub fn spawn(
     configs: &[FetchConfig],
     folder: Option<&Path>,
     sink: &Arc<dyn Sink>,
+    runtime: &Handle,
 ) -> Result<Fetchers, SpawnError> {
     let mut fetchers = Fetchers::default();
     if let Some(folder) = folder.filter(|_| !configs.is_empty()) {
@@ -127,12 +128,11 @@ pub fn spawn(
     for config in configs {
         let path = folder.map(|folder| folder.join(memory_name(config)));
         let stop = Arc::clone(&fetchers.stop_signal);
-        let thread = std::thread::Builder::new().name(format!("fetch {}", config.source));
-        let mut poller = Poller::new(config.clone(), path, Arc::clone(sink))?;
+        let poller = Poller::new(config.clone(), path, Arc::clone(sink))?;
         // What precedes an @ may be a password.
         let shown = config.url().rsplit('@').next().unwrap_or_default();
         tracing::info!("fetching {} from {shown}", config.source);
-        fetchers.threads.push(thread.spawn(move || run(&mut poller, &stop))?);
+        fetchers.tasks.push(start(poller, stop, runtime));
     }
     Ok(fetchers)
 }
@@ -146,7 +146,7 @@ pub enum SpawnError {
     /// There are no certificates to verify servers with.
     #[error(transparent)]
     Roots(#[from] RootsError),
-    /// The folder of the memory or the thread cannot be created.
+    /// The folder of the memory cannot be created.
     #[error("cannot start a fetcher: {0}")]
     Io(#[from] std::io::Error),
 }
@@ -162,11 +162,15 @@ fn memory_name(config: &FetchConfig) -> String {
     name + ".json"
 }
 
-fn run(poller: &mut Poller, stop: &Stop) {
+fn start(mut poller: Poller, stop: Arc<Stop>, runtime: &Handle) -> JoinHandle<()> {
     #[cfg(feature = "amqp")]
     if poller.config.source == Source::DatamartAmqp {
-        return amqp::run(poller, stop);
+        return runtime.spawn(amqp::run(poller, stop));
     }
+    runtime.spawn_blocking(move || poll_until_stopped(&mut poller, &stop))
+}
+
+fn poll_until_stopped(poller: &mut Poller, stop: &Stop) {
     while !stop.flag.load(Ordering::Relaxed) {
         let round = poller.poll(system_ms(), &stop.flag);
         let wait_ms = (poller.next_ms() - system_ms()).max(0);
@@ -212,10 +216,10 @@ impl Stop {
 
 impl Fetchers {
     /// Tells all fetchers to stop and waits until they have.
-    pub fn stop(mut self) {
+    pub async fn stop(mut self) {
         self.stop_signal.tell();
-        for thread in self.threads.drain(..) {
-            if thread.join().is_err() {
+        for task in self.tasks.drain(..) {
+            if task.await.is_err() {
                 tracing::error!("a fetcher panicked");
             }
         }

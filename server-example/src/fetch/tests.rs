@@ -428,11 +428,12 @@ fn a_fetcher_that_is_told_to_stop_does() {
     let memory = tempfile::tempdir().unwrap();
     let as_sink: Arc<dyn Sink> = Arc::clone(&sink) as _;
     let folder = memory.path().join("fetch");
-    let fetchers = spawn(&[config], Some(&folder), &as_sink).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let fetchers = spawn(&[config], Some(&folder), &as_sink, runtime.handle()).unwrap();
     while locked(&sink.files).is_empty() {
         std::thread::sleep(Duration::from_millis(5));
     }
     // It sleeps for minutes now; the stop signal wakes it.
-    fetchers.stop();
+    runtime.block_on(fetchers.stop());
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1);
 }
