@@ -68,7 +68,7 @@ pub enum Refusal {
 /// use mesonet::access::{ModelCaller, ModelCapabilities, Plan};
 /// use mesonet::model;
 /// let anyone = ModelCaller { plan: Plan::None, organisations: Vec::new() };
-/// let limits = [("tilesPerMinute", Some(600))].into();
+/// let limits = [("maxValues", Some(1_000_000))].into();
 /// let view: ModelCapabilities = model::Catalogue::default().capabilities(&anyone, limits);
 /// assert!(view.products["models.nam211"].allowed);
 /// // Tiles and series of this product need an account.
