@@ -156,6 +156,13 @@ impl Quality {
     }
 
     /// Returns the worse of two verdicts, or `self` if they rank the same.
+    ///
+    /// ```
+    /// use mesonet::{BaseQuality, Quality, ReasonQuality};
+    /// let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
+    /// assert_eq!(Quality::GOOD.worse(doubtful), doubtful);
+    /// assert_eq!(doubtful.worse(Quality::GOOD), doubtful);
+    /// ```
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
         if other.base < self.base { other } else { self }
