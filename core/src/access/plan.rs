@@ -14,6 +14,7 @@ pub const GRACE_MS: i64 = HOUR_MS;
 /// ```
 /// use mesonet::access::{Plan, PlanError};
 /// assert!(Plan::Commercial > Plan::Pro);
+/// assert_eq!(Plan::ALL.map(Plan::name), ["none", "free", "pro", "commercial"]);
 /// assert_eq!("pro".parse(), Ok(Plan::Pro));
 /// assert_eq!("Pro".parse::<Plan>(), Err(PlanError("Pro".to_owned())));
 /// ```

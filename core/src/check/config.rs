@@ -115,6 +115,11 @@ impl Config {
     }
 
     /// No limits at all: no check runs.
+    ///
+    /// ```
+    /// use mesonet::check::{Checker, Config};
+    /// assert_eq!(Checker::new(Config::none()).neighbour_variables().count(), 0);
+    /// ```
     pub fn none() -> Self {
         Self {
             value: ValueLimits::default(),

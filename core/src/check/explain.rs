@@ -86,6 +86,28 @@ impl CheckReport {
 impl Explanation {
     /// Adds what the check of the neighbours found, in place of the note that it needs other
     /// stations, and updates the verdict.
+    ///
+    /// ```
+    /// use mesonet::check::{Check, Checker, CheckReport, SeriesReadings, StationSite};
+    /// use mesonet::{BaseQuality, IntervalType, LonLat, Quality, ReasonQuality, SeriesKey, Variable};
+    /// let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
+    /// let air = SeriesReadings { key: &key, ts_ms: &[0], value: &[-12.0], source: &[] };
+    /// let site = StationSite { coordinates: LonLat::new(-135.07, 60.71)?, altitude_m: Some(706.0) };
+    /// let mut found = Checker::shared().explain(&site, &[air], 0, 0)?;
+    /// assert_eq!(found.verdict, Quality::GOOD);
+    /// // As `Checker::explain_neighbours` returns it.
+    /// let unlike = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
+    /// found.add(CheckReport {
+    ///     check: Check::Neighbours,
+    ///     ran: true,
+    ///     not_run_because: None,
+    ///     inputs: Vec::new(),
+    ///     limits: Vec::new(),
+    ///     outcome: Some(unlike),
+    /// });
+    /// assert_eq!((found.verdict, found.decided_by), (unlike, Some(Check::Neighbours)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn add(&mut self, report: CheckReport) {
         if self.source.base == BaseQuality::Good {
             return;

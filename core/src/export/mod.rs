@@ -82,7 +82,9 @@ impl Request {
 /// let hot = Entry { series: Variable::AirTemperature.into(), rows };
 /// let day = HalfOpenWindow::new(1_722_643_200_000, 1_722_729_600_000)?;
 /// let request = Request::new(StationId::new("METAR", "CYYZ"), day).entries(vec![hot]);
-/// let mut writer = Page::plan(&store, &request, None)?.writer(Format::Csv)?;
+/// let page = Page::plan(&store, &request, None)?;
+/// assert_eq!(page.variables(), [Variable::AirTemperature].into());
+/// let mut writer = page.writer(Format::Csv)?;
 /// let mut text = Vec::new();
 /// while !writer.write(&store, &mut text, 64 * 1024)? {}
 /// let text = String::from_utf8(text)?;

@@ -62,6 +62,7 @@ impl Format {
 /// let request = export::Request::new(StationId::new("METAR", "CYYZ"), day);
 /// let format = export::Format::Parquet;
 /// assert_eq!(format.media_type(), "application/vnd.apache.parquet");
+/// assert_eq!(export::Format::ALL[0].media_type(), "text/csv");
 /// let mut writer: export::Writer = export::Page::plan(&store, &request, None)?.writer(format)?;
 /// let mut file = Vec::new();
 /// while !writer.write(&store, &mut file, 64 * 1024)? {}

@@ -148,7 +148,7 @@ impl fmt::Display for Kind {
 ///
 /// ```
 /// use mesonet::feed::{FeedKindError, Kind};
-/// assert_eq!("awc-csv".parse(), Ok(Kind::AwcCsv));
+/// assert!(Kind::ALL.iter().all(|kind| kind.name().parse() == Ok(*kind)));
 /// assert_eq!("metar".parse::<Kind>(), Err(FeedKindError { got: "metar".to_owned() }));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -149,17 +149,18 @@ impl fmt::Display for Refusal {
 /// How reading a file went.
 ///
 /// ```
-/// use mesonet::feed::{FilePlace, MAX_REFUSALS, MetarItem, RefusalReason, Summary, read_bulletins};
+/// use mesonet::feed::{self, FilePlace, MAX_REFUSALS, MetarItem, RefusalReason, Summary};
 /// let text = "METAR CYYZ 032000Z 24012KT 15SM 29/17 A2991=\nMETAR CYXX 0320Z 24012KT=\n";
 /// let mut raw = Vec::new();
 /// let received_ms = mesonet::time::parse_instant("2024-08-03T20:01:00Z")?;
-/// let summary: Summary = read_bulletins(text.as_bytes(), received_ms, |item: MetarItem<'_>| {
+/// let summary: Summary = feed::read_bulletins(text.as_bytes(), received_ms, |item: MetarItem<'_>| {
 ///     raw.push(item.raw_text.to_owned());
 /// })?;
 /// assert_eq!((summary.read, summary.refused, raw.len()), (1, 1, 1));
 /// assert!(summary.refusals.len() <= MAX_REFUSALS);
-/// assert_eq!(summary.refusals[0].place, FilePlace::Line(2));
-/// assert!(matches!(summary.refusals[0].reason, RefusalReason::Metar(_)));
+/// let refusal: &feed::Refusal = &summary.refusals[0];
+/// assert_eq!(refusal.place, FilePlace::Line(2));
+/// assert!(matches!(refusal.reason, RefusalReason::Metar(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

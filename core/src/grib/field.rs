@@ -75,7 +75,8 @@ struct Message<'a> {
 /// let field = grib::fields(&bytes).next().ok_or("no field")??;
 /// assert_eq!(field.parameter()?.to_string(), "7:0.1.3"); // NCEP's precipitable water, kg/m²
 /// assert_eq!(Iso8601(field.reference_ms()?).to_string(), "2010-03-08T12:00:00Z");
-/// assert_eq!(field.product()?.valid_ms, field.reference_ms()?);
+/// let product: grib::Product = field.product()?;
+/// assert_eq!((product.valid_ms, product.statistic), (field.reference_ms()?, None));
 /// let values = field.values(grib::MAX_POINTS)?;
 /// assert_eq!(values[..2], [14.929999, 14.33]);
 /// assert_eq!(field.one_value(grib::MAX_POINTS)?, None, "it is not a constant field");

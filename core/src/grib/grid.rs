@@ -22,6 +22,7 @@ use crate::grid::Projection;
 /// assert!(grid.earth() == earth && earth.is_sphere());
 /// let GridGeometry::Projected { dx_m, dy_m, .. } = grid.geometry() else { panic!("it is a map") };
 /// assert_eq!((dx_m, dy_m), (47_625.0, 47_625.0));
+/// assert!(grid.grid_relative_winds());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

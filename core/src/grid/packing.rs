@@ -8,7 +8,7 @@
 /// ```
 /// use mesonet::grid::Encoding;
 /// let kelvin = Encoding::new(0.01, 273.15, i16::MIN)?;
-/// assert_eq!(kelvin.decode(-1000), 263.15);
+/// assert_eq!((kelvin.decode(0), kelvin.decode(-1000)), (kelvin.offset(), 263.15));
 /// assert!(kelvin.decode(kelvin.nodata()).is_nan());
 /// assert_eq!(kelvin.encode(263.15), -1000);
 /// # Ok::<(), mesonet::grid::EncodingError>(())

@@ -18,6 +18,7 @@
 //! let run = model::RunStore::new(folder).newest_run("nam211")?;
 //! let first_ms = run.definition().valid_ms[0];
 //! let query = model::SeriesQuery::new((40, 20), &["u"]).from_ms(first_ms).to_ms(first_ms);
+//! assert_eq!(query.values(&run)?, 4); // at most: two hours, two levels
 //! let series: Series = model::series(&run, &query)?;
 //! let CellCentre { lat, lon } = series.centre;
 //! assert_eq!((lat.map(f64::round), lon.map(f64::round)), (Some(44.0), Some(-126.0)));
@@ -36,7 +37,7 @@
 //! use mesonet::model::{self, ProductEncoding};
 //! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
 //! let run = model::RunStore::new(folder).newest_run("nam211")?;
-//! let products = model::products(run.definition());
+//! let products: Vec<model::Product> = model::products(run.definition());
 //! assert_eq!((products[0].name.as_str(), products[0].unit.as_str()), ("prmsl", "Pa"));
 //! let ProductEncoding { height, width, encoding } = products[0].encoding;
 //! assert_eq!((height, width, encoding.scale()), (65, 93, 0.1));

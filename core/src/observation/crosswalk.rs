@@ -14,6 +14,7 @@ use crate::observation::{BaseQuality, Quality, ReasonQuality};
 /// assert_eq!(MADIS.quality('V').base, BaseQuality::Good);
 /// let ncei: &Crosswalk<char> = &ISD;
 /// assert_eq!(ncei.quality('7').base, BaseQuality::Error);
+/// assert_eq!(ncei.rows()[0], ('1', BaseQuality::Good));
 /// assert_eq!(QARTOD.flag(BaseQuality::Error), Some(4));
 /// // BUFR has no flag for a sensor that is stuck.
 /// assert_eq!(BUFR_033020.flag(BaseQuality::Instrumentation), None);

@@ -10,6 +10,11 @@ use uuid::Uuid;
 use crate::observation::{Variable, VariableError};
 
 /// How a value represents its interval.
+///
+/// ```
+/// use mesonet::IntervalType;
+/// assert!(IntervalType::ALL.iter().all(|kind| kind.name().parse() == Ok(*kind)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[allow(missing_docs, reason = "the names are the meaning")]

@@ -95,7 +95,9 @@ impl Variable {
     ///
     /// ```
     /// use mesonet::Variable;
-    /// assert_eq!(Variable::map_variables().next(), Some(Variable::AirTemperature));
+    /// let first = Variable::map_variables().next().map(Variable::name);
+    /// assert_eq!(first, Some("airTemperature"));
+    /// assert!(Variable::map_variables().count() < Variable::ALL.len());
     /// assert!(!Variable::map_variables().any(|variable| variable == Variable::WindSpeed));
     /// assert!(Variable::map_variables().any(|variable| variable == Variable::WindSpeed10m));
     /// ```

@@ -24,6 +24,7 @@ pub const QUALITIES_SPAN_MS: i64 = 12 * HOUR_MS;
 /// let now: StationDetail = query::detail(&store, id, report_ms)?.ok_or("it is not on record")?;
 /// assert_eq!(now.record.station.native_id, "CYYZ");
 /// assert_eq!(now.qualities, [BaseQuality::Good]);
+/// assert_eq!(query::details(&store, report_ms)?[0].record.station.id, id);
 /// let later = query::detail(&store, id, report_ms + QUALITIES_SPAN_MS + 1)?;
 /// assert_eq!(later.map(|detail| detail.qualities), Some(vec![]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -19,6 +19,7 @@ pub const CARRY_IN_MS: i64 = 12 * HOUR_MS;
 /// let (mut picks, mut scratch) = ([Pick::EMPTY; 3], [0; 3]);
 /// pick_series(&[&preferred, &other], positions, None, &mut picks, &mut scratch)?;
 /// assert_eq!(picks.map(|pick| pick.series), [0, 0, 1]);
+/// assert!(!picks.iter().any(|pick| pick.is_empty()));
 /// # Ok::<(), mesonet::Error>(())
 /// ```
 pub const CURRENT_AGE_MS: i64 = 90 * MINUTE_MS;

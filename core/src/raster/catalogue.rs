@@ -141,7 +141,10 @@ impl Catalogue {
     /// let catalogue = Catalogue::from_toml(water)?;
     /// let product = catalogue.get("precipitableWater").expect("it was added");
     /// assert_eq!(product.overviews(), Resampling::Max);
+    /// assert_eq!((product.title(), product.unit()), ("Precipitable water", "kg/m²"));
+    /// assert_eq!(product.encoding().decode(1250), 12.5);
     /// assert_eq!(product.durations(), [None]);
+    /// assert!(catalogue.iter().any(|product| product.name() == "hailSize"), "those that ship stay");
     /// let refused = Catalogue::from_toml(&water.replace("0.01", "0")).unwrap_err();
     /// assert_eq!(refused.to_string(), "precipitableWater of the products: scale must be above 0; got 0");
     /// # Ok::<(), CatalogueError>(())

@@ -18,7 +18,7 @@ const MAX_MINUTES: u32 = 366 * 24 * 60;
 /// ```
 /// use mesonet::raster::ProductDuration;
 /// let day: ProductDuration = "1d".parse()?;
-/// assert_eq!(day.to_string(), "24h");
+/// assert_eq!((day.to_string().as_str(), day.minutes()), ("24h", 1440));
 /// assert_eq!("90min".parse::<ProductDuration>()?.to_string(), "90min");
 /// assert_eq!(ProductDuration::from_ms(86_400_000), Some(day));
 /// assert_eq!(ProductDuration::from_ms(90_500), None);

@@ -25,11 +25,12 @@ use crate::time::Iso8601;
 /// "#)?;
 /// let bytes = std::fs::read(sample)?;
 /// let field = grib::fields(&bytes).next().ok_or("no field")??;
-/// let (product, duration) = catalogue.products_of(&field)?[0];
+/// let (product, duration): (&raster::Product, _) = catalogue.products_of(&field)?[0];
 /// assert_eq!(product.durations_of(&field)?, [duration]);
 /// let raster = raster::Raster::new(&field, product, grib::MAX_POINTS)?.covering(duration);
 /// assert_eq!(raster.samples().len(), raster.width() * raster.height());
 /// assert!(raster.clamped() == 0 && raster.max_error() <= 0.005);
+/// assert_eq!(raster.encoding(), product.encoding());
 ///
 /// let mut file = Vec::new();
 /// raster.write_cog(&mut file)?;

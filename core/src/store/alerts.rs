@@ -194,6 +194,7 @@ impl AlertStore {
     /// let store = AlertStore::default();
     /// let receipt: AlertReceipt = store.append(vec![message("past", 10), message("in force", 30)])?;
     /// assert_eq!(receipt.added, 2);
+    /// assert_eq!(store.record().past(20), 1);
     /// assert_eq!(store.expire(20)?, 1);
     /// let record: &AlertRecord = &store.record();
     /// assert_eq!(record.messages[0].id, "in force");

@@ -174,6 +174,8 @@ impl Unit {
     /// use mesonet::unit::Vocabulary;
     /// assert!(Unit::Knot.aliases(Vocabulary::Metar).eq(["KT"]));
     /// assert!(Unit::Knot.aliases(Vocabulary::Ucum).eq(["[kn_i]"]));
+    /// let spoken = Vocabulary::ALL.iter().filter(|of| Unit::Knot.aliases(**of).any(|text| text == "knots"));
+    /// assert!(spoken.eq(&[Vocabulary::Cf, Vocabulary::Plain]));
     /// ```
     pub fn aliases(self, vocabulary: Vocabulary) -> impl Iterator<Item = &'static str> {
         let plain = vocabulary == Vocabulary::Plain;

@@ -11,6 +11,7 @@ use super::list::ShortList;
 /// let report = Metar::parse("KBUF 312354Z 21014KT 1SM +SN BR")?;
 /// let intensities: Vec<_> = report.weather.iter().map(|weather| weather.intensity).collect();
 /// assert_eq!(intensities, [Intensity::Heavy, Intensity::Plain]);
+/// assert!(report.weather[0].codes().eq(["SN"]));
 /// # Ok::<(), mesonet::feed::metar::MetarError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

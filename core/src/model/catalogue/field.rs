@@ -25,6 +25,7 @@ const ISOBARIC: u8 = 100;
 /// let safrica = catalogue.get("safrica").expect("it ships");
 /// let water: &model::SourceProduct = safrica.product("precipitable_water").expect("it is listed");
 /// assert!(!water.has_levels() && water.tiles_and_series().is_none());
+/// assert_eq!((water.title(), water.unit()), ("", "kg/m²"));
 /// let bytes = std::fs::read(sample)?;
 /// let field = grib::fields(&bytes).next().ok_or("no field")??;
 /// assert!(water.is_of(field.parameter()?, &field.product()?, field.reference_ms()?));

@@ -71,6 +71,7 @@ pub struct Catalogue {
 /// let catalogue = model::Catalogue::default();
 /// let gfs: &model::Source = catalogue.get("gfs").expect("it ships");
 /// assert_eq!(gfs.attribution(), "NOAA National Centers for Environmental Prediction");
+/// assert_eq!((gfs.title(), gfs.keep_runs()), ("GFS, the Global Forecast System", 8));
 /// let hours = gfs.valid_ms_of("20180917T000000Z".parse()?).expect("the catalogue states them");
 /// assert_eq!(hours.len(), 209); // each hour to 120, then every third to 384
 /// assert_eq!(gfs.wind_of("v_wind"), Some((WindComponent::V, ["u_wind", "v_wind"])));

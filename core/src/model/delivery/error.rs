@@ -22,7 +22,9 @@ pub(super) const GROW: &str = "; runs of this model keep the hours, products and
 /// let mut delivery = Delivery::new(source, &store, std::io::Cursor::new(Vec::new()), limits);
 /// delivery.add_within("safrica.grib2", &std::fs::read(sample)?, u64::MAX);
 /// let report = delivery.write(1_268_060_000_000, || ());
-/// let error: &DeliveryError = &report.refusals[0].error;
+/// let refusal: &model::Refusal = &report.refusals[0];
+/// assert_eq!(refusal.file, "safrica.grib2");
+/// let error: &DeliveryError = &refusal.error;
 /// assert_eq!(*error, DeliveryError::Full(10_000));
 /// assert!(!error.is_temporary());
 /// # Ok::<(), std::io::Error>(())

@@ -239,7 +239,8 @@ impl RunStore {
     /// assert_eq!(store.models()?, ["demo"]);
     /// assert_eq!(store.keep_newest("demo", 2)?, [run_at("20180917T000000Z")?]);
     /// store.remove_run("demo", run_at("20180917T060000Z")?)?;
-    /// assert_eq!(store.begun("demo")?, [run_at("20180917T120000Z")?]);
+    /// assert_eq!(store.runs("demo")?, [run_at("20180917T120000Z")?]);
+    /// assert_eq!(store.begun("demo")?, store.runs("demo")?);
     /// assert_eq!(store.remove_unfinished()?, 0, "no process was killed");
     /// # Ok::<(), mesonet::Error>(())
     /// ```

@@ -49,6 +49,7 @@ pub struct Run {
 /// use mesonet::model;
 /// let run = model::RunStore::new(folder).newest_run("nam211")?;
 /// let wind: model::RunProduct<'_> = run.product("u")?; // along x, m/s, at 150 and 100 hPa
+/// assert_eq!(wind.definition().levels(), 2);
 /// let mut column = [0.0; 2];
 /// wind.column_into(0, 40, 20, &mut column)?;
 /// assert_eq!(column, [21.32, 18.2]);
