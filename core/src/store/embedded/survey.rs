@@ -26,12 +26,14 @@ use crate::store::StoreError;
 /// # let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
 /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
 /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
-/// use mesonet::store::{Survey, WouldGo};
+/// use mesonet::store::{Maintenance, Survey, WouldGo};
+/// store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() })?;
 /// drop(store);
 /// let survey: Survey = EmbeddedStore::survey(dir)?;
 /// let newest_ms = survey.newest_ms().ok_or("it is empty")?;
 /// assert_eq!(survey.before(newest_ms), WouldGo::default());
-/// assert!(survey.before(newest_ms + 1).readings > 0);
+/// let all = survey.before(newest_ms + 1);
+/// assert!(all.readings > 0 && all.segments == 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
