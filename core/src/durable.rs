@@ -39,6 +39,18 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// If the folder does not exist, or the disk fails to sync.
+///
+/// ```
+/// # let temporary = tempfile::tempdir()?;
+/// # let folder = temporary.path();
+/// // Nobody sees half a file, and the new name survives a loss of power.
+/// std::fs::write(folder.join("rain.new"), "12.4 mm")?;
+/// std::fs::File::open(folder.join("rain.new"))?.sync_all()?;
+/// std::fs::rename(folder.join("rain.new"), folder.join("rain"))?;
+/// mesonet::durable::sync_folder(folder)?;
+/// assert_eq!(std::fs::read_to_string(folder.join("rain"))?, "12.4 mm");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     // Only Unix can open a folder; elsewhere the file system decides when names are on disk.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }

@@ -115,6 +115,16 @@ impl<'de> serde::Deserialize<'de> for Iso8601 {
 }
 
 /// Writes many instants as ISO 8601 text, computing the date once per day instead of per instant.
+///
+/// ```
+/// use mesonet::time::InstantWriter;
+/// let (mut writer, mut line) = (InstantWriter::default(), Vec::new());
+/// for ts_ms in [1_722_719_940_000, 1_722_720_240_500] {
+///     writer.write(ts_ms, &mut line);
+///     line.push(b';');
+/// }
+/// assert_eq!(line, b"2024-08-03T21:19:00Z;2024-08-03T21:24:00.500Z;");
+/// ```
 #[derive(Clone, Debug)]
 pub struct InstantWriter {
     day: i64,
@@ -206,6 +216,8 @@ fn parse_span(text: &str, units: &[(char, i64)]) -> Option<i64> {
 /// ```
 /// use mesonet::Step;
 /// assert_eq!("15".parse::<Step>()?.minutes(), 15);
+/// assert_eq!(Step::from_minutes(60)?.ms(), mesonet::time::HOUR_MS);
+/// assert!(Step::from_minutes(Step::MAX_MINUTES + 1).is_err());
 /// assert_eq!(
 ///     "1.5".parse::<Step>().unwrap_err().to_string(),
 ///     "step must be a whole number of minutes from 1 to 2147483647; got \"1.5\"",
@@ -262,6 +274,18 @@ impl FromStr for Step {
 }
 
 /// A window that includes both ends: `start ≤ t ≤ end`. Readings requests use closed windows.
+///
+/// ```
+/// use mesonet::ClosedWindow;
+/// use mesonet::time::HOUR_MS;
+/// let window = ClosedWindow::new(6 * HOUR_MS, 12 * HOUR_MS)?;
+/// assert!(window.contains(window.end_ms()));
+/// assert_eq!(window.span_ms(), 6 * HOUR_MS);
+/// let hourly: Vec<i64> = (0..24).map(|hour| hour * HOUR_MS).collect();
+/// assert_eq!(window.range_in(&hourly), 6..13);
+/// assert_eq!(window.widened(3 * HOUR_MS).range_in(&hourly), 3..13);
+/// # Ok::<(), mesonet::time::TimeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedWindow {
     start_ms: i64,
@@ -270,6 +294,17 @@ pub struct ClosedWindow {
 
 /// A window that includes its start but not its end: `start ≤ t < end`. Exports use half-open
 /// windows, so that adjacent windows share no reading.
+///
+/// ```
+/// use mesonet::HalfOpenWindow;
+/// use mesonet::time::{DAY_MS, HOUR_MS};
+/// let first = HalfOpenWindow::new(0, DAY_MS)?;
+/// let second = HalfOpenWindow::new(DAY_MS, 2 * DAY_MS)?;
+/// assert!(!first.contains(DAY_MS) && second.contains(DAY_MS));
+/// let six_hourly: Vec<i64> = (0..8).map(|count| count * 6 * HOUR_MS).collect();
+/// assert_eq!((first.range_in(&six_hourly), second.range_in(&six_hourly)), (0..4, 4..8));
+/// # Ok::<(), mesonet::time::TimeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HalfOpenWindow {
     start_ms: i64,

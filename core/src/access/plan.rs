@@ -12,9 +12,11 @@ pub const GRACE_MS: i64 = HOUR_MS;
 /// The plan of a caller. Each includes the lower ones: a higher plan satisfies a lower requirement.
 ///
 /// ```
-/// use mesonet::access::Plan;
+/// use mesonet::access::{Plan, PlanError};
 /// assert!(Plan::Commercial > Plan::Pro);
+/// assert_eq!(Plan::ALL.map(Plan::name), ["none", "free", "pro", "commercial"]);
 /// assert_eq!("pro".parse(), Ok(Plan::Pro));
+/// assert_eq!("Pro".parse::<Plan>(), Err(PlanError("Pro".to_owned())));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -67,6 +69,14 @@ impl FromStr for Plan {
 }
 
 /// How long a window may be and how far back it may reach; `None` means unlimited.
+///
+/// ```
+/// use mesonet::access::{Limits, Plan};
+/// use mesonet::time::DAY_MS;
+/// assert_eq!(Limits::of(Plan::Free).max_window_ms, Some(7 * DAY_MS));
+/// assert_eq!(Limits::of(Plan::Pro).max_reach_ms, Some(30 * DAY_MS));
+/// assert_eq!(Limits::of(Plan::Commercial).max_reach_ms, None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
@@ -78,6 +88,19 @@ pub struct Limits {
 }
 
 /// A window beyond the limits of a plan.
+///
+/// ```
+/// use mesonet::ClosedWindow;
+/// use mesonet::access::{GRACE_MS, LookbackError, Plan, check_lookback};
+/// use mesonet::time::{DAY_MS, parse_instant};
+/// let now_ms = parse_instant("2024-08-03T21:19:00Z")?;
+/// let day = |end_ms| ClosedWindow::new(end_ms - DAY_MS, end_ms);
+/// let week_ago_ms = now_ms - 7 * DAY_MS;
+/// assert_eq!(check_lookback(day(week_ago_ms - GRACE_MS)?, now_ms, Plan::Free), Ok(()));
+/// let refused = check_lookback(day(week_ago_ms - DAY_MS)?, now_ms, Plan::Free);
+/// assert!(matches!(refused, Err(LookbackError::Reach { limit_ms, .. }) if limit_ms == 7 * DAY_MS));
+/// # Ok::<(), mesonet::time::TimeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LookbackError {
     /// Longer than the limit.

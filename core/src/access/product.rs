@@ -5,6 +5,14 @@ use std::collections::BTreeMap;
 use crate::access::{Limits, Plan};
 
 /// A product of the service, which a plan may unlock.
+///
+/// ```
+/// use mesonet::access::{Plan, Product};
+/// assert!(Product::STATIONS_MAP.allows(Plan::None, false));
+/// assert!(Product::STATIONS_READINGS.allows(Plan::None, false));
+/// assert!(!Product::HISTORICAL_BULK.allows(Plan::Pro, false));
+/// assert!(Product::HISTORICAL_BULK.allows(Plan::None, true), "staff may use all");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
     /// Id on the wire: the path of its endpoints, with dots.
@@ -52,6 +60,14 @@ pub struct Capabilities {
 }
 
 /// A caller's access to one product.
+///
+/// ```
+/// use mesonet::access::{Capabilities, Plan, Product, ProductAccess};
+/// let view = Capabilities::new(&[Product::HISTORICAL_BULK], Plan::Pro, false);
+/// let access =
+///     ProductAccess { allowed: false, requires: Plan::Commercial, requires_standing: "none" };
+/// assert_eq!(view.products["historical.bulk"], access);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]

@@ -25,6 +25,7 @@ pub struct ModelCaller {
 /// assert_eq!(rule.check(&caller(Plan::None)), Err(access::Refusal::Anonymous));
 /// assert_eq!(rule.check(&caller(Plan::Free)), Err(access::Refusal::Lacking));
 /// assert_eq!(rule.check(&caller(Plan::Commercial)), Ok(()));
+/// assert!(!rule.is_open() && access::Rule::OPEN.is_open());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,6 +63,17 @@ pub enum Refusal {
 }
 
 /// What a caller may do, in the form of the interface.
+///
+/// ```
+/// use mesonet::access::{ModelCaller, ModelCapabilities, Plan};
+/// use mesonet::model;
+/// let anyone = ModelCaller { plan: Plan::None, organisations: Vec::new() };
+/// let limits = [("maxValues", Some(1_000_000))].into();
+/// let view: ModelCapabilities = model::Catalogue::default().capabilities(&anyone, limits);
+/// assert!(view.products["models.nam211"].allowed);
+/// // Tiles and series of this product need an account.
+/// assert!(!view.products["models.nam211.lifted_index"].allowed);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModelCapabilities {
     /// The access by product id: `models.MODEL` for a source, `models.MODEL.PRODUCT` for tiles and

@@ -89,6 +89,16 @@ pub fn resolve(messages: &[&Message], clock: Clock) -> Vec<State> {
 
 /// The next instant after the clock's time at which the state of any alert may change by itself,
 /// milliseconds since 1970: an interval ends or, in a replay, a message is sent.
+///
+/// ```
+/// use mesonet::alert;
+/// let part = alert::Part { expires_ms: Some(100), ..alert::Part::default() };
+/// let message = alert::Message { sent_ms: 10, parts: vec![part], ..alert::Message::default() };
+/// let next = |clock| alert::next_change_ms(&[&message], clock);
+/// assert_eq!(next(alert::Clock::replay(0)), Some(10));
+/// assert_eq!(next(alert::Clock::live(0)), Some(100));
+/// assert_eq!(next(alert::Clock::live(100)), None);
+/// ```
 pub fn next_change_ms(messages: &[&Message], clock: Clock) -> Option<i64> {
     let ends = messages.iter().flat_map(|message| message.parts.iter().filter_map(Part::end_ms));
     let sent = messages.iter().map(|message| message.sent_ms);

@@ -53,6 +53,24 @@ impl Query {
     }
 
     /// Sets the box that an area must share a point with.
+    ///
+    /// ```
+    /// use mesonet::{BBox, alert, zone::Zones};
+    /// let square = r#"{"type":"Polygon","coordinates":[[[-98,35],[-97,35],[-97,36],[-98,36],[-98,35]]]}"#;
+    /// let geometry = Some(serde_json::from_str(square)?);
+    /// let code = Some("OKZ025".parse()?);
+    /// let area = alert::MessageArea { geometry, code, ..alert::MessageArea::default() };
+    /// let part = alert::Part { areas: vec![area], ..alert::Part::default() };
+    /// let messages = [alert::Message { parts: vec![part], ..alert::Message::default() }];
+    /// let found = |query: alert::Query| {
+    ///     query.select(&messages, alert::Clock::live(0), &Zones::default()).len()
+    /// };
+    /// let query = alert::Query::default();
+    /// assert_eq!(found(query.clone().bbox(BBox::new(-99.0, 34.0, -97.5, 37.0)?)), 1);
+    /// assert_eq!(found(query.clone().bbox(BBox::new(-96.0, 34.0, -95.0, 37.0)?)), 0);
+    /// assert_eq!(found(query.codes(vec!["OKZ025".parse()?])), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn bbox(self, bbox: impl Into<Option<BBox>>) -> Self {
         Self { bbox: bbox.into(), ..self }

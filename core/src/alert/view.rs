@@ -127,6 +127,28 @@ pub struct AlertStorm<'a> {
 }
 
 /// An area of an alert.
+///
+/// ```
+/// use mesonet::alert::{self, Alert, AlertArea, AlertStorm, Status};
+/// let text = alert::Text { areas: vec!["Sarnia".into()], ..alert::Text::default() };
+/// let area = alert::MessageArea { code: Some("041320".parse()?), ..alert::MessageArea::default() };
+/// let storm = alert::Storm { speed_kmh: Some(55.0), direction_deg: Some(90.0), ..alert::Storm::default() };
+/// let part = alert::Part {
+///     texts: vec![text],
+///     outcome: alert::Outcome::Ended,
+///     storm: Some(storm),
+///     areas: vec![area],
+///     ..alert::Part::default()
+/// };
+/// let message = alert::Message { parts: vec![part], ..alert::Message::default() };
+/// let states = alert::resolve(&[&message], alert::Clock::live(0));
+/// let alert = Alert::new(&message, &states[0], "en");
+/// let area: &AlertArea<'_> = &alert.areas[0];
+/// assert_eq!((area.description, area.status), ("Sarnia", Status::Ended));
+/// let storm: AlertStorm<'_> = alert.storm.ok_or("it has a storm")?;
+/// assert_eq!(storm.speed_kmh, Some(55.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AlertArea<'a> {

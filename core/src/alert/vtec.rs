@@ -79,10 +79,14 @@ pub struct VtecEvent {
 ///
 /// ```
 /// use mesonet::Iso8601;
-/// use mesonet::alert::{Vtec, VtecAction};
+/// use mesonet::alert::{Vtec, VtecAction, VtecEvent};
 /// let text = "/O.CON.KPUB.FF.W.0010.000000T0000Z-260715T2115Z/";
 /// let vtec: Vtec = text.parse()?;
-/// assert_eq!((vtec.action, vtec.event.number), (VtecAction::Continued, 10));
+/// assert_eq!(vtec.action, VtecAction::Continued);
+/// assert!(!vtec.is_test(), "its class is O, operational");
+/// let flash_flood_warning =
+///     VtecEvent { office: *b"KPUB", phenomenon: *b"FF", significance: b'W', number: 10 };
+/// assert_eq!(vtec.event, flash_flood_warning);
 /// assert_eq!((vtec.begin_ms, vtec.end_ms.map(Iso8601)), (None, Some(Iso8601(1_784_150_100_000))));
 /// assert_eq!(vtec.to_string(), text);
 /// assert!("/O.CON.KPUB.FF.W.0010/".parse::<Vtec>().is_err());

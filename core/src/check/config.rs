@@ -13,6 +13,14 @@ use crate::observation::Variable;
 use crate::settings::{TomlFault, line_of, read_toml};
 
 /// The text of the default limits: a commented TOML file.
+///
+/// ```
+/// use mesonet::check;
+/// // An operator writes their own limits from the text that ships.
+/// assert!(check::DEFAULT_LIMITS_TOML.contains("[record.airTemperature]"));
+/// assert_eq!(check::Config::from_toml(check::DEFAULT_LIMITS_TOML)?, check::Config::default());
+/// # Ok::<(), check::CheckConfigError>(())
+/// ```
 pub const DEFAULT_LIMITS_TOML: &str = include_str!("limits.toml");
 
 /// The limits of the checks, each with its source.
@@ -107,6 +115,11 @@ impl Config {
     }
 
     /// No limits at all: no check runs.
+    ///
+    /// ```
+    /// use mesonet::check::{Checker, Config};
+    /// assert_eq!(Checker::new(Config::none()).neighbour_variables().count(), 0);
+    /// ```
     pub fn none() -> Self {
         Self {
             value: ValueLimits::default(),

@@ -13,6 +13,23 @@ use crate::time::Iso8601;
 /// What the checks found about one reading.
 ///
 /// On the wire it is an object in camelCase.
+///
+/// ```
+/// use mesonet::check::{Check, Checker, CheckReport, Explanation, Input, Limit, NotRun, SeriesReadings};
+/// use mesonet::{IntervalType, LonLat, SeriesKey, Variable, check::StationSite};
+/// let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
+/// let air = SeriesReadings { key: &key, ts_ms: &[0], value: &[63.5], source: &[] };
+/// let site = StationSite { coordinates: LonLat::new(-135.07, 60.71)?, altitude_m: Some(706.0) };
+/// let found: Explanation = Checker::shared().explain(&site, &[air], 0, 0)?;
+/// let report_of = |check| found.checks.iter().find(|report| report.check == check);
+/// let range: &CheckReport = report_of(Check::Range).ok_or("it is one of the checks")?;
+/// let (input, limit): (&Input, &Limit) = (&range.inputs[0], &range.limits[0]);
+/// assert!(range.ran && limit.max.is_some_and(|max| input.value > max));
+/// assert_eq!((input.unit.as_str(), limit.unit.as_str()), ("°C", "°C"));
+/// let neighbours = report_of(Check::Neighbours).ok_or("it is one of the checks")?;
+/// assert_eq!(neighbours.not_run_because, Some(NotRun::Refused.text()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
@@ -69,6 +86,28 @@ impl CheckReport {
 impl Explanation {
     /// Adds what the check of the neighbours found, in place of the note that it needs other
     /// stations, and updates the verdict.
+    ///
+    /// ```
+    /// use mesonet::check::{Check, Checker, CheckReport, SeriesReadings, StationSite};
+    /// use mesonet::{BaseQuality, IntervalType, LonLat, Quality, ReasonQuality, SeriesKey, Variable};
+    /// let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
+    /// let air = SeriesReadings { key: &key, ts_ms: &[0], value: &[-12.0], source: &[] };
+    /// let site = StationSite { coordinates: LonLat::new(-135.07, 60.71)?, altitude_m: Some(706.0) };
+    /// let mut found = Checker::shared().explain(&site, &[air], 0, 0)?;
+    /// assert_eq!(found.verdict, Quality::GOOD);
+    /// // As `Checker::explain_neighbours` returns it.
+    /// let unlike = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
+    /// found.add(CheckReport {
+    ///     check: Check::Neighbours,
+    ///     ran: true,
+    ///     not_run_because: None,
+    ///     inputs: Vec::new(),
+    ///     limits: Vec::new(),
+    ///     outcome: Some(unlike),
+    /// });
+    /// assert_eq!((found.verdict, found.decided_by), (unlike, Some(Check::Neighbours)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn add(&mut self, report: CheckReport) {
         if self.source.base == BaseQuality::Good {
             return;

@@ -82,6 +82,22 @@ pub struct Reach {
 }
 
 /// Columns that are not a valid series, or that do not match.
+///
+/// ```
+/// use mesonet::check::{CheckError, Checker, SeriesReadings, StationSite};
+/// use mesonet::{IntervalType, LonLat, Quality, SeriesKey, Variable};
+/// let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
+/// let site = StationSite { coordinates: LonLat::new(-135.07, 60.71)?, altitude_m: Some(706.0) };
+/// let mut verdicts = [Quality::UNCHECKED; 2];
+/// let mut check = |ts_ms: &[i64]| {
+///     let air = SeriesReadings { key: &key, ts_ms, value: &[-12.0, -11.5], source: &[] };
+///     Checker::shared().check_station_into(&site, &[air], &mut [&mut verdicts])
+/// };
+/// assert_eq!(check(&[3_600_000, 0]), Err(CheckError::Order { series: 0, reading: 1 }));
+/// assert_eq!(check(&[0, 3_600_000]), Ok(()));
+/// assert_eq!(verdicts, [Quality::GOOD; 2]);
+/// # Ok::<(), mesonet::geo::GeoError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
     /// Columns of different lengths.
@@ -198,6 +214,16 @@ impl Checker {
 
     /// How far back and ahead the verdict on a reading depends on other readings: with the default
     /// limits, seven days back, for persistence, and three hours ahead, for spikes.
+    ///
+    /// ```
+    /// use mesonet::check::Checker;
+    /// use mesonet::{Variable, time::{DAY_MS, HOUR_MS}};
+    /// let checker = Checker::shared();
+    /// assert_eq!((checker.reach().back_ms, checker.reach().ahead_ms), (7 * DAY_MS, 3 * HOUR_MS));
+    /// assert!(checker.neighbour_variables().any(|variable| variable == Variable::Mslp));
+    /// assert_eq!(checker.neighbour_radius_km(), 100.0);
+    /// assert_eq!(*checker.config(), mesonet::check::Config::default());
+    /// ```
     pub fn reach(&self) -> Reach {
         let Config { spike, step, persistence, .. } = &self.config;
         let greatest = |spans: &mut dyn Iterator<Item = i64>| spans.max().unwrap_or(0);

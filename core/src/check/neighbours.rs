@@ -12,6 +12,32 @@ use crate::observation::{BaseQuality, Quality, ReasonQuality, Variable};
 
 /// The values of one variable at one time at many stations: columns of equal length, in the order
 /// of the places from which the index was built.
+///
+/// ```
+/// use mesonet::check::{Check, Checker, StationSite, Surroundings};
+/// use mesonet::{BaseQuality, LonLat, Quality, Variable, geo::StationIndex};
+/// // Seven stations in a row, 10 km apart, of which one reports 60 °C.
+/// let places = (0..7).map(|i| LonLat::new(-100.0, 45.0 + f64::from(i) * 0.09));
+/// let places = places.collect::<Result<Vec<_>, _>>()?;
+/// let sites: Vec<_> = places
+///     .iter()
+///     .map(|&coordinates| StationSite { coordinates, altitude_m: Some(200.0) })
+///     .collect();
+/// let surroundings = Surroundings {
+///     variable: Variable::AirTemperature,
+///     sites: &sites,
+///     index: &StationIndex::new(places),
+///     value: &[10.0, 11.0, 9.0, 60.0, 10.5, 9.5, 10.0],
+///     source: &[Quality::UNCHECKED; 7],
+///     verdict: &[Quality::GOOD; 7],
+/// };
+/// let mut verdicts = [Quality::GOOD; 7];
+/// Checker::shared().check_neighbours(&surroundings, &mut verdicts)?;
+/// assert_eq!((verdicts[2], verdicts[3].base), (Quality::GOOD, BaseQuality::Doubtful));
+/// let report = Checker::shared().explain_neighbours(&surroundings, 3)?;
+/// assert_eq!((report.check, report.outcome), (Check::Neighbours, Some(verdicts[3])));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
     /// The variable; the values are in its unit.

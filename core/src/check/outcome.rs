@@ -6,6 +6,12 @@ use crate::observation::{BaseQuality, Quality};
 
 /// A check. The order of the variants is the order in which the checks run; it also decides which
 /// check gives the verdict if two find the same base quality.
+///
+/// ```
+/// use mesonet::check::Check;
+/// assert!(Check::Range < Check::Neighbours);
+/// assert_eq!(Check::ALL.map(Check::name)[..3], ["value", "range", "record"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
     /// The value is a number and does not stand for a missing value.

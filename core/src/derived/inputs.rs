@@ -10,6 +10,14 @@ use crate::observation::Variable::{
 ///
 /// `barometricPressure` is derived from the altimeter setting, which is not a variable, so it has
 /// no inputs here.
+///
+/// ```
+/// use mesonet::Variable;
+/// use mesonet::derived::DERIVED_INPUTS;
+/// let wind_chill = DERIVED_INPUTS.iter().find(|(derived, _)| *derived == Variable::WindChill);
+/// let inputs = [Variable::AirTemperature, Variable::WindSpeed10m];
+/// assert_eq!(wind_chill, Some(&(Variable::WindChill, &inputs[..])));
+/// ```
 pub const DERIVED_INPUTS: &[(Variable, &[Variable])] = &[
     (BarometricPressure, &[]),
     (WindSpeed10m, &[WindSpeed]),

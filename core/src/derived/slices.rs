@@ -3,6 +3,18 @@
 use crate::lengths::check_lengths;
 
 /// Arrays that must have the same length do not.
+///
+/// ```
+/// use mesonet::derived::{DerivedLengthError, dew_point_c_into};
+/// let (air_c, humidity_pct, mut dew_point_c) = ([20.0, 21.0], [50.0], [0.0; 2]);
+/// let refused: Result<(), DerivedLengthError> =
+///     dew_point_c_into(&air_c, &humidity_pct, &mut dew_point_c);
+/// assert_eq!(
+///     refused.unwrap_err().to_string(),
+///     "array lengths must match; got 2 for air_temperature_c, 1 for relative_humidity_pct, \
+///      2 for out",
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("array lengths must match; got {lengths}")]
 pub struct DerivedLengthError {

@@ -7,6 +7,16 @@ use crate::observation::SeriesId;
 use crate::query::rows::RowPosition;
 
 /// A cursor that cannot be used.
+///
+/// ```
+/// use mesonet::{HalfOpenWindow, MemoryStore, StationId};
+/// use mesonet::export::{CursorError, ExportError, Page, Request};
+/// let day = HalfOpenWindow::new(1_722_643_200_000, 1_722_729_600_000)?;
+/// let request = Request::new(StationId::new("METAR", "CYYZ"), day);
+/// let refused = Page::plan(&MemoryStore::default(), &request, Some("page2")).map(|_| ());
+/// assert_eq!(refused, Err(ExportError::Cursor(CursorError::Damaged)));
+/// # Ok::<(), mesonet::time::TimeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CursorError {
     /// Not a text that an export issued.

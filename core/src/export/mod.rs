@@ -17,6 +17,17 @@ use crate::store::{Reader, StationSeries, StoreError};
 use crate::time::HalfOpenWindow;
 
 /// Maximum number of rows of a page, and the default.
+///
+/// ```
+/// use mesonet::{HalfOpenWindow, MemoryStore, StationId};
+/// use mesonet::export::{ExportError, MAX_PAGE_ROWS, Page, Request};
+/// let year = HalfOpenWindow::new(1_704_067_200_000, 1_735_689_600_000)?;
+/// let request = Request::new(StationId::new("METAR", "CYYZ"), year);
+/// assert_eq!(request.page_rows, MAX_PAGE_ROWS);
+/// let refused = Page::plan(&MemoryStore::default(), &request.page_rows(0), None);
+/// assert!(matches!(refused, Err(ExportError::PageRows(_))));
+/// # Ok::<(), mesonet::time::TimeError>(())
+/// ```
 pub const MAX_PAGE_ROWS: usize = 200_000;
 
 /// Rows that are scanned at once when searching for the end of a page.
@@ -56,6 +67,31 @@ impl Request {
 }
 
 /// One entry of a request: the series that it matches, and which of their rows pass.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::{BaseQuality, HalfOpenWindow, StationId, Variable};
+/// use mesonet::export::{Entry, Format, Page, QualityRange, Request, RowFilter};
+/// let good = QualityRange { worst: Some(BaseQuality::Good), best: None };
+/// let rows = RowFilter { lower_value_bound: Some(25.0), quality_range: Some(good), ..RowFilter::default() };
+/// let hot = Entry { series: Variable::AirTemperature.into(), rows };
+/// let day = HalfOpenWindow::new(1_722_643_200_000, 1_722_729_600_000)?;
+/// let request = Request::new(StationId::new("METAR", "CYYZ"), day).entries(vec![hot]);
+/// let page = Page::plan(&store, &request, None)?;
+/// assert_eq!(page.variables(), [Variable::AirTemperature].into());
+/// let mut writer = page.writer(Format::Csv)?;
+/// let mut text = Vec::new();
+/// while !writer.write(&store, &mut text, 64 * 1024)? {}
+/// let text = String::from_utf8(text)?;
+/// let row = "43.68,-79.63,airTemperature,Instantaneous,0,2024-08-03T20:00:00Z,29.0,Good,None,";
+/// assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), [row]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 pub struct Entry {
@@ -213,6 +249,31 @@ impl Page {
     }
 
     /// The cursor of the next page; `None` on the last page.
+    ///
+    /// ```
+    /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+    /// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+    /// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+    /// # let store = MemoryStore::default();
+    /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+    /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+    /// use mesonet::{HalfOpenWindow, StationId};
+    /// use mesonet::export::{Page, Request};
+    /// let day = HalfOpenWindow::new(1_722_643_200_000, 1_722_729_600_000)?;
+    /// let request = Request::new(StationId::new("METAR", "CYYZ"), day).page_rows(8);
+    /// let (mut pages, mut cursor) = (0, None::<String>);
+    /// loop {
+    ///     let page = Page::plan(&store, &request, cursor.as_deref())?;
+    ///     cursor = page.next_cursor().map(str::to_owned);
+    ///     pages += 1;
+    ///     // Here the rows of the page would be written.
+    ///     if cursor.is_none() {
+    ///         break;
+    ///     }
+    /// }
+    /// assert_eq!(pages, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn next_cursor(&self) -> Option<&str> {
         self.next_cursor.as_deref()
     }

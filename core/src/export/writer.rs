@@ -49,6 +49,26 @@ impl Format {
 
 /// The rows of a page while they are written; made by
 /// [`Page::writer`](super::Page::writer).
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::{HalfOpenWindow, StationId, export};
+/// let day = HalfOpenWindow::new(1_722_643_200_000, 1_722_729_600_000)?;
+/// let request = export::Request::new(StationId::new("METAR", "CYYZ"), day);
+/// let format = export::Format::Parquet;
+/// assert_eq!(format.media_type(), "application/vnd.apache.parquet");
+/// assert_eq!(export::Format::ALL[0].media_type(), "text/csv");
+/// let mut writer: export::Writer = export::Page::plan(&store, &request, None)?.writer(format)?;
+/// let mut file = Vec::new();
+/// while !writer.write(&store, &mut file, 64 * 1024)? {}
+/// assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Writer {
     rows: StationRows,
     pass: Pass,

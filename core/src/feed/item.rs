@@ -101,6 +101,20 @@ impl<'a> FileContext<'a> {
 }
 
 /// One item of a file.
+///
+/// ```
+/// use mesonet::feed::{FeedReport, FileContext, Item, Kind};
+/// let text = b"METAR KBUF 312354Z 21014KT 02/M07 A2973=\n";
+/// let file = FileContext::new("sa.txt", 1_577_836_800_000);
+/// let mut items = Vec::new();
+/// Kind::MetarBulletin.read(&mut &text[..], &file, &mut |item| items.push(item))?;
+/// let item: Item = items.remove(0);
+/// assert_eq!(item.clone().into_alert(), None);
+/// let report: FeedReport = item.into_report().expect("it is a report");
+/// assert_eq!(report.station.native_id, "KBUF");
+/// assert_eq!(mesonet::Iso8601(report.report.ts_ms).to_string(), "2019-12-31T23:54:00Z");
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// A report of a station.

@@ -14,6 +14,16 @@ use super::nws::{alerts, observation};
 use super::summary::{FeedError, Summary};
 
 /// Number of bytes from the start of a file that suffice to detect its kind.
+///
+/// ```
+/// use std::io::Read;
+/// use mesonet::feed::{DETECT_BYTES, Kind};
+/// let file = &b"station,valid,tmpf,dwpf\nORD,2024-08-03 20:51,84.0,66.0\n"[..];
+/// let mut start = Vec::new();
+/// file.take(DETECT_BYTES as u64).read_to_end(&mut start)?;
+/// assert_eq!(Kind::detect("asos.csv", &start), Some(Kind::IemAsos));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub const DETECT_BYTES: usize = 4096;
 
 macro_rules! kinds {
@@ -135,6 +145,12 @@ impl fmt::Display for Kind {
 }
 
 /// A name that is not a kind of file.
+///
+/// ```
+/// use mesonet::feed::{FeedKindError, Kind};
+/// assert!(Kind::ALL.iter().all(|kind| kind.name().parse() == Ok(*kind)));
+/// assert_eq!("metar".parse::<Kind>(), Err(FeedKindError { got: "metar".to_owned() }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{got}\" is not a feed kind; allowed are {}", all_names())]
 pub struct FeedKindError {

@@ -23,6 +23,24 @@
 //!
 //! A report that cannot be read is left out and listed in the [`Summary`]; it never affects the
 //! others.
+//!
+//! Each feed has its network, and the same place is a station of its own in each of them:
+//!
+//! ```
+//! use std::collections::HashSet;
+//! use mesonet::StationId;
+//! use mesonet::feed::{
+//!     ECCC_HOURLY_NETWORK, GHCNH_NETWORK, IEM_NETWORK, ISD_NETWORK, METAR_NETWORK, NDBC_NETWORK,
+//!     NWS_NETWORK,
+//! };
+//! let networks = [
+//!     ECCC_HOURLY_NETWORK, GHCNH_NETWORK, IEM_NETWORK, ISD_NETWORK, METAR_NETWORK, NDBC_NETWORK,
+//!     NWS_NETWORK,
+//! ];
+//! let ids: HashSet<StationId> =
+//!     networks.iter().map(|network| StationId::new(network, "KBUF")).collect();
+//! assert_eq!(ids.len(), networks.len());
+//! ```
 
 mod cap;
 mod collect;

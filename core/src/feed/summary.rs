@@ -147,6 +147,22 @@ impl fmt::Display for Refusal {
 }
 
 /// How reading a file went.
+///
+/// ```
+/// use mesonet::feed::{self, FilePlace, MAX_REFUSALS, MetarItem, RefusalReason, Summary};
+/// let text = "METAR CYYZ 032000Z 24012KT 15SM 29/17 A2991=\nMETAR CYXX 0320Z 24012KT=\n";
+/// let mut raw = Vec::new();
+/// let received_ms = mesonet::time::parse_instant("2024-08-03T20:01:00Z")?;
+/// let summary: Summary = feed::read_bulletins(text.as_bytes(), received_ms, |item: MetarItem<'_>| {
+///     raw.push(item.raw_text.to_owned());
+/// })?;
+/// assert_eq!((summary.read, summary.refused, raw.len()), (1, 1, 1));
+/// assert!(summary.refusals.len() <= MAX_REFUSALS);
+/// let refusal: &feed::Refusal = &summary.refusals[0];
+/// assert_eq!(refusal.place, FilePlace::Line(2));
+/// assert!(matches!(refusal.reason, RefusalReason::Metar(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Reports that were returned.
@@ -169,6 +185,21 @@ pub struct Summary {
 }
 
 /// Counts by name, for a bounded number of names.
+///
+/// ```
+/// use mesonet::feed::{MAX_TALLY_NAMES, Tally};
+/// let mut tally = Tally::default();
+/// tally.add("METAR CYXX");
+/// tally.add("METAR CYXX");
+/// assert_eq!(tally.iter().collect::<Vec<_>>(), [("METAR CYXX", 2)]);
+/// let mut many = Tally::default();
+/// for number in 0..MAX_TALLY_NAMES + 3 {
+///     many.add(&format!("station {number}"));
+/// }
+/// assert_eq!(many.others(), 3);
+/// tally.merge(&many);
+/// assert_eq!(tally.total(), 2 + MAX_TALLY_NAMES as u64 + 3);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     counts: BTreeMap<String, u64>,

@@ -134,6 +134,7 @@ impl<'de> serde::Deserialize<'de> for LonLat {
 /// assert!(aleutians.contains(LonLat::new(-176.6, 51.9)?));
 /// assert!(aleutians.contains(LonLat::new(174.1, 52.7)?));
 /// assert!(!aleutians.contains(LonLat::new(-150.0, 52.0)?));
+/// assert!(BBox::GLOBE.contains(LonLat::new(-150.0, 52.0)?));
 /// # Ok::<(), mesonet::geo::GeoError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

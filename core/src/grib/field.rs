@@ -36,6 +36,18 @@ pub fn fields(bytes: &[u8]) -> Fields<'_> {
 }
 
 /// An iterator over the fields of a file, returned by [`fields`].
+///
+/// ```
+/// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
+/// use mesonet::grib;
+/// let bytes = std::fs::read(sample)?;
+/// let fields: grib::Fields<'_> = grib::fields(&bytes);
+/// let water = fields.flatten().filter(|field| {
+///     field.parameter().is_ok_and(|parameter| parameter.to_string() == "7:0.1.3")
+/// });
+/// assert_eq!(water.count(), 25, "one for each hour");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
     rest: &'a [u8],
@@ -55,6 +67,21 @@ struct Message<'a> {
 }
 
 /// One field: a parameter at a level and time on a grid.
+///
+/// ```
+/// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
+/// use mesonet::{Iso8601, grib};
+/// let bytes = std::fs::read(sample)?;
+/// let field = grib::fields(&bytes).next().ok_or("no field")??;
+/// assert_eq!(field.parameter()?.to_string(), "7:0.1.3"); // NCEP's precipitable water, kg/m²
+/// assert_eq!(Iso8601(field.reference_ms()?).to_string(), "2010-03-08T12:00:00Z");
+/// let product: grib::Product = field.product()?;
+/// assert_eq!((product.valid_ms, product.statistic), (field.reference_ms()?, None));
+/// let values = field.values(grib::MAX_POINTS)?;
+/// assert_eq!(values[..2], [14.929999, 14.33]);
+/// assert_eq!(field.one_value(grib::MAX_POINTS)?, None, "it is not a constant field");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field<'a> {
     discipline: u8,
@@ -208,6 +235,17 @@ impl<'a> Field<'a> {
 
     /// Returns the field as a message of its own, even if it is one of several in its message.
     /// Local information (section 2) is left out.
+    ///
+    /// ```
+    /// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
+    /// use mesonet::grib;
+    /// let bytes = std::fs::read(sample)?;
+    /// let field = grib::fields(&bytes).nth(1).ok_or("no second field")??;
+    /// let message = field.to_message();
+    /// assert_eq!(grib::fields(&message).next(), Some(Ok(field)));
+    /// assert_eq!(grib::fields(&message).count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to_message(&self) -> Vec<u8> {
         const INDICATOR: usize = 16;
         let refers_back = matches!(self.section(6).u8(6), Ok(254));
@@ -239,6 +277,16 @@ impl<'a> Field<'a> {
     ///
     /// # Errors
     /// If the grid or the packing is not supported.
+    ///
+    /// ```
+    /// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
+    /// use mesonet::grib;
+    /// let bytes = std::fs::read(sample)?;
+    /// let field = grib::fields(&bytes).next().ok_or("no field")??;
+    /// let cells = 140 * 210;
+    /// assert_eq!(field.work_cells()?, 262_144 + cells + 12_258); // the last of them octets
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn work_cells(&self) -> Result<u64, GribError> {
         let grid = self.grid()?;
         let cells = grid.rows() as u64 * grid.columns() as u64;

@@ -9,6 +9,22 @@ use crate::grid::Projection;
 /// Row 0 is that of the first point of the message, so rows may run north or south; the sign of the
 /// step between them says which. Columns run in the direction of i, to the east unless the step is
 /// negative.
+///
+/// ```
+/// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
+/// use mesonet::grib;
+/// use mesonet::grib::GridGeometry;
+/// let bytes = std::fs::read(sample)?;
+/// let field = grib::fields(&bytes).next().ok_or("no field")??;
+/// let grid: grib::Grid = field.grid()?;
+/// assert_eq!((grid.rows(), grid.columns()), (140, 210));
+/// let earth = grib::Earth { major_m: 6_371_189.0, minor_m: 6_371_189.0 };
+/// assert!(grid.earth() == earth && earth.is_sphere());
+/// let GridGeometry::Projected { dx_m, dy_m, .. } = grid.geometry() else { panic!("it is a map") };
+/// assert_eq!((dx_m, dy_m), (47_625.0, 47_625.0));
+/// assert!(grid.grid_relative_winds());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
     rows: usize,
@@ -37,9 +53,9 @@ pub enum GridGeometry {
     RotatedLatLon {
         /// The rows and columns on the rotated globe.
         axes: LatLonAxes,
-        /// The longitude of the moved south pole.
-        south_pole_lat: f64,
         /// The latitude of the moved south pole.
+        south_pole_lat: f64,
+        /// The longitude of the moved south pole.
         south_pole_lon: f64,
         /// The rotation about the new axis.
         angle: f64,
@@ -60,6 +76,21 @@ pub enum GridGeometry {
 }
 
 /// The axes of a grid in degrees.
+///
+/// ```
+/// # use std::io::Read;
+/// # let path = "/../tests/data/grib/gfs2p5_20110110T12Z_f120_gh10.grib2.gz";
+/// # let file = std::fs::File::open(env!("CARGO_MANIFEST_DIR").to_owned() + path)?;
+/// # let mut bytes = Vec::new();
+/// # flate2::read::GzDecoder::new(file).read_to_end(&mut bytes)?;
+/// use mesonet::grib::{self, GridGeometry, LatLonAxes};
+/// // A field of the Global Forecast System, every 2.5° from the North Pole southward.
+/// let field = grib::fields(&bytes).next().ok_or("no field")??;
+/// let GridGeometry::LatLon(axes) = field.grid()?.geometry() else { panic!("it is a globe") };
+/// let expected = LatLonAxes { first_lon: 0.0, first_lat: 90.0, lon_step: 2.5, lat_step: -2.5 };
+/// assert_eq!(axes, expected);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatLonAxes {
     /// Longitude of the first point.

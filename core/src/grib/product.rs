@@ -64,6 +64,7 @@ pub struct Product {
 /// let two_metres = grib::Level { kind: 103, value: Some(2.0) };
 /// assert_eq!("103:2".parse(), Ok(two_metres));
 /// assert_eq!(two_metres.to_string(), "103:2");
+/// assert_eq!("2 m".parse::<grib::Level>(), Err(grib::GribLevelError("2 m".to_owned())));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {

@@ -4,6 +4,27 @@ use super::Projection;
 use super::members::Member;
 
 /// The most cells of a grid: 2^26, enough for two global grids of 0.05°.
+///
+/// ```
+/// use mesonet::grid;
+/// use mesonet::grid::{GridDefinitionError, GridProjection, LatLonGlobe, MAX_CELLS, NativeGrid};
+/// let globe = |columns| NativeGrid::new(grid::Definition {
+///     rows: 3601,
+///     columns,
+///     projection: GridProjection::Globe(LatLonGlobe::LatLon),
+///     first_lon: -180.0,
+///     first_lat: -90.0,
+///     column_step: 360.0 / columns as f64,
+///     row_step: 0.05,
+///     grid_relative_winds: false,
+/// });
+/// assert!(globe(7_200)?.cells() < MAX_CELLS);
+/// assert_eq!(
+///     globe(36_000),
+///     Err(GridDefinitionError::Size { rows: 3601, columns: 36_000 }),
+/// );
+/// # Ok::<(), GridDefinitionError>(())
+/// ```
 pub const MAX_CELLS: usize = 1 << 26;
 
 /// The definition of a grid: its size, its projection, its first cell and its steps.

@@ -8,9 +8,9 @@
 //! | Mercator's | `mercator.rs` |
 //! | Latitudes and longitudes of a globe whose poles were moved | `rotated_lat_lon.rs` |
 //! | Their names in PROJ | `proj_string.rs` |
-//! | Rows and columns on any of these, or of latitudes and longitudes | `native_grid.rs`, `grid_definition.rs` |
+//! | Rows and columns on any of these, or of latitudes and longitudes | `native.rs`, `definition.rs` |
 //! | The box that a grid lies in | `bounds.rs` |
-//! | Definitions from other languages | `grid_members.rs` |
+//! | Definitions from other languages | `members.rs` |
 //!
 //! The formulas are those of J. P. Snyder, Map Projections: A Working Manual, US Geological Survey
 //! Professional Paper 1395 (1987), for the sphere. Ellipsoids are not supported: the producers of

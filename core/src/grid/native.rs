@@ -11,7 +11,7 @@ use crate::lengths::check_lengths;
 ///
 /// ```
 /// use mesonet::{LonLat, grid};
-/// use mesonet::grid::{GridProjection, NativeGrid, Projection};
+/// use mesonet::grid::{GridProjection, NativeGrid, NativeGridError, Projection};
 /// // The grid of NOAA's High-Resolution Rapid Refresh.
 /// let grid = NativeGrid::new(grid::Definition {
 ///     rows: 1059,
@@ -41,6 +41,7 @@ use crate::lengths::check_lengths;
 ///     "latitude 48.85, longitude 2.35 is not on the grid: it would be row 2132.27, column \
 ///      2918.85; allowed are rows 0 to 1058 and columns 0 to 1798",
 /// );
+/// assert!(matches!(paris, NativeGridError::Position { last_row: 1058, .. }));
 /// # Ok::<(), mesonet::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -192,8 +193,7 @@ impl NativeGrid {
     /// until then stays.
     ///
     /// ```
-    /// use mesonet::grid;
-    /// use mesonet::grid::{GridProjection, LatLonGlobe, NativeGrid};
+    /// use mesonet::grid::{self, GridProjection, LatLonGlobe, NativeGrid};
     /// let grid = NativeGrid::new(grid::Definition {
     ///     rows: 73,
     ///     columns: 144,
@@ -208,6 +208,8 @@ impl NativeGrid {
     /// grid.locate_into(&[-75.0, 0.0], &[45.0, f64::NAN], &mut row, &mut column)?;
     /// assert_eq!((row[0], column[0]), (18.0, 114.0));
     /// assert!(row[1].is_nan() && column[1].is_nan());
+    /// assert_eq!(grid.locate(mesonet::LonLat::new(-75.0, 45.0)?), (18.0, 114.0));
+    /// assert!(grid.goes_round());
     /// # Ok::<(), mesonet::Error>(())
     /// ```
     pub fn locate_into(
@@ -272,6 +274,9 @@ impl NativeGrid {
     /// let (mut row, mut column) = ([0; 2], [0; 2]);
     /// grid.nearest_into(&[-79.4, -0.1], &[43.7, 51.5], &mut row, &mut column)?;
     /// assert_eq!((row, column), ([19, 15], [112, 0]));
+    /// let (mut lon, mut lat) = ([0.0; 2], [0.0; 2]);
+    /// grid.cell_positions_into(&row, &column, &mut lon, &mut lat)?;
+    /// assert_eq!((lon, lat), ([-80.0, 0.0], [42.5, 52.5]));
     /// # Ok::<(), mesonet::Error>(())
     /// ```
     pub fn nearest_into(

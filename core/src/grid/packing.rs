@@ -8,8 +8,8 @@
 /// ```
 /// use mesonet::grid::Encoding;
 /// let kelvin = Encoding::new(0.01, 273.15, i16::MIN)?;
-/// assert_eq!(kelvin.decode(-1000), 263.15);
-/// assert!(kelvin.decode(i16::MIN).is_nan());
+/// assert_eq!((kelvin.decode(0), kelvin.decode(-1000)), (kelvin.offset(), 263.15));
+/// assert!(kelvin.decode(kelvin.nodata()).is_nan());
 /// assert_eq!(kelvin.encode(263.15), -1000);
 /// # Ok::<(), mesonet::grid::EncodingError>(())
 /// ```
@@ -207,6 +207,14 @@ impl Encoding {
     ///
     /// # Errors
     /// If the buffer has another length: nothing is written.
+    ///
+    /// ```
+    /// use mesonet::grid::Encoding;
+    /// let (temperatures_k, mut raw) = ([263.15, f64::NAN, 900.0], [0; 3]);
+    /// Encoding::new(0.01, 273.15, i16::MIN)?.encode_into(&temperatures_k, &mut raw)?;
+    /// assert_eq!(raw, [-1000, i16::MIN, i16::MAX]);
+    /// # Ok::<(), mesonet::grid::EncodingError>(())
+    /// ```
     pub fn encode_into(self, values: &[f64], raw: &mut [i16]) -> Result<(), EncodingError> {
         if raw.len() != values.len() {
             return Err(EncodingError::Length { values: values.len(), room: raw.len() });

@@ -52,6 +52,31 @@ impl Definition {
 impl NativeGrid {
     /// Returns x and y of the cell at row 0 and column 0 in the coordinates of
     /// [`Definition::proj_string`]: metres on a map, degrees on a globe.
+    ///
+    /// ```
+    /// use mesonet::grid::{self, GridProjection, NativeGrid, Projection};
+    /// // NCEP's grid 211, of 81 km.
+    /// let grid = NativeGrid::new(grid::Definition {
+    ///     rows: 65,
+    ///     columns: 93,
+    ///     projection: GridProjection::Map(Projection::LambertConformal {
+    ///         radius_m: 6_371_229.0,
+    ///         origin_lat: 25.0,
+    ///         central_lon: 265.0,
+    ///         parallels: [25.0, 25.0],
+    ///     }),
+    ///     first_lon: 226.541,
+    ///     first_lat: 12.19,
+    ///     column_step: 81_271.0,
+    ///     row_step: 81_271.0,
+    ///     grid_relative_winds: true,
+    /// })?;
+    /// let (x_m, y_m) = grid.first_xy();
+    /// // The central meridian, x = 0, is 52 columns to the east of the first one.
+    /// assert_eq!((-x_m / 81_271.0).round(), 52.0);
+    /// assert!(y_m < 0.0, "south of the origin");
+    /// # Ok::<(), mesonet::Error>(())
+    /// ```
     pub fn first_xy(&self) -> (f64, f64) {
         (self.x(0), self.y(0))
     }

@@ -13,6 +13,12 @@ use crate::lengths::check_lengths;
 /// // A quarter turn: what blows along the grid's y axis blows towards the east.
 /// let quarter = Rotation { cos: 0.0, sin: 1.0 };
 /// assert_eq!(quarter.apply(0.0, 10.0), (10.0, 0.0));
+/// assert_eq!(Rotation::IDENTITY.apply(3.0, 4.0), (3.0, 4.0));
+/// // There and back again.
+/// let lean = Rotation::from_angle_rad(15_f64.to_radians());
+/// let (u, v) = lean.apply(3.0, 4.0);
+/// let (u, v) = lean.inverse().apply(u, v);
+/// assert!((u - 3.0).abs() < 1e-12 && (v - 4.0).abs() < 1e-12);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -92,6 +98,39 @@ impl Rotation {
 /// rotate_field(&[1.0, 0.0], &[0.0, 1.0], &mut u, &mut v)?;
 /// assert_eq!((u, v), ([3.0, 10.0], [4.0, 0.0]));
 /// # Ok::<(), mesonet::grid::RotationLengthError>(())
+/// ```
+///
+/// The factors and the places of all cells of a grid, here of 3 × 4 cells on a rotated globe:
+///
+/// ```
+/// use mesonet::grid::rotate_field;
+/// # use mesonet::grid::{self, GridProjection, LatLonGlobe, NativeGrid};
+/// # let grid = NativeGrid::new(grid::Definition {
+/// #     rows: 3,
+/// #     columns: 4,
+/// #     projection: GridProjection::Globe(LatLonGlobe::RotatedLatLon {
+/// #         south_pole_lat: -36.08852,
+/// #         south_pole_lon: 245.305142,
+/// #     }),
+/// #     first_lon: 345.0,
+/// #     first_lat: -12.0,
+/// #     column_step: 10.0,
+/// #     row_step: 10.0,
+/// #     grid_relative_winds: true,
+/// # })?;
+/// let [mut cos, mut sin, mut lon, mut lat] = [[0.0; 12]; 4];
+/// grid.wind_rotations_into(&mut cos, &mut sin)?;
+/// grid.positions_into(&mut lon, &mut lat)?;
+/// let (mut u, mut v) = ([10.0; 12], [0.0; 12]);
+/// rotate_field(&cos, &sin, &mut u, &mut v)?;
+/// assert!(u.iter().zip(&v).all(|(u, v)| (u.hypot(*v) - 10.0).abs() < 1e-12));
+///
+/// // Of the cells at the corners alone.
+/// let (mut corner_cos, mut corner_sin) = ([0.0; 2], [0.0; 2]);
+/// grid.cell_wind_rotations_into(&[0, 2], &[0, 3], &mut corner_cos, &mut corner_sin)?;
+/// assert_eq!((corner_cos, corner_sin), ([cos[0], cos[11]], [sin[0], sin[11]]));
+/// assert_eq!((lon[11], lat[11]), (grid.position(2, 3)?.lon(), grid.position(2, 3)?.lat()));
+/// # Ok::<(), mesonet::Error>(())
 /// ```
 pub fn rotate_field(
     cos: &[f64],

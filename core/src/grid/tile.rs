@@ -17,12 +17,17 @@ pub const MAX_TILE_ZOOM: u32 = 22;
 /// One of the 4^z tiles of a zoom: x counts from 180° W to the east, y from 85.05° N to the south.
 ///
 /// ```
-/// use mesonet::grid::TileAddress;
-/// assert!(TileAddress::new(5, 7, 12).is_ok());
+/// use mesonet::grid::{MAX_TILE_ZOOM, TILE_SIDE, TileAddress, TileError};
+/// let whole_map = TileAddress::new(0, 0, 0)?;
+/// assert_eq!(whole_map.lon(TILE_SIDE / 2), 360.0 / 256.0 / 2.0);
+/// assert!((whole_map.lat(0) - 84.99).abs() < 0.01);
+/// let too_deep = TileAddress::new(MAX_TILE_ZOOM + 1, 0, 0);
+/// assert_eq!(too_deep, Err(TileError::Address { z: 23, x: 0, y: 0 }));
 /// assert_eq!(
 ///     TileAddress::new(1, 2, 0).unwrap_err().to_string(),
 ///     "invalid tile 1/2/0: z must be 0 to 22, x and y 0 to 2^z - 1",
 /// );
+/// # Ok::<(), TileError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TileAddress {
@@ -105,6 +110,10 @@ pub enum TileError {
 /// plan.sample(&raw, encoding, &mut tile)?;
 /// // The columns begin at 0°, the tile at 180° W.
 /// assert_eq!([tile[0], tile[64], tile[128], tile[192]], [20, 30, 0, 10]);
+/// // The same without the copy of a part.
+/// let mut again = vec![0; 256 * 256];
+/// plan.sample_from(|row, column| raw[row * 4 + column], encoding, &mut again)?;
+/// assert_eq!(again, tile);
 /// # Ok::<(), mesonet::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -244,6 +253,35 @@ impl TilePlan {
     ///
     /// # Errors
     /// As [`Self::sample`].
+    ///
+    /// ```
+    /// use mesonet::grid::{Encoding, TileAddress, TilePlan, TileSampling, WindComponent};
+    /// # use mesonet::grid::{self, GridProjection, LatLonGlobe, NativeGrid};
+    /// # let grid = NativeGrid::new(grid::Definition {
+    /// #     rows: 3,
+    /// #     columns: 4,
+    /// #     projection: GridProjection::Globe(LatLonGlobe::RotatedLatLon {
+    /// #         south_pole_lat: -36.08852,
+    /// #         south_pole_lon: 245.305142,
+    /// #     }),
+    /// #     first_lon: 345.0,
+    /// #     first_lat: -12.0,
+    /// #     column_step: 10.0,
+    /// #     row_step: 10.0,
+    /// #     grid_relative_winds: true,
+    /// # })?;
+    /// // A wind of 10 m/s along the x axis of the grid, which leans where the globe was turned.
+    /// let encoding = Encoding::new(0.01, 0.0, i16::MIN)?;
+    /// let plan = TilePlan::new(&grid, TileAddress::new(2, 0, 1)?, TileSampling::Nearest);
+    /// let (u, v) = (vec![1000; plan.cells()], vec![0; plan.cells()]);
+    /// let (mut east, mut north) = (vec![0; 256 * 256], vec![0; 256 * 256]);
+    /// plan.sample_wind((&u, encoding), (&v, encoding), WindComponent::U, &mut east)?;
+    /// plan.sample_wind_from(|_, _| [1000, 0], [encoding; 2], WindComponent::V, &mut north)?;
+    /// let pixel = east.iter().position(|&raw| raw != i16::MIN).ok_or("the grid is elsewhere")?;
+    /// let speed_ms = encoding.decode(east[pixel]).hypot(encoding.decode(north[pixel]));
+    /// assert!((speed_ms - 10.0).abs() < 0.01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn sample_wind(
         &self,
         (u, u_encoding): (&[i16], Encoding),

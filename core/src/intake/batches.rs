@@ -54,6 +54,29 @@ pub trait FileSink {
 }
 
 /// Why a file was not read to its end.
+///
+/// ```
+/// use mesonet::feed::{FileContext, Item, Kind};
+/// use mesonet::intake::{FileBatches, FileSink, FileStop, Parcel};
+/// use mesonet::{MemoryStore, Reader};
+/// /// Admits nothing.
+/// struct Closed;
+/// impl FileSink for Closed {
+///     type Error = &'static str;
+///     fn admit(&self, _: &Item) -> Result<(), Self::Error> {
+///         Err("no report is admitted today")
+///     }
+///     fn take(&self, _: Kind, _: Parcel) -> Result<(), Self::Error> {
+///         Ok(())
+///     }
+/// }
+/// let mut batches = FileBatches::new(MemoryStore::default().directory()?, i64::MAX);
+/// let mut text = &b"METAR CYYZ 032000Z 24012KT 15SM 29/17 A2991="[..];
+/// let file = FileContext::new("sa.txt", 1_722_715_260_000);
+/// let stopped = batches.read(&Closed, Kind::MetarBulletin, &mut text, &file);
+/// assert!(matches!(stopped, Err(FileStop::Sink("no report is admitted today"))));
+/// # Ok::<(), mesonet::store::StoreError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileStop<E> {
     /// The sink ended it.
@@ -101,6 +124,8 @@ pub enum FileStop<E> {
 ///     sink.take(kind, parcel)?;
 /// }
 /// assert!(*sink.1.borrow() > 4);
+/// let (place_unknown, in_the_future) = batches.into_left_out();
+/// assert_eq!((place_unknown.total(), in_the_future.total()), (0, 0));
 /// # Ok::<(), StoreError>(())
 /// ```
 #[derive(Debug)]

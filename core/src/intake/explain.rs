@@ -10,6 +10,24 @@ use crate::observation::{BaseQuality, Quality, SeriesId, StationId};
 use crate::store::{Reader, StoreError};
 
 /// Why a reading has its verdict. It is serialized as an object with camelCase keys.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let (intake, store) = (Intake::default(), MemoryStore::default());
+/// # intake.read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson; the humidity was derived from it.
+/// use mesonet::intake::{InputVerdict, ReadingExplanation};
+/// use mesonet::{BaseQuality, IntervalType, SeriesKey, StationId, Variable};
+/// let humidity = SeriesKey::new(Variable::RelativeHumidity, IntervalType::Instantaneous, 0);
+/// let (id, humidity) = (StationId::new("METAR", "CYYZ"), humidity.calculated().id());
+/// let found: Option<ReadingExplanation> = intake.explain(&store, id, humidity, 1_722_715_200_000)?;
+/// let inputs: Vec<InputVerdict> = found.ok_or("there is no such reading")?.calculated_from;
+/// assert_eq!((inputs[0].variable, inputs[0].value), ("airTemperature", 29.0));
+/// assert!(inputs.iter().all(|input| input.quality.base == BaseQuality::Good));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadingExplanation {

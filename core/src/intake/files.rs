@@ -61,6 +61,14 @@ pub struct FileReceipt {
 }
 
 /// Why a feed file is not in a store, or not all of it.
+///
+/// ```
+/// use mesonet::intake::{FeedFile, FileError};
+/// use mesonet::{Intake, MemoryStore};
+/// let (store, text) = (MemoryStore::default(), b"Dear reader,");
+/// let refused = Intake::default().read_file(&store, &text[..], &FeedFile::new("letter.txt", 0));
+/// assert!(matches!(refused, Err(FileError::UnknownKind { name }) if name == "letter.txt"));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FileError {
     /// Neither the name nor the first bytes tell the kind.
@@ -107,7 +115,7 @@ impl Intake {
     /// before that stays, and the error says how much it is.
     ///
     /// ```
-    /// use mesonet::intake::FeedFile;
+    /// use mesonet::intake::{FeedFile, FileReceipt};
     /// use mesonet::time::parse_instant;
     /// use mesonet::{Intake, LonLat, MemoryStore, feed};
     /// let text = "SACN43 CWAO 032000\n\
@@ -120,7 +128,7 @@ impl Intake {
     ///     ..FeedFile::new("sa.txt", parse_instant("2024-08-03T20:01:00Z")?)
     /// };
     /// let store = MemoryStore::default();
-    /// let receipt = Intake::default().read_file(&store, text.as_bytes(), &file)?;
+    /// let receipt: FileReceipt = Intake::default().read_file(&store, text.as_bytes(), &file)?;
     /// assert_eq!((receipt.kind, receipt.summary.read), (feed::Kind::MetarBulletin, 2));
     /// assert!(receipt.readings.added > 8);
     /// assert_eq!(receipt.place_unknown.iter().collect::<Vec<_>>(), [("METAR CYXX", 1)]);

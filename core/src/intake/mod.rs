@@ -82,6 +82,11 @@ impl Intake {
     }
 
     /// Returns the checks.
+    ///
+    /// ```
+    /// use mesonet::{Intake, check::Checker};
+    /// assert_eq!(*Intake::default().checker(), Checker::default());
+    /// ```
     pub fn checker(&self) -> &Checker {
         &self.checker
     }

@@ -9,6 +9,40 @@
 //! | Map tiles | [`tile`] |
 //! | Sources, their products and hours | `Catalogue` (feature `model-delivery`) |
 //! | From GRIB2 files to runs | `Delivery` (feature `model-delivery`) |
+//!
+//! A series of the forecast at one cell, and where that cell lies:
+//!
+//! ```
+//! use mesonet::model::{self, CellCentre, Fields, Series, SeriesEntry, SeriesItem, SeriesValue};
+//! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+//! let run = model::RunStore::new(folder).newest_run("nam211")?;
+//! let first_ms = run.definition().valid_ms[0];
+//! let query = model::SeriesQuery::new((40, 20), &["u"]).from_ms(first_ms).to_ms(first_ms);
+//! assert_eq!(query.values(&run)?, 4); // at most: two hours, two levels
+//! let series: Series = model::series(&run, &query)?;
+//! let CellCentre { lat, lon } = series.centre;
+//! assert_eq!((lat.map(f64::round), lon.map(f64::round)), (Some(44.0), Some(-126.0)));
+//! let fields: &Fields<SeriesEntry> = &series.fields;
+//! let entry = fields.get("u").expect("it was asked for");
+//! let levels_hpa = entry.levels_hpa.as_deref();
+//! assert_eq!((entry.unit.as_str(), levels_hpa), ("m/s", Some(&[150.0, 100.0][..])));
+//! let item: &SeriesItem = &entry.series[0];
+//! assert_eq!(item.value, SeriesValue::Levels(vec![Some(21.32), Some(18.2)]));
+//! # Ok::<(), model::RunStoreError>(())
+//! ```
+//!
+//! What the products endpoint lists, with the packing of the tiles:
+//!
+//! ```
+//! use mesonet::model::{self, ProductEncoding};
+//! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+//! let run = model::RunStore::new(folder).newest_run("nam211")?;
+//! let products: Vec<model::Product> = model::products(run.definition());
+//! assert_eq!((products[0].name.as_str(), products[0].unit.as_str()), ("prmsl", "Pa"));
+//! let ProductEncoding { height, width, encoding } = products[0].encoding;
+//! assert_eq!((height, width, encoding.scale()), (65, 93, 0.1));
+//! # Ok::<(), model::RunStoreError>(())
+//! ```
 
 #[cfg(feature = "model-delivery")]
 mod catalogue;

@@ -12,6 +12,7 @@ use chrono::{DateTime, NaiveDateTime};
 /// let run: RunStamp = "20180917T000000Z".parse()?;
 /// assert_eq!(run.start_ms(), 1_537_142_400_000);
 /// assert_eq!(run.to_string(), "20180917T000000Z");
+/// assert_eq!(RunStamp::from_ms(1_537_142_400_000), Ok(run));
 /// assert_eq!(
 ///     "2018-09-17T00:00:00Z".parse::<RunStamp>().unwrap_err().to_string(),
 ///     "invalid run \"2018-09-17T00:00:00Z\": it must be yyyyMMddTHHmmssZ, for example \

@@ -51,6 +51,16 @@ impl<'a> Canonical<'a> {
     }
 
     /// The conversion, or `None` if values are kept as reported.
+    ///
+    /// ```
+    /// use mesonet::observation::Canonical;
+    /// use mesonet::{Unit, Variable, unit::Conversion};
+    /// let wind = Canonical::of(Variable::WindSpeed, "m/s", None);
+    /// let to_kmh = Conversion::between(Unit::MetrePerSecond, Unit::KilometrePerHour)?;
+    /// assert_eq!(wind.conversion(), Some(to_kmh));
+    /// assert_eq!(Canonical::of(Variable::WindSpeed, "Beaufort", None).conversion(), None);
+    /// # Ok::<(), mesonet::unit::UnitError>(())
+    /// ```
     pub fn conversion(&self) -> Option<Conversion> {
         self.conversion
     }

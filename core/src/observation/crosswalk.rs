@@ -7,11 +7,14 @@ use crate::observation::{BaseQuality, Quality, ReasonQuality};
 /// Schemes give no reason, so the reason is Unknown, except None for Good and Missing for Missing.
 ///
 /// ```
-/// use mesonet::observation::{BUFR_033020, MADIS, QARTOD, SWOB_QA_SUMMARY};
+/// use mesonet::observation::{BUFR_033020, Crosswalk, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY};
 /// use mesonet::{BaseQuality, ReasonQuality};
 /// let doubtful = SWOB_QA_SUMMARY.quality(10);
 /// assert_eq!((doubtful.base, doubtful.reason), (BaseQuality::Doubtful, ReasonQuality::Unknown));
 /// assert_eq!(MADIS.quality('V').base, BaseQuality::Good);
+/// let ncei: &Crosswalk<char> = &ISD;
+/// assert_eq!(ncei.quality('7').base, BaseQuality::Error);
+/// assert_eq!(ncei.rows()[0], ('1', BaseQuality::Good));
 /// assert_eq!(QARTOD.flag(BaseQuality::Error), Some(4));
 /// // BUFR has no flag for a sensor that is stuck.
 /// assert_eq!(BUFR_033020.flag(BaseQuality::Instrumentation), None);
@@ -116,6 +119,13 @@ pub static ISD: Crosswalk<char> = Crosswalk {
 /// looks like a stuck or jumping sensor (a, k, x, s) is Instrumentation, one beyond the world
 /// records (r) is Error, and the rest, which are statistical, are Doubtful. Good, Unknown,
 /// Suppressed and Missing are not written.
+///
+/// ```
+/// use mesonet::BaseQuality;
+/// use mesonet::observation::GHCNH_CHECKS;
+/// assert_eq!(GHCNH_CHECKS.quality('k').base, BaseQuality::Instrumentation); // a stuck sensor
+/// assert_eq!(GHCNH_CHECKS.quality('r').base, BaseQuality::Error); // beyond the world records
+/// ```
 pub static GHCNH_CHECKS: Crosswalk<char> = Crosswalk {
     rows: &[
         ('r', BaseQuality::Error),

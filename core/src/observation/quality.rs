@@ -19,6 +19,7 @@ use crate::lengths::check_lengths;
 /// assert!(BaseQuality::Error < BaseQuality::Doubtful);
 /// assert_eq!(BaseQuality::Suppressed as u8, 0);
 /// assert_eq!("Good".parse(), Ok(BaseQuality::Good));
+/// assert_eq!(BaseQuality::ALL.map(BaseQuality::name)[..2], ["Suppressed", "Missing"]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -43,6 +44,11 @@ pub enum BaseQuality {
 }
 
 /// Why a value has its base quality.
+///
+/// ```
+/// use mesonet::ReasonQuality;
+/// assert_eq!(ReasonQuality::ALL.map(ReasonQuality::name)[3..5], ["Range", "Inert"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(u8)]
@@ -156,6 +162,13 @@ impl Quality {
     }
 
     /// Returns the worse of two verdicts, or `self` if they rank the same.
+    ///
+    /// ```
+    /// use mesonet::{BaseQuality, Quality, ReasonQuality};
+    /// let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
+    /// assert_eq!(Quality::GOOD.worse(doubtful), doubtful);
+    /// assert_eq!(doubtful.worse(Quality::GOOD), doubtful);
+    /// ```
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
         if other.base < self.base { other } else { self }

@@ -10,6 +10,11 @@ use uuid::Uuid;
 use crate::observation::{Variable, VariableError};
 
 /// How a value represents its interval.
+///
+/// ```
+/// use mesonet::IntervalType;
+/// assert!(IntervalType::ALL.iter().all(|kind| kind.name().parse() == Ok(*kind)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[allow(missing_docs, reason = "the names are the meaning")]
@@ -208,6 +213,17 @@ impl SeriesKey {
 }
 
 /// A series, with values computed once from its key.
+///
+/// ```
+/// use mesonet::observation::{SeriesId, SeriesPreference};
+/// use mesonet::{IntervalType, Series, SeriesKey, Variable};
+/// let momentary = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
+/// let hourly = SeriesKey::new(Variable::AirTemperature, IntervalType::Average, 60);
+/// let series = Series::from(momentary.clone());
+/// assert_eq!(series.id, SeriesId(1_944_015_174));
+/// let preference: SeriesPreference = momentary.preference();
+/// assert!(series.preference == preference && preference < hourly.preference());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
     /// Id on the wire.
@@ -256,6 +272,18 @@ impl fmt::Display for SeriesId {
 pub struct IntervalTypeError(pub String);
 
 /// The error for parts that do not identify a series.
+///
+/// ```
+/// use mesonet::observation::{IntervalTypeError, SeriesKeyError};
+/// use mesonet::{IntervalType, Variable};
+/// let parse = |variable: &str, kind: &str| -> Result<(Variable, IntervalType), SeriesKeyError> {
+///     Ok((variable.parse()?, kind.parse()?))
+/// };
+/// assert!(parse("airTemperature", "Average").is_ok());
+/// let unknown = IntervalTypeError("mean".to_owned());
+/// assert_eq!(parse("airTemperature", "mean"), Err(SeriesKeyError::IntervalType(unknown)));
+/// assert!(matches!(parse("temperature", "Average"), Err(SeriesKeyError::Variable(_))));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SeriesKeyError {
     /// The variable is unknown.

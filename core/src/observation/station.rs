@@ -51,6 +51,12 @@ impl fmt::Display for StationId {
 }
 
 /// The error for a text that is not a UUID.
+///
+/// ```
+/// use mesonet::StationId;
+/// use mesonet::observation::StationIdError;
+/// assert_eq!("CYYZ".parse::<StationId>(), Err(StationIdError("CYYZ".to_owned())));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a station id; a UUID is needed")]
 pub struct StationIdError(pub String);

@@ -92,6 +92,15 @@ fn all_names() -> String {
 impl Variable {
     /// Returns the variables that a map shows, in the interface's order. They are the default of a
     /// readings request, and the basis of a station's `qualities`.
+    ///
+    /// ```
+    /// use mesonet::Variable;
+    /// let first = Variable::map_variables().next().map(Variable::name);
+    /// assert_eq!(first, Some("airTemperature"));
+    /// assert!(Variable::map_variables().count() < Variable::ALL.len());
+    /// assert!(!Variable::map_variables().any(|variable| variable == Variable::WindSpeed));
+    /// assert!(Variable::map_variables().any(|variable| variable == Variable::WindSpeed10m));
+    /// ```
     pub fn map_variables() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(|variable| variable.row().map)
     }

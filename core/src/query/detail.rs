@@ -10,6 +10,25 @@ use crate::time::{ClosedWindow, HOUR_MS};
 pub const QUALITIES_SPAN_MS: i64 = 12 * HOUR_MS;
 
 /// A station with its details at one moment.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::query::{self, QUALITIES_SPAN_MS, StationDetail};
+/// use mesonet::{BaseQuality, StationId};
+/// let (id, report_ms) = (StationId::new("METAR", "CYYZ"), 1_722_715_200_000);
+/// let now: StationDetail = query::detail(&store, id, report_ms)?.ok_or("it is not on record")?;
+/// assert_eq!(now.record.station.native_id, "CYYZ");
+/// assert_eq!(now.qualities, [BaseQuality::Good]);
+/// assert_eq!(query::details(&store, report_ms)?[0].record.station.id, id);
+/// let later = query::detail(&store, id, report_ms + QUALITIES_SPAN_MS + 1)?;
+/// assert_eq!(later.map(|detail| detail.qualities), Some(vec![]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct StationDetail {
     /// The station and what its reports say about it.
@@ -164,6 +183,24 @@ mod wire {
     }
 
     /// All stations as a GeoJSON FeatureCollection.
+    ///
+    /// ```
+    /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+    /// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+    /// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+    /// # let store = MemoryStore::default();
+    /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+    /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+    /// use mesonet::Reader;
+    /// use mesonet::query::StationMarkers;
+    /// let directory = store.directory()?;
+    /// let markers = StationMarkers::new(directory.stations.iter().map(|record| &**record));
+    /// let geojson = serde_json::to_value(&markers)?;
+    /// assert_eq!(geojson["type"], "FeatureCollection");
+    /// // Each of the features is a StationMarker.
+    /// assert_eq!(geojson["features"][0]["geometry"]["coordinates"], serde_json::json!([-79.63, 43.68]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Serialize)]
     pub struct StationMarkers {
         r#type: &'static str,

@@ -162,8 +162,32 @@ impl Readings {
 
 /// Answers a request for readings.
 ///
+/// In a grid, a reading from up to [`CARRY_IN_MS`] before the start fills the first cells; but a
+/// station that reported only before the start is not in the answer.
+///
 /// # Errors
 /// The store cannot be read.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n\
+/// #     CYYZ 040900Z 24006KT 15SM 19/17 A2993,CYYZ,2024-08-04T09:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // Toronto Pearson reported 29 °C at 20:00 and, after a gap, 19 °C at 09:00.
+/// use mesonet::query::{self, CARRY_IN_MS, Cell, ReadingsQuery};
+/// use mesonet::{ClosedWindow, Step, StationId, Variable, time::{HOUR_MS, parse_instant}};
+/// let start_ms = parse_instant("2024-08-03T20:00:00Z")? + CARRY_IN_MS;
+/// let window = ClosedWindow::new(start_ms, start_ms + HOUR_MS)?;
+/// let hourly =
+///     ReadingsQuery::new(window, [Variable::AirTemperature]).step(Step::from_minutes(60)?);
+/// let grid = query::readings(&store, &hourly, query::Caps::default())?;
+/// let cells: &[Cell] = &grid.cells;
+/// assert_eq!((cells[0].value, cells[0].age_s), (29.0, 12 * 3600));
+/// assert_eq!((cells[1].value, cells[1].age_s), (19.0, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn readings(
     store: &dyn Reader,
     query: &ReadingsQuery,

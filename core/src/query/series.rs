@@ -15,6 +15,25 @@ const READINGS_AT_ONCE: usize = 16_384;
 /// Readings of several series are mixed in one list, sorted by time, then by series id. When
 /// serialized, the fields that describe a series are those of the first one, by id, that has a
 /// reading in the window.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::query::{self, ObservationSeries, SeriesReading};
+/// use mesonet::{ClosedWindow, StationId, Variable};
+/// let hour = ClosedWindow::new(1_722_711_600_000, 1_722_715_200_000)?;
+/// let id = StationId::new("METAR", "CYYZ");
+/// let gusts = query::observation_series(&store, id, &Variable::WindGust.into(), hour)?;
+/// let gusts: ObservationSeries = gusts.ok_or("there is no gust")?;
+/// let worst: &SeriesReading = gusts.worst().ok_or("there is no gust")?;
+/// assert_eq!(worst.value, 37.04); // 20 kt in km/h
+/// assert_eq!(gusts.series_of(worst).key.interval_minutes, 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservationSeries {
     /// The station.

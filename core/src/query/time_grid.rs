@@ -8,6 +8,20 @@ use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS, Step, passed};
 pub const CARRY_IN_MS: i64 = 12 * HOUR_MS;
 
 /// The greatest age of the newest reading of a current series.
+///
+/// ```
+/// use mesonet::query::{CURRENT_AGE_MS, Pick, Positions, pick_series};
+/// use mesonet::{ClosedWindow, Step, time::HOUR_MS};
+/// // At 0, at 90 minutes and a moment later.
+/// let window = ClosedWindow::new(0, CURRENT_AGE_MS + 1)?;
+/// let positions = Positions::new(window, Step::from_minutes(90)?);
+/// let (preferred, other) = ([0], [HOUR_MS]);
+/// let (mut picks, mut scratch) = ([Pick::EMPTY; 3], [0; 3]);
+/// pick_series(&[&preferred, &other], positions, None, &mut picks, &mut scratch)?;
+/// assert_eq!(picks.map(|pick| pick.series), [0, 0, 1]);
+/// assert!(!picks.iter().any(|pick| pick.is_empty()));
+/// # Ok::<(), mesonet::Error>(())
+/// ```
 pub const CURRENT_AGE_MS: i64 = 90 * MINUTE_MS;
 
 /// Stands for "no reading" where an index into a column is expected.
@@ -114,13 +128,15 @@ pub struct TimeGrid {
 ///
 /// ```
 /// use mesonet::{ClosedWindow, Step, query};
-/// use mesonet::query::{Caps, LimitedBy};
+/// use mesonet::query::{Caps, Coarsening, LimitedBy, TimeGrid};
 /// use mesonet::time::DAY_MS;
 /// let week = ClosedWindow::new(0, 7 * DAY_MS)?;
 /// // 10,000 stations × 8 names leave room for six positions: 7 days at 33.6 h.
-/// let plan = query::plan_time_grid(week, Step::from_minutes(60)?, 10_000, 8, Caps::default());
+/// let hourly = Step::from_minutes(60)?;
+/// let plan: TimeGrid = query::plan_time_grid(week, hourly, 10_000, 8, Caps::default());
 /// assert_eq!(plan.step.minutes(), 34 * 60);
-/// assert_eq!(plan.coarsening.unwrap().limited_by, LimitedBy::Cells);
+/// let coarsening: Coarsening = plan.coarsening.expect("it does not fit");
+/// assert_eq!((coarsening.factor, coarsening.limited_by), (34, LimitedBy::Cells));
 /// # Ok::<(), mesonet::time::TimeError>(())
 /// ```
 pub fn plan_time_grid(
@@ -170,13 +186,15 @@ pub struct TimeGridLengthError {
 /// If `out` has another length: nothing is written.
 ///
 /// ```
-/// use mesonet::query::{NO_READING, Positions, as_of};
+/// use mesonet::query::{NO_READING, Positions, TimeGridLengthError, as_of};
 /// use mesonet::{ClosedWindow, Step};
 /// use mesonet::time::MINUTE_MS;
 /// let positions = Positions::new(ClosedWindow::new(0, 20 * MINUTE_MS)?, Step::from_minutes(10)?);
 /// let mut out = [0; 3];
 /// as_of(&[5 * MINUTE_MS, 10 * MINUTE_MS], positions, &mut out).unwrap();
 /// assert_eq!(out, [NO_READING, 1, 1]);
+/// let error: TimeGridLengthError = as_of(&[], positions, &mut out[..2]).unwrap_err();
+/// assert_eq!(out, [NO_READING, 1, 1], "{error}");
 /// # Ok::<(), mesonet::time::TimeError>(())
 /// ```
 pub fn as_of(

@@ -12,6 +12,15 @@ use crate::grid::Encoding;
 use crate::settings::{Fault, check_label, from_optional_text, from_text, read_over};
 
 /// The text of the catalogue that ships: a commented TOML file.
+///
+/// ```
+/// use mesonet::raster;
+/// // A deployment writes its own file from the text that ships.
+/// assert!(raster::DEFAULT_PRODUCTS_TOML.contains("[hailSize]"));
+/// let copy = raster::Catalogue::from_toml(raster::DEFAULT_PRODUCTS_TOML)?;
+/// assert_eq!(copy, raster::Catalogue::default());
+/// # Ok::<(), raster::CatalogueError>(())
+/// ```
 pub const DEFAULT_PRODUCTS_TOML: &str = include_str!("products.toml");
 
 /// The longest type in bytes.
@@ -47,6 +56,14 @@ pub struct Product {
 }
 
 /// A field that a product is read from.
+///
+/// ```
+/// use mesonet::raster::{self, FieldRule};
+/// let catalogue = raster::Catalogue::default();
+/// let rules: &[FieldRule] = catalogue.get("reflectivity").expect("it ships").fields();
+/// assert_eq!(rules[0].parameter.to_string(), "161:209.3.57"); // of MRMS
+/// assert_eq!((rules[0].level, rules[0].duration), (None, None));
+/// ```
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FieldRule {
@@ -104,6 +121,28 @@ impl Catalogue {
     /// # Errors
     /// If the text is not TOML, a key is unknown, or an entry is invalid: a type that cannot be
     /// part of a path, a scale of 0, or no fields.
+    ///
+    /// ```
+    /// use mesonet::raster::{Catalogue, CatalogueError, Resampling};
+    /// let water = r#"
+    ///     [precipitableWater]
+    ///     title = "Precipitable water"
+    ///     unit = "kg/m²"
+    ///     scale = 0.01
+    ///     overviews = "max"
+    ///     fields = [{ parameter = "7:0.1.3", level = "200" }]
+    /// "#;
+    /// let catalogue = Catalogue::from_toml(water)?;
+    /// let product = catalogue.get("precipitableWater").expect("it was added");
+    /// assert_eq!(product.overviews(), Resampling::Max);
+    /// assert_eq!((product.title(), product.unit()), ("Precipitable water", "kg/m²"));
+    /// assert_eq!(product.encoding().decode(1250), 12.5);
+    /// assert_eq!(product.durations(), [None]);
+    /// assert!(catalogue.iter().any(|product| product.name() == "hailSize"), "those that ship stay");
+    /// let refused = Catalogue::from_toml(&water.replace("0.01", "0")).unwrap_err();
+    /// assert_eq!(refused.to_string(), "precipitableWater of the products: scale must be above 0; got 0");
+    /// # Ok::<(), CatalogueError>(())
+    /// ```
     pub fn from_toml(text: &str) -> Result<Self, CatalogueError> {
         Self::default().with(text)
     }

@@ -18,8 +18,10 @@ const MAX_MINUTES: u32 = 366 * 24 * 60;
 /// ```
 /// use mesonet::raster::ProductDuration;
 /// let day: ProductDuration = "1d".parse()?;
-/// assert_eq!(day.to_string(), "24h");
+/// assert_eq!((day.to_string().as_str(), day.minutes()), ("24h", 1440));
 /// assert_eq!("90min".parse::<ProductDuration>()?.to_string(), "90min");
+/// assert_eq!(ProductDuration::from_ms(86_400_000), Some(day));
+/// assert_eq!(ProductDuration::from_ms(90_500), None);
 /// assert_eq!(
 ///     "1.5h".parse::<ProductDuration>().unwrap_err().to_string(),
 ///     "invalid duration \"1.5h\": it must be a positive whole number followed by min, h or d, up \

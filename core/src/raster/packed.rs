@@ -12,6 +12,35 @@ use crate::grid::{Encoding, PackingLoss};
 use crate::time::Iso8601;
 
 /// A field as a product: on a map, north up, its values packed as 16-bit integers.
+///
+/// ```
+/// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
+/// use mesonet::{grib, raster};
+/// let catalogue = raster::Catalogue::from_toml(r#"
+///     [water]
+///     title = "Precipitable water"
+///     unit = "kg/m²"
+///     scale = 0.01
+///     fields = [{ parameter = "7:0.1.3" }]
+/// "#)?;
+/// let bytes = std::fs::read(sample)?;
+/// let field = grib::fields(&bytes).next().ok_or("no field")??;
+/// let (product, duration): (&raster::Product, _) = catalogue.products_of(&field)?[0];
+/// assert_eq!(product.durations_of(&field)?, [duration]);
+/// let raster = raster::Raster::new(&field, product, grib::MAX_POINTS)?.covering(duration);
+/// assert_eq!(raster.samples().len(), raster.width() * raster.height());
+/// assert!(raster.clamped() == 0 && raster.max_error() <= 0.005);
+/// assert_eq!(raster.encoding(), product.encoding());
+///
+/// let mut file = Vec::new();
+/// raster.write_cog(&mut file)?;
+/// let found = raster::File::check(std::io::Cursor::new(&file), true)?;
+/// assert_eq!((found.width, found.height, found.is_sealed), (210, 140, true));
+/// file[1000] ^= 1;
+/// let damaged = raster::File::check(std::io::Cursor::new(&file), false);
+/// assert!(matches!(damaged, Err(raster::RasterError::Damaged(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Raster {
     pub(super) level: Level,

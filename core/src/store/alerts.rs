@@ -104,6 +104,16 @@ impl AlertStore {
 
     /// Creates a stand-in for a file that cannot be read. It holds no alerts and refuses new ones
     /// with this error, so that readings can be served meanwhile.
+    ///
+    /// ```
+    /// use mesonet::alert;
+    /// use mesonet::store::{AlertStore, StoreError};
+    /// let failure = StoreError::Storage { path: "alerts.sqlite".into(), cause: "it is cut short".into() };
+    /// let store = AlertStore::unavailable(failure.clone());
+    /// assert_eq!(store.failure(), Some(&failure));
+    /// assert_eq!(store.append(vec![alert::Message::default()]), Err(failure));
+    /// assert!(store.record().messages.is_empty());
+    /// ```
     pub fn unavailable(failure: StoreError) -> Self {
         Self { failure: Some(failure), ..Self::default() }
     }
@@ -173,6 +183,23 @@ impl AlertStore {
     ///
     /// # Errors
     /// The store cannot be written; nothing is dropped then.
+    ///
+    /// ```
+    /// use mesonet::alert;
+    /// use mesonet::store::{AlertReceipt, AlertRecord, AlertStore};
+    /// let message = |id: &str, expires_ms| {
+    ///     let part = alert::Part { expires_ms: Some(expires_ms), ..alert::Part::default() };
+    ///     alert::Message { id: id.into(), parts: vec![part], ..alert::Message::default() }
+    /// };
+    /// let store = AlertStore::default();
+    /// let receipt: AlertReceipt = store.append(vec![message("past", 10), message("in force", 30)])?;
+    /// assert_eq!(receipt.added, 2);
+    /// assert_eq!(store.record().past(20), 1);
+    /// assert_eq!(store.expire(20)?, 1);
+    /// let record: &AlertRecord = &store.record();
+    /// assert_eq!(record.messages[0].id, "in force");
+    /// # Ok::<(), mesonet::store::StoreError>(())
+    /// ```
     pub fn expire(&self, before_ms: i64) -> Result<usize, StoreError> {
         self.check()?;
         let mut writer = self.writer();

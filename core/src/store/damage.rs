@@ -6,6 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Directory, Reader, Selection, SeriesSlice, StoreError};
 
 /// The unreadable blocks of a store's files that hold, or may hold, requested readings.
+///
+/// ```
+/// use mesonet::store::Damage;
+/// let mut of_answer = Damage::default();
+/// of_answer.join(Damage::default());
+/// assert_eq!(of_answer.blocks(), 0, "nothing is missing");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Damage(BTreeSet<(i64, u32)>);
 

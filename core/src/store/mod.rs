@@ -103,6 +103,28 @@ pub struct Selection<'a> {
 }
 
 /// The readings of one series at one station: columns of one length, ascending in time.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::store::{Damage, Selection, SeriesSlice, latest_slices};
+/// use mesonet::{ClosedWindow, Reader, StationId, Variable};
+/// let selection = Selection {
+///     stations: &[StationId::new("METAR", "CYYZ")],
+///     variables: &[Variable::WindSpeed],
+///     window: ClosedWindow::new(1_722_711_600_000, 1_722_715_200_000)?,
+/// };
+/// let mut newest_kmh = Vec::new();
+/// let damage: Damage = store.scan(&selection, &mut |_, slices: &[SeriesSlice<'_>]| {
+///     newest_kmh.extend(latest_slices(slices).flat_map(|slice| slice.value.last().copied()));
+/// })?;
+/// assert_eq!((newest_kmh, damage.blocks()), (vec![22.224], 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SeriesSlice<'a> {
     /// The series.
@@ -128,6 +150,30 @@ pub fn latest_slices<'s, 'a>(
 }
 
 /// Verdicts on readings of one series at one station: columns of one length.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::store::{Judge, Receipt, Verdicts};
+/// use mesonet::{BaseQuality, Batch, IntervalType, Quality, ReasonQuality, SeriesKey};
+/// use mesonet::{StationId, Store, Variable};
+/// // Someone found out that the thermometer was broken.
+/// let broken = Quality { base: BaseQuality::Instrumentation, reason: ReasonQuality::Unknown };
+/// let verdicts = Verdicts {
+///     station: StationId::new("METAR", "CYYZ"),
+///     series: SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0).id(),
+///     ts_ms: vec![1_722_715_200_000],
+///     quality: vec![broken],
+/// };
+/// let judge: &mut Judge<'_> = &mut |_| Ok(vec![verdicts.clone()]);
+/// let receipt: Receipt = store.append(&Batch::default(), judge)?;
+/// assert_eq!(receipt, Receipt { revised: 1, ..Receipt::default() });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdicts {
     /// The station.
@@ -283,6 +329,25 @@ pub struct StationRecord {
 }
 
 /// A snapshot of the stations on record.
+///
+/// ```
+/// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = MemoryStore::default();
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::store::{Directory, StationRecord, StationSeries};
+/// use mesonet::{Reader, StationId, Variable};
+/// let directory: &Directory = &*store.directory()?;
+/// let id = StationId::new("METAR", "CYYZ");
+/// let record: &StationRecord = directory.get(id).ok_or("it is not on record")?;
+/// assert_eq!(record.update_time_ms, Some(1_722_715_200_000));
+/// let is_wind = |series: &&StationSeries| series.series.key.variable == Variable::WindSpeed;
+/// let wind = record.series.iter().find(is_wind).ok_or("it has no wind")?;
+/// assert_eq!((wind.series.key.interval_minutes, wind.first_appearance_ms), (2, 1_722_715_200_000));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Directory {
     /// Increases with every batch that changes anything.

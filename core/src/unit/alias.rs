@@ -15,6 +15,14 @@ use super::{Unit, UnitError};
 
 /// Longest text that is looked up; longer ones are unknown. The longest in feeds are below 50
 /// bytes.
+///
+/// ```
+/// use mesonet::Unit;
+/// use mesonet::unit::{MAX_UNIT_BYTES, Resolution};
+/// let padded = format!("{:MAX_UNIT_BYTES$}", "hPa");
+/// assert_eq!(Unit::resolve(&padded, None), Resolution::Exact(Unit::Hectopascal));
+/// assert_eq!(Unit::resolve(&"m".repeat(MAX_UNIT_BYTES + 1), None), Resolution::Unknown);
+/// ```
 pub const MAX_UNIT_BYTES: usize = 64;
 
 /// A convention for writing units.
@@ -148,12 +156,27 @@ impl Unit {
 
     /// Returns the ambiguous texts, with what they may stand for: without a vocabulary, and in some
     /// vocabularies.
+    ///
+    /// ```
+    /// use mesonet::Unit;
+    /// let (_, meanings) = Unit::ambiguous_texts().find(|(text, _)| *text == "C").expect("it is one");
+    /// assert_eq!(meanings, [Unit::DegreeCelsius, Unit::Coulomb]);
+    /// ```
     pub fn ambiguous_texts() -> impl Iterator<Item = (&'static str, &'static [Self])> {
         AMBIGUOUS.iter().flat_map(|&(texts, _, units)| texts.iter().map(move |&text| (text, units)))
     }
 
     /// Returns the texts that stand for the unit in a vocabulary. For [`Vocabulary::Plain`] the
     /// symbol comes first, and the spelled-out names, which match in any case, last.
+    ///
+    /// ```
+    /// use mesonet::Unit;
+    /// use mesonet::unit::Vocabulary;
+    /// assert!(Unit::Knot.aliases(Vocabulary::Metar).eq(["KT"]));
+    /// assert!(Unit::Knot.aliases(Vocabulary::Ucum).eq(["[kn_i]"]));
+    /// let spoken = Vocabulary::ALL.iter().filter(|of| Unit::Knot.aliases(**of).any(|text| text == "knots"));
+    /// assert!(spoken.eq(&[Vocabulary::Cf, Vocabulary::Plain]));
+    /// ```
     pub fn aliases(self, vocabulary: Vocabulary) -> impl Iterator<Item = &'static str> {
         let plain = vocabulary == Vocabulary::Plain;
         let symbol = self.symbol();

@@ -246,6 +246,20 @@ const fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
 }
 
 /// A type of number that a slice may hold: `f64` or `f32`.
+///
+/// ```
+/// use mesonet::Unit;
+/// use mesonet::unit::{Conversion, Sample, UnitError};
+/// fn to_celsius<T: Sample>(temperatures_k: &mut [T]) -> Result<(), UnitError> {
+///     Conversion::between(Unit::Kelvin, Unit::DegreeCelsius)?.apply_in_place(temperatures_k);
+///     Ok(())
+/// }
+/// let (mut of_model, mut of_station) = ([300.0_f32], [300.0_f64]);
+/// to_celsius(&mut of_model)?;
+/// to_celsius(&mut of_station)?;
+/// assert_eq!((of_model, of_station), ([26.85], [26.850000000000023]));
+/// # Ok::<(), UnitError>(())
+/// ```
 pub trait Sample: Copy + sealed::Sample {}
 impl Sample for f32 {}
 impl Sample for f64 {}
@@ -364,6 +378,10 @@ pub fn knots_to_kmh(speed_kt: f64) -> f64 {
 }
 
 /// Converts metres per second to km/h.
+///
+/// ```
+/// assert_eq!(mesonet::unit::metres_per_second_to_kmh(12.5), 45.0);
+/// ```
 #[inline]
 pub fn metres_per_second_to_kmh(speed_ms: f64) -> f64 {
     const CONVERSION: Conversion = Conversion::known(Unit::MetrePerSecond, Unit::KilometrePerHour);
@@ -371,6 +389,10 @@ pub fn metres_per_second_to_kmh(speed_ms: f64) -> f64 {
 }
 
 /// Converts statute miles to kilometres: 1 mile is 1609.344 m (international mile, 1959).
+///
+/// ```
+/// assert_eq!(mesonet::unit::statute_miles_to_km(10.0), 16.09344);
+/// ```
 #[inline]
 pub fn statute_miles_to_km(distance_mi: f64) -> f64 {
     const CONVERSION: Conversion = Conversion::known(Unit::Mile, Unit::Kilometre);
@@ -378,6 +400,10 @@ pub fn statute_miles_to_km(distance_mi: f64) -> f64 {
 }
 
 /// Converts feet to metres: 1 ft is 0.3048 m (international foot, 1959).
+///
+/// ```
+/// assert_eq!(mesonet::unit::feet_to_m(25_000.0), 7620.0);
+/// ```
 #[inline]
 pub fn feet_to_m(height_ft: f64) -> f64 {
     const CONVERSION: Conversion = Conversion::known(Unit::Foot, Unit::Metre);
@@ -385,6 +411,10 @@ pub fn feet_to_m(height_ft: f64) -> f64 {
 }
 
 /// Converts inches to millimetres: 1 in is 25.4 mm (international inch, 1959).
+///
+/// ```
+/// assert_eq!(mesonet::unit::inches_to_mm(7.0), 177.8);
+/// ```
 #[inline]
 pub fn inches_to_mm(depth_in: f64) -> f64 {
     const CONVERSION: Conversion = Conversion::known(Unit::Inch, Unit::Millimetre);

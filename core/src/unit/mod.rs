@@ -100,6 +100,9 @@ macro_rules! units {
         /// assert_eq!(Unit::Knot.name(), "knot");
         /// assert_eq!(Unit::Knot.dimension(), Dimension::Speed);
         /// assert_eq!(Unit::Knot.size(), (1852, 3600)); // of the base unit, m/s
+        /// assert_eq!(Unit::Kelvin.zero(), 273.15); // at 0 of the base unit, °C
+        /// let speeds = Unit::ALL.iter().filter(|unit| unit.dimension() == Dimension::Speed);
+        /// assert!(speeds.into_iter().any(|unit| *unit == Unit::MilePerHour));
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]

@@ -19,6 +19,16 @@ const FORMAT: u32 = 1;
 const VERSION_NAMESPACE: Uuid = Uuid::from_u128(0x6d65_736f_6e65_7447_656f_6772_6170_0001);
 
 /// The error for an invalid zone bundle.
+///
+/// ```
+/// use mesonet::zone::{Kind, Zone, ZoneBundleError, Zones};
+/// let zones = Zones::new([Zone::new("041420".parse()?, Kind::Base)]);
+/// let mut bundle = zones.to_bundle()?;
+/// assert_eq!(Zones::from_bundle(&bundle)?.version()?, zones.version()?);
+/// bundle.push(0);
+/// assert!(matches!(Zones::from_bundle(&bundle), Err(ZoneBundleError::Rest(1))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ZoneBundleError {
     /// Not laid out as a bundle.

@@ -39,7 +39,8 @@ pub struct ZoneCodeError(pub String);
 /// let windsor: zone::Code = "041420".parse()?;
 /// let county: zone::Code = "OKC001".parse()?;
 /// assert!(windsor.is_clc() && !county.is_clc());
-/// assert_eq!(county.to_string(), "OKC001");
+/// assert!(county.is_county() && !windsor.is_county());
+/// assert_eq!(county.as_str(), "OKC001");
 /// assert_eq!(
 ///     "okc001".parse::<zone::Code>().unwrap_err().to_string(),
 ///     "\"okc001\" is not a zone code; allowed are six digits (CLC, for example 041320), or two \
@@ -102,6 +103,15 @@ impl From<Code> for String {
 }
 
 /// The error for an unknown zone kind.
+///
+/// ```
+/// use mesonet::zone::{Kind, ZoneKindError};
+/// assert_eq!("fire".parse(), Ok(Kind::Fire));
+/// let lake_erie = "LEZ144".parse()?;
+/// assert!(Kind::of(lake_erie) == Kind::Marine && Kind::Fire.has(lake_erie));
+/// assert_eq!("firewx".parse::<Kind>(), Err(ZoneKindError("firewx".to_owned())));
+/// # Ok::<(), mesonet::zone::ZoneCodeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a zone kind; allowed are base, public, marine, fire and county")]
 pub struct ZoneKindError(pub String);

@@ -25,6 +25,14 @@ pub(super) use message::MAX_REFERENCES;
 
 /// Maximum size of a file. The longest real one, with 104 zones in two languages, has 250 KB; one
 /// that embeds an image may have a few MB.
+///
+/// ```
+/// use mesonet::feed::{FeedError, MAX_CAP_BYTES, read_cap};
+/// let comment = format!("<!--{}-->", "x".repeat(8_000));
+/// let comments = comment.repeat(MAX_CAP_BYTES as usize / 8_000);
+/// let refused = read_cap(format!("<alerts>{comments}</alerts>").as_bytes(), |_| ());
+/// assert_eq!(refused, Err(FeedError::TooLong { limit: MAX_CAP_BYTES }));
+/// ```
 pub const MAX_CAP_BYTES: u64 = 16 << 20;
 
 /// Reads the messages of a document and visits each.

@@ -4,6 +4,15 @@ use std::fmt;
 use std::ops::Deref;
 
 /// Up to `N` items, in place: a decoded report needs no heap.
+///
+/// ```
+/// use mesonet::feed::metar::{Metar, ShortList, SkyLayer};
+/// let report = Metar::parse("KBUF 312354Z 21014KT 10SM FEW025 BKN050 OVC110")?;
+/// let layers: ShortList<SkyLayer, 8> = report.sky;
+/// let bases_ft: Vec<_> = layers.iter().filter_map(|layer| layer.base_ft).collect();
+/// assert_eq!(bases_ft, [2500, 5000, 11_000]); // a list is used like a slice
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct ShortList<T, const N: usize> {
     items: [T; N],

@@ -59,6 +59,14 @@ impl MetarKind {
 }
 
 /// ICAO location indicator: four letters or digits, starting with a letter.
+///
+/// ```
+/// use mesonet::feed::metar::{Icao, Metar, MetarKind};
+/// let report = Metar::parse("SPECI CYYZ 032035Z 24012KT 2SM +TSRA")?;
+/// let station: Icao = report.station;
+/// assert_eq!((station.as_str(), report.kind), ("CYYZ", MetarKind::Special));
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Icao([u8; 4]);
 
@@ -346,6 +354,15 @@ impl Metar {
     /// hour (0, 6, 12, 18 UTC), 180 in that of an intermediate one (3, 9, 15, 21); `None` for any
     /// other hour, in whose reports the group has no meaning. The hour of a report is its time
     /// rounded up.
+    ///
+    /// ```
+    /// use mesonet::feed::metar::Metar;
+    /// let report = Metar::parse("KBUF 311754Z 21014KT RMK AO2 60012")?;
+    /// assert_eq!((report.nominal_hour(), report.six_group_minutes()), (18, Some(360)));
+    /// let between = Metar::parse("KBUF 311854Z 21014KT RMK AO2")?;
+    /// assert_eq!((between.nominal_hour(), between.six_group_minutes()), (19, None));
+    /// # Ok::<(), mesonet::feed::metar::MetarError>(())
+    /// ```
     pub fn six_group_minutes(&self) -> Option<u16> {
         match self.nominal_hour() % 6 {
             0 => Some(360),

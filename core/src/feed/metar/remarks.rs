@@ -45,6 +45,23 @@ pub struct Outages {
 }
 
 /// The remarks that carry data, in the units of the report.
+///
+/// ```
+/// use mesonet::feed::metar::{AutomatedStation, Metar, Outages, PeakWind, PressureTendency, Remarks};
+/// let report = Metar::parse(
+///     "KBUF 312354Z 21014KT RMK AO2 PK WND 22034/2331 SLP077 T00221067 56012 TSNO $",
+/// )?;
+/// let remarks: Remarks = report.remarks;
+/// assert_eq!(remarks.automated, Some(AutomatedStation::Ao2));
+/// assert_eq!((remarks.temperature_tenths_c, remarks.dew_point_tenths_c), (Some(22), Some(-67)));
+/// let gust = PeakWind { from_degrees: 220, speed_kt: 34, hour: Some(23), minute: 31 };
+/// assert_eq!(remarks.peak_wind, Some(gust));
+/// let falling = PressureTendency { characteristic: 6, change_tenths_hpa: -12 };
+/// assert_eq!(remarks.pressure_tendency, Some(falling));
+/// let outages = Outages { maintenance: true, lightning: true, ..Outages::default() };
+/// assert_eq!(remarks.outages, outages);
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
     /// `AO1`, `AO2`.

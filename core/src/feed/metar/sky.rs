@@ -36,6 +36,19 @@ pub enum Convection {
 }
 
 /// One layer of cloud.
+///
+/// ```
+/// use mesonet::feed::metar::{Convection, Metar, SkyCover, SkyLayer};
+/// let report = Metar::parse("KBUF 312354Z 21014KT 3SM TSRA SCT025CB OVC040")?;
+/// let storm = SkyLayer {
+///     cover: SkyCover::Scattered,
+///     base_ft: Some(2500),
+///     convection: Some(Convection::Cumulonimbus),
+/// };
+/// assert_eq!(report.sky[0], storm);
+/// assert!(!report.sky[0].is_ceiling() && report.sky[1].is_ceiling());
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SkyLayer {
     /// Amount.

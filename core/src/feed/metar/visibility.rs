@@ -22,6 +22,15 @@ pub enum Bound {
 }
 
 /// Prevailing visibility.
+///
+/// ```
+/// use mesonet::feed::metar::{Bound, DistanceUnit, Metar, MetarVisibility};
+/// let report = Metar::parse("KBUF 312354Z 21014KT M1/4SM FG")?;
+/// let visibility =
+///     MetarVisibility { distance: 0.25, unit: DistanceUnit::StatuteMile, bound: Bound::Less };
+/// assert_eq!(report.visibility, Some(visibility));
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetarVisibility {
     /// Distance, in `unit`. 9999 and CAVOK are 10,000 m (WMO-No. 306, FM 15, 15.6).

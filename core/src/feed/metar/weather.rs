@@ -5,6 +5,15 @@ use std::fmt;
 use super::list::ShortList;
 
 /// Qualifier in front of a weather group.
+///
+/// ```
+/// use mesonet::feed::metar::{Intensity, Metar};
+/// let report = Metar::parse("KBUF 312354Z 21014KT 1SM +SN BR")?;
+/// let intensities: Vec<_> = report.weather.iter().map(|weather| weather.intensity).collect();
+/// assert_eq!(intensities, [Intensity::Heavy, Intensity::Plain]);
+/// assert!(report.weather[0].codes().eq(["SN"]));
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intensity {
     /// No sign: moderate, or a phenomenon that has no intensity.

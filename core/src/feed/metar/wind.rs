@@ -23,6 +23,20 @@ pub enum WindFrom {
 }
 
 /// Wind of the body: the mean of two minutes in North America, of ten under ICAO.
+///
+/// ```
+/// use mesonet::feed::metar::{Metar, MetarWind, SpeedUnit, WindFrom};
+/// let report = Metar::parse("CYYZ 032000Z 24012G20KT 210V270 15SM")?;
+/// let wind = MetarWind {
+///     from: WindFrom::Degrees(240),
+///     speed: Some(12),
+///     gust: Some(20),
+///     unit: SpeedUnit::Knot,
+///     turns_between: Some((210, 270)),
+/// };
+/// assert_eq!(report.wind, Some(wind));
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetarWind {
     /// The direction from which it blows.

@@ -6,6 +6,15 @@ use self::ring::{area, rounded, shift, split_long_edges, thinned, turn, unrolled
 use crate::geo::{BBox, EARTH_RADIUS_KM, GeoError, LonLat};
 
 /// Decimals to which coordinates are rounded: 0.11 m, as RFC 7946 §11.2 suggests.
+///
+/// ```
+/// use mesonet::LonLat;
+/// use mesonet::geo::{COORDINATE_DECIMALS, Polygon};
+/// let circle = Polygon::circle(LonLat::new(-82.4, 42.9)?, 20.0, 0.1)?;
+/// let unit = 10_f64.powi(COORDINATE_DECIMALS as i32);
+/// assert!(circle.exterior().all(|at| (at.lon() * unit).round() / unit == at.lon()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub const COORDINATE_DECIMALS: u32 = 6;
 const ROUNDING: f64 = 1e6;
 
@@ -16,6 +25,17 @@ pub const MAX_RING_POSITIONS: usize = 1_000_000;
 const MAX_CIRCLE_POSITIONS: f64 = 10_000.0;
 
 /// Rings that do not form a valid polygon.
+///
+/// ```
+/// use mesonet::LonLat;
+/// use mesonet::geo::{GeometryError, MAX_RING_POSITIONS, Polygon};
+/// let here = LonLat::new(-79.63, 43.68)?;
+/// let ring_of = |positions| Polygon::new(&vec![here; positions], &[]);
+/// assert_eq!(ring_of(3), Err(GeometryError::Length(3)));
+/// assert_eq!(ring_of(MAX_RING_POSITIONS + 1), Err(GeometryError::Length(1_000_001)));
+/// assert!(matches!(ring_of(5), Err(GeometryError::Flat(_))));
+/// # Ok::<(), mesonet::geo::GeoError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GeometryError {
     /// No polygon, or a polygon without rings.
@@ -173,6 +193,20 @@ impl Polygon {
     }
 
     /// The holes, each clockwise; the last position of each equals its first.
+    ///
+    /// ```
+    /// use mesonet::{BBox, LonLat};
+    /// use mesonet::geo::Polygon;
+    /// let eye = LonLat::new(-88.6, 28.2)?;
+    /// let ring = |radius_km| Polygon::circle(eye, radius_km, 0.5).map(|it| it.exterior().collect());
+    /// let (edge, eyewall): (Vec<_>, Vec<_>) = (ring(150.0)?, ring(20.0)?);
+    /// let storm = Polygon::new(&edge, &[eyewall])?;
+    /// assert!(storm.is_valid() && storm.holes().len() == 1);
+    /// assert!(!storm.contains(eye));
+    /// assert!(!storm.intersects(BBox::new(-88.65, 28.15, -88.55, 28.25)?));
+    /// assert!(storm.intersects(BBox::new(-88.6, 28.2, -87.6, 29.2)?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn holes(
         &self,
     ) -> impl ExactSizeIterator<Item = impl ExactSizeIterator<Item = LonLat> + '_> + '_ {

@@ -13,6 +13,20 @@ use crate::{access, grib};
 const ISOBARIC: u8 = 100;
 
 /// A product of a source: what it is, how it is packed, and the fields that it is made from.
+///
+/// ```
+/// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
+/// use mesonet::{grib, model};
+/// let catalogue = model::Catalogue::default();
+/// let safrica = catalogue.get("safrica").expect("it ships");
+/// let water: &model::SourceProduct = safrica.product("precipitable_water").expect("it is listed");
+/// assert!(!water.has_levels() && water.tiles_and_series().is_none());
+/// assert_eq!((water.title(), water.unit()), ("", "kg/m²"));
+/// let bytes = std::fs::read(sample)?;
+/// let field = grib::fields(&bytes).next().ok_or("no field")??;
+/// assert!(water.is_of(field.parameter()?, &field.product()?, field.reference_ms()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceProduct {
     name: String,

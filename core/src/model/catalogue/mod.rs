@@ -18,6 +18,15 @@ use crate::settings::{Fault, check_label, read_over};
 use hours::Hours;
 
 /// The text of the catalogue that ships: a commented TOML file.
+///
+/// ```
+/// use mesonet::model;
+/// // A deployment writes its own file from the text that ships.
+/// assert!(model::DEFAULT_MODELS_TOML.contains("[hrrr]"));
+/// let copy = model::Catalogue::from_toml(model::DEFAULT_MODELS_TOML)?;
+/// assert_eq!(copy, model::Catalogue::default());
+/// # Ok::<(), model::ModelCatalogueError>(())
+/// ```
 pub const DEFAULT_MODELS_TOML: &str = include_str!("models.toml");
 
 /// The most sources.
@@ -53,6 +62,25 @@ pub struct Catalogue {
 }
 
 /// A source of model output: one model on one grid.
+///
+/// ```
+/// use mesonet::access::{ModelCaller, ModelUse, Plan};
+/// use mesonet::grid::WindComponent;
+/// use mesonet::model;
+/// let catalogue = model::Catalogue::default();
+/// let gfs: &model::Source = catalogue.get("gfs").expect("it ships");
+/// assert_eq!(gfs.attribution(), "NOAA National Centers for Environmental Prediction");
+/// assert_eq!((gfs.title(), gfs.keep_runs()), ("GFS, the Global Forecast System", 8));
+/// let hours = gfs.valid_ms_of("20180917T000000Z".parse()?).expect("the catalogue states them");
+/// assert_eq!(hours.len(), 209); // each hour to 120, then every third to 384
+/// assert_eq!(gfs.wind_of("v_wind"), Some((WindComponent::V, ["u_wind", "v_wind"])));
+///
+/// let nam = catalogue.get("nam211").expect("it ships");
+/// let anyone = ModelCaller { plan: Plan::None, organisations: Vec::new() };
+/// assert!(nam.allows(&anyone, ModelUse::Point, ["lifted_index"]).is_ok());
+/// assert!(nam.allows(&anyone, ModelUse::Tiles, ["lifted_index"]).is_err());
+/// # Ok::<(), model::RunStampError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     name: String,

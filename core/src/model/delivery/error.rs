@@ -10,6 +10,25 @@ pub(super) const GROW: &str = "; runs of this model keep the hours, products and
     files they were first made from: for runs that grow, state the model's hours in the catalogue";
 
 /// Why a field does not become part of a run.
+///
+/// ```
+/// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
+/// # let folder = tempfile::tempdir()?;
+/// use mesonet::model::{self, Delivery, DeliveryError, DeliveryLimits};
+/// let (catalogue, store) = (model::Catalogue::default(), model::RunStore::new(folder.path()));
+/// let source = catalogue.get("safrica").expect("it ships");
+/// // At most 10 kB may wait, less than the first field.
+/// let limits = DeliveryLimits { packed_bytes: 10_000, ..DeliveryLimits::default() };
+/// let mut delivery = Delivery::new(source, &store, std::io::Cursor::new(Vec::new()), limits);
+/// delivery.add_within("safrica.grib2", &std::fs::read(sample)?, u64::MAX);
+/// let report = delivery.write(1_268_060_000_000, || ());
+/// let refusal: &model::Refusal = &report.refusals[0];
+/// assert_eq!(refusal.file, "safrica.grib2");
+/// let error: &DeliveryError = &refusal.error;
+/// assert_eq!(*error, DeliveryError::Full(10_000));
+/// assert!(!error.is_temporary());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeliveryError {

@@ -10,6 +10,24 @@ use crate::model::{DeliveryError, RunStamp};
 const MAX_REFUSALS: usize = 100;
 
 /// The result of a delivery.
+///
+/// ```
+/// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/safrica_ps_20100308T12Z_25hours.grib2");
+/// # let folder = tempfile::tempdir()?;
+/// use mesonet::model::{self, DeliveryReport, WrittenProduct, WrittenRun};
+/// let (catalogue, store) = (model::Catalogue::default(), model::RunStore::new(folder.path()));
+/// let source = catalogue.get("safrica").expect("it ships");
+/// let mut delivery = model::Delivery::in_memory(source, &store);
+/// delivery.add("safrica.grib2", &std::fs::read(sample)?);
+/// let report: DeliveryReport = delivery.write(1_268_060_000_000, || ());
+/// assert!(report.is_whole());
+/// assert_eq!((report.fields, report.used, report.other_fields), (75, 50, 25));
+/// let run: &WrittenRun = &report.runs[0];
+/// assert_eq!((run.run.to_string().as_str(), run.hours.len()), ("20100308T120000Z", 25));
+/// let water: &WrittenProduct = &run.products[0];
+/// assert!(water.packing_error <= water.half_step && water.clamped == 0);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryReport {

@@ -45,6 +45,16 @@ pub struct ProductDefinition {
 }
 
 /// A published hour of a run.
+///
+/// ```
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+/// use mesonet::model::{PublishedHour, RunStore};
+/// let run = RunStore::new(folder).newest_run("nam211")?;
+/// let hour: &PublishedHour = &run.published()[0];
+/// assert_eq!(mesonet::Iso8601(hour.published_ms).to_string(), "2018-09-17T02:00:00Z");
+/// assert!(hour.absent.is_empty() && hour.lost.is_empty(), "it has all products");
+/// # Ok::<(), mesonet::model::RunStoreError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishedHour {
     /// The index into the hours of the run.

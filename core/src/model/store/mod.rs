@@ -202,6 +202,48 @@ impl RunStore {
     ///
     /// # Errors
     /// As [`Self::runs`] and [`Self::remove_run`].
+    ///
+    /// ```
+    /// # use mesonet::{grid::{Encoding, GridProjection, LatLonGlobe}, model};
+    /// # let temporary = tempfile::tempdir().expect("a folder");
+    /// # let folder = temporary.path();
+    /// # let definition = model::RunDefinition {
+    /// #     model: "demo".to_owned(),
+    /// #     run: "20180917T000000Z".parse()?,
+    /// #     grid: mesonet::grid::Definition {
+    /// #         rows: 2,
+    /// #         columns: 3,
+    /// #         projection: GridProjection::Globe(LatLonGlobe::LatLon),
+    /// #         first_lon: -80.0,
+    /// #         first_lat: 43.0,
+    /// #         column_step: 1.0,
+    /// #         row_step: 1.0,
+    /// #         grid_relative_winds: false,
+    /// #     },
+    /// #     valid_ms: vec![1_537_142_400_000, 1_537_153_200_000],
+    /// #     products: ["t2m", "rain"].map(|name| model::ProductDefinition {
+    /// #         name: name.to_owned(),
+    /// #         unit: "1".to_owned(),
+    /// #         levels_hpa: None,
+    /// #         encoding: Encoding::new(0.01, 0.0, i16::MIN).expect("it is valid"),
+    /// #     }).into(),
+    /// # };
+    /// let store = model::RunStore::new(folder);
+    /// let run_at = |run: &str| run.parse::<model::RunStamp>();
+    /// for hour in ["00", "06", "12"] {
+    ///     let run = run_at(&format!("20180917T{hour}0000Z"))?;
+    ///     let mut writer = store.write_run(model::RunDefinition { run, ..definition.clone() })?;
+    ///     writer.write(0, "t2m", &[0; 6])?;
+    ///     writer.publish(&[0], 1_537_200_000_000)?;
+    /// }
+    /// assert_eq!(store.models()?, ["demo"]);
+    /// assert_eq!(store.keep_newest("demo", 2)?, [run_at("20180917T000000Z")?]);
+    /// store.remove_run("demo", run_at("20180917T060000Z")?)?;
+    /// assert_eq!(store.runs("demo")?, [run_at("20180917T120000Z")?]);
+    /// assert_eq!(store.begun("demo")?, store.runs("demo")?);
+    /// assert_eq!(store.remove_unfinished()?, 0, "no process was killed");
+    /// # Ok::<(), mesonet::Error>(())
+    /// ```
     pub fn keep_newest(&self, model: &str, keep: usize) -> Result<Vec<RunStamp>, RunStoreError> {
         let runs = self.runs(model)?;
         let kept = &runs[..keep.min(runs.len())];

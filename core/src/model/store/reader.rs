@@ -14,6 +14,18 @@ use crate::model::RunStoreError;
 
 /// A run as it was when it was opened. Its shards are mapped when they are first read, and stay
 /// mapped.
+///
+/// ```
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+/// use mesonet::model;
+/// let store = model::RunStore::new(folder);
+/// let run: model::Run = store.run("nam211", "20180917T000000Z".parse()?)?;
+/// assert!(run.is_published(0) && run.has("prmsl", 0));
+/// assert!(!run.is_complete(), "one of the two hours is missing");
+/// assert!(run.is_current()?, "nothing was published meanwhile");
+/// assert_eq!(run.verify(), []);
+/// # Ok::<(), mesonet::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Run {
     folder: PathBuf,
@@ -31,6 +43,24 @@ pub struct Run {
 }
 
 /// A product of an open run.
+///
+/// ```
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+/// use mesonet::model;
+/// let run = model::RunStore::new(folder).newest_run("nam211")?;
+/// let wind: model::RunProduct<'_> = run.product("u")?; // along x, m/s, at 150 and 100 hPa
+/// assert_eq!(wind.definition().levels(), 2);
+/// let mut column = [0.0; 2];
+/// wind.column_into(0, 40, 20, &mut column)?;
+/// assert_eq!(column, [21.32, 18.2]);
+/// let mut by_hour = [0.0; 2];
+/// wind.series_into(0..2, 1, 40, 20, &mut by_hour)?;
+/// assert!(by_hour[0] == 18.2 && by_hour[1].is_nan(), "the second hour is not published");
+/// let mut part = [0; 4];
+/// wind.part_into(0, 1, 40..42, 20..22, &mut part)?;
+/// assert_eq!(part, [1820, 1903, 1809, 1902]);
+/// # Ok::<(), model::RunStoreError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RunProduct<'a> {
     run: &'a Run,
@@ -38,6 +68,16 @@ pub struct RunProduct<'a> {
 }
 
 /// A level of a product at an hour.
+///
+/// ```
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+/// use mesonet::model;
+/// let run = model::RunStore::new(folder).newest_run("nam211")?;
+/// let level: model::RunLevel<'_> = run.product("u")?.level(0, 1)?;
+/// assert_eq!(level.raw(40, 20)?, 1820);
+/// assert!(level.raw(65, 20).is_err(), "the grid has 65 rows");
+/// # Ok::<(), model::RunStoreError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RunLevel<'a> {
     product: RunProduct<'a>,

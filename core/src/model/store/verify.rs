@@ -66,6 +66,50 @@ impl RunStore {
     ///
     /// # Errors
     /// As above; also if the run is being written.
+    ///
+    /// ```
+    /// # use mesonet::{grid::{Encoding, GridProjection, LatLonGlobe}, model};
+    /// # let temporary = tempfile::tempdir().expect("a folder");
+    /// # let folder = temporary.path();
+    /// # let definition = model::RunDefinition {
+    /// #     model: "demo".to_owned(),
+    /// #     run: "20180917T000000Z".parse()?,
+    /// #     grid: mesonet::grid::Definition {
+    /// #         rows: 2,
+    /// #         columns: 3,
+    /// #         projection: GridProjection::Globe(LatLonGlobe::LatLon),
+    /// #         first_lon: -80.0,
+    /// #         first_lat: 43.0,
+    /// #         column_step: 1.0,
+    /// #         row_step: 1.0,
+    /// #         grid_relative_winds: false,
+    /// #     },
+    /// #     valid_ms: vec![1_537_142_400_000, 1_537_153_200_000],
+    /// #     products: ["t2m", "rain"].map(|name| model::ProductDefinition {
+    /// #         name: name.to_owned(),
+    /// #         unit: "1".to_owned(),
+    /// #         levels_hpa: None,
+    /// #         encoding: Encoding::new(0.01, 0.0, i16::MIN).expect("it is valid"),
+    /// #     }).into(),
+    /// # };
+    /// use mesonet::model::{RunCheck, RunFault, RunStore};
+    /// let store = RunStore::new(&folder.join("models"));
+    /// let mut writer = store.write_run(definition.clone())?;
+    /// writer.write(0, "t2m", &[1850; 6])?;
+    /// writer.publish(&[0], 1_537_150_000_000)?;
+    /// drop(writer);
+    /// let intact: RunCheck = store.check_run("demo", definition.run)?;
+    /// assert_eq!((intact.shards, &*intact.faults), (1, &[][..]));
+    ///
+    /// let shard = store.folder().join("demo/20180917T000000Z/t2m/c/0/0/0");
+    /// std::fs::write(&shard, "not what was written").expect("the disk takes it");
+    /// let found = store.set_aside("demo", definition.run, &folder.join("damaged"))?;
+    /// let fault: &RunFault = &found.faults[0];
+    /// assert_eq!(fault.file, shard);
+    /// let lost = store.newest_run("demo")?;
+    /// assert!(lost.product("t2m")?.value(0, 0, 0, 0).is_err());
+    /// # Ok::<(), mesonet::Error>(())
+    /// ```
     pub fn set_aside(
         &self,
         model: &str,
@@ -227,6 +271,19 @@ fn add_surplus(
 ///
 /// # Errors
 /// If the file system reports an error.
+///
+/// ```
+/// # let temporary = tempfile::tempdir()?;
+/// # let folder = temporary.path();
+/// let (file, aside) = (folder.join("t2m"), folder.join("damaged").join("t2m"));
+/// for _ in 0..2 {
+///     std::fs::write(&file, "unreadable")?;
+///     mesonet::model::move_aside(&file, &aside)?;
+/// }
+/// assert!(aside.exists() && aside.with_file_name("t2m.2").exists());
+/// assert_eq!(mesonet::model::move_aside(&file, &aside)?, None, "nothing is left to move");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn move_aside(from: &Path, to: &Path) -> io::Result<Option<PathBuf>> {
     let into = to.parent().unwrap_or(Path::new(""));
     fs::create_dir_all(into)?;

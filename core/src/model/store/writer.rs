@@ -22,6 +22,46 @@ use crate::model::{RunStamp, RunStoreError};
 ///
 /// A run that was left half-written is continued: what was published stays, the rest is written
 /// again. If nothing was published, it may also get another definition.
+///
+/// ```
+/// # use mesonet::{grid::{Encoding, GridProjection, LatLonGlobe}, model};
+/// # let temporary = tempfile::tempdir().expect("a folder");
+/// # let folder = temporary.path();
+/// # let definition = model::RunDefinition {
+/// #     model: "demo".to_owned(),
+/// #     run: "20180917T000000Z".parse()?,
+/// #     grid: mesonet::grid::Definition {
+/// #         rows: 2,
+/// #         columns: 3,
+/// #         projection: GridProjection::Globe(LatLonGlobe::LatLon),
+/// #         first_lon: -80.0,
+/// #         first_lat: 43.0,
+/// #         column_step: 1.0,
+/// #         row_step: 1.0,
+/// #         grid_relative_winds: false,
+/// #     },
+/// #     valid_ms: vec![1_537_142_400_000, 1_537_153_200_000],
+/// #     products: ["t2m", "rain"].map(|name| model::ProductDefinition {
+/// #         name: name.to_owned(),
+/// #         unit: "1".to_owned(),
+/// #         levels_hpa: None,
+/// #         encoding: Encoding::new(0.01, 0.0, i16::MIN).expect("it is valid"),
+/// #     }).into(),
+/// # };
+/// use mesonet::model::{LevelValues, RunStore, RunWriter};
+/// let store = RunStore::new(folder);
+/// let mut writer: RunWriter = store.write_run(definition)?;
+/// writer.write(0, "t2m", &[1850, 1860, 1870, 1880, 1890, 1900])?;
+/// writer.publish(&[0], 1_537_150_000_000)?;
+/// assert!(writer.is_published(0, "t2m"));
+/// // The hour gets a product that it lacked: no rain anywhere.
+/// writer.write_levels(0, "rain", &[LevelValues::All(0)])?;
+/// writer.publish(&[0], 1_537_151_000_000)?;
+/// let run = store.newest_run("demo")?;
+/// assert_eq!(run.product("rain")?.value(0, 0, 1, 2)?, Some(0.0));
+/// assert_eq!(run.published()[0].published_ms, 1_537_151_000_000);
+/// # Ok::<(), mesonet::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct RunWriter {
     folder: PathBuf,

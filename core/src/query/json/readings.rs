@@ -17,6 +17,7 @@ use crate::time::InstantWriter;
 /// let answer = readings(&MemoryStore::default(), &query, Caps::default())?;
 /// let mut text = Vec::new();
 /// let mut writer = ReadingsWriter::new(answer);
+/// assert!(writer.held_bytes() < 64 * 1024);
 /// // Here a piece would go on its way, and the next one would be written.
 /// while !writer.write(&mut text, 64 * 1024)? {}
 /// assert_eq!(text, br#"{"stations":{}}"#);

@@ -87,6 +87,24 @@ pub struct Maintenance {
 }
 
 /// What maintenance did.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let dir = folder.path();
+/// # use mesonet::{EmbeddedStore, Intake, intake::FeedFile, store::EmbeddedOptions};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::store::{Maintained, Maintenance, StoreHealth};
+/// let seal_all = Maintenance { seal_all: true, ..Maintenance::default() };
+/// let done: Maintained = store.maintain(&seal_all)?;
+/// let health: StoreHealth = store.health();
+/// assert!(done.sealed_readings > 0 && health.sealed_readings == done.sealed_readings);
+/// assert_eq!((health.segments, health.fresh_readings), (1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Maintained {
     /// Number of readings that were sealed.
@@ -102,6 +120,29 @@ pub struct Maintained {
 }
 
 /// What a check of all files found.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let dir = folder.path();
+/// # use mesonet::{EmbeddedStore, Intake, intake::FeedFile, store::EmbeddedOptions};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::store::{Fault, Maintenance, VerifyReport};
+/// store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() })?;
+/// drop(store);
+/// let intact: VerifyReport = EmbeddedStore::verify(dir, false)?;
+/// assert_eq!((intact.stations, intact.segments, &*intact.faults), (1, 1, &[][..]));
+/// let segment = dir.join("segments/00000001.arrow");
+/// let mut bytes = std::fs::read(&segment)?;
+/// bytes[1000] ^= 1;
+/// std::fs::write(&segment, bytes)?;
+/// let fault: &Fault = &EmbeddedStore::verify(dir, false)?.faults[0];
+/// assert_eq!(fault.file, "segments/00000001.arrow");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
     /// Number of stations on record.
@@ -125,6 +166,28 @@ pub struct VerifyReport {
 }
 
 /// The content of a rebuilt catalogue.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let dir = folder.path();
+/// # use mesonet::{EmbeddedStore, Intake, intake::FeedFile, store::EmbeddedOptions};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::Reader;
+/// use mesonet::store::{Maintenance, RebuildReport};
+/// let sealed = store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() })?;
+/// drop(store);
+/// assert!(EmbeddedStore::rebuild(dir).is_err(), "the catalogue is intact");
+/// std::fs::remove_file(dir.join("mesonet.sqlite"))?;
+/// let report: RebuildReport = EmbeddedStore::rebuild(dir)?;
+/// assert_eq!((report.stations, report.readings), (1, sealed.sealed_readings));
+/// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+/// assert_eq!(store.directory()?.stations.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RebuildReport {
     /// Number of stations.
@@ -278,6 +341,20 @@ impl EmbeddedStore {
     ///
     /// # Errors
     /// The store cannot be written.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let dir = folder.path();
+    /// use mesonet::{EmbeddedStore, store::EmbeddedOptions};
+    /// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+    /// assert!(store.is_new());
+    /// store.meta_set("origin", "METAR of Canada, August 2024")?;
+    /// drop(store);
+    /// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+    /// assert_eq!(store.meta_get("origin")?.as_deref(), Some("METAR of Canada, August 2024"));
+    /// assert_eq!(store.meta_get("licence")?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn meta_set(&self, name: &str, text: &str) -> Result<(), StoreError> {
         let name = user_name(name);
         let mut state = self.state();

@@ -16,6 +16,26 @@ use crate::store::StoreError;
 
 /// A survey of the store in a folder that no process has open; see
 /// [`EmbeddedStore::survey`](super::EmbeddedStore::survey).
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let dir = folder.path();
+/// # use mesonet::{EmbeddedStore, Intake, intake::FeedFile, store::EmbeddedOptions};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::store::{Maintenance, Survey, WouldGo};
+/// store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() })?;
+/// drop(store);
+/// let survey: Survey = EmbeddedStore::survey(dir)?;
+/// let newest_ms = survey.newest_ms().ok_or("it is empty")?;
+/// assert_eq!(survey.before(newest_ms), WouldGo::default());
+/// let all = survey.before(newest_ms + 1);
+/// assert!(all.readings > 0 && all.segments == 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Survey {
     dir: PathBuf,

@@ -15,6 +15,17 @@ pub use projection::ProjectionError;
 pub use shapefile::{Shapefile, read_shapefile};
 
 /// Largest file that is read, in bytes.
+///
+/// ```
+/// use std::io::Read;
+/// use mesonet::zone::{MAX_FILE_BYTES, read_geojson};
+/// // Of a file from elsewhere no more is read than can be used.
+/// let file = &br#"{"type":"FeatureCollection","features":[]}"#[..];
+/// let mut bytes = Vec::new();
+/// file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+/// assert_eq!(read_geojson(&bytes, None)?.rows, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub const MAX_FILE_BYTES: u64 = 1 << 29;
 
 /// How many refusals are kept; further ones are only counted.

@@ -35,6 +35,32 @@ pub struct Shapefile<'a> {
 ///
 /// # Errors
 /// A part cannot be read, the parts do not match, or the coordinate system is not supported.
+///
+/// ```
+/// # use std::{fs::File, io::Read};
+/// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/zones/eccc_zones_bc");
+/// # let unpacked = |ending| -> std::io::Result<Vec<u8>> {
+/// #     let mut bytes = Vec::new();
+/// #     let file = File::open(format!("{folder}.{ending}.gz"))?;
+/// #     flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).map(|_| bytes)
+/// # };
+/// # let (shp, dbf) = (unpacked("shp")?, unpacked("dbf")?);
+/// # let prj = std::fs::read_to_string(format!("{folder}.prj"))?;
+/// // Environment Canada's zones of British Columbia.
+/// use mesonet::{BBox, LonLat, zone};
+/// let parts = zone::Shapefile { shp: &shp, dbf: &dbf, prj: &prj, cpg: None };
+/// let file = zone::read_shapefile(parts, None)?;
+/// assert_eq!((file.rows, file.zones.len(), file.refused), (75, 63, 12));
+/// let refusal: &zone::Refusal = &file.refusals[0];
+/// assert!(refusal.row < file.rows && !refusal.reason.is_empty());
+/// let zones = zone::Zones::new(file.zones);
+/// let masset = LonLat::new(-132.09, 53.05)?;
+/// let names: Vec<_> = zones.at(masset).filter_map(|zone| zone.name_en.as_deref()).collect();
+/// assert_eq!(names, ["Haida Gwaii"]);
+/// let islands = BBox::new(-133.5, 51.5, -131.0, 54.5)?;
+/// assert!(!zones.is_empty() && zones.in_box(islands).count() < zones.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read_shapefile(file: Shapefile<'_>, hint: Option<Kind>) -> Result<File, ZoneFileError> {
     let Shapefile { shp, dbf, prj, cpg } = file;
     for part in [shp, dbf] {
