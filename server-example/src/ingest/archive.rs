@@ -11,11 +11,8 @@ use zip::read::{Config, ZipReadOptions};
 use zip::unstable::read::ZipIterable;
 
 use super::budget::Work;
-use super::source::{Label, ReadSeek, Source, SourceError};
-
-/// Longest header of a tar archive that describes the next entry: sixteen times the longest path of
-/// any system.
-pub(super) const MAX_HEADER_BYTES: u64 = 64 << 10;
+use super::packing::{MAX_HEADER_BYTES, SourceError};
+use super::source::{Label, ReadSeek, Source};
 
 /// What the headers before an entry of a tar archive say about it.
 #[derive(Debug, Default)]

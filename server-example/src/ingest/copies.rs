@@ -6,7 +6,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::budget::{Bounds, Budget};
-use super::source::{SourceError, decompressed};
+use super::packing::{SourceError, decompressed};
 
 /// Maximum number of files remembered; copies of further ones are not detected.
 const MAX_FILES: usize = 1_000_000;

@@ -2,7 +2,7 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | Files, folders, archives | `source.rs`, `archive.rs` |
+//! | Files, folders, archives and how they are packed | `source.rs`, `archive.rs`, `packing.rs` |
 //! | How much a file may ask for | [`Bounds`], [`Budget`] |
 //! | One file, packed in several ways | `copies.rs` |
 //! | From reports to batches, with the places of their stations | [`FileBatches`] of core |
@@ -23,6 +23,7 @@ mod copies;
 mod lanes;
 mod model_files;
 mod model_sample;
+mod packing;
 pub(crate) mod push;
 mod push_key;
 mod receive;
@@ -51,10 +52,11 @@ use copies::Copies;
 pub(crate) use lanes::Lanes;
 pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 pub use model_sample::take_in_model_sample;
+use packing::SourceError;
 pub use push_key::KeyHash;
 pub(crate) use receive::Reception;
 pub use source::{Input, Label};
-use source::{Source, SourceError, SourceFile, Visitor};
+use source::{Source, SourceFile, Visitor};
 pub use summary::{FileFault, KindSummary, Listed, Summary};
 pub use watch::{Watch, WatchError};
 

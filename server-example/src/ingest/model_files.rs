@@ -9,7 +9,8 @@ use mesonet::model::DeliveryLimits;
 use tempfile::SpooledTempFile;
 
 use super::copies::Copies;
-use super::source::{Input, Label, Source, SourceError, SourceFile, Visitor};
+use super::packing::SourceError;
+use super::source::{Input, Label, Source, SourceFile, Visitor};
 use super::{FileFault, Options, Summary, Work, read_grib};
 
 /// Fields that wait to be written stay in memory up to this length; the rest go to an unnamed

@@ -2,8 +2,8 @@
 //!
 //! The packing of a file is detected from its first bytes: gzip, xz, tar, zip. All but zip are
 //! unpacked as they stream; a zip archive is read from its end, so it cannot be inside another
-//! packing. Nothing is unpacked to disk, and the output is bounded by a [`Budget`]. `archive.rs`
-//! finds the entries of archives.
+//! packing. Nothing is unpacked to disk, and the output is bounded by a [`Budget`]. `packing.rs`
+//! tells and undoes one packing, `archive.rs` finds the entries of archives.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
@@ -12,20 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use flate2::read::MultiGzDecoder;
-use liblzma::read::XzDecoder;
-use liblzma::stream::{CONCATENATED, Stream};
-use mesonet::feed::DETECT_BYTES;
-use zip::result::ZipError;
 
-use super::budget::{Bounds, Budget, OverBudget, Unpacked};
+use super::budget::{Bounds, Budget, Unpacked};
 use super::copies::Copies;
+use super::packing::{MAX_LAYERS, Packing, SourceError, start_of, xz_decoder};
 use super::shown::{shown_name, shown_path};
-
-/// Maximum depth of packings: a compressed file of a compressed archive.
-const MAX_LAYERS: usize = 3;
-
-/// Memory that an xz file may ask for; `xz -9` needs 65 MiB.
-const XZ_MEMORY_BYTES: u64 = 256 << 20;
 
 const BUFFER_BYTES: usize = 1 << 16;
 
@@ -37,7 +28,7 @@ pub struct SourceFile<'a> {
     pub name: &'a str,
     /// When it was written, milliseconds since 1970, if known.
     pub modified_ms: Option<i64>,
-    /// Its first bytes, at most [`DETECT_BYTES`].
+    /// Its first bytes, at most [`DETECT_BYTES`](mesonet::feed::DETECT_BYTES).
     pub start: &'a [u8],
     /// All of its bytes.
     pub input: &'a mut dyn BufRead,
@@ -55,44 +46,6 @@ pub trait Visitor {
     fn copy(&mut self);
     /// Whether to stop.
     fn is_done(&self) -> bool;
-}
-
-/// What cannot be opened or unpacked.
-#[derive(Debug, thiserror::Error)]
-pub enum SourceError {
-    /// The system cannot read it, or it is damaged.
-    #[error("cannot be read: {0}")]
-    Io(#[from] io::Error),
-    /// A damaged or encrypted zip archive.
-    #[error("cannot be read as a zip archive: {0}")]
-    Zip(#[from] ZipError),
-    /// A zip archive that is not a file of its own.
-    #[error("a zip archive inside another archive or in a stream; it must be a file of its own")]
-    ZipWithin,
-    /// It asks for more than its length allows.
-    #[error(transparent)]
-    OverBudget(#[from] OverBudget),
-    /// A header of a tar archive that is longer than any real one.
-    #[error(
-        "a header of {got} bytes in a tar archive; the limit is {}",
-        super::archive::MAX_HEADER_BYTES
-    )]
-    TarHeader {
-        /// Its length.
-        got: u64,
-    },
-    /// A file in a tar archive whose length is uncertain.
-    #[error("a file in a tar archive with two different lengths, or a length that is not a number")]
-    TarSize,
-    /// A file in a tar archive of which only parts are present.
-    #[error("a sparse file; the archive must hold every byte of a file")]
-    Sparse,
-    /// Too many nested packings.
-    #[error("packed more than {MAX_LAYERS} times, which is the limit")]
-    Layers,
-    /// Neither a regular file nor a folder.
-    #[error("neither a file nor a folder")]
-    NoFile,
 }
 
 /// Bytes that can be read from any position.
@@ -273,37 +226,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Returns the decompressed content of a file, whether gzip, xz or plain, also nested.
-pub(super) fn decompressed<'a>(
-    input: Box<dyn Read + 'a>,
-    budget: &Budget,
-) -> Result<Box<dyn Read + 'a>, SourceError> {
-    let mut input = input;
-    for _ in 0..=MAX_LAYERS {
-        let start = start_of(&mut input)?;
-        let packing = Packing::of(&start);
-        let whole = Cursor::new(start).chain(input);
-        let unpacked: Box<dyn Read + 'a> = match packing {
-            Some(Packing::Gzip) => Box::new(MultiGzDecoder::new(whole)),
-            Some(Packing::Xz) => Box::new(xz_decoder(whole)?),
-            None | Some(Packing::Tar | Packing::Zip) => return Ok(Box::new(whole)),
-        };
-        input = Box::new(Unpacked { inner: unpacked, budget: budget.clone() });
-    }
-    Err(SourceError::Layers)
-}
-
-fn xz_decoder<R: Read>(packed: R) -> io::Result<XzDecoder<R>> {
-    let stream = Stream::new_stream_decoder(XZ_MEMORY_BYTES, CONCATENATED);
-    Ok(XzDecoder::new_stream(packed, stream.map_err(io::Error::from)?))
-}
-
-fn start_of(input: &mut dyn Read) -> io::Result<Vec<u8>> {
-    let mut start = Vec::with_capacity(DETECT_BYTES);
-    input.take(DETECT_BYTES as u64).read_to_end(&mut start)?;
-    Ok(start)
-}
-
 fn since_1970_ms(time: SystemTime) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
@@ -341,31 +263,6 @@ impl Input<'_> {
                 file.rewind()?;
                 Ok(length_bytes)
             }
-        }
-    }
-}
-
-/// How a file is packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
-    Gzip,
-    Xz,
-    Tar,
-    Zip,
-}
-
-impl Packing {
-    fn of(start: &[u8]) -> Option<Self> {
-        const TAR_MAGIC: usize = 257;
-        if start.starts_with(b"\x1f\x8b") {
-            Some(Self::Gzip)
-        } else if start.starts_with(b"\xfd7zXZ\0") {
-            Some(Self::Xz)
-        } else if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
-            Some(Self::Zip)
-        } else {
-            let magic = start.get(TAR_MAGIC..TAR_MAGIC + 5);
-            magic.is_some_and(|magic| magic == b"ustar").then_some(Self::Tar)
         }
     }
 }

@@ -8,8 +8,8 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::*;
-use crate::ingest::archive;
 use crate::ingest::budget::Bound;
+use crate::ingest::packing::MAX_HEADER_BYTES;
 
 /// The files found, with place, name and length, and what could not be read.
 #[derive(Default)]
@@ -230,7 +230,7 @@ fn long_names_of_a_tar_archive_are_read_up_to_64_kib_and_shown_up_to_200_charact
         let archive = [&header[..], &file, &[0; 1024]].concat();
         is(&find("a.tar", &archive), &[(&shown, &name, "text")]);
     }
-    let most = archive::MAX_HEADER_BYTES;
+    let most = MAX_HEADER_BYTES;
     for (kind, claimed) in [
         (EntryType::GNULongName, most + 1),
         (EntryType::GNULongName, 1 << 40),
