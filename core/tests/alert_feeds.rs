@@ -173,7 +173,10 @@ fn alert_ready_and_others_have_no_scales_of_their_own() {
     assert_eq!((part.alert_type, part.colour), (alert::Type::Warning, alert::Colour::Unknown));
     assert_eq!(part.impact, alert::Impact::Extreme);
     assert_eq!(part.areas[0].geometry.as_ref().unwrap().polygons().len(), 3);
+    // Its event is a sentence; its headline is "Air Quality Alert for Auburn".
     let ozone = cap("nws_cap/airnow.xml");
+    assert_eq!(ozone.parts[0].alert_type, alert::Type::Advisory);
+    assert_eq!(cap("nws_cap/rs_cap_utah.cap").parts[0].alert_type, alert::Type::Advisory);
     let circle = ozone.parts[0].areas[0].geometry.as_ref().unwrap();
     assert_eq!(circle.polygons()[0].exterior().len(), 24);
 }
@@ -269,6 +272,8 @@ fn every_name_of_an_event_has_its_kind() {
     assert_eq!((counts.iter().sum::<usize>(), counts[4]), (136, 1));
     assert_eq!(with_event("Something New").parts[0].alert_type, alert::Type::Unknown);
     assert_eq!(with_event("Something New Watch").parts[0].alert_type, alert::Type::Watch);
+    let sentence = "Somebody has said that there will be a Warning";
+    assert_eq!(with_event(sentence).parts[0].alert_type, alert::Type::Unknown);
 }
 
 /// The names in real files are all in the table.

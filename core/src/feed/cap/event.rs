@@ -27,6 +27,9 @@ const NAMES: [(&str, Type); 19] = [
     ("Tsunami Cancellation", Type::Statement),
 ];
 
+/// The longest name, "Arroyo And Small Stream Flood Advisory", has six words; more are a sentence.
+const MAX_WORDS: usize = 8;
+
 /// Words that say the kind of an event at the end of its name.
 const LAST_WORDS: [(&str, Type); 4] = [
     ("Warning", Type::Warning),
@@ -35,25 +38,30 @@ const LAST_WORDS: [(&str, Type); 4] = [
     ("Statement", Type::Statement),
 ];
 
-/// Kind of alert: by the significance of its event in VTEC, else by the event's name.
-pub(in super::super) fn alert_type(codes: &[Vtec], event: &str) -> Type {
+/// Kind of alert: by the significance of its event in VTEC, else by the event's name, else by a name
+/// at the start of the headline: AirNow puts a sentence where the name should be.
+pub(in super::super) fn alert_type(codes: &[Vtec], event: &str, headline: &str) -> Type {
     match codes.first().map(|code| code.event.significance) {
         Some(b'W') => Type::Warning,
         Some(b'A') => Type::Watch,
         Some(b'Y') => Type::Advisory,
         Some(b'S') => Type::Statement,
-        _ => of_name(event),
+        _ => {
+            Some(of_name(event)).filter(|kind| *kind != Type::Unknown).unwrap_or(of_name(headline))
+        }
     }
 }
 
 /// Kind by the name: that of the table, else what its last word says. Words after "For" say what
-/// an event is about: "Small Craft Advisory For Winds" is an advisory.
+/// an event is about, and where: "Small Craft Advisory For Winds" is an advisory.
 fn of_name(event: &str) -> Type {
-    let is = |name: &str, other: &str| name.eq_ignore_ascii_case(other);
-    if let Some((_, kind)) = NAMES.iter().find(|(name, _)| is(name, event.trim())) {
-        return *kind;
+    let words = event.split_whitespace().take_while(|word| !word.eq_ignore_ascii_case("For"));
+    let words: Vec<&str> = words.take(MAX_WORDS + 1).collect();
+    if words.len() > MAX_WORDS {
+        return Type::Unknown;
     }
-    let words = event.split_whitespace().take_while(|word| !is("For", word));
-    let last = words.last().unwrap_or_default();
-    LAST_WORDS.iter().find(|(word, _)| is(word, last)).map_or(Type::Unknown, |(_, kind)| *kind)
+    let (name, last) = (words.join(" "), words.last().copied().unwrap_or_default());
+    let named = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name));
+    let by_word = || LAST_WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(last));
+    named.or_else(by_word).map_or(Type::Unknown, |(_, kind)| *kind)
 }

@@ -125,7 +125,11 @@ fn part(
         onset_ms: instant("onset", info.onset.get(), summary),
         expires_ms: instant("expires", info.expires.get(), summary),
         event_end_ms,
-        alert_type: event::alert_type(&vtec, info.event.get().unwrap_or_default()),
+        alert_type: event::alert_type(
+            &vtec,
+            info.event.get().unwrap_or_default(),
+            info.headline.get().unwrap_or_default(),
+        ),
         storm: info.parameter("eventMotionDescription").and_then(nws::storm),
         texts: vec![text],
         vtec,

@@ -164,7 +164,11 @@ fn message(
         onset_ms: of.instant("onset", summary),
         expires_ms: of.instant("expires", summary),
         event_end_ms: ends,
-        alert_type: event::alert_type(&vtec, of.text("event").unwrap_or_default()),
+        alert_type: event::alert_type(
+            &vtec,
+            of.text("event").unwrap_or_default(),
+            of.text("headline").unwrap_or_default(),
+        ),
         storm: of.parameter("eventMotionDescription").and_then(nws::storm),
         texts: vec![text],
         vtec,
