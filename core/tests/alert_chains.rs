@@ -339,7 +339,7 @@ fn the_end_is_that_of_the_latest_code() {
     assert_eq!(at("10T01:09", 5), "Ended Ended Ended Ended Active");
     assert_eq!(at("10T01:10", 6), "Ended Ended Ended Ended Superseded Ended");
     assert_eq!(at("10T01:15", 6), "Ended Ended Ended Ended Ended Ended");
-    // The same, as if the last extension had been a shortening: to 18:30.
+    // The same, as if the first extension had been a shortening: to 18:30.
     let mut shorter = all[1].clone();
     shorter.parts[0].vtec[0].end_ms = Some(parse_instant("2023-07-09T18:30:00Z").unwrap());
     let chain = [all[0], &shorter];
@@ -347,9 +347,8 @@ fn the_end_is_that_of_the_latest_code() {
         let now_ms = parse_instant(&format!("2023-07-09T{time}:00Z")).unwrap();
         alert::resolve(&chain, alert::Clock::live(now_ms)).into_iter().map(|state| state.status)
     };
-    use alert::Status::{Active, Ended, Superseded};
-    assert!(status("18:29").eq([Superseded, Active]));
-    assert!(status("18:30").eq([Superseded, Ended]));
+    assert!(status("18:29").eq([alert::Status::Superseded, alert::Status::Active]));
+    assert!(status("18:30").eq([alert::Status::Superseded, alert::Status::Ended]));
 }
 
 #[test]
