@@ -1,6 +1,7 @@
 //! Makes the server's bundle of zones from the files in `tests/data/zones`:
 //! `cargo run --release -p mesonet --features zone-files --example zone_bundle -- tests/data/zones
-//! zones.bin.gz`. The same files give the same zones; `SOURCES.md` beside them describes them.
+//! zones.bin.gz`. The same files, and the alerts beside them, give the same zones; `SOURCES.md`
+//! describes them.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -18,6 +19,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// Tolerance of the Canadian outlines, 111 m at most. Those of the United States are taken as they
 /// are: their source has simplified them with ten times as much.
 const TOLERANCE_DEG: f64 = 0.001;
+
+/// Zones whose middles are nearer than this are at the same place: the middles have four decimals.
+const SAME_PLACE_KM: f64 = 0.5;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -140,14 +144,58 @@ fn american(folder: &Path) -> Result<Vec<Zone>> {
     for kind in ["county", "firewx", "zone"] {
         all.append(&mut read(folder, &format!("nws_ugcs_{kind}_simplified.geojson"), 0)?.zones);
     }
+    for kind in ["county", "firewx", "zone"] {
+        let name = format!("nws_ugcs_{kind}_discontinued_simplified.geojson");
+        let retired = read(folder, &name, 0)?.zones.into_iter();
+        all.extend(retired.map(|zone| Zone { is_retired: true, ..zone }));
+    }
+    let of_alerts = names_in_alerts(folder)?;
+    let middles: HashMap<zone::Code, LonLat> = all
+        .iter()
+        .filter(|zone| zone.kind != zone::Kind::Fire && !zone.is_retired)
+        .filter_map(|zone| Some((zone.code, zone.centroid?)))
+        .collect();
     for zone in &mut all {
         zone.geometry = zone.geometry.as_ref().map(mesonet::geo::MultiPolygon::repaired);
-        // The tables are of forecast zones: a fire weather zone of the same code is another. Where
-        // they have two names for a code, neither is taken.
-        let known = names.get(&zone.code).filter(|known| known.len() == 1);
-        if zone.kind != zone::Kind::Fire {
-            zone.name_en = known.and_then(|known| known.iter().next()).cloned();
-        }
+        // The tables are of forecast zones in use: a fire weather zone of the same code is another,
+        // unless it is at the same place. Where the tables have two names for a code, neither is
+        // taken.
+        let is_of_tables = zone.kind != zone::Kind::Fire
+            || middles.get(&zone.code).zip(zone.centroid).is_some_and(|(&one, other)| {
+                !zone.is_retired && one.distance_km(other) < SAME_PLACE_KM
+            });
+        let known = names.get(&zone.code).filter(|known| known.len() == 1 && is_of_tables);
+        let known = known
+            .or_else(|| of_alerts.get(&(zone.code, zone.kind)).filter(|known| known.len() == 1));
+        zone.name_en = known.and_then(|known| known.iter().next()).cloned();
     }
     Ok(all)
+}
+
+/// The names that alerts give to zones, by code and kind.
+fn names_in_alerts(folder: &Path) -> Result<HashMap<(zone::Code, zone::Kind), HashSet<String>>> {
+    let mut names: HashMap<_, HashSet<String>> = HashMap::new();
+    let sample = folder.join("../../../server-example/sample");
+    for (folder, name) in [
+        (folder.join("../nws_alerts"), "alerts_active_2026-05-14T163524Z.geojson"),
+        (sample, "alerts_active_2026-07-15T200045Z.geojson"),
+    ] {
+        mesonet::feed::read_nws_alerts(&*unzipped(&folder, name)?, |message| {
+            let whole =
+                message.parts.iter().flat_map(|part| &part.texts).flat_map(|text| &text.areas);
+            let whole: HashSet<&String> = whole.filter(|name| name.contains(';')).collect();
+            for part in &message.parts {
+                for (area, name) in part.areas.iter().zip(&part.texts[0].areas) {
+                    let Some(code) = area.code else { continue };
+                    let kind =
+                        if area.is_fire_zone { zone::Kind::Fire } else { zone::Kind::of(code) };
+                    // A name of several zones is none of one.
+                    if !name.is_empty() && !whole.contains(name) {
+                        names.entry((code, kind)).or_default().insert(name.clone());
+                    }
+                }
+            }
+        })?;
+    }
+    Ok(names)
 }

@@ -274,6 +274,83 @@ fn follows(chain: &str, expected: &[&[&str]]) {
     assert_eq!(in_force(&heard, last), [""; 0]);
 }
 
+/// The real chains, with messages that expire a day after what they say of the event ends.
+///
+/// An event that VTEC ends is over at that moment, whatever the messages' expiry: none of the
+/// chains may have anything in force at the end that its last code states, and everything that is
+/// in force a moment before has that end.
+#[test]
+fn an_event_is_over_when_its_code_says_so_not_when_its_message_expires() {
+    let chains =
+        ["NPWBOX", "NPWGID", "SVRMEG", "FFWOKX", "FLWMTR", "FLSLBF", "FLWLBF", "FLWCHS", "RFWVEF"];
+    let mut checked = 0;
+    for chain in chains {
+        let mut all: Vec<alert::Message> =
+            products(chain).into_iter().flat_map(|(_, messages)| messages).collect();
+        for part in all.iter_mut().flat_map(|message| &mut message.parts) {
+            part.expires_ms =
+                part.expires_ms.max(part.vtec[0].end_ms).map(|ms| ms + mesonet::time::DAY_MS);
+        }
+        let heard: Vec<&alert::Message> = all.iter().collect();
+        let ends: BTreeSet<i64> =
+            all.iter().filter_map(|message| message.parts[0].vtec[0].end_ms).collect();
+        for &end_ms in &ends {
+            for now_ms in [end_ms - 1, end_ms] {
+                let states = alert::resolve(&heard, alert::Clock::replay(now_ms));
+                for (message, state) in heard.iter().zip(&states) {
+                    let vtec = message.parts[0].vtec[0];
+                    if let (alert::Status::Active, Some(end_ms)) = (state.status, vtec.end_ms) {
+                        assert!(end_ms > now_ms, "{chain} {} at {}", message.id, Iso8601(now_ms));
+                        checked += 1;
+                    }
+                    if vtec.end_ms == Some(now_ms) && message.sent_ms <= now_ms {
+                        assert_eq!(state.status, alert::Status::Ended, "{chain} {}", message.id);
+                    }
+                }
+                // The state may change by itself then: whoever keeps it has to ask again.
+                if now_ms < end_ms {
+                    let next = alert::next_change_ms(&heard, alert::Clock::live(now_ms));
+                    assert_eq!(next, Some(end_ms), "{chain}");
+                }
+            }
+        }
+    }
+    assert_eq!(checked, 41);
+}
+
+/// An extension in time that brings the end forward, and one that puts it off.
+#[test]
+fn the_end_is_that_of_the_latest_code() {
+    let flood = products("FFWOKX");
+    let all: Vec<&alert::Message> = flood.iter().flat_map(|(_, messages)| messages).collect();
+    let at = |time: &str, heard: usize| {
+        let now_ms = parse_instant(&format!("2023-07-{time}:00Z")).unwrap();
+        let states = alert::resolve(&all[..heard], alert::Clock::live(now_ms));
+        states.iter().map(|state| state.status.name()).collect::<Vec<_>>().join(" ")
+    };
+    // NEW until 19:15.
+    assert_eq!(at("09T19:14", 1), "Active");
+    assert_eq!(at("09T19:15", 1), "Ended");
+    // EXT until 20:15.
+    assert_eq!(at("09T19:14", 2), "Superseded Active");
+    assert_eq!(at("09T19:15", 2), "Ended Active");
+    assert_eq!(at("09T20:15", 2), "Ended Ended");
+    // EXP is sent five minutes before the end.
+    assert_eq!(at("10T01:09", 5), "Ended Ended Ended Ended Active");
+    assert_eq!(at("10T01:10", 6), "Ended Ended Ended Ended Superseded Ended");
+    assert_eq!(at("10T01:15", 6), "Ended Ended Ended Ended Ended Ended");
+    // The same, as if the first extension had been a shortening: to 18:30.
+    let mut shorter = all[1].clone();
+    shorter.parts[0].vtec[0].end_ms = Some(parse_instant("2023-07-09T18:30:00Z").unwrap());
+    let chain = [all[0], &shorter];
+    let status = |time: &str| {
+        let now_ms = parse_instant(&format!("2023-07-09T{time}:00Z")).unwrap();
+        alert::resolve(&chain, alert::Clock::live(now_ms)).into_iter().map(|state| state.status)
+    };
+    assert!(status("18:29").eq([alert::Status::Superseded, alert::Status::Active]));
+    assert!(status("18:30").eq([alert::Status::Superseded, alert::Status::Ended]));
+}
+
 #[test]
 fn wind_over_massachusetts() {
     let first = "WI.Y.0014: MAZ005 MAZ006 MAZ007 MAZ014 MAZ015 MAZ016";

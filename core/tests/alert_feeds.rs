@@ -169,9 +169,14 @@ fn alert_ready_and_others_have_no_scales_of_their_own() {
     let alert = cap(EMERGENCY);
     let part = &alert.parts[0];
     assert_eq!(part.texts[0].issuer, "RCMP NS");
-    assert_eq!((part.alert_type, part.colour), (alert::Type::Unknown, alert::Colour::Unknown));
+    // The event is a civil emergency, and the severity is Extreme.
+    assert_eq!((part.alert_type, part.colour), (alert::Type::Warning, alert::Colour::Unknown));
+    assert_eq!(part.impact, alert::Impact::Extreme);
     assert_eq!(part.areas[0].geometry.as_ref().unwrap().polygons().len(), 3);
+    // Its event is a sentence; its headline is "Air Quality Alert for Auburn".
     let ozone = cap("nws_cap/airnow.xml");
+    assert_eq!(ozone.parts[0].alert_type, alert::Type::Advisory);
+    assert_eq!(cap("nws_cap/rs_cap_utah.cap").parts[0].alert_type, alert::Type::Advisory);
     let circle = ozone.parts[0].areas[0].geometry.as_ref().unwrap();
     assert_eq!(circle.polygons()[0].exterior().len(), 24);
 }
@@ -218,8 +223,18 @@ fn every_alert_of_the_weather_services_interface_is_read() {
             .map(|kind| all.iter().filter(|alert| alert.parts[0].alert_type == kind).count());
     assert_eq!(
         (types, count(|alert| alert.parts[0].alert_type == alert::Type::Unknown)),
-        ([189, 31, 250, 30], 142)
+        ([189 + 1, 31, 250 + 139, 30 + 2], 0),
+        "142 have no VTEC: 139 of air quality, two outlooks, a civil emergency"
     );
+    let impacts = [
+        alert::Impact::Extreme,
+        alert::Impact::High,
+        alert::Impact::Moderate,
+        alert::Impact::Low,
+        alert::Impact::Unknown,
+    ]
+    .map(|impact| all.iter().filter(|alert| alert.parts[0].impact == impact).count());
+    assert_eq!(impacts, [0, 162, 153, 186, 141]);
     let zones = all.iter().flat_map(alert::Message::areas).filter(|(_, area)| area.code.is_some());
     assert_eq!(zones.count(), 992 + 2236);
     let fire = all.iter().flat_map(alert::Message::areas).filter(|(_, area)| area.is_fire_zone);
@@ -236,6 +251,123 @@ fn a_message_is_the_same_after_it_was_kept_as_json() {
     for message in all {
         let json = serde_json::to_string(&message).unwrap();
         assert_eq!(serde_json::from_str::<alert::Message>(&json).unwrap(), message);
+    }
+}
+
+/// Every name of an event that the weather service publishes or has published, or that a file here
+/// has, in an alert without VTEC.
+#[test]
+fn every_name_of_an_event_has_its_kind() {
+    let names = include_str!("../../tests/data/nws_alerts/event_names.tsv");
+    let mut counts = [0; 5];
+    for line in names.lines().skip(1) {
+        let [name, kind, _lists] = *line.split('\t').collect::<Vec<_>>() else { panic!("{line}") };
+        for name in [name, &name.to_lowercase(), &format!(" {name} ")] {
+            let alert = with_event(name);
+            assert_eq!(alert.parts[0].alert_type.name(), kind, "{name}");
+        }
+        counts[with_event(name).parts[0].alert_type as usize] += 1;
+    }
+    // Only "Test" is of no kind.
+    assert_eq!((counts.iter().sum::<usize>(), counts[4]), (136, 1));
+    assert_eq!(with_event("Something New").parts[0].alert_type, alert::Type::Unknown);
+    assert_eq!(with_event("Something New Watch").parts[0].alert_type, alert::Type::Watch);
+    let sentence = "Somebody has said that there will be a Warning";
+    assert_eq!(with_event(sentence).parts[0].alert_type, alert::Type::Unknown);
+}
+
+/// The names in real files are all in the table.
+#[test]
+fn the_table_of_names_holds_every_name_in_real_files() {
+    let names = include_str!("../../tests/data/nws_alerts/event_names.tsv");
+    let names: Vec<&str> = names.lines().filter_map(|line| line.split('\t').next()).collect();
+    let files = [
+        "tests/data/nws_alerts/alerts_active_2026-05-14T163524Z.geojson.gz",
+        "server-example/sample/alerts_active_2026-07-15T200045Z.geojson.gz",
+    ];
+    let mut all: Vec<alert::Message> =
+        files.into_iter().flat_map(|file| read(file, feed::Kind::NwsAlerts).0).collect();
+    // AirNow's events are sentences.
+    let others = FILES.iter().filter(|(name, ..)| name.starts_with("nws_cap"));
+    let others = others.filter(|(name, ..)| !name.contains("airnow") && !name.contains("utah"));
+    all.extend(others.map(|(name, ..)| cap(name)));
+    for text in all.iter().flat_map(|alert| &alert.parts).flat_map(|part| &part.texts) {
+        assert!(names.contains(&text.event.as_deref().unwrap()), "{:?}", text.event);
+    }
+}
+
+fn with_event(event: &str) -> alert::Message {
+    let document = serde_json::json!({"type": "Feature", "geometry": null, "properties": {
+        "id": "1", "sender": "a@example.org", "sent": "2026-05-14T16:29:01Z", "status": "Actual",
+        "messageType": "Alert", "event": event,
+    }});
+    let mut all = Vec::new();
+    feed::read_nws_alerts(document.to_string().as_bytes(), |alert| all.push(alert)).unwrap();
+    all.remove(0)
+}
+
+/// Onset, severity, urgency, certainty, codes and the web link, from each of the three sources.
+#[test]
+fn what_cap_says_of_an_event_is_read_from_each_source() {
+    let shown = |part: &alert::Part| {
+        let words = (part.severity.unwrap(), part.urgency.unwrap(), part.certainty.unwrap());
+        let onset = part.onset_ms.map(|ms| Iso8601(ms).to_string()).unwrap_or_default();
+        let codes = serde_json::to_string(&(&part.event_codes, &part.same_codes)).unwrap();
+        let web = part.texts.iter().map(|text| text.web.clone().unwrap_or_default());
+        format!("{onset} {words:?} {codes} {}", web.collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(
+        shown(&cap(STORM).parts[0]),
+        "2026-04-14T00:16:00Z (Severe, Immediate, Observed) \
+         [{\"NationalWeatherService\":[\"SVW\"],\"SAME\":[\"SVR\"]},\
+         [\"039063\",\"039173\",\"039175\"]] http://www.weather.gov"
+    );
+    // Another page for each language.
+    assert_eq!(
+        shown(&cap(THUNDER).parts[0]),
+        "2026-04-15T20:51:00Z (Moderate, Immediate, Likely) \
+         [{\"SAME\":[\"SVR\"],\"profile:CAP-CP:Event:0.4\":[\"thunderstorm\"]},[]] \
+         https://weather.gc.ca/ https://meteo.gc.ca/"
+    );
+    // Before 2022 the weather service called the codes of places FIPS6.
+    assert_eq!(
+        cap("nws_cap/nws-5c2cf27b1f56885d61654dc47fa411d5.xml").parts[0].same_codes.len(),
+        2
+    );
+    let july = "server-example/sample/alerts_active_2026-07-15T200045Z.geojson.gz";
+    let (all, _) = read(july, feed::Kind::NwsAlerts);
+    let watch = |alert: &&alert::Message| {
+        alert.parts[0].texts[0].event.as_deref() == Some("Flash Flood Watch")
+    };
+    assert_eq!(
+        shown(&all.iter().find(watch).unwrap().parts[0]),
+        "2026-07-16T20:00:00Z (Severe, Future, Possible) \
+         [{\"NationalWeatherService\":[\"FFA\"],\"SAME\":[\"FFA\"]},\
+         [\"030007\",\"030031\",\"030049\",\"030059\"]] http://www.weather.gov"
+    );
+}
+
+/// One identifier is one message, whether it comes as XML, as JSON, or as both.
+#[test]
+fn one_identifier_in_two_feeds_is_one_message() {
+    use mesonet::store::AlertStore;
+    let xml = cap(STORM);
+    let of_json = serde_json::json!({"type": "Feature", "geometry": null, "properties": {
+        "id": xml.id, "sender": xml.sender, "sent": "2026-04-13T20:16:00-04:00",
+        "status": "Actual", "messageType": "Alert", "event": "Severe Thunderstorm Warning",
+    }});
+    let mut json = Vec::new();
+    feed::read_nws_alerts(of_json.to_string().as_bytes(), |alert| json.push(alert)).unwrap();
+    let json = json.remove(0);
+    assert_eq!((&json.id, json.sent_ms), (&xml.id, xml.sent_ms));
+    for order in [[&xml, &json], [&json, &xml]] {
+        let store = AlertStore::default();
+        for message in order {
+            store.append(vec![message.clone()]).unwrap();
+        }
+        let record = store.record();
+        // The one that says more is kept.
+        assert_eq!((record.messages.len(), &*record.messages[0]), (1, &xml));
     }
 }
 

@@ -58,6 +58,54 @@ fn files_of_the_national_weather_service_hold_11666_rows() {
     assert_eq!(rows, 11_666);
 }
 
+/// Zones whose codes have gone out of use: Charleston's were renumbered in 2026.
+#[test]
+fn retired_zones_are_kept_for_the_alerts_that_name_them() {
+    for (kind, counted, outlines) in [("zone", 979, 979), ("county", 11, 10), ("firewx", 321, 321)]
+    {
+        let file = geojson(&format!("nws_ugcs_{kind}_discontinued_simplified.geojson"));
+        assert_eq!((file.rows, file.refused), (counted, 0), "{kind}: {:?}", file.refusals);
+        let outlined = file.zones.iter().filter(|zone| zone.geometry.is_some()).count();
+        assert_eq!((file.zones.len(), outlined), (counted, outlines), "{kind}");
+        let in_use = geojson(&format!("nws_ugcs_{kind}_simplified.geojson"));
+        for zone in &file.zones {
+            assert!(in_use.zones.iter().all(|other| other.code != zone.code), "{}", zone.code);
+        }
+    }
+    let zones = bundle();
+    for (code, lon, lat, successor) in [
+        ("AMZ374", -80.43, 31.47, "AMZ384"),
+        ("GAZ116", -81.47, 32.04, "GAZ216"),
+        ("SCZ047", -81.05, 32.48, "SCZ147"),
+    ] {
+        let (retired, at) = (zone(&zones, code), LonLat::new(lon, lat).unwrap());
+        assert!(retired.is_retired && retired.geometry.as_ref().unwrap().contains(at), "{code}");
+        let here: Vec<&Zone> = zones.at(at).collect();
+        assert!(here.iter().all(|zone| !zone.is_retired));
+        assert!(here.iter().any(|zone| zone.code.as_str() == successor), "{code}: {here:?}");
+    }
+}
+
+/// Every zone of every alert of the sample and of the other capture has its outline.
+#[test]
+fn every_zone_of_the_alerts_in_the_sample_is_known() {
+    let zones = bundle();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let mut codes = 0;
+    for file in [
+        "server-example/sample/alerts_active_2026-07-15T200045Z.geojson.gz",
+        "tests/data/nws_alerts/alerts_active_2026-05-14T163524Z.geojson.gz",
+    ] {
+        let text = unzipped(&format!("{root}/{file}"));
+        mesonet::feed::read_nws_alerts(&*text, |alert| {
+            assert_eq!(mesonet::alert::missing_zones(&alert, &zones), [], "{}", alert.id);
+            codes += alert.areas().filter(|(_, area)| area.code.is_some()).count();
+        })
+        .unwrap();
+    }
+    assert_eq!(codes, 992 + 2_236);
+}
+
 fn shapefile(shp: &[u8], dbf: &[u8], prj: &str) -> Result<zone::File, ZoneFileError> {
     zone::read_shapefile(zone::Shapefile { shp, dbf, prj, cpg: None }, None)
 }
@@ -141,13 +189,14 @@ fn the_bundle_holds_the_zones_of_both_countries() {
     }
     let expected = [
         ("base", 1_391, 1_391, 182),
-        ("public", 4_080, 4_077, 4_076),
-        ("marine", 699, 648, 699),
-        ("fire", 3_603, 0, 3_599),
-        ("county", 3_269, 3_259, 3_266),
+        ("public", 4_080 + 801, 4_077 + 1, 4_076 + 801),
+        ("marine", 699 + 178, 648 + 49, 699 + 178),
+        ("fire", 3_603 + 321, 3_096, 3_599 + 321),
+        ("county", 3_269 + 11, 3_259, 3_266 + 10),
     ];
     assert_eq!(counts, expected);
-    assert_eq!(zones.len(), 13_042);
+    assert_eq!(zones.len(), 14_353);
+    assert_eq!(zones.iter().filter(|zone| zone.is_retired).count(), 979 + 321 + 11);
     for zone in &zones {
         if zone.kind == zone::Kind::Base {
             assert!(zone.name_fr.is_some() && zone.area_km2.is_some() && zone.centroid.is_some());

@@ -1,14 +1,15 @@
 //! Alerts as they are served: the state of each is resolved and encoded once per change, not once
 //! per request.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
-use mesonet::alert;
 use mesonet::alert::Alert;
 use mesonet::geo::MultiPolygon;
 use mesonet::store::{AlertRecord, AlertStore};
+use mesonet::{alert, zone};
 
 use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::zones::ZoneSet;
@@ -41,6 +42,8 @@ pub struct AlertView {
     /// The state of each alert stays the same until then.
     until_ms: i64,
     states: Vec<alert::State>,
+    /// Zones of the alerts whose outlines are not known.
+    missing: BTreeSet<zone::Code>,
     /// By [`Language`].
     encoded: [OnceLock<Encoded>; 2],
     /// The whole answer in English, compressed in the background.
@@ -63,8 +66,27 @@ impl AlertView {
             record.messages.iter().map(|message| &**message).collect();
         let states = alert::resolve(&messages, clock);
         let until_ms = alert::next_change_ms(&messages, clock).unwrap_or(i64::MAX);
+        let missing = messages
+            .iter()
+            .flat_map(|message| alert::missing_zones(message, zones.zones()))
+            .collect();
         let (encoded, snapshot) = <_>::default();
-        Self { record, zones, clock, until_ms, states, encoded, snapshot }
+        Self { record, zones, clock, until_ms, states, missing, encoded, snapshot }
+    }
+
+    /// Logs the zones whose outlines are not known and were known, or not needed, before.
+    pub fn log_missing(&self, before: Option<&Self>) {
+        let known = before.map(|before| &before.missing);
+        let new =
+            self.missing.iter().filter(|code| known.is_none_or(|known| !known.contains(code)));
+        let new: Vec<&str> = new.map(zone::Code::as_str).collect();
+        if !new.is_empty() {
+            tracing::warn!(
+                "alerts name zones whose outlines are not known: {}; a newer file of zones may have \
+                 them (--zones)",
+                new.join(", "),
+            );
+        }
     }
 
     /// Whether the record and the state of its alerts are still the same.
@@ -145,7 +167,9 @@ impl AlertView {
             body.extend_from_slice(br#","geometry":"#);
             geometry(&alert::outlines(message, state, self.zones.zones()), &mut body)?;
             body.extend_from_slice(br#","properties":"#);
-            serde_json::to_writer(&mut body, &Alert::new(message, state, language.name()))?;
+            let mut alert = Alert::new(message, state, language.name());
+            alert.missing_zones = alert::missing_zones(message, self.zones.zones());
+            serde_json::to_writer(&mut body, &alert)?;
             body.push(b'}');
             features.push(start..body.len());
         }

@@ -62,6 +62,7 @@ impl Snapshots {
             return Ok(view);
         }
         let view = Arc::new(AlertView::new(alerts.record(), zones()?, clock));
+        view.log_missing(self.alert_view.load().as_deref());
         self.alert_view.store(Some(Arc::clone(&view)));
         Ok(view)
     }

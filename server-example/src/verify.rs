@@ -1,18 +1,20 @@
 //! The command `verify`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mesonet::model::move_aside;
-use mesonet::store::{Fault, StoreError};
-use mesonet::{EmbeddedStore, model};
+use mesonet::store::{AlertStore, Fault, StoreError};
+use mesonet::{EmbeddedStore, alert, model, zone};
 use serde::Serialize;
 
 use crate::config::{Config, ConfigError, Flags, RecordFlags};
 use crate::model_runs::ModelRuns;
 use crate::products::{ProductFiles, Stored};
+use crate::zones::{ZoneSet, ZonesError};
 
 /// Where damaged files go, below the data folder.
 const DAMAGED: &str = "damaged";
@@ -35,6 +37,9 @@ pub enum VerifyError {
     /// The folder of the model runs cannot be read.
     #[error(transparent)]
     Models(#[from] model::RunStoreError),
+    /// The zones cannot be read.
+    #[error(transparent)]
+    Zones(#[from] ZonesError),
     /// There is no record.
     #[error("{} is not the folder of a record", .0.display())]
     NoRecord(PathBuf),
@@ -75,6 +80,8 @@ struct Verified {
     journal_batches: usize,
     journal_readings: u64,
     alerts: usize,
+    /// Zones that alerts name and whose outlines are not known: nothing is damaged.
+    zones_without_outline: BTreeSet<zone::Code>,
     products: usize,
     product_bytes: u64,
     model_runs: u64,
@@ -111,6 +118,7 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
     }
     let mut verified = Verified::default();
     verified.record(&config.data, *set_aside)?;
+    verified.find_zones(&config)?;
     verified.check_products(&config, *set_aside)?;
     verified.check_models(&config, *set_aside)?;
     verified.note_foreign(&config.data)?;
@@ -155,6 +163,17 @@ impl Verified {
             let Fault { file, cause } = fault;
             self.faults.push(Finding { file, cause, set_aside });
         }
+        Ok(())
+    }
+
+    /// Finds the zones of alerts whose outlines are not known. Alerts that cannot be read are already
+    /// among the faults.
+    fn find_zones(&mut self, config: &Config) -> Result<(), VerifyError> {
+        let zones = ZoneSet::load(&config.zones)?;
+        let Ok((record, _)) = AlertStore::read(&config.data) else { return Ok(()) };
+        let messages = record.messages.iter();
+        let missing = messages.flat_map(|message| alert::missing_zones(message, zones.zones()));
+        self.zones_without_outline = missing.collect();
         Ok(())
     }
 
@@ -235,6 +254,11 @@ impl Verified {
             "{segments} segments with {sealed_readings} readings in {sealed_bytes} bytes"
         )?;
         writeln!(out, "{} alerts", self.alerts)?;
+        if !self.zones_without_outline.is_empty() {
+            let codes = self.zones_without_outline.iter().map(zone::Code::as_str);
+            let codes: Vec<&str> = codes.collect();
+            writeln!(out, "zones of alerts without a known outline: {}", codes.join(", "))?;
+        }
         let Self { journal_batches, journal_readings, .. } = self;
         writeln!(out, "{journal_batches} batches with {journal_readings} readings in the journal")?;
         writeln!(out, "{} raster products in {} bytes", self.products, self.product_bytes)?;

@@ -25,10 +25,15 @@ fn cap(id: &str, sent: &str, head: &str, infos: &str) -> String {
 fn info(language: &str, event: &str, more: &str) -> String {
     format!(
         r"<info><language>{language}</language><event>{event}</event><urgency>Immediate</urgency>
+        <severity>Severe</severity><certainty>Likely</certainty>
+        <eventCode><valueName>SAME</valueName><value>TOR</value></eventCode>
+        <onset>2026-08-12T23:06:00Z</onset>
         <expires>2026-08-13T00:05:41Z</expires><senderName>Environment Canada</senderName>
-        <headline>{event}!</headline><description>It comes.</description>{more}
+        <headline>{event}!</headline><description>It comes.</description>
+        <web>https://weather.gc.ca/?lang={language}</web>{more}
         <area><areaDesc>Sarnia</areaDesc><polygon>42,-83 42,-82 43,-82 43,-83 42,-83</polygon>
         <geocode><valueName>layer:EC-MSC-SMC:1.0:CLC</valueName><value>041320</value></geocode>
+        <geocode><valueName>SAME</valueName><value>039063</value></geocode>
         </area></info>"
     )
 }
@@ -79,10 +84,14 @@ fn an_alert_is_a_feature_with_its_fields_and_absent_ones_are_omitted() {
         r#"{"type":"FeatureCollection","features":[{"type":"Feature","id":"a","geometry":"#,
         r#"{"type":"Polygon","coordinates":[[[-83.0,42.0],[-82.0,42.0],[-82.0,43.0],[-83.0,43.0],[-83.0,42.0]]]},"#,
         r#""properties":{"id":"a","issuer":"Environment Canada","messageType":"Update","#,
+        r#""onset":"2026-08-12T23:06:00Z","#,
         r#""expiryTime":"2026-08-13T00:05:41Z","alertConfidence":"Unknown","#,
-        r#""alertImpact":"Unknown","alertColour":"Unknown","alertType":"Unknown","#,
+        r#""alertImpact":"High","alertColour":"Unknown","alertType":"Unknown","#,
+        r#""severity":"Severe","urgency":"Immediate","certainty":"Likely","#,
         r#""alertHeadline":"tornado!","alertDescription":"It comes.","language":"en-CA","#,
-        r#""status":"Active","sent":"2026-08-12T23:07:41Z","event":"tornado","areas":["#,
+        r#""status":"Active","sent":"2026-08-12T23:07:41Z","event":"tornado","#,
+        r#""eventCodes":{"SAME":["TOR"]},"web":"https://weather.gc.ca/?lang=en-CA","#,
+        r#""sameCodes":["039063"],"areas":["#,
         r#"{"description":"Sarnia","kind":"Coverage","threatStatus":"Unknown","status":"Active","#,
         &format!(r#""clcCode":"041320","polygons":[[{polygon}]]}}]}}}}]}}"#),
     ]
@@ -234,6 +243,88 @@ fn a_place_is_in_the_alerts_that_hold_it() {
     let api = sample("2026-08-12T23:20:00Z");
     let brigden = "/alerts?lat=42.82&lon=-82.29&active=true";
     assert_eq!(ids(&api, brigden), ["urn:oid:2.49.0.1.124.1455756091.2026"]);
+}
+
+/// What is not said is not there: no field is null.
+#[test]
+fn a_message_without_the_words_of_cap_has_none_of_their_fields() {
+    let api = service(SENT, messages(&[cap("a", SENT, "", "<info><event>x</event></info>")]));
+    let text = api.get("/alerts").text();
+    for name in [
+        "onset",
+        "severity",
+        "urgency",
+        "certainty",
+        "eventCodes",
+        "sameCodes",
+        "web",
+        "null,\"id\"",
+        "missingZones",
+    ] {
+        assert!(!text.contains(&format!("\"{name}\"")), "{name}: {text}");
+    }
+    assert!(text.contains(r#""alertImpact":"Unknown""#));
+}
+
+/// Every alert of the sample in full: each says how severe it is, and each of its words is one of
+/// the interface's.
+#[test]
+fn every_alert_of_the_sample_has_its_additions() {
+    let api = sample("2026-07-15T20:00:45Z");
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let all = features(&api, "/alerts");
+    for alert in &all {
+        let of = &alert["properties"];
+        for name in ["onset", "severity", "urgency", "certainty", "eventCodes", "sameCodes", "web"]
+        {
+            *counts.entry(name).or_default() += usize::from(of.get(name).is_some());
+        }
+        assert_ne!(of["alertType"], "Unknown", "{}", of["event"]);
+        assert!(of.get("missingZones").is_none(), "{}", of["missingZones"]);
+        let is_of_canada = of["issuer"] == "Environment Canada";
+        let follows = match of["severity"].as_str().unwrap() {
+            "Severe" => "High",
+            "Minor" => "Low",
+            same => same,
+        };
+        assert!(of["alertImpact"] == follows || is_of_canada, "{}", alert["id"]);
+    }
+    let expected = [
+        ("certainty", 397),
+        ("eventCodes", 397),
+        ("onset", 395),
+        ("sameCodes", 393),
+        ("severity", 397),
+        ("urgency", 397),
+        ("web", 396),
+    ];
+    assert_eq!(counts, expected.into());
+}
+
+/// An alert of zones of which one has no outline: its geometry is not the whole of it, and it says
+/// so. Charleston's zones of before 2026 have theirs.
+#[test]
+fn zones_without_an_outline_are_named() {
+    let zone =
+        |code: &&str| format!("<geocode><valueName>UGC</valueName><value>{code}</value></geocode>");
+    let info = |codes: &[&str]| {
+        let zones: String = codes.iter().map(zone).collect();
+        let area = format!("<area><areaDesc>x</areaDesc>{zones}</area>");
+        format!("<info><event>Gale Warning</event>{area}</info>")
+    };
+    let api = service(
+        SENT,
+        messages(&[
+            cap("known", SENT, "", &info(&["AMZ374", "GAZ116", "SCZ047"])),
+            cap("one", SENT, "", &info(&["SCZ047", "SCZ999", "AMZ998", "SCZ999"])),
+        ]),
+    );
+    let all = features(&api, "/alerts");
+    let of = |id: &str| all.iter().find(|alert| alert["id"] == id).unwrap();
+    assert!(of("known")["properties"].get("missingZones").is_none());
+    assert_eq!(of("known")["geometry"]["type"], "MultiPolygon");
+    assert_eq!(of("one")["properties"]["missingZones"], serde_json::json!(["SCZ999", "AMZ998"]));
+    assert_ne!(of("one")["geometry"], Value::Null);
 }
 
 /// Phoenix, Arizona, in the afternoon of 2026-07-15: a zone, in an alert without its own polygon.

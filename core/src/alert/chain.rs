@@ -57,7 +57,7 @@ pub struct State {
 ///
 /// For each area these are tested in turn:
 /// 1. *Ended*: the message itself says so (ECCC's status of the alert or of the threat area, the
-///    response AllClear, VTEC EXP), or the interval of its part is over.
+///    response AllClear, VTEC EXP), or its part is [over](Part::over_ms).
 /// 2. *Superseded*: a later message names it in its references, or continues its VTEC event in
 ///    the zone of the area; or the message itself says that another event replaces it (VTEC
 ///    UPG). *Cancelled* instead, if the first such message that mentions the area withdraws it.
@@ -100,7 +100,7 @@ pub fn resolve(messages: &[&Message], clock: Clock) -> Vec<State> {
 /// assert_eq!(next(alert::Clock::live(100)), None);
 /// ```
 pub fn next_change_ms(messages: &[&Message], clock: Clock) -> Option<i64> {
-    let ends = messages.iter().flat_map(|message| message.parts.iter().filter_map(Part::end_ms));
+    let ends = messages.iter().flat_map(|message| message.parts.iter().filter_map(Part::over_ms));
     let sent = messages.iter().map(|message| message.sent_ms);
     let unheard = sent.filter(|&sent_ms| sent_ms > clock.heard_until_ms);
     ends.filter(|&end_ms| end_ms > clock.now_ms).chain(unheard).min()
@@ -231,7 +231,7 @@ impl<'a> Chains<'a> {
 
     fn status(&self, at: usize, part: &Part, area: Option<&MessageArea>, clock: Clock) -> Status {
         let own = self.outcome(at, part, area);
-        if own == Outcome::Ended || part.end_ms().is_some_and(|end_ms| end_ms <= clock.now_ms) {
+        if own == Outcome::Ended || part.over_ms().is_some_and(|over_ms| over_ms <= clock.now_ms) {
             return Status::Ended;
         }
         match (self.successor(at, part, area), own) {

@@ -8,10 +8,12 @@ mod query;
 mod view;
 mod vtec;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 pub use self::chain::{Clock, State, next_change_ms, resolve};
-pub use self::query::{Query, outlines};
+pub use self::query::{Query, missing_zones, outlines};
 pub use self::view::{Alert, AlertArea, AlertStorm, LatLon};
 pub use self::vtec::{Hvtec, Vtec, VtecAction, VtecError, VtecEvent};
 use crate::geo::{LonLat, MultiPolygon};
@@ -65,7 +67,8 @@ words! {
     }
 }
 words! {
-    /// How severe the impact is (ECCC).
+    /// How severe the impact is: ECCC's own scale, or that of CAP's [`Severity`] where an issuer has
+    /// no scale of its own.
     Impact {
         /// Low.
         Low,
@@ -86,6 +89,46 @@ words! {
         Orange,
         /// Red.
         Red,
+    }
+}
+words! {
+    /// How severe the event is (CAP). Unknown is a value of CAP too: the issuer says that it does
+    /// not know.
+    Severity {
+        /// An extraordinary threat to life or property.
+        Extreme,
+        /// A significant threat.
+        Severe,
+        /// A possible threat.
+        Moderate,
+        /// A minimal threat, or none that is known.
+        Minor,
+    }
+}
+words! {
+    /// How soon something should be done (CAP).
+    Urgency {
+        /// At once.
+        Immediate,
+        /// Within the next hour.
+        Expected,
+        /// In the near future.
+        Future,
+        /// No longer.
+        Past,
+    }
+}
+words! {
+    /// How certain the event is (CAP).
+    Certainty {
+        /// It has occurred or is going on.
+        Observed,
+        /// Its probability is above one half.
+        Likely,
+        /// Its probability is at most one half.
+        Possible,
+        /// It is not expected to occur.
+        Unlikely,
     }
 }
 words! {
@@ -165,6 +208,10 @@ pub struct Part {
     pub texts: Vec<Text>,
     /// When it takes effect, milliseconds since 1970.
     pub effective_ms: Option<i64>,
+    /// When the event begins, milliseconds since 1970. Like every field that has a default here, it
+    /// is absent from messages that were kept before it was read.
+    #[serde(default)]
+    pub onset_ms: Option<i64>,
     /// When the message expires, milliseconds since 1970.
     pub expires_ms: Option<i64>,
     /// When the event itself ends, milliseconds since 1970.
@@ -177,6 +224,22 @@ pub struct Part {
     pub impact: Impact,
     /// Confidence.
     pub confidence: Confidence,
+    /// Severity; `None` if the message has none.
+    #[serde(default)]
+    pub severity: Option<Severity>,
+    /// Urgency; `None` if the message has none.
+    #[serde(default)]
+    pub urgency: Option<Urgency>,
+    /// Certainty; `None` if the message has none.
+    #[serde(default)]
+    pub certainty: Option<Certainty>,
+    /// Codes of the event by the name of their list, as the message gives both: `SAME` and `TOR`.
+    #[serde(default)]
+    pub event_codes: BTreeMap<String, Vec<String>>,
+    /// Codes of the places for Specific Area Message Encoding, six digits: a part of a county, the
+    /// state, the county.
+    #[serde(default)]
+    pub same_codes: BTreeSet<String>,
     /// Rank of the risk, 1 the highest (ECCC).
     pub risk_ranking: Option<i32>,
     /// Code of the issuer's list of areas (ECCC).
@@ -221,6 +284,9 @@ pub struct Text {
     pub description: String,
     /// What to do.
     pub instruction: Option<String>,
+    /// Address of a page about the alert, `http` or `https`.
+    #[serde(default)]
+    pub web: Option<String>,
     /// The region, in words (ECCC).
     pub coverage: Option<String>,
     /// Where the storm is, in words.
@@ -309,6 +375,35 @@ impl Part {
     /// The later of expiry and end of the event, milliseconds since 1970; `None` if open.
     pub fn end_ms(&self) -> Option<i64> {
         self.expires_ms.max(self.event_end_ms)
+    }
+
+    /// When it is over, milliseconds since 1970; `None` if open. Where VTEC states the end of the
+    /// event this is that end, though the message may expire later; else it is
+    /// [`end_ms`](Self::end_ms). Of several events in force the last to end counts.
+    ///
+    /// ```
+    /// use mesonet::alert;
+    /// let vtec = vec!["/O.CON.KPUB.FF.W.0010.000000T0000Z-700101T0001Z/".parse()?];
+    /// let part = alert::Part { expires_ms: Some(90_000), ..alert::Part::default() };
+    /// assert_eq!(part.over_ms(), Some(90_000));
+    /// assert_eq!(alert::Part { vtec, ..part }.over_ms(), Some(3_155_760_060_000));
+    /// # Ok::<(), alert::VtecError>(())
+    /// ```
+    pub fn over_ms(&self) -> Option<i64> {
+        let is_in_force = |vtec: &&Vtec| {
+            use VtecAction::{Cancelled, Expired, Upgraded};
+            !matches!(vtec.action, Cancelled | Expired | Upgraded)
+        };
+        let latest = |codes: &mut dyn Iterator<Item = &Vtec>| {
+            // An event without an end outlasts the others.
+            codes.map(|vtec| vtec.end_ms).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten()
+        };
+        let stated = if self.vtec.iter().any(|vtec| is_in_force(&vtec)) {
+            latest(&mut self.vtec.iter().filter(is_in_force))
+        } else {
+            latest(&mut self.vtec.iter())
+        };
+        stated.or_else(|| self.end_ms())
     }
 
     /// The text in a language, or else in the message's first language.

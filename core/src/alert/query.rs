@@ -1,6 +1,7 @@
 //! Selects alerts by time, box, place and zone.
 
 use std::borrow::Borrow;
+use std::collections::HashSet;
 
 use crate::alert::{AreaKind, Clock, Message, MessageArea, Part, State, Status, resolve};
 use crate::geo::{BBox, LonLat, MultiPolygon};
@@ -166,6 +167,21 @@ pub fn outlines<'a>(
     };
     let coverage = of(|kind| kind != AreaKind::ThreatArea);
     if coverage.is_empty() { of(|kind| kind == AreaKind::ThreatArea) } else { coverage }
+}
+
+/// The zones of a message that draws nothing for them and whose outlines are not known, each once,
+/// in the order of the message: its area is larger than its outlines show.
+pub fn missing_zones(message: &Message, zones: &Zones) -> Vec<zone::Code> {
+    let mut missing = Vec::new();
+    for part in &message.parts {
+        if part.areas.iter().all(|area| area.geometry.is_none()) {
+            let unknown = part.areas.iter().filter(|area| outline(part, area, zones).is_none());
+            missing.extend(unknown.filter_map(|area| area.code));
+        }
+    }
+    let mut seen = HashSet::new();
+    missing.retain(|&code| seen.insert(code));
+    missing
 }
 
 fn areas<'a>(

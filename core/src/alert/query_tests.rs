@@ -71,6 +71,23 @@ fn an_outline_takes_precedence_over_its_zones() {
 }
 
 #[test]
+fn zones_whose_outlines_are_not_known_are_named_unless_something_is_drawn() {
+    let missing = |areas| {
+        let codes = missing_zones(&alert(areas).0, &zones());
+        codes.iter().map(zone::Code::to_string).collect::<Vec<_>>()
+    };
+    let bare = Zone::new("OHC064".parse().unwrap(), zone::Kind::County);
+    let of_message = alert(vec![area("OHC064"), area("OHC063")]).0;
+    assert_eq!(missing_zones(&of_message, &Zones::new([bare])).len(), 2, "known, but not outlined");
+    // The forecast zone of a code is not the fire weather zone.
+    let all = ["OHC063", "SCZ047", "CAZ568", "SCZ047", "CAZ567"].map(area).to_vec();
+    assert_eq!(missing(all.clone()), ["SCZ047", "CAZ568"]);
+    let drawn = MessageArea { geometry: Some(square(-90, "drawn")), ..MessageArea::default() };
+    assert_eq!(missing([vec![drawn], all].concat()), [""; 0]);
+    assert_eq!(missing(vec![]), [""; 0]);
+}
+
+#[test]
 fn where_an_alert_has_ended_it_is_not_in_force() {
     let mut alert = alert(vec![area("OHC063"), area("CAZ567")]);
     alert.1.areas[1] = Status::Ended;

@@ -1,10 +1,12 @@
 //! What callers get for an alert: one language, with the state that its chain gives it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
 use crate::alert::{
-    AreaKind, Colour, Confidence, Impact, Message, MessageArea, MessageType, Part, State, Status,
-    Storm, Text, ThreatStatus, Type,
+    AreaKind, Certainty, Colour, Confidence, Impact, Message, MessageArea, MessageType, Part,
+    Severity, State, Status, Storm, Text, ThreatStatus, Type, Urgency,
 };
 use crate::geo::{LonLat, MultiPolygon};
 use crate::time::Iso8601;
@@ -14,7 +16,9 @@ use crate::zone;
 ///
 /// If a message says different things about different areas, the text and times are those of the
 /// first part with an active area, or else of the first part; the areas are those of all parts.
-/// The fields `nextIds`, `instruction` and `language` are additions to the interface.
+/// These fields are additions to the interface: `nextIds`, `instruction`, `language`, `onset`,
+/// `severity`, `urgency`, `certainty`, `eventCodes`, `sameCodes` (those of all parts), `web`,
+/// `missingZones`.
 ///
 /// ```
 /// use mesonet::alert::Alert;
@@ -43,6 +47,9 @@ pub struct Alert<'a> {
     /// When it takes effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effective_time: Option<Iso8601>,
+    /// When the event begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub onset: Option<Iso8601>,
     /// When the message expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiry_time: Option<Iso8601>,
@@ -54,6 +61,15 @@ pub struct Alert<'a> {
     pub alert_colour: Colour,
     /// Kind of alert.
     pub alert_type: Type,
+    /// Severity in CAP's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// Urgency in CAP's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub urgency: Option<Urgency>,
+    /// Certainty in CAP's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certainty: Option<Certainty>,
     /// Headline.
     pub alert_headline: &'a str,
     /// Description.
@@ -71,6 +87,12 @@ pub struct Alert<'a> {
     /// What is expected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<&'a str>,
+    /// Codes of the event, by the name of their list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_codes: Option<&'a BTreeMap<String, Vec<String>>>,
+    /// Address of a page about the alert.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub web: Option<&'a str>,
     /// Ids of the messages that it refers to.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub previous_ids: &'a [String],
@@ -92,6 +114,13 @@ pub struct Alert<'a> {
     /// The storm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storm: Option<AlertStorm<'a>>,
+    /// Codes of its places for Specific Area Message Encoding, sorted.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub same_codes: BTreeSet<&'a str>,
+    /// The zones whose outlines are not known, so that the geometry lacks them. Empty until
+    /// [`missing_zones`](crate::alert::missing_zones) is put here: a message does not know the zones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing_zones: Vec<zone::Code>,
     /// The areas.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub areas: Vec<AlertArea<'a>>,
@@ -223,11 +252,15 @@ impl<'a> Alert<'a> {
             issuer: if issuer.is_empty() { &message.sender } else { issuer },
             message_type: message.message_type,
             effective_time: of(|part| part.effective_ms),
+            onset: of(|part| part.onset_ms),
             expiry_time: of(|part| part.expires_ms),
             alert_confidence: part.map(|part| part.confidence).unwrap_or_default(),
             alert_impact: part.map(|part| part.impact).unwrap_or_default(),
             alert_colour: part.map(|part| part.colour).unwrap_or_default(),
             alert_type: part.map(|part| part.alert_type).unwrap_or_default(),
+            severity: part.and_then(|part| part.severity),
+            urgency: part.and_then(|part| part.urgency),
+            certainty: part.and_then(|part| part.certainty),
             alert_headline: text.map_or("", |text| &text.headline),
             alert_description: text.map_or("", |text| &text.description),
             instruction: word(|text| text.instruction.as_ref()),
@@ -235,6 +268,8 @@ impl<'a> Alert<'a> {
             status: state.status,
             sent: Iso8601(message.sent_ms),
             event: word(|text| text.event.as_ref()),
+            event_codes: part.map(|part| &part.event_codes).filter(|codes| !codes.is_empty()),
+            web: word(|text| text.web.as_ref()),
             previous_ids: &message.references,
             next_ids: &state.next_ids,
             event_end_time: of(|part| part.event_end_ms),
@@ -244,6 +279,12 @@ impl<'a> Alert<'a> {
             storm: part
                 .and_then(|part| part.storm.as_ref())
                 .map(|storm| AlertStorm::new(storm, text)),
+            same_codes: message
+                .parts
+                .iter()
+                .flat_map(|part| part.same_codes.iter().map(String::as_str))
+                .collect(),
+            missing_zones: Vec::new(),
             areas,
         }
     }

@@ -47,7 +47,7 @@ impl AddAssign for AlertReceipt {
 ///
 /// Messages are identified by their id, and duplicates count once. If two messages with the same id
 /// differ, the one sent later is kept, regardless of arrival order; if both were sent at the same
-/// moment, the choice is deterministic.
+/// moment, the one that says more, as when a message comes in two feeds.
 ///
 /// ```
 /// use mesonet::alert;
@@ -255,9 +255,14 @@ fn is_newer(message: &alert::Message, known: &alert::Message) -> bool {
     match message.sent_ms.cmp(&known.sent_ms) {
         std::cmp::Ordering::Greater => true,
         std::cmp::Ordering::Less => false,
-        // Any total order will do: arrival order must not matter.
+        // Any total order will do: arrival order must not matter. The longer one says more: it may
+        // be the same message, kept before all of its fields were read.
         std::cmp::Ordering::Equal => {
-            message != known && format!("{message:?}") > format!("{known:?}")
+            let order = |message: &alert::Message| {
+                let text = format!("{message:?}");
+                (text.len(), text)
+            };
+            message != known && order(message) > order(known)
         }
     }
 }

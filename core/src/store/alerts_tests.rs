@@ -101,6 +101,51 @@ mod on_disk {
         assert_eq!(EmbeddedStore::verify(folder.path(), false).unwrap().alerts, 2);
     }
 
+    /// A row as it was written before onset, severity, codes and the link were read.
+    #[test]
+    fn an_older_row_is_read_without_the_newer_fields_and_completed_when_it_comes_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = alert::Text { web: Some("https://a.org".into()), ..alert::Text::default() };
+        let part = alert::Part {
+            texts: vec![text],
+            onset_ms: Some(5),
+            severity: Some(alert::Severity::Severe),
+            urgency: Some(alert::Urgency::Expected),
+            certainty: Some(alert::Certainty::Likely),
+            impact: alert::Impact::High,
+            alert_type: alert::Type::Watch,
+            event_codes: [("SAME".to_owned(), vec!["SVA".to_owned()])].into(),
+            same_codes: ["039063".to_owned()].into(),
+            ..message("a", 10).parts[0].clone()
+        };
+        let full = alert::Message { parts: vec![part], ..message("a", 10) };
+        let mut row = serde_json::to_value(&full).unwrap();
+        let part = row["parts"][0].as_object_mut().unwrap();
+        for name in ["onset_ms", "severity", "urgency", "certainty", "event_codes", "same_codes"] {
+            assert!(part.remove(name).is_some(), "{name}");
+        }
+        part["impact"] = "Unknown".into();
+        part["alert_type"] = "Unknown".into();
+        assert!(part["texts"][0].as_object_mut().unwrap().remove("web").is_some());
+        let older: alert::Message = serde_json::from_value(row.clone()).unwrap();
+        open(folder.path()).append(vec![older.clone()]).unwrap();
+        // The very bytes of the older row, under its checksum.
+        let path = folder.path().join("alerts.sqlite");
+        let database = rusqlite::Connection::open(path).unwrap();
+        let bytes = crate::store::embedded::alert_file::checked(serde_json::to_vec(&row).unwrap());
+        assert_eq!(database.execute("UPDATE alert SET message = ?", [bytes]).unwrap(), 1);
+        drop(database);
+
+        let store = open(folder.path());
+        assert_eq!(*store.record().messages[0], older);
+        assert_eq!(older.parts[0].severity, None);
+        assert_eq!(store.append(vec![full.clone()]).unwrap().replaced, 1);
+        // What is newer is not replaced by what is older.
+        assert_eq!(store.append(vec![older]).unwrap().known, 1);
+        drop(store);
+        assert_eq!(*open(folder.path()).record().messages[0], full);
+    }
+
     #[test]
     fn a_file_of_another_version_is_refused() {
         let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use crate::zone::{Code, Kind, Zone, ZoneCodeError, Zones};
 
 /// Increases when the layout of a bundle or the JSON of a zone changes: either gives the same zones
 /// a new geography version.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Namespace of the geography versions. It must never change, because all versions would.
 const VERSION_NAMESPACE: Uuid = Uuid::from_u128(0x6d65_736f_6e65_7447_656f_6772_6170_0001);
@@ -77,6 +77,7 @@ struct Packed<'a> {
     name_fr: Option<&'a str>,
     centroid: Option<(f64, f64)>,
     area_km2: Option<f64>,
+    is_retired: bool,
     decimals: u32,
     polygons: Vec<Vec<Steps>>,
 }
@@ -156,6 +157,7 @@ fn pack(zone: &Zone) -> Packed<'_> {
         name_fr: zone.name_fr.as_deref(),
         centroid: zone.centroid.map(|at| (at.lon(), at.lat())),
         area_km2: zone.area_km2,
+        is_retired: zone.is_retired,
         decimals,
         polygons: rings
             .iter()
@@ -165,7 +167,8 @@ fn pack(zone: &Zone) -> Packed<'_> {
 }
 
 fn unpack(packed: Packed<'_>) -> Result<Zone, ZoneBundleError> {
-    let Packed { code, kind, name_en, name_fr, centroid, area_km2, decimals, polygons } = packed;
+    let Packed { code, kind, name_en, name_fr, centroid, area_km2, is_retired, decimals, polygons } =
+        packed;
     let code: Code = code.parse()?;
     if !kind.has(code) {
         return Err(ZoneBundleError::Kind { code, kind });
@@ -190,6 +193,7 @@ fn unpack(packed: Packed<'_>) -> Result<Zone, ZoneBundleError> {
         centroid: centroid.map(|(lon, lat)| LonLat::new(lon, lat)).transpose()?,
         area_km2: area_km2.filter(|area_km2| area_km2.is_finite()),
         geometry: if parts.is_empty() { None } else { Some(MultiPolygon::new(parts)?) },
+        is_retired,
     })
 }
 

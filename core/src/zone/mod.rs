@@ -194,7 +194,9 @@ impl FromStr for Kind {
 /// A zone that alerts are issued for. Fields that its source does not give are absent.
 ///
 /// It serializes as a GeoJSON Feature: `clcCode` or `ugcCode`, `kind`, `nameEn`, `nameFr`,
-/// `areaKm2` and `centroid` are properties, and the geometry is null if no polygon is known.
+/// `areaKm2`, `centroid` and `retired` (if it is) are properties, and the geometry is null if no
+/// polygon is known. Both names are always there: where only one language has a name it serves both,
+/// and where none has, the code does.
 ///
 /// ```
 /// use mesonet::{LonLat, zone};
@@ -207,7 +209,7 @@ impl FromStr for Kind {
 /// assert_eq!(
 ///     serde_json::to_string(&zone)?,
 ///     r#"{"type":"Feature","id":"041420","geometry":null,"properties":{"clcCode":"041420","#.to_owned()
-///         + r#""kind":"base","nameEn":"Windsor","centroid":{"lat":42.1,"lon":-82.7}}}"#,
+///         + r#""kind":"base","nameEn":"Windsor","nameFr":"Windsor","centroid":{"lat":42.1,"lon":-82.7}}}"#,
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -227,6 +229,8 @@ pub struct Zone {
     pub area_km2: Option<f64>,
     /// Outline.
     pub geometry: Option<MultiPolygon>,
+    /// Whether its code is out of use. Alerts of the time when it was in use name it still.
+    pub is_retired: bool,
 }
 
 impl Zone {
@@ -240,12 +244,15 @@ impl Zone {
             centroid: None,
             area_km2: None,
             geometry: None,
+            is_retired: false,
         }
     }
 
     /// Updates the zone with the fields of a newer description, keeping the rest.
     fn update(&mut self, newer: Self) {
-        let Self { code: _, kind: _, name_en, name_fr, centroid, area_km2, geometry } = newer;
+        let Self { code: _, kind: _, name_en, name_fr, centroid, area_km2, geometry, is_retired } =
+            newer;
+        self.is_retired = is_retired;
         self.name_en = name_en.or(self.name_en.take());
         self.name_fr = name_fr.or(self.name_fr.take());
         self.centroid = centroid.or(self.centroid);
@@ -269,24 +276,27 @@ impl Serialize for Zone {
             #[serde(skip_serializing_if = "Option::is_none")]
             ugc_code: Option<Code>,
             kind: Kind,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            name_en: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            name_fr: Option<&'a str>,
+            name_en: &'a str,
+            name_fr: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
             area_km2: Option<f64>,
             #[serde(skip_serializing_if = "Option::is_none")]
             centroid: Option<Place>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            retired: Option<bool>,
         }
+        let (english, french) = (self.name_en.as_deref(), self.name_fr.as_deref());
+        let code = self.code.as_str();
         let is_clc = self.code.is_clc();
         let properties = Properties {
             clc_code: is_clc.then_some(self.code),
             ugc_code: (!is_clc).then_some(self.code),
             kind: self.kind,
-            name_en: self.name_en.as_deref(),
-            name_fr: self.name_fr.as_deref(),
+            name_en: english.or(french).unwrap_or(code),
+            name_fr: french.or(english).unwrap_or(code),
             area_km2: self.area_km2,
             centroid: self.centroid.map(|at| Place { lat: at.lat(), lon: at.lon() }),
+            retired: self.is_retired.then_some(true),
         };
         let mut feature = serializer.serialize_struct("Feature", 4)?;
         feature.serialize_field("type", "Feature")?;
@@ -339,7 +349,8 @@ impl Zones {
             same
         });
         let places = (0_u32..).zip(&all).map(|(i, zone)| ((zone.code, zone.kind), i)).collect();
-        let boxes = (0_u32..).zip(&all).flat_map(|(i, zone)| {
+        let in_use = (0_u32..).zip(&all).filter(|(_, zone)| !zone.is_retired);
+        let boxes = in_use.flat_map(|(i, zone)| {
             zone.geometry.iter().flat_map(MultiPolygon::bounds).map(move |[w, s, e, n]| {
                 GeomWithData::new(Rectangle::from_corners([w, s], [e, n]), i)
             })
@@ -379,8 +390,8 @@ impl Zones {
         self.zones.is_empty()
     }
 
-    /// Returns the zones that intersect a box, sorted by kind and code. Zones without a polygon are
-    /// never included: a centroid does not show how far a zone reaches.
+    /// Returns the zones in use that intersect a box, sorted by kind and code. Zones without a polygon
+    /// are never included: a centroid does not show how far a zone reaches.
     pub fn in_box(&self, bbox: BBox) -> impl Iterator<Item = &Zone> {
         let spans = bbox.spans().into_iter().flatten();
         let found = spans.flat_map(move |(from, to)| {
@@ -390,7 +401,7 @@ impl Zones {
         self.of_parts(found, move |geometry| geometry.intersects(bbox))
     }
 
-    /// Returns the zones at a point, borders included, sorted by kind and code. Zones without a
+    /// Returns the zones in use at a point, borders included, sorted by kind and code. Zones without a
     /// polygon are never included.
     pub fn at(&self, at: LonLat) -> impl Iterator<Item = &Zone> {
         let antimeridian = (at.lon().abs() == 180.0).then_some(-at.lon());

@@ -153,9 +153,45 @@ fn a_zone_is_a_feature_without_unknown_fields() {
         serde_json::to_string(&bare).unwrap(),
         concat!(
             r#"{"type":"Feature","id":"OKC001","geometry":null,"#,
-            r#""properties":{"ugcCode":"OKC001","kind":"county"}}"#
+            r#""properties":{"ugcCode":"OKC001","kind":"county","nameEn":"OKC001","#,
+            r#""nameFr":"OKC001"}}"#
         )
     );
+}
+
+/// The interface requires both names.
+#[test]
+fn a_zone_has_a_name_in_both_languages() {
+    let names = |english: Option<&str>, french: Option<&str>| {
+        let zone = Zone {
+            name_en: english.map(str::to_owned),
+            name_fr: french.map(str::to_owned),
+            ..Zone::new(code("041320"), Kind::Base)
+        };
+        let feature = serde_json::to_value(zone).unwrap();
+        let name = |name: &str| feature["properties"][name].as_str().unwrap().to_owned();
+        (name("nameEn"), name("nameFr"))
+    };
+    let pair = |en: &str, fr: &str| (en.to_owned(), fr.to_owned());
+    assert_eq!(names(Some("Ottawa South"), Some("Ottawa sud")), pair("Ottawa South", "Ottawa sud"));
+    assert_eq!(names(Some("Sarnia"), None), pair("Sarnia", "Sarnia"));
+    assert_eq!(names(None, Some("Baie-Comeau")), pair("Baie-Comeau", "Baie-Comeau"));
+    assert_eq!(names(None, None), pair("041320", "041320"));
+}
+
+/// A zone out of use is found by its code, which old alerts name, and at no place; a newer
+/// description takes it into use again.
+#[test]
+fn a_retired_zone_is_found_by_its_code_alone() {
+    let retired = Zone { is_retired: true, ..zone("SCZ047", Kind::Public, 0.0, 2.0) };
+    let zones = Zones::new([retired.clone(), zone("SCZ147", Kind::Public, 0.0, 2.0)]);
+    let here = LonLat::new(1.0, 51.0).unwrap();
+    assert_eq!(codes(zones.at(here)), ["SCZ147"]);
+    assert_eq!(codes(zones.in_box(BBox::new(0.0, 50.0, 1.0, 51.0).unwrap())), ["SCZ147"]);
+    assert_eq!(zones.get(code("SCZ047")), Some(&retired));
+    assert!(serde_json::to_string(&retired).unwrap().contains(r#""retired":true"#));
+    let zones = Zones::new([retired, zone("SCZ047", Kind::Public, 0.0, 2.0)]);
+    assert_eq!(codes(zones.at(here)), ["SCZ047"]);
 }
 
 #[test]

@@ -94,11 +94,13 @@ fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
     }
 }
 
-/// Returns the positions of the zones with some codes, in the order of the codes.
+/// Returns the positions of the zones with some codes, in the order of the codes. A zone without an
+/// outline is left out, so that callers fall back on the name that the alert gives.
 fn positions(zones: &Zones, codes: &[zone::Code], kind: Option<zone::Kind>) -> Vec<usize> {
-    let position = |&code: &zone::Code| match kind {
-        Some(kind) => zones.position(code, kind),
-        None => zone::Kind::ALL.into_iter().find_map(|kind| zones.position(code, kind)),
+    let zone = |&code: &zone::Code| match kind {
+        Some(kind) => zones.of_kind(code, kind),
+        None => zones.get(code),
     };
-    codes.iter().filter_map(position).collect()
+    let outlined = codes.iter().filter_map(zone).filter(|zone| zone.geometry.is_some());
+    outlined.filter_map(|zone| zones.position(zone.code, zone.kind)).collect()
 }

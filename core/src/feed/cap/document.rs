@@ -13,7 +13,7 @@ const MAX_TEXT_BYTES: usize = 8 << 20;
 const MAX_INFOS: usize = 64;
 /// Maximum number of `area` elements of a message; real ones have up to 208.
 const MAX_AREAS: usize = 5_000;
-/// Maximum number of parameters, and of geocodes, of one element; real ones have up to 36.
+/// Maximum number of parameters, of event codes, and of geocodes, of one element; real ones have up to 36.
 const MAX_PAIRS: usize = 5_000;
 
 /// A message.
@@ -37,13 +37,18 @@ pub(super) struct CapInfo {
     pub language: Once,
     pub event: Once,
     pub urgency: Once,
+    pub severity: Once,
+    pub certainty: Once,
+    pub event_codes: Vec<Pair>,
     pub response_types: Vec<String>,
     pub effective: Once,
+    pub onset: Once,
     pub expires: Once,
     pub sender_name: Once,
     pub headline: Once,
     pub description: Once,
     pub instruction: Once,
+    pub web: Once,
     pub parameters: Vec<Pair>,
     pub areas: Vec<CapArea>,
 }
@@ -108,6 +113,7 @@ impl CapInfo {
 enum Element {
     Alert,
     Info,
+    EventCode,
     Parameter,
     Area,
     Geocode,
@@ -120,6 +126,7 @@ impl Element {
         match (parent, name) {
             (Self::Alert, "info") => Self::Info,
             (Self::Info, "area") => Self::Area,
+            (Self::Info, "eventCode") => Self::EventCode,
             (Self::Info, "parameter") => Self::Parameter,
             (Self::Area, "geocode") => Self::Geocode,
             _ => TEXTS
@@ -131,7 +138,7 @@ impl Element {
 }
 
 /// The texts that are read, with their parent elements.
-const TEXTS: [(Element, &str); 24] = [
+const TEXTS: [(Element, &str); 30] = [
     (Element::Alert, "identifier"),
     (Element::Alert, "sender"),
     (Element::Alert, "sent"),
@@ -142,13 +149,19 @@ const TEXTS: [(Element, &str); 24] = [
     (Element::Info, "language"),
     (Element::Info, "event"),
     (Element::Info, "urgency"),
+    (Element::Info, "severity"),
+    (Element::Info, "certainty"),
     (Element::Info, "responseType"),
     (Element::Info, "effective"),
+    (Element::Info, "onset"),
     (Element::Info, "expires"),
     (Element::Info, "senderName"),
     (Element::Info, "headline"),
     (Element::Info, "description"),
     (Element::Info, "instruction"),
+    (Element::Info, "web"),
+    (Element::EventCode, "valueName"),
+    (Element::EventCode, "value"),
     (Element::Parameter, "valueName"),
     (Element::Parameter, "value"),
     (Element::Area, "areaDesc"),
@@ -266,6 +279,12 @@ impl CapAlert {
                 self.areas += 1;
                 info.areas.push(CapArea::default());
             }
+            (Element::EventCode, Some(info)) => {
+                info.event_codes.push(Pair::default());
+                if info.event_codes.len() > MAX_PAIRS {
+                    self.refuse(too_many("event codes", MAX_PAIRS));
+                }
+            }
             (Element::Parameter, Some(info)) => {
                 info.parameters.push(Pair::default());
                 if info.parameters.len() > MAX_PAIRS {
@@ -313,8 +332,10 @@ impl CapAlert {
         let Some(info) = self.infos.last_mut() else { return Ok(()) };
         match parent {
             Element::Info => return info.set(name, text),
-            Element::Parameter => {
-                if let Some(pair) = info.parameters.last_mut() {
+            Element::Parameter | Element::EventCode => {
+                let of_event = parent == Element::EventCode;
+                let pairs = if of_event { &mut info.event_codes } else { &mut info.parameters };
+                if let Some(pair) = pairs.last_mut() {
                     pair.set(name, text);
                 }
             }
@@ -346,11 +367,15 @@ impl CapInfo {
             "language" => &mut self.language,
             "event" => &mut self.event,
             "urgency" => &mut self.urgency,
+            "severity" => &mut self.severity,
+            "certainty" => &mut self.certainty,
             "effective" => &mut self.effective,
+            "onset" => &mut self.onset,
             "expires" => &mut self.expires,
             "senderName" => &mut self.sender_name,
             "headline" => &mut self.headline,
             "description" => &mut self.description,
+            "web" => &mut self.web,
             _ => &mut self.instruction,
         };
         field.set(name, text)

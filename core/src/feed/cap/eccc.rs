@@ -19,6 +19,11 @@ pub(super) fn parameter<'a>(info: &'a CapInfo, name: &str) -> Option<&'a str> {
     })
 }
 
+/// Whether a block is ECCC's: its parameters say so.
+fn is_own(info: &CapInfo) -> bool {
+    info.parameters.iter().any(|pair| pair.name.starts_with("layer:EC-MSC-SMC:"))
+}
+
 /// The text in one language.
 pub(super) fn words(info: &CapInfo, text: &mut alert::Text) {
     let words = |name| parameter(info, name).map(str::to_owned);
@@ -43,8 +48,12 @@ pub(super) fn facts(info: &CapInfo, part: &mut alert::Part, summary: &mut Summar
     }
     part.colour = parameter(info, "Colour").map(colour).unwrap_or_default();
     word("Colour", part.colour != alert::Colour::Unknown);
-    part.impact = parameter(info, "MSC_Impact").map(impact).unwrap_or_default();
-    word("MSC_Impact", part.impact != alert::Impact::Unknown);
+    if is_own(info) {
+        // ECCC has a scale of its own and leaves it out where it has nothing to say: CAP's severity
+        // does not stand for it.
+        part.impact = parameter(info, "MSC_Impact").map(impact).unwrap_or_default();
+        word("MSC_Impact", part.impact != alert::Impact::Unknown);
+    }
     part.confidence = parameter(info, "MSC_Confidence").map(confidence).unwrap_or_default();
     word("MSC_Confidence", part.confidence != alert::Confidence::Unknown);
     let ranking = parameter(info, "MSC_Risk_Tiered_Ranking");

@@ -3,9 +3,9 @@
 use super::super::summary::{RefusalReason, Summary, excerpt};
 use super::area::{Budget, areas};
 use super::document::{CapAlert, CapInfo, Once};
-use super::{eccc, nws};
+use super::{eccc, event, nws, scale};
 use crate::alert;
-use crate::alert::{MessageArea, Outcome, Vtec};
+use crate::alert::{MessageArea, Outcome, Type};
 use crate::time::parse_instant;
 
 /// Maximum number of references of a message; real ones have up to 78.
@@ -36,7 +36,13 @@ pub(super) fn message(
             other.texts.iter().all(is_new) && is_same(other, &part)
         });
         match other {
-            Some(other) => other.texts.append(&mut part.texts),
+            Some(other) => {
+                // The name of an event tells its kind in English only.
+                if other.alert_type == Type::Unknown {
+                    other.alert_type = part.alert_type;
+                }
+                other.texts.append(&mut part.texts);
+            }
             None => parts.push(part),
         }
     }
@@ -101,6 +107,7 @@ fn part(
         headline: info.headline.get().unwrap_or_default().to_owned(),
         description: info.description.get().unwrap_or_default().to_owned(),
         instruction: info.instruction.get().map(str::to_owned),
+        web: scale::web(info.web.get(), summary),
         ..alert::Text::default()
     };
     eccc::words(info, &mut text);
@@ -115,40 +122,60 @@ fn part(
     }
     let mut part = alert::Part {
         effective_ms: instant("effective", info.effective.get(), summary),
+        onset_ms: instant("onset", info.onset.get(), summary),
         expires_ms: instant("expires", info.expires.get(), summary),
         event_end_ms,
-        alert_type: nws::alert_type(&vtec, info.event.get().unwrap_or_default()),
-        outcome: outcome(info, &vtec),
+        alert_type: event::alert_type(
+            &vtec,
+            info.event.get().unwrap_or_default(),
+            info.headline.get().unwrap_or_default(),
+        ),
         storm: info.parameter("eventMotionDescription").and_then(nws::storm),
         texts: vec![text],
         vtec,
         areas: all,
         ..alert::Part::default()
     };
+    let scales = [info.severity.get(), info.urgency.get(), info.certainty.get()];
+    scale::scales(&mut part, scales, summary);
+    for code in &info.event_codes {
+        scale::add_event_code(&mut part, &code.name, &code.value);
+    }
+    for geocode in info.areas.iter().flat_map(|area| &area.geocodes) {
+        // FIPS6 is what the weather service called it before 2022.
+        if ["SAME", "FIPS6"].contains(&&*geocode.name) && !geocode.value.is_empty() {
+            scale::add_same_code(&mut part, &geocode.value, summary);
+        }
+    }
+    part.outcome = outcome(info, &part);
     eccc::facts(info, &mut part, summary);
     Ok(part)
 }
 
 /// What the message itself says about the state of the alert.
-fn outcome(info: &CapInfo, vtec: &[Vtec]) -> Outcome {
-    let own = eccc::outcome(info).or_else(|| nws::outcome(vtec));
+fn outcome(info: &CapInfo, part: &alert::Part) -> Outcome {
+    let own = eccc::outcome(info).or_else(|| nws::outcome(&part.vtec));
     own.unwrap_or_else(|| {
         let response = match info.response_types.as_slice() {
             [response] => Some(response.as_str()),
             _ => None,
         };
-        nws::outcome_of_words(info.urgency.get(), response)
+        if scale::is_over(part.urgency, response) { Outcome::Ended } else { Outcome::InForce }
     })
 }
 
 /// Whether two parts say the same about the same areas, except for their text.
 fn is_same(a: &alert::Part, b: &alert::Part) -> bool {
     let facts = |part: &alert::Part| {
-        let times = (part.effective_ms, part.expires_ms, part.event_end_ms);
-        let scales = (part.alert_type, part.colour, part.impact, part.confidence);
-        (times, scales, part.risk_ranking, part.outcome)
+        let times = (part.effective_ms, part.onset_ms, part.expires_ms, part.event_end_ms);
+        let scales = (part.colour, part.impact, part.confidence, part.risk_ranking);
+        (times, scales, part.severity, part.urgency, part.certainty, part.outcome)
     };
+    let is_one_kind =
+        a.alert_type == b.alert_type || [a.alert_type, b.alert_type].contains(&Type::Unknown);
     facts(a) == facts(b)
+        && is_one_kind
+        && (&a.event_codes, &a.same_codes) == (&b.event_codes, &b.same_codes)
         && (&a.designation_code, &a.vtec, &a.storm) == (&b.designation_code, &b.vtec, &b.storm)
         && a.areas == b.areas
 }

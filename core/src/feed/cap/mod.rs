@@ -6,14 +6,18 @@
 //! | Elements of a document as texts | `document.rs` |
 //! | From texts to an alert, whoever issues it | `message.rs` |
 //! | Polygons, circles, zones | `area.rs` |
+//! | Severity, urgency, certainty, codes, the web link | `scale.rs` |
+//! | Kind of an alert by the name of its event | `event.rs` |
 //! | Parameters of ECCC | `eccc.rs` |
 //! | Parameters of the weather service of the United States | `nws.rs` |
 
 mod area;
 mod document;
 mod eccc;
+pub(super) mod event;
 mod message;
 pub(super) mod nws;
+pub(super) mod scale;
 
 use std::io::BufRead;
 
@@ -45,10 +49,13 @@ pub const MAX_CAP_BYTES: u64 = 16 << 20;
 /// | CAP | Alert |
 /// | --- | --- |
 /// | `senderName`, else `sender` | issuer |
-/// | `effective`, `expires`, `headline`, `description`, `instruction` | as named |
+/// | `effective`, `onset`, `expires`, `severity`, `urgency`, `certainty`, `headline`, `description`, `instruction`, `eventCode` | as named |
+/// | `web`, if it is an address with http or https | web link |
+/// | geocode SAME or FIPS6 | SAME codes |
 /// | ECCC's `Alert_Name`, else `event` | event |
-/// | ECCC's `Alert_Type`; VTEC's significance; the last word of an event of the weather service | alert type |
-/// | ECCC's `Colour`, `MSC_Impact`, `MSC_Confidence`, `MSC_Risk_Tiered_Ranking`, `Event_End_Time`, `Alert_Coverage`, `Designation_Code`, `Storm_…` | as named |
+/// | ECCC's `Alert_Type`; VTEC's significance; the name of the event | alert type |
+/// | ECCC's `MSC_Impact`; of others, the severity | impact |
+/// | ECCC's `Colour`, `MSC_Confidence`, `MSC_Risk_Tiered_Ranking`, `Event_End_Time`, `Alert_Coverage`, `Designation_Code`, `Storm_…` | as named |
 /// | `eventEndingTime`, else the end in VTEC | end of the event |
 /// | `eventMotionDescription` | storm |
 /// | `references` | ids of the messages before it |

@@ -3,7 +3,6 @@
 
 use super::super::summary::{RefusalReason, Summary};
 use super::area::place;
-use crate::alert;
 use crate::alert::{Outcome, Storm, Vtec, VtecAction};
 use crate::time::parse_instant;
 use crate::unit::knots_to_kmh;
@@ -50,27 +49,6 @@ pub(in super::super) fn outcome(codes: &[Vtec]) -> Option<Outcome> {
         _ => Outcome::InForce,
     });
     outcomes.min()
-}
-
-/// What CAP's own fields say about the state of an alert, if nothing says it better.
-pub(in super::super) fn outcome_of_words(urgency: Option<&str>, response: Option<&str>) -> Outcome {
-    if urgency == Some("Past") || response == Some("AllClear") {
-        Outcome::Ended
-    } else {
-        Outcome::InForce
-    }
-}
-
-/// Kind of alert: by the significance of its event, else by the last word of its name.
-pub(in super::super) fn alert_type(codes: &[Vtec], event: &str) -> alert::Type {
-    let last = event.rsplit(' ').next().unwrap_or_default();
-    match (codes.first().map(|code| code.event.significance), last) {
-        (Some(b'W'), _) | (None, "Warning") => alert::Type::Warning,
-        (Some(b'A'), _) | (None, "Watch") => alert::Type::Watch,
-        (Some(b'Y'), _) | (None, "Advisory") => alert::Type::Advisory,
-        (Some(b'S'), _) | (None, "Statement") => alert::Type::Statement,
-        _ => alert::Type::Unknown,
-    }
 }
 
 /// The motion of a storm: `TIME...storm...DIRECTION...SPEED...POINTS`. The direction is the one

@@ -5,8 +5,8 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::alert::{AreaKind, MessageArea};
-use crate::feed::cap::{MAX_REFERENCES, nws};
+use crate::alert::{AreaKind, MessageArea, Outcome};
+use crate::feed::cap::{MAX_REFERENCES, event, nws, scale};
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, excerpt};
 use crate::feed::text::features::read_features;
@@ -27,18 +27,21 @@ const MAX_ZONES: usize = 2_000;
 ///
 /// | Property | Alert |
 /// | --- | --- |
-/// | `id`, `sender`, `sent`, `effective`, `expires`, `event`, `headline`, `description`, `instruction` | as named |
+/// | `id`, `sender`, `sent`, `effective`, `onset`, `expires`, `event`, `severity`, `urgency`, `certainty`, `headline`, `description`, `instruction`, `eventCode` | as named |
+/// | `web`, if it is an address with http or https | web link |
+/// | the severity | impact |
 /// | `senderName`, else `sender` | issuer |
 /// | `ends`, else `eventEndingTime` | end of the event |
 /// | `references`, `expiredReferences` | ids of the messages before it |
-/// | significance of `VTEC`, else the last word of `event` | alert type |
+/// | significance of `VTEC`, else the name of the event | alert type |
 /// | action of `VTEC` | whether it has ended |
 /// | `eventMotionDescription` | storm |
+/// | `geocode.SAME`, `geocode.FIPS6` | SAME codes |
 /// | `geocode.UGC`, `areaDesc` | an area for each zone |
 /// | the geometry | an area with the whole description |
 ///
-/// Colour, impact, confidence, risk and coverage are Unknown or absent: the weather service does
-/// not give them.
+/// Colour, confidence, risk and coverage are Unknown or absent: the weather service does not give
+/// them.
 ///
 /// # Errors
 /// If the source fails; if the text is not JSON, or an alert has more than 4 MiB; if the document
@@ -141,7 +144,6 @@ fn message(
     };
 
     let vtec = nws::vtec(of.list("parameters", "VTEC"), summary)?;
-    let event = of.text("event").unwrap_or_default();
     let ends = of.instant("ends", summary).or_else(|| {
         of.parameter("eventEndingTime").and_then(|text| parse_instant(&excerpt(text)).ok())
     });
@@ -153,22 +155,42 @@ fn message(
         headline: of.text("headline").unwrap_or_default().to_owned(),
         description: of.text("description").unwrap_or_default().to_owned(),
         instruction: of.text("instruction").map(str::to_owned),
+        web: scale::web(of.text("web"), summary),
         areas: descriptions,
         ..alert::Text::default()
     };
-    message.parts.push(alert::Part {
+    let mut part = alert::Part {
         effective_ms: of.instant("effective", summary),
+        onset_ms: of.instant("onset", summary),
         expires_ms: of.instant("expires", summary),
         event_end_ms: ends,
-        alert_type: nws::alert_type(&vtec, event),
-        outcome: nws::outcome(&vtec)
-            .unwrap_or_else(|| nws::outcome_of_words(of.text("urgency"), of.text("response"))),
+        alert_type: event::alert_type(
+            &vtec,
+            of.text("event").unwrap_or_default(),
+            of.text("headline").unwrap_or_default(),
+        ),
         storm: of.parameter("eventMotionDescription").and_then(nws::storm),
         texts: vec![text],
         vtec,
         areas,
         ..alert::Part::default()
+    };
+    let scales = ["severity", "urgency", "certainty"].map(|name| of.text(name));
+    scale::scales(&mut part, scales, summary);
+    let lists = of.0.get("eventCode").and_then(Value::as_object).into_iter().flatten();
+    for (list, codes) in lists {
+        for code in codes.as_array().into_iter().flatten().filter_map(Value::as_str) {
+            scale::add_event_code(&mut part, list, code);
+        }
+    }
+    for code in of.list("geocode", "SAME").chain(of.list("geocode", "FIPS6")) {
+        scale::add_same_code(&mut part, code, summary);
+    }
+    part.outcome = nws::outcome(&part.vtec).unwrap_or_else(|| {
+        let is_over = scale::is_over(part.urgency, of.text("response"));
+        if is_over { Outcome::Ended } else { Outcome::InForce }
     });
+    message.parts.push(part);
     Ok(message)
 }
 

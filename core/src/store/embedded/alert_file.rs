@@ -293,7 +293,12 @@ pub(in super::super) fn holds_alerts(dir: &Path) -> bool {
 fn encode(message: &alert::Message) -> rusqlite::Result<Vec<u8>> {
     let json = serde_json::to_vec(message);
     let json = json.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-    Ok(Writer(json).close())
+    Ok(checked(json))
+}
+
+/// Bytes with their checksum.
+pub(in super::super) fn checked(bytes: Vec<u8>) -> Vec<u8> {
+    Writer(bytes).close()
 }
 
 fn decode(bytes: &[u8]) -> Option<alert::Message> {

@@ -149,6 +149,7 @@ impl Rows {
                 .number(&["AREA_KM2", "areaKm2"])
                 .filter(|area_km2| *area_km2 > 0.0 && area_km2.is_finite()),
             geometry: self.outline(row.outline).map_err(|error| error.to_string())?,
+            is_retired: false,
         })
     }
 
