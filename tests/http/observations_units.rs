@@ -8,12 +8,15 @@ use crate::support::Api;
 const UNITS: &str = concat!(
     r#"{"airTemperature":"°C","avgGlobalSolarRadiation":"W/m²","barometricPressure":"hPa","#,
     r#""ceilingHeight":"m","cumulativeGlobalSolarRadiation":"kJ/m²","dewPointTemperature":"°C","#,
-    r#""fireWeatherIndex":"","heatIndex":"°C","mslp":"hPa","precipitation":"mm","#,
-    r#""precipitationRate":"mm/h","rainfall":"mm","reflectedShortwaveRadiation":"W/m²","#,
+    r#""fireWeatherIndex":"","heatIndex":"°C","humidex":"","maxWindDirection":"°","mslp":"hPa","#,
+    r#""photosyntheticRadiation":"µmol/(m²·s)","precipitation":"mm","#,
+    r#""precipitationGaugeWeight":"kg/m²","precipitationRate":"mm/h","#,
+    r#""precipitationSinceReset":"mm","rainfall":"mm","reflectedShortwaveRadiation":"W/m²","#,
     r#""relativeHumidity":"%","seaSurfaceTemperature":"°C","seaSurfaceTemperature1m":"°C","#,
-    r#""snowDepth":"cm","snowfall":"mm","solarRadiation":"W/m²","stationHeight":"m","#,
-    r#""subsurfaceTemperature":"°C","uvIndex":"","visibility":"km","waveDirection":"°","#,
-    r#""waveHeight":"m","waveHeightMax":"m","wetBulbTemperature":"°C","windChill":"°C","#,
+    r#""snowDepth":"cm","snowWaterEquivalent":"mm","snowfall":"mm","solarRadiation":"W/m²","#,
+    r#""stationHeight":"m","subsurfaceTemperature":"°C","tide":"m","uvIndex":"","#,
+    r#""visibility":"km","waveDirection":"°","waveHeight":"m","waveHeightMax":"m","#,
+    r#""wavePeriodAverage":"s","wavePeriodPeak":"s","wetBulbTemperature":"°C","windChill":"°C","#,
     r#""windDirection":"°","windGust":"km/h","windGust10m":"km/h","windSpeed":"km/h","#,
     r#""windSpeed10m":"km/h"}"#
 );

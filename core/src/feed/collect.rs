@@ -53,12 +53,24 @@ impl<'t> Readings<'t> {
     /// Adds a value in the canonical unit of its variable, or as reported. A value that is not
     /// finite is ignored.
     pub(super) fn push(&mut self, of: Measured<'_>, value: f64, quality: Quality) {
+        self.push_in(Cow::Borrowed(""), of, value, quality);
+    }
+
+    /// The same, in the series of a bucket: a single sensor, or another place at the station.
+    pub(super) fn push_in(
+        &mut self,
+        bucket: Cow<'static, str>,
+        of: Measured<'_>,
+        value: f64,
+        quality: Quality,
+    ) {
         let canonical = Canonical::of(of.variable, of.unit, Some(self.vocabulary));
         let value = canonical.apply(value);
         if !value.is_finite() {
             return;
         }
-        let mut series = SeriesKey::new(of.variable, of.interval_type, of.interval_minutes);
+        let key = SeriesKey::new(of.variable, of.interval_type, of.interval_minutes);
+        let mut series = SeriesKey { bucket, ..key };
         if !canonical.is_converted() {
             series.reported_unit = Cow::Owned(of.unit.to_owned());
             self.kept_as_reported.add(&format!("{} in {:?}", of.variable, of.unit));

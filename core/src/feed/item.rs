@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::summary::{FeedError, Summary};
 use crate::alert;
 use crate::geo::LonLat;
-use crate::observation::{Report, Station, StationId, StationType};
+use crate::observation::{Identifiers, Report, Station, StationId, StationType};
 
 /// A station as far as a file describes it.
 ///
@@ -33,6 +33,8 @@ pub struct FeedStation {
     pub sensor_height_m: Option<f64>,
     /// Exposure class, if a rule fixes it.
     pub station_type: Option<StationType>,
+    /// The ids by which others know it, as far as the file gives them.
+    pub identifiers: Identifiers,
 }
 
 impl FeedStation {
@@ -46,6 +48,7 @@ impl FeedStation {
             altitude_m: None,
             sensor_height_m: None,
             station_type: None,
+            identifiers: Identifiers::default(),
         }
     }
 
@@ -66,8 +69,15 @@ impl FeedStation {
             coordinates,
             sensor_height_m: self.sensor_height_m.unwrap_or(0.0),
             altitude_m: self.altitude_m,
+            identifiers: self.identifiers,
         }
     }
+}
+
+/// Whether an id of a feed that also has others is the location indicator of an aerodrome: four
+/// capital letters.
+pub(super) fn is_location_indicator(id: &str) -> bool {
+    id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 /// One report of a file, in the service's series and units.

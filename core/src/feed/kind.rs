@@ -5,7 +5,7 @@ use std::io::BufRead;
 use std::str::FromStr;
 
 use super::cap;
-use super::eccc::{hourly, swob};
+use super::eccc::{geomet, hourly, swob};
 use super::item::{FileContext, Item, Read, ReadAlerts};
 use super::metar::{awc_csv, awc_xml, bulletin, iem_asos};
 use super::ncei::{ghcnh, isd};
@@ -74,6 +74,8 @@ kinds! {
     AwcXml, "awc-xml", awc_xml, Reports;
     /// Canada: SWOB-ML 2.0, observations of one or more stations.
     Swob, "swob", swob, Reports;
+    /// Canada: SWOB from MSC GeoMet, GeoJSON.
+    GeometSwob, "geomet-swob", geomet, Reports;
     /// Canada: the provincial summaries of this hour and of yesterday.
     EcccHourly, "eccc-hourly", hourly, Reports;
     /// Iowa Environmental Mesonet: airport reports as a table.

@@ -10,6 +10,7 @@
 //! | Its `realtime2` files of a station | [`read_ndbc_realtime2`] |
 //! | Its table of stations, for their places | [`read_ndbc_stations`] |
 //! | Canada's surface observations, SWOB-ML | [`read_swob`] |
+//! | The same from MSC GeoMet (GeoJSON) | [`read_geomet_swob`] |
 //! | Canada's provincial summaries (XML) | [`read_eccc_hourly`] |
 //! | The Iowa Environmental Mesonet's tables of airport reports (CSV) | [`read_iem_asos`] |
 //! | The weather service's interface of the United States (GeoJSON) | [`read_nws_observations`] |
@@ -38,6 +39,7 @@ mod summary;
 mod text;
 
 pub use self::cap::{MAX_CAP_BYTES, read_cap};
+pub use self::eccc::geomet::read_geomet_swob;
 pub use self::eccc::hourly::{ECCC_HOURLY_NETWORK, read_eccc_hourly};
 pub use self::eccc::swob::read_swob;
 pub use self::item::{FeedReport, FeedStation, FileContext, Item};

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geo::LonLat;
+use crate::observation::Identifiers;
 use crate::observation::{
     BaseQuality, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesId, SeriesKey,
     StationType, Variable,
@@ -27,6 +28,7 @@ pub(super) fn station(place: usize) -> Station {
         coordinates: LonLat::new(-100.0 + 0.15 * place as f64, 45.5).unwrap(),
         sensor_height_m: 10.0,
         altitude_m: Some(200.0),
+        identifiers: Identifiers::default(),
     }
 }
 

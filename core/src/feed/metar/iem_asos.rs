@@ -6,13 +6,13 @@ use super::series::{EXPOSURE, SENSOR_HEIGHT_M, metar_report};
 use super::{Metar, Weather};
 use crate::derived::station_pressure_hpa;
 use crate::feed::collect::{Measured, Readings};
-use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary, excerpt};
 use crate::feed::text::csv_row::{CsvRow, MAX_LINE_BYTES};
 use crate::feed::text::lines::Lines;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max};
-use crate::observation::{IntervalType, Quality, Reading, Report, SeriesKey, Variable};
+use crate::observation::{IdScheme, IntervalType, Quality, Reading, Report, SeriesKey, Variable};
 use crate::time::{HOUR_MS, MINUTE_MS, parse_instant};
 use crate::unit::{Vocabulary, inches_of_mercury_to_hpa};
 
@@ -294,6 +294,9 @@ impl Columns {
             station_type: Some(EXPOSURE),
             ..FeedStation::new(IEM_NETWORK, native_id)
         };
+        if is_location_indicator(native_id) {
+            station.identifiers.add(IdScheme::Icao, native_id);
+        }
         // A place that is missing or off the globe is ignored; the report is valid without it.
         let number = |at: Option<usize>| text(row, at?).ok()?.parse::<f64>().ok();
         station.place = number(self.lon)

@@ -7,7 +7,8 @@ use crate::feed::summary::MetarItem;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min};
 use crate::observation::{
-    IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId, StationType, Variable,
+    IdScheme, Identifiers, IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId,
+    StationType, Variable,
 };
 use crate::unit::{
     Conversion, Unit, feet_to_m, knots_to_kmh, metres_per_second_to_kmh, statute_miles_to_km,
@@ -49,6 +50,7 @@ pub fn metar_station(
         coordinates: place,
         sensor_height_m: SENSOR_HEIGHT_M,
         altitude_m,
+        identifiers: Identifiers::default().with(IdScheme::Icao, native_id),
     }
 }
 
@@ -139,6 +141,7 @@ pub(in crate::feed) fn metar_feed_report(
         altitude_m: item.altitude_m,
         sensor_height_m: Some(SENSOR_HEIGHT_M),
         station_type: Some(EXPOSURE),
+        identifiers: Identifiers::default().with(IdScheme::Icao, item.native_id),
         ..FeedStation::new(METAR_NETWORK, item.native_id)
     };
     if item.altitude_m.is_none() {

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use serde_json::{Map, Value};
 
 use crate::feed::collect::{Measured, Readings};
-use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::metar::Weather;
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, excerpt};
@@ -13,7 +13,7 @@ use crate::feed::text::features::read_features;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
 use crate::observation::{
-    BaseQuality, Canonical, IntervalType, MADIS, Quality, Report, StationType, Variable,
+    BaseQuality, Canonical, IdScheme, IntervalType, MADIS, Quality, Report, StationType, Variable,
 };
 use crate::time::parse_instant;
 use crate::unit::Vocabulary;
@@ -131,13 +131,14 @@ fn report(
     }
     let time = text("timestamp").ok_or(RefusalReason::Without { what: "timestamp" })?;
     let ts_ms = parse_instant(&excerpt(time))?;
-    let is_aerodrome = id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_aerodrome = is_location_indicator(id);
 
     let mut station = FeedStation::new(NWS_NETWORK, id);
     station.name = text("stationName").map(excerpt);
     station.place = place(feature);
     station.altitude_m = properties.get("elevation").and_then(altitude_m);
     if is_aerodrome {
+        station.identifiers.add(IdScheme::Icao, id);
         station.sensor_height_m = Some(AERODROME_SENSOR_HEIGHT_M);
         station.station_type = Some(StationType::OpenCountry);
     }

@@ -133,18 +133,19 @@ fn a_series_occurs_once() {
         .report
         .readings
         .iter()
-        .map(|one| (one.series.variable, one.series.interval_minutes, one.value))
+        .map(|one| (one.series.variable, &*one.series.bucket, one.value))
         .collect();
     assert_eq!(
         values,
         [
-            (Variable::AirTemperature, 0, -3.1),
-            (Variable::WindGust10m, 10, 21.0),
-            (Variable::Precipitation, 360, 0.2),
+            (Variable::AirTemperature, "", -3.1),
+            (Variable::WindGust10m, "", 21.0),
+            (Variable::RelativeHumidity, "sensor 1", 50.0),
+            (Variable::Precipitation, "", 0.2),
         ]
     );
     let left: Vec<_> = summary.without_variable.iter().collect();
-    assert_eq!(left, [("max_wnd_spd_10m_pst10mts", 1), ("pcpn_amt_pst6hrs", 1), ("rel_hum_1", 1)]);
+    assert_eq!(left, [("max_wnd_spd_10m_pst10mts", 1), ("pcpn_amt_pst6hrs", 1)]);
 }
 
 #[test]
@@ -156,13 +157,52 @@ fn a_station_has_one_sensor_height() {
     let unsaid = element("avg_wnd_spd_pst10mts", "km/h", "7");
     let wind = |elements: String| {
         let (item, summary) = read_one(IDENTIFICATION, &elements);
-        let values: Vec<_> = item.report.readings.iter().map(|one| one.value).collect();
-        (item.station.sensor_height_m, values, summary.without_variable.total())
+        let values = item.report.readings.iter();
+        let values: Vec<_> =
+            values.map(|one| format!("{} {}", one.series.bucket, one.value)).collect();
+        (item.station.sensor_height_m, values.join("|"), summary.without_variable.total())
     };
-    assert_eq!(wind(gauge.clone() + &at_3m + &at_10m), (Some(10.0), vec![], 2));
-    assert_eq!(wind(gauge.clone() + &at_3m), (Some(3.0), vec![6.0], 1));
-    assert_eq!(wind(at_3m + &unsaid + &displaced), (Some(5.0), vec![7.0], 2));
-    assert_eq!(wind(gauge), (None, vec![], 1));
+    let all = gauge.clone() + &at_3m + &at_10m;
+    assert_eq!(wind(all), (Some(10.0), "3 m 6|precipitation gauge 5".to_owned(), 0));
+    let without_10m = gauge.clone() + &at_3m;
+    assert_eq!(wind(without_10m), (Some(3.0), " 6|precipitation gauge 5".to_owned(), 0));
+    // The displacement itself is counted.
+    let displaced = at_3m + &unsaid + &displaced;
+    assert_eq!(wind(displaced), (Some(5.0), " 7|3 m 6".to_owned(), 1));
+    let twice = gauge.clone() + &element("avg_wnd_spd_pcpn_gag_pst10mts_2", "km/h", "4");
+    assert_eq!(wind(twice), (None, "precipitation gauge 5".to_owned(), 1));
+    let direction = element("avg_wnd_dir_pcpn_gag_pst10mts", "°", "90");
+    assert_eq!(wind(direction), (None, String::new(), 1));
+}
+
+#[test]
+fn single_sensors_of_what_a_map_does_not_show_are_series_of_their_own() {
+    let elements = element("avg_snw_dpth_pst5mts_1", "cm", "-1")
+        + &element("avg_snw_dpth_pst5mts_2", "cm", "MSNG")
+        + &element("avg_snw_dpth_pst5mts_3", "cm", "2")
+        + &element("avg_cum_pcpn_gag_wt_fltrd_pst5mts", "kg/m²", "309.8")
+        + &element("avg_cum_pcpn_gag_wt_fltrd_pst5mts_1", "kg/m²", "302.8")
+        + &element("air_temp_1", "°C", "3.1")
+        + &element("air_temp_2", "°C", "3.2");
+    let (item, summary) = read_one(IDENTIFICATION, &elements);
+    let found: Vec<_> = item
+        .report
+        .readings
+        .iter()
+        .map(|one| (one.series.variable, &*one.series.bucket, one.value))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Variable::AirTemperature, "", 3.1),
+            (Variable::SnowDepth, "", -1.0),
+            (Variable::SnowDepth, "sensor 1", -1.0),
+            (Variable::SnowDepth, "sensor 3", 2.0),
+            (Variable::PrecipitationGaugeWeight, "", 309.8),
+            (Variable::PrecipitationGaugeWeight, "sensor 1", 302.8),
+        ]
+    );
+    assert_eq!(summary.without_variable.iter().collect::<Vec<_>>(), [("air_temp_2", 1)]);
 }
 
 #[test]

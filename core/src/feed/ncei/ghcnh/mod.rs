@@ -10,7 +10,7 @@ use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
 use crate::feed::text::lines::{Line, Lines};
 use crate::geo::LonLat;
-use crate::observation::Report;
+use crate::observation::{IdScheme, Report};
 use crate::time::parse_instant;
 use crate::unit::Vocabulary;
 use cell::{Cell, Column, Kind, Outcome};
@@ -229,6 +229,7 @@ impl Header {
             return Err(RefusalReason::Field { what: "valid station id", got: excerpt(id) });
         }
         let mut station = FeedStation::new(GHCNH_NETWORK, id);
+        station.identifiers.add(IdScheme::Ghcn, id);
         let text = |at: Option<usize>| at.map(|at| row[at]).filter(|text| !text.is_empty());
         station.name = text(self.name).map(excerpt);
         let number = |at: usize| row[at].parse::<f64>().ok();
