@@ -67,8 +67,10 @@ fn two_stations_of_a_network_with_one_name_are_shown_with_their_ids() {
     let api = Api::new(store([named("A", "TEST"), named("B", "TEST"), named("A", "OTHER")]));
     let name = |network: &str, native_id: &str| {
         let id = StationId::new(network, native_id);
-        let one: serde_json::Value = api.get(&format!("/stations/{id}")).json();
-        let all: serde_json::Value = api.get("/stations/map/details").json();
+        let one: serde_json::Value =
+            serde_json::from_str(&api.get(&format!("/stations/{id}")).text()).unwrap();
+        let all: serde_json::Value =
+            serde_json::from_str(&api.get("/stations/map/details").text()).unwrap();
         assert_eq!(one, all[id.to_string()]);
         one["name"].as_str().unwrap().to_owned()
     };

@@ -162,7 +162,9 @@ fn a_search_finds_stations_by_name_and_by_any_id_ignoring_case() {
         Identifiers::default().with(IdScheme::Icao, "CYUL").with(IdScheme::Wmo, "71627");
     let api = Api::new(store([airport, station("B", 0.0, 0.0), reading("B", 90, &AIR, 9.0)]));
     let found = |query: &str| {
-        let answer: serde_json::Value = api.get(&format!("/stations/map/details?{query}")).json();
+        let answer: serde_json::Value =
+            serde_json::from_str(&api.get(&format!("/stations/map/details?{query}")).text())
+                .unwrap();
         let mut names: Vec<String> =
             answer.as_object().unwrap().values().map(|one| one["name"].to_string()).collect();
         names.sort();
