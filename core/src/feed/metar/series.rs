@@ -1,6 +1,6 @@
 //! A decoded METAR as the service's series, in canonical units.
 
-use super::{Altimeter, DistanceUnit, Metar, MetarKind, MetarVisibility, SpeedUnit, WindFrom};
+use super::{Altimeter, DistanceUnit, Metar, MetarVisibility, SpeedUnit, WindFrom};
 use crate::derived::{roughness_m, station_pressure_hpa, wind_at_10m};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::summary::MetarItem;
@@ -68,16 +68,18 @@ pub fn metar_station(
 /// | `1`, `2`, `4` | airTemperature Max and Min 360; 1440 |
 ///
 /// Where a group leaves a choice:
-/// - The tenths of the `T` group win over the whole degrees of the body, unless they are more than
-///   a degree apart.
+/// - The tenths of the `T` group win over the whole degrees of the body, unless one of its two
+///   values is more than a degree away: then all of the group is left out.
 /// - A calm has speed 0 and direction 0, as reported; north is 360. `VRB` has a speed and no
 ///   direction; a direction of 000 with a speed means nothing and is left out.
 /// - A bound stands for its value: P6SM is 6 miles, M1/4SM a quarter of one, 9999 and CAVOK 10 km.
 /// - A trace of precipitation is 0.
-/// - `P` and `PK WND` count from the last hourly report. That is an hour only in an hourly report:
-///   one that is not SPECI and was made at minute 45 to 59 or 0. In others they are left out.
-/// - The `6` group covers 6 or 3 hours, depending on its nominal hour; `1`, `2` and `931` cover 6
-///   hours and are left out if the nominal hour is not 0, 6, 12 or 18 UTC.
+/// - `P` and `PK WND` count from the last routine report. That is an hour in an hourly report: one
+///   of minute 45 to 59 or 0 that is not called SPECI, or is but has sea-level pressure or groups
+///   of 3, 6 or 24 hours, which only routine reports have (FMH-1, chapter 12); and one of minute 1
+///   to 20 with groups of 3, 6 or 24 hours. In others they are left out.
+/// - The `6` group covers 6 or 3 hours, depending on its [nominal hour](Metar::nominal_hour); `1`,
+///   `2` and `931` cover 6 hours and are left out if that is not 0, 6, 12 or 18 UTC.
 ///
 /// The altimeter setting and the pressure tendency (`5appp`) are decoded into [`Metar`] but are not
 /// variables of the service. The wind is an average of 2 minutes in Canada and the United States;
@@ -116,7 +118,7 @@ pub fn metar_report(item: &MetarItem<'_>) -> Report {
         wind(metar, &mut readings);
         pressures(metar, item.altitude_m, &mut readings);
         sky(metar, &mut readings);
-        hourly(metar, is_hourly(item), &mut readings);
+        hourly(metar, metar.is_hourly(item.kind), &mut readings);
         totals(metar, &mut readings);
     }
     Report {
@@ -245,12 +247,6 @@ fn sky(metar: &Metar, readings: &mut Readings) {
     readings.add(Variable::CeilingHeight, Instantaneous, 0, ceiling_m);
 }
 
-/// Whether a count from the last hourly report covers an hour. Feeds call reports of any minute
-/// METAR, so the minute is checked too.
-fn is_hourly(item: &MetarItem<'_>) -> bool {
-    item.kind != MetarKind::Special && matches!(item.metar.minute, 45..=59 | 0)
-}
-
 fn hourly(metar: &Metar, is_hourly: bool, readings: &mut Readings) {
     let Metar { remarks, .. } = metar;
     let of_group = remarks.hourly_precipitation_hundredths_in.filter(|_| is_hourly);
@@ -281,15 +277,9 @@ fn totals(metar: &Metar, readings: &mut Readings) {
 }
 
 fn present_weather(metar: &Metar) -> Option<Vec<String>> {
-    let has_body = metar.wind.is_some()
-        || metar.visibility.is_some()
-        || !metar.sky.is_empty()
-        || !metar.weather.is_empty()
-        || metar.temperature_c.is_some()
-        || metar.altimeter.is_some();
     let blind = metar.weather.is_empty()
         && (metar.weather_missing || metar.remarks.outages.present_weather);
-    (has_body && !blind && !metar.nil).then(|| {
+    (metar.has_body() && !blind && !metar.nil).then(|| {
         metar.weather.iter().filter(|weather| !weather.recent).map(ToString::to_string).collect()
     })
 }

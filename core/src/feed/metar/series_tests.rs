@@ -1,4 +1,5 @@
 use super::*;
+use crate::feed::metar::MetarKind;
 use crate::time::parse_instant;
 
 fn report_of(text: &str, kind: MetarKind, altitude_m: Option<f64>) -> Report {
@@ -72,9 +73,50 @@ fn the_hour_of_p_and_of_the_peak_wind_is_that_of_hourly_reports() {
     assert_eq!(hourly("2354", MetarKind::Routine), both);
     assert_eq!(hourly("2345", MetarKind::Unknown), both);
     assert_eq!(hourly("2300", MetarKind::Unknown), both);
-    assert!(hourly("2354", MetarKind::Special).is_empty());
+    assert!(hourly("2354", MetarKind::Special).is_empty(), "without a group of routine reports");
     assert!(hourly("2336", MetarKind::Unknown).is_empty());
     assert!(hourly("2336", MetarKind::Routine).is_empty(), "a METAR of another minute");
+}
+
+#[test]
+fn a_routine_report_that_a_file_calls_speci_keeps_its_hour() {
+    let hours = |text: &str, named| {
+        let all = shown(text, named);
+        let is_of_hour = |one: &&String| one.contains(" 60 ");
+        all.iter().filter(is_of_hour).cloned().collect::<Vec<_>>()
+    };
+    let laughlin = "KDLF 262058Z AUTO 14018G27KT 10SM CLR 33/16 A2987 RMK AO2 PK WND 15031/2031 \
+                    SLP101 P0002 T03310161 56012";
+    let both = ["precipitation Cumulative 60 0.508", "windGust Max 60 57.412"];
+    assert_eq!(hours(laughlin, MetarKind::Special), both);
+    assert_eq!(hours(laughlin, MetarKind::Routine), both);
+    // Real rows of the Center's table, all called SPECI.
+    let rain = |text: &str| hours(text, MetarKind::Special);
+    let hilo = "PHTO 221853Z 24005KT 10SM OVC040 24/22 A3008 RMK AO2 RAB00E27 SLP184 P0000 T02390217";
+    assert_eq!(rain(hilo), ["precipitation Cumulative 60 0"]);
+    let kingsville = "KNOG 222356Z AUTO 13015KT 10SM CLR 25/18 A2987 RMK AO2 PK WND 13027/2322 \
+                      SLP096 6//// T02500183 10311 20250 53008 PNO $";
+    assert_eq!(rain(kingsville), ["windGust Max 60 50.004"]);
+    let bozeman = "KBZN 230948Z AUTO 28007KT 1 1/4SM -SN BR OVC014 00/00 A2960 RMK AO2 P0001 T00000000";
+    assert!(rain(bozeman).is_empty(), "a special report: its P is of less than an hour");
+    let shemya = "PASY 230038Z 18031G38KT 7SM -RA OVC008 07/06 A2976 RMK AO2A PK WND 19044/0016 SLP080";
+    assert!(rain(shemya).is_empty(), "at no minute of a routine report");
+}
+
+#[test]
+fn a_late_report_with_groups_of_its_hour_keeps_them() {
+    let marfa = "KMRF 261801Z AUTO 14008KT 10SM 28/12 A3010 RMK AO2 P0001 60012 10283 20156 53001";
+    let all = shown(marfa, MetarKind::Unknown);
+    for expected in [
+        "airTemperature Max 360 28.3",
+        "airTemperature Min 360 15.6",
+        "precipitation Cumulative 60 0.254",
+        "precipitation Cumulative 360 3.048",
+    ] {
+        assert!(all.contains(&expected.to_owned()), "{expected} in {all:?}");
+    }
+    let circle = "PAFS 231101Z AUTO 00000KT 10SM OVC021 M02/M03 A3000 RMK AO2 SLP168 P0000 T10221028";
+    assert!(!shown(circle, MetarKind::Routine).iter().any(|one| one.contains("precipitation")));
 }
 
 #[test]
