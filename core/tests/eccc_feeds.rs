@@ -49,7 +49,7 @@ fn read(kind: feed::Kind, path: &str) -> (Vec<FeedReport>, feed::Summary) {
 
 /// Formats a report: its station, then one line for each reading.
 fn shown(item: &FeedReport) -> String {
-    let FeedReport { station, report } = item;
+    let FeedReport { station, report, .. } = item;
     let mut text = format!(
         "{} {} {:?} {:?} {:?} m, sensor {:?} m, {:?}, {} r{}\n",
         station.network,

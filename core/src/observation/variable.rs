@@ -75,6 +75,14 @@ variables! {
     CumulativeGlobalSolarRadiation, "cumulativeGlobalSolarRadiation", KilojoulePerSquareMetre, "Cumulative global solar radiation", false;
     UvIndex, "uvIndex", One, "UV index", false;
     FireWeatherIndex, "fireWeatherIndex", One, "Fire weather index", false;
+    AltimeterSetting, "altimeterSetting", Hectopascal, "Altimeter setting", false;
+    PressureTendency, "pressureTendency", Hectopascal, "Pressure tendency", false;
+    PressureTendencyCharacter, "pressureTendencyCharacter", One, "Character of the pressure tendency", false;
+    CloudCover, "cloudCover", Okta, "Cloud cover", false;
+    CloudBaseHeight, "cloudBaseHeight", Metre, "Cloud base height", false;
+    PeakWindSpeed, "peakWindSpeed", KilometrePerHour, "Peak wind speed", false;
+    PeakWindDirection, "peakWindDirection", Degree, "Peak wind direction", false;
+    IceAccretion, "iceAccretion", Millimetre, "Ice accretion", false;
 }
 
 /// The error for an unknown variable name.
@@ -158,7 +166,7 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_parse_back() {
-        assert_eq!(Variable::ALL.len(), 33);
+        assert_eq!(Variable::ALL.len(), 41);
         for &variable in Variable::ALL {
             assert_eq!(variable.name().parse(), Ok(variable));
         }

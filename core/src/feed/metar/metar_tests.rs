@@ -380,8 +380,8 @@ fn a_t_group_that_contradicts_the_body_or_has_another_length_is_left_out_and_cou
     assert_eq!(tenths(jfk), ((Some(170), Some(0)), 1));
     let fjdg = "FJDG 231055Z 12010KT 9999 26/23 A2986 RMK SLP112 T025602333";
     assert_eq!(tenths(fjdg), ((Some(260), Some(230)), 1));
-    // One half that agrees is no better than the group that it is in.
-    assert_eq!(tenths("ETOU 221855Z 13/12 RMK AO2 T01271013"), ((Some(130), Some(120)), 1));
+    // The half that agrees stays: 12.7 is 13 in whole degrees.
+    assert_eq!(tenths("ETOU 221855Z 13/12 RMK AO2 T01271013"), ((Some(127), Some(120)), 1));
     assert_eq!(tenths("KJFK 281851Z 17/00 RMK T01720000"), ((Some(172), Some(0)), 0));
 }
 

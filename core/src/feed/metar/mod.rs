@@ -15,11 +15,12 @@ mod body;
 pub(super) mod bulletin;
 mod group;
 pub(super) mod iem_asos;
+mod iem_groups;
 mod list;
 mod period;
 mod remarks;
 pub(super) mod series;
-mod sky;
+pub(super) mod sky;
 mod visibility;
 mod weather;
 mod wind;
@@ -31,6 +32,7 @@ use chrono::{DateTime, Datelike as _, Months, Timelike as _};
 use group::{Groups, small_number};
 pub use list::ShortList;
 pub use remarks::{AutomatedStation, Outages, PressureTendency, Remarks};
+use sky::MAX_LAYERS;
 pub use sky::{Convection, SkyCover, SkyLayer};
 pub use visibility::{Bound, DistanceUnit, MetarVisibility};
 pub use weather::{Intensity, Weather};
@@ -193,7 +195,7 @@ pub struct Metar {
     /// `//` in place of the weather: an instrument could not tell.
     pub weather_missing: bool,
     /// Cloud layers, usually lowest first, or what replaces them.
-    pub sky: ShortList<SkyLayer, 8>,
+    pub sky: ShortList<SkyLayer, MAX_LAYERS>,
     /// Air temperature in whole degrees Celsius.
     pub temperature_c: Option<i8>,
     /// Dew point in whole degrees Celsius.
@@ -290,9 +292,7 @@ impl Metar {
             groups.next();
         }
         body::read(&mut metar, groups);
-        if metar.remarks.tenths_contradict(metar.temperature_c, metar.dew_point_c) {
-            metar.remarks.temperature_tenths_c = None;
-            metar.remarks.dew_point_tenths_c = None;
+        if metar.remarks.leave_out_contradicting_tenths(metar.temperature_c, metar.dew_point_c) {
             metar.unread(1);
         }
         Ok(metar)
@@ -340,9 +340,9 @@ impl Metar {
     /// Air temperature in tenths of a degree Celsius: from the `T` group, or else the whole
     /// degrees.
     ///
-    /// A `T` group of which the temperature or the dew point is more than a degree away from the
-    /// whole degrees of the body lost a digit or a sign: all of it is left out and counted in
-    /// [`unread_groups`](Self::unread_groups).
+    /// Tenths that are more than a degree away from the whole degrees of the body lost a digit or a
+    /// sign: they are left out, and their `T` group is counted in
+    /// [`unread_groups`](Self::unread_groups). The other half of the group stays if it agrees.
     ///
     /// ```
     /// use mesonet::feed::metar::Metar;
@@ -351,7 +351,7 @@ impl Metar {
     ///     (metar.air_temperature_tenths_c(), metar.dew_point_temperature_tenths_c())
     /// };
     /// assert_eq!(tenths("KBUF 312354Z 02/M07 RMK AO2 T00221067"), (Some(22), Some(-67)));
-    /// assert_eq!(tenths("ETOU 221855Z 13/12 RMK AO2 T01271013"), (Some(130), Some(120)));
+    /// assert_eq!(tenths("ETOU 221855Z 13/12 RMK AO2 T01271013"), (Some(127), Some(120)));
     /// assert_eq!(tenths("CYYZ 231118Z M01/"), (Some(-10), None));
     /// ```
     pub fn air_temperature_tenths_c(&self) -> Option<i16> {

@@ -115,14 +115,26 @@ impl Remarks {
         malformed
     }
 
-    /// Whether the tenths are more than a degree away from the whole degrees of the body.
-    pub(super) fn tenths_contradict(&self, air_c: Option<i8>, dew_point_c: Option<i8>) -> bool {
-        let far = |tenths: Option<i16>, whole: Option<i8>| {
-            tenths.zip(whole).is_some_and(|(tenths, whole)| {
-                tenths.abs_diff(i16::from(whole) * 10) > 10
-            })
-        };
-        far(self.temperature_tenths_c, air_c) || far(self.dew_point_tenths_c, dew_point_c)
+    /// Leaves out tenths that are more than a degree away from the whole degrees of the body;
+    /// returns whether there are any.
+    pub(super) fn leave_out_contradicting_tenths(
+        &mut self,
+        air_c: Option<i8>,
+        dew_point_c: Option<i8>,
+    ) -> bool {
+        let mut any = false;
+        let pairs =
+            [(&mut self.temperature_tenths_c, air_c), (&mut self.dew_point_tenths_c, dew_point_c)];
+        for (tenths, whole_c) in pairs {
+            let is_far = |(tenths, whole_c): (i16, i8)| {
+                tenths.abs_diff(super::whole_in_tenths(whole_c)) > 10
+            };
+            if tenths.zip(whole_c).is_some_and(is_far) {
+                *tenths = None;
+                any = true;
+            }
+        }
+        any
     }
 
     fn group(&mut self, group: &[u8], groups: &mut Groups<'_>) -> Outcome {

@@ -24,10 +24,12 @@ fn shown(text: &str, kind: MetarKind) -> Vec<String> {
         .iter()
         .map(|reading| {
             assert_eq!(reading.quality, Quality::UNCHECKED);
-            let SeriesKey { variable, interval_type, interval_minutes, calculated, .. } =
+            let SeriesKey { variable, interval_type, interval_minutes, calculated, ref bucket, .. } =
                 reading.series;
             let star = if calculated { "*" } else { "" };
-            format!("{variable}{star} {interval_type} {interval_minutes} {}", reading.value)
+            let bucket = if bucket.is_empty() { String::new() } else { format!(" [{bucket}]") };
+            let value = reading.value;
+            format!("{variable}{star}{bucket} {interval_type} {interval_minutes} {value}")
         })
         .collect()
 }
@@ -35,7 +37,8 @@ fn shown(text: &str, kind: MetarKind) -> Vec<String> {
 #[test]
 fn every_group_becomes_its_series() {
     let text = "METAR KBUF 312354Z 21014G22KT 1 1/2SM -SN BKN050 OVC012 02/M07 A2973 RMK AO2 PK WND \
-                22030/2312 SLP077 4/004 P0007 60012 70245 931015 T00221067 10028 21028 400561006";
+                22030/2312 SLP077 4/004 P0007 60012 70245 931015 I1003 I3012 I6025 T00221067 10028 21028 \
+                400561006 58034";
     assert_eq!(
         shown(text, MetarKind::Routine),
         [
@@ -51,11 +54,21 @@ fn every_group_becomes_its_series() {
             "windGust10m* Max 10 40.744",
             "windDirection Average 2 210",
             "mslp Instantaneous 0 1007.7",
+            "altimeterSetting Instantaneous 0 1006.7733427733793",
+            "pressureTendency Cumulative 180 -3.4",
+            "pressureTendencyCharacter Unknown 180 8",
             "visibility Instantaneous 0 2.414016",
             "ceilingHeight Instantaneous 0 365.76",
+            "cloudCover [layer 1] Instantaneous 0 7",
+            "cloudBaseHeight [layer 1] Instantaneous 0 1524",
+            "cloudCover [layer 2] Instantaneous 0 8",
+            "cloudBaseHeight [layer 2] Instantaneous 0 365.76",
             "precipitation Cumulative 60 1.778",
             "windGust Max 60 55.56",
+            "iceAccretion Cumulative 60 0.762",
             "precipitation Cumulative 360 3.048",
+            "iceAccretion Cumulative 180 3.048",
+            "iceAccretion Cumulative 360 6.35",
             "precipitation Cumulative 1440 62.23",
             "snowDepth Instantaneous 0 10.16",
             "snowfall Cumulative 360 38.1",
@@ -120,6 +133,62 @@ fn a_late_report_with_groups_of_its_hour_keeps_them() {
 }
 
 #[test]
+fn layers_have_a_cover_and_a_base_each() {
+    let layers = |sky: &str| {
+        let all = shown(&format!("KBUF 311154Z {sky}"), MetarKind::Unknown);
+        let of_layers = all.iter().filter(|one| one.contains("[layer"));
+        of_layers.map(|one| one.replace(" Instantaneous 0", "")).collect::<Vec<_>>()
+    };
+    assert_eq!(layers("CLR"), ["cloudCover [layer 1] 0"]);
+    assert_eq!(layers("VV002"), ["cloudCover [layer 1] 8"], "a vertical visibility is no base");
+    assert!(layers("NSC").is_empty() && layers("CAVOK").is_empty(), "high clouds are left out");
+    assert_eq!(
+        layers("FEW010 ///020 SCT///CB"),
+        [
+            "cloudCover [layer 1] 2",
+            "cloudBaseHeight [layer 1] 304.8",
+            "cloudBaseHeight [layer 2] 609.6",
+            "cloudCover [layer 3] 4",
+        ]
+    );
+    assert_eq!(layers(&"FEW010 ".repeat(9)).len(), 16, "eight layers");
+}
+
+#[test]
+fn ice_of_the_hour_is_that_of_hourly_reports() {
+    let ice = |text: &str| shown(text, MetarKind::Unknown);
+    let bismarck = "KBIS 230852Z AUTO RMK AO2 I1002 I3000 53014";
+    assert_eq!(ice(bismarck)[2], "iceAccretion Cumulative 60 0.508");
+    assert_eq!(ice(bismarck)[3], "iceAccretion Cumulative 180 0");
+    assert!(ice("KBIS 111635Z RMK I1000").is_empty());
+}
+
+#[test]
+fn a_peak_wind_is_read_at_its_own_time() {
+    let peak = |text: &str| {
+        let metar = Metar::parse(text).unwrap();
+        let ts_ms = metar.time_ms(parse_instant("2020-01-01T00:00:00Z").unwrap());
+        let (place, altitude_m, kind) = (None, None, metar.kind);
+        let item =
+            MetarItem { native_id: "KXYZ", ts_ms, raw_text: text, place, altitude_m, kind, metar };
+        metar_peak_wind(&item).map(|report| {
+            let values: Vec<_> = report.readings.iter().map(|reading| reading.value).collect();
+            (crate::time::Iso8601(report.ts_ms).to_string(), values)
+        })
+    };
+    let at = |time: &str, values: &[f64]| Some((time.to_owned(), values.to_vec()));
+    let of_hour = "KIAB 312355Z RMK PK WND 19026/48";
+    assert_eq!(peak(of_hour), at("2019-12-31T23:48:00Z", &[48.152, 190.0]));
+    // A special report that begins an hour states the peak of the hour before.
+    let special = "SPECI KLVS 010039Z RMK PK WND 23037/2355";
+    assert_eq!(peak(special), at("2019-12-31T23:55:00Z", &[68.524, 230.0]));
+    assert_eq!(peak("KLVS 010010Z RMK PK WND 23037/55"), at("2019-12-31T23:55:00Z", &[68.524, 230.0]));
+    assert_eq!(peak("CXDW 311900Z RMK PK WND 00025/1857"), at("2019-12-31T18:57:00Z", &[46.3]));
+    assert_eq!(peak("KLVS 010039Z RMK PK WND 23037/0055"), None, "not yet");
+    assert_eq!(peak("KLVS 010039Z NIL"), None);
+}
+
+#[test]
 fn the_past_hour_of_canadian_words_is_an_hour_at_any_minute() {
     let text = "CYXH 231133Z AUTO RMK PCPN 0.5MM PAST HR SLP092";
     assert_eq!(
@@ -168,9 +237,11 @@ fn metric_groups() {
 #[test]
 fn the_station_pressure_needs_the_altitude() {
     let text = "KABQ 312352Z A2980";
-    assert!(report_of(text, MetarKind::Unknown, None).readings.is_empty());
+    let report = report_of(text, MetarKind::Unknown, None);
+    let [altimeter] = report.readings.as_slice() else { panic!("one reading") };
+    assert_eq!(altimeter.series.variable, Variable::AltimeterSetting);
     let report = report_of(text, MetarKind::Unknown, Some(500.0));
-    let [pressure] = report.readings.as_slice() else { panic!("one reading") };
+    let [pressure, _] = report.readings.as_slice() else { panic!("two readings") };
     assert_eq!(pressure.series.variable, Variable::BarometricPressure);
     assert!(pressure.series.calculated);
     assert_eq!((pressure.value * 1000.0).round(), 950_965.0);

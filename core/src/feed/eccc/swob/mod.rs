@@ -134,7 +134,7 @@ pub fn read_swob(
             readings: readings.into_readings(),
         };
         summary.read += 1;
-        visit(FeedReport { station, report });
+        visit(FeedReport::new(station, report));
         Ok(())
     })
 }
