@@ -49,7 +49,7 @@ fn read(kind: feed::Kind, path: &str) -> (Vec<FeedReport>, feed::Summary) {
 
 /// Formats a report: its station, then one line for each reading.
 fn shown(item: &FeedReport) -> String {
-    let FeedReport { station, report } = item;
+    let FeedReport { station, report, .. } = item;
     let mut text = format!(
         "{} {} {:?} {:?} {:?} m, sensor {:?} m, {:?}, {} r{}\n",
         station.network,
@@ -111,17 +111,17 @@ fn swob_documents_of_all_providers() {
 }
 
 const PROVIDERS: &str = "\
-NAV CANADA 5062835: 13 readings, 4 left out
+NAV CANADA 5062835: 14 readings, 3 left out
 MSC 8205092: 47 readings, 12 left out
 MSC 4057165: 47 readings, 12 left out
 MSC 8101605: 48 readings, 13 left out
 MSC 7091410: 43 readings, 12 left out
 MSC 2300904: 47 readings, 9 left out
-MSC 8200573: 26 readings, 7 left out
+MSC 8200573: 28 readings, 5 left out
 MSC 8400601: 41 readings, 8 left out
-BC-CRD BC-CRD_FW006: 12 readings, 2 left out
-MSC 9100640: 16 readings, 8 left out
-NAV CANADA 7106223: 16 readings, 10 left out
+BC-CRD BC-CRD_FW006: 14 readings, 0 left out
+MSC 9100640: 18 readings, 6 left out
+NAV CANADA 7106223: 21 readings, 4 left out
 MSC 4047240: 37 readings, 9 left out
 MSC 1108291: 14 readings, 8 left out
 GRCA ON_GRCA_15095: 1 readings, 0 left out
@@ -171,6 +171,11 @@ const COLD_LAKE: &str = r#"MSC 3081680 "Cold Lake" (-110.28, 54.41) 541.0 m, sen
   barometricPressure Instantaneous 0 940.4 hPa Good/None
   relativeHumidity Instantaneous 0 72 % Good/None
   visibility Instantaneous 0 24.14 km Good/None
+  altimeterSetting Instantaneous 0 1003.0483152690042 hPa Good/None
+  pressureTendency Cumulative 180 0.3 hPa Good/None
+  pressureTendencyCharacter Unknown 180 2  Good/None
+  cloudBaseHeight Instantaneous 0 5400 m Good/None, layer 1
+  cloudBaseHeight Instantaneous 0 6300 m Good/None, layer 2
 "#;
 
 #[test]
@@ -251,6 +256,9 @@ const CYPX: &str = r#"NAV CANADA 7106223 "Puvirnituq" (-77.2876, 60.0521) 25.3 m
   precipitation Cumulative 360 0 mm Good/None
   visibility Average 10 9.66 km Good/None
   maxWindDirection Max 60 89 ° Good/None
+  altimeterSetting Instantaneous 0 1012.8688423259931 hPa Good/None
+  cloudBaseHeight Instantaneous 0 2740 m Good/None, layer 1
+  cloudBaseHeight Instantaneous 0 4270 m Good/None, layer 2
 "#;
 
 const CWTS: &str = r#"MSC 4047240 "SCOTT CDA" (-108.834815, 52.359879) 661.1 m, sensor 10.0 m, None, 2023-03-01T03:54:00Z r0
@@ -310,6 +318,8 @@ const BUOY: &str = r#"MSC 9100640 "SOUTH NOMAD" (-133.938, 48.355) 0.0 m, sensor
   waveHeight Average 35 2.3 m Good/None
   waveHeightMax Max 35 3.5 m Good/None
   wavePeriodPeak Average 35 12.2 s Good/None
+  pressureTendency Cumulative 180 -0.8 hPa Good/None
+  pressureTendencyCharacter Unknown 180 6  Good/None
 "#;
 
 const LIGHTHOUSE: &str = r#"DFO-CCG 1018238 "TRIAL ISLAND" (-123.3049, 48.3951) 23.0 m, sensor NaN m, None, 2023-01-30T11:40:00Z r0

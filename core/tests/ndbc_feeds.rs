@@ -102,15 +102,15 @@ fn every_file_is_read_to_its_end() {
 
 /// Rows, refusals, readings; values without a variable.
 const COUNTS: &str = "\
-latest_obs_2018-07-30.txt: 840 0 4550, without PTDY 420
-latest_obs_2021-05-18.txt: 801 0 4011, without PTDY 355
+latest_obs_2018-07-30.txt: 840 0 4970, without
+latest_obs_2021-05-18.txt: 801 0 4366, without
 realtime2_22101.drift: 1084 0 5408, without
 realtime2_41002.spec: 1090 0 3270, without STEEPNESS 944 SwD 1015 SwH 1090 SwP 1016 \
 WWD 1090 WWH 1090 WWP 1090
-realtime2_41002.txt: 6560 0 38117, without PTDY 1095
+realtime2_41002.txt: 6560 0 39212, without
 realtime2_41421.dart: 4321 0 0, without HEIGHT 4321
 realtime2_44013.supl: 6507 0 6507, without
-realtime2_44013.txt: 6508 0 38212, without PTDY 286
+realtime2_44013.txt: 6508 0 38498, without
 realtime2_45027.srad: 6542 0 6542, without
 realtime2_45183.ocean: 1982 0 0, without O2% 1982 O2PPM 1982 PH 1982 TURB 1982
 realtime2_BDVF1.rain: 1038 0 1038, without
@@ -149,6 +149,7 @@ mslp Instantaneous 0 1019.500 hPa
 airTemperature Instantaneous 0 22.300 °C
 seaSurfaceTemperature Instantaneous 0 22.500 °C
 dewPointTemperature Instantaneous 0 19.100 °C
+pressureTendency Cumulative 180 -0.800 hPa
 ";
 
 #[test]

@@ -88,6 +88,28 @@ pub struct FeedReport {
     /// The content of the report. Values without a verdict of the source are
     /// [`Quality::UNCHECKED`](crate::Quality::UNCHECKED).
     pub report: Report,
+    /// What the same report says of an earlier moment, such as the time of the peak wind.
+    pub earlier: Option<Report>,
+}
+
+impl FeedReport {
+    /// A report that is about one moment.
+    pub fn new(station: FeedStation, report: Report) -> Self {
+        Self { station, report, earlier: None }
+    }
+
+    /// Makes the report a correction, unless it is a later one.
+    pub(super) fn correct(&mut self, revision: u8) {
+        for report in std::iter::once(&mut self.report).chain(&mut self.earlier) {
+            report.revision = report.revision.max(revision);
+        }
+    }
+
+    /// Number of readings of both moments.
+    pub fn readings(&self) -> u64 {
+        let earlier = self.earlier.as_ref().map_or(0, |earlier| earlier.readings.len());
+        (self.report.readings.len() + earlier) as u64
+    }
 }
 
 /// What is known of a file before it is read.
@@ -123,7 +145,7 @@ impl Item {
     /// Number of readings in the report; an alert has none.
     pub fn readings(&self) -> u64 {
         match self {
-            Self::Report(report) => report.report.readings.len() as u64,
+            Self::Report(report) => report.readings(),
             Self::Alert(_) => 0,
         }
     }

@@ -120,7 +120,7 @@ impl Kind {
         let mut readings = 0;
         let mut summary = match self.reader() {
             Reader::Reports(read) => read(input, file, &mut |item| {
-                readings += item.report.readings.len() as u64;
+                readings += item.readings();
                 visit(Item::Report(item));
             }),
             Reader::Alerts(read) => read(input, &mut |alert| visit(Item::Alert(alert))),

@@ -50,7 +50,7 @@ pub use self::metar::awc_csv::read_awc_csv;
 pub use self::metar::awc_xml::read_awc_xml;
 pub use self::metar::bulletin::read_bulletins;
 pub use self::metar::iem_asos::{IEM_NETWORK, read_iem_asos};
-pub use self::metar::series::{METAR_NETWORK, metar_report, metar_station};
+pub use self::metar::series::{METAR_NETWORK, metar_peak_wind, metar_report, metar_station};
 pub use self::ncei::ghcnh::{GHCNH_NETWORK, read_ghcnh};
 pub use self::ncei::isd::{ISD_NETWORK, read_isd};
 pub use self::ndbc::{NDBC_NETWORK, read_ndbc_latest, read_ndbc_realtime2, read_ndbc_stations};

@@ -85,6 +85,14 @@ variables! {
     PrecipitationGaugeWeight, "precipitationGaugeWeight", KilogramPerSquareMetre, "Content of the precipitation gauge", false;
     PrecipitationSinceReset, "precipitationSinceReset", Millimetre, "Precipitation since the gauge was reset", false;
     PhotosyntheticRadiation, "photosyntheticRadiation", MicromolePerSquareMetreSecond, "Photosynthetically active radiation", false;
+    AltimeterSetting, "altimeterSetting", Hectopascal, "Altimeter setting", false;
+    PressureTendency, "pressureTendency", Hectopascal, "Pressure tendency", false;
+    PressureTendencyCharacter, "pressureTendencyCharacter", One, "Character of the pressure tendency", false;
+    CloudCover, "cloudCover", Okta, "Cloud cover", false;
+    CloudBaseHeight, "cloudBaseHeight", Metre, "Cloud base height", false;
+    PeakWindSpeed, "peakWindSpeed", KilometrePerHour, "Peak wind speed", false;
+    PeakWindDirection, "peakWindDirection", Degree, "Peak wind direction", false;
+    IceAccretion, "iceAccretion", Millimetre, "Ice accretion", false;
 }
 
 /// The error for an unknown variable name.
@@ -168,7 +176,7 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_parse_back() {
-        assert_eq!(Variable::ALL.len(), 42);
+        assert_eq!(Variable::ALL.len(), 50);
         for &variable in Variable::ALL {
             assert_eq!(variable.name().parse(), Ok(variable));
         }

@@ -99,7 +99,7 @@ fn report(feature: &Feature, summary: &mut Summary) -> Result<FeedReport, Refusa
         }
     }
     let mut item = swob::report(&observation.whole()?, summary)?;
-    item.report.revision = item.report.revision.max(swob::revision_of_name(text("id")));
+    item.correct(swob::revision_of_name(text("id")));
     Ok(item)
 }
 

@@ -27,7 +27,7 @@ fn properties_are_elements_with_their_units_and_verdicts() {
         "batry_volt": 12.6, "batry_volt-uom": "V",
         "_is-minutely_obs-value": false, "-code-type": "report_type",
     }));
-    let FeedReport { station, report } = &all[0];
+    let FeedReport { station, report, .. } = &all[0];
     assert_eq!((&*station.network, station.altitude_m), ("NAV CANADA", None));
     assert_eq!(station.place.map(|place| place.lat()), Some(54.41));
     assert_eq!(report.revision, 2);

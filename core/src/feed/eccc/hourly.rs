@@ -124,7 +124,7 @@ pub fn read_eccc_hourly(
             readings: readings.into_readings(),
         };
         summary.read += 1;
-        visit(FeedReport { station, report });
+        visit(FeedReport::new(station, report));
         Ok(())
     })
 }

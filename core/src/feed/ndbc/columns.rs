@@ -81,7 +81,7 @@ const STANDARD: &[Column] = &[
     column("WTMP", "degC", 999.0, Moment(SeaSurfaceTemperature)),
     column("DEWP", "degC", 999.0, Moment(DewPointTemperature)),
     column("VIS", "nmi", 99.0, Moment(Visibility)),
-    column("PTDY", "hPa", 99.0, Nothing),
+    column("PTDY", "hPa", 99.0, Over(PressureTendency, Cumulative, 180)),
     column("TIDE", "ft", 99.0, Moment(Tide)),
 ];
 

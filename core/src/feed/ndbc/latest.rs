@@ -27,10 +27,10 @@ use crate::feed::summary::{FeedError, Summary};
 /// let mut places = Vec::new();
 /// let summary = read_ndbc_latest(table.as_bytes(), |item| {
 ///     places.push((item.station.native_id, item.station.place.unwrap().lat()));
-///     assert_eq!(item.report.readings.len(), 11);
+///     assert_eq!(item.report.readings.len(), 12);
 /// })?;
 /// assert_eq!(places, [("44013".to_owned(), 42.346)]);
-/// assert_eq!((summary.read, summary.without_variable.total()), (1, 1));
+/// assert_eq!((summary.read, summary.without_variable.total()), (1, 0));
 /// # Ok::<(), mesonet::feed::FeedError>(())
 /// ```
 pub fn read_ndbc_latest(

@@ -15,7 +15,7 @@ use crate::time::MINUTE_MS;
 /// | `.txt`, `.drift` | `WSPD`, `WDIR` | windSpeed, windDirection Average 8 (buoys) or 2 (land) |
 /// | | `GST` | windGust Max of the same minutes |
 /// | | `WVHT`, `MWD` | waveHeight, waveDirection Average 20 |
-/// | | `PRES` | mslp Instantaneous |
+/// | | `PRES`, `PTDY` | mslp Instantaneous, pressureTendency Cumulative 180 |
 /// | | `ATMP`, `DEWP` | airTemperature, dewPointTemperature Instantaneous |
 /// | | `WTMP` | seaSurfaceTemperature Instantaneous |
 /// | | `VIS`, `TIDE` | visibility, tide Instantaneous |
@@ -32,7 +32,7 @@ use crate::time::MINUTE_MS;
 /// Older tables, with a two-digit year (70 to 99), without minutes, without units or with `WD`
 /// and `BAR` for `WDIR` and `PRES`, are read too; if a table gives no units, those that
 /// NDBC documents are used. A value whose column has another unit is converted from that, or kept
-/// as reported. Other columns are counted as values without a variable: `PTDY`, `LWRAD`, salinity and
+/// as reported. Other columns are counted as values without a variable: `LWRAD`, salinity and
 /// oxygen, and of `.spec` the swell and the wind waves by themselves.
 ///
 /// The intervals are based on NDBC, "Measurement Descriptions and Units" and "What are continuous

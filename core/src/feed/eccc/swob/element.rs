@@ -1,6 +1,8 @@
 //! The meaning of the name of a SWOB element: variable, interval, sensor.
 
-use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Median, Min};
+use crate::observation::IntervalType::{
+    Average, Cumulative, Instantaneous, Max, Median, Min, Unknown,
+};
 use crate::observation::Variable::MaxWindDirection;
 use crate::observation::{IntervalType, Variable};
 
@@ -129,6 +131,7 @@ fn other(base: &str, statistic: Statistic) -> Option<(Variable, IntervalType)> {
         "sea_sfc_temp" => Variable::SeaSurfaceTemperature,
         "wv_hgt" => Variable::WaveHeight,
         "vert_vis" => Variable::CeilingHeight,
+        "altmetr_setng" => Variable::AltimeterSetting,
         "snw_dpth_wtr_equiv" => Variable::SnowWaterEquivalent,
         "cum_pcpn_gag_wt" | "cum_pcpn_gag_wt_fltrd" => Variable::PrecipitationGaugeWeight,
         "cum_pcpn_amt" => Variable::PrecipitationSinceReset,
@@ -140,6 +143,11 @@ fn other(base: &str, statistic: Statistic) -> Option<(Variable, IntervalType)> {
             return Some(match (base, statistic) {
                 ("pcpn_amt", Statistic::None) => (Variable::Precipitation, Cumulative),
                 ("rnfl_amt", Statistic::None) => (Variable::Rainfall, Cumulative),
+                ("pres_tend_amt", Statistic::None) => (Variable::PressureTendency, Cumulative),
+                // No interval type is that of a code.
+                ("pres_tend_char", Statistic::None) => {
+                    (Variable::PressureTendencyCharacter, Unknown)
+                }
                 ("snwfl_amt", Statistic::None) => (Variable::Snowfall, Cumulative),
                 ("globl_solr_radn", Statistic::None) => (Variable::SolarRadiation, Instantaneous),
                 ("globl_solr_radn", Statistic::Average) => {

@@ -45,6 +45,9 @@ fn names_say_variable_interval_and_sensor() {
         ("cum_pcpn_amt", "precipitationSinceReset Instantaneous 0 0 None"),
         ("snw_dpth_wtr_equiv", "snowWaterEquivalent Instantaneous 0 0 None"),
         ("vert_vis", "ceilingHeight Instantaneous 0 0 None"),
+        ("altmetr_setng", "altimeterSetting Instantaneous 0 0 None"),
+        ("pres_tend_amt_pst3hrs", "pressureTendency Cumulative 180 0 None"),
+        ("pres_tend_char_pst3hrs", "pressureTendencyCharacter Unknown 180 0 None"),
         ("medn_snw_dpth_pst1mt", "snowDepth Median 1 0 None"),
         ("avg_photosnthticly_actv_radn_pst1hr", "photosyntheticRadiation Average 60 0 None"),
     ] {
@@ -72,7 +75,6 @@ fn other_names_mean_nothing() {
         "cum_pcpn_amt_1hr_ago",
         "pcpn_amt_snc_top_of_hr",
         "snw_dpth_wtr_equiv_1hr_ago",
-        "pres_tend_amt_pst3hrs",
         "avg_rel_hum_pst1hré",
     ] {
         assert_eq!(shown(name), "-", "{name}");

@@ -1,6 +1,8 @@
 //! SWOB-ML 2.0, the Meteorological Service of Canada's markup of surface weather observations.
 
 mod element;
+mod peak_wind;
+mod sky;
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -51,6 +53,10 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.0";
 /// | `avg_wave_pd_pst…`, `pk_wave_pd_pst…` | wavePeriodAverage, wavePeriodPeak Average |
 /// | `cum_pcpn_gag_wt`, `avg_cum_pcpn_gag_wt_fltrd_pst…` | precipitationGaugeWeight |
 /// | `cum_pcpn_amt` | precipitationSinceReset |
+/// | `altmetr_setng` | altimeterSetting |
+/// | `pres_tend_amt_pst3hrs`, `pres_tend_char_pst3hrs` | pressureTendency Cumulative 180, pressureTendencyCharacter Unknown 180 |
+/// | `cld_bas_hgt_1` … | cloudBaseHeight, a bucket for each layer |
+/// | `max_pk_wnd_spd_10m_pst1hr`, `wnd_dir_10m_pst1hr_pk_spd` at `max_pk_wnd_tm_pst1hr` | peakWindSpeed, peakWindDirection, in [`FeedReport::earlier`] |
 ///
 /// Every element of the known files is in `docs/swob.md`, with its variable or why it has none.
 ///
@@ -147,14 +153,20 @@ pub(super) fn report(
     let mut readings = Readings::new(Vocabulary::Swob, &mut summary.kept_as_reported);
     one_of_each_series(at_the_sensor, &mut readings, without_variable);
     winds_elsewhere(elsewhere, &mut readings, without_variable);
+    sky::add_layers(observation, &mut readings, without_variable);
     let report = Report {
         station: station.id(),
         ts_ms,
-        revision: observation.identification("cor").map_or(0, |cor| revision(cor.value)),
+        revision: revision_of(observation),
         present_weather: None,
         readings: readings.into_readings(),
     };
-    Ok(FeedReport { station, report })
+    let earlier = peak_wind::peak_wind(observation, report.station, ts_ms, summary);
+    Ok(FeedReport { station, report, earlier })
+}
+
+fn revision_of(observation: &PointObservation) -> u8 {
+    observation.identification("cor").map_or(0, |cor| revision(cor.value))
 }
 
 /// Identification elements that name the station, the most stable first.
@@ -237,7 +249,8 @@ fn candidates<'a>(
     unread_values: &mut Tally,
 ) -> Vec<Candidate<'a>> {
     let mut all = Vec::with_capacity(64);
-    for element in observation.elements() {
+    let apart = |name| sky::is_base(name) || peak_wind::is_part(name);
+    for element in observation.elements().filter(|element| !apart(element.name)) {
         let candidate = match element.name {
             "wnd_dir_code" => Some(Candidate {
                 meaning: COMPASS,
@@ -248,7 +261,8 @@ fn candidates<'a>(
             name => meaning(name).map(|meaning| Candidate {
                 meaning,
                 element,
-                unit: element.unit,
+                // A code is a number, such as the character of the tendency.
+                unit: if element.unit == "code" { "unitless" } else { element.unit },
                 value: element.number(),
             }),
         };
@@ -410,7 +424,7 @@ pub(in crate::feed) fn read(
 ) -> Result<Summary, FeedError> {
     let of_name = revision_of_name(file.name);
     read_swob(input, |mut item| {
-        item.report.revision = item.report.revision.max(of_name);
+        item.correct(of_name);
         visit(item);
     })
 }

@@ -263,3 +263,46 @@ fn the_wind_of_a_buoy_is_at_its_sensor() {
         .collect();
     assert_eq!(series, [(Variable::WindSpeed, Average, 24.1), (Variable::WindGust, Max, 29.9)]);
 }
+
+#[test]
+fn a_layer_of_cloud_has_a_base_where_there_is_cloud() {
+    let elements = element("cld_amt_code_1", "code", "3")
+        + &element("cld_bas_hgt_1", "m", "2740")
+        + &element("cld_amt_code_2", "code", "0")
+        + &element("cld_bas_hgt_2", "m", "7620")
+        + &element("cld_amt_code_3", "code", "9")
+        + &element("cld_bas_hgt_3", "m", "60")
+        + &element("cld_bas_hgt_4", "m", "90");
+    let (item, summary) = read_one(IDENTIFICATION, &elements);
+    let found: Vec<_> =
+        item.report.readings.iter().map(|one| (&*one.series.bucket, one.value)).collect();
+    assert_eq!(found, [("layer 1", 2740.0)]);
+    let left: Vec<_> = summary.without_variable.iter().map(|(name, _)| name).collect();
+    assert!(left.ends_with(&["cld_bas_hgt_2", "cld_bas_hgt_3", "cld_bas_hgt_4"]), "{left:?}");
+}
+
+#[test]
+fn a_peak_wind_is_a_report_of_its_own_time() {
+    let peak = |time: &str| {
+        let elements = judged("max_pk_wnd_spd_10m_pst1hr", "km/h", "38.9", "100")
+            + &element("wnd_dir_10m_pst1hr_pk_spd", "°", "86")
+            + &element("max_pk_wnd_tm_pst1hr", "datetime", time);
+        let (item, summary) = read_one(IDENTIFICATION, &elements);
+        assert_eq!(item.report.readings, []);
+        (item.earlier, summary.without_variable.total())
+    };
+    let (report, left) = peak("2020-07-14T00:32:00.000Z");
+    let report = report.unwrap();
+    assert_eq!((report.ts_ms, left), (parse_instant("2020-07-14T00:32:00Z").unwrap(), 0));
+    let found: Vec<_> =
+        report.readings.iter().map(|one| (one.series.variable, one.value, one.quality)).collect();
+    let expected = [
+        (Variable::PeakWindSpeed, 38.9, Quality::GOOD),
+        (Variable::PeakWindDirection, 86.0, Quality::UNCHECKED),
+    ];
+    assert_eq!(found, expected);
+    // Of the hour before, of the future, of no time.
+    for time in ["2020-07-13T23:51:59Z", "2020-07-14T00:53:00Z", "0032"] {
+        assert_eq!(peak(time), (None, 3), "{time}");
+    }
+}

@@ -165,7 +165,7 @@ fn report(line: Line<'_>, summary: &mut Summary) -> Result<FeedReport, RefusalRe
     let readings = readings.into_readings();
     let report =
         Report { station: station.id(), ts_ms, revision: kind.rank(), present_weather, readings };
-    Ok(FeedReport { station, report })
+    Ok(FeedReport::new(station, report))
 }
 
 impl<'a> Record<'a> {
