@@ -318,8 +318,8 @@ const BUOY: &str = r#"MSC 9100640 "SOUTH NOMAD" (-133.938, 48.355) 0.0 m, sensor
   waveHeight Average 35 2.3 m Good/None
   waveHeightMax Max 35 3.5 m Good/None
   wavePeriodPeak Average 35 12.2 s Good/None
-  pressureTendency Cumulative 180 -0.8 hPa Good/None
-  pressureTendencyCharacter Unknown 180 6  Good/None
+  pressureTendency Cumulative 180 -1.3 hPa Unknown/None
+  pressureTendencyCharacter Unknown 180 8  Unknown/None
 "#;
 
 const LIGHTHOUSE: &str = r#"DFO-CCG 1018238 "TRIAL ISLAND" (-123.3049, 48.3951) 23.0 m, sensor NaN m, None, 2023-01-30T11:40:00Z r0

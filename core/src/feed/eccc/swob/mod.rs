@@ -3,11 +3,13 @@
 mod element;
 mod peak_wind;
 mod sky;
+mod verdict;
 
 use std::borrow::Cow;
 use std::io::BufRead;
 
 use self::element::{Meaning, WindHeight, meaning};
+use self::verdict::verdict;
 use super::point_observation::{Element, PointObservation, read_point_observations};
 use crate::feed::collect::{Measured, Readings};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
@@ -15,9 +17,7 @@ use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, Tally};
 use crate::geo::LonLat;
 use crate::observation::IntervalType::Instantaneous;
-use crate::observation::{
-    IdScheme, Identifiers, Quality, Report, SWOB_QA_SUMMARY, StationType, Variable,
-};
+use crate::observation::{IdScheme, Identifiers, Quality, Report, StationType, Variable};
 use crate::time::parse_instant;
 use crate::unit::Vocabulary;
 
@@ -79,7 +79,8 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.0";
 /// which no table is available. The content of a gauge, in kg/m², is not the amount that has
 /// fallen.
 ///
-/// The provider's verdict is kept: the qualifier `qa_summary` by [`SWOB_QA_SUMMARY`]. Values
+/// The provider's verdict is kept: the qualifier `qa_summary` by
+/// [`SWOB_QA_SUMMARY`](crate::observation::SWOB_QA_SUMMARY). Values
 /// without one are not checked; these are the values that the Service derives from others, which
 /// have a `data_flag` instead. That tells how a value came about (1 derived, 2 estimated, 4 derived
 /// from incomplete data, judging by the files), not how good it is.
@@ -157,16 +158,12 @@ pub(super) fn report(
     let report = Report {
         station: station.id(),
         ts_ms,
-        revision: revision_of(observation),
+        revision: observation.identification("cor").map_or(0, |cor| revision(cor.value)),
         present_weather: None,
         readings: readings.into_readings(),
     };
-    let earlier = peak_wind::peak_wind(observation, report.station, ts_ms, summary);
+    let earlier = peak_wind::peak_wind(observation, &report, summary);
     Ok(FeedReport { station, report, earlier })
-}
-
-fn revision_of(observation: &PointObservation) -> u8 {
-    observation.identification("cor").map_or(0, |cor| revision(cor.value))
 }
 
 /// Identification elements that name the station, the most stable first.
@@ -386,11 +383,6 @@ fn winds_elsewhere(
             }
         }
     }
-}
-
-/// The provider's verdict; unchecked if it gives none.
-fn verdict(qa_summary: &str) -> Quality {
-    qa_summary.parse().map_or(Quality::UNCHECKED, |flag| SWOB_QA_SUMMARY.quality(flag))
 }
 
 /// The revision of a correction: `orig` is 0, CCA (or A) 1, CCB 2; any other text is also a

@@ -1,11 +1,11 @@
 //! The peak wind of a SWOB document, which blew before the document's time.
 
-use super::{revision_of, verdict};
+use super::verdict::verdict;
 use crate::feed::collect::{Measured, Readings};
 use crate::feed::eccc::point_observation::PointObservation;
 use crate::feed::summary::{Summary, Tally};
+use crate::observation::Report;
 use crate::observation::Variable::{PeakWindDirection, PeakWindSpeed};
-use crate::observation::{Report, StationId};
 use crate::time::{HOUR_MS, parse_instant};
 use crate::unit::Vocabulary;
 
@@ -18,20 +18,21 @@ pub(super) fn is_part(name: &str) -> bool {
     [SPEED, TIME, DIRECTION].contains(&name)
 }
 
-/// The peak wind as a report of the moment at which it blew, within the hour before the document.
+/// The peak wind as a report of the moment at which it blew, within the hour before the other
+/// report of the document.
 /// Values without such a moment are counted.
 pub(super) fn peak_wind(
     observation: &PointObservation,
-    station: StationId,
-    ts_ms: i64,
+    report: &Report,
     summary: &mut Summary,
 ) -> Option<Report> {
     let find = |name| observation.elements().find(|one| one.name == name && one.has_value());
     let (speed, direction) = (find(SPEED), find(DIRECTION));
     let time = find(TIME);
     let peak_ms = time.and_then(|time| parse_instant(time.value).ok());
-    let peak_ms =
-        peak_ms.filter(|&peak_ms| peak_ms <= ts_ms && ts_ms.saturating_sub(peak_ms) <= HOUR_MS);
+    let peak_ms = peak_ms.filter(|&peak_ms| {
+        peak_ms <= report.ts_ms && report.ts_ms.saturating_sub(peak_ms) <= HOUR_MS
+    });
     let (Some(peak_ms), Some(_)) = (peak_ms, speed.and_then(|speed| speed.number())) else {
         let count = |tally: &mut Tally| {
             [speed, time, direction].into_iter().flatten().for_each(|one| tally.add(one.name));
@@ -47,9 +48,9 @@ pub(super) fn peak_wind(
         }
     }
     Some(Report {
-        station,
+        station: report.station,
         ts_ms: peak_ms,
-        revision: revision_of(observation),
+        revision: report.revision,
         present_weather: None,
         readings: readings.into_readings(),
     })

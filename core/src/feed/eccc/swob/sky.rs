@@ -1,6 +1,6 @@
 //! The layers of cloud of a SWOB document.
 
-use super::verdict;
+use super::verdict::verdict;
 use crate::feed::collect::{Measured, Readings};
 use crate::feed::eccc::point_observation::PointObservation;
 use crate::feed::summary::Tally;
