@@ -6,10 +6,12 @@ use mesonet::MemoryStore;
 use crate::support::Api;
 
 const UNITS: &str = concat!(
-    r#"{"airTemperature":"°C","avgGlobalSolarRadiation":"W/m²","barometricPressure":"hPa","#,
-    r#""ceilingHeight":"m","cumulativeGlobalSolarRadiation":"kJ/m²","dewPointTemperature":"°C","#,
-    r#""fireWeatherIndex":"","heatIndex":"°C","mslp":"hPa","precipitation":"mm","#,
-    r#""precipitationRate":"mm/h","rainfall":"mm","reflectedShortwaveRadiation":"W/m²","#,
+    r#"{"airTemperature":"°C","altimeterSetting":"hPa","avgGlobalSolarRadiation":"W/m²","barometricPressure":"hPa","#,
+    r#""ceilingHeight":"m","cloudBaseHeight":"m","cloudCover":"okta","cumulativeGlobalSolarRadiation":"kJ/m²","dewPointTemperature":"°C","#,
+    r#""fireWeatherIndex":"","heatIndex":"°C","iceAccretion":"mm","mslp":"hPa","#,
+    r#""peakWindDirection":"°","peakWindSpeed":"km/h","precipitation":"mm","#,
+    r#""precipitationRate":"mm/h","pressureTendency":"hPa","pressureTendencyCharacter":"","#,
+    r#""rainfall":"mm","reflectedShortwaveRadiation":"W/m²","#,
     r#""relativeHumidity":"%","seaSurfaceTemperature":"°C","seaSurfaceTemperature1m":"°C","#,
     r#""snowDepth":"cm","snowfall":"mm","solarRadiation":"W/m²","stationHeight":"m","#,
     r#""subsurfaceTemperature":"°C","uvIndex":"","visibility":"km","waveDirection":"°","#,

@@ -91,7 +91,10 @@ fn a_row_whose_report_has_no_readable_time_takes_that_of_its_column() {
          \"FMSD 231100Z,Z 10021KT 9999 30/20 Q1014\",2022-10-23T10:14:00Z\n\
          UTO8 M M M 822/02/00/1318+24/M/ PK WND 1226 0149Z,2022-10-22T02:08:10Z\n",
     );
-    assert_eq!(all.iter().map(|item| item.0.as_str()).collect::<Vec<_>>(), ["KBUF", "HUEN", "FMSD"]);
+    assert_eq!(
+        all.iter().map(|item| item.0.as_str()).collect::<Vec<_>>(),
+        ["KBUF", "HUEN", "FMSD"]
+    );
     assert_eq!((summary.read, summary.refused), (3, 1));
 }
 

@@ -38,7 +38,15 @@ fn starts_trend(metar: &Metar, group: &[u8]) -> bool {
     match group {
         b"NOSIG" | b"TEMPO" | b"BECMG" | b"INTER" | b"PROB30" | b"PROB40" => true,
         [b'F', b'M', time @ ..] => matches!(time.len(), 4 | 6) && number(time).is_some(),
-        b"BLU" | b"BLU+" | b"WHT" | b"GRN" | b"YLO" | b"YLO1" | b"YLO2" | b"AMB" | b"RED"
+        b"BLU"
+        | b"BLU+"
+        | b"WHT"
+        | b"GRN"
+        | b"YLO"
+        | b"YLO1"
+        | b"YLO2"
+        | b"AMB"
+        | b"RED"
         | [b'B', b'L', b'A', b'C', b'K', ..] => {
             metar.temperature_c.is_some() || metar.altimeter.is_some()
         }
@@ -120,9 +128,10 @@ fn digits(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
         return true;
     }
     match group {
-        [.., b'K', b'T'] | [.., b'K', b'T', b'S'] | [.., b'M', b'P', b'S'] | [.., b'K', b'M', b'H'] => {
-            take_wind(metar, group)
-        }
+        [.., b'K', b'T']
+        | [.., b'K', b'T', b'S']
+        | [.., b'M', b'P', b'S']
+        | [.., b'K', b'M', b'H'] => take_wind(metar, group),
         [.., b'S', b'M'] => set(&mut metar.visibility, visibility::miles(group, None), false),
         [_, _, _, b'V', _, _, _] => {
             let read = wind::turns_between(group);

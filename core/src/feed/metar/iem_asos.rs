@@ -401,7 +401,8 @@ pub(super) fn value(row: &CsvRow, at: usize, name: &str) -> Result<Option<f64>, 
         return Ok(None);
     }
     let text = text(row, at)?;
-    let has_traces = matches!(name, "p01i" | "p01m" | "snowdepth") || name.starts_with("ice_accretion");
+    let has_traces =
+        matches!(name, "p01i" | "p01m" | "snowdepth") || name.starts_with("ice_accretion");
     if has_traces && matches!(text, "T" | "0.0001") {
         return Ok(Some(0.0));
     }

@@ -167,7 +167,11 @@ fn the_peak_wind_is_at_its_own_time_and_ice_has_its_hours() {
     let ice = |minutes| value(&all[0], Variable::IceAccretion, Cumulative, minutes);
     assert_eq!((ice(60), ice(180), ice(360)), (Some(0.508), Some(1.27), Some(0.0)));
     assert_eq!(value(&all[0], Variable::WindGust, Max, 60), Some(55.56));
-    assert_eq!((&all[1].earlier, all[1].report.readings.len()), (&None, 0), "later than its report");
+    assert_eq!(
+        (&all[1].earlier, all[1].report.readings.len()),
+        (&None, 0),
+        "later than its report"
+    );
     let without: Vec<_> = summary.without_variable.iter().collect();
     assert_eq!(without, [("ice_accretion_1hr", 1), ("peak_wind_gust", 1)]);
 }

@@ -55,10 +55,9 @@ impl SkyColumns {
         for (index, (cover, base_ft)) in layers.into_iter().flatten().enumerate() {
             let oktas = cover.and_then(SkyCover::oktas).map(f64::from);
             let base_ft = base_ft.filter(|_| cover != Some(SkyCover::Obscured));
-            for (variable, unit, value) in [
-                (Variable::CloudCover, "oktas", oktas),
-                (Variable::CloudBaseHeight, "ft", base_ft),
-            ] {
+            for (variable, unit, value) in
+                [(Variable::CloudCover, "okta", oktas), (Variable::CloudBaseHeight, "ft", base_ft)]
+            {
                 if let Some((of, value)) = Measured::layer(variable, unit, index).zip(value) {
                     to.push(of, value, Quality::UNCHECKED);
                 }

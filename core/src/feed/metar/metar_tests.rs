@@ -35,7 +35,11 @@ fn prefixes_say_the_kind_and_the_revision() {
     assert_eq!(head("METAR CYYZ 231118Z CCA 00000KT"), (MetarKind::Routine, 1, false, false));
     assert_eq!(head("CYYZ 231118Z CCC AUTO"), (MetarKind::Unknown, 3, true, false));
     assert_eq!(head("CYYZ 231118Z AUTO COR 00000KT"), (MetarKind::Unknown, 1, true, false));
-    assert_eq!(head("KBUF COR 231118Z AUTO"), (MetarKind::Unknown, 1, true, false), "before the time");
+    assert_eq!(
+        head("KBUF COR 231118Z AUTO"),
+        (MetarKind::Unknown, 1, true, false),
+        "before the time"
+    );
     assert_eq!(head("METAR CYYZ CCB 231118Z NIL"), (MetarKind::Routine, 2, false, true));
 }
 

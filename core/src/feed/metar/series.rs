@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::sky::layer_label;
 use super::{
-    Altimeter, DistanceUnit, Metar, MetarVisibility, PressureTendency, SkyCover, SpeedUnit, WindFrom,
+    Altimeter, DistanceUnit, Metar, MetarVisibility, PressureTendency, SkyCover, SpeedUnit,
+    WindFrom,
 };
 use crate::derived::{roughness_m, station_pressure_hpa, wind_at_10m};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
@@ -339,7 +340,8 @@ fn layers(metar: &Metar, readings: &mut Readings) {
         let base_ft = layer.base_ft.filter(|_| layer.cover != SkyCover::Obscured);
         let base_m = base_ft.map(|base_ft| feet_to_m(f64::from(base_ft)));
         let oktas = layer.cover.oktas().map(f64::from);
-        for (variable, value) in [(Variable::CloudCover, oktas), (Variable::CloudBaseHeight, base_m)]
+        for (variable, value) in
+            [(Variable::CloudCover, oktas), (Variable::CloudBaseHeight, base_m)]
         {
             if let Some(label) = layer_label(index) {
                 let bucket = Cow::Borrowed(label);

@@ -24,8 +24,9 @@ fn shown(text: &str, kind: MetarKind) -> Vec<String> {
         .iter()
         .map(|reading| {
             assert_eq!(reading.quality, Quality::UNCHECKED);
-            let SeriesKey { variable, interval_type, interval_minutes, calculated, ref bucket, .. } =
-                reading.series;
+            let SeriesKey {
+                variable, interval_type, interval_minutes, calculated, ref bucket, ..
+            } = reading.series;
             let star = if calculated { "*" } else { "" };
             let bucket = if bucket.is_empty() { String::new() } else { format!(" [{bucket}]") };
             let value = reading.value;
@@ -105,14 +106,17 @@ fn a_routine_report_that_a_file_calls_speci_keeps_its_hour() {
     assert_eq!(hours(laughlin, MetarKind::Routine), both);
     // Real rows of the Center's table, all called SPECI.
     let rain = |text: &str| hours(text, MetarKind::Special);
-    let hilo = "PHTO 221853Z 24005KT 10SM OVC040 24/22 A3008 RMK AO2 RAB00E27 SLP184 P0000 T02390217";
+    let hilo =
+        "PHTO 221853Z 24005KT 10SM OVC040 24/22 A3008 RMK AO2 RAB00E27 SLP184 P0000 T02390217";
     assert_eq!(rain(hilo), ["precipitation Cumulative 60 0"]);
     let kingsville = "KNOG 222356Z AUTO 13015KT 10SM CLR 25/18 A2987 RMK AO2 PK WND 13027/2322 \
                       SLP096 6//// T02500183 10311 20250 53008 PNO $";
     assert_eq!(rain(kingsville), ["windGust Max 60 50.004"]);
-    let bozeman = "KBZN 230948Z AUTO 28007KT 1 1/4SM -SN BR OVC014 00/00 A2960 RMK AO2 P0001 T00000000";
+    let bozeman =
+        "KBZN 230948Z AUTO 28007KT 1 1/4SM -SN BR OVC014 00/00 A2960 RMK AO2 P0001 T00000000";
     assert!(rain(bozeman).is_empty(), "a special report: its P is of less than an hour");
-    let shemya = "PASY 230038Z 18031G38KT 7SM -RA OVC008 07/06 A2976 RMK AO2A PK WND 19044/0016 SLP080";
+    let shemya =
+        "PASY 230038Z 18031G38KT 7SM -RA OVC008 07/06 A2976 RMK AO2A PK WND 19044/0016 SLP080";
     assert!(rain(shemya).is_empty(), "at no minute of a routine report");
 }
 
@@ -128,7 +132,8 @@ fn a_late_report_with_groups_of_its_hour_keeps_them() {
     ] {
         assert!(all.contains(&expected.to_owned()), "{expected} in {all:?}");
     }
-    let circle = "PAFS 231101Z AUTO 00000KT 10SM OVC021 M02/M03 A3000 RMK AO2 SLP168 P0000 T10221028";
+    let circle =
+        "PAFS 231101Z AUTO 00000KT 10SM OVC021 M02/M03 A3000 RMK AO2 SLP168 P0000 T10221028";
     assert!(!shown(circle, MetarKind::Routine).iter().any(|one| one.contains("precipitation")));
 }
 
@@ -182,7 +187,10 @@ fn a_peak_wind_is_read_at_its_own_time() {
     // A special report that begins an hour states the peak of the hour before.
     let special = "SPECI KLVS 010039Z RMK PK WND 23037/2355";
     assert_eq!(peak(special), at("2019-12-31T23:55:00Z", &[68.524, 230.0]));
-    assert_eq!(peak("KLVS 010010Z RMK PK WND 23037/55"), at("2019-12-31T23:55:00Z", &[68.524, 230.0]));
+    assert_eq!(
+        peak("KLVS 010010Z RMK PK WND 23037/55"),
+        at("2019-12-31T23:55:00Z", &[68.524, 230.0])
+    );
     assert_eq!(peak("CXDW 311900Z RMK PK WND 00025/1857"), at("2019-12-31T18:57:00Z", &[46.3]));
     assert_eq!(peak("KLVS 010039Z RMK PK WND 23037/0055"), None, "not yet");
     assert_eq!(peak("KLVS 010039Z NIL"), None);

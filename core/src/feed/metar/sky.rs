@@ -75,9 +75,8 @@ impl SkyCover {
 pub(super) const MAX_LAYERS: usize = 8;
 
 /// Labels of the series of the layers of a report, in its order: usually the lowest first.
-const LAYER_LABELS: [&str; MAX_LAYERS] = [
-    "layer 1", "layer 2", "layer 3", "layer 4", "layer 5", "layer 6", "layer 7", "layer 8",
-];
+const LAYER_LABELS: [&str; MAX_LAYERS] =
+    ["layer 1", "layer 2", "layer 3", "layer 4", "layer 5", "layer 6", "layer 7", "layer 8"];
 
 /// The label of the series of the layer at an index; `None` beyond the eighth.
 pub(in crate::feed) fn layer_label(index: usize) -> Option<&'static str> {

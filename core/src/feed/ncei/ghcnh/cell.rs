@@ -145,7 +145,10 @@ impl Cell<'_> {
     }
 
     pub(super) fn measured(&self, columns: &[Column]) -> Outcome {
-        use Variable::{CeilingHeight, CloudBaseHeight, CloudCover, Precipitation, WindDirection, WindGust, WindSpeed};
+        use Variable::{
+            CeilingHeight, CloudBaseHeight, CloudCover, Precipitation, WindDirection, WindGust,
+            WindSpeed,
+        };
         let value = match self.column.kind {
             // BKN:07, with the cover in oktas; 9 is a hidden sky.
             Kind::CloudCover(_) => self.value.rsplit(':').next().unwrap_or(""),
@@ -183,7 +186,7 @@ impl Cell<'_> {
                 Err(why) => return Outcome::Left(why),
             },
             Kind::CloudCover(index) => {
-                let of = Measured::layer(CloudCover, "oktas", index);
+                let of = Measured::layer(CloudCover, "okta", index);
                 let of = of.filter(|_| (0.0..=9.0).contains(&number));
                 return of.map_or(Outcome::Nothing, |of| Outcome::Value(of, number.min(8.0)));
             }
