@@ -95,12 +95,16 @@ fn a_year_of_an_airport() {
             "dewPointTemperature Instantaneous 0 -8.9 °C Good",
             "mslp Instantaneous 0 1027.2 hPa Good",
             "precipitation Cumulative 60 0 mm Good",
+            "cloudCover Instantaneous 0 8 okta Good",
+            "cloudBaseHeight Instantaneous 0 884 m Good",
             "airTemperature Max 360 -6.1 °C Good",
             "airTemperature Min 360 -8.9 °C Good",
             "airTemperature Max 1440 -5.6 °C Good",
             "airTemperature Min 1440 -14.4 °C Good",
             "altimeterSetting Instantaneous 0 1025.7 hPa Good",
             "barometricPressure Instantaneous 0 990.9 hPa Good",
+            "pressureTendencyCharacter Unknown 180 6  Unknown",
+            "pressureTendency Cumulative 180 -0.6 hPa Unknown",
         ]
     );
     // SPECI KAMW 062050Z 15011KT 6SM -RA BR … UPE07RAB07 P0002: not an amount of an hour.
