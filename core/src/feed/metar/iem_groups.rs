@@ -13,6 +13,13 @@ use crate::unit::knots_to_kmh;
 /// Cloud layers in a row.
 const LAYERS: usize = 4;
 
+/// One layer of a row, as far as it is there.
+#[derive(Clone, Copy, Default)]
+struct Layer {
+    cover: Option<SkyCover>,
+    base_ft: Option<f64>,
+}
+
 /// The positions of the columns `skyc1`, `skyl1` to `skyc4`, `skyl4`.
 pub(super) struct SkyColumns([Option<(usize, usize)>; LAYERS]);
 
@@ -27,15 +34,12 @@ impl SkyColumns {
         self.0.iter().flatten().any(|&(cover, base)| at == cover || at == base)
     }
 
-    fn layers(
-        &self,
-        row: &CsvRow,
-    ) -> Result<[Option<(Option<SkyCover>, Option<f64>)>; LAYERS], RefusalReason> {
-        let mut layers = [None; LAYERS];
+    fn layers(&self, row: &CsvRow) -> Result<[Layer; LAYERS], RefusalReason> {
+        let mut layers = [Layer::default(); LAYERS];
         for (layer, columns) in layers.iter_mut().zip(&self.0) {
             if let &Some((cover, base)) = columns {
-                let base_ft = value(row, base, "skyl")?;
-                *layer = Some((SkyCover::read(text(row, cover)?.as_bytes()), base_ft));
+                layer.cover = SkyCover::read(text(row, cover)?.as_bytes());
+                layer.base_ft = value(row, base, "skyl")?;
             }
         }
         Ok(layers)
@@ -45,18 +49,16 @@ impl SkyColumns {
     /// more than half of the sky, or the vertical visibility.
     pub(super) fn read(&self, row: &CsvRow, to: &mut Readings<'_>) -> Result<(), RefusalReason> {
         let layers = self.layers(row)?;
-        let bases_of_ceilings = layers.into_iter().flatten().filter_map(|(cover, base_ft)| {
-            base_ft.filter(|_| cover.is_some_and(SkyCover::is_ceiling))
-        });
-        if let Some(ceiling_ft) = bases_of_ceilings.reduce(f64::min) {
+        let ceilings = layers.iter().filter(|layer| layer.cover.is_some_and(SkyCover::is_ceiling));
+        if let Some(ceiling_ft) = ceilings.filter_map(|layer| layer.base_ft).reduce(f64::min) {
             let of = Measured::instantaneous(Variable::CeilingHeight, "ft");
             to.push(of, ceiling_ft, Quality::UNCHECKED);
         }
-        for (index, (cover, base_ft)) in layers.into_iter().flatten().enumerate() {
+        for (index, Layer { cover, base_ft }) in layers.into_iter().enumerate() {
             let oktas = cover.and_then(SkyCover::oktas).map(f64::from);
             let base_ft = base_ft.filter(|_| cover != Some(SkyCover::Obscured));
             for (variable, unit, value) in
-                [(Variable::CloudCover, "oktas", oktas), (Variable::CloudBaseHeight, "ft", base_ft)]
+                [(Variable::CloudCover, "okta", oktas), (Variable::CloudBaseHeight, "ft", base_ft)]
             {
                 if let Some((of, value)) = Measured::layer(variable, unit, index).zip(value) {
                     to.push(of, value, Quality::UNCHECKED);

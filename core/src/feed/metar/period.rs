@@ -68,3 +68,7 @@ impl Metar {
             || remarks.pressure_tendency.is_some()
     }
 }
+
+#[cfg(test)]
+#[path = "period_tests.rs"]
+mod tests;

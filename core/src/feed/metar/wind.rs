@@ -59,13 +59,12 @@ impl SpeedUnit {
     /// Aviation Weather Center's tables of 2022-10-22 and 23: all 979 reports with a unit of these
     /// letters have MPS (none is of Ukraine), and no other report has. None has KMH.
     pub(super) fn of_country(station: Icao) -> Self {
-        match station.as_str().as_bytes() {
-            [b'U', b'B' | b'D' | b'G', ..] => Self::Knot,
-            [b'U', b'T', b'D', _] => Self::MetrePerSecond,
-            [b'U', b'T', ..] => Self::Knot,
-            [b'U' | b'Z', ..] => Self::MetrePerSecond,
-            _ => Self::Knot,
-        }
+        let has_metres = match station.0 {
+            [b'U', b'B' | b'D' | b'G', ..] => false,
+            [b'U', b'T', of_country, _] => of_country == b'D',
+            [letter, ..] => matches!(letter, b'U' | b'Z'),
+        };
+        if has_metres { Self::MetrePerSecond } else { Self::Knot }
     }
 
     /// Reads the end of a wind group, or the group after one that lost its end.
@@ -87,7 +86,7 @@ pub(super) enum WindGroup {
 
 /// Reads a wind group; `None` if it is not one.
 pub(super) fn wind(group: &[u8]) -> Option<WindGroup> {
-    let end = group.iter().rposition(|&byte| !matches!(byte, b'A'..=b'Z'))? + 1;
+    let end = group.iter().rposition(|&byte| !byte.is_ascii_uppercase())? + 1;
     let (fields, unit) = group.split_at(end);
     wind_in(fields, SpeedUnit::read(unit)?)
 }

@@ -8,7 +8,7 @@ use crate::feed::collect::{Measured, Readings};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::metar::{SkyCover, Weather};
 use crate::feed::sign::holds;
-use crate::feed::summary::{FeedError, RefusalReason, Summary, excerpt};
+use crate::feed::summary::{FeedError, RefusalReason, Summary, Tally, excerpt};
 use crate::feed::text::features::read_features;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
@@ -172,7 +172,7 @@ fn report(
         readings.push(Measured::new(variable, of, minutes, unit), value, quality(element));
     }
     if let Some(layers) = properties.get("cloudLayers").and_then(Value::as_array) {
-        cloud_layers(layers, &mut readings);
+        cloud_layers(layers, &mut readings, &mut summary.unread_values);
     }
     let report = Report {
         station: station.id(),
@@ -186,18 +186,23 @@ fn report(
 
 /// Cover and base of each layer of cloud. The base beside a clear sky is the reach of the
 /// instrument, and that of a hidden one its vertical visibility.
-fn cloud_layers(layers: &[Value], readings: &mut Readings<'_>) {
+fn cloud_layers(layers: &[Value], readings: &mut Readings<'_>, unread: &mut Tally) {
     for (index, layer) in layers.iter().enumerate() {
         let amount = layer.get("amount").and_then(Value::as_str).unwrap_or("");
         let cover = SkyCover::read(amount.as_bytes());
         let oktas = cover.and_then(SkyCover::oktas);
-        if let Some((of, oktas)) = Measured::layer(Variable::CloudCover, "oktas", index).zip(oktas)
-        {
+        if let Some((of, oktas)) = Measured::layer(Variable::CloudCover, "okta", index).zip(oktas) {
             readings.push(of, f64::from(oktas), Quality::UNCHECKED);
         }
         let base = layer.get("base");
         let unit = base.and_then(|base| base.get("unitCode")?.as_str()).unwrap_or("");
         let is_base = oktas != Some(0) && cover != Some(SkyCover::Obscured);
+        if base
+            .and_then(|base| base.get("value"))
+            .is_some_and(|base| !base.is_null() && !base.is_number())
+        {
+            unread.add("cloudLayers");
+        }
         let value = base.and_then(number).filter(|_| is_base && unit.len() <= MAX_UNIT_CODE_BYTES);
         if let Some((of, value)) =
             Measured::layer(Variable::CloudBaseHeight, unit, index).zip(value)

@@ -186,7 +186,7 @@ impl Cell<'_> {
                 Err(why) => return Outcome::Left(why),
             },
             Kind::CloudCover(index) => {
-                let of = Measured::layer(CloudCover, "oktas", index);
+                let of = Measured::layer(CloudCover, "okta", index);
                 let of = of.filter(|_| (0.0..=9.0).contains(&number));
                 return of.map_or(Outcome::Nothing, |of| Outcome::Value(of, number.min(8.0)));
             }

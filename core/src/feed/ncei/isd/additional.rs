@@ -197,7 +197,7 @@ impl Sections<'_, '_> {
                 let index = usize::from(identifier[2].wrapping_sub(b'1'));
                 let code = field(0, 2)?;
                 let oktas = code.filter(|&code| code <= 9.0).map(|code| code.min(8.0));
-                if let Some(of) = Measured::layer(CloudCover, "oktas", index) {
+                if let Some(of) = Measured::layer(CloudCover, "okta", index) {
                     push(self.to, of, oktas, quality(2));
                 }
                 let base = field(3, 9)?.filter(|_| code != Some(0.0) && code != Some(9.0));

@@ -38,7 +38,9 @@ const MAX_LINE_BYTES: usize = 16 * 1024;
 /// | `AA` | precipitation Cumulative of its hours |
 /// | `AJ`, `AL` | snowDepth Instantaneous; snowfall Cumulative of its hours |
 /// | `KA` | airTemperature Max or Min of its hours |
-/// | `MA` | barometricPressure Instantaneous |
+/// | `MA` | altimeterSetting, barometricPressure Instantaneous |
+/// | `MD` | pressureTendency Cumulative 180, negative if its character is a fall; pressureTendencyCharacter Unknown 180 |
+/// | `GA` | cloudCover, cloudBaseHeight Instantaneous of each layer; a hidden sky (9) has a cover of 8 and no base |
 /// | `OA` | windGust Max (types 3, 4), windSpeed Max (5), windSpeed Average (1, 2) of its hours |
 /// | `OC` | windGust: Max 10 in METAR and SPECI, else Unknown |
 /// | `RH` | relativeHumidity Average, Max, Min of its hours |
