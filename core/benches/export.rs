@@ -4,6 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mesonet::export::MAX_PAGE_ROWS;
+use mesonet::observation::Identifiers;
 use mesonet::store::unjudged;
 use mesonet::time::MINUTE_MS;
 use mesonet::{
@@ -23,6 +24,7 @@ fn station() -> Station {
         coordinates: LonLat::new(-79.63, 43.68).unwrap(),
         sensor_height_m: 10.0,
         altitude_m: None,
+        identifiers: Identifiers::default(),
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mesonet::IntervalType::{Average, Cumulative, Instantaneous, Max};
 use mesonet::derived::derive_report;
+use mesonet::observation::Identifiers;
 use mesonet::store::Verdicts;
 use mesonet::time::{DAY_MS, MINUTE_MS};
 use mesonet::{
@@ -87,6 +88,7 @@ impl Network {
                 coordinates: LonLat::new(-130.0 + 0.5 * x, 25.0 + 0.36 * y).unwrap(),
                 sensor_height_m: 6.0,
                 altitude_m: Some(200.0),
+                identifiers: Identifiers::default(),
             }
         };
         let stations: Vec<_> = (0..count).map(station).collect();

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mesonet::observation::Identifiers;
 use mesonet::query::{Caps, ReadingsQuery, readings};
 use mesonet::store::{EmbeddedOptions, Maintenance, Selection, unjudged};
 use mesonet::time::{HOUR_MS, MINUTE_MS};
@@ -47,6 +48,7 @@ fn stations() -> Vec<Station> {
             .unwrap(),
             sensor_height_m: 10.0,
             altitude_m: Some(100.0),
+            identifiers: Identifiers::default(),
         }
     };
     (0..STATIONS).map(station).collect()

@@ -22,7 +22,7 @@
 //! let hour = ClosedWindow::new(received_ms - 3_600_000, received_ms)?;
 //! let question = query::ReadingsQuery::new(hour, [Variable::WindSpeed10m]);
 //! let snapshot = query::readings(&store, &question, query::Caps::default())?;
-//! assert_eq!(snapshot.cells[0].value, 22.224); // 12 kt in km/h
+//! assert_eq!(snapshot.cells[0].value, 22.2); // 12 kt in km/h
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

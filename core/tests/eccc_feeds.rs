@@ -49,7 +49,7 @@ fn read(kind: feed::Kind, path: &str) -> (Vec<FeedReport>, feed::Summary) {
 
 /// Formats a report: its station, then one line for each reading.
 fn shown(item: &FeedReport) -> String {
-    let FeedReport { station, report } = item;
+    let FeedReport { station, report, .. } = item;
     let mut text = format!(
         "{} {} {:?} {:?} {:?} m, sensor {:?} m, {:?}, {} r{}\n",
         station.network,
@@ -65,13 +65,14 @@ fn shown(item: &FeedReport) -> String {
     for Reading { series, value, quality } in &report.readings {
         writeln!(
             text,
-            "  {} {} {} {value} {} {:?}/{:?}",
+            "  {} {} {} {value} {} {:?}/{:?}{}",
             series.variable,
             series.interval_type,
             series.interval_minutes,
             series.reported_unit,
             quality.base,
             quality.reason,
+            if series.bucket.is_empty() { String::new() } else { format!(", {}", series.bucket) },
         )
         .unwrap();
     }
@@ -110,21 +111,72 @@ fn swob_documents_of_all_providers() {
 }
 
 const PROVIDERS: &str = "\
-NAV CANADA 5062835: 13 readings, 4 left out
-MSC 8205092: 32 readings, 27 left out
-MSC 4057165: 32 readings, 27 left out
-MSC 8101605: 35 readings, 26 left out
-MSC 2300904: 32 readings, 24 left out
-BC-CRD BC-CRD_FW006: 11 readings, 3 left out
-MSC 9100640: 9 readings, 15 left out
-NAV CANADA 7106223: 15 readings, 11 left out
-MSC 4047240: 29 readings, 17 left out
-MSC 1108291: 11 readings, 11 left out
+NAV CANADA 5062835: 14 readings, 3 left out
+MSC 8205092: 47 readings, 12 left out
+MSC 4057165: 47 readings, 12 left out
+MSC 8101605: 48 readings, 13 left out
+MSC 7091410: 43 readings, 12 left out
+MSC 2300904: 47 readings, 9 left out
+MSC 8200573: 28 readings, 5 left out
+MSC 8400601: 41 readings, 8 left out
+BC-CRD BC-CRD_FW006: 14 readings, 0 left out
+MSC 9100640: 18 readings, 6 left out
+NAV CANADA 7106223: 21 readings, 4 left out
+MSC 4047240: 37 readings, 9 left out
+MSC 1108291: 14 readings, 8 left out
 GRCA ON_GRCA_15095: 1 readings, 0 left out
 DFO-CCG 1018238: 4 readings, 2 left out
-BC-ENV BC_ENV-ASW_1A01P: 7 readings, 22 left out
+BC-ENV BC_ENV-ASW_1A01P: 9 readings, 20 left out
 BC-TRAN BC_TRAN_11091: 1 readings, 0 left out
 ";
+
+/// MSC GeoMet makes a feature from each document, so both say the same.
+#[test]
+fn a_feature_of_geomet_is_the_document_that_it_was_made_from() {
+    let mut compared = 0;
+    for path in files("geomet_swob") {
+        let Some(name) = path.strip_prefix("geomet_swob/").unwrap().strip_suffix(".geojson") else {
+            continue;
+        };
+        let (features, summary) = read(feed::Kind::GeometSwob, &path);
+        let (documents, of_document) = read(feed::Kind::Swob, &format!("swob/eccc/{name}.xml"));
+        assert_eq!(shown(&features[0]), shown(&documents[0]), "{path}");
+        assert_eq!(features, documents, "{path}");
+        // An element that a document has twice comes once in the feature.
+        for (name, count) in summary.without_variable.iter() {
+            assert!(of_document.without_variable.iter().any(|of| of == (name, count)), "{name}");
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 8);
+}
+
+#[test]
+fn a_response_of_geomet() {
+    let path = "geomet_swob/swob-realtime_3081680_limit1.json";
+    let (all, summary) = read(feed::Kind::GeometSwob, path);
+    assert_eq!((all.len(), summary.refused, summary.kept_as_reported.total()), (1, 0, 0));
+    assert_eq!(shown(&all[0]), COLD_LAKE);
+    let ids: Vec<_> =
+        all[0].station.identifiers.iter().map(|(scheme, id)| format!("{scheme} {id}")).collect();
+    assert_eq!(ids, ["wmo 71120", "msc 3081680", "climate 3081680", "transportCanada YOD"]);
+}
+
+const COLD_LAKE: &str = r#"MSC 3081680 "Cold Lake" (-110.28, 54.41) 541.0 m, sensor 10.0 m, None, 2026-09-10T15:00:00Z r0
+  airTemperature Instantaneous 0 14.2 °C Good/None
+  dewPointTemperature Instantaneous 0 9.2 °C Good/None
+  windSpeed10m Average 2 14.8 km/h Good/None
+  windDirection Average 2 260 ° Good/None
+  mslp Instantaneous 0 1003.8 hPa Good/None
+  barometricPressure Instantaneous 0 940.4 hPa Good/None
+  relativeHumidity Instantaneous 0 72 % Good/None
+  visibility Instantaneous 0 24.14 km Good/None
+  altimeterSetting Instantaneous 0 1003.0483152690042 hPa Good/None
+  pressureTendency Cumulative 180 0.3 hPa Good/None
+  pressureTendencyCharacter Unknown 180 2  Good/None
+  cloudBaseHeight Instantaneous 0 5400 m Good/None, layer 1
+  cloudBaseHeight Instantaneous 0 6300 m Good/None, layer 2
+"#;
 
 #[test]
 fn swob_of_a_network_of_fire_weather() {
@@ -142,10 +194,10 @@ fn swob_of_a_network_of_fire_weather() {
     }
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!((total.read, total.readings, total.refused, ids.len()), (156, 1531, 0, 156));
-    // Gauge totals, and hourly precipitation that comes twice.
+    assert_eq!((total.read, total.readings, total.refused, ids.len()), (156, 1583, 0, 156));
+    // The content of gauges and hourly precipitation that come twice.
     let left: Vec<_> = total.without_variable.iter().collect();
-    assert_eq!(left, [("cum_pcpn_gag_wt", 122), ("pcpn_amt_pst1hr", 35)]);
+    assert_eq!(left, [("cum_pcpn_gag_wt", 70), ("pcpn_amt_pst1hr", 35)]);
     assert_eq!((total.kept_as_reported.total(), total.unread_values.total()), (0, 0));
     assert_says("swob/bc_forestry/2022-06-17-1100-bc-forestry-101-101-AUTO-swob.xml", FORESTRY);
 }
@@ -203,6 +255,10 @@ const CYPX: &str = r#"NAV CANADA 7106223 "Puvirnituq" (-77.2876, 60.0521) 25.3 m
   precipitation Cumulative 60 0 mm Good/None
   precipitation Cumulative 360 0 mm Good/None
   visibility Average 10 9.66 km Good/None
+  maxWindDirection Max 60 89 ° Good/None
+  altimeterSetting Instantaneous 0 1012.8688423259931 hPa Good/None
+  cloudBaseHeight Instantaneous 0 2740 m Good/None, layer 1
+  cloudBaseHeight Instantaneous 0 4270 m Good/None, layer 2
 "#;
 
 const CWTS: &str = r#"MSC 4047240 "SCOTT CDA" (-108.834815, 52.359879) 661.1 m, sensor 10.0 m, None, 2023-03-01T03:54:00Z r0
@@ -235,6 +291,14 @@ const CWTS: &str = r#"MSC 4047240 "SCOTT CDA" (-108.834815, 52.359879) 661.1 m, 
   snowDepth Instantaneous 0 11 cm Good/None
   snowDepth Average 5 11 cm Good/None
   cumulativeGlobalSolarRadiation Cumulative 1 0 kJ/m² Suppressed/Unknown
+  maxWindDirection Max 1 122 ° Good/None
+  maxWindDirection Max 10 118 ° Unknown/None
+  maxWindDirection Max 60 95 ° Unknown/None
+  precipitationGaugeWeight Average 5 263.8 kg/m² Good/None
+  precipitationGaugeWeight Average 5 263.8 kg/m² Unknown/None, sensor 1
+  precipitationGaugeWeight Average 5 264.8 kg/m² Unknown/None, sensor 3
+  windSpeed Average 1 2.9 km/h Good/None, precipitation gauge
+  windSpeed Average 10 2.3 km/h Unknown/None, precipitation gauge
 "#;
 
 const BUOY: &str = r#"MSC 9100640 "SOUTH NOMAD" (-133.938, 48.355) 0.0 m, sensor 5.0 m, Some(OpenWater), 2023-02-01T06:15:00Z r0
@@ -243,10 +307,19 @@ const BUOY: &str = r#"MSC 9100640 "SOUTH NOMAD" (-133.938, 48.355) 0.0 m, sensor
   mslp Average 10 1007.2 hPa Unknown/None
   seaSurfaceTemperature Average 10 8.7 °C Good/None
   windSpeed Average 10 24.1 km/h Good/None
+  windSpeed Average 10 24.1 km/h Good/None, sensor 1
+  windSpeed Average 10 24.5 km/h Suppressed/Unknown, sensor 2
   windGust Max 10 29.9 km/h Good/None
+  windGust Max 10 29.9 km/h Good/None, sensor 1
+  windGust Max 10 30.6 km/h Suppressed/Unknown, sensor 2
   barometricPressure Average 10 1007.2 hPa Good/None
+  barometricPressure Average 10 1007.2 hPa Good/None, sensor 1
+  barometricPressure Average 10 1007.2 hPa Suppressed/Unknown, sensor 2
   waveHeight Average 35 2.3 m Good/None
   waveHeightMax Max 35 3.5 m Good/None
+  wavePeriodPeak Average 35 12.2 s Good/None
+  pressureTendency Cumulative 180 -1.3 hPa Unknown/None
+  pressureTendencyCharacter Unknown 180 8  Unknown/None
 "#;
 
 const LIGHTHOUSE: &str = r#"DFO-CCG 1018238 "TRIAL ISLAND" (-123.3049, 48.3951) 23.0 m, sensor NaN m, None, 2023-01-30T11:40:00Z r0
@@ -264,6 +337,8 @@ const SNOW_PILLOW: &str = r#"BC-ENV BC_ENV-ASW_1A01P "Yellowhead Lake" (-118.547
   precipitation Cumulative 720 7 mm Unknown/None
   precipitation Cumulative 1440 9 mm Unknown/None
   snowDepth Instantaneous 0 21 cm Good/None
+  snowWaterEquivalent Instantaneous 0 21 mm Good/None
+  precipitationSinceReset Instantaneous 0 488 mm Good/None
 "#;
 
 const FORESTRY: &str = r#"BC-FLNR-BCWS BC_WMB_101 "MACHMELL" (-126.450767, 51.593117) 332.0 m, sensor 10.0 m, None, 2022-06-17T11:00:00Z r0
@@ -278,6 +353,7 @@ const FORESTRY: &str = r#"BC-FLNR-BCWS BC_WMB_101 "MACHMELL" (-126.450767, 51.59
   rainfall Cumulative 360 0 mm Unknown/None
   rainfall Cumulative 1440 0 mm Unknown/None
   snowDepth Instantaneous 0 193 cm Doubtful/Unknown
+  precipitationGaugeWeight Instantaneous 0 0 kg/m² Good/None
 "#;
 
 #[test]

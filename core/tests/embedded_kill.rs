@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mesonet::observation::Identifiers;
 use mesonet::observation::{QualityCode, SeriesId};
 use mesonet::store::{EmbeddedOptions, Maintenance, Selection};
 use mesonet::time::MINUTE_MS;
@@ -46,6 +47,7 @@ fn station(place: usize) -> Station {
         coordinates: LonLat::new(-100.0 + 0.15 * place as f64, 45.5).unwrap(),
         sensor_height_m: 0.0,
         altitude_m: Some(200.0),
+        identifiers: Identifiers::default(),
     }
 }
 

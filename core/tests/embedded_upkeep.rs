@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
+use mesonet::observation::Identifiers;
 use mesonet::store::{
     EmbeddedOptions, Maintained, Maintenance, Receipt, Selection, StationRecord, StoreError,
     unjudged,
@@ -30,6 +31,7 @@ fn station(native_id: &str) -> Station {
         coordinates: LonLat::new(-100.0, 45.5).unwrap(),
         sensor_height_m: 0.0,
         altitude_m: None,
+        identifiers: Identifiers::default(),
     }
 }
 

@@ -32,14 +32,14 @@ fn lines(name: &str) -> Vec<String> {
 #[test]
 fn metar_to_store_prints_the_latest_temperatures() {
     let lines = lines("metar_to_store");
-    assert_eq!(lines[0], "awc-csv: read 5003, readings added 41268, without a place 34");
+    assert_eq!(lines[0], "awc-csv: read 5003, readings added 56460, without a place 34");
     assert_eq!(lines[1], "PFNO: 10.6 °C");
     assert_eq!(lines.len(), 11);
 }
 
 #[test]
 fn feed_file_prints_what_became_of_the_file() {
-    assert_eq!(lines("feed_file"), ["ghcnh: read 4, refused 1, readings added 41"]);
+    assert_eq!(lines("feed_file"), ["ghcnh: read 4, refused 1, readings added 59"]);
     // A path that is given replaces the file of the example.
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
     let alerts = format!("{data}/nws_observation/pynws/alerts_active_zone.json");

@@ -10,7 +10,7 @@ use mesonet::feed::DETECT_BYTES;
 
 /// Every file of the test data: the start of its path below `tests/data`, and its kind. The first
 /// match counts; the number is how many files it matches.
-const KINDS: [(&str, usize, Option<feed::Kind>); 25] = [
+const KINDS: [(&str, usize, Option<feed::Kind>); 26] = [
     ("nws_observation/pynws/alerts", 2, Some(feed::Kind::NwsAlerts)),
     // An answer without an observation.
     ("nws_observation/pynws/stations_observations_noprop", 1, None),
@@ -18,7 +18,8 @@ const KINDS: [(&str, usize, Option<feed::Kind>); 25] = [
     ("eccc_hourly/eccc_", 5, Some(feed::Kind::EcccHourly)),
     // Another schema.
     ("eccc_hourly/moti_cmml", 1, None),
-    ("swob/", 170, Some(feed::Kind::Swob)),
+    ("swob/", 173, Some(feed::Kind::Swob)),
+    ("geomet_swob/", 9, Some(feed::Kind::GeometSwob)),
     ("metar/awc_metars_cache", 7, Some(feed::Kind::AwcCsv)),
     ("metar/liveairdata", 6, Some(feed::Kind::AwcCsv)),
     ("metar/bulletins/", 9, Some(feed::Kind::MetarBulletin)),

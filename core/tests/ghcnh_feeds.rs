@@ -29,7 +29,7 @@ fn every_table_is_read_to_its_end() {
         let readings: usize = all.iter().map(|item| item.report.readings.len()).sum();
         (summary.read, summary.refused, readings)
     });
-    assert_eq!(counts, [(1, 0, 11), (4, 1, 39), (5, 0, 36), (1, 0, 8)]);
+    assert_eq!(counts, [(1, 0, 12), (4, 1, 57), (5, 0, 59), (1, 0, 16)]);
     let (_, summary) = read("USW00013967");
     assert_eq!(
         summary.refusals[0].to_string(),
@@ -62,6 +62,11 @@ fn rows_say_what_their_remarks_say() {
             "relativeHumidity Instantaneous 0 89 % Unknown",
             "wetBulbTemperature Instantaneous 0 -2.3 °C Unknown",
             "visibility Instantaneous 0 3.219 km Good",
+            "altimeterSetting Instantaneous 0 1020 hPa Unknown",
+            "cloudCover Instantaneous 0 7 okta Good",
+            "cloudBaseHeight Instantaneous 0 1036 m Good",
+            "cloudCover Instantaneous 0 8 okta Good",
+            "cloudBaseHeight Instantaneous 0 1402 m Good",
         ]
     );
     // The two SPECI have amounts since the last hourly report.
@@ -81,7 +86,8 @@ fn a_source_without_codes_has_no_verdict() {
     let readings = shown(&all[0]);
     assert_eq!(readings[0], "airTemperature Instantaneous 0 25.9 °C Unknown");
     assert_eq!(readings[5], "windSpeed Unknown 0 20.88 km/h Unknown");
-    assert_eq!(readings[10], "precipitation Cumulative 180 0.2 mm Unknown");
+    assert_eq!(readings[10], "pressureTendency Cumulative 180 -0.1 hPa Good");
+    assert_eq!(readings[11], "precipitation Cumulative 180 0.2 mm Unknown");
     // The table says 20000 where kilometres are expected; the checks catch that.
     assert_eq!(readings[9], "visibility Instantaneous 0 20000 km Unknown");
 }

@@ -102,20 +102,20 @@ fn every_file_is_read_to_its_end() {
 
 /// Rows, refusals, readings; values without a variable.
 const COUNTS: &str = "\
-latest_obs_2018-07-30.txt: 840 0 4219, without APD 131 DPD 164 PTDY 420 TIDE 36
-latest_obs_2021-05-18.txt: 801 0 3778, without APD 73 DPD 122 PTDY 355 TIDE 38
+latest_obs_2018-07-30.txt: 840 0 4970, without
+latest_obs_2021-05-18.txt: 801 0 4366, without
 realtime2_22101.drift: 1084 0 5408, without
-realtime2_41002.spec: 1090 0 2180, without APD 1090 STEEPNESS 944 SwD 1015 SwH 1090 SwP 1016 \
+realtime2_41002.spec: 1090 0 3270, without STEEPNESS 944 SwD 1015 SwH 1090 SwP 1016 \
 WWD 1090 WWH 1090 WWP 1090
-realtime2_41002.txt: 6560 0 35660, without APD 1369 DPD 1088 PTDY 1095
+realtime2_41002.txt: 6560 0 39212, without
 realtime2_41421.dart: 4321 0 0, without HEIGHT 4321
 realtime2_44013.supl: 6507 0 6507, without
-realtime2_44013.txt: 6508 0 35440, without APD 1703 DPD 1069 PTDY 286
+realtime2_44013.txt: 6508 0 38498, without
 realtime2_45027.srad: 6542 0 6542, without
 realtime2_45183.ocean: 1982 0 0, without O2% 1982 O2PPM 1982 PH 1982 TURB 1982
 realtime2_BDVF1.rain: 1038 0 1038, without
 realtime2_PVGF1.supl: 10731 0 21462, without
-realtime2_TPLM2.cwind: 6547 0 14186, without GDR 1092
+realtime2_TPLM2.cwind: 6547 0 15278, without
 ";
 
 #[test]
@@ -142,11 +142,14 @@ windDirection Average 8 120.000 °
 windSpeed Average 8 14.400 km/h
 windGust Max 8 14.400 km/h
 waveHeight Average 20 0.400 m
+wavePeriodPeak Average 20 8.000 s
+wavePeriodAverage Average 20 5.200 s
 waveDirection Average 20 73.000 °
 mslp Instantaneous 0 1019.500 hPa
 airTemperature Instantaneous 0 22.300 °C
 seaSurfaceTemperature Instantaneous 0 22.500 °C
 dewPointTemperature Instantaneous 0 19.100 °C
+pressureTendency Cumulative 180 -0.800 hPa
 ";
 
 #[test]
@@ -173,6 +176,8 @@ windDirection Average 8 150.000 °
 windSpeed Average 8 25.200 km/h
 windGust Max 8 28.800 km/h
 waveHeight Average 20 1.200 m
+wavePeriodPeak Average 20 6.000 s
+wavePeriodAverage Average 20 4.500 s
 waveDirection Average 20 209.000 °
 mslp Instantaneous 0 1023.000 hPa
 seaSurfaceTemperature Instantaneous 0 28.000 °C
@@ -180,12 +185,14 @@ seaSurfaceTemperature Instantaneous 0 28.000 °C
 
 const WAVES: &str = "\
 waveHeight Average 20 1.200 m
+wavePeriodAverage Average 20 4.500 s
 waveDirection Average 20 209.000 °
 ";
 
 const CONTINUOUS_WINDS: &str = "\
 windDirection Average 10 28.000 °
 windSpeed Average 10 27.720 km/h
+maxWindDirection Max 60 30.000 °
 windGust Max 60 42.480 km/h
 ";
 

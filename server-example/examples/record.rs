@@ -14,6 +14,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use mesonet::observation::Identifiers;
 use mesonet::query::{Caps, ReadingsQuery, readings};
 use mesonet::store::{EmbeddedOptions, Maintenance};
 use mesonet::time::{HOUR_MS, MINUTE_MS};
@@ -106,6 +107,7 @@ impl Generator {
             coordinates: LonLat::new(-130.0 + 0.58 * column as f64, 28.0 + 0.4 * row as f64)?,
             sensor_height_m: 10.0,
             altitude_m: Some(200.0),
+            identifiers: Identifiers::default(),
         })
     }
 

@@ -1,10 +1,11 @@
 //! Precomputed bodies with all stations: their markers and their details.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use mesonet::Reader;
 use mesonet::query::{StationMarkers, details};
-use mesonet::store::Watched;
+use mesonet::store::{StationRecord, Watched};
 
 use crate::http::snapshot::{Snapshot, SnapshotError};
 
@@ -22,9 +23,8 @@ pub struct Details {
     pub snapshot: Snapshot,
     /// How many damaged blocks of the record hold readings that it lacks.
     pub damaged: u64,
-    /// For each station, the time of its most recent report and the range of its member `"id":{…}`
-    /// in the identity body.
-    pub members: Vec<(Option<i64>, Range<usize>)>,
+    /// Each station, and the range of its member `"id":{…}` in the identity body.
+    members: Vec<(Arc<StationRecord>, Range<usize>)>,
 }
 
 impl Markers {
@@ -57,7 +57,7 @@ impl Details {
             serde_json::to_writer(&mut body, &detail.record.station.id)?;
             body.push(b':');
             serde_json::to_writer(&mut body, detail)?;
-            members.push((detail.record.update_time_ms, start..body.len()));
+            members.push((Arc::clone(&detail.record), start..body.len()));
         }
         body.push(b'}');
         let snapshot = match known.filter(|known| known.identity() == &body) {
@@ -68,17 +68,15 @@ impl Details {
         Ok(Self { generation, built_ms: now_ms, snapshot, damaged, members })
     }
 
-    /// Returns the object with the stations whose most recent report is not older than an instant.
-    pub fn since(&self, oldest_ms: i64) -> Vec<u8> {
+    /// Returns the object with some of the stations.
+    pub fn of(&self, is_in: impl Fn(&StationRecord) -> bool) -> Vec<u8> {
         let whole = self.snapshot.identity();
         let mut body = vec![b'{'];
-        for (update_time_ms, member) in &self.members {
-            if update_time_ms.is_some_and(|update_time_ms| update_time_ms >= oldest_ms) {
-                if body.len() > 1 {
-                    body.push(b',');
-                }
-                body.extend_from_slice(&whole[member.clone()]);
+        for (_, member) in self.members.iter().filter(|(record, _)| is_in(record)) {
+            if body.len() > 1 {
+                body.push(b',');
             }
+            body.extend_from_slice(&whole[member.clone()]);
         }
         body.push(b'}');
         body

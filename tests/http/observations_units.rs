@@ -6,16 +6,22 @@ use mesonet::MemoryStore;
 use crate::support::Api;
 
 const UNITS: &str = concat!(
-    r#"{"airTemperature":"°C","avgGlobalSolarRadiation":"W/m²","barometricPressure":"hPa","#,
-    r#""ceilingHeight":"m","cumulativeGlobalSolarRadiation":"kJ/m²","dewPointTemperature":"°C","#,
-    r#""fireWeatherIndex":"","heatIndex":"°C","mslp":"hPa","precipitation":"mm","#,
-    r#""precipitationRate":"mm/h","rainfall":"mm","reflectedShortwaveRadiation":"W/m²","#,
+    r#"{"airTemperature":"°C","altimeterSetting":"hPa","avgGlobalSolarRadiation":"W/m²","#,
+    r#""barometricPressure":"hPa","ceilingHeight":"m","cloudBaseHeight":"m","#,
+    r#""cloudCover":"okta","cumulativeGlobalSolarRadiation":"kJ/m²","#,
+    r#""dewPointTemperature":"°C","fireWeatherIndex":"","heatIndex":"°C","humidex":"","#,
+    r#""iceAccretion":"mm","maxWindDirection":"°","mslp":"hPa","peakWindDirection":"°","#,
+    r#""peakWindSpeed":"km/h","photosyntheticRadiation":"µmol/(m²·s)","precipitation":"mm","#,
+    r#""precipitationGaugeWeight":"kg/m²","precipitationRate":"mm/h","#,
+    r#""precipitationSinceReset":"mm","pressureTendency":"hPa","#,
+    r#""pressureTendencyCharacter":"","rainfall":"mm","reflectedShortwaveRadiation":"W/m²","#,
     r#""relativeHumidity":"%","seaSurfaceTemperature":"°C","seaSurfaceTemperature1m":"°C","#,
-    r#""snowDepth":"cm","snowfall":"mm","solarRadiation":"W/m²","stationHeight":"m","#,
-    r#""subsurfaceTemperature":"°C","uvIndex":"","visibility":"km","waveDirection":"°","#,
-    r#""waveHeight":"m","waveHeightMax":"m","wetBulbTemperature":"°C","windChill":"°C","#,
-    r#""windDirection":"°","windGust":"km/h","windGust10m":"km/h","windSpeed":"km/h","#,
-    r#""windSpeed10m":"km/h"}"#
+    r#""snowDepth":"cm","snowWaterEquivalent":"mm","snowfall":"mm","solarRadiation":"W/m²","#,
+    r#""stationHeight":"m","subsurfaceTemperature":"°C","tide":"m","uvIndex":"","#,
+    r#""visibility":"km","waveDirection":"°","waveHeight":"m","waveHeightMax":"m","#,
+    r#""wavePeriodAverage":"s","wavePeriodPeak":"s","wetBulbTemperature":"°C","#,
+    r#""windChill":"°C","windDirection":"°","windGust":"km/h","windGust10m":"km/h","#,
+    r#""windSpeed":"km/h","windSpeed10m":"km/h"}"#
 );
 
 #[test]

@@ -1,7 +1,8 @@
 //! `GET /stations/{stationId}`
 
 use axum::http::Method;
-use mesonet::{Batch, Report, Variable};
+use mesonet::observation::{IdScheme, Identifiers};
+use mesonet::{Batch, Report, StationId, Variable};
 
 use crate::support::{AIR, Api, NOW_MS, id, instant, reading, station, store};
 
@@ -33,10 +34,49 @@ fn a_station_is_the_same_object_as_in_the_map_details() {
         r#"{"id":1944015174,"name":"airTemperature","prettyName":"Air temperature","#,
         r#""groupBucketName":"","reportedUnit":"°C","calculated":false,"#,
         r#""intervalType":"Instantaneous","intervalMinutes":0,"#,
-        r#""firstAppearance":"2024-08-03T11:57:00Z"}],"qualities":["Unknown"]}"#
+        r#""firstAppearance":"2024-08-03T11:57:00Z"}],"qualities":["Unknown"],"#,
+        r#""identifiers":{"provider":["A"]}}"#
     ));
     let details = api.get("/stations/map/details").text();
     assert_eq!(details, format!("{{\"{}\":{}}}", id("A"), answer.text()));
+}
+
+#[test]
+fn identifiers_are_listed_by_scheme_and_none_is_lost_when_a_description_lacks_them() {
+    let mut described = station("A", 1.5, 2.5);
+    described.stations[0].identifiers = Identifiers::default()
+        .with(IdScheme::Wmo, "71624")
+        .with(IdScheme::Icao, "CYYZ")
+        .with(IdScheme::Icao, "CYTZ");
+    let api = Api::new(store([described, station("A", 1.5, 2.6)]));
+    let answer = api.get(&format!("/stations/{}", id("A"))).text();
+    assert!(answer.contains(r#""coordinates":[1.5,2.6]"#));
+    let ids = r#""identifiers":{"icao":["CYTZ","CYYZ"],"wmo":["71624"],"provider":["A"]}}"#;
+    assert!(answer.ends_with(ids), "{answer}");
+}
+
+#[test]
+fn two_stations_of_a_network_with_one_name_are_shown_with_their_ids() {
+    let named = |native_id: &str, network: &str| {
+        let mut named = station(native_id, 0.0, 0.0);
+        named.stations[0].id = StationId::new(network, native_id);
+        named.stations[0].network = network.to_owned();
+        named.stations[0].name = "Lighthouse".to_owned();
+        named
+    };
+    let api = Api::new(store([named("A", "TEST"), named("B", "TEST"), named("A", "OTHER")]));
+    let name = |network: &str, native_id: &str| {
+        let id = StationId::new(network, native_id);
+        let one: serde_json::Value =
+            serde_json::from_str(&api.get(&format!("/stations/{id}")).text()).unwrap();
+        let all: serde_json::Value =
+            serde_json::from_str(&api.get("/stations/map/details").text()).unwrap();
+        assert_eq!(one, all[id.to_string()]);
+        one["name"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(name("TEST", "A"), "Lighthouse (A)");
+    assert_eq!(name("TEST", "B"), "Lighthouse (B)");
+    assert_eq!(name("OTHER", "A"), "Lighthouse");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::header;
+use mesonet::observation::{IdScheme, Identifiers};
 use mesonet::store::unjudged;
 use mesonet::time::{HOUR_MS, MINUTE_MS};
 use mesonet::{MemoryStore, Quality, Store, Variable};
@@ -21,20 +22,21 @@ fn reporting(native_id: &str, place: &str, time: &str, first: &str, qualities: &
             r#"{{"id":1944015174,"name":"airTemperature","prettyName":"Air temperature","#,
             r#""groupBucketName":"","reportedUnit":"°C","calculated":false,"#,
             r#""intervalType":"Instantaneous","intervalMinutes":0,"firstAppearance":"{}"}}"#,
-            r#"],"qualities":{}}}"#
+            r#"],"qualities":{},"identifiers":{{"provider":["{}"]}}}}"#
         ),
         id(native_id),
         native_id,
         place,
         time,
         first,
-        qualities
+        qualities,
+        native_id
     )
 }
 
 fn silent(native_id: &str) -> String {
     format!(
-        r#""{}":{{"network":"TEST","name":"Station {native_id}","stationType":"OpenCountry","coordinates":[0.0,0.0],"elevation":10.0,"types":[],"qualities":[]}}"#,
+        r#""{}":{{"network":"TEST","name":"Station {native_id}","stationType":"OpenCountry","coordinates":[0.0,0.0],"elevation":10.0,"types":[],"qualities":[],"identifiers":{{"provider":["{native_id}"]}}}}"#,
         id(native_id)
     )
 }
@@ -150,4 +152,44 @@ fn a_request_sees_what_came_in_after_the_next_refresh_and_the_etag_follows_the_c
         another.get("/stations/map/details").header(header::ETAG),
         after.header(header::ETAG)
     );
+}
+
+#[test]
+fn a_search_finds_stations_by_name_and_by_any_id_ignoring_case() {
+    let mut airport = station("6158731", 0.0, 0.0);
+    airport.stations[0].name = "Montréal Trudeau".to_owned();
+    airport.stations[0].identifiers =
+        Identifiers::default().with(IdScheme::Icao, "CYUL").with(IdScheme::Wmo, "71627");
+    let api = Api::new(store([airport, station("B", 0.0, 0.0), reading("B", 90, &AIR, 9.0)]));
+    let found = |query: &str| {
+        let answer: serde_json::Value =
+            serde_json::from_str(&api.get(&format!("/stations/map/details?{query}")).text())
+                .unwrap();
+        let mut names: Vec<String> =
+            answer.as_object().unwrap().values().map(|one| one["name"].to_string()).collect();
+        names.sort();
+        names.join(" ").replace('"', "")
+    };
+    for text in ["cyul", "71627", "615873", "MONTR%C3%89AL", "trudeau", "+trudeau+"] {
+        assert_eq!(found(&format!("search={text}")), "Montréal Trudeau", "{text}");
+    }
+    assert_eq!(found("search=station"), "Station B");
+    assert_eq!(found("search=t"), "Montréal Trudeau Station B");
+    assert_eq!(found("search=CYYZ"), "");
+    assert_eq!(found("search=t&window=2h"), "Station B");
+    assert_eq!(found("search=t&window=1h"), "");
+}
+
+#[test]
+fn an_empty_or_endless_search_is_refused() {
+    let api = Api::new(three());
+    let refused = |text: &str, count: usize| {
+        api.get(&format!("/stations/map/details?search={text}"))
+            .refuses(400, &format!("search must have 1 to 100 characters; it has {count}"));
+    };
+    refused("", 0);
+    refused("++", 0);
+    refused(&"%C3%A9".repeat(101), 101);
+    api.get("/stations/map/details?search=a&search=b")
+        .refuses(400, "search is given 2 times; it must be given only once");
 }

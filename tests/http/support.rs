@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use mesonet::observation::Identifiers;
 use mesonet::store::unjudged;
 use mesonet::time::MINUTE_MS;
 use mesonet::{
@@ -160,6 +161,7 @@ pub fn station(native_id: &str, lon: f64, lat: f64) -> Batch {
         coordinates: LonLat::new(lon, lat).unwrap(),
         sensor_height_m: 10.0,
         altitude_m: None,
+        identifiers: Identifiers::default(),
     };
     Batch { stations: vec![station], reports: vec![] }
 }

@@ -2,8 +2,9 @@
 
 use crate::observation::Variable;
 use crate::observation::Variable::{
-    AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Mslp, RelativeHumidity,
-    WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed, WindSpeed10m,
+    AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Humidex, Mslp,
+    RelativeHumidity, WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed,
+    WindSpeed10m,
 };
 
 /// The variables that the service derives, each with its inputs and listed after them.
@@ -26,6 +27,7 @@ pub const DERIVED_INPUTS: &[(Variable, &[Variable])] = &[
     (RelativeHumidity, &[AirTemperature, DewPointTemperature]),
     (WetBulbTemperature, &[BarometricPressure, AirTemperature, DewPointTemperature]),
     (HeatIndex, &[AirTemperature, RelativeHumidity]),
+    (Humidex, &[AirTemperature, DewPointTemperature]),
     (WindChill, &[AirTemperature, WindSpeed10m]),
     (Mslp, &[BarometricPressure, AirTemperature]),
 ];
@@ -35,6 +37,7 @@ mod tests {
     use super::*;
     use crate::derived::derive_report;
     use crate::geo::LonLat;
+    use crate::observation::Identifiers;
     use crate::observation::{
         IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId, StationType,
     };
@@ -50,6 +53,7 @@ mod tests {
             coordinates: LonLat::new(-100.0, 50.0).unwrap(),
             sensor_height_m: 10.0,
             altitude_m: Some(100.0),
+            identifiers: Identifiers::default(),
         };
         let reading = |&variable: &Variable| {
             let (kind, minutes, value) = match variable {

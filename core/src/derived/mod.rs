@@ -9,6 +9,7 @@ mod inputs;
 mod pressure;
 mod quality;
 mod report;
+mod resolution;
 mod slices;
 mod wind;
 
@@ -29,5 +30,6 @@ pub use quality::derive_with_quality;
 pub use report::derive_report;
 #[cfg(feature = "intake")]
 pub(crate) use report::is_input_of;
+pub use resolution::to_reported_resolution;
 pub use slices::DerivedLengthError;
 pub use wind::{roughness_m, wind_at_10m, wind_at_10m_into};

@@ -1,7 +1,7 @@
 //! Adds to a report the variables of the interface that it lacks and that can be derived.
 
 use super::{
-    derive_with_quality, dew_point_c, heat_index_c, mean_sea_level_pressure_hpa,
+    derive_with_quality, dew_point_c, heat_index_c, humidex, mean_sea_level_pressure_hpa,
     relative_humidity_pct, roughness_m, wet_bulb_c, wind_at_10m, wind_chill_c,
 };
 use crate::observation::IntervalType::{Average, Instantaneous};
@@ -18,6 +18,10 @@ const LONGEST_MEAN_MINUTES: i32 = 60;
 /// instead, because the reduction says more about the formula than about the air.
 const MSLP_ALTITUDE_MAX_M: f64 = 750.0;
 
+/// Canada shows the humidex only if it is at least this much above the temperature (Environment
+/// and Climate Change Canada, glossary of the climate data).
+const HUMIDEX_ABOVE: f64 = 1.0;
+
 /// Adds to a report the calculated readings that can be derived from it and that it lacks.
 ///
 /// - `windSpeed10m` and `windGust10m` from each `windSpeed` and `windGust`, with the same interval,
@@ -25,6 +29,8 @@ const MSLP_ALTITUDE_MAX_M: f64 = 750.0;
 /// - `dewPointTemperature` and `relativeHumidity`, each from the other and `airTemperature`;
 /// - `wetBulbTemperature` from those and `barometricPressure`;
 /// - `heatIndex` from `airTemperature` and `relativeHumidity`, from 20 °C up;
+/// - `humidex` from `airTemperature` and `dewPointTemperature`, from 20 °C up, if it is at least 1
+///   above the temperature, as Canada shows it;
 /// - `windChill`, the Canadian one, from `airTemperature` and `windSpeed10m`, up to 0 °C;
 /// - `mslp` from `barometricPressure` and `airTemperature`, at stations of known altitude up to
 ///   750 m.
@@ -51,6 +57,7 @@ const MSLP_ALTITUDE_MAX_M: f64 = 750.0;
 ///     coordinates: LonLat::new(-79.63, 43.68)?,
 ///     sensor_height_m: 0.0,
 ///     altitude_m: Some(173.0),
+///     identifiers: mesonet::observation::Identifiers::default(),
 /// };
 /// let reading = |variable, value| Reading {
 ///     series: SeriesKey::new(variable, IntervalType::Instantaneous, 0),
@@ -76,8 +83,9 @@ const MSLP_ALTITUDE_MAX_M: f64 = 750.0;
 /// ```
 pub fn derive_report(report: &mut Report, station: &Station) {
     use Variable::{
-        AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Mslp, RelativeHumidity,
-        WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed, WindSpeed10m,
+        AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Humidex, Mslp,
+        RelativeHumidity, WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed,
+        WindSpeed10m,
     };
     let readings = &mut report.readings;
     winds_at_10m(readings, station, WindSpeed, WindSpeed10m);
@@ -94,6 +102,9 @@ pub fn derive_report(report: &mut Report, station: &Station) {
     });
     add(readings, HeatIndex, [AirTemperature, RelativeHumidity], |[air_c, pct]| {
         heat_index_c(air_c, pct)
+    });
+    add(readings, Humidex, [AirTemperature, DewPointTemperature], |[air_c, dew_c]| {
+        humidex(air_c, dew_c).filter(|humidex| humidex - air_c >= HUMIDEX_ABOVE)
     });
     add(readings, WindChill, [AirTemperature, WindSpeed10m], |[air_c, kmh]| {
         wind_chill_c(air_c, kmh)

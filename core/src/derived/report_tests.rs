@@ -1,10 +1,12 @@
 use super::*;
 use crate::geo::LonLat;
+use crate::observation::Identifiers;
 use crate::observation::IntervalType::{Cumulative, Max};
 use crate::observation::{BaseQuality, Quality, ReasonQuality, StationId, StationType};
 use Variable::{
-    AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Mslp, RelativeHumidity,
-    WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed, WindSpeed10m,
+    AirTemperature, BarometricPressure, DewPointTemperature, HeatIndex, Humidex, Mslp,
+    RelativeHumidity, WetBulbTemperature, WindChill, WindGust, WindGust10m, WindSpeed,
+    WindSpeed10m,
 };
 
 fn station() -> Station {
@@ -17,6 +19,7 @@ fn station() -> Station {
         coordinates: LonLat::new(-79.0, 43.0).unwrap(),
         sensor_height_m: 4.0,
         altitude_m: Some(500.0),
+        identifiers: Identifiers::default(),
     }
 }
 
@@ -72,8 +75,15 @@ fn a_warm_report_gets_everything_derivable() {
         mean(WindSpeed, 2, 10.0),
         reading(SeriesKey::new(WindGust, Max, 10), 20.0),
     ]);
-    let wanted =
-        [WindSpeed10m, WindGust10m, DewPointTemperature, WetBulbTemperature, HeatIndex, Mslp];
+    let wanted = [
+        WindSpeed10m,
+        WindGust10m,
+        DewPointTemperature,
+        WetBulbTemperature,
+        HeatIndex,
+        Humidex,
+        Mslp,
+    ];
     assert_eq!(variables(&added), wanted);
     assert_eq!(added[0].series, SeriesKey::new(WindSpeed10m, Average, 2).calculated());
     assert_eq!(Some(added[0].value), wind_at_10m(10.0, 4.0, 0.03));
@@ -81,7 +91,8 @@ fn a_warm_report_gets_everything_derivable() {
     assert_eq!(Some(added[2].value), dew_point_c(30.0, 60.0));
     assert_eq!(Some(added[3].value), wet_bulb_c(950.9654, 30.0, added[2].value));
     assert_eq!(Some(added[4].value), heat_index_c(30.0, 60.0));
-    assert_eq!((added[5].value * 1000.0).round(), 1_006_089.0);
+    assert_eq!(Some(added[5].value), humidex(30.0, added[2].value));
+    assert_eq!((added[6].value * 1000.0).round(), 1_006_089.0);
 }
 
 #[test]
@@ -129,10 +140,11 @@ fn the_quality_is_the_worst_of_the_inputs() {
             assert_eq!(variables(&added), [Mslp]);
             continue;
         }
-        assert_eq!(variables(&added), [DewPointTemperature, WetBulbTemperature, HeatIndex, Mslp]);
+        let wanted = [DewPointTemperature, WetBulbTemperature, HeatIndex, Humidex, Mslp];
+        assert_eq!(variables(&added), wanted);
         let worst = Quality::GOOD.worse(of(base));
-        assert!(added[..3].iter().all(|reading| reading.quality == worst), "{base}");
-        assert_eq!(added[3].quality, Quality::GOOD);
+        assert!(added[..4].iter().all(|reading| reading.quality == worst), "{base}");
+        assert_eq!(added[4].quality, Quality::GOOD);
     }
 }
 
@@ -211,4 +223,19 @@ fn non_finite_numbers_derive_nothing() {
         assert_eq!(report.readings.len(), readings.len(), "{bad}");
     }
     assert_eq!(derived(&[]), []);
+}
+
+#[test]
+fn a_humidex_is_there_where_canada_shows_one() {
+    let humidex = |air_c: f64, dew_c: f64| {
+        let added = derived(&[now(AirTemperature, air_c), now(DewPointTemperature, dew_c)]);
+        let found = added.into_iter().find(|reading| reading.series.variable == Humidex);
+        found.map(|reading| reading.value.round())
+    };
+    // Masterton and Richardson (1979).
+    assert_eq!(humidex(30.0, 15.0), Some(34.0));
+    assert_eq!(humidex(30.0, 25.0), Some(42.0));
+    // Less than 1 above the temperature, and below 20 °C.
+    assert_eq!(humidex(30.0, 7.0), None);
+    assert_eq!(humidex(19.9, 19.0), None);
 }

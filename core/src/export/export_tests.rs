@@ -5,6 +5,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 
 use super::*;
+use crate::observation::Identifiers;
 use crate::observation::{
     Batch, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesId, SeriesKey, Station,
 };
@@ -28,6 +29,7 @@ fn station() -> Station {
         coordinates: LonLat::new(-79.63, 43.68).unwrap(),
         sensor_height_m: 10.0,
         altitude_m: None,
+        identifiers: Identifiers::default(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::metar::sky::layer_label;
 use super::summary::Tally;
 use crate::observation::{Canonical, IntervalType, Quality, Reading, SeriesKey, Variable};
 use crate::unit::Vocabulary;
@@ -14,6 +15,8 @@ pub(super) struct Measured<'a> {
     pub interval_minutes: i32,
     /// As spelled in the feed.
     pub unit: &'a str,
+    /// Label of a bucket, such as a layer of cloud; mostly empty.
+    pub bucket: &'static str,
 }
 
 impl<'a> Measured<'a> {
@@ -23,17 +26,23 @@ impl<'a> Measured<'a> {
         interval_minutes: i32,
         unit: &'a str,
     ) -> Self {
-        Self { variable, interval_type, interval_minutes, unit }
+        Self { variable, interval_type, interval_minutes, unit, bucket: "" }
     }
 
     pub(super) const fn instantaneous(variable: Variable, unit: &'a str) -> Self {
         Self::new(variable, IntervalType::Instantaneous, 0, unit)
     }
 
+    /// A value of the layer of cloud at an index; `None` if reports have none so high.
+    pub(super) fn layer(variable: Variable, unit: &'a str, index: usize) -> Option<Self> {
+        let bucket = layer_label(index)?;
+        Some(Self { bucket, ..Self::instantaneous(variable, unit) })
+    }
+
     /// Whether a series, in any unit, is that of the value.
     pub(super) fn is_of(&self, series: &SeriesKey) -> bool {
-        (self.variable, self.interval_type, self.interval_minutes)
-            == (series.variable, series.interval_type, series.interval_minutes)
+        (self.variable, self.interval_type, self.interval_minutes, self.bucket)
+            == (series.variable, series.interval_type, series.interval_minutes, &*series.bucket)
     }
 }
 
@@ -53,12 +62,24 @@ impl<'t> Readings<'t> {
     /// Adds a value in the canonical unit of its variable, or as reported. A value that is not
     /// finite is ignored.
     pub(super) fn push(&mut self, of: Measured<'_>, value: f64, quality: Quality) {
+        self.push_in(Cow::Borrowed(of.bucket), of, value, quality);
+    }
+
+    /// The same, in the series of a bucket whose label is made of the report.
+    pub(super) fn push_in(
+        &mut self,
+        bucket: Cow<'static, str>,
+        of: Measured<'_>,
+        value: f64,
+        quality: Quality,
+    ) {
         let canonical = Canonical::of(of.variable, of.unit, Some(self.vocabulary));
         let value = canonical.apply(value);
         if !value.is_finite() {
             return;
         }
-        let mut series = SeriesKey::new(of.variable, of.interval_type, of.interval_minutes);
+        let key = SeriesKey::new(of.variable, of.interval_type, of.interval_minutes);
+        let mut series = SeriesKey { bucket, ..key };
         if !canonical.is_converted() {
             series.reported_unit = Cow::Owned(of.unit.to_owned());
             self.kept_as_reported.add(&format!("{} in {:?}", of.variable, of.unit));

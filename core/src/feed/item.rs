@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::summary::{FeedError, Summary};
 use crate::alert;
 use crate::geo::LonLat;
-use crate::observation::{Report, Station, StationId, StationType};
+use crate::observation::{Identifiers, Report, Station, StationId, StationType};
 
 /// A station as far as a file describes it.
 ///
@@ -33,6 +33,8 @@ pub struct FeedStation {
     pub sensor_height_m: Option<f64>,
     /// Exposure class, if a rule fixes it.
     pub station_type: Option<StationType>,
+    /// The ids by which others know it, as far as the file gives them.
+    pub identifiers: Identifiers,
 }
 
 impl FeedStation {
@@ -46,6 +48,7 @@ impl FeedStation {
             altitude_m: None,
             sensor_height_m: None,
             station_type: None,
+            identifiers: Identifiers::default(),
         }
     }
 
@@ -66,8 +69,15 @@ impl FeedStation {
             coordinates,
             sensor_height_m: self.sensor_height_m.unwrap_or(0.0),
             altitude_m: self.altitude_m,
+            identifiers: self.identifiers,
         }
     }
+}
+
+/// Whether an id of a feed that also has others is the location indicator of an aerodrome: four
+/// capital letters.
+pub(super) fn is_location_indicator(id: &str) -> bool {
+    id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 /// One report of a file, in the service's series and units.
@@ -78,6 +88,28 @@ pub struct FeedReport {
     /// The content of the report. Values without a verdict of the source are
     /// [`Quality::UNCHECKED`](crate::Quality::UNCHECKED).
     pub report: Report,
+    /// What the same report says of an earlier moment, such as the time of the peak wind.
+    pub earlier: Option<Report>,
+}
+
+impl FeedReport {
+    /// A report that is about one moment.
+    pub fn new(station: FeedStation, report: Report) -> Self {
+        Self { station, report, earlier: None }
+    }
+
+    /// Makes the report a correction, unless it is a later one.
+    pub(super) fn correct(&mut self, revision: u8) {
+        for report in std::iter::once(&mut self.report).chain(&mut self.earlier) {
+            report.revision = report.revision.max(revision);
+        }
+    }
+
+    /// Number of readings of both moments.
+    pub fn readings(&self) -> u64 {
+        let earlier = self.earlier.as_ref().map_or(0, |earlier| earlier.readings.len());
+        (self.report.readings.len() + earlier) as u64
+    }
 }
 
 /// What is known of a file before it is read.
@@ -127,7 +159,7 @@ impl Item {
     /// Number of readings in the report; an alert has none.
     pub fn readings(&self) -> u64 {
         match self {
-            Self::Report(report) => report.report.readings.len() as u64,
+            Self::Report(report) => report.readings(),
             Self::Alert(_) => 0,
         }
     }

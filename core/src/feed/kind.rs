@@ -5,7 +5,7 @@ use std::io::BufRead;
 use std::str::FromStr;
 
 use super::cap;
-use super::eccc::{hourly, swob};
+use super::eccc::{geomet, hourly, swob};
 use super::item::{FileContext, Item, Read, ReadAlerts};
 use super::metar::{awc_csv, awc_xml, bulletin, iem_asos};
 use super::ncei::{ghcnh, isd};
@@ -84,6 +84,8 @@ kinds! {
     AwcXml, "awc-xml", awc_xml, Reports;
     /// Canada: SWOB-ML 2.0, observations of one or more stations.
     Swob, "swob", swob, Reports;
+    /// Canada: SWOB from MSC GeoMet, GeoJSON.
+    GeometSwob, "geomet-swob", geomet, Reports;
     /// Canada: the provincial summaries of this hour and of yesterday.
     EcccHourly, "eccc-hourly", hourly, Reports;
     /// Iowa Environmental Mesonet: airport reports as a table.
@@ -128,7 +130,7 @@ impl Kind {
         let mut readings = 0;
         let mut summary = match self.reader() {
             Reader::Reports(read) => read(input, file, &mut |item| {
-                readings += item.report.readings.len() as u64;
+                readings += item.readings();
                 visit(Item::Report(item));
             }),
             Reader::Alerts(read) => read(input, &mut |alert| visit(Item::Alert(alert))),

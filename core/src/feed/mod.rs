@@ -10,6 +10,7 @@
 //! | Its `realtime2` files of a station | [`read_ndbc_realtime2`] |
 //! | Its table of stations, for their places | [`read_ndbc_stations`] |
 //! | Canada's surface observations, SWOB-ML | [`read_swob`] |
+//! | The same from MSC GeoMet (GeoJSON) | [`read_geomet_swob`] |
 //! | Canada's provincial summaries (XML) | [`read_eccc_hourly`] |
 //! | The Iowa Environmental Mesonet's tables of airport reports (CSV) | [`read_iem_asos`] |
 //! | The weather service's interface of the United States (GeoJSON) | [`read_nws_observations`] |
@@ -56,6 +57,7 @@ mod summary;
 mod text;
 
 pub use self::cap::{MAX_CAP_BYTES, read_cap};
+pub use self::eccc::geomet::read_geomet_swob;
 pub use self::eccc::hourly::{ECCC_HOURLY_NETWORK, read_eccc_hourly};
 pub use self::eccc::swob::read_swob;
 pub use self::item::{FeedReport, FeedStation, FileContext, Item};
@@ -66,7 +68,7 @@ pub use self::metar::awc_csv::read_awc_csv;
 pub use self::metar::awc_xml::read_awc_xml;
 pub use self::metar::bulletin::read_bulletins;
 pub use self::metar::iem_asos::{IEM_NETWORK, read_iem_asos};
-pub use self::metar::series::{METAR_NETWORK, metar_report, metar_station};
+pub use self::metar::series::{METAR_NETWORK, metar_peak_wind, metar_report, metar_station};
 pub use self::ncei::ghcnh::{GHCNH_NETWORK, read_ghcnh};
 pub use self::ncei::isd::{ISD_NETWORK, read_isd};
 pub use self::ndbc::{NDBC_NETWORK, read_ndbc_latest, read_ndbc_realtime2, read_ndbc_stations};

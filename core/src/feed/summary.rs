@@ -179,8 +179,8 @@ pub struct Summary {
     pub kept_as_reported: Tally,
     /// Values without a variable in the service, by the feed's name for them.
     pub without_variable: Tally,
-    /// Values that make no sense, by the feed's name for them. The
-    /// report was read without them.
+    /// Values that make no sense, by the feed's name for them. The report was read without them.
+    /// Groups of METAR reports are counted together, as "METAR groups".
     pub unread_values: Tally,
 }
 
@@ -215,7 +215,10 @@ impl Tally {
         self.add_many(name, 1);
     }
 
-    fn add_many(&mut self, name: &str, count: u64) {
+    pub(super) fn add_many(&mut self, name: &str, count: u64) {
+        if count == 0 {
+            return;
+        }
         if let Some(known) = self.counts.get_mut(name) {
             *known += count;
         } else if self.counts.len() < MAX_TALLY_NAMES {
@@ -255,7 +258,16 @@ pub const MAX_REFUSALS: usize = 100;
 /// Length of the excerpt that a refusal keeps.
 const EXCERPT_BYTES: usize = 60;
 
+/// Name under which the groups of METAR reports that cannot be read are counted.
+const METAR_GROUPS: &str = "METAR groups";
+
 impl Summary {
+    /// Counts a report that was returned, and its groups that could not be read.
+    pub(super) fn read_metar(&mut self, unread_groups: u16) {
+        self.read += 1;
+        self.unread_values.add_many(METAR_GROUPS, u64::from(unread_groups));
+    }
+
     pub(super) fn refuse(&mut self, place: FilePlace, text: &[u8], reason: RefusalReason) {
         self.refused += 1;
         if self.refusals.len() < MAX_REFUSALS {

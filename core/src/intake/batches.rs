@@ -173,7 +173,7 @@ impl FileBatches {
         let file = FileContext { known: &|id| places.borrow().get(id, table), ..*file };
         let mut take = |item: Item| {
             sink.admit(&item)?;
-            let FeedReport { station, mut report } = match item {
+            let FeedReport { station, mut report, earlier } = match item {
                 Item::Report(report) => report,
                 Item::Alert(alert) => return pending.push_alert(alert, sink),
             };
@@ -189,6 +189,10 @@ impl FileBatches {
             };
             pending.batch.stations.extend(changed.cloned());
             report.readings.retain(|reading| reading.value.is_finite());
+            if let Some(mut earlier) = earlier {
+                earlier.readings.retain(|reading| reading.value.is_finite());
+                pending.push(earlier, sink)?;
+            }
             pending.push(report, sink)
         };
         let mut visit = |item: Item| {

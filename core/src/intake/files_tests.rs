@@ -156,8 +156,8 @@ fn a_file_of_no_known_kind_is_refused_with_those_that_are_known() {
     assert_eq!(Error::from(error).kind(), ErrorKind::Unsupported);
     // A given kind is not questioned.
     let file = FeedFile { kind: Some(Kind::MetarBulletin), ..file };
-    let receipt = read(&MemoryStore::default(), &b"Dear reader"[..], &file).unwrap();
-    assert_eq!(receipt.readings, Receipt::default());
+    let error = read(&MemoryStore::default(), &b"Dear reader"[..], &file).unwrap_err();
+    assert!(error.to_string().starts_with("no METAR or SPECI report that can be read"), "{error}");
 }
 
 /// A store that takes a number of batches and then refuses.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geo::LonLat;
+use crate::observation::Identifiers;
 use crate::observation::{
     BaseQuality, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesId, SeriesKey,
     StationType, Variable,
@@ -27,6 +28,7 @@ pub(super) fn station(place: usize) -> Station {
         coordinates: LonLat::new(-100.0 + 0.15 * place as f64, 45.5).unwrap(),
         sensor_height_m: 10.0,
         altitude_m: Some(200.0),
+        identifiers: Identifiers::default(),
     }
 }
 
@@ -330,4 +332,24 @@ fn times_at_the_ends_of_the_calendar_do_not_overflow() {
         let reports = vec![Report { ts_ms, ..air(0, 0, 20.0) }];
         intake.take_in(&store, Batch { stations: stations(), reports }).unwrap();
     }
+}
+
+/// The dew point of 22.4 °C and 52 % was served as 12.077931421231028.
+#[test]
+fn calculated_values_have_the_resolution_of_reports_and_reported_ones_stay() {
+    let (intake, store) = intake();
+    let exact = [(Variable::AirTemperature, 28.123), (Variable::DewPointTemperature, 18.456)];
+    let dry = [(Variable::AirTemperature, 22.4), (Variable::RelativeHumidity, 52.0)];
+    let reports = vec![report(0, 0, 0, &exact), report(1, 0, 0, &dry)];
+    intake.take_in(&store, Batch { stations: stations(), reports }).unwrap();
+    let value = |place: usize, key: SeriesKey| {
+        let reading = &held(&store)[&(station(place).id, key.id(), NOON_MS)];
+        f64::from_bits(reading.1).to_string()
+    };
+    assert_eq!(value(0, key(Variable::AirTemperature)), "28.123");
+    assert_eq!(value(0, key(Variable::RelativeHumidity).calculated()), "56");
+    // From the exact inputs, as the functions give it, and rounded once.
+    let expected = crate::derived::humidex(28.123, 18.456).unwrap();
+    assert_eq!(value(0, key(Variable::Humidex).calculated()), format!("{expected:.1}"));
+    assert_eq!(value(1, key(Variable::DewPointTemperature).calculated()), "12.1");
 }

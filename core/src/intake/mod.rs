@@ -18,7 +18,7 @@ mod station;
 use std::collections::HashMap;
 
 use crate::check::Checker;
-use crate::derived::derive_report;
+use crate::derived::{derive_report, to_reported_resolution};
 use crate::observation::{Batch, Station, StationId};
 use crate::store::{Directory, Reader, Receipt, Store, StoreError, Verdicts};
 use crate::time::DAY_MS;
@@ -91,7 +91,8 @@ impl Intake {
         &self.checker
     }
 
-    /// Derives what the reports allow, stores the batch, and checks every reading whose verdict may
+    /// Derives what the reports allow, rounds calculated values by [`to_reported_resolution`] (after
+    /// everything is derived, so that no rounded value is an input), stores the batch, and checks every reading whose verdict may
     /// have changed, at its stations and at nearby ones.
     ///
     /// # Errors
@@ -104,6 +105,10 @@ impl Intake {
             let known = || directory.get(report.station).map(|record| &record.station);
             if let Some(station) = fresh.get(&report.station).copied().or_else(known) {
                 derive_report(report, station);
+            }
+            let calculated = report.readings.iter_mut().filter(|one| one.series.calculated);
+            for reading in calculated {
+                reading.value = to_reported_resolution(reading.series.variable, reading.value);
             }
         }
         let touched = self.touched(&batch);

@@ -76,6 +76,7 @@ impl NearbyCache {
 mod tests {
     use super::*;
     use crate::geo::LonLat;
+    use crate::observation::Identifiers;
     use crate::observation::{Batch, Station, StationId};
     use crate::store::{MemoryStore, Reader, Store, unjudged};
 
@@ -94,6 +95,7 @@ mod tests {
                 coordinates: LonLat::new(degrees * angle.sin(), degrees * angle.cos()).unwrap(),
                 sensor_height_m: 10.0,
                 altitude_m: None,
+                identifiers: Identifiers::default(),
             }
         };
         let store = MemoryStore::default();

@@ -118,7 +118,8 @@ impl Met {
         ) {
             station.station_type = said.station_type;
         }
-        changed
+        // An id, once given, stays true: an old one may still be searched for.
+        station.identifiers.add_all(&said.identifiers) || changed
     }
 }
 

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | What is measured, in one canonical unit | [`Variable`], [`to_canonical`], [`Canonical`] |
 //! | How it is measured: a series | [`SeriesKey`], [`IntervalType`], [`SeriesFilter`] |
-//! | Where | [`Station`], [`StationId`] |
+//! | Where | [`Station`], [`StationId`], [`Identifiers`] |
 //! | What came in | [`Reading`], [`Report`], [`Batch`] |
 //! | How good it is | [`Quality`], [`worst`], [`distinct_worst_first`] |
 //! | What a network's own flags mean | [`Crosswalk`], [`MADIS`], [`QARTOD`] |
@@ -12,6 +12,7 @@
 mod canonical;
 mod crosswalk;
 mod filter;
+mod identifier;
 mod quality;
 mod report;
 mod series;
@@ -23,6 +24,7 @@ pub use self::crosswalk::{
     BUFR_033020, Crosswalk, GHCNH_CHECKS, ISD, MADIS, QARTOD, SWOB_QA_SUMMARY,
 };
 pub use self::filter::SeriesFilter;
+pub use self::identifier::{IdScheme, Identifiers};
 pub use self::quality::{
     BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_codes_worst_first,
     distinct_worst_first, worst, worst_code,

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use uuid::Uuid;
 
 use crate::geo::LonLat;
+use crate::observation::{IdScheme, Identifiers};
 
 /// Id of a station: a UUID v5 of its network and its native id there. It survives restarts and
 /// re-imports, and is the same on every server.
@@ -103,6 +104,40 @@ pub struct Station {
     pub sensor_height_m: f64,
     /// Altitude of the station above mean sea level in metres, if known.
     pub altitude_m: Option<f64>,
+    /// The ids by which others know it, as its reports give them.
+    pub identifiers: Identifiers,
+}
+
+impl Station {
+    /// Returns the station's ids of all schemes, its native id among them as the provider's.
+    pub fn all_identifiers(&self) -> Identifiers {
+        self.identifiers.clone().with(IdScheme::Provider, &self.native_id)
+    }
+
+    /// Returns a newer description of the station with the ids of both: no description takes an id
+    /// away.
+    #[cfg(feature = "store")]
+    pub(crate) fn described_as(&self, newer: &Self) -> Self {
+        let mut station = newer.clone();
+        station.identifiers.add_all(&self.identifiers);
+        station
+    }
+
+    /// Whether a text occurs in the name or in an id, ignoring case.
+    ///
+    /// ```
+    /// use mesonet::{LonLat, feed::metar_station};
+    /// let toronto = metar_station("CYYZ", Some("Toronto Pearson"), LonLat::new(-79.6, 43.7)?, None);
+    /// assert!(toronto.matches("cyyz") && toronto.matches("PEARS") && !toronto.matches("montreal"));
+    /// # Ok::<(), mesonet::geo::GeoError>(())
+    /// ```
+    pub fn matches(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        let holds = |of: &str| of.to_lowercase().contains(&text);
+        holds(&self.name)
+            || holds(&self.native_id)
+            || self.identifiers.iter().any(|(_, id)| holds(id))
+    }
 }
 
 #[cfg(test)]

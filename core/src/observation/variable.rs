@@ -75,6 +75,24 @@ variables! {
     CumulativeGlobalSolarRadiation, "cumulativeGlobalSolarRadiation", KilojoulePerSquareMetre, "Cumulative global solar radiation", false;
     UvIndex, "uvIndex", One, "UV index", false;
     FireWeatherIndex, "fireWeatherIndex", One, "Fire weather index", false;
+    // Additions to the interface's table.
+    Humidex, "humidex", One, "Humidex", false;
+    MaxWindDirection, "maxWindDirection", Degree, "Direction of the maximum wind", false;
+    WavePeriodAverage, "wavePeriodAverage", Second, "Average wave period", false;
+    WavePeriodPeak, "wavePeriodPeak", Second, "Peak wave period", false;
+    Tide, "tide", Metre, "Tide", false;
+    SnowWaterEquivalent, "snowWaterEquivalent", Millimetre, "Water equivalent of the snow on the ground", false;
+    PrecipitationGaugeWeight, "precipitationGaugeWeight", KilogramPerSquareMetre, "Content of the precipitation gauge", false;
+    PrecipitationSinceReset, "precipitationSinceReset", Millimetre, "Precipitation since the gauge was reset", false;
+    PhotosyntheticRadiation, "photosyntheticRadiation", MicromolePerSquareMetreSecond, "Photosynthetically active radiation", false;
+    AltimeterSetting, "altimeterSetting", Hectopascal, "Altimeter setting", false;
+    PressureTendency, "pressureTendency", Hectopascal, "Pressure tendency", false;
+    PressureTendencyCharacter, "pressureTendencyCharacter", One, "Character of the pressure tendency", false;
+    CloudCover, "cloudCover", Okta, "Cloud cover", false;
+    CloudBaseHeight, "cloudBaseHeight", Metre, "Cloud base height", false;
+    PeakWindSpeed, "peakWindSpeed", KilometrePerHour, "Peak wind speed", false;
+    PeakWindDirection, "peakWindDirection", Degree, "Peak wind direction", false;
+    IceAccretion, "iceAccretion", Millimetre, "Ice accretion", false;
 }
 
 /// The error for an unknown variable name.
@@ -167,7 +185,7 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_parse_back() {
-        assert_eq!(Variable::ALL.len(), 33);
+        assert_eq!(Variable::ALL.len(), 50);
         for &variable in Variable::ALL {
             assert_eq!(variable.name().parse(), Ok(variable));
         }

@@ -1,5 +1,6 @@
 //! What the map needs from stations: markers and details.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::observation::{BaseQuality, StationId, Variable, distinct_worst_first};
@@ -36,6 +37,9 @@ pub struct StationDetail {
     /// The distinct base qualities of the latest reading of each series of a map variable over the
     /// last [`QUALITIES_SPAN_MS`], worst first; empty where there was none.
     pub qualities: Vec<BaseQuality>,
+    /// Whether another station of its network has the same name. The name is then shown with the
+    /// native id, as `NAME (id)`: a name is to be unique within a network.
+    pub shares_name: bool,
 }
 
 /// The details of all stations on record, by ascending id, as of an instant.
@@ -44,7 +48,19 @@ pub struct StationDetail {
 /// If the store cannot read.
 pub fn details(store: &dyn Reader, now_ms: i64) -> Result<Vec<StationDetail>, StoreError> {
     let directory = store.directory()?;
-    details_of(store, &directory.stations, now_ms)
+    let mut details = details_of(store, &directory.stations, now_ms)?;
+    let mut names: HashMap<(&str, &str), u32> = HashMap::with_capacity(details.len());
+    for record in &directory.stations {
+        *names.entry(network_and_name(record)).or_default() += 1;
+    }
+    for detail in &mut details {
+        detail.shares_name = names.get(&network_and_name(&detail.record)) > Some(&1);
+    }
+    Ok(details)
+}
+
+fn network_and_name(record: &StationRecord) -> (&str, &str) {
+    (&record.station.network, &record.station.name)
 }
 
 /// The details of one station, or `None` if there is no station with that id.
@@ -60,7 +76,13 @@ pub fn detail(
     let Ok(at) = directory.stations.binary_search_by_key(&id, |record| record.station.id) else {
         return Ok(None);
     };
-    Ok(details_of(store, &directory.stations[at..=at], now_ms)?.pop())
+    let mut detail = details_of(store, &directory.stations[at..=at], now_ms)?.pop();
+    if let Some(detail) = &mut detail {
+        let own = network_and_name(&detail.record);
+        let same = directory.stations.iter().filter(|record| network_and_name(record) == own);
+        detail.shares_name = same.count() > 1;
+    }
+    Ok(detail)
 }
 
 fn details_of(
@@ -70,7 +92,11 @@ fn details_of(
 ) -> Result<Vec<StationDetail>, StoreError> {
     let mut details: Vec<StationDetail> = records
         .iter()
-        .map(|record| StationDetail { record: Arc::clone(record), qualities: Vec::new() })
+        .map(|record| StationDetail {
+            record: Arc::clone(record),
+            qualities: Vec::new(),
+            shares_name: false,
+        })
         .collect();
     let stations: Vec<StationId> = records.iter().map(|record| record.station.id).collect();
     let variables: Vec<Variable> = Variable::map_variables().collect();
@@ -88,12 +114,16 @@ fn details_of(
 /// The wire shapes of the interface.
 #[cfg(feature = "serde")]
 mod wire {
+    use std::borrow::Cow;
+
     use serde::Serialize;
     use serde::ser::Serializer;
 
     use super::BaseQuality;
     use crate::geo::LonLat;
-    use crate::observation::{IntervalType, SeriesId, StationId, StationType};
+    use crate::observation::{
+        IdScheme, Identifiers, IntervalType, SeriesId, StationId, StationType,
+    };
     use crate::query::StationDetail;
     use crate::store::{StationRecord, StationSeries};
     use crate::time::Iso8601;
@@ -102,7 +132,7 @@ mod wire {
     #[serde(rename_all = "camelCase")]
     struct Detail<'a> {
         network: &'a str,
-        name: &'a str,
+        name: Cow<'a, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         station_type: Option<StationType>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,6 +143,8 @@ mod wire {
         update_time: Option<Iso8601>,
         types: Vec<ObservationType<'a>>,
         qualities: &'a [BaseQuality],
+        /// An addition to the interface: the ids by scheme.
+        identifiers: Ids,
     }
 
     #[derive(Serialize)]
@@ -127,6 +159,20 @@ mod wire {
         interval_type: IntervalType,
         interval_minutes: i32,
         first_appearance: Iso8601,
+    }
+
+    /// The ids of a station as an object: for each scheme, a list.
+    struct Ids(Identifiers);
+
+    impl Serialize for Ids {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let all: Vec<(IdScheme, &str)> = self.0.iter().collect();
+            let of_schemes = all.chunk_by(|one, next| one.0 == next.0).map(|of_scheme| {
+                let ids: Vec<&str> = of_scheme.iter().map(|&(_, id)| id).collect();
+                (of_scheme[0].0.name(), ids)
+            });
+            serializer.collect_map(of_schemes)
+        }
     }
 
     impl<'a> From<&'a StationSeries> for ObservationType<'a> {
@@ -151,7 +197,11 @@ mod wire {
             let StationRecord { station, update_time_ms, present_weather, series } = &*self.record;
             let detail = Detail {
                 network: &station.network,
-                name: &station.name,
+                name: if self.shares_name {
+                    Cow::Owned(format!("{} ({})", station.name, station.native_id))
+                } else {
+                    Cow::Borrowed(&station.name)
+                },
                 station_type: station.station_type,
                 present_weather: present_weather.as_deref(),
                 coordinates: station.coordinates,
@@ -159,6 +209,7 @@ mod wire {
                 update_time: update_time_ms.map(Iso8601),
                 types: series.iter().map(ObservationType::from).collect(),
                 qualities: &self.qualities,
+                identifiers: Ids(station.all_identifiers()),
             };
             detail.serialize(serializer)
         }

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geo::LonLat;
+use crate::observation::Identifiers;
 use crate::observation::{Batch, IntervalType, Reading, Report, SeriesKey, Station};
 use crate::query::CURRENT_AGE_MS;
 use crate::store::{MemoryStore, Store, unjudged};
@@ -20,6 +21,7 @@ fn station(native_id: &str, lon: f64, lat: f64) -> Station {
         coordinates: LonLat::new(lon, lat).unwrap(),
         sensor_height_m: 0.0,
         altitude_m: None,
+        identifiers: Identifiers::default(),
     }
 }
 

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geo::LonLat;
+use crate::observation::Identifiers;
 use crate::observation::{Batch, IntervalType, Quality, Reading, Report, SeriesKey, Station};
 use crate::store::{MemoryStore, Store, unjudged};
 
@@ -51,6 +52,7 @@ fn store(readings: &[(i64, i32)]) -> MemoryStore {
         coordinates: LonLat::new(0.0, 0.0).unwrap(),
         sensor_height_m: 10.0,
         altitude_m: None,
+        identifiers: Identifiers::default(),
     };
     let reports = readings.iter().map(|&(ts_ms, minutes)| Report {
         station: id,

@@ -1,5 +1,6 @@
 use super::*;
 use crate::geo::LonLat;
+use crate::observation::Identifiers;
 use crate::observation::{
     BaseQuality, Batch, IntervalType, Reading, Report, SeriesKey, Station, Variable,
 };
@@ -23,6 +24,7 @@ fn store(readings: &[(i64, SeriesKey)]) -> (MemoryStore, StationId) {
         coordinates: LonLat::new(0.0, 0.0).unwrap(),
         sensor_height_m: 10.0,
         altitude_m: None,
+        identifiers: Identifiers::default(),
     };
     let reports = readings.iter().map(|(ts_ms, series)| Report {
         station: id,

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::geo::LonLat;
 use crate::observation::{BaseQuality, IntervalType, Reading, ReasonQuality, Report, SeriesKey};
+use crate::observation::{IdScheme, Identifiers};
 
 fn station(native_id: &str) -> Station {
     Station {
@@ -16,6 +17,7 @@ fn station(native_id: &str) -> Station {
         coordinates: LonLat::new(-100.0, 50.0).unwrap(),
         sensor_height_m: 0.0,
         altitude_m: None,
+        identifiers: Identifiers::default(),
     }
 }
 
@@ -103,6 +105,27 @@ fn an_invalid_batch_is_refused_entirely(store: &dyn Store) {
     );
     assert_eq!(store.directory().unwrap().stations.len(), 0);
     assert_eq!(held(store), []);
+}
+
+fn no_description_takes_an_identifier_away(store: &dyn Store) {
+    let described = |ids: &[(IdScheme, &str)]| {
+        let mut identifiers = Identifiers::default();
+        for &(scheme, id) in ids {
+            identifiers.add(scheme, id);
+        }
+        Batch { stations: vec![Station { identifiers, ..station("A") }], reports: vec![] }
+    };
+    let (icao, wmo) = ((IdScheme::Icao, "CYYZ"), (IdScheme::Wmo, "71624"));
+    for ids in [&[icao][..], &[], &[wmo], &[]] {
+        store.append(&described(ids), &mut unjudged).unwrap();
+    }
+    // A description that says less than is known is not news.
+    let generation = store.directory().unwrap().generation;
+    store.append(&described(&[icao]), &mut unjudged).unwrap();
+    let directory = store.directory().unwrap();
+    let record = directory.get(StationId::new("TEST", "A")).unwrap();
+    assert_eq!(record.station.identifiers.iter().collect::<Vec<_>>(), [icao, wmo]);
+    assert_eq!(directory.generation, generation);
 }
 
 fn the_window_holds_both_its_ends(store: &dyn Store) {
@@ -364,6 +387,7 @@ macro_rules! conformance {
             the_window_holds_both_its_ends,
             two_series_with_one_id_are_never_mixed,
             data_already_on_record_changes_nothing,
+            no_description_takes_an_identifier_away,
             weather_is_from_the_most_recent_report_that_has_any,
         );
     };

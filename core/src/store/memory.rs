@@ -27,6 +27,7 @@ use crate::observation::{
 ///     coordinates: LonLat::new(-79.63, 43.68)?,
 ///     sensor_height_m: 10.0,
 ///     altitude_m: Some(173.0),
+///     identifiers: mesonet::observation::Identifiers::default(),
 /// };
 /// let reading = Reading {
 ///     series: SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
@@ -245,13 +246,14 @@ impl Record {
             return;
         };
         let data = &mut self.stations[place];
-        if data.record.station == *station {
+        let station = data.record.station.described_as(station);
+        if data.record.station == station {
             return;
         }
         before.note(place, data);
         let moved = data.record.station.coordinates != station.coordinates;
         self.places_generation += u64::from(moved);
-        Arc::make_mut(&mut data.record).station = station.clone();
+        Arc::make_mut(&mut data.record).station = station;
     }
 
     fn put_report(&mut self, report: &Report, before: &mut Before, receipt: &mut Receipt) {

@@ -40,6 +40,9 @@ pub enum Dimension {
     Ratio,
     ElectricCharge,
     Capacitance,
+    Time,
+    /// Photons in moles per area and time.
+    PhotonFlux,
 }
 
 impl Dimension {
@@ -59,6 +62,8 @@ impl Dimension {
             Self::Ratio => "ratio",
             Self::ElectricCharge => "electric charge",
             Self::Capacitance => "capacitance",
+            Self::Time => "time",
+            Self::PhotonFlux => "photon flux",
         }
     }
 
@@ -78,6 +83,8 @@ impl Dimension {
             Self::Ratio => "1",
             Self::ElectricCharge => "C",
             Self::Capacitance => "F",
+            Self::Time => "s",
+            Self::PhotonFlux => "mol/(m²·s)",
         }
     }
 }
@@ -195,6 +202,8 @@ units! {
     Okta, "okta", "eighth of the sky", Ratio, 1/8, 0.0, "C-6, 310";
     Coulomb, "C", "coulomb", ElectricCharge, 1/1, 0.0, "SI, table 4";
     Farad, "F", "farad", Capacitance, 1/1, 0.0, "SI, table 4";
+    Second, "s", "second", Time, 1/1, 0.0, "SI, 2.3.1";
+    MicromolePerSquareMetreSecond, "µmol/(m²·s)", "micromole per square metre and second", PhotonFlux, 1/1000000, 0.0, "SI";
 }
 
 impl Unit {

@@ -63,6 +63,7 @@ pub(super) const WORDS: &[(Unit, &[&str])] = &[
     (Percent, &["percent", "per cent", "pct"]),
     (PerMille, &["per mille"]),
     (Okta, &["oktas"]),
+    (Second, &["second", "seconds"]),
 ];
 
 /// The texts of each vocabulary, as it writes them. The symbol of each unit is also plain.
@@ -263,4 +264,12 @@ pub(super) const TABLE: &[(Unit, Vocabulary, &[&str])] = &[
     (Farad, Wmo, &["F"]),
     (Farad, Ucum, &["F"]),
     (Farad, Cf, &["F", "farad"]),
+    (Second, Swob, &["s"]),
+    (Second, Wmo, &["s"]),
+    (Second, Ucum, &["s"]),
+    (Second, Cf, &["s", "sec", "second", "seconds"]),
+    (Second, Plain, &["sec"]),
+    (MicromolePerSquareMetreSecond, Swob, &["µmol/m²s"]),
+    (MicromolePerSquareMetreSecond, Ucum, &["umol/m2/s", "umol.m-2.s-1"]),
+    (MicromolePerSquareMetreSecond, Cf, &["umol m-2 s-1", "µmol m-2 s-1"]),
 ];

@@ -163,6 +163,19 @@ fn a_file_that_is_damaged_or_unknown_is_named_and_keeps_no_other_from_being_read
 }
 
 #[test]
+fn a_file_of_bulletins_that_holds_no_report_is_a_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let letter = folder.path().join("letter.txt");
+    std::fs::write(&letter, "Dear reader,\nno report today.\n").unwrap();
+    let feed = Some(feed::Kind::MetarBulletin);
+    let options = Options { feed, ..Options::at(NOW_MS) };
+    let summary = read(&MemoryStore::default(), options, &[letter]);
+    assert!(!summary.is_whole(), "the command exits with 1");
+    let error = &summary.faults.first[0].error;
+    assert!(error.starts_with("no METAR or SPECI report that can be read, in 2 lines"), "{error}");
+}
+
+#[test]
 fn reports_without_a_place_and_of_the_future_are_left_out_and_counted_by_station() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sa_20240803.txt");

@@ -39,15 +39,38 @@ async fn map_details(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let details = state.snapshots.details();
-    let Some(window_ms) = query.read("window", parse_window)? else {
+    let window_ms = query.read("window", parse_window)?;
+    let search = query.one("search")?.map(searched).transpose()?;
+    if window_ms.is_none() && search.is_none() {
         return Ok(said(Ok(details.snapshot.answer(&headers)), details.damaged));
-    };
-    let oldest_ms = state.clock.now_ms().saturating_sub(window_ms);
+    }
+    let oldest_ms = window_ms.map(|window_ms| state.clock.now_ms().saturating_sub(window_ms));
     let encoding = Accepted::of(&headers).fastest();
     let damaged = details.damaged;
     let cost = Cost { bytes: details.snapshot.identity().len(), ..Cost::LIGHT };
-    let answer = move |_: &State| json_bytes(encoding, &details.since(oldest_ms));
+    let answer = move |_: &State| {
+        let body = details.of(|record| {
+            oldest_ms.is_none_or(|oldest_ms| record.update_time_ms >= Some(oldest_ms))
+                && search.as_deref().is_none_or(|text| record.station.matches(text))
+        });
+        json_bytes(encoding, &body)
+    };
     Ok(said(state.answer(party, cost, answer).await, damaged))
+}
+
+/// The longest text that is searched for; the longest name of a real station has 60 characters.
+const MAX_SEARCH: usize = 100;
+
+/// The text that is searched for in names and ids.
+fn searched(text: &str) -> Result<String, ApiError> {
+    let text = text.trim();
+    if (1..=MAX_SEARCH).contains(&text.chars().count()) {
+        return Ok(text.to_owned());
+    }
+    Err(ApiError::BadRequest(format!(
+        "search must have 1 to {MAX_SEARCH} characters; it has {}",
+        text.chars().count()
+    )))
 }
 
 /// A path without a UUID names no station, so it is a 404 like any other unknown id.

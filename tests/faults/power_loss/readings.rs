@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use mesonet::observation::Identifiers;
 use mesonet::observation::{QualityCode, SeriesId};
 use mesonet::store::{
     EmbeddedOptions, Maintenance, Selection, StationRecord, StoreError, Verdicts,
@@ -57,6 +58,7 @@ fn station(place: u64) -> Station {
         coordinates: LonLat::new(-100.0 + place as f64, 45.5).unwrap(),
         sensor_height_m: 0.0,
         altitude_m: None,
+        identifiers: Identifiers::default(),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, excerpt};
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Cumulative, Instantaneous, Max, Min, Unknown};
-use crate::observation::{Quality, Report, Variable};
+use crate::observation::{IdScheme, Identifiers, Quality, Report, Variable};
 use crate::time::{DAY_MS, HOUR_MS, parse_instant};
 use crate::unit::Vocabulary;
 
@@ -28,7 +28,7 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.1";
 /// | Element, this hour | Series |
 /// | --- | --- |
 /// | `air_temperature`, `dew_point`, `relative_humidity` | airTemperature, dewPointTemperature, relativeHumidity Instantaneous |
-/// | `mean_sea_level` (kPa), `horizontal_visibility` | mslp, visibility Instantaneous |
+/// | `mean_sea_level` (kPa), `horizontal_visibility`, `humidex` | mslp, visibility, humidex Instantaneous |
 /// | `wind_speed`, `wind_gust_speed`, `wind_direction` (N, NNE, …) | windSpeed, windGust, windDirection, of Unknown interval |
 /// | `present_weather` | present weather, in the words and the language of the file |
 ///
@@ -48,8 +48,8 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.1";
 ///   be of the day before, and its reports are refused.
 /// - A trace of precipitation is 0. North is 360; a calm has no direction.
 /// - The first observation of a file, hot and cold spots, belongs to no station and is skipped.
-///   Records, tendencies, cloud cover, wind chill and humidex are counted as values without a
-///   variable, and so is the direction of yesterday's gust.
+///   Records, tendencies, cloud cover and wind chill, which has no unit there, are counted as values
+///   without a variable, and so is the direction of yesterday's gust.
 /// - Today's summary (extremes since 06 UTC) is refused: its interval grows during the day.
 ///
 /// Values are not checked: the feed gives no verdicts.
@@ -124,7 +124,7 @@ pub fn read_eccc_hourly(
             readings: readings.into_readings(),
         };
         summary.read += 1;
-        visit(FeedReport { station, report });
+        visit(FeedReport::new(station, report));
         Ok(())
     })
 }
@@ -161,6 +161,7 @@ impl Period {
                 "relative_humidity" => now(Variable::RelativeHumidity),
                 "mean_sea_level" => now(Variable::Mslp),
                 "horizontal_visibility" => now(Variable::Visibility),
+                "humidex" => now(Variable::Humidex),
                 "wind_speed" => wind(Variable::WindSpeed),
                 "wind_gust_speed" => wind(Variable::WindGust),
                 "wind_direction" => wind(Variable::WindDirection),
@@ -206,12 +207,23 @@ fn compass_degrees(point: &str) -> Option<f64> {
 fn station(observation: &PointObservation) -> Result<FeedStation, RefusalReason> {
     let native_id = observation.required("climate_station_number")?;
     let number = |name| observation.identification(name).and_then(|element| element.number());
+    let mut identifiers = Identifiers::default();
+    for (name, scheme) in [
+        ("climate_station_number", IdScheme::Climate),
+        ("transport_canada_id", IdScheme::TransportCanada),
+        ("wmo_station_number", IdScheme::Wmo),
+    ] {
+        if let Some(id) = observation.identification(name) {
+            identifiers.add(scheme, id.value);
+        }
+    }
     Ok(FeedStation {
         name: observation.identification("station_name").map(|name| name.value.to_owned()),
         // A place that is missing or off the globe is ignored; the report is valid without it.
         place: number("longitude")
             .zip(number("latitude"))
             .and_then(|(lon, lat)| LonLat::new(lon, lat).ok()),
+        identifiers,
         ..FeedStation::new(ECCC_HOURLY_NETWORK, native_id)
     })
 }

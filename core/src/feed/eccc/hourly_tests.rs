@@ -78,10 +78,11 @@ fn invalid_values_are_counted() {
         <element name=\"humidex\" uom=\"unitless\" value=\"31\"/>";
     let (all, summary) =
         read_all(&document("wxo_dd_hour_summary", "2016-06-16T23:45:00.000Z", elements));
-    assert_eq!(all[0].report.readings.len(), 1);
-    assert_eq!(all[0].report.readings[0].value, 5.7);
+    let values: Vec<_> = all[0].report.readings.iter().map(|one| one.value).collect();
+    assert_eq!(values, [5.7, 31.0]);
+    assert_eq!(all[0].report.readings[1].series.variable, Variable::Humidex);
     assert_eq!(all[0].report.present_weather, None);
     assert_eq!(summary.unread_values.iter().collect::<Vec<_>>(), [("air_temperature", 1)]);
     let left: Vec<_> = summary.without_variable.iter().collect();
-    assert_eq!(left, [("dew_point", 1), ("humidex", 1)]);
+    assert_eq!(left, [("dew_point", 1)]);
 }

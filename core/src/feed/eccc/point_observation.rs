@@ -68,6 +68,40 @@ impl PointObservation {
         }
     }
 
+    /// An observation in another notation, to be filled.
+    pub(super) fn of_dataset(name: &str) -> Self {
+        let mut observation = Self::new();
+        observation.dataset = observation.push_text(name);
+        observation
+    }
+
+    /// Adds an identification element.
+    pub(super) fn identify(&mut self, name: &str, unit: &str, value: &str) {
+        let ranges = self.ranges(name, unit, value, "");
+        self.add(Section::Identification, ranges);
+    }
+
+    /// Adds an element with the value of its `qa_summary`.
+    pub(super) fn measure(&mut self, name: &str, unit: &str, value: &str, qa_summary: &str) {
+        let ranges = self.ranges(name, unit, value, qa_summary);
+        self.add(Section::Elements, ranges);
+    }
+
+    /// The observation, if it was not too large.
+    pub(super) fn whole(self) -> Result<Self, RefusalReason> {
+        if let Some(reason) = self.too_large { Err(reason) } else { Ok(self) }
+    }
+
+    fn ranges(&mut self, name: &str, unit: &str, value: &str, qa_summary: &str) -> ElementRanges {
+        ElementRanges {
+            name: self.push_text(name),
+            unit: self.push_text(unit),
+            value: self.push_text(value),
+            qa_summary: self.push_text(qa_summary),
+            ..ElementRanges::default()
+        }
+    }
+
     fn clear(&mut self) {
         self.text.clear();
         self.dataset = 0..0;
@@ -129,15 +163,19 @@ impl PointObservation {
             "code-type" => ranges.code_type = self.push_text(&value),
             _ => {}
         })?;
+        self.add(section, ranges);
+        Ok(())
+    }
+
+    fn add(&mut self, section: Section, ranges: ElementRanges) {
         if self.identification.len() + self.elements.len() == MAX_ELEMENTS {
             self.too_large = Some(RefusalReason::TooManyElements { limit: MAX_ELEMENTS });
-            return Ok(());
+            return;
         }
         match section {
             Section::Identification => self.identification.push(ranges),
             Section::Elements => self.elements.push(ranges),
         }
-        Ok(())
     }
 
     /// Adds a qualifier to the element before it.

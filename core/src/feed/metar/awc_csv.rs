@@ -19,12 +19,15 @@ use crate::time::parse_instant;
 /// `raw_text` and `observation_time` suffices. The reports are decoded from `raw_text`; the
 /// decoded columns of the table are ignored. One record is one line: no export breaks one.
 ///
+/// The time of a report is that of the column, which also stands in for one that the text lacks or
+/// of which it has only hour and minute.
+///
 /// Columns: `raw_text` and `observation_time` (ISO 8601) are required; `station_id`, `latitude`,
 /// `longitude` (degrees), `elevation_m` and `metar_type` are read if present.
 ///
 /// # Errors
 /// If the source fails or there is no header. A row that cannot be read is counted and listed in
-/// the summary.
+/// the summary; so are the groups of a report that cannot be read.
 ///
 /// ```
 /// use mesonet::feed::read_awc_csv;
@@ -59,7 +62,7 @@ pub fn read_awc_csv(
         let place = FilePlace::Line(line.number);
         let outcome = row.split(line).and_then(|()| columns.visit(&row, &mut visit));
         match outcome {
-            Ok(()) => summary.read += 1,
+            Ok(unread_groups) => summary.read_metar(unread_groups),
             Err(reason) => summary.refuse(place, line.bytes, reason),
         }
     }
@@ -104,11 +107,12 @@ impl Columns {
         &self,
         row: &CsvRow,
         visit: &mut impl FnMut(MetarItem<'_>),
-    ) -> Result<(), RefusalReason> {
+    ) -> Result<u16, RefusalReason> {
         let text =
             |column| std::str::from_utf8(row.field(column)).map_err(|_| RefusalReason::NotText);
         let raw_text = text(Some(self.raw_text))?;
-        let metar = Metar::parse(raw_text)?;
+        let ts_ms = parse_instant(text(Some(self.observation_time))?)?;
+        let metar = Metar::parse_beside(raw_text, ts_ms)?;
         let station_id = text(self.station_id)?;
         let coordinate = |column| text(column).ok()?.parse::<f64>().ok();
         // A place that is empty or off the globe is ignored; the report is valid without it.
@@ -117,14 +121,14 @@ impl Columns {
             .and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
         visit(MetarItem {
             native_id: if station_id.is_empty() { metar.station.as_str() } else { station_id },
-            ts_ms: parse_instant(text(Some(self.observation_time))?)?,
+            ts_ms,
             raw_text,
             place,
             altitude_m: coordinate(self.elevation_m).filter(|altitude_m| altitude_m.is_finite()),
             kind: metar.kind.or_named(row.field(self.metar_type)),
             metar,
         });
-        Ok(())
+        Ok(metar.unread_groups)
     }
 }
 

@@ -83,6 +83,34 @@ fn lines_that_are_too_long_or_not_text_are_refused() {
 }
 
 #[test]
+fn a_row_whose_report_has_no_readable_time_takes_that_of_its_column() {
+    let (all, summary) = read(
+        "raw_text,observation_time\n\
+         KBUF COR 312354Z 21014KT,2019-12-31T23:54:00Z\n\
+         HUEN 1018Z 10004KT 9999 26/21 Q1018,2022-10-23T10:18:00Z\n\
+         \"FMSD 231100Z,Z 10021KT 9999 30/20 Q1014\",2022-10-23T10:14:00Z\n\
+         UTO8 M M M 822/02/00/1318+24/M/ PK WND 1226 0149Z,2022-10-22T02:08:10Z\n",
+    );
+    assert_eq!(
+        all.iter().map(|item| item.0.as_str()).collect::<Vec<_>>(),
+        ["KBUF", "HUEN", "FMSD"]
+    );
+    assert_eq!((summary.read, summary.refused), (3, 1));
+}
+
+#[test]
+fn groups_that_cannot_be_read_are_counted() {
+    let (_, summary) = read(
+        "raw_text,observation_time\n\
+         KJFK 281851Z 15012KT 17/00 RMK T00720000,2020-04-28T18:51:00Z\n\
+         FJDG 231055Z 12010KT 26/23 RMK T025602333 SLP12,2022-10-23T10:55:00Z\n\
+         KALB 312351Z 10SM,2019-12-31T23:51:00Z\n",
+    );
+    assert_eq!(summary.unread_values.iter().collect::<Vec<_>>(), [("METAR groups", 3)]);
+    assert_eq!((summary.read, summary.refused), (3, 0));
+}
+
+#[test]
 fn a_place_off_the_globe_is_ignored() {
     let (all, _) = read(
         "raw_text,observation_time,latitude,longitude\n\

@@ -54,7 +54,7 @@ pub fn read_awc_xml(
                     open.open = None;
                     if tag.local_name().as_ref() == "METAR" {
                         match open.visit(&mut visit) {
-                            Ok(()) => summary.read += 1,
+                            Ok(unread_groups) => summary.read_metar(unread_groups),
                             Err(reason) => {
                                 let place = FilePlace::Byte(open.start);
                                 summary.refuse(place, open.text(Field::RawText).as_bytes(), reason);
@@ -140,12 +140,13 @@ impl Record {
         self.fields[field as usize].trim()
     }
 
-    fn visit(&self, visit: &mut impl FnMut(MetarItem<'_>)) -> Result<(), RefusalReason> {
+    fn visit(&self, visit: &mut impl FnMut(MetarItem<'_>)) -> Result<u16, RefusalReason> {
         if self.too_long {
             return Err(RefusalReason::TooLong { limit: MAX_EVENT_BYTES });
         }
         let raw_text = self.text(Field::RawText);
-        let metar = Metar::parse(raw_text)?;
+        let ts_ms = parse_instant(self.text(Field::ObservationTime))?;
+        let metar = Metar::parse_beside(raw_text, ts_ms)?;
         let station_id = self.text(Field::StationId);
         let coordinate = |field| self.text(field).parse::<f64>().ok();
         // A place that is empty or off the globe is ignored; the report is valid without it.
@@ -154,14 +155,14 @@ impl Record {
             .and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
         visit(MetarItem {
             native_id: if station_id.is_empty() { metar.station.as_str() } else { station_id },
-            ts_ms: parse_instant(self.text(Field::ObservationTime))?,
+            ts_ms,
             raw_text,
             place,
             altitude_m: coordinate(Field::Elevation).filter(|altitude_m| altitude_m.is_finite()),
             kind: metar.kind.or_named(self.text(Field::MetarType).as_bytes()),
             metar,
         });
-        Ok(())
+        Ok(metar.unread_groups)
     }
 }
 

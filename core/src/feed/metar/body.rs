@@ -6,7 +6,7 @@ use super::group::{Groups, Malformed, is_missing, number, small_number};
 use super::sky;
 use super::visibility::{self, TEN_KM_OR_MORE};
 use super::weather::Weather;
-use super::wind::{self, WindGroup};
+use super::wind::{self, SpeedUnit, WindGroup};
 use super::{Altimeter, Metar};
 
 /// Reads the groups after the time, remarks included, into the report.
@@ -20,7 +20,7 @@ pub(super) fn read(metar: &mut Metar, mut groups: Groups<'_>) {
             }
             return;
         }
-        if matches!(group, b"NOSIG" | b"TEMPO" | b"BECMG" | b"INTER") {
+        if starts_trend(metar, group) {
             // A forecast: nothing in it was observed.
             while groups.peek().is_some_and(|group| !group.starts_with(b"RMK")) {
                 groups.next();
@@ -28,6 +28,29 @@ pub(super) fn read(metar: &mut Metar, mut groups: Groups<'_>) {
         } else if !take(metar, group, &mut groups) {
             metar.unread(1);
         }
+    }
+}
+
+/// Whether a group and all after it, up to the remarks, are a trend forecast: its change
+/// indicators, the start of its time (`FMhhmm`), and the colour state by which military stations
+/// sum up an observation, behind which the colours and values that they expect follow.
+fn starts_trend(metar: &Metar, group: &[u8]) -> bool {
+    match group {
+        b"NOSIG" | b"TEMPO" | b"BECMG" | b"INTER" | b"PROB30" | b"PROB40" => true,
+        [b'F', b'M', time @ ..] => matches!(time.len(), 4 | 6) && number(time).is_some(),
+        b"BLU"
+        | b"BLU+"
+        | b"WHT"
+        | b"GRN"
+        | b"YLO"
+        | b"YLO1"
+        | b"YLO2"
+        | b"AMB"
+        | b"RED"
+        | [b'B', b'L', b'A', b'C', b'K', ..] => {
+            metar.temperature_c.is_some() || metar.altimeter.is_some()
+        }
+        _ => false,
     }
 }
 
@@ -49,7 +72,10 @@ fn take(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
         }
         [b'/', ..] => return slashes(metar, group),
         [b'0'..=b'9', ..] => return digits(metar, group, groups),
-        [b'V', b'R', b'B', ..] | [b'E', b'0'..=b'9' | b'/', ..] => return take_wind(metar, group),
+        [b'V', b'R', b'B', ..] | [b'E', b'0'..=b'9' | b'/', ..] => {
+            return take_wind(metar, group) || take_wind_without_unit(metar, group, groups);
+        }
+        b"VC" => return in_the_vicinity(metar, groups),
         [b'A', value @ ..] if value.len() == 4 && !value[0].is_ascii_alphabetic() => {
             let read = small_number(value).map(Altimeter::HundredthsInchHg);
             return set(&mut metar.altimeter, read, is_missing(value));
@@ -88,11 +114,24 @@ fn letters(metar: &mut Metar, group: &[u8]) -> bool {
     }
 }
 
+/// `VC` with a blank behind it: the next group is its weather.
+fn in_the_vicinity(metar: &mut Metar, groups: &mut Groups<'_>) -> bool {
+    let read = groups.peek().and_then(Weather::read).filter(|weather| !weather.in_vicinity);
+    let Some(mut weather) = read else { return false };
+    groups.next();
+    weather.in_vicinity = true;
+    metar.weather.push(weather)
+}
+
 fn digits(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
+    if take_wind_without_unit(metar, group, groups) {
+        return true;
+    }
     match group {
-        [.., b'K', b'T'] | [.., b'M', b'P', b'S'] | [.., b'K', b'M', b'H'] => {
-            take_wind(metar, group)
-        }
+        [.., b'K', b'T']
+        | [.., b'K', b'T', b'S']
+        | [.., b'M', b'P', b'S']
+        | [.., b'K', b'M', b'H'] => take_wind(metar, group),
         [.., b'S', b'M'] => set(&mut metar.visibility, visibility::miles(group, None), false),
         [_, _, _, b'V', _, _, _] => {
             let read = wind::turns_between(group);
@@ -147,6 +186,17 @@ fn take_wind(metar: &mut Metar, group: &[u8]) -> bool {
         Some(WindGroup::Missing) => true,
         None => false,
     }
+}
+
+/// A wind whose unit is missing or behind a blank, where only a wind can be: before all else.
+fn take_wind_without_unit(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
+    let behind = groups.peek().and_then(SpeedUnit::read);
+    let unit = behind.unwrap_or_else(|| SpeedUnit::of_country(metar.station));
+    let read = wind::wind_without_unit(group, unit).filter(|_| !metar.has_body());
+    if read.is_some() && behind.is_some() {
+        groups.next();
+    }
+    set(&mut metar.wind, read, false)
 }
 
 /// `TT/TdTd`, each with `M` for minus, and each possibly missing.

@@ -33,7 +33,8 @@ const ETX: u8 = 0x03;
 /// within two weeks of it: reports give only the day of the month.
 ///
 /// # Errors
-/// If the source fails. A report that cannot be read is counted and listed in the summary.
+/// If the source fails, or no report in it can be read. A single one that cannot is counted and
+/// listed in the summary.
 ///
 /// ```
 /// use mesonet::Iso8601;
@@ -70,7 +71,24 @@ pub fn read_bulletins(
         reading.line(line);
     }
     reading.end_of_report();
-    Ok(reading.summary)
+    let Reading { summary, .. } = reading;
+    if summary.read == 0 {
+        return Err(no_report(&summary, lines.number()));
+    }
+    Ok(summary)
+}
+
+/// The error of a file without a report, with the first text that could have been one.
+fn no_report(summary: &Summary, lines: u64) -> FeedError {
+    let mut text = format!("no METAR or SPECI report that can be read, in {lines} lines");
+    if let Some(first) = summary.refusals.first() {
+        let refused = match summary.refused {
+            1 => "1 text was refused".to_owned(),
+            many => format!("{many} texts were refused, the first"),
+        };
+        text = format!("{text}; {refused}: {first}");
+    }
+    FeedError::NotThisKind(text)
 }
 
 /// What the heading of a bulletin says about its reports.
@@ -203,7 +221,7 @@ impl<V: FnMut(MetarItem<'_>)> Reading<V> {
                 self.visit(text)
             };
             match outcome {
-                Ok(()) => self.summary.read += 1,
+                Ok(unread_groups) => self.summary.read_metar(unread_groups),
                 Err(reason) => {
                     self.summary.refuse(FilePlace::Line(self.start), text.as_bytes(), reason);
                 }
@@ -213,7 +231,7 @@ impl<V: FnMut(MetarItem<'_>)> Reading<V> {
         self.report.clear();
     }
 
-    fn visit(&mut self, text: &str) -> Result<(), RefusalReason> {
+    fn visit(&mut self, text: &str) -> Result<u16, RefusalReason> {
         let stamped = text.split_once(' ').and_then(|(stamp, report)| {
             Some((joined_time(stamp.as_bytes())?, report.trim_start()))
         });
@@ -232,7 +250,7 @@ impl<V: FnMut(MetarItem<'_>)> Reading<V> {
             kind: if metar.kind == MetarKind::Unknown { self.heading.kind } else { metar.kind },
             metar,
         });
-        Ok(())
+        Ok(metar.unread_groups)
     }
 }
 

@@ -93,6 +93,22 @@ fn an_overlong_report_is_refused_and_the_next_is_read() {
     assert!(summary.refusals.iter().all(|refusal| refusal.reason == reason));
 }
 
+#[test]
+fn a_file_without_a_report_is_an_error_that_says_so() {
+    let error = |text: &str| read_bulletins(text.as_bytes(), 0, |_| {}).unwrap_err().to_string();
+    assert_eq!(error(""), "no METAR or SPECI report that can be read, in 0 lines");
+    let forecasts = error("FTUS80 KWBC 010000\nTAF KALO 010000Z 0100/0124 18010KT=\n");
+    assert_eq!(
+        forecasts,
+        "no METAR or SPECI report that can be read, in 2 lines; 1 text was refused: line 1: a \
+         bulletin of type FT; only types SA and SP hold reports (in \"FTUS80 KWBC 010000\")"
+    );
+    assert!(error("To whom it may concern=\n\nAs agreed=\n").starts_with(
+        "no METAR or SPECI report that can be read, in 3 lines; 2 texts were refused, the first: \
+         line 1: \"To\" is not a station; "
+    ));
+}
+
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(

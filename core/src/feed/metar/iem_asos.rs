@@ -2,17 +2,18 @@
 
 use std::io::BufRead;
 
-use super::series::{EXPOSURE, SENSOR_HEIGHT_M, metar_report};
+use super::iem_groups::{PeakColumns, SkyColumns};
+use super::series::{EXPOSURE, SENSOR_HEIGHT_M, metar_peak_wind, metar_report};
 use super::{Metar, Weather};
 use crate::derived::station_pressure_hpa;
 use crate::feed::collect::{Measured, Readings};
-use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary, excerpt};
 use crate::feed::text::csv_row::{CsvRow, MAX_LINE_BYTES};
 use crate::feed::text::lines::Lines;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max};
-use crate::observation::{IntervalType, Quality, Reading, Report, SeriesKey, Variable};
+use crate::observation::{IdScheme, IntervalType, Quality, Reading, Report, SeriesKey, Variable};
 use crate::time::{HOUR_MS, MINUTE_MS, parse_instant};
 use crate::unit::{Vocabulary, inches_of_mercury_to_hpa};
 
@@ -34,11 +35,13 @@ const MAX_ID_BYTES: usize = 16;
 /// | `sknt`, else `sped`; `drct` | windSpeed, windDirection Average 2 |
 /// | `gust`, else `gust_mph` | windGust Max 10 |
 /// | `peak_wind_gust` | windGust Max 60, in hourly reports |
+/// | `peak_wind_gust`, `peak_wind_drct` at `peak_wind_time` | peakWindSpeed, peakWindDirection Instantaneous, in [`FeedReport::earlier`] |
 /// | `mslp` | mslp Instantaneous |
-/// | `alti` | calculated barometricPressure Instantaneous, where the altitude is known |
+/// | `alti` | altimeterSetting Instantaneous; calculated barometricPressure where the altitude is known |
+/// | `ice_accretion_1hr`, `_3hr`, `_6hr` | iceAccretion Cumulative 60, in hourly reports; 180; 360 |
 /// | `p01i`, else `p01m` | precipitation Cumulative 60, in hourly reports |
 /// | `vsby` | visibility Instantaneous |
-/// | `skyc1` … `skyl4` | ceilingHeight Instantaneous: the lowest `BKN`, `OVC` or `VV` |
+/// | `skyc1` … `skyl4` | cloudCover, cloudBaseHeight Instantaneous of each layer; ceilingHeight: the lowest `BKN`, `OVC` or `VV` |
 /// | `snowdepth` | snowDepth Instantaneous |
 /// | `wxcodes` | present weather |
 /// | `lat`, `lon`, `elevation` | place and altitude of the station |
@@ -52,7 +55,7 @@ const MAX_ID_BYTES: usize = 16;
 ///   it can be read and has the row's time, only the report is used: it holds more than the
 ///   columns, such as the amounts of 3, 6 and 24 hours, extremes and corrections. Otherwise the
 ///   columns are used.
-/// - `p01i` and `peak_wind_gust` count from the last hourly report. That is an hour only in an
+/// - `p01i`, `ice_accretion_1hr` and `peak_wind_gust` count from the last hourly report. That is an hour only in an
 ///   hourly report, one of minute 45 to 59 or 0; others are counted as values without a variable.
 ///   A trace (`T`, `0.0001`) is 0.
 /// - A calm has speed 0 and direction 0; a direction of 0 without a calm means nothing and is left
@@ -62,8 +65,7 @@ const MAX_ID_BYTES: usize = 16;
 /// - Times are UTC, which is what the page gives unless asked for another zone. A table that
 ///   names another zone is not read.
 /// - An altitude that is missing in the table is taken from the station on record.
-/// - Other columns (`feel`, `ice_accretion_…`, directions and times of peaks) are counted as values
-///   without a variable.
+/// - Other columns, such as `feel`, are counted as values without a variable.
 ///
 /// Tables of the R package nycflights13 are recognized but not read: they were made from such
 /// tables, but keep only the hour of each observation.
@@ -138,7 +140,7 @@ const fn column(name: &'static str, unit: &'static str, meaning: Meaning) -> Col
 }
 
 /// The columns with values. If two give the same series, the first wins.
-const COLUMNS: [Column; 17] = {
+const COLUMNS: [Column; 20] = {
     use Meaning::{Altimeter, Of, OfHour};
     #[allow(clippy::enum_glob_use, reason = "a table of variables")]
     use Variable::*;
@@ -158,13 +160,13 @@ const COLUMNS: [Column; 17] = {
         column("alti", "inHg", Altimeter),
         column("p01i", "in", OfHour(Precipitation, Cumulative)),
         column("p01m", "mm", OfHour(Precipitation, Cumulative)),
+        column("ice_accretion_1hr", "in", OfHour(IceAccretion, Cumulative)),
+        column("ice_accretion_3hr", "in", Of(IceAccretion, Cumulative, 180)),
+        column("ice_accretion_6hr", "in", Of(IceAccretion, Cumulative, 360)),
         column("vsby", "mi", Of(Visibility, Instantaneous, 0)),
         column("snowdepth", "in", Of(SnowDepth, Instantaneous, 0)),
     ]
 };
-
-/// Cloud layers in a row.
-const LAYERS: usize = 4;
 
 /// The positions of the columns.
 struct Columns {
@@ -176,7 +178,8 @@ struct Columns {
     elevation: Option<usize>,
     metar: Option<usize>,
     weather: Option<usize>,
-    sky: [Option<(usize, usize)>; LAYERS],
+    sky: SkyColumns,
+    peak: Option<PeakColumns>,
     values: Vec<(usize, &'static Column)>,
     others: Vec<usize>,
 }
@@ -242,9 +245,6 @@ fn only_utc(zone: &str) -> Result<(), FeedError> {
 impl Columns {
     fn new(names: Vec<String>, station: usize, valid: usize) -> Self {
         let at = |name: &str| names.iter().position(|of| of == name);
-        let layer = |number: usize| {
-            at(&format!("skyc{}", number + 1)).zip(at(&format!("skyl{}", number + 1)))
-        };
         let columns = Self {
             station,
             valid,
@@ -253,7 +253,8 @@ impl Columns {
             elevation: at("elevation"),
             metar: at("metar"),
             weather: at("wxcodes"),
-            sky: std::array::from_fn(layer),
+            sky: SkyColumns::new(at),
+            peak: PeakColumns::new(at),
             values: COLUMNS
                 .iter()
                 .filter_map(|column| at(column.name).map(|at| (at, column)))
@@ -264,7 +265,8 @@ impl Columns {
         let read = |at: usize| {
             let Self { lat, lon, elevation, metar, weather, .. } = columns;
             [Some(station), Some(valid), lat, lon, elevation, metar, weather].contains(&Some(at))
-                || columns.sky.iter().flatten().any(|&(cover, base)| at == cover || at == base)
+                || columns.sky.hold(at)
+                || columns.peak.is_some_and(|peak| peak.hold(at))
                 || columns.values.iter().any(|&(of, _)| of == at)
         };
         let others = (0..names.len()).filter(|&at| !read(at)).collect();
@@ -294,6 +296,9 @@ impl Columns {
             station_type: Some(EXPOSURE),
             ..FeedStation::new(IEM_NETWORK, native_id)
         };
+        if is_location_indicator(native_id) {
+            station.identifiers.add(IdScheme::Icao, native_id);
+        }
         // A place that is missing or off the globe is ignored; the report is valid without it.
         let number = |at: Option<usize>| text(row, at?).ok()?.parse::<f64>().ok();
         station.place = number(self.lon)
@@ -305,15 +310,17 @@ impl Columns {
 
         let raw_text = self.metar.map_or(Ok(""), |at| text(row, at))?;
         let metar = Metar::parse(raw_text).ok().filter(|metar| metar.time_ms(ts_ms) == ts_ms);
-        let report = if let Some(metar) = metar {
+        let (report, earlier) = if let Some(metar) = metar {
             let FeedStation { place, altitude_m, .. } = station;
             let kind = metar.kind;
             let item = MetarItem { native_id, ts_ms, raw_text, place, altitude_m, kind, metar };
-            Report { station: station.id(), ..metar_report(&item) }
+            let of_station = |report| Report { station: station.id(), ..report };
+            (of_station(metar_report(&item)), metar_peak_wind(&item).map(of_station))
         } else {
-            self.report_of_columns(row, &station, ts_ms, summary)?
+            let peak = self.peak.map(|peak| peak.report(row, station.id(), ts_ms)).transpose()?;
+            (self.report_of_columns(row, &station, ts_ms, summary)?, peak.flatten())
         };
-        Ok(FeedReport { station, report })
+        Ok(FeedReport { station, report, earlier })
     }
 
     fn report_of_columns(
@@ -327,7 +334,6 @@ impl Columns {
         for &(at, column) in &self.values {
             values.extend(value(row, at, column.name)?.map(|value| (column, value)));
         }
-        let ceiling_ft = self.ceiling_ft(row)?;
         let present_weather = self.present_weather(row)?;
 
         let is_hourly = matches!(ts_ms.rem_euclid(HOUR_MS) / MINUTE_MS, 45..=59 | 0);
@@ -341,13 +347,13 @@ impl Columns {
                 Meaning::Of(Variable::WindDirection, ..) if value == 0.0 && is_turning => continue,
                 Meaning::Of(variable, kind, minutes) => (variable, kind, minutes),
                 Meaning::OfHour(variable, kind) if is_hourly => (variable, kind, 60),
-                Meaning::Altimeter if station.altitude_m.is_some() => {
+                Meaning::Altimeter => {
                     pressure_hpa = station.altitude_m.and_then(|altitude_m| {
                         station_pressure_hpa(inches_of_mercury_to_hpa(value), altitude_m)
                     });
-                    continue;
+                    (Variable::AltimeterSetting, Instantaneous, 0)
                 }
-                Meaning::OfHour(..) | Meaning::Altimeter => {
+                Meaning::OfHour(..) => {
                     without_variable.add(name);
                     continue;
                 }
@@ -357,10 +363,7 @@ impl Columns {
                 readings.push(of, value, Quality::UNCHECKED);
             }
         }
-        if let Some(ceiling_ft) = ceiling_ft {
-            let of = Measured::new(Variable::CeilingHeight, Instantaneous, 0, "ft");
-            readings.push(of, ceiling_ft, Quality::UNCHECKED);
-        }
+        self.sky.read(row, &mut readings)?;
         for &at in self.others.iter().filter(|&&at| !is_missing(row.field(Some(at)))) {
             without_variable.add(&self.names[at]);
         }
@@ -371,21 +374,6 @@ impl Columns {
             quality: Quality::UNCHECKED,
         }));
         Ok(Report { station: station.id(), ts_ms, revision: 0, present_weather, readings })
-    }
-
-    /// The lowest layer that covers more than half of the sky, or the vertical visibility.
-    fn ceiling_ft(&self, row: &CsvRow) -> Result<Option<f64>, RefusalReason> {
-        let mut lowest: Option<f64> = None;
-        for &(cover, base) in self.sky.iter().flatten() {
-            let base_ft = value(row, base, "skyl")?;
-            if matches!(text(row, cover)?, "BKN" | "OVC" | "VV") {
-                lowest = match (lowest, base_ft) {
-                    (Some(lowest), Some(base_ft)) => Some(lowest.min(base_ft)),
-                    (lowest, base_ft) => lowest.or(base_ft),
-                };
-            }
-        }
-        Ok(lowest)
     }
 
     fn present_weather(&self, row: &CsvRow) -> Result<Option<Vec<String>>, RefusalReason> {
@@ -401,22 +389,23 @@ impl Columns {
 }
 
 /// A field as text.
-fn text(row: &CsvRow, at: usize) -> Result<&str, RefusalReason> {
+pub(super) fn text(row: &CsvRow, at: usize) -> Result<&str, RefusalReason> {
     let field = std::str::from_utf8(row.field(Some(at))).map_err(|_| RefusalReason::NotText)?;
     Ok(field.trim_ascii())
 }
 
-fn is_missing(field: &[u8]) -> bool {
+pub(super) fn is_missing(field: &[u8]) -> bool {
     matches!(field.trim_ascii(), b"" | b"M" | b"null")
 }
 
 /// The number in a field; a trace, of precipitation or snow depth, is 0.
-fn value(row: &CsvRow, at: usize, name: &str) -> Result<Option<f64>, RefusalReason> {
+pub(super) fn value(row: &CsvRow, at: usize, name: &str) -> Result<Option<f64>, RefusalReason> {
     if is_missing(row.field(Some(at))) {
         return Ok(None);
     }
     let text = text(row, at)?;
-    let has_traces = matches!(name, "p01i" | "p01m" | "snowdepth");
+    let has_traces =
+        matches!(name, "p01i" | "p01m" | "snowdepth") || name.starts_with("ice_accretion");
     if has_traces && matches!(text, "T" | "0.0001") {
         return Ok(Some(0.0));
     }
@@ -426,7 +415,7 @@ fn value(row: &CsvRow, at: usize, name: &str) -> Result<Option<f64>, RefusalReas
 }
 
 /// Reads `2010-10-23 00:51`.
-fn instant(text: &str) -> Result<i64, RefusalReason> {
+pub(super) fn instant(text: &str) -> Result<i64, RefusalReason> {
     let instant = text.split_once(' ').and_then(|(day, time)| {
         let is_minute = day.len() == 10 && time.len() == 5;
         if is_minute { parse_instant(&format!("{day}T{time}Z")).ok() } else { None }

@@ -124,6 +124,59 @@ fn the_ceiling_is_the_lowest_layer_that_covers_more_than_half() {
 }
 
 #[test]
+fn layers_have_a_cover_and_a_base_each() {
+    let (all, _) = read(
+        "station,valid,skyc1,skyc2,skyl1,skyl2\n\
+         GRB,2010-10-23 03:53,FEW,OVC,1000.00,5000.00\n\
+         GRB,2010-10-23 04:53,VV ,   ,200.00,M\n\
+         GRB,2010-10-23 05:53,CLR,M,M,M\n",
+    );
+    let layers = |item: &FeedReport| {
+        let of_layers = item.report.readings.iter().filter(|one| !one.series.bucket.is_empty());
+        let shown = of_layers.map(|one| {
+            let SeriesKey { variable, bucket, .. } = &one.series;
+            format!("{bucket} {variable} {}", one.value)
+        });
+        shown.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        layers(&all[0]),
+        [
+            "layer 1 cloudCover 2",
+            "layer 1 cloudBaseHeight 304.8",
+            "layer 2 cloudCover 8",
+            "layer 2 cloudBaseHeight 1524",
+        ]
+    );
+    assert_eq!(layers(&all[1]), ["layer 1 cloudCover 8"]);
+    assert_eq!(layers(&all[2]), ["layer 1 cloudCover 0"]);
+}
+
+#[test]
+fn the_peak_wind_is_at_its_own_time_and_ice_has_its_hours() {
+    let (all, summary) = read(
+        "station,valid,peak_wind_gust,peak_wind_drct,peak_wind_time,ice_accretion_1hr,\
+         ice_accretion_3hr,ice_accretion_6hr\n\
+         GRB,2019-02-05 03:53,30.00,220.00,2019-02-05 03:12,0.02,0.05,T\n\
+         GRB,2019-02-05 04:20,30.00,220.00,2019-02-05 05:12,0.01,M,M\n",
+    );
+    let peak = all[0].earlier.as_ref().unwrap();
+    assert_eq!(peak.ts_ms, parse_instant("2019-02-05T03:12Z").unwrap());
+    let values: Vec<_> = peak.readings.iter().map(|one| (one.series.variable, one.value)).collect();
+    assert_eq!(values, [(Variable::PeakWindSpeed, 55.56), (Variable::PeakWindDirection, 220.0)]);
+    let ice = |minutes| value(&all[0], Variable::IceAccretion, Cumulative, minutes);
+    assert_eq!((ice(60), ice(180), ice(360)), (Some(0.508), Some(1.27), Some(0.0)));
+    assert_eq!(value(&all[0], Variable::WindGust, Max, 60), Some(55.56));
+    assert_eq!(
+        (&all[1].earlier, all[1].report.readings.len()),
+        (&None, 0),
+        "later than its report"
+    );
+    let without: Vec<_> = summary.without_variable.iter().collect();
+    assert_eq!(without, [("ice_accretion_1hr", 1), ("peak_wind_gust", 1)]);
+}
+
+#[test]
 fn missing_weather_is_not_reported_as_no_weather() {
     let (all, _) = read(
         "station,valid,wxcodes\n\
@@ -142,7 +195,9 @@ fn the_altimeter_setting_gives_a_pressure_where_the_altitude_is_known() {
                          DSM,2010-10-23 03:54,-93.66,41.53,294.0,29.80\n";
     let (all, _) = read(with_altitude);
     let expected = station_pressure_hpa(inches_of_mercury_to_hpa(29.8), 294.0);
-    let pressure = &all[0].report.readings[0];
+    let [altimeter, pressure] = all[0].report.readings.as_slice() else { panic!("two readings") };
+    assert_eq!(altimeter.series.variable, Variable::AltimeterSetting);
+    assert!((altimeter.value - 1009.1438).abs() < 1e-4);
     assert_eq!(Some(pressure.value), expected);
     assert_eq!(pressure.series.variable, Variable::BarometricPressure);
     assert!(pressure.series.calculated);
@@ -150,8 +205,8 @@ fn the_altimeter_setting_gives_a_pressure_where_the_altitude_is_known() {
 
     let without = "station,valid,alti\nDSM,2010-10-23 03:54,29.80\n";
     let (all, summary) = read(without);
-    assert_eq!(all[0].report.readings, []);
-    assert_eq!(summary.without_variable.iter().collect::<Vec<_>>(), [("alti", 1)]);
+    assert_eq!(all[0].report.readings.len(), 1, "the altimeter setting alone");
+    assert_eq!(summary.without_variable.total(), 0);
 
     let known = |id: StationId| {
         let station = FeedStation { altitude_m: Some(294.0), ..FeedStation::new("IEM", "DSM") };
@@ -161,7 +216,7 @@ fn the_altimeter_setting_gives_a_pressure_where_the_altitude_is_known() {
     let file = FileContext { known: &known, ..FileContext::new("asos.csv", 0) };
     read_iem_asos(without.as_bytes(), &file, |item| {
         assert_eq!(item.station.altitude_m, Some(294.0));
-        assert_eq!(Some(item.report.readings[0].value), expected);
+        assert_eq!(Some(item.report.readings[1].value), expected);
     })
     .unwrap();
 }

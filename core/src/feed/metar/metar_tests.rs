@@ -35,6 +35,41 @@ fn prefixes_say_the_kind_and_the_revision() {
     assert_eq!(head("METAR CYYZ 231118Z CCA 00000KT"), (MetarKind::Routine, 1, false, false));
     assert_eq!(head("CYYZ 231118Z CCC AUTO"), (MetarKind::Unknown, 3, true, false));
     assert_eq!(head("CYYZ 231118Z AUTO COR 00000KT"), (MetarKind::Unknown, 1, true, false));
+    assert_eq!(
+        head("KBUF COR 231118Z AUTO"),
+        (MetarKind::Unknown, 1, true, false),
+        "before the time"
+    );
+    assert_eq!(head("METAR CYYZ CCB 231118Z NIL"), (MetarKind::Routine, 2, false, true));
+}
+
+#[test]
+fn a_time_that_cannot_be_read_is_that_beside_the_report() {
+    let observed_ms = parse_instant("2022-10-23T10:14:00Z").unwrap();
+    let beside = |text: &str| Metar::parse_beside(text, observed_ms);
+    for text in [
+        "FMSD 1014Z 10021KT 9999",
+        "FMSD 231100Z,Z 10021KT 9999",
+        "HUEN 230930KT 10021KT 9999",
+        "KBUF O12354Z 10021KT 9999",
+        "KBUF 10021KT 9999",
+        "KBUF AUTO 10021KT 9999",
+        "KBUF COR 1014Z 10021KT 9999",
+    ] {
+        let metar = beside(text).unwrap();
+        assert_eq!((metar.day, metar.hour, metar.minute), (23, 10, 14), "{text}");
+        assert_eq!(metar.wind.and_then(|wind| wind.speed), Some(21), "{text}");
+        assert_eq!(metar.unread_groups, 0, "{text}");
+        assert!(matches!(Metar::parse(text), Err(MetarError::Time { .. })), "{text}");
+    }
+    let own = beside("FMSD 231100Z 10021KT").unwrap();
+    assert_eq!((own.hour, own.minute), (11, 0), "its own time counts");
+    let hurricane = beside("KBUF 230100KT 1SM").unwrap();
+    assert_eq!(hurricane.wind.and_then(|wind| wind.speed), Some(100), "a wind, not a time");
+    // Old airways form, and nothing.
+    for text in ["UTO8 M M M 160/-10/-14/3017/M/ PK WND 2922 2354Z SOG 03 2013 38MM", "KBUF"] {
+        assert!(matches!(beside(text), Err(MetarError::Time { .. })), "{text}");
+    }
 }
 
 #[test]
@@ -75,10 +110,49 @@ fn winds() {
     assert_eq!(wind("230//KT").speed, None);
     assert_eq!(wind("23010G//KT").gust, None);
     assert_eq!(parse("/////KT").wind, None);
-    for bad in ["37010KT", "2301KT", "23010GKT", "23010", "KT", "2301OKT", "23010G2500KT"] {
+    for bad in ["37010KT", "2301KT", "23010GKT", "KT", "2301OKT", "23010G2500KT"] {
         let metar = parse(bad);
         assert_eq!((metar.wind, metar.unread_groups), (None, 1), "{bad}");
     }
+}
+
+#[test]
+fn a_wind_without_its_unit_has_that_of_the_country() {
+    let wind = |text: &str| {
+        let metar = Metar::parse(text).unwrap();
+        assert_eq!(metar.unread_groups, 0, "{text}");
+        let wind = metar.wind.unwrap();
+        (wind.from, wind.speed, wind.gust, wind.unit)
+    };
+    let (knot, from) = (SpeedUnit::Knot, WindFrom::Degrees);
+    let mps = SpeedUnit::MetrePerSecond;
+    assert_eq!(wind("KASE 031753Z 04015 KT 10SM CLR"), (from(40), Some(15), None, knot));
+    assert_eq!(wind("KOSU 031753Z AUTO 14008G15 10SM"), (from(140), Some(8), Some(15), knot));
+    assert_eq!(wind("KGPM 031753Z 00000KTS 10SM"), (from(0), Some(0), None, knot));
+    assert_eq!(wind("KWHP 031753Z 26006KTS 10SM"), (from(260), Some(6), None, knot));
+    assert_eq!(wind("HAAB 231100Z 09012 9999 23/09"), (from(90), Some(12), None, knot));
+    assert_eq!(wind("HSPN 231100Z 04014 9999 32/23 Q1013"), (from(40), Some(14), None, knot));
+    assert_eq!(wind("KXYZ 231100Z VRB04 10SM"), (WindFrom::Variable, Some(4), None, knot));
+    assert_eq!(wind("UUEE 231100Z 04014 9999"), (from(40), Some(14), None, mps));
+    assert_eq!(wind("UUEE 231100Z 04014 KT 9999"), (from(40), Some(14), None, knot));
+    for (station, unit) in [
+        ("ZBAA", mps),
+        ("ZMCK", mps),
+        ("UTDD", mps),
+        ("UTTT", knot),
+        ("UBBB", knot),
+        ("UDYZ", knot),
+        ("UGTB", knot),
+        ("CYYZ", knot),
+    ] {
+        assert_eq!(wind(&format!("{station} 231100Z 04014")).3, unit, "{station}");
+    }
+    for not_a_wind in ["99999", "04114", "41014", "040140", "04014Q"] {
+        let metar = parse(not_a_wind);
+        assert_eq!((metar.wind, metar.unread_groups), (None, 1), "{not_a_wind}");
+    }
+    let late = parse("10SM 04014 A2992");
+    assert_eq!((late.wind, late.unread_groups), (None, 1), "only before all else");
 }
 
 #[test]
@@ -169,6 +243,15 @@ fn weather_in_english() {
 }
 
 #[test]
+fn weather_behind_a_vc_of_its_own_is_in_the_vicinity() {
+    assert_eq!(weather("VC RA"), ["Rain in the vicinity"]);
+    assert_eq!(weather("VC SH"), ["Showers in the vicinity"]);
+    assert_eq!(parse("9999 VC SH FEW020").unread_groups, 0);
+    let alone = parse("VC FEW020");
+    assert_eq!((alone.weather.len(), alone.sky.len(), alone.unread_groups), (0, 1, 1));
+}
+
+#[test]
 fn temperatures_and_altimeters() {
     let degrees = |group| (parse(group).temperature_c, parse(group).dew_point_c);
     assert_eq!(degrees("22/17"), (Some(22), Some(17)));
@@ -189,7 +272,7 @@ fn temperatures_and_altimeters() {
 fn remarks_that_carry_data() {
     let metar = parse(
         "RMK AO2 PK WND 24046/1058 WSHFT 0141 SLP077 4/004 P0012 60123 70245 931015 933042 \
-         T00221067 10028 21028 400561006 58034 PNO FZRANO TSNO RVRNO PWINO $",
+         T00221067 10028 21028 400561006 58034 I1003 I3012 I6025 PNO FZRANO TSNO RVRNO PWINO $",
     );
     let peak_wind = PeakWind { from_degrees: 240, speed_kt: 46, hour: Some(10), minute: 58 };
     let expected = Remarks {
@@ -210,6 +293,9 @@ fn remarks_that_carry_data() {
         min_24h_tenths_c: Some(-6),
         pressure_tendency: Some(PressureTendency { characteristic: 8, change_tenths_hpa: -34 }),
         peak_wind: Some(peak_wind),
+        ice_1h_hundredths_in: Some(3),
+        ice_3h_hundredths_in: Some(12),
+        ice_6h_hundredths_in: Some(25),
         outages: Outages {
             maintenance: true,
             rain_gauge: true,
@@ -261,20 +347,52 @@ fn forecasts_end_the_body() {
 }
 
 #[test]
-fn groups_for_pilots_are_skipped() {
-    let metar = parse("R24L/4000VP6000FT/D R/SNOCLO 24290155 R88/CLRD70 WS R25 WS ALL RWY W15/S3");
-    assert_eq!((metar.unread_groups, metar.weather.len()), (0, 0));
+fn what_follows_a_colour_state_or_a_time_is_a_forecast() {
+    let observed = |text: &str| {
+        let metar = Metar::parse(text).unwrap();
+        assert_eq!(metar.unread_groups, 0, "{text}");
+        let weather: Vec<_> = metar.weather.iter().map(ToString::to_string).collect();
+        (weather, metar.sky.len(), metar.visibility.unwrap().distance)
+    };
+    let none = Vec::<String>::new();
+    assert_eq!(
+        observed("EHKD 231125Z 12010KT 8000 BKN025 16/13 Q1007 WHT GRN 3000 SHRA BKN008"),
+        (none.clone(), 1, 8000.0)
+    );
+    assert_eq!(
+        observed("YSCB 231130Z 11005KT 9999 OVC022 14/11 Q1016 FM1230 4000 -RA BKN010"),
+        (none.clone(), 1, 10_000.0)
+    );
+    assert_eq!(
+        observed("YBBN 231130Z 23012KT 9999 FEW025 19/16 Q1006 FM231300 30020G35KT TSRA"),
+        (none, 1, 10_000.0)
+    );
+    let remarks = "YBBN 231130Z 9999 19/16 Q1006 FM1300 TSRA RMK RF00.0/000.0 SLP061";
+    assert_eq!(Metar::parse(remarks).unwrap().remarks.sea_level_pressure_digits, Some(61));
+    let early = parse("BLU 9999 FEW020 16/13 Q1007");
+    assert_eq!((early.sky.len(), early.temperature_c), (1, Some(16)), "what follows it is kept");
 }
 
 #[test]
-fn the_period_of_the_six_group_is_that_of_the_nominal_hour() {
-    let minutes = |time| Metar::parse(&format!("KBUF 01{time}Z")).unwrap().six_group_minutes();
-    assert_eq!(
-        (minutes("2354"), minutes("0000"), minutes("0552")),
-        (Some(360), Some(360), Some(360))
-    );
-    assert_eq!((minutes("0252"), minutes("2100")), (Some(180), Some(180)));
-    assert_eq!((minutes("0001"), minutes("0352"), minutes("1252")), (None, None, None));
+fn a_t_group_that_contradicts_the_body_or_has_another_length_is_left_out_and_counted() {
+    let tenths = |text: &str| {
+        let metar = Metar::parse(text).unwrap();
+        let both = (metar.air_temperature_tenths_c(), metar.dew_point_temperature_tenths_c());
+        (both, metar.unread_groups)
+    };
+    let jfk = "KJFK 281851Z 15012KT 10SM 17/00 A3012 RMK AO2 SLP199 T00720000";
+    assert_eq!(tenths(jfk), ((Some(170), Some(0)), 1));
+    let fjdg = "FJDG 231055Z 12010KT 9999 26/23 A2986 RMK SLP112 T025602333";
+    assert_eq!(tenths(fjdg), ((Some(260), Some(230)), 1));
+    // The half that agrees stays: 12.7 is 13 in whole degrees.
+    assert_eq!(tenths("ETOU 221855Z 13/12 RMK AO2 T01271013"), ((Some(127), Some(120)), 1));
+    assert_eq!(tenths("KJFK 281851Z 17/00 RMK T01720000"), ((Some(172), Some(0)), 0));
+}
+
+#[test]
+fn groups_for_pilots_are_skipped() {
+    let metar = parse("R24L/4000VP6000FT/D R/SNOCLO 24290155 R88/CLRD70 WS R25 WS ALL RWY W15/S3");
+    assert_eq!((metar.unread_groups, metar.weather.len()), (0, 0));
 }
 
 #[test]

@@ -15,21 +15,24 @@ mod body;
 pub(super) mod bulletin;
 mod group;
 pub(super) mod iem_asos;
+mod iem_groups;
 mod list;
+mod period;
 mod remarks;
 pub(super) mod series;
-mod sky;
+pub(super) mod sky;
 mod visibility;
 mod weather;
 mod wind;
 
 use std::fmt;
 
-use chrono::{DateTime, Datelike as _, Months};
+use chrono::{DateTime, Datelike as _, Months, Timelike as _};
 
 use group::{Groups, small_number};
 pub use list::ShortList;
 pub use remarks::{AutomatedStation, Outages, PressureTendency, Remarks};
+use sky::MAX_LAYERS;
 pub use sky::{Convection, SkyCover, SkyLayer};
 pub use visibility::{Bound, DistanceUnit, MetarVisibility};
 pub use weather::{Intensity, Weather};
@@ -200,7 +203,7 @@ pub struct Metar {
     /// `//` in place of the weather: an instrument could not tell.
     pub weather_missing: bool,
     /// Cloud layers, usually lowest first, or what replaces them.
-    pub sky: ShortList<SkyLayer, 8>,
+    pub sky: ShortList<SkyLayer, MAX_LAYERS>,
     /// Air temperature in whole degrees Celsius.
     pub temperature_c: Option<i8>,
     /// Dew point in whole degrees Celsius.
@@ -219,6 +222,30 @@ impl Metar {
     /// # Errors
     /// If there is no station, or no time after it.
     pub fn parse(report: &str) -> Result<Self, MetarError> {
+        Self::read(report, None)
+    }
+
+    /// Reads one report whose time is known from beside it, `observed_ms` in milliseconds since
+    /// 1970 (UTC). The report's own time counts; the known one is used where a report has none, or
+    /// none that can be read.
+    ///
+    /// ```
+    /// use mesonet::feed::metar::Metar;
+    /// use mesonet::time::parse_instant;
+    /// let observed_ms = parse_instant("2022-10-23T10:18:00Z")?;
+    /// let metar = Metar::parse_beside("METAR HUEN 1018Z 10004KT 9999 26/21 Q1018", observed_ms);
+    /// assert_eq!(metar.unwrap().time_ms(observed_ms), observed_ms);
+    /// # Ok::<(), mesonet::time::TimeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no station, or if what follows it is neither a time, nor a torn one, nor `AUTO`,
+    /// `NIL` or the wind.
+    pub fn parse_beside(report: &str, observed_ms: i64) -> Result<Self, MetarError> {
+        Self::read(report, Some(observed_ms))
+    }
+
+    fn read(report: &str, observed_ms: Option<i64>) -> Result<Self, MetarError> {
         let mut groups = Groups::new(report.as_bytes());
         let mut kind = MetarKind::Unknown;
         let mut corrected = None;
@@ -233,9 +260,18 @@ impl Metar {
                 }
             }
         };
-        let group = groups.next();
-        let (day, hour, minute) =
-            group.and_then(time).ok_or_else(|| MetarError::Time { got: excerpt(group) })?;
+        if let Some(group @ (b"COR" | [b'C', b'C', b'A'..=b'Z'])) = groups.peek() {
+            corrected = Some(group);
+            groups.next();
+        }
+        let group = groups.peek();
+        let no_time = || MetarError::Time { got: excerpt(group) };
+        let own_time = group.and_then(time);
+        let is_torn = own_time.is_none() && starts_with_torn_time(groups.clone());
+        let known_time = observed_ms
+            .filter(|_| is_torn || group.is_some_and(starts_body))
+            .and_then(day_hour_minute);
+        let (day, hour, minute) = own_time.or(known_time).ok_or_else(no_time)?;
         let mut metar = Self {
             kind,
             station,
@@ -260,8 +296,24 @@ impl Metar {
         if let Some(group) = corrected {
             metar.correct(group);
         }
+        if own_time.is_some() || is_torn {
+            groups.next();
+        }
         body::read(&mut metar, groups);
+        if metar.remarks.leave_out_contradicting_tenths(metar.temperature_c, metar.dew_point_c) {
+            metar.unread(1);
+        }
         Ok(metar)
+    }
+
+    /// Whether any group of the body, up to the remarks, has a value.
+    fn has_body(&self) -> bool {
+        self.wind.is_some()
+            || self.visibility.is_some()
+            || !self.sky.is_empty()
+            || !self.weather.is_empty()
+            || self.temperature_c.is_some()
+            || self.altimeter.is_some()
     }
 
     /// Time of the report: in the month that brings it nearest to the reference, both in
@@ -296,8 +348,9 @@ impl Metar {
     /// Air temperature in tenths of a degree Celsius: from the `T` group, or else the whole
     /// degrees.
     ///
-    /// A `T` group that is more than a degree away from the whole degrees lost a digit or a sign;
-    /// the whole degrees are then used. The same applies to the dew point.
+    /// Tenths that are more than a degree away from the whole degrees of the body lost a digit or a
+    /// sign: they are left out, and their `T` group is counted in
+    /// [`unread_groups`](Self::unread_groups). The other half of the group stays if it agrees.
     ///
     /// ```
     /// use mesonet::feed::metar::Metar;
@@ -310,13 +363,13 @@ impl Metar {
     /// assert_eq!(tenths("CYYZ 231118Z M01/"), (Some(-10), None));
     /// ```
     pub fn air_temperature_tenths_c(&self) -> Option<i16> {
-        consistent_tenths(self.remarks.temperature_tenths_c, self.temperature_c)
+        self.remarks.temperature_tenths_c.or(self.temperature_c.map(whole_in_tenths))
     }
 
     /// Dew point in tenths of a degree Celsius; see
     /// [`air_temperature_tenths_c`](Self::air_temperature_tenths_c).
     pub fn dew_point_temperature_tenths_c(&self) -> Option<i16> {
-        consistent_tenths(self.remarks.dew_point_tenths_c, self.dew_point_c)
+        self.remarks.dew_point_tenths_c.or(self.dew_point_c.map(whole_in_tenths))
     }
 
     /// Height of the ceiling above the ground in feet: the lowest layer that covers more than half
@@ -350,32 +403,6 @@ impl Metar {
         Some(if far(low) <= far(high) { low } else { high })
     }
 
-    /// Length of the period of the `6RRRR` group in minutes: 360 in the report of a main synoptic
-    /// hour (0, 6, 12, 18 UTC), 180 in that of an intermediate one (3, 9, 15, 21); `None` for any
-    /// other hour, in whose reports the group has no meaning. The hour of a report is its time
-    /// rounded up.
-    ///
-    /// ```
-    /// use mesonet::feed::metar::Metar;
-    /// let report = Metar::parse("KBUF 311754Z 21014KT RMK AO2 60012")?;
-    /// assert_eq!((report.nominal_hour(), report.six_group_minutes()), (18, Some(360)));
-    /// let between = Metar::parse("KBUF 311854Z 21014KT RMK AO2")?;
-    /// assert_eq!((between.nominal_hour(), between.six_group_minutes()), (19, None));
-    /// # Ok::<(), mesonet::feed::metar::MetarError>(())
-    /// ```
-    pub fn six_group_minutes(&self) -> Option<u16> {
-        match self.nominal_hour() % 6 {
-            0 => Some(360),
-            3 => Some(180),
-            _ => None,
-        }
-    }
-
-    /// The hour that an hourly report stands for: its time rounded up, 0 to 23.
-    pub fn nominal_hour(&self) -> u8 {
-        (self.hour + u8::from(self.minute > 0)) % 24
-    }
-
     fn correct(&mut self, group: &[u8]) {
         let revision = match group {
             [_, b'C', letter @ b'A'..=b'Z'] => letter - b'A' + 1,
@@ -389,13 +416,8 @@ impl Metar {
     }
 }
 
-/// Tenths, unless they are more than a degree away from the whole degrees.
-fn consistent_tenths(tenths: Option<i16>, whole: Option<i8>) -> Option<i16> {
-    let whole = whole.map(|whole| i16::from(whole) * 10);
-    match (tenths, whole) {
-        (Some(tenths), Some(whole)) if tenths.abs_diff(whole) > 10 => Some(whole),
-        (tenths, whole) => tenths.or(whole),
-    }
+fn whole_in_tenths(whole_c: i8) -> i16 {
+    i16::from(whole_c) * 10
 }
 
 /// Reads `DDHHMMZ`.
@@ -408,6 +430,28 @@ fn time(group: &[u8]) -> Option<(u8, u8, u8)> {
     let field = |at: usize| small_number(&digits[at..at + 2]).map(|value| value as u8);
     let (day, hour, minute) = (field(0)?, field(2)?, field(4)?);
     ((1..=31).contains(&day) && hour < 24 && minute < 60).then_some((day, hour, minute))
+}
+
+/// Whether the first of the groups, where the time should be, was to be one: it ends like a time,
+/// as in `1018Z`, or starts with one, as in `231100Z,Z` and in `230930KT` before the wind.
+fn starts_with_torn_time(mut groups: Groups<'_>) -> bool {
+    let (Some(group), next) = (groups.next(), groups.next()) else { return false };
+    let is_wind = |group| wind::wind(group).is_some();
+    let digits = group.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let starts = group.get(..6).is_some_and(|start| time(start).is_some())
+        && (!is_wind(group) || next.is_some_and(is_wind));
+    digits >= 3 && (starts || group.ends_with(b"Z"))
+}
+
+/// Whether a group can only be the first after a time.
+fn starts_body(group: &[u8]) -> bool {
+    matches!(group, b"AUTO" | b"NIL") || wind::wind(group).is_some()
+}
+
+/// Day of the month, hour and minute of an instant.
+fn day_hour_minute(ts_ms: i64) -> Option<(u8, u8, u8)> {
+    let instant = DateTime::from_timestamp_millis(ts_ms)?;
+    Some((instant.day() as u8, instant.hour() as u8, instant.minute() as u8))
 }
 
 /// The start of a group, for messages.

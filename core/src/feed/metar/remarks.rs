@@ -102,6 +102,12 @@ pub struct Remarks {
     pub pressure_tendency: Option<PressureTendency>,
     /// Highest gust since the last hourly report (`PK WND`).
     pub peak_wind: Option<PeakWind>,
+    /// Ice that grew in the past hour, in hundredths of an inch (`I1nnn`); 0 includes a trace.
+    pub ice_1h_hundredths_in: Option<u16>,
+    /// Ice that grew in the past 3 hours, in hundredths of an inch (`I3nnn`).
+    pub ice_3h_hundredths_in: Option<u16>,
+    /// Ice that grew in the past 6 hours, in hundredths of an inch (`I6nnn`).
+    pub ice_6h_hundredths_in: Option<u16>,
     /// Sensors that are out of order.
     pub outages: Outages,
 }
@@ -124,6 +130,28 @@ impl Remarks {
             }
         }
         malformed
+    }
+
+    /// Leaves out tenths that are more than a degree away from the whole degrees of the body;
+    /// returns whether there are any.
+    pub(super) fn leave_out_contradicting_tenths(
+        &mut self,
+        air_c: Option<i8>,
+        dew_point_c: Option<i8>,
+    ) -> bool {
+        let mut any = false;
+        let pairs =
+            [(&mut self.temperature_tenths_c, air_c), (&mut self.dew_point_tenths_c, dew_point_c)];
+        for (tenths, whole_c) in pairs {
+            let is_far = |(tenths, whole_c): (i16, i8)| {
+                tenths.abs_diff(super::whole_in_tenths(whole_c)) > 10
+            };
+            if tenths.zip(whole_c).is_some_and(is_far) {
+                *tenths = None;
+                any = true;
+            }
+        }
+        any
     }
 
     fn group(&mut self, group: &[u8], groups: &mut Groups<'_>) -> Outcome {
@@ -158,6 +186,14 @@ impl Remarks {
                 let read = small_number(digits);
                 let missing = is_missing(digits);
                 return keep(&mut self.hourly_precipitation_hundredths_in, read, missing);
+            }
+            [b'I', hours @ (b'1' | b'3' | b'6'), thickness @ ..] if thickness.len() == 3 => {
+                let slot = match hours {
+                    b'1' => &mut self.ice_1h_hundredths_in,
+                    b'3' => &mut self.ice_3h_hundredths_in,
+                    _ => &mut self.ice_6h_hundredths_in,
+                };
+                return keep(slot, small_number(thickness), is_missing(thickness));
             }
             b"PCPN" => {
                 if let Some(tenths_mm) = past_hour_tenths_mm(groups.clone()) {

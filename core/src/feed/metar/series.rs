@@ -1,14 +1,22 @@
 //! A decoded METAR as the service's series, in canonical units.
 
-use super::{Altimeter, DistanceUnit, Metar, MetarKind, MetarVisibility, SpeedUnit, WindFrom};
+use std::borrow::Cow;
+
+use super::sky::layer_label;
+use super::{
+    Altimeter, DistanceUnit, Metar, MetarVisibility, PressureTendency, SkyCover, SpeedUnit,
+    WindFrom,
+};
 use crate::derived::{roughness_m, station_pressure_hpa, wind_at_10m};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::summary::MetarItem;
 use crate::geo::LonLat;
-use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min};
+use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
 use crate::observation::{
-    IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId, StationType, Variable,
+    IdScheme, Identifiers, IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId,
+    StationType, Variable,
 };
+use crate::time::MINUTE_MS;
 use crate::unit::{
     Conversion, Unit, feet_to_m, knots_to_kmh, metres_per_second_to_kmh, statute_miles_to_km,
 };
@@ -19,6 +27,10 @@ pub const METAR_NETWORK: &str = "METAR";
 /// Height of the wind sensor above ground: 10 m by rule (ICAO Annex 3, appendix 3, 4.1; FMH-1,
 /// chapter 5).
 pub(in crate::feed) const SENSOR_HEIGHT_M: f64 = 10.0;
+/// Oldest peak wind: it counts from the last routine report, which is an hour old, or two if one is
+/// missing.
+const MAX_PEAK_AGE_MINUTES: i64 = 120;
+
 /// Aerodromes are open country.
 pub(in crate::feed) const EXPOSURE: StationType = StationType::OpenCountry;
 
@@ -49,6 +61,7 @@ pub fn metar_station(
         coordinates: place,
         sensor_height_m: SENSOR_HEIGHT_M,
         altitude_m,
+        identifiers: Identifiers::default().with(IdScheme::Icao, native_id),
     }
 }
 
@@ -57,13 +70,16 @@ pub fn metar_station(
 /// | Group | Series |
 /// | --- | --- |
 /// | wind | windSpeed, windDirection Average 2; windGust Max 10; calculated windSpeed10m, windGust10m |
-/// | `PK WND` | windGust Max 60 |
+/// | `PK WND` | windGust Max 60; see also [`metar_peak_wind`] |
+/// | sky | cloudCover, cloudBaseHeight Instantaneous, a bucket for each layer: `layer 1` … |
 /// | visibility, ceiling | visibility, ceilingHeight Instantaneous |
 /// | temperatures, `T` | airTemperature, dewPointTemperature Instantaneous |
 /// | `SLP` | mslp Instantaneous |
-/// | altimeter | calculated barometricPressure Instantaneous |
+/// | altimeter | altimeterSetting Instantaneous; calculated barometricPressure Instantaneous |
+/// | `5appp` | pressureTendency Cumulative 180; pressureTendencyCharacter Unknown 180 |
 /// | `P`, `6`, `7` | precipitation Cumulative 60; 180 or 360; 1440 |
 /// | `PCPN …MM PAST HR` | precipitation Cumulative 60 |
+/// | `I1`, `I3`, `I6` | iceAccretion Cumulative 60; 180; 360 |
 /// | `4/`, `931` | snowDepth Instantaneous; snowfall Cumulative 360 |
 /// | `1`, `2`, `4` | airTemperature Max and Min 360; 1440 |
 ///
@@ -74,13 +90,19 @@ pub fn metar_station(
 ///   direction; a direction of 000 with a speed means nothing and is left out.
 /// - A bound stands for its value: P6SM is 6 miles, M1/4SM a quarter of one, 9999 and CAVOK 10 km.
 /// - A trace of precipitation is 0.
-/// - `P` and `PK WND` count from the last hourly report. That is an hour only in an hourly report:
-///   one that is not SPECI and was made at minute 45 to 59 or 0. In others they are left out.
-/// - The `6` group covers 6 or 3 hours, depending on its nominal hour; `1`, `2` and `931` cover 6
-///   hours and are left out if the nominal hour is not 0, 6, 12 or 18 UTC.
+/// - `P`, `I1` and `PK WND` count from the last routine report. That is an hour in an hourly report: one
+///   of minute 45 to 59 or 0 that is not called SPECI, or is but has sea-level pressure or groups
+///   of 3, 6 or 24 hours, which only routine reports have (FMH-1, chapter 12); and one of minute 1
+///   to 20 with groups of 3, 6 or 24 hours. In others they are left out.
+/// - The `6` group covers 6 or 3 hours, depending on its [nominal hour](Metar::nominal_hour); `1`,
+///   `2` and `931` cover 6 hours and are left out if that is not 0, 6, 12 or 18 UTC.
 ///
-/// The altimeter setting and the pressure tendency (`5appp`) are decoded into [`Metar`] but are not
-/// variables of the service. The wind is an average of 2 minutes in Canada and the United States;
+/// The character of the pressure tendency is a figure of WMO code table 0200; no interval type is
+/// that of a code. The tendency is negative where the character is a fall. The cover of a layer is
+/// [`SkyCover::oktas`]; a hidden sky has a cover of 8 and no base, its vertical visibility is the
+/// ceiling. Layers are in the order of the report, usually the lowest first.
+///
+/// The wind is an average of 2 minutes in Canada and the United States;
 /// elsewhere ICAO requires 10.
 ///
 /// `item.altitude_m` is needed only for the station pressure; if the feed does not give it but
@@ -116,7 +138,8 @@ pub fn metar_report(item: &MetarItem<'_>) -> Report {
         wind(metar, &mut readings);
         pressures(metar, item.altitude_m, &mut readings);
         sky(metar, &mut readings);
-        hourly(metar, is_hourly(item), &mut readings);
+        layers(metar, &mut readings);
+        hourly(metar, metar.is_hourly(item.kind), &mut readings);
         totals(metar, &mut readings);
     }
     Report {
@@ -126,6 +149,64 @@ pub fn metar_report(item: &MetarItem<'_>) -> Report {
         present_weather: present_weather(metar),
         readings: readings.0,
     }
+}
+
+/// The peak wind of a decoded METAR, as a report of the moment at which it blew: peakWindSpeed and
+/// peakWindDirection Instantaneous. `None` if there is none.
+///
+/// The time of the reading is that of the peak, because a peak is an event: so a peak that a special
+/// report and the routine report after it both state is one reading, and one of a special report is
+/// not lost. It is the last such time before the report; one that is then more than two hours old
+/// has a false time and is left out. As an extreme of the hour that [`metar_report`] gives, it
+/// remains windGust Max 60.
+///
+/// ```
+/// use mesonet::feed::{metar_peak_wind, read_bulletins};
+/// use mesonet::{Iso8601, Variable, time::parse_instant};
+/// let text = "METAR KBUF 010054Z 21014KT 02/M07 A2973 RMK AO2 PK WND 22030/2356=";
+/// let received_ms = parse_instant("2020-01-01T01:01:00Z").unwrap();
+/// read_bulletins(text.as_bytes(), received_ms, |item| {
+///     let peak = metar_peak_wind(&item).unwrap();
+///     assert_eq!(Iso8601(peak.ts_ms).to_string(), "2019-12-31T23:56:00Z");
+///     assert_eq!(peak.readings[0].series.variable, Variable::PeakWindSpeed);
+///     assert_eq!((peak.readings[0].value, peak.readings[1].value), (55.56, 220.0));
+/// })?;
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
+pub fn metar_peak_wind(item: &MetarItem<'_>) -> Option<Report> {
+    let metar = &item.metar;
+    let peak = metar.remarks.peak_wind.filter(|_| !metar.nil)?;
+    let minute_of_day = |hour: u8, minute: u8| i64::from(hour) * 60 + i64::from(minute);
+    let minutes_ago = match peak.hour {
+        Some(hour) => (minute_of_day(metar.hour, metar.minute) - minute_of_day(hour, peak.minute))
+            .rem_euclid(24 * 60),
+        None => (i64::from(metar.minute) - i64::from(peak.minute)).rem_euclid(60),
+    };
+    let station = StationId::new(METAR_NETWORK, item.native_id);
+    let speed_kmh = knots_to_kmh(f64::from(peak.speed_kt));
+    let direction = Some(f64::from(peak.from_degrees));
+    let report = peak_wind_report(station, item.ts_ms, minutes_ago, speed_kmh, direction)?;
+    Some(Report { revision: metar.revision, ..report })
+}
+
+/// A peak wind as a report of the time at which it blew; `None` if that is in the future, or longer
+/// ago than such a peak can be. A direction of 0 means nothing and is left out.
+pub(super) fn peak_wind_report(
+    station: StationId,
+    ts_ms: i64,
+    minutes_ago: i64,
+    speed_kmh: f64,
+    direction: Option<f64>,
+) -> Option<Report> {
+    if !(0..=MAX_PEAK_AGE_MINUTES).contains(&minutes_ago) {
+        return None;
+    }
+    let mut readings = Readings(Vec::with_capacity(2));
+    readings.add(Variable::PeakWindSpeed, Instantaneous, 0, Some(speed_kmh));
+    let direction = direction.filter(|&degrees| degrees > 0.0);
+    readings.add(Variable::PeakWindDirection, Instantaneous, 0, direction);
+    let ts_ms = ts_ms - minutes_ago * MINUTE_MS;
+    Some(Report { station, ts_ms, revision: 0, present_weather: None, readings: readings.0 })
 }
 
 /// A decoded METAR with its station; a place and an altitude that the file does not give are taken
@@ -139,13 +220,14 @@ pub(in crate::feed) fn metar_feed_report(
         altitude_m: item.altitude_m,
         sensor_height_m: Some(SENSOR_HEIGHT_M),
         station_type: Some(EXPOSURE),
+        identifiers: Identifiers::default().with(IdScheme::Icao, item.native_id),
         ..FeedStation::new(METAR_NETWORK, item.native_id)
     };
     if item.altitude_m.is_none() {
         item.altitude_m = (file.known)(station.id()).and_then(|known| known.altitude_m);
         station.altitude_m = item.altitude_m;
     }
-    FeedReport { station, report: metar_report(&item) }
+    FeedReport { station, report: metar_report(&item), earlier: metar_peak_wind(&item) }
 }
 
 /// Collects readings.
@@ -233,6 +315,16 @@ fn pressures(metar: &Metar, altitude_m: Option<f64>, readings: &mut Readings) {
             |(altimeter_hpa, altitude_m)| station_pressure_hpa(altimeter_hpa, altitude_m),
         );
     readings.add_calculated(Variable::BarometricPressure, Instantaneous, 0, station);
+    let altimeter = metar.altimeter.map(Altimeter::hpa);
+    readings.add(Variable::AltimeterSetting, Instantaneous, 0, altimeter);
+    if let Some(PressureTendency { characteristic, change_tenths_hpa }) =
+        metar.remarks.pressure_tendency
+    {
+        let change_hpa = tenths(change_tenths_hpa);
+        readings.add(Variable::PressureTendency, Cumulative, 180, Some(change_hpa));
+        let character = Variable::PressureTendencyCharacter;
+        readings.add(character, Unknown, 180, Some(f64::from(characteristic)));
+    }
 }
 
 fn sky(metar: &Metar, readings: &mut Readings) {
@@ -245,10 +337,22 @@ fn sky(metar: &Metar, readings: &mut Readings) {
     readings.add(Variable::CeilingHeight, Instantaneous, 0, ceiling_m);
 }
 
-/// Whether a count from the last hourly report covers an hour. Feeds call reports of any minute
-/// METAR, so the minute is checked too.
-fn is_hourly(item: &MetarItem<'_>) -> bool {
-    item.kind != MetarKind::Special && matches!(item.metar.minute, 45..=59 | 0)
+/// Cover and base of each layer; the height of a hidden sky is no base.
+fn layers(metar: &Metar, readings: &mut Readings) {
+    for (index, layer) in metar.sky.iter().enumerate() {
+        let base_ft = layer.base_ft.filter(|_| layer.cover != SkyCover::Obscured);
+        let base_m = base_ft.map(|base_ft| feet_to_m(f64::from(base_ft)));
+        let oktas = layer.cover.oktas().map(f64::from);
+        for (variable, value) in
+            [(Variable::CloudCover, oktas), (Variable::CloudBaseHeight, base_m)]
+        {
+            if let Some(label) = layer_label(index) {
+                let bucket = Cow::Borrowed(label);
+                let series = SeriesKey::new(variable, Instantaneous, 0);
+                readings.push(SeriesKey { bucket, ..series }, value);
+            }
+        }
+    }
 }
 
 fn hourly(metar: &Metar, is_hourly: bool, readings: &mut Readings) {
@@ -262,6 +366,8 @@ fn hourly(metar: &Metar, is_hourly: bool, readings: &mut Readings) {
     let peak = remarks.peak_wind.filter(|_| is_hourly);
     let peak_kmh = peak.map(|peak| knots_to_kmh(f64::from(peak.speed_kt)));
     readings.add(Variable::WindGust, Max, 60, peak_kmh);
+    let ice_mm = remarks.ice_1h_hundredths_in.filter(|_| is_hourly).map(hundredths_inch_to_mm);
+    readings.add(Variable::IceAccretion, Cumulative, 60, ice_mm);
 }
 
 fn totals(metar: &Metar, readings: &mut Readings) {
@@ -269,6 +375,10 @@ fn totals(metar: &Metar, readings: &mut Readings) {
     if let Some(minutes) = metar.six_group_minutes() {
         let precipitation_mm = remarks.six_group_hundredths_in.map(hundredths_inch_to_mm);
         readings.add(Variable::Precipitation, Cumulative, i32::from(minutes), precipitation_mm);
+    }
+    for (minutes, ice) in [(180, remarks.ice_3h_hundredths_in), (360, remarks.ice_6h_hundredths_in)]
+    {
+        readings.add(Variable::IceAccretion, Cumulative, minutes, ice.map(hundredths_inch_to_mm));
     }
     let daily_mm = remarks.daily_precipitation_hundredths_in.map(hundredths_inch_to_mm);
     readings.add(Variable::Precipitation, Cumulative, 1440, daily_mm);
@@ -281,15 +391,9 @@ fn totals(metar: &Metar, readings: &mut Readings) {
 }
 
 fn present_weather(metar: &Metar) -> Option<Vec<String>> {
-    let has_body = metar.wind.is_some()
-        || metar.visibility.is_some()
-        || !metar.sky.is_empty()
-        || !metar.weather.is_empty()
-        || metar.temperature_c.is_some()
-        || metar.altimeter.is_some();
     let blind = metar.weather.is_empty()
         && (metar.weather_missing || metar.remarks.outages.present_weather);
-    (has_body && !blind && !metar.nil).then(|| {
+    (metar.has_body() && !blind && !metar.nil).then(|| {
         metar.weather.iter().filter(|weather| !weather.recent).map(ToString::to_string).collect()
     })
 }

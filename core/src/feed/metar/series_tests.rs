@@ -1,4 +1,5 @@
 use super::*;
+use crate::feed::metar::MetarKind;
 use crate::time::parse_instant;
 
 fn report_of(text: &str, kind: MetarKind, altitude_m: Option<f64>) -> Report {
@@ -23,10 +24,13 @@ fn shown(text: &str, kind: MetarKind) -> Vec<String> {
         .iter()
         .map(|reading| {
             assert_eq!(reading.quality, Quality::UNCHECKED);
-            let SeriesKey { variable, interval_type, interval_minutes, calculated, .. } =
-                reading.series;
+            let SeriesKey {
+                variable, interval_type, interval_minutes, calculated, ref bucket, ..
+            } = reading.series;
             let star = if calculated { "*" } else { "" };
-            format!("{variable}{star} {interval_type} {interval_minutes} {}", reading.value)
+            let bucket = if bucket.is_empty() { String::new() } else { format!(" [{bucket}]") };
+            let value = reading.value;
+            format!("{variable}{star}{bucket} {interval_type} {interval_minutes} {value}")
         })
         .collect()
 }
@@ -34,7 +38,8 @@ fn shown(text: &str, kind: MetarKind) -> Vec<String> {
 #[test]
 fn every_group_becomes_its_series() {
     let text = "METAR KBUF 312354Z 21014G22KT 1 1/2SM -SN BKN050 OVC012 02/M07 A2973 RMK AO2 PK WND \
-                22030/2312 SLP077 4/004 P0007 60012 70245 931015 T00221067 10028 21028 400561006";
+                22030/2312 SLP077 4/004 P0007 60012 70245 931015 I1003 I3012 I6025 T00221067 10028 21028 \
+                400561006 58034";
     assert_eq!(
         shown(text, MetarKind::Routine),
         [
@@ -50,11 +55,21 @@ fn every_group_becomes_its_series() {
             "windGust10m* Max 10 40.744",
             "windDirection Average 2 210",
             "mslp Instantaneous 0 1007.7",
+            "altimeterSetting Instantaneous 0 1006.7733427733793",
+            "pressureTendency Cumulative 180 -3.4",
+            "pressureTendencyCharacter Unknown 180 8",
             "visibility Instantaneous 0 2.414016",
             "ceilingHeight Instantaneous 0 365.76",
+            "cloudCover [layer 1] Instantaneous 0 7",
+            "cloudBaseHeight [layer 1] Instantaneous 0 1524",
+            "cloudCover [layer 2] Instantaneous 0 8",
+            "cloudBaseHeight [layer 2] Instantaneous 0 365.76",
             "precipitation Cumulative 60 1.778",
             "windGust Max 60 55.56",
+            "iceAccretion Cumulative 60 0.762",
             "precipitation Cumulative 360 3.048",
+            "iceAccretion Cumulative 180 3.048",
+            "iceAccretion Cumulative 360 6.35",
             "precipitation Cumulative 1440 62.23",
             "snowDepth Instantaneous 0 10.16",
             "snowfall Cumulative 360 38.1",
@@ -72,9 +87,113 @@ fn the_hour_of_p_and_of_the_peak_wind_is_that_of_hourly_reports() {
     assert_eq!(hourly("2354", MetarKind::Routine), both);
     assert_eq!(hourly("2345", MetarKind::Unknown), both);
     assert_eq!(hourly("2300", MetarKind::Unknown), both);
-    assert!(hourly("2354", MetarKind::Special).is_empty());
+    assert!(hourly("2354", MetarKind::Special).is_empty(), "without a group of routine reports");
     assert!(hourly("2336", MetarKind::Unknown).is_empty());
     assert!(hourly("2336", MetarKind::Routine).is_empty(), "a METAR of another minute");
+}
+
+#[test]
+fn a_routine_report_that_a_file_calls_speci_keeps_its_hour() {
+    let hours = |text: &str, named| {
+        let all = shown(text, named);
+        let is_of_hour = |one: &&String| one.contains(" 60 ");
+        all.iter().filter(is_of_hour).cloned().collect::<Vec<_>>()
+    };
+    let laughlin = "KDLF 262058Z AUTO 14018G27KT 10SM CLR 33/16 A2987 RMK AO2 PK WND 15031/2031 \
+                    SLP101 P0002 T03310161 56012";
+    let both = ["precipitation Cumulative 60 0.508", "windGust Max 60 57.412"];
+    assert_eq!(hours(laughlin, MetarKind::Special), both);
+    assert_eq!(hours(laughlin, MetarKind::Routine), both);
+    // Real rows of the Center's table, all called SPECI.
+    let rain = |text: &str| hours(text, MetarKind::Special);
+    let hilo =
+        "PHTO 221853Z 24005KT 10SM OVC040 24/22 A3008 RMK AO2 RAB00E27 SLP184 P0000 T02390217";
+    assert_eq!(rain(hilo), ["precipitation Cumulative 60 0"]);
+    let kingsville = "KNOG 222356Z AUTO 13015KT 10SM CLR 25/18 A2987 RMK AO2 PK WND 13027/2322 \
+                      SLP096 6//// T02500183 10311 20250 53008 PNO $";
+    assert_eq!(rain(kingsville), ["windGust Max 60 50.004"]);
+    let bozeman =
+        "KBZN 230948Z AUTO 28007KT 1 1/4SM -SN BR OVC014 00/00 A2960 RMK AO2 P0001 T00000000";
+    assert!(rain(bozeman).is_empty(), "a special report: its P is of less than an hour");
+    let shemya =
+        "PASY 230038Z 18031G38KT 7SM -RA OVC008 07/06 A2976 RMK AO2A PK WND 19044/0016 SLP080";
+    assert!(rain(shemya).is_empty(), "at no minute of a routine report");
+}
+
+#[test]
+fn a_late_report_with_groups_of_its_hour_keeps_them() {
+    let marfa = "KMRF 261801Z AUTO 14008KT 10SM 28/12 A3010 RMK AO2 P0001 60012 10283 20156 53001";
+    let all = shown(marfa, MetarKind::Unknown);
+    for expected in [
+        "airTemperature Max 360 28.3",
+        "airTemperature Min 360 15.6",
+        "precipitation Cumulative 60 0.254",
+        "precipitation Cumulative 360 3.048",
+    ] {
+        assert!(all.contains(&expected.to_owned()), "{expected} in {all:?}");
+    }
+    let circle =
+        "PAFS 231101Z AUTO 00000KT 10SM OVC021 M02/M03 A3000 RMK AO2 SLP168 P0000 T10221028";
+    assert!(!shown(circle, MetarKind::Routine).iter().any(|one| one.contains("precipitation")));
+}
+
+#[test]
+fn layers_have_a_cover_and_a_base_each() {
+    let layers = |sky: &str| {
+        let all = shown(&format!("KBUF 311154Z {sky}"), MetarKind::Unknown);
+        let of_layers = all.iter().filter(|one| one.contains("[layer"));
+        of_layers.map(|one| one.replace(" Instantaneous 0", "")).collect::<Vec<_>>()
+    };
+    assert_eq!(layers("CLR"), ["cloudCover [layer 1] 0"]);
+    assert_eq!(layers("VV002"), ["cloudCover [layer 1] 8"], "a vertical visibility is no base");
+    assert!(layers("NSC").is_empty() && layers("CAVOK").is_empty(), "high clouds are left out");
+    assert_eq!(
+        layers("FEW010 ///020 SCT///CB"),
+        [
+            "cloudCover [layer 1] 2",
+            "cloudBaseHeight [layer 1] 304.8",
+            "cloudBaseHeight [layer 2] 609.6",
+            "cloudCover [layer 3] 4",
+        ]
+    );
+    assert_eq!(layers(&"FEW010 ".repeat(9)).len(), 16, "eight layers");
+}
+
+#[test]
+fn ice_of_the_hour_is_that_of_hourly_reports() {
+    let ice = |text: &str| shown(text, MetarKind::Unknown);
+    let bismarck = "KBIS 230852Z AUTO RMK AO2 I1002 I3000 53014";
+    assert_eq!(ice(bismarck)[2], "iceAccretion Cumulative 60 0.508");
+    assert_eq!(ice(bismarck)[3], "iceAccretion Cumulative 180 0");
+    assert!(ice("KBIS 111635Z RMK I1000").is_empty());
+}
+
+#[test]
+fn a_peak_wind_is_read_at_its_own_time() {
+    let peak = |text: &str| {
+        let metar = Metar::parse(text).unwrap();
+        let ts_ms = metar.time_ms(parse_instant("2020-01-01T00:00:00Z").unwrap());
+        let (place, altitude_m, kind) = (None, None, metar.kind);
+        let item =
+            MetarItem { native_id: "KXYZ", ts_ms, raw_text: text, place, altitude_m, kind, metar };
+        metar_peak_wind(&item).map(|report| {
+            let values: Vec<_> = report.readings.iter().map(|reading| reading.value).collect();
+            (crate::time::Iso8601(report.ts_ms).to_string(), values)
+        })
+    };
+    let at = |time: &str, values: &[f64]| Some((time.to_owned(), values.to_vec()));
+    let of_hour = "KIAB 312355Z RMK PK WND 19026/48";
+    assert_eq!(peak(of_hour), at("2019-12-31T23:48:00Z", &[48.152, 190.0]));
+    // A special report that begins an hour states the peak of the hour before.
+    let special = "SPECI KLVS 010039Z RMK PK WND 23037/2355";
+    assert_eq!(peak(special), at("2019-12-31T23:55:00Z", &[68.524, 230.0]));
+    assert_eq!(
+        peak("KLVS 010010Z RMK PK WND 23037/55"),
+        at("2019-12-31T23:55:00Z", &[68.524, 230.0])
+    );
+    assert_eq!(peak("CXDW 311900Z RMK PK WND 00025/1857"), at("2019-12-31T18:57:00Z", &[46.3]));
+    assert_eq!(peak("KLVS 010039Z RMK PK WND 23037/0055"), None, "not yet");
+    assert_eq!(peak("KLVS 010039Z NIL"), None);
 }
 
 #[test]
@@ -126,9 +245,11 @@ fn metric_groups() {
 #[test]
 fn the_station_pressure_needs_the_altitude() {
     let text = "KABQ 312352Z A2980";
-    assert!(report_of(text, MetarKind::Unknown, None).readings.is_empty());
+    let report = report_of(text, MetarKind::Unknown, None);
+    let [altimeter] = report.readings.as_slice() else { panic!("one reading") };
+    assert_eq!(altimeter.series.variable, Variable::AltimeterSetting);
     let report = report_of(text, MetarKind::Unknown, Some(500.0));
-    let [pressure] = report.readings.as_slice() else { panic!("one reading") };
+    let [pressure, _] = report.readings.as_slice() else { panic!("two readings") };
     assert_eq!(pressure.series.variable, Variable::BarometricPressure);
     assert!(pressure.series.calculated);
     assert_eq!((pressure.value * 1000.0).round(), 950_965.0);

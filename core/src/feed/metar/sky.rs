@@ -27,6 +27,62 @@ pub enum SkyCover {
     Missing,
 }
 
+impl SkyCover {
+    /// The cover in oktas: the most that the word stands for, as NCEI has it in its records of
+    /// METAR reports (ISD, `GA1`): FEW 2, SCT 4, BKN 7, OVC 8. A hidden sky is 8, a clear one 0.
+    /// `None` if the word does not tell: `///`, and NSC, which leaves out high clouds.
+    ///
+    /// ```
+    /// use mesonet::feed::metar::SkyCover;
+    /// assert_eq!(SkyCover::Few.oktas(), Some(2));
+    /// assert_eq!(SkyCover::NoSignificantCloud.oktas(), None);
+    /// ```
+    pub fn oktas(self) -> Option<u8> {
+        match self {
+            Self::SkyClear | Self::Clear | Self::NoCloudDetected => Some(0),
+            Self::Few => Some(2),
+            Self::Scattered => Some(4),
+            Self::Broken => Some(7),
+            Self::Overcast | Self::Obscured => Some(8),
+            Self::NoSignificantCloud | Self::Missing => None,
+        }
+    }
+
+    /// Whether it makes a layer a ceiling: more than half of the sky, or a hidden sky.
+    pub(super) fn is_ceiling(self) -> bool {
+        matches!(self, Self::Broken | Self::Overcast | Self::Obscured)
+    }
+
+    /// Reads the word of a layer, such as `FEW`.
+    pub(in crate::feed) fn read(word: &[u8]) -> Option<Self> {
+        Some(match word {
+            b"SKC" => Self::SkyClear,
+            b"CLR" => Self::Clear,
+            b"NSC" => Self::NoSignificantCloud,
+            b"NCD" => Self::NoCloudDetected,
+            b"FEW" => Self::Few,
+            b"SCT" => Self::Scattered,
+            b"BKN" => Self::Broken,
+            b"OVC" => Self::Overcast,
+            b"VV" => Self::Obscured,
+            b"///" => Self::Missing,
+            _ => return None,
+        })
+    }
+}
+
+/// Most layers of a report.
+pub(super) const MAX_LAYERS: usize = 8;
+
+/// Labels of the series of the layers of a report, in its order: usually the lowest first.
+const LAYER_LABELS: [&str; MAX_LAYERS] =
+    ["layer 1", "layer 2", "layer 3", "layer 4", "layer 5", "layer 6", "layer 7", "layer 8"];
+
+/// The label of the series of the layer at an index; `None` beyond the eighth.
+pub(in crate::feed) fn layer_label(index: usize) -> Option<&'static str> {
+    LAYER_LABELS.get(index).copied()
+}
+
 /// Towering cloud that a report names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the clouds")]
@@ -65,26 +121,18 @@ impl SkyLayer {
 
     /// Whether the layer is a ceiling: more than half of the sky, or a hidden sky.
     pub fn is_ceiling(self) -> bool {
-        matches!(self.cover, SkyCover::Broken | SkyCover::Overcast | SkyCover::Obscured)
+        self.cover.is_ceiling()
     }
 }
 
 /// Reads a sky group: amount, height in hundreds of feet, towering cloud.
 pub(super) fn layer(group: &[u8]) -> Option<SkyLayer> {
     let clear = |cover| Some(SkyLayer { cover, ..SkyLayer::BLANK });
-    let (cover, rest) = match group {
-        b"CLR" => return clear(SkyCover::Clear),
-        b"SKC" => return clear(SkyCover::SkyClear),
-        b"NSC" => return clear(SkyCover::NoSignificantCloud),
-        b"NCD" => return clear(SkyCover::NoCloudDetected),
-        [b'V', b'V', rest @ ..] => (SkyCover::Obscured, rest),
-        [b'F', b'E', b'W', rest @ ..] => (SkyCover::Few, rest),
-        [b'S', b'C', b'T', rest @ ..] => (SkyCover::Scattered, rest),
-        [b'B', b'K', b'N', rest @ ..] => (SkyCover::Broken, rest),
-        [b'O', b'V', b'C', rest @ ..] => (SkyCover::Overcast, rest),
-        [b'/', b'/', b'/', rest @ ..] => (SkyCover::Missing, rest),
-        _ => return None,
-    };
+    let (word, rest) = group.split_at_checked(if group.starts_with(b"VV") { 2 } else { 3 })?;
+    let cover = SkyCover::read(word)?;
+    if matches!(word, b"CLR" | b"SKC" | b"NSC" | b"NCD") {
+        return if rest.is_empty() { clear(cover) } else { None };
+    }
     let (base_ft, rest) = match rest.split_at_checked(3) {
         Some((b"///", rest)) => (None, rest),
         Some((digits, rest)) if digits != b"TCU" => {

@@ -1,5 +1,6 @@
 //! Wind groups: `dddff(f)Gff(f)KT`, `dddVddd`, and the peak wind of the remarks.
 
+use super::Icao;
 use super::group::{Malformed, is_missing, small_number};
 
 /// Unit in which a report gives its wind.
@@ -64,6 +65,33 @@ pub struct PeakWind {
     pub minute: u8,
 }
 
+impl SpeedUnit {
+    /// The unit that the reports of a station's country have, for a report that lost it.
+    ///
+    /// m/s in Russia, Belarus, Ukraine, Kazakhstan, Kyrgyzstan and Tajikistan, in China and
+    /// Mongolia, by the letters that ICAO Doc 7910 gives them; knots elsewhere. So it is in the
+    /// Aviation Weather Center's tables of 2022-10-22 and 23: all 979 reports with a unit of these
+    /// letters have MPS (none is of Ukraine), and no other report has. None has KMH.
+    pub(super) fn of_country(station: Icao) -> Self {
+        let has_metres = match station.0 {
+            [b'U', b'B' | b'D' | b'G', ..] => false,
+            [b'U', b'T', of_country, _] => of_country == b'D',
+            [letter, ..] => matches!(letter, b'U' | b'Z'),
+        };
+        if has_metres { Self::MetrePerSecond } else { Self::Knot }
+    }
+
+    /// Reads the end of a wind group, or the group after one that lost its end.
+    pub(super) fn read(text: &[u8]) -> Option<Self> {
+        match text {
+            b"KT" | b"KTS" => Some(Self::Knot),
+            b"MPS" => Some(Self::MetrePerSecond),
+            b"KMH" => Some(Self::KilometrePerHour),
+            _ => None,
+        }
+    }
+}
+
 /// The content of a wind group.
 pub(super) enum WindGroup {
     Wind(MetarWind),
@@ -72,13 +100,23 @@ pub(super) enum WindGroup {
 
 /// Reads a wind group; `None` if it is not one.
 pub(super) fn wind(group: &[u8]) -> Option<WindGroup> {
-    let (fields, unit) = if let Some(fields) = group.strip_suffix(b"KT") {
-        (fields, SpeedUnit::Knot)
-    } else if let Some(fields) = group.strip_suffix(b"MPS") {
-        (fields, SpeedUnit::MetrePerSecond)
-    } else {
-        (group.strip_suffix(b"KMH")?, SpeedUnit::KilometrePerHour)
-    };
+    let end = group.iter().rposition(|&byte| !byte.is_ascii_uppercase())? + 1;
+    let (fields, unit) = group.split_at(end);
+    wind_in(fields, SpeedUnit::read(unit)?)
+}
+
+/// Reads a wind without its unit, `dddff` or `ddd` and speeds of two or three digits with a `G`
+/// between them; `None` if it is not one. The direction is in whole tens, as it is reported.
+pub(super) fn wind_without_unit(group: &[u8], unit: SpeedUnit) -> Option<MetarWind> {
+    let is_shaped = group.len() == 5 || group.contains(&b'G');
+    let is_direction = group.starts_with(b"VRB") || group.get(2) == Some(&b'0');
+    match wind_in(group, unit).filter(|_| is_shaped && is_direction)? {
+        WindGroup::Wind(wind) if wind.speed.is_some() => Some(wind),
+        _ => None,
+    }
+}
+
+fn wind_in(fields: &[u8], unit: SpeedUnit) -> Option<WindGroup> {
     if is_missing(fields) {
         return Some(WindGroup::Missing);
     }

@@ -72,8 +72,8 @@ const STANDARD: &[Column] = &[
     column("WSPD", "m/s", 99.0, Wind(WindSpeed, Average)),
     column("GST", "m/s", 99.0, Wind(WindGust, Max)),
     column("WVHT", "m", 99.0, Over(WaveHeight, Average, 20)),
-    column("DPD", "sec", 99.0, Nothing),
-    column("APD", "sec", 99.0, Nothing),
+    column("DPD", "sec", 99.0, Over(WavePeriodPeak, Average, 20)),
+    column("APD", "sec", 99.0, Over(WavePeriodAverage, Average, 20)),
     column("MWD", "degT", 999.0, Over(WaveDirection, Average, 20)),
     column("PRES", "hPa", 9999.0, Moment(Mslp)),
     column("BAR", "hPa", 9999.0, Moment(Mslp)),
@@ -81,14 +81,14 @@ const STANDARD: &[Column] = &[
     column("WTMP", "degC", 999.0, Moment(SeaSurfaceTemperature)),
     column("DEWP", "degC", 999.0, Moment(DewPointTemperature)),
     column("VIS", "nmi", 99.0, Moment(Visibility)),
-    column("PTDY", "hPa", 99.0, Nothing),
-    column("TIDE", "ft", 99.0, Nothing),
+    column("PTDY", "hPa", 99.0, Over(PressureTendency, Cumulative, 180)),
+    column("TIDE", "ft", 99.0, Moment(Tide)),
 ];
 
 const CONTINUOUS_WINDS: &[Column] = &[
     column("WDIR", "degT", 999.0, Over(WindDirection, Average, 10)),
     column("WSPD", "m/s", 99.0, Over(WindSpeed, Average, 10)),
-    column("GDR", "degT", 999.0, Nothing),
+    column("GDR", "degT", 999.0, Over(MaxWindDirection, Max, 60)),
     column("GST", "m/s", 99.0, Over(WindGust, Max, 60)),
     column("GTIME", "hhmm", 9999.0, Beside),
 ];
@@ -97,7 +97,7 @@ const SUPPLEMENTAL: &[Column] = &[
     column("PRES", "hPa", 9999.0, SinceLastRow(BarometricPressure, Min)),
     column("PTIME", "hhmm", 9999.0, Beside),
     column("WSPD", "m/s", 99.0, SinceLastRow(WindSpeed, Max)),
-    column("WDIR", "degT", 999.0, Nothing),
+    column("WDIR", "degT", 999.0, SinceLastRow(MaxWindDirection, Max)),
     column("WTIME", "hhmm", 9999.0, Beside),
 ];
 
@@ -117,6 +117,7 @@ const RAIN: &[Column] = &[column("ACCUM", "mm", 999.0, Over(Precipitation, Cumul
 
 const WAVE_SUMMARY: &[Column] = &[
     column("WVHT", "m", 99.0, Over(WaveHeight, Average, 20)),
+    column("APD", "sec", 99.0, Over(WavePeriodAverage, Average, 20)),
     column("MWD", "degT", 999.0, Over(WaveDirection, Average, 20)),
 ];
 

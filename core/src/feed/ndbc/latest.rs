@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::NDBC_NETWORK;
+use super::station;
 use super::table::{Rows, header_of};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::summary::{FeedError, Summary};
@@ -27,10 +27,10 @@ use crate::feed::summary::{FeedError, Summary};
 /// let mut places = Vec::new();
 /// let summary = read_ndbc_latest(table.as_bytes(), |item| {
 ///     places.push((item.station.native_id, item.station.place.unwrap().lat()));
-///     assert_eq!(item.report.readings.len(), 9);
+///     assert_eq!(item.report.readings.len(), 12);
 /// })?;
 /// assert_eq!(places, [("44013".to_owned(), 42.346)]);
-/// assert_eq!((summary.read, summary.without_variable.total()), (1, 3));
+/// assert_eq!((summary.read, summary.without_variable.total()), (1, 0));
 /// # Ok::<(), mesonet::feed::FeedError>(())
 /// ```
 pub fn read_ndbc_latest(
@@ -47,7 +47,7 @@ pub fn read_ndbc_latest(
     }
     while let Some(row) = rows.next(&mut summary)? {
         let Some(native_id) = row.native_id.as_deref() else { continue };
-        let station = FeedStation { place: row.place, ..FeedStation::new(NDBC_NETWORK, native_id) };
+        let station = FeedStation { place: row.place, ..station(native_id) };
         visit(rows.table.report(&row, station, 0, &mut summary));
         summary.read += 1;
     }

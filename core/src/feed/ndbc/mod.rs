@@ -16,6 +16,9 @@ pub use latest::read_ndbc_latest;
 pub use realtime2::read_ndbc_realtime2;
 pub use stations::read_ndbc_stations;
 
+use super::item::FeedStation;
+use crate::observation::{IdScheme, Identifiers};
+
 /// Network that stations of NDBC's files belong to.
 pub const NDBC_NETWORK: &str = "NDBC";
 
@@ -24,13 +27,27 @@ pub const NDBC_NETWORK: &str = "NDBC";
 /// WMO number, C-MAN and other coastal stations a name that starts with a letter. For others
 /// (`32ST0`) it is not known.
 fn wind_minutes(native_id: &str) -> Option<i32> {
-    if native_id.len() >= 5 && native_id.bytes().all(|byte| byte.is_ascii_digit()) {
+    if is_buoy_number(native_id) {
         Some(8)
     } else if native_id.starts_with(|first: char| first.is_ascii_alphabetic()) {
         Some(2)
     } else {
         None
     }
+}
+
+/// A station of which only the id is known. That of a buoy is its WMO number.
+fn station(native_id: &str) -> FeedStation {
+    let mut identifiers = Identifiers::default();
+    if is_buoy_number(native_id) {
+        identifiers.add(IdScheme::Wmo, native_id);
+    }
+    FeedStation { identifiers, ..FeedStation::new(NDBC_NETWORK, native_id) }
+}
+
+/// Whether an id is the WMO number of a buoy.
+fn is_buoy_number(native_id: &str) -> bool {
+    native_id.len() >= 5 && native_id.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a text can be a station id: four to seven letters and digits.

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::table::{Row, Rows, header_of};
-use super::{NDBC_NETWORK, is_native_id};
+use super::{is_native_id, station};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::summary::{FeedError, Summary, excerpt};
 use crate::time::MINUTE_MS;
@@ -15,25 +15,25 @@ use crate::time::MINUTE_MS;
 /// | `.txt`, `.drift` | `WSPD`, `WDIR` | windSpeed, windDirection Average 8 (buoys) or 2 (land) |
 /// | | `GST` | windGust Max of the same minutes |
 /// | | `WVHT`, `MWD` | waveHeight, waveDirection Average 20 |
-/// | | `PRES` | mslp Instantaneous |
+/// | | `PRES`, `PTDY` | mslp Instantaneous, pressureTendency Cumulative 180 |
 /// | | `ATMP`, `DEWP` | airTemperature, dewPointTemperature Instantaneous |
 /// | | `WTMP` | seaSurfaceTemperature Instantaneous |
-/// | | `VIS` | visibility Instantaneous |
+/// | | `VIS`, `TIDE` | visibility, tide Instantaneous |
 /// | `.cwind` | `WSPD`, `WDIR` | windSpeed, windDirection Average 10 |
-/// | | `GST` | windGust Max 60 |
+/// | | `GST`, `GDR` | windGust, maxWindDirection Max 60 |
 /// | `.supl` | `PRES` | barometricPressure Min since the row before |
-/// | | `WSPD` | windSpeed Max since the row before |
+/// | | `WSPD`, `WDIR` | windSpeed, maxWindDirection Max since the row before |
 /// | `.srad` | `SWRAD`, else `SRAD1` | avgGlobalSolarRadiation Average since the row before |
 /// | `.ocean` | `OTMP` | seaSurfaceTemperature1m Instantaneous, where `DEPTH` is 1 m |
 /// | `.rain` | `ACCUM` | precipitation Cumulative 60, an hour after the row |
-/// | `.spec` | `WVHT`, `MWD` | waveHeight, waveDirection Average 20 |
+/// | `.spec` | `WVHT`, `APD`, `MWD` | waveHeight, wavePeriodAverage, waveDirection Average 20 |
 /// | `.dart` | `HEIGHT` | none |
 ///
 /// Older tables, with a two-digit year (70 to 99), without minutes, without units or with `WD`
 /// and `BAR` for `WDIR` and `PRES`, are read too; if a table gives no units, those that
 /// NDBC documents are used. A value whose column has another unit is converted from that, or kept
-/// as reported. Other columns are counted as values without a variable: periods (`DPD`, `APD`),
-/// `TIDE`, `PTDY`, the directions of gusts and of the highest wind, `LWRAD`, salinity and oxygen.
+/// as reported. Other columns are counted as values without a variable: `LWRAD`, salinity and
+/// oxygen, and of `.spec` the swell and the wind waves by themselves.
 ///
 /// The intervals are based on NDBC, "Measurement Descriptions and Units" and "What are continuous
 /// wind measurements?":
@@ -42,7 +42,9 @@ use crate::time::MINUTE_MS;
 ///   letter is C-MAN or another station on land. For other ids the interval is Unknown.
 /// - The height of the wind sensor is not in the files and differs from hull to hull, so there is
 ///   no wind at 10 m and the station has no sensor height.
-/// - `WVHT` is the mean of the highest third of the waves in 20 minutes.
+/// - `WVHT` is the mean of the highest third of the waves in 20 minutes, `APD` the average period of
+///   all of them, `DPD` the period with the most energy: wavePeriodAverage, wavePeriodPeak.
+/// - `TIDE` is the water level above or below mean lower low water.
 /// - `.supl` and `.srad` are documented as hourly, which was the distance between rows. If
 ///   rows are closer, their values cover the time since the previous row: the times of
 ///   the extremes (`PTIME`, `WTIME`) are never before it, and radiation falls to 0 within a row of
@@ -92,7 +94,7 @@ pub fn read_ndbc_realtime2(
             excerpt(native_id)
         )));
     }
-    let station = FeedStation::new(NDBC_NETWORK, native_id.to_ascii_uppercase());
+    let station = station(&native_id.to_ascii_uppercase());
     let mut summary = Summary::default();
     let mut rows = Rows::open(input)?;
     let mut since_before = None;

@@ -98,6 +98,7 @@ fn station(
             _ => {}
         }
     })?;
+    station.identifiers = super::station(&station.native_id).identifiers;
     station.place = lon.zip(lat).and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
     Ok(if !is_native_id(&station.native_id) {
         let got = excerpt(&station.native_id);

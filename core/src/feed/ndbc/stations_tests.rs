@@ -1,4 +1,5 @@
 use super::*;
+use crate::observation::{IdScheme, Identifiers};
 
 #[test]
 fn a_station_without_id_or_place_is_refused_and_the_others_read() {
@@ -15,7 +16,9 @@ fn a_station_without_id_or_place_is_refused_and_the_others_read() {
     let summary = read_ndbc_stations(document.as_bytes(), |station| stations.push(station));
     let summary = summary.unwrap();
     let place = LonLat::new(-79.1, 32.5).ok();
-    assert_eq!(stations, [FeedStation { place, ..FeedStation::new("NDBC", "41004") }]);
+    let identifiers = Identifiers::default().with(IdScheme::Wmo, "41004");
+    let expected = FeedStation { place, identifiers, ..FeedStation::new("NDBC", "41004") };
+    assert_eq!(stations, [expected]);
     let reasons: Vec<_> =
         summary.refusals.iter().map(|refusal| refusal.reason.to_string()).collect();
     assert_eq!(

@@ -197,7 +197,7 @@ impl Table {
             present_weather: None,
             readings: readings.into_readings(),
         };
-        FeedReport { station, report }
+        FeedReport::new(station, report)
     }
 }
 

@@ -5,15 +5,15 @@ use std::io::BufRead;
 use serde_json::{Map, Value};
 
 use crate::feed::collect::{Measured, Readings};
-use crate::feed::item::{FeedReport, FeedStation, FileContext};
-use crate::feed::metar::Weather;
+use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
+use crate::feed::metar::{SkyCover, Weather};
 use crate::feed::sign::holds;
-use crate::feed::summary::{FeedError, RefusalReason, Summary, excerpt};
+use crate::feed::summary::{FeedError, RefusalReason, Summary, Tally, excerpt};
 use crate::feed::text::features::read_features;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
 use crate::observation::{
-    BaseQuality, Canonical, IntervalType, MADIS, Quality, Report, StationType, Variable,
+    BaseQuality, Canonical, IdScheme, IntervalType, MADIS, Quality, Report, StationType, Variable,
 };
 use crate::time::parse_instant;
 use crate::unit::Vocabulary;
@@ -43,6 +43,7 @@ const AERODROME_SENSOR_HEIGHT_M: f64 = 10.0;
 /// | `heatIndex`, `windChill` | heatIndex, windChill Instantaneous |
 /// | `maxTemperatureLast24Hours`, `minTemperatureLast24Hours` | airTemperature Max, Min 1440 |
 /// | `precipitationLastHour`, `…Last3Hours`, `…Last6Hours` | precipitation Cumulative 60, 180, 360 |
+/// | `cloudLayers` | cloudCover, cloudBaseHeight Instantaneous of each layer |
 /// | `presentWeather` | present weather |
 ///
 /// Intervals are those of METAR, for stations whose id is a location indicator (four letters). The
@@ -56,7 +57,7 @@ const AERODROME_SENSOR_HEIGHT_M: f64 = 10.0;
 /// - In a METAR (`rawMessage`) `precipitationLastHour` counts from the last hourly report. That is
 ///   an hour only at minute 45 to 59 or 0; in others it is left out and counted.
 /// - `null` is no value. A value that is not a number is counted by its element.
-/// - `cloudLayers`, `textDescription`, `icon` and `rawMessage` are not read.
+/// - `textDescription`, `icon` and `rawMessage` are not read.
 ///
 /// The flags of `qualityControl` become verdicts by [`MADIS`](crate::observation::MADIS). Z and C are no
 /// verdict, nor are unknown flags.
@@ -131,13 +132,14 @@ fn report(
     }
     let time = text("timestamp").ok_or(RefusalReason::Without { what: "timestamp" })?;
     let ts_ms = parse_instant(&excerpt(time))?;
-    let is_aerodrome = id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_aerodrome = is_location_indicator(id);
 
     let mut station = FeedStation::new(NWS_NETWORK, id);
     station.name = text("stationName").map(excerpt);
     station.place = place(feature);
     station.altitude_m = properties.get("elevation").and_then(altitude_m);
     if is_aerodrome {
+        station.identifiers.add(IdScheme::Icao, id);
         station.sensor_height_m = Some(AERODROME_SENSOR_HEIGHT_M);
         station.station_type = Some(StationType::OpenCountry);
     }
@@ -169,6 +171,9 @@ fn report(
         let (of, minutes) = if is_wind && !is_aerodrome { (Unknown, 0) } else { (of, minutes) };
         readings.push(Measured::new(variable, of, minutes, unit), value, quality(element));
     }
+    if let Some(layers) = properties.get("cloudLayers").and_then(Value::as_array) {
+        cloud_layers(layers, &mut readings, &mut summary.unread_values);
+    }
     let report = Report {
         station: station.id(),
         ts_ms,
@@ -176,7 +181,35 @@ fn report(
         present_weather: properties.get("presentWeather").and_then(present_weather),
         readings: readings.into_readings(),
     };
-    Ok(FeedReport { station, report })
+    Ok(FeedReport::new(station, report))
+}
+
+/// Cover and base of each layer of cloud. The base beside a clear sky is the reach of the
+/// instrument, and that of a hidden one its vertical visibility.
+fn cloud_layers(layers: &[Value], readings: &mut Readings<'_>, unread: &mut Tally) {
+    for (index, layer) in layers.iter().enumerate() {
+        let amount = layer.get("amount").and_then(Value::as_str).unwrap_or("");
+        let cover = SkyCover::read(amount.as_bytes());
+        let oktas = cover.and_then(SkyCover::oktas);
+        if let Some((of, oktas)) = Measured::layer(Variable::CloudCover, "okta", index).zip(oktas) {
+            readings.push(of, f64::from(oktas), Quality::UNCHECKED);
+        }
+        let base = layer.get("base");
+        let unit = base.and_then(|base| base.get("unitCode")?.as_str()).unwrap_or("");
+        let is_base = oktas != Some(0) && cover != Some(SkyCover::Obscured);
+        if base
+            .and_then(|base| base.get("value"))
+            .is_some_and(|base| !base.is_null() && !base.is_number())
+        {
+            unread.add("cloudLayers");
+        }
+        let value = base.and_then(number).filter(|_| is_base && unit.len() <= MAX_UNIT_CODE_BYTES);
+        if let Some((of, value)) =
+            Measured::layer(Variable::CloudBaseHeight, unit, index).zip(value)
+        {
+            readings.push(of, value, Quality::UNCHECKED);
+        }
+    }
 }
 
 /// Longest id of a station; real ones have up to 10 characters.

@@ -15,7 +15,9 @@ use super::mapped::BLOCK_BYTES;
 use super::series_table::SeriesTable;
 use super::stations::StationState;
 use crate::geo::LonLat;
-use crate::observation::{IntervalType, SeriesKey, Station, StationId, StationType, Variable};
+use crate::observation::{
+    IdScheme, Identifiers, IntervalType, SeriesKey, Station, StationId, StationType, Variable,
+};
 
 const SEGMENT: &str = "mesonet.segment";
 const SERIES: &str = "mesonet.series";
@@ -77,6 +79,9 @@ struct StationNote {
     altitude_m: Option<String>,
     update_time_ms: Option<i64>,
     weather: Option<(i64, u8, Vec<String>)>,
+    /// Scheme and id; absent before version 4.
+    #[serde(default)]
+    identifiers: Vec<(String, String)>,
 }
 
 /// The content of a segment's footer.
@@ -231,6 +236,11 @@ impl StationNote {
             altitude_m: station.altitude_m.map(|altitude_m| altitude_m.to_string()),
             update_time_ms: record.update_time_ms,
             weather: state.weather(),
+            identifiers: station
+                .identifiers
+                .iter()
+                .map(|(scheme, id)| (scheme.name().to_owned(), id.to_owned()))
+                .collect(),
         }
     }
 
@@ -238,6 +248,12 @@ impl StationNote {
         let number =
             |text: &str| text.parse::<f64>().map_err(|_| format!("\"{text}\" is not a number"));
         let coordinates = LonLat::new(number(&self.lon)?, number(&self.lat)?);
+        let mut identifiers = Identifiers::default();
+        for (scheme, id) in &self.identifiers {
+            let named = IdScheme::named(scheme);
+            let scheme = named.ok_or_else(|| format!("unknown id scheme {scheme}"))?;
+            identifiers.add(scheme, id);
+        }
         let station = Station {
             id: self.id,
             network: self.network,
@@ -247,6 +263,7 @@ impl StationNote {
             coordinates: coordinates.map_err(|error| error.to_string())?,
             sensor_height_m: number(&self.sensor_height_m)?,
             altitude_m: self.altitude_m.map(|text| number(&text)).transpose()?,
+            identifiers,
         };
         Ok(StationState::described(station, self.update_time_ms, self.weather))
     }

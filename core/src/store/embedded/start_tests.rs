@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use super::catalogue::{Catalogue, add_segment};
 use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal};
-use super::tests::{batch, held, report, ten};
+use super::tests::{NAMES, batch, held, report, ten};
 use super::*;
-use crate::observation::Quality;
+use crate::observation::{IdScheme, Identifiers, Quality};
 use crate::store::unjudged;
 
 /// Returns the names of the files in a folder of a store.
@@ -202,12 +202,13 @@ fn a_folder_with_nothing_but_model_runs_is_not_new() {
 
 #[test]
 fn a_folder_of_an_older_version_is_upgraded_in_place() {
+    const TO_3: &str = "PRAGMA user_version = 3";
     const TO_2: &str = "ALTER TABLE meta DROP COLUMN checksum; \
                         ALTER TABLE journal DROP COLUMN note; PRAGMA user_version = 2";
     const TO_1: &str = "ALTER TABLE meta DROP COLUMN checksum; \
                         ALTER TABLE journal DROP COLUMN note; DROP TABLE pending; \
                         DROP TABLE retired; DROP TABLE lost; PRAGMA user_version = 1";
-    for back in [TO_1, TO_2] {
+    for back in [TO_1, TO_2, TO_3] {
         let mut store = sealed();
         store.meta_set("from", "Toronto").unwrap();
         // Some readings are in the journal.
@@ -227,6 +228,43 @@ fn a_folder_of_an_older_version_is_upgraded_in_place() {
         store.reopen();
         assert_eq!(store.health().faults, []);
     }
+}
+
+/// Version 3 kept no identifiers: its stations have none until a report gives them.
+#[test]
+fn stations_of_version_3_gain_identifiers_and_keep_them() {
+    let described = |ids: Identifiers| {
+        let mut batch = ten();
+        for station in &mut batch.stations {
+            station.identifiers = ids.clone();
+        }
+        batch
+    };
+    let listed = |store: &Temporary| {
+        let record = store.directory().unwrap();
+        let of_all = record.stations.iter().map(|record| record.station.identifiers.clone());
+        of_all.collect::<Vec<_>>()
+    };
+    let mut store = Temporary::new(SMALL);
+    store.append(&described(Identifiers::default()), &mut unjudged).unwrap();
+    seal(&mut store);
+    let expected = held(&store);
+    store.store = None;
+    change(store.dir.path(), "PRAGMA user_version = 3");
+    store.reopen();
+    assert_eq!((held(&store), store.health().faults), (expected.clone(), vec![]));
+    assert_eq!(listed(&store), vec![Identifiers::default(); NAMES.len()]);
+
+    let ids = Identifiers::default().with(IdScheme::Wmo, "71624");
+    store.append(&described(ids.clone()), &mut unjudged).unwrap();
+    store.reopen(); // From the journal.
+    assert_eq!(listed(&store), vec![ids.clone(); NAMES.len()]);
+    seal(&mut store);
+    store.reopen(); // From the table of stations.
+    assert_eq!(listed(&store), vec![ids; NAMES.len()]);
+    assert_eq!(held(&store), expected);
+    store.store = None;
+    assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
 }
 
 /// A flipped digit could otherwise drop every reading.

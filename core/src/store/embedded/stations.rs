@@ -7,7 +7,9 @@ use super::codec::{Bytes, Writer, Wrong};
 use super::run::Run;
 use super::series_table::SeriesTable;
 use crate::geo::{LonLat, StationIndex};
-use crate::observation::{Batch, Report, SeriesId, Station, StationId, StationType};
+use crate::observation::{
+    Batch, IdScheme, Identifiers, Report, SeriesId, Station, StationId, StationType,
+};
 use crate::store::{Directory, StationRecord, StationSeries, described};
 
 /// One station.
@@ -153,12 +155,13 @@ impl Stations {
             self.places_generation += 1;
             return true;
         };
-        if self.state(place).record.station == *station {
+        let station = self.state(place).record.station.described_as(station);
+        if self.state(place).record.station == station {
             return false;
         }
         let known = &mut self.touch(place).record;
         let moved = known.station.coordinates != station.coordinates;
-        Arc::make_mut(known).station = station.clone();
+        Arc::make_mut(known).station = station;
         self.places_generation += u64::from(moved);
         true
     }
@@ -446,22 +449,45 @@ fn put_station(station: &Station, out: &mut Writer) {
     out.text(&station.network);
     out.text(&station.native_id);
     out.text(&station.name);
-    out.u8(match station.station_type {
-        None => 0,
-        Some(StationType::OpenCountry) => 1,
-        Some(StationType::Suburban) => 2,
-        Some(StationType::OpenWater) => 3,
-    });
+    let identified = if station.identifiers.is_empty() { 0 } else { IDENTIFIED };
+    out.u8(identified
+        | match station.station_type {
+            None => 0,
+            Some(StationType::OpenCountry) => 1,
+            Some(StationType::Suburban) => 2,
+            Some(StationType::OpenWater) => 3,
+        });
     out.f64(station.coordinates.lon());
     out.f64(station.coordinates.lat());
     out.f64(station.sensor_height_m);
     out.u8(u8::from(station.altitude_m.is_some()));
     out.f64(station.altitude_m.unwrap_or(0.0));
+    if !station.identifiers.is_empty() {
+        out.u32(station.identifiers.iter().count() as u32);
+        for (scheme, id) in station.identifiers.iter() {
+            out.text(scheme.name());
+            out.text(id);
+        }
+    }
+}
+
+/// Flag beside the type of a station: its identifiers follow. Before version 4 there were none.
+const IDENTIFIED: u8 = 0x80;
+
+fn take_identifiers(bytes: &mut Bytes<'_>) -> Result<Identifiers, Wrong> {
+    let mut identifiers = Identifiers::default();
+    for _ in 0..bytes.count(8)? {
+        let name = bytes.text()?;
+        let scheme = IdScheme::named(&name).ok_or_else(|| format!("unknown id scheme {name}"))?;
+        identifiers.add(scheme, &bytes.text()?);
+    }
+    Ok(identifiers)
 }
 
 fn take_station(bytes: &mut Bytes<'_>) -> Result<Station, Wrong> {
     let (id, network, native_id, name) = (bytes.id()?, bytes.text()?, bytes.text()?, bytes.text()?);
-    let station_type = match bytes.u8()? {
+    let flags = bytes.u8()?;
+    let station_type = match flags & !IDENTIFIED {
         0 => None,
         1 => Some(StationType::OpenCountry),
         2 => Some(StationType::Suburban),
@@ -472,6 +498,8 @@ fn take_station(bytes: &mut Bytes<'_>) -> Result<Station, Wrong> {
     let sensor_height_m = bytes.f64()?;
     let known = bytes.u8()? != 0;
     let altitude_m = Some(bytes.f64()?).filter(|_| known);
+    let identified = flags & IDENTIFIED != 0;
+    let identifiers = if identified { take_identifiers(bytes)? } else { Identifiers::default() };
     Ok(Station {
         id,
         network,
@@ -481,5 +509,6 @@ fn take_station(bytes: &mut Bytes<'_>) -> Result<Station, Wrong> {
         coordinates,
         sensor_height_m,
         altitude_m,
+        identifiers,
     })
 }

@@ -8,6 +8,7 @@ use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal, seal_and_reopen};
 use super::*;
 use crate::geo::LonLat;
+use crate::observation::{IdScheme, Identifiers};
 use crate::observation::{
     IntervalType, Quality, QualityCode, Reading, Report, SeriesId, SeriesKey, Station, StationId,
     StationType, Variable,
@@ -25,6 +26,10 @@ pub(super) fn station(native_id: &str) -> Station {
         coordinates: LonLat::new(-100.0, 50.0).unwrap(),
         sensor_height_m: 0.0,
         altitude_m: None,
+        identifiers: match native_id {
+            "A" => Identifiers::default().with(IdScheme::Icao, "CYYZ").with(IdScheme::Wmo, "71624"),
+            _ => Identifiers::default(),
+        },
     }
 }
 
@@ -230,7 +235,7 @@ fn another_schema_version_is_refused() {
     let refused = EmbeddedStore::open(store.dir.path(), SMALL).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        format!("{} has schema version 99; this version reads 3", path.display())
+        format!("{} has schema version 99; this version reads 4", path.display())
     );
 }
 

@@ -9,6 +9,7 @@ use super::testing::{SMALL, Temporary};
 use super::*;
 use crate::alert;
 use crate::geo::LonLat;
+use crate::observation::Identifiers;
 use crate::observation::{
     IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId, Variable,
 };
@@ -25,6 +26,7 @@ fn one(ts_ms: i64) -> Batch {
         coordinates: LonLat::new(-100.0, 50.0).unwrap(),
         sensor_height_m: 0.0,
         altitude_m: None,
+        identifiers: Identifiers::default(),
     };
     let series = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
     let readings = vec![Reading { series, value: 1.0, quality: Quality::UNCHECKED }];

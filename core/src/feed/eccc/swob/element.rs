@@ -1,6 +1,9 @@
 //! The meaning of the name of a SWOB element: variable, interval, sensor.
 
-use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min};
+use crate::observation::IntervalType::{
+    Average, Cumulative, Instantaneous, Max, Median, Min, Unknown,
+};
+use crate::observation::Variable::MaxWindDirection;
 use crate::observation::{IntervalType, Variable};
 
 /// What an element measures.
@@ -18,7 +21,7 @@ pub(super) struct Meaning {
 }
 
 /// Where the wind is measured, according to the name of the element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WindHeight {
     /// Not given.
     Unspecified,
@@ -35,6 +38,7 @@ enum Statistic {
     Average,
     Max,
     Min,
+    Median,
     Total,
     /// Maximum of the short means: given by buoys as a gust.
     MaxAverage,
@@ -49,17 +53,23 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
         Some(("wnd", height)) => wind_speed(statistic, height, 1)?,
         Some(("wnd_gst", height)) => wind_speed(statistic, height, 0)?,
         Some(_) => return None,
-        None if base.starts_with(DIRECTION) => wind_direction(statistic, &base[DIRECTION.len()..])?,
+        None if base.starts_with(DIRECTION) => {
+            wind_direction(statistic, &base[DIRECTION.len()..], period)?
+        }
         None => {
             let (variable, kind) = other(base, statistic)?;
-            (variable, kind, None, 0)
+            // The direction of the waves with the most energy, as at other buoys.
+            (variable, kind, None, u8::from(base == "wave_dir"))
         }
     };
     let interval_minutes = match (interval_type, period) {
         (Instantaneous, None) => 0,
         (Instantaneous, Some(_)) | (_, None) => return None,
         // The waves of a buoy are for a period that ended before the report.
-        (_, Some(period)) if period.ago && !base.ends_with("_wave_hgt") => return None,
+        (_, Some(period)) if period.end == End::Ago && !base.contains("wave_") => return None,
+        (_, Some(period)) if (period.end == End::MaxSpeed) != (variable == MaxWindDirection) => {
+            return None;
+        }
         (_, Some(period)) => period.minutes,
     };
     Some(Meaning { variable, interval_type, interval_minutes, sensor, height, rank })
@@ -78,20 +88,26 @@ fn wind_speed(statistic: Statistic, height: &str, rank: u8) -> Option<WindMeanin
         _ if rank == 0 => return None,
         Statistic::Average => (speed, Average),
         Statistic::None => (speed, Instantaneous),
-        Statistic::Min | Statistic::Total => return None,
+        Statistic::Min | Statistic::Median | Statistic::Total => return None,
     };
     Some((variable, kind, Some(height), rank))
 }
 
 const DIRECTION: &str = "wnd_dir";
 
-fn wind_direction(statistic: Statistic, height: &str) -> Option<WindMeaning> {
-    let kind = match statistic {
-        Statistic::None => Instantaneous,
-        Statistic::Average => Average,
+fn wind_direction(
+    statistic: Statistic,
+    height: &str,
+    period: Option<Period>,
+) -> Option<WindMeaning> {
+    let of_max = period.is_some_and(|period| period.end == End::MaxSpeed);
+    let (variable, kind) = match statistic {
+        Statistic::None if of_max => (MaxWindDirection, Max),
+        Statistic::None => (Variable::WindDirection, Instantaneous),
+        Statistic::Average => (Variable::WindDirection, Average),
         _ => return None,
     };
-    Some((Variable::WindDirection, kind, Some(wind_height(height)), 0))
+    Some((variable, kind, Some(wind_height(height)), 0))
 }
 
 fn wind_height(text: &str) -> WindHeight {
@@ -114,10 +130,26 @@ fn other(base: &str, statistic: Statistic) -> Option<(Variable, IntervalType)> {
         "snw_dpth" => Variable::SnowDepth,
         "sea_sfc_temp" => Variable::SeaSurfaceTemperature,
         "wv_hgt" => Variable::WaveHeight,
+        "vert_vis" => Variable::CeilingHeight,
+        "altmetr_setng" => Variable::AltimeterSetting,
+        "snw_dpth_wtr_equiv" => Variable::SnowWaterEquivalent,
+        "cum_pcpn_gag_wt" | "cum_pcpn_gag_wt_fltrd" => Variable::PrecipitationGaugeWeight,
+        "cum_pcpn_amt" => Variable::PrecipitationSinceReset,
+        "pcpn_rt" => Variable::PrecipitationRate,
+        "photosnthticly_actv_radn" => Variable::PhotosyntheticRadiation,
+        "refltd_shrtwv_radn" => Variable::ReflectedShortwaveRadiation,
+        "fire_wx_indx" => Variable::FireWeatherIndex,
         _ => {
             return Some(match (base, statistic) {
                 ("pcpn_amt", Statistic::None) => (Variable::Precipitation, Cumulative),
                 ("rnfl_amt", Statistic::None) => (Variable::Rainfall, Cumulative),
+                ("pres_tend_amt", Statistic::None) => (Variable::PressureTendency, Cumulative),
+                // No interval type is that of a code.
+                ("pres_tend_char", Statistic::None) => {
+                    (Variable::PressureTendencyCharacter, Unknown)
+                }
+                ("snwfl_amt", Statistic::None) => (Variable::Snowfall, Cumulative),
+                ("globl_solr_radn", Statistic::None) => (Variable::SolarRadiation, Instantaneous),
                 ("globl_solr_radn", Statistic::Average) => {
                     (Variable::AvgGlobalSolarRadiation, Average)
                 }
@@ -127,7 +159,13 @@ fn other(base: &str, statistic: Statistic) -> Option<(Variable, IntervalType)> {
                 ("sig_wave_hgt", Statistic::None | Statistic::Average) => {
                     (Variable::WaveHeight, Average)
                 }
-                ("pk_wave_hgt", Statistic::None | Statistic::Max) => (Variable::WaveHeightMax, Max),
+                ("pk_wave_hgt", Statistic::None | Statistic::Max)
+                | ("wave_hgt", Statistic::Max) => (Variable::WaveHeightMax, Max),
+                ("wave_pd", Statistic::Average) => (Variable::WavePeriodAverage, Average),
+                ("pk_wave_pd", Statistic::None) => (Variable::WavePeriodPeak, Average),
+                ("pk_wave_dir" | "wave_dir", Statistic::Average) => {
+                    (Variable::WaveDirection, Average)
+                }
                 _ => return None,
             });
         }
@@ -137,6 +175,7 @@ fn other(base: &str, statistic: Statistic) -> Option<(Variable, IntervalType)> {
         Statistic::Average => Average,
         Statistic::Max => Max,
         Statistic::Min => Min,
+        Statistic::Median => Median,
         Statistic::Total | Statistic::MaxAverage => return None,
     };
     Some((state, kind))
@@ -159,6 +198,7 @@ fn split_statistic(name: &str) -> (Statistic, &str) {
         ("avg_", Statistic::Average),
         ("max_", Statistic::Max),
         ("min_", Statistic::Min),
+        ("medn_", Statistic::Median),
         ("tot_", Statistic::Total),
     ]
     .into_iter()
@@ -170,22 +210,33 @@ fn split_statistic(name: &str) -> (Statistic, &str) {
 #[derive(Clone, Copy)]
 struct Period {
     minutes: i32,
-    /// Whether it ended before the time of the report.
-    ago: bool,
+    end: End,
+}
+
+/// What the name says after the period.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    /// Nothing: it ends with the report.
+    Report,
+    /// It ended before the report.
+    Ago,
+    /// The value is that of the moment of the period's greatest speed.
+    MaxSpeed,
 }
 
 /// Splits `air_temp_pst24hrs`; `None` if the text after `_pst` is not a period.
 fn split_period(name: &str) -> Option<(&str, Option<Period>)> {
     let Some((base, text)) = name.split_once("_pst") else { return Some((name, None)) };
-    // Other text after a period makes it another element: `wnd_dir_10m_pst1hr_max_spd`.
-    let (text, ago) = match text.split_once('_') {
-        None => (text, false),
+    // Other text after a period makes it another element: `max_wnd_spd_pst1hr_tm`.
+    let (text, end) = match text.split_once('_') {
+        None => (text, End::Report),
+        Some((text, "max_spd")) => (text, End::MaxSpeed),
         Some((text, after)) => {
             minutes(after.strip_suffix("_ago")?)?;
-            (text, true)
+            (text, End::Ago)
         }
     };
-    Some((base, Some(Period { minutes: minutes(text)?, ago })))
+    Some((base, Some(Period { minutes: minutes(text)?, end })))
 }
 
 /// The minutes of `10mts`, `1mt`, `1hr`, `24hrs`.

@@ -1,10 +1,15 @@
 //! SWOB-ML 2.0, the Meteorological Service of Canada's markup of surface weather observations.
 
 mod element;
+mod peak_wind;
+mod sky;
+mod verdict;
 
+use std::borrow::Cow;
 use std::io::BufRead;
 
 use self::element::{Meaning, WindHeight, meaning};
+use self::verdict::verdict;
 use super::point_observation::{Element, PointObservation, read_point_observations};
 use crate::feed::collect::{Measured, Readings};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
@@ -12,7 +17,7 @@ use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, Tally};
 use crate::geo::LonLat;
 use crate::observation::IntervalType::Instantaneous;
-use crate::observation::{Quality, Report, SWOB_QA_SUMMARY, StationType, Variable};
+use crate::observation::{IdScheme, Identifiers, Quality, Report, StationType, Variable};
 use crate::time::parse_instant;
 use crate::unit::Vocabulary;
 
@@ -36,31 +41,46 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.0";
 /// | --- | --- |
 /// | `air_temp`, `dwpt_temp`, `wetblb_temp`, `rel_hum` | airTemperature, dewPointTemperature, wetBulbTemperature, relativeHumidity |
 /// | `mslp`, `stn_pres`, `vis`, `snw_dpth`, `sea_sfc_temp` | mslp, barometricPressure, visibility, snowDepth, seaSurfaceTemperature |
+/// | `vert_vis`, `snw_dpth_wtr_equiv` | ceilingHeight, snowWaterEquivalent |
 /// | `avg_wnd_spd_10m_pst…`, `max_wnd_gst_spd_10m_pst…` or `max_wnd_spd_10m_pst…` | windSpeed10m Average, windGust10m Max |
 /// | the same at another height, `wnd_spd`, `max_avg_wnd_spd_pst…` of buoys | windSpeed, windGust |
 /// | `avg_wnd_dir_…`, `wnd_dir_code` (compass code) | windDirection |
+/// | `wnd_dir_10m_pst…_max_spd` | maxWindDirection Max, of the same interval as the gust |
 /// | `pcpn_amt_pst…`, `rnfl_amt_pst…` | precipitation, rainfall Cumulative |
 /// | `avg_globl_solr_radn_pst…`, `tot_globl_solr_radn_pst…` | avgGlobalSolarRadiation, cumulativeGlobalSolarRadiation |
+/// | `avg_photosnthticly_actv_radn_pst…` | photosyntheticRadiation Average |
 /// | `sig_wave_hgt_pst…`, `pk_wave_hgt_pst…`, `wv_hgt` | waveHeight Average, waveHeightMax Max, waveHeight |
+/// | `avg_wave_pd_pst…`, `pk_wave_pd_pst…` | wavePeriodAverage, wavePeriodPeak Average |
+/// | `cum_pcpn_gag_wt`, `avg_cum_pcpn_gag_wt_fltrd_pst…` | precipitationGaugeWeight |
+/// | `cum_pcpn_amt` | precipitationSinceReset |
+/// | `altmetr_setng` | altimeterSetting |
+/// | `pres_tend_amt_pst3hrs`, `pres_tend_char_pst3hrs` | pressureTendency Cumulative 180, pressureTendencyCharacter Unknown 180 |
+/// | `cld_bas_hgt_1` … | cloudBaseHeight, a bucket for each layer |
+/// | `max_pk_wnd_spd_10m_pst1hr`, `wnd_dir_10m_pst1hr_pk_spd` at `max_pk_wnd_tm_pst1hr` | peakWindSpeed, peakWindDirection, in [`FeedReport::earlier`] |
+///
+/// Every element of the known files is in `docs/swob.md`, with its variable or why it has none.
 ///
 /// Where an element leaves a choice:
 /// - Elements that end in `_1`, `_2`, `_3` come from single sensors. They represent the station,
-///   the lowest first, only if it has no element with the plain name.
+///   the lowest first, only if it has no element with the plain name. Those of snow depth, gauges
+///   and other variables that a map does not show are also series of their own, in the buckets
+///   `sensor 1`, `sensor 2`, `sensor 3`.
 /// - Of several elements for one series the first with a value is used, gusts before wind speeds.
 /// - The sensor height is 10 m if an element's name says so, else `wnd_snsr_vert_disp`, else the
-///   height in a name. A station has one: wind that is measured elsewhere, for example at the
-///   precipitation gauge, is left out.
+///   height in a name. A station has one: the speed of wind that is measured elsewhere is in a
+///   bucket, `precipitation gauge` or the height (`3 m`), and its direction is left out.
 /// - The waves of a buoy are for a period that ended some minutes before the report (`_10mts_ago`);
 ///   they are given the time of the report.
 /// - `wnd_dir_code` is WMO code table 0700, the eight compass points; north is 360, a calm 0.
 /// - A value `MSNG` is missing.
 ///
-/// Values that are left out are counted by the name of the element: among them the running totals
-/// of precipitation gauges (`cum_pcpn_gag_wt`, in kg/m²; the content of the gauge is not the amount
-/// that has fallen), amounts since an unspecified hour (`…_snc_top_of_hr`), values from hours ago,
-/// cloud layers and the codes of present weather, for which no table is available.
+/// Values that are left out are counted by the name of the element: among them amounts since the
+/// top of the hour (`…_snc_top_of_hr`), values from hours ago, and the codes of present weather, for
+/// which no table is available. The content of a gauge, in kg/m², is not the amount that has
+/// fallen.
 ///
-/// The provider's verdict is kept: the qualifier `qa_summary` by [`SWOB_QA_SUMMARY`]. Values
+/// The provider's verdict is kept: the qualifier `qa_summary` by
+/// [`SWOB_QA_SUMMARY`](crate::observation::SWOB_QA_SUMMARY). Values
 /// without one are not checked; these are the values that the Service derives from others, which
 /// have a `data_flag` instead. That tells how a value came about (1 derived, 2 estimated, 4 derived
 /// from incomplete data, judging by the files), not how good it is.
@@ -111,55 +131,83 @@ pub fn read_swob(
     mut visit: impl FnMut(FeedReport),
 ) -> Result<Summary, FeedError> {
     read_point_observations(input, SCHEMA, |observation, summary| {
-        let ts_ms = parse_instant(observation.required("date_tm")?)?;
-        let mut station = station(observation)?;
-        let without_variable = &mut summary.without_variable;
-        let mut candidates = candidates(observation, without_variable, &mut summary.unread_values);
-        let sensor_height_m = sensor_height_m(observation, &candidates);
-        station.sensor_height_m = sensor_height_m;
-        candidates.retain(|candidate| {
-            let is_of_it = is_of_the_sensor(candidate.meaning.height, sensor_height_m);
-            if !is_of_it && candidate.value.is_some() {
-                without_variable.add(candidate.element.name);
-            }
-            is_of_it
-        });
-        let readings = Readings::new(Vocabulary::Swob, &mut summary.kept_as_reported);
-        let readings = one_of_each_series(candidates, readings, without_variable);
-        let report = Report {
-            station: station.id(),
-            ts_ms,
-            revision: observation.identification("cor").map_or(0, |cor| revision(cor.value)),
-            present_weather: None,
-            readings: readings.into_readings(),
-        };
+        let report = report(observation, summary)?;
         summary.read += 1;
-        visit(FeedReport { station, report });
+        visit(report);
         Ok(())
     })
+}
+
+/// The report of an observation, also of one in another notation.
+pub(super) fn report(
+    observation: &PointObservation,
+    summary: &mut Summary,
+) -> Result<FeedReport, RefusalReason> {
+    let ts_ms = parse_instant(observation.required("date_tm")?)?;
+    let mut station = station(observation)?;
+    let without_variable = &mut summary.without_variable;
+    let candidates = candidates(observation, without_variable, &mut summary.unread_values);
+    station.sensor_height_m = sensor_height_m(observation, &candidates);
+    let (at_the_sensor, elsewhere) = candidates
+        .into_iter()
+        .partition(|one| is_of_the_sensor(one.meaning.height, station.sensor_height_m));
+    let mut readings = Readings::new(Vocabulary::Swob, &mut summary.kept_as_reported);
+    one_of_each_series(at_the_sensor, &mut readings, without_variable);
+    winds_elsewhere(elsewhere, &mut readings, without_variable);
+    sky::add_layers(observation, &mut readings, without_variable);
+    let report = Report {
+        station: station.id(),
+        ts_ms,
+        revision: observation.identification("cor").map_or(0, |cor| revision(cor.value)),
+        present_weather: None,
+        readings: readings.into_readings(),
+    };
+    let earlier = peak_wind::peak_wind(observation, &report, summary);
+    Ok(FeedReport { station, report, earlier })
 }
 
 /// Identification elements that name the station, the most stable first.
 const IDS: [&str; 7] =
     ["msc_id", "clim_id", "icao_stn_id", "tc_id", "wmo_synop_id", "stn_id", "nesdis_id"];
 
+/// The schemes of the ids.
+const ID_SCHEMES: [(&str, IdScheme); 7] = [
+    ("msc_id", IdScheme::Msc),
+    ("clim_id", IdScheme::Climate),
+    ("icao_stn_id", IdScheme::Icao),
+    ("tc_id", IdScheme::TransportCanada),
+    ("wmo_synop_id", IdScheme::Wmo),
+    ("stn_id", IdScheme::Provider),
+    ("nesdis_id", IdScheme::Nesdis),
+];
+
 fn station(observation: &PointObservation) -> Result<FeedStation, RefusalReason> {
+    let dataset = observation.dataset();
     let network = match observation.identification("data_pvdr") {
         Some(provider) => provider.value,
-        None if observation.dataset().starts_with("msc/") => "MSC",
+        // GeoMet writes a dash for the slash.
+        None if dataset.starts_with("msc/") || dataset.starts_with("msc-") => "MSC",
         None => return Err(RefusalReason::Without { what: "data_pvdr" }),
     };
     let native_id = IDS.iter().find_map(|name| observation.identification(name));
     let native_id = native_id.ok_or(RefusalReason::Without { what: "msc_id" })?.value;
     let number = |name| observation.identification(name).and_then(|element| element.number());
     let of_buoys = |element: Element<'_>| element.code_type == "buoy_type";
-    let is_buoy = observation.identification("stn_typ").is_some_and(of_buoys);
+    let is_buoy = observation.identification("stn_typ").is_some_and(of_buoys)
+        || dataset.contains("moored_buoy");
+    let mut identifiers = Identifiers::default();
+    for (name, scheme) in ID_SCHEMES {
+        if let Some(id) = observation.identification(name) {
+            identifiers.add(scheme, id.value);
+        }
+    }
     Ok(FeedStation {
         name: observation.identification("stn_nam").map(|name| name.value.to_owned()),
         // A place that is missing or off the globe is ignored; the report is valid without it.
         place: number("long").zip(number("lat")).and_then(|(lon, lat)| LonLat::new(lon, lat).ok()),
         altitude_m: observation.identification("stn_elev").and_then(|element| metres(&element)),
         station_type: is_buoy.then_some(StationType::OpenWater),
+        identifiers,
         ..FeedStation::new(network, native_id)
     })
 }
@@ -177,6 +225,19 @@ struct Candidate<'a> {
     value: Option<f64>,
 }
 
+impl Candidate<'_> {
+    fn add_to(
+        &self,
+        readings: &mut Readings<'_>,
+        bucket: impl Into<Cow<'static, str>>,
+        value: f64,
+    ) {
+        let Meaning { variable, interval_type, interval_minutes, .. } = self.meaning;
+        let measured = Measured::new(variable, interval_type, interval_minutes, self.unit);
+        readings.push_in(bucket.into(), measured, value, verdict(self.element.qa_summary));
+    }
+}
+
 /// The elements that the service has variables for, including those without a value. Other elements
 /// and values that are not numbers are counted.
 fn candidates<'a>(
@@ -185,7 +246,8 @@ fn candidates<'a>(
     unread_values: &mut Tally,
 ) -> Vec<Candidate<'a>> {
     let mut all = Vec::with_capacity(64);
-    for element in observation.elements() {
+    let apart = |name| sky::is_base(name) || peak_wind::is_part(name);
+    for element in observation.elements().filter(|element| !apart(element.name)) {
         let candidate = match element.name {
             "wnd_dir_code" => Some(Candidate {
                 meaning: COMPASS,
@@ -196,7 +258,8 @@ fn candidates<'a>(
             name => meaning(name).map(|meaning| Candidate {
                 meaning,
                 element,
-                unit: element.unit,
+                // A code is a number, such as the character of the tendency.
+                unit: if element.unit == "code" { "unitless" } else { element.unit },
                 value: element.number(),
             }),
         };
@@ -254,37 +317,72 @@ fn is_of_the_sensor(height: Option<WindHeight>, sensor_height_m: Option<f64>) ->
     }
 }
 
-/// Returns one value of each series and counts the others.
-fn one_of_each_series<'t>(
+/// Adds one value of each series and counts the others.
+fn one_of_each_series(
     mut candidates: Vec<Candidate<'_>>,
-    mut readings: Readings<'t>,
+    readings: &mut Readings<'_>,
     without_variable: &mut Tally,
-) -> Readings<'t> {
+) {
     let series = |of: &Meaning| (of.variable, of.interval_type, of.interval_minutes);
     // The sort is stable: equal elements stay in the order of the document.
     candidates.sort_by_key(|one| (series(&one.meaning), one.meaning.sensor, one.meaning.rank));
     for alike in candidates.chunk_by(|a, b| series(&a.meaning) == series(&b.meaning)) {
         let of_the_station = alike[0].meaning.sensor == 0;
-        let mut is_open = true;
+        let (mut is_open, mut last_sensor) = (true, 0);
         for candidate in alike {
             let Some(value) = candidate.value else { continue };
-            if is_open && !(of_the_station && candidate.meaning.sensor > 0) {
+            let sensor = candidate.meaning.sensor;
+            let stands_for_station = is_open && !(of_the_station && sensor > 0);
+            if stands_for_station {
                 is_open = false;
-                let Meaning { variable, interval_type, interval_minutes, .. } = candidate.meaning;
-                let measured =
-                    Measured::new(variable, interval_type, interval_minutes, candidate.unit);
-                readings.push(measured, value, verdict(candidate.element.qa_summary));
-            } else {
+                candidate.add_to(readings, "", value);
+            }
+            if sensor > last_sensor && has_sensor_series(candidate.meaning.variable) {
+                last_sensor = sensor;
+                candidate.add_to(readings, SENSORS[usize::from(sensor)], value);
+            } else if !stands_for_station {
                 without_variable.add(candidate.element.name);
             }
         }
     }
-    readings
 }
 
-/// The provider's verdict; unchecked if it gives none.
-fn verdict(qa_summary: &str) -> Quality {
-    qa_summary.parse().map_or(Quality::UNCHECKED, |flag| SWOB_QA_SUMMARY.quality(flag))
+/// Whether single sensors have series of their own. A map shows one value of a variable, and
+/// those sensors measure the same air.
+fn has_sensor_series(variable: Variable) -> bool {
+    !Variable::map_variables().any(|of_map| of_map == variable)
+}
+
+/// The bucket of each sensor; the number in a name has one digit.
+const SENSORS: [&str; 10] = [
+    "", "sensor 1", "sensor 2", "sensor 3", "sensor 4", "sensor 5", "sensor 6", "sensor 7",
+    "sensor 8", "sensor 9",
+];
+
+/// Adds the wind that is not measured at the station's sensor, each place in its own bucket.
+fn winds_elsewhere(
+    mut candidates: Vec<Candidate<'_>>,
+    readings: &mut Readings<'_>,
+    without_variable: &mut Tally,
+) {
+    let series = |of: &Meaning| (of.variable, of.interval_type, of.interval_minutes, of.height);
+    candidates.sort_by_key(|one| (series(&one.meaning), one.meaning.sensor, one.meaning.rank));
+    for alike in candidates.chunk_by(|a, b| series(&a.meaning) == series(&b.meaning)) {
+        let mut is_open = has_sensor_series(alike[0].meaning.variable);
+        for candidate in alike {
+            let Some(value) = candidate.value else { continue };
+            if !std::mem::take(&mut is_open) {
+                without_variable.add(candidate.element.name);
+                continue;
+            }
+            match candidate.meaning.height {
+                Some(WindHeight::Metres(metres)) => {
+                    candidate.add_to(readings, format!("{metres} m"), value);
+                }
+                _ => candidate.add_to(readings, "precipitation gauge", value),
+            }
+        }
+    }
 }
 
 /// The revision of a correction: `orig` is 0, CCA (or A) 1, CCB 2; any other text is also a
@@ -301,7 +399,7 @@ fn revision(correction: &str) -> u8 {
 }
 
 /// The revision in the name of a file: `…-AUTO-CCA-swob.xml` is a first correction.
-fn revision_of_name(name: &str) -> u8 {
+pub(super) fn revision_of_name(name: &str) -> u8 {
     name.split('-').find(|part| part.len() == 3 && part.starts_with("CC")).map_or(0, revision)
 }
 
@@ -318,11 +416,13 @@ pub(in crate::feed) fn read(
 ) -> Result<Summary, FeedError> {
     let of_name = revision_of_name(file.name);
     read_swob(input, |mut item| {
-        item.report.revision = item.report.revision.max(of_name);
+        item.correct(of_name);
         visit(item);
     })
 }
 
+#[cfg(test)]
+mod document_tests;
 #[cfg(test)]
 #[path = "swob_tests.rs"]
 mod tests;

@@ -133,18 +133,19 @@ fn a_series_occurs_once() {
         .report
         .readings
         .iter()
-        .map(|one| (one.series.variable, one.series.interval_minutes, one.value))
+        .map(|one| (one.series.variable, &*one.series.bucket, one.value))
         .collect();
     assert_eq!(
         values,
         [
-            (Variable::AirTemperature, 0, -3.1),
-            (Variable::WindGust10m, 10, 21.0),
-            (Variable::Precipitation, 360, 0.2),
+            (Variable::AirTemperature, "", -3.1),
+            (Variable::WindGust10m, "", 21.0),
+            (Variable::RelativeHumidity, "sensor 1", 50.0),
+            (Variable::Precipitation, "", 0.2),
         ]
     );
     let left: Vec<_> = summary.without_variable.iter().collect();
-    assert_eq!(left, [("max_wnd_spd_10m_pst10mts", 1), ("pcpn_amt_pst6hrs", 1), ("rel_hum_1", 1)]);
+    assert_eq!(left, [("max_wnd_spd_10m_pst10mts", 1), ("pcpn_amt_pst6hrs", 1)]);
 }
 
 #[test]
@@ -156,13 +157,52 @@ fn a_station_has_one_sensor_height() {
     let unsaid = element("avg_wnd_spd_pst10mts", "km/h", "7");
     let wind = |elements: String| {
         let (item, summary) = read_one(IDENTIFICATION, &elements);
-        let values: Vec<_> = item.report.readings.iter().map(|one| one.value).collect();
-        (item.station.sensor_height_m, values, summary.without_variable.total())
+        let values = item.report.readings.iter();
+        let values: Vec<_> =
+            values.map(|one| format!("{} {}", one.series.bucket, one.value)).collect();
+        (item.station.sensor_height_m, values.join("|"), summary.without_variable.total())
     };
-    assert_eq!(wind(gauge.clone() + &at_3m + &at_10m), (Some(10.0), vec![], 2));
-    assert_eq!(wind(gauge.clone() + &at_3m), (Some(3.0), vec![6.0], 1));
-    assert_eq!(wind(at_3m + &unsaid + &displaced), (Some(5.0), vec![7.0], 2));
-    assert_eq!(wind(gauge), (None, vec![], 1));
+    let all = gauge.clone() + &at_3m + &at_10m;
+    assert_eq!(wind(all), (Some(10.0), "3 m 6|precipitation gauge 5".to_owned(), 0));
+    let without_10m = gauge.clone() + &at_3m;
+    assert_eq!(wind(without_10m), (Some(3.0), " 6|precipitation gauge 5".to_owned(), 0));
+    // The displacement itself is counted.
+    let displaced = at_3m + &unsaid + &displaced;
+    assert_eq!(wind(displaced), (Some(5.0), " 7|3 m 6".to_owned(), 1));
+    let twice = gauge.clone() + &element("avg_wnd_spd_pcpn_gag_pst10mts_2", "km/h", "4");
+    assert_eq!(wind(twice), (None, "precipitation gauge 5".to_owned(), 1));
+    let direction = element("avg_wnd_dir_pcpn_gag_pst10mts", "°", "90");
+    assert_eq!(wind(direction), (None, String::new(), 1));
+}
+
+#[test]
+fn single_sensors_of_what_a_map_does_not_show_are_series_of_their_own() {
+    let elements = element("avg_snw_dpth_pst5mts_1", "cm", "-1")
+        + &element("avg_snw_dpth_pst5mts_2", "cm", "MSNG")
+        + &element("avg_snw_dpth_pst5mts_3", "cm", "2")
+        + &element("avg_cum_pcpn_gag_wt_fltrd_pst5mts", "kg/m²", "309.8")
+        + &element("avg_cum_pcpn_gag_wt_fltrd_pst5mts_1", "kg/m²", "302.8")
+        + &element("air_temp_1", "°C", "3.1")
+        + &element("air_temp_2", "°C", "3.2");
+    let (item, summary) = read_one(IDENTIFICATION, &elements);
+    let found: Vec<_> = item
+        .report
+        .readings
+        .iter()
+        .map(|one| (one.series.variable, &*one.series.bucket, one.value))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Variable::AirTemperature, "", 3.1),
+            (Variable::SnowDepth, "", -1.0),
+            (Variable::SnowDepth, "sensor 1", -1.0),
+            (Variable::SnowDepth, "sensor 3", 2.0),
+            (Variable::PrecipitationGaugeWeight, "", 309.8),
+            (Variable::PrecipitationGaugeWeight, "sensor 1", 302.8),
+        ]
+    );
+    assert_eq!(summary.without_variable.iter().collect::<Vec<_>>(), [("air_temp_2", 1)]);
 }
 
 #[test]
@@ -222,4 +262,47 @@ fn the_wind_of_a_buoy_is_at_its_sensor() {
         .map(|one| (one.series.variable, one.series.interval_type, one.value))
         .collect();
     assert_eq!(series, [(Variable::WindSpeed, Average, 24.1), (Variable::WindGust, Max, 29.9)]);
+}
+
+#[test]
+fn a_layer_of_cloud_has_a_base_where_there_is_cloud() {
+    let elements = element("cld_amt_code_1", "code", "3")
+        + &element("cld_bas_hgt_1", "m", "2740")
+        + &element("cld_amt_code_2", "code", "0")
+        + &element("cld_bas_hgt_2", "m", "7620")
+        + &element("cld_amt_code_3", "code", "9")
+        + &element("cld_bas_hgt_3", "m", "60")
+        + &element("cld_bas_hgt_4", "m", "90");
+    let (item, summary) = read_one(IDENTIFICATION, &elements);
+    let found: Vec<_> =
+        item.report.readings.iter().map(|one| (&*one.series.bucket, one.value)).collect();
+    assert_eq!(found, [("layer 1", 2740.0)]);
+    let left: Vec<_> = summary.without_variable.iter().map(|(name, _)| name).collect();
+    assert!(left.ends_with(&["cld_bas_hgt_2", "cld_bas_hgt_3", "cld_bas_hgt_4"]), "{left:?}");
+}
+
+#[test]
+fn a_peak_wind_is_a_report_of_its_own_time() {
+    let peak = |time: &str| {
+        let elements = judged("max_pk_wnd_spd_10m_pst1hr", "km/h", "38.9", "100")
+            + &element("wnd_dir_10m_pst1hr_pk_spd", "°", "86")
+            + &element("max_pk_wnd_tm_pst1hr", "datetime", time);
+        let (item, summary) = read_one(IDENTIFICATION, &elements);
+        assert_eq!(item.report.readings, []);
+        (item.earlier, summary.without_variable.total())
+    };
+    let (report, left) = peak("2020-07-14T00:32:00.000Z");
+    let report = report.unwrap();
+    assert_eq!((report.ts_ms, left), (parse_instant("2020-07-14T00:32:00Z").unwrap(), 0));
+    let found: Vec<_> =
+        report.readings.iter().map(|one| (one.series.variable, one.value, one.quality)).collect();
+    let expected = [
+        (Variable::PeakWindSpeed, 38.9, Quality::GOOD),
+        (Variable::PeakWindDirection, 86.0, Quality::UNCHECKED),
+    ];
+    assert_eq!(found, expected);
+    // Of the hour before, of the future, of no time.
+    for time in ["2020-07-13T23:51:59Z", "2020-07-14T00:53:00Z", "0032"] {
+        assert_eq!(peak(time), (None, 3), "{time}");
+    }
 }

@@ -21,6 +21,10 @@ pub(super) enum Kind {
     /// Over a number of minutes.
     Precipitation(i32),
     Ceiling,
+    /// Of the layer at an index.
+    CloudCover(usize),
+    /// Of the layer at an index.
+    CloudBase(usize),
     /// Present weather, and its rank among the ways to report it.
     Weather(usize),
     /// Not a variable of the service.
@@ -41,6 +45,8 @@ impl Kind {
             "relative_humidity" => Value(Variable::RelativeHumidity, Instantaneous, 0, "%"),
             "snow_depth" => Value(Variable::SnowDepth, Instantaneous, 0, "mm"),
             "visibility" => Value(Variable::Visibility, Instantaneous, 0, "km"),
+            "altimeter" => Value(Variable::AltimeterSetting, Instantaneous, 0, "hPa"),
+            "pressure_3hr_change" => Value(Variable::PressureTendency, Cumulative, 180, "hPa"),
             "wind_speed" => Self::WindSpeed,
             "wind_direction" => Self::WindDirection,
             "wind_gust" => Self::WindGust,
@@ -49,9 +55,19 @@ impl Kind {
             _ if name.starts_with("pres_wx_AU") => Self::Weather(0),
             _ if name.starts_with("pres_wx_MW") => Self::Weather(1),
             _ if name.starts_with("pres_wx_AW") => Self::Weather(2),
-            _ => precipitation_minutes(name).map_or(Self::None, Self::Precipitation),
+            _ => layer(name)
+                .or_else(|| precipitation_minutes(name).map(Self::Precipitation))
+                .unwrap_or(Self::None),
         }
     }
+}
+
+/// Kind of `sky_cover_1`, `sky_cover_baseht_1`.
+fn layer(name: &str) -> Option<Kind> {
+    let of_layer = name.strip_prefix("sky_cover_")?;
+    let of_base = of_layer.strip_prefix("baseht_");
+    let index = of_base.unwrap_or(of_layer).parse::<usize>().ok()?.checked_sub(1)?;
+    Some(if of_base.is_some() { Kind::CloudBase(index) } else { Kind::CloudCover(index) })
 }
 
 /// Minutes of `precipitation_3_hour`, `precipitation_15_minute`.
@@ -129,8 +145,16 @@ impl Cell<'_> {
     }
 
     pub(super) fn measured(&self, columns: &[Column]) -> Outcome {
-        use Variable::{CeilingHeight, Precipitation, WindDirection, WindGust, WindSpeed};
-        let number = self.value.parse::<f64>().ok().filter(|value| value.is_finite());
+        use Variable::{
+            CeilingHeight, CloudBaseHeight, CloudCover, Precipitation, WindDirection, WindGust,
+            WindSpeed,
+        };
+        let value = match self.column.kind {
+            // BKN:07, with the cover in oktas; 9 is a hidden sky.
+            Kind::CloudCover(_) => self.value.rsplit(':').next().unwrap_or(""),
+            _ => self.value,
+        };
+        let number = value.parse::<f64>().ok().filter(|value| value.is_finite());
         let is_variable = self.measurement() == Some('V') || self.value == "VRB";
         let Some(number) = number else {
             let is_word = matches!(self.column.kind, Kind::WindDirection) && is_variable;
@@ -160,6 +184,15 @@ impl Cell<'_> {
             Kind::Precipitation(minutes) => match self.precipitation_minutes(minutes) {
                 Ok(minutes) => Measured::new(Precipitation, Cumulative, minutes, "mm"),
                 Err(why) => return Outcome::Left(why),
+            },
+            Kind::CloudCover(index) => {
+                let of = Measured::layer(CloudCover, "okta", index);
+                let of = of.filter(|_| (0.0..=9.0).contains(&number));
+                return of.map_or(Outcome::Nothing, |of| Outcome::Value(of, number.min(8.0)));
+            }
+            Kind::CloudBase(index) => match Measured::layer(CloudBaseHeight, "m", index) {
+                Some(of) => of,
+                None => return Outcome::Nothing,
             },
             Kind::Weather(_) | Kind::None => return Outcome::Nothing,
         };

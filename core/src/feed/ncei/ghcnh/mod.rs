@@ -10,7 +10,7 @@ use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
 use crate::feed::text::lines::{Line, Lines};
 use crate::geo::LonLat;
-use crate::observation::Report;
+use crate::observation::{IdScheme, Report};
 use crate::time::parse_instant;
 use crate::unit::Vocabulary;
 use cell::{Cell, Column, Kind, Outcome};
@@ -42,6 +42,8 @@ const MAX_FIELDS: usize = 1024;
 /// | `precipitation` | mm | precipitation Cumulative 60 |
 /// | `precipitation_3_hour` to `_24_hour`, `_5_minute`, `_15_minute` | mm | precipitation Cumulative of that time |
 /// | `snow_depth` | mm | snowDepth Instantaneous |
+/// | `altimeter`, `pressure_3hr_change` | hPa | altimeterSetting Instantaneous; pressureTendency Cumulative 180 |
+/// | `sky_cover_1` …, `sky_cover_baseht_1` … | oktas, m | cloudCover, cloudBaseHeight Instantaneous of each layer |
 /// | `visibility`, `ceiling_height` | km, m | visibility, ceilingHeight Instantaneous |
 /// | `pres_wx_AU`, else `_MW`, else `_AW` | | present weather |
 ///
@@ -66,8 +68,8 @@ const MAX_FIELDS: usize = 1024;
 /// for 382 an absent code is Good, any other Doubtful. The worst counts. Codes of other sources, and
 /// absent codes, are no verdict. Humidity out of range (o) is Error.
 ///
-/// Altimeter setting, pressure change, sky cover and remarks are not variables of the service and
-/// are counted by the name of their column.
+/// Remarks and other columns are not variables of the service and are counted by the name of their
+/// column.
 ///
 /// # Errors
 /// If the source fails or there is no header. A row without a station, without a time, or with
@@ -217,7 +219,7 @@ impl Header {
             present_weather: weather.into_iter().flatten().next(),
             readings: readings.into_readings(),
         };
-        Ok(FeedReport { station, report })
+        Ok(FeedReport::new(station, report))
     }
 
     fn station(&self, row: &[&str]) -> Result<FeedStation, RefusalReason> {
@@ -229,6 +231,7 @@ impl Header {
             return Err(RefusalReason::Field { what: "valid station id", got: excerpt(id) });
         }
         let mut station = FeedStation::new(GHCNH_NETWORK, id);
+        station.identifiers.add(IdScheme::Ghcn, id);
         let text = |at: Option<usize>| at.map(|at| row[at]).filter(|text| !text.is_empty());
         station.name = text(self.name).map(excerpt);
         let number = |at: usize| row[at].parse::<f64>().ok();

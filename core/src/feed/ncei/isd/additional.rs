@@ -151,8 +151,9 @@ struct Sections<'s, 't> {
 impl Sections<'_, '_> {
     fn section(&mut self, identifier: [u8; 3], fields: &[u8]) -> Result<(), RefusalReason> {
         use Variable::{
-            AirTemperature, BarometricPressure, RelativeHumidity, SeaSurfaceTemperature, SnowDepth,
-            Snowfall, WaveHeight, WindGust, WindSpeed,
+            AirTemperature, AltimeterSetting, BarometricPressure, CloudBaseHeight, CloudCover,
+            PressureTendency, PressureTendencyCharacter, RelativeHumidity, SeaSurfaceTemperature,
+            SnowDepth, Snowfall, WaveHeight, WindGust, WindSpeed,
         };
         let field = |from: usize, to: usize| number(&fields[from..to]);
         let quality = |at: usize| verdict(fields[at]);
@@ -177,12 +178,32 @@ impl Sections<'_, '_> {
                 self.over(AirTemperature, of, minutes, "°C", value, quality(9));
             }
             [b'M', b'A'] => {
-                if field(0, 5)?.is_some() {
-                    self.count(&identifier, " altimeter setting");
-                }
+                let of = Measured::instantaneous(AltimeterSetting, "hPa");
+                push(self.to, of, field(0, 5)?.map(tenths), quality(5));
                 let value = field(6, 11)?.map(tenths);
                 let of = Measured::instantaneous(BarometricPressure, "hPa");
                 push(self.to, of, value, quality(11));
+            }
+            [b'M', b'D'] => {
+                let character = field(0, 1)?.filter(|&code| code <= 8.0);
+                let of = Measured::new(PressureTendencyCharacter, Unknown, 180, "1");
+                push(self.to, of, character, quality(1));
+                let change = field(2, 5)?.map(tenths).zip(character);
+                let change = change.map(|(change, code)| if code > 4.0 { -change } else { change });
+                let of = Measured::new(PressureTendency, Cumulative, 180, "hPa");
+                push(self.to, of, change, quality(5));
+            }
+            [b'G', b'A'] => {
+                let index = usize::from(identifier[2].wrapping_sub(b'1'));
+                let code = field(0, 2)?;
+                let oktas = code.filter(|&code| code <= 9.0).map(|code| code.min(8.0));
+                if let Some(of) = Measured::layer(CloudCover, "okta", index) {
+                    push(self.to, of, oktas, quality(2));
+                }
+                let base = field(3, 9)?.filter(|_| code != Some(0.0) && code != Some(9.0));
+                if let Some(of) = Measured::layer(CloudBaseHeight, "m", index) {
+                    push(self.to, of, base, quality(9));
+                }
             }
             [b'O', b'A'] => {
                 let (minutes, value) = (hours(1, 3)?, field(3, 7)?.map(tenths));

@@ -99,6 +99,26 @@ fn sections_by_their_letters() {
 }
 
 #[test]
+fn tendencies_are_signed_and_layers_are_told_apart() {
+    let (readings, _) = added(
+        "FM-15",
+        "ADDGA1075+007625999GA2095+000305999MA1102645099165MD1750345+9999MD1490009+9999",
+    );
+    assert_eq!(
+        readings,
+        [
+            "cloudCover Instantaneous 0 7 Good",
+            "cloudBaseHeight Instantaneous 0 762 Good",
+            "cloudCover Instantaneous 0 8 Good",
+            "altimeterSetting Instantaneous 0 1026.4 Good",
+            "barometricPressure Instantaneous 0 991.6 Good",
+            "pressureTendencyCharacter Unknown 180 7 Good",
+            "pressureTendency Cumulative 180 -3.4 Good",
+        ]
+    );
+}
+
+#[test]
 fn present_weather_of_three_kinds() {
     let weather = |sections: &str| added("FM-15", &format!("ADD{sections}")).1;
     let words =

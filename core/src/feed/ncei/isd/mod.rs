@@ -3,12 +3,12 @@
 use std::io::BufRead;
 
 use crate::feed::collect::{Measured, Readings};
-use crate::feed::item::{FeedReport, FeedStation, FileContext};
+use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
 use crate::feed::text::lines::{Line, Lines};
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Unknown};
-use crate::observation::{BaseQuality, ISD, Quality, Report, Variable};
+use crate::observation::{BaseQuality, ISD, IdScheme, Quality, Report, Variable};
 use crate::time::parse_instant;
 use crate::unit::Vocabulary;
 
@@ -38,7 +38,9 @@ const MAX_LINE_BYTES: usize = 16 * 1024;
 /// | `AA` | precipitation Cumulative of its hours |
 /// | `AJ`, `AL` | snowDepth Instantaneous; snowfall Cumulative of its hours |
 /// | `KA` | airTemperature Max or Min of its hours |
-/// | `MA` | barometricPressure Instantaneous |
+/// | `MA` | altimeterSetting, barometricPressure Instantaneous |
+/// | `MD` | pressureTendency Cumulative 180, negative if its character is a fall; pressureTendencyCharacter Unknown 180 |
+/// | `GA` | cloudCover, cloudBaseHeight Instantaneous of each layer; a hidden sky (9) has a cover of 8 and no base |
 /// | `OA` | windGust Max (types 3, 4), windSpeed Max (5), windSpeed Average (1, 2) of its hours |
 /// | `OC` | windGust: Max 10 in METAR and SPECI, else Unknown |
 /// | `RH` | relativeHumidity Average, Max, Min of its hours |
@@ -165,7 +167,7 @@ fn report(line: Line<'_>, summary: &mut Summary) -> Result<FeedReport, RefusalRe
     let readings = readings.into_readings();
     let report =
         Report { station: station.id(), ts_ms, revision: kind.rank(), present_weather, readings };
-    Ok(FeedReport { station, report })
+    Ok(FeedReport::new(station, report))
 }
 
 impl<'a> Record<'a> {
@@ -204,7 +206,13 @@ impl<'a> Record<'a> {
                 got: text(field),
             })
         };
-        let mut station = FeedStation::new(ISD_NETWORK, format!("{}-{}", id(5, 10)?, id(11, 15)?));
+        let (usaf, wban) = (id(5, 10)?, id(11, 15)?);
+        let mut station = FeedStation::new(ISD_NETWORK, format!("{usaf}-{wban}"));
+        for (scheme, id) in [(IdScheme::Usaf, &usaf), (IdScheme::Wban, &wban)] {
+            if !is_missing(id.as_bytes()) {
+                station.identifiers.add(scheme, id);
+            }
+        }
         let thousandths = |degrees: f64| degrees / 1000.0;
         let (lat, lon) = (self.number(29, 34)?, self.number(35, 41)?);
         station.place = lon
@@ -213,7 +221,11 @@ impl<'a> Record<'a> {
         station.altitude_m = self.number(47, 51)?;
         let call_letters = self.field(52, 56).trim_ascii();
         if !is_missing(call_letters) {
-            station.name = Some(text(call_letters));
+            let call_letters = text(call_letters);
+            if is_location_indicator(&call_letters) {
+                station.identifiers.add(IdScheme::Icao, &call_letters);
+            }
+            station.name = Some(call_letters);
         }
         Ok(station)
     }

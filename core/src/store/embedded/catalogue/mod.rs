@@ -31,7 +31,7 @@ use crate::store::StoreError;
 type Read<T, F = Fault> = Result<(T, Vec<F>), StoreError>;
 
 /// Increases with every change of the format of a store's files.
-pub(super) const SCHEMA_VERSION: u32 = 3;
+pub(super) const SCHEMA_VERSION: u32 = 4;
 
 const SCHEMA: &str = "
     CREATE TABLE meta (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
@@ -170,7 +170,7 @@ impl Catalogue {
                 let dir = self.path.parent().unwrap_or(Path::new(""));
                 return Err(no_catalogue(dir, "has no tables"));
             }
-            (1 | 2, _) => {}
+            (1..=3, _) => {}
             _ => {
                 return Err(StoreError::SchemaVersion {
                     path: self.path.display().to_string(),
@@ -186,8 +186,11 @@ impl Catalogue {
             if version < 2 {
                 transaction.execute_batch(SCHEMA_2)?;
             }
-            transaction.execute_batch(SCHEMA_3)?;
-            meta::seal_all(transaction)?;
+            if version < 3 {
+                transaction.execute_batch(SCHEMA_3)?;
+                meta::seal_all(transaction)?;
+            }
+            // Version 4 adds no table: stations may have identifiers.
             transaction.pragma_update(None, "user_version", SCHEMA_VERSION)
         })
     }
