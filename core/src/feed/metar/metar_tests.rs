@@ -147,7 +147,7 @@ fn a_wind_without_its_unit_has_that_of_the_country() {
     ] {
         assert_eq!(wind(&format!("{station} 231100Z 04014")).3, unit, "{station}");
     }
-    for not_a_wind in ["99999", "04114", "41014", "040140", "04014Q"] {
+    for not_a_wind in ["99999", "10000", "00010", "04114", "41014", "040140", "04014Q"] {
         let metar = parse(not_a_wind);
         assert_eq!((metar.wind, metar.unread_groups), (None, 1), "{not_a_wind}");
     }
@@ -427,7 +427,7 @@ fn bodies() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "\\PC*", body in bodies()) {
-        let _ = Metar::parse(&text);
+        let _ = (Metar::parse(&text), Metar::parse_beside(&format!("CYYZ {body}"), 0));
         let metar = parse(&body);
         for weather in &metar.weather {
             prop_assert!(!weather.to_string().is_empty());

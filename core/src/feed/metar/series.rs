@@ -205,7 +205,7 @@ pub(super) fn peak_wind_report(
     readings.add(Variable::PeakWindSpeed, Instantaneous, 0, Some(speed_kmh));
     let direction = direction.filter(|&degrees| degrees > 0.0);
     readings.add(Variable::PeakWindDirection, Instantaneous, 0, direction);
-    let ts_ms = ts_ms - minutes_ago * MINUTE_MS;
+    let ts_ms = ts_ms.saturating_sub(minutes_ago * MINUTE_MS);
     Some(Report { station, ts_ms, revision: 0, present_weather: None, readings: readings.0 })
 }
 

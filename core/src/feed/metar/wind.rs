@@ -106,13 +106,18 @@ pub(super) fn wind(group: &[u8]) -> Option<WindGroup> {
 }
 
 /// Reads a wind without its unit, `dddff` or `ddd` and speeds of two or three digits with a `G`
-/// between them; `None` if it is not one. The direction is in whole tens, as it is reported.
+/// between them; `None` if it is not one. The direction is in whole tens, as it is reported, and a
+/// calm has none.
 pub(super) fn wind_without_unit(group: &[u8], unit: SpeedUnit) -> Option<MetarWind> {
     let is_shaped = group.len() == 5 || group.contains(&b'G');
     let is_direction = group.starts_with(b"VRB") || group.get(2) == Some(&b'0');
     match wind_in(group, unit).filter(|_| is_shaped && is_direction)? {
-        WindGroup::Wind(wind) if wind.speed.is_some() => Some(wind),
-        _ => None,
+        WindGroup::Wind(wind) => {
+            let is_calm = wind.speed == Some(0);
+            let has_direction = wind.from != WindFrom::Degrees(0);
+            Some(wind).filter(|_| wind.speed.is_some() && is_calm != has_direction)
+        }
+        WindGroup::Missing => None,
     }
 }
 
