@@ -54,11 +54,12 @@ fn summary(answer: &Answer) -> serde_json::Value {
 fn a_file_is_in_the_record_when_the_answer_comes() {
     let api = api();
     let answer = push(&api, "?name=sa_20240803.txt", &[], BULLETIN.as_bytes());
-    // windSpeed, windGust, windDirection, visibility, airTemperature, dewPointTemperature and, from
-    // the altimeter and the wind, barometricPressure, windSpeed10m, windGust10m.
+    // windSpeed, windGust, windDirection, visibility, airTemperature, dewPointTemperature,
+    // altimeterSetting, the cover and base of a layer of cloud and, from the altimeter and the wind,
+    // barometricPressure, windSpeed10m, windGust10m.
     let expected = serde_json::json!({
         "kinds": {"metar-bulletin": {
-            "files": 1, "reports": 1, "readings": 9,
+            "files": 1, "reports": 1, "readings": 12,
             "added": summary(&answer)["kinds"]["metar-bulletin"]["added"],
             "replaced": 0, "unchanged": 0, "overtaken": 0, "expired": 0,
             "revised": summary(&answer)["kinds"]["metar-bulletin"]["revised"],
