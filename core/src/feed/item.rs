@@ -148,6 +148,7 @@ impl<'a> FileContext<'a> {
 /// # Ok::<(), mesonet::feed::FeedError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one is in memory at a time, and most are reports")]
 pub enum Item {
     /// A report of a station.
     Report(FeedReport),

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::geo::LonLat;
 use crate::observation::{BaseQuality, Variable};
 
 fn read_one(properties: &Value) -> (Vec<FeedReport>, Summary) {
@@ -29,7 +30,7 @@ fn properties_are_elements_with_their_units_and_verdicts() {
     }));
     let FeedReport { station, report, .. } = &all[0];
     assert_eq!((&*station.network, station.altitude_m), ("NAV CANADA", None));
-    assert_eq!(station.place.map(|place| place.lat()), Some(54.41));
+    assert_eq!(station.place.map(LonLat::lat), Some(54.41));
     assert_eq!(report.revision, 2);
     assert_eq!(report.readings.len(), 1);
     let air = &report.readings[0];

@@ -17,7 +17,7 @@ use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, Tally};
 use crate::geo::LonLat;
 use crate::observation::IntervalType::Instantaneous;
-use crate::observation::{IdScheme, Identifiers, Quality, Report, StationType, Variable};
+use crate::observation::{IdScheme, Identifiers, Report, StationType, Variable};
 use crate::time::parse_instant;
 use crate::unit::Vocabulary;
 

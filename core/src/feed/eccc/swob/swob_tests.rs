@@ -1,6 +1,6 @@
 use super::*;
 use crate::observation::IntervalType::{Average, Max};
-use crate::observation::{BaseQuality, ReasonQuality};
+use crate::observation::{BaseQuality, Quality, ReasonQuality};
 
 fn document(identification: &str, elements: &str) -> String {
     format!(
