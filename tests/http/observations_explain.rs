@@ -117,7 +117,7 @@ fn what_is_missing_or_malformed_is_refused() {
         .refuses(400, "typeId must be a 32-bit integer; got \"4294967296\"");
     api.get(&path(&AIR, "noon")).refuses(
         400,
-        "\"noon\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to 9999, \
+        "\"noon\" is not an instant; allowed is RFC 3339 with Z or an offset, years 0000 to 9999, \
          for example 2024-08-03T21:00:00Z",
     );
 }

@@ -252,7 +252,7 @@ fn what_is_malformed_is_a_400_that_says_what_is_allowed() {
         ),
         (
             "pressure?timestamp=noon",
-            "\"noon\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to \
+            "\"noon\" is not an instant; allowed is RFC 3339 with Z or an offset, years 0000 to \
              9999, for example 2024-08-03T21:00:00Z"
                 .to_owned(),
         ),

@@ -183,7 +183,7 @@ fn instants_have_a_zone_and_a_plus_that_became_a_blank_is_still_one() {
             api.get(&format!("/stations/readings?{name}={text}")).refuses(
                 400,
                 &format!(
-                    "\"{got}\" is not an instant; allowed is ISO 8601 with Z or an offset, years \
+                    "\"{got}\" is not an instant; allowed is RFC 3339 with Z or an offset, years \
                      0000 to 9999, for example 2024-08-03T21:00:00Z"
                 ),
             );

@@ -1,5 +1,6 @@
 //! What the map needs from stations: markers and details.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::observation::{BaseQuality, StationId, Variable, distinct_worst_first};
@@ -25,7 +26,27 @@ pub struct StationDetail {
 /// If the store cannot read.
 pub fn details(store: &dyn Reader, now_ms: i64) -> Result<Vec<StationDetail>, StoreError> {
     let directory = store.directory()?;
-    details_of(store, &directory.stations, now_ms)
+    of_records(store, &directory.stations, now_ms)
+}
+
+/// The details of some of the stations on record, by ascending id, as of an instant. Unknown ones are
+/// left out, and repeated ones count once.
+///
+/// # Errors
+/// If the store cannot read.
+pub fn details_of(
+    store: &dyn Reader,
+    ids: &[StationId],
+    now_ms: i64,
+) -> Result<Vec<StationDetail>, StoreError> {
+    let directory = store.directory()?;
+    let place = |id: &StationId| {
+        directory.stations.binary_search_by_key(id, |record| record.station.id).ok()
+    };
+    let places: BTreeSet<usize> = ids.iter().filter_map(place).collect();
+    let records: Vec<_> =
+        places.into_iter().map(|place| Arc::clone(&directory.stations[place])).collect();
+    of_records(store, &records, now_ms)
 }
 
 /// The details of one station, or `None` if there is no station with that id.
@@ -37,14 +58,10 @@ pub fn detail(
     id: StationId,
     now_ms: i64,
 ) -> Result<Option<StationDetail>, StoreError> {
-    let directory = store.directory()?;
-    let Ok(at) = directory.stations.binary_search_by_key(&id, |record| record.station.id) else {
-        return Ok(None);
-    };
-    Ok(details_of(store, &directory.stations[at..=at], now_ms)?.pop())
+    Ok(details_of(store, &[id], now_ms)?.pop())
 }
 
-fn details_of(
+fn of_records(
     store: &dyn Reader,
     records: &[Arc<StationRecord>],
     now_ms: i64,

@@ -42,6 +42,10 @@ pub struct Summary {
     /// Reports of stations whose place is unknown, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub place_unknown: Tally,
+    /// Stations whose place or altitude came only after reports of them, so that their reports were
+    /// read a second time.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub late_stations: u64,
     /// Reports from the future, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub in_the_future: Tally,
@@ -134,11 +138,70 @@ impl KindSummary {
 }
 
 impl Summary {
+    /// Whether anything was read, so that the result says more than why it was not.
+    pub fn has_result(&self) -> bool {
+        self.files() > 0
+            || self.total(|kind| kind.reports) > 0
+            || self.products.written.count > 0
+            || self.models.as_ref().is_some_and(|models| models.used > 0)
+    }
+
     /// Whether every file was read to the end and everything read is in the store.
     pub fn is_whole(&self) -> bool {
         self.faults.count == 0
             && self.store_error.is_none()
             && self.models.as_ref().is_none_or(model::DeliveryReport::is_whole)
+    }
+
+    /// The result on one line, for the log.
+    pub fn line(&self) -> String {
+        let mut parts = Vec::new();
+        for (kind, of_kind) in &self.kinds {
+            let Receipt { added, replaced, unchanged, .. } = of_kind.receipt;
+            parts.push(format!(
+                "{kind}: {} reports with {} readings, {added} added, {replaced} replaced, \
+                 {unchanged} unchanged",
+                of_kind.reports, of_kind.readings
+            ));
+        }
+        if let Some(models) = &self.models {
+            let model::DeliveryReport { model, used, fields, there_already, .. } = models;
+            parts.push(format!("{model}: {used} of {fields} fields used, {there_already} unchanged"));
+        }
+        let refused = self.total(|kind| kind.refused.count) + self.products.refused.count;
+        let refused = refused + self.models.as_ref().map_or(0, |models| models.refused);
+        for (count, what) in [
+            (self.products.written.count, "raster products written"),
+            (refused, "refused"),
+            (self.place_unknown.total(), "reports of stations whose place is unknown left out"),
+            (self.in_the_future.total(), "reports from the future left out"),
+            (self.faults.count, "files not read to their end"),
+        ] {
+            if count > 0 {
+                parts.push(format!("{count} {what}"));
+            }
+        }
+        if let Some(FileFault { file, error }) = self.faults.first.first() {
+            parts.push(format!("{file}: {error}"));
+        }
+        if let Some(error) = &self.store_error {
+            parts.push(format!("the store took nothing more: {error}"));
+        }
+        if parts.is_empty() { "nothing read".to_owned() } else { parts.join("; ") }
+    }
+
+    /// The result as JSON, with whether it is whole.
+    ///
+    /// # Errors
+    /// It cannot be serialized.
+    pub fn json(&self) -> serde_json::Result<String> {
+        #[derive(Serialize)]
+        struct Told<'a> {
+            whole: bool,
+            #[serde(flatten)]
+            summary: &'a Summary,
+        }
+        serde_json::to_string(&Told { whole: self.is_whole(), summary: self })
     }
 
     /// Files of which something was read.
@@ -214,6 +277,10 @@ impl fmt::Display for Summary {
         self.products(f)?;
         if self.copies > 0 {
             writeln!(f, "files with the same content as another: {}", grouped(self.copies))?;
+        }
+        if self.late_stations > 0 {
+            let late = grouped(self.late_stations);
+            writeln!(f, "stations read a second time because their place or altitude came late: {late}")?;
         }
         names(f, "reports of stations whose place is unknown", &self.place_unknown)?;
         names(f, "reports from the future", &self.in_the_future)?;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -15,18 +14,35 @@ use mesonet::time::parse_window;
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
-use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
-use crate::http::snapshot::{json_bytes, json_value};
+use crate::http::snapshot::json_tagged;
 use crate::state::State;
 use crate::work::Cost;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new()
-        .route("/stations/map/markers", get(markers))
-        .route("/stations/map/details", get(map_details))
-        .route("/stations/{id}", get(station))
-}
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        method: "GET",
+        path: "/stations/map/details",
+        query: &["window"],
+        body: &[],
+        handler: || get(map_details),
+    },
+    Endpoint {
+        method: "GET",
+        path: "/stations/map/markers",
+        query: &[],
+        body: &[],
+        handler: || get(markers),
+    },
+    Endpoint {
+        method: "GET",
+        path: "/stations/{id}",
+        query: &[],
+        body: &[],
+        handler: || get(station),
+    },
+];
 
 async fn markers(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Response {
     state.snapshots.markers().answer(&headers)
@@ -40,13 +56,12 @@ async fn map_details(
 ) -> Result<Response, ApiError> {
     let details = state.snapshots.details();
     let Some(window_ms) = query.read("window", parse_window)? else {
-        return Ok(said(Ok(details.snapshot.answer(&headers)), details.damaged));
+        return Ok(said(Ok(details.snapshot.answer(&headers)), details.damaged()));
     };
     let oldest_ms = state.clock.now_ms().saturating_sub(window_ms);
-    let encoding = Accepted::of(&headers).fastest();
-    let damaged = details.damaged;
+    let damaged = details.damaged();
     let cost = Cost { bytes: details.snapshot.identity().len(), ..Cost::LIGHT };
-    let answer = move |_: &State| json_bytes(encoding, &details.since(oldest_ms));
+    let answer = move |_: &State| json_tagged(&headers, &details.since(oldest_ms));
     Ok(said(state.answer(party, cost, answer).await, damaged))
 }
 
@@ -54,12 +69,13 @@ async fn map_details(
 async fn station(
     Shared(state): Shared<Arc<State>>,
     Path(text): Path<String>,
-    accepted: Accepted,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id: StationId = text.parse().map_err(|_| unknown())?;
     let store = Watched::new(&*state.services.store);
     let found = detail(&store, id, state.clock.now_ms())?;
-    let answer = json_value(accepted, &found.ok_or_else(unknown)?);
+    let body = serde_json::to_vec(&found.ok_or_else(unknown)?).map_err(ApiError::internal)?;
+    let answer = json_tagged(&headers, &body);
     Ok(said(answer, state.services.note_damage(&store)))
 }
