@@ -149,7 +149,8 @@ fn decode_letters<B>(mut request: Request<B>) -> Request<B> {
 /// the length of the answer to a GET.
 async fn leave_length_open(mut response: Response) -> Response {
     if response.status() == StatusCode::NOT_MODIFIED {
-        *response.body_mut() = Body::from_stream(futures_util::stream::empty::<io::Result<Bytes>>());
+        *response.body_mut() =
+            Body::from_stream(futures_util::stream::empty::<io::Result<Bytes>>());
     }
     response
 }

@@ -40,10 +40,8 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// How long the details must stay the same to be compressed thoroughly.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Share of one core that background work may take, and the update of the details: one part in this
-/// many.
+/// Share of one core that background work may take: one part in this many.
 const SHARE: u32 = 10;
-const SHARE_OF_DETAILS: u32 = 4;
 
 /// How long answers under way may take once the server is told to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
@@ -134,22 +132,22 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
 
     let mut beside = tokio::task::JoinSet::new();
     let replayed = record.clone();
-    beside.spawn(repeat(Arc::clone(&state), timeline, SHARE, move |state, timeline| {
+    beside.spawn(repeat(Arc::clone(&state), timeline, rest, move |state, timeline| {
         advance(state, &replayed, timeline.as_mut())?;
         state.refresh_alerts()?;
         Ok(TICK)
     }));
-    beside.spawn(repeat(Arc::clone(&state), (), SHARE_OF_DETAILS, |state, ()| {
+    beside.spawn(repeat(Arc::clone(&state), (), rest_of_details, |state, ()| {
         state.refresh_stations()?;
         Ok(GLANCE)
     }));
-    beside.spawn(repeat(Arc::clone(&state), None, SHARE, |state, last| {
+    beside.spawn(repeat(Arc::clone(&state), None, rest, |state, last| {
         state.snapshots.settle(last).map_err(StateError::from)?;
         Ok(SETTLED)
     }));
-    beside.spawn(repeat(Arc::clone(&state), record, SHARE, maintain));
+    beside.spawn(repeat(Arc::clone(&state), record, rest, maintain));
     if let Some(watch) = watch {
-        beside.spawn(repeat(Arc::clone(&state), watch, SHARE, look));
+        beside.spawn(repeat(Arc::clone(&state), watch, rest, look));
     }
     // Stopped on drop.
     let _fetchers = spawn_fetchers(&state)?;
@@ -257,11 +255,11 @@ fn date(ts_ms: i64) -> String {
 }
 
 /// Repeats background work until the server stops: off the threads that serve connections, with the
-/// pause that each round asks for, and with no more than a share of one core: one part in `share`.
+/// pause that each round asks for, and at least that of `rest` after what a round took.
 async fn repeat<T: Send + 'static>(
     state: Arc<State>,
     mut own: T,
-    share: u32,
+    rest: fn(Duration) -> Duration,
     work: impl Fn(&State, &mut T) -> Result<Duration, ServeError> + Clone + Send + 'static,
 ) {
     while !state.services.is_stopping() {
@@ -281,8 +279,20 @@ async fn repeat<T: Send + 'static>(
                 return;
             }
         };
-        tokio::time::sleep(pause.max(started.elapsed() * share)).await;
+        tokio::time::sleep(pause.max(rest(started.elapsed()))).await;
     }
+}
+
+/// The pause after background work, so that it takes its share of a core.
+fn rest(took: Duration) -> Duration {
+    took * SHARE
+}
+
+/// The pause after an update of the details: short enough that they are current within a second, and
+/// never less than a half of the time.
+fn rest_of_details(took: Duration) -> Duration {
+    const LONGEST: Duration = Duration::from_millis(400);
+    (took * 3).min(LONGEST).max(took)
 }
 
 /// Feeds the store as the clock passes the recorded reports.

@@ -18,8 +18,9 @@ pub struct Markers {
     pub snapshot: Snapshot,
 }
 
-/// Most stations whose details are made anew at once only because time has passed.
-const MAX_AGED: usize = 500;
+/// Most stations whose details are made anew at once only because time has passed: so few that what
+/// comes in does not wait for them.
+const MAX_AGED: usize = 50;
 
 /// The details of all stations.
 pub struct Details {

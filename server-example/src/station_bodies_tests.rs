@@ -1,5 +1,7 @@
 use mesonet::store::unjudged;
-use mesonet::{Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store, Variable};
+use mesonet::{
+    Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store, Variable,
+};
 use proptest::prelude::*;
 
 use super::*;
@@ -72,7 +74,54 @@ fn without_news_nothing_is_made_and_after_a_minute_only_what_has_aged() {
     let late_ms = mesonet::query::QUALITIES_SPAN_MS + 1;
     let third = second.updated(&store, late_ms, &none).unwrap().unwrap();
     assert!(!third.has_body_of(&second));
-    assert_eq!(third.snapshot.identity(), Details::new(&store, late_ms).unwrap().snapshot.identity());
+    assert_eq!(
+        third.snapshot.identity(),
+        Details::new(&store, late_ms).unwrap().snapshot.identity()
+    );
     let settled = third.settled().unwrap().unwrap();
     assert!(settled.has_body_of(&third) && settled.settled().unwrap().is_none());
+}
+
+/// A reader that counts the stations that are read.
+struct Counting<'a>(&'a MemoryStore, std::sync::atomic::AtomicUsize);
+
+impl Reader for Counting<'_> {
+    fn directory(&self) -> Result<Arc<mesonet::store::Directory>, mesonet::store::StoreError> {
+        self.0.directory()
+    }
+    fn scan(
+        &self,
+        selection: &mesonet::store::Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[mesonet::store::SeriesSlice<'_>]),
+    ) -> Result<Damage, mesonet::store::StoreError> {
+        self.1.fetch_add(selection.stations.len(), std::sync::atomic::Ordering::Relaxed);
+        self.0.scan(selection, visit)
+    }
+}
+
+/// All of them were read and compressed for each report, so that the next one waited up to 9 s.
+#[test]
+fn of_three_thousand_stations_only_those_are_read_that_something_came_in_for() {
+    let name = |number: usize| format!("K{number:04}");
+    let store = MemoryStore::default();
+    let stations = (0..3_000).map(|number| station(&name(number))).collect();
+    let reports = (0..3_000).map(|number| report(&name(number), 0, 1.0, 0)).collect();
+    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+    let counting = Counting(&store, 0.into());
+    let read = || counting.1.swap(0, std::sync::atomic::Ordering::Relaxed);
+    let details = Details::new(&counting, 0).unwrap();
+    assert_eq!(read(), 3_000);
+    // One reported, and the verdict on another was revised.
+    let batch = Batch { stations: vec![], reports: vec![report("K0007", 1, 2.0, 0)] };
+    store.append(&batch, &mut unjudged).unwrap();
+    let touched = HashSet::from([station("K0008").id]);
+    let details = details.updated(&counting, 1_000, &touched).unwrap().unwrap();
+    assert_eq!(read(), 2);
+    assert_eq!(
+        details.snapshot.identity(),
+        Details::new(&store, 1_000).unwrap().snapshot.identity()
+    );
+    // With time a few at a time.
+    details.updated(&counting, 2 * MINUTE_MS, &HashSet::new()).unwrap().unwrap();
+    assert_eq!(read(), MAX_AGED);
 }

@@ -6,8 +6,9 @@ use mesonet::access::Plan;
 use mesonet::store::{
     Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError, unjudged,
 };
-use mesonet::{Batch, MemoryStore, Reader, Store};
-use mesonet_server::Config;
+use mesonet::{Batch, Intake, MemoryStore, Reader, Store};
+use mesonet_server::{Clock, Config, State};
+use serde_json::Value;
 use std::sync::Arc;
 
 use crate::support::{AIR, Answer, Api, NOW_MS, id, reading, station, store};
@@ -226,7 +227,9 @@ fn the_root_tells_what_the_server_is() {
     api.call(Method::GET, "/", &[], Body::empty()).is(concat!(
         r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
         r#""GET /obs/alerts","GET /obs/alerts/zones","#,
-        r#""GET /obs/capabilities","GET /obs/observations/explain","GET /obs/observations/units","#,
+        r#""GET /obs/capabilities","POST /obs/historical/bulk","POST /obs/ingest","#,
+        r#""GET /obs/observations/explain","POST /obs/observations/series","#,
+        r#""GET /obs/observations/units","#,
         r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","#,
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
@@ -239,6 +242,270 @@ fn the_root_tells_what_the_server_is() {
     ));
     assert_eq!(api.call(Method::GET, "/obs/capabilities", &[], Body::empty()).status, 200);
     api.get("/capabilities").is_empty(404);
+}
+
+/// The router is made from the list, so each address is there with the methods of the list alone.
+#[test]
+fn every_endpoint_that_the_root_lists_is_there() {
+    let api = api();
+    let root: Value =
+        serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
+    let listed: Vec<&str> =
+        root["endpoints"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert_eq!(listed.len(), 25);
+    for line in &listed {
+        let (method, path) = line.split_once(' ').unwrap();
+        let uri = path.replace(['{', '}'], "");
+        let answer = api.call(Method::DELETE, &uri, &[], Body::empty());
+        answer.is_empty(405);
+        let allowed = answer.header(header::ALLOW).unwrap();
+        assert!(allowed.split(',').any(|allowed| allowed == method), "{line}: {allowed}");
+        let others = listed.iter().filter(|other| other.ends_with(&format!(" {path}"))).count();
+        let methods = allowed.split(',').filter(|&allowed| allowed != "HEAD").count();
+        assert_eq!(methods, others, "{line}: {allowed}");
+    }
+}
+
+#[test]
+fn a_live_server_does_not_speak_of_a_replay() {
+    let state = State::new(
+        Config::default(),
+        Clock::live(),
+        Arc::new(MemoryStore::default()),
+        Intake::default(),
+    );
+    let answer = Api::of(state.unwrap()).call(Method::GET, "/", &[], Body::empty());
+    assert!(answer.text().starts_with(r#"{"service":"mesonet","version":"0.1.0","endpoints":["#));
+    assert_eq!(answer.header(REPLAY), None);
+}
+
+#[test]
+fn a_name_that_is_almost_right_is_refused_with_the_right_one_and_others_are_ignored() {
+    let config = Config { assume_plan: Plan::Commercial, ..Config::default() };
+    let api = Api::with(config, store([station("A", 0.0, 0.0), reading("A", 0, &AIR, 1.0)]));
+    let get = |path: &str| api.call(Method::GET, path, &[], Body::empty());
+    for (path, got, right) in [
+        ("/api/v1/stations/readings", "minlat", "minLat"),
+        ("/api/v1/stations/readings", "max_lon", "maxLon"),
+        ("/api/v1/stations/readings", "name", "names"),
+        ("/api/v1/stations/readings", "stpe", "step"),
+        ("/api/v1/stations/map/details", "windows", "window"),
+        ("/api/v1/observations/explain", "stationid", "stationId"),
+        ("/api/v1/alerts", "Bbox", "bbox"),
+        ("/api/v1/alerts", "code", "codes"),
+        ("/api/v1/alerts/zones", "Codes", "codes"),
+        ("/api/v1/products/reflectivity", "time_stamp", "timestamp"),
+        ("/api/v1/products/reflectivity/exists", "durations", "duration"),
+        ("/models/hrrr/point", "field", "fields"),
+        ("/models/hrrr/series", "lng", "lon"),
+        ("/models/hrrr/grid", "Run", "run"),
+        ("/models/hrrr/locate", "LAT", "lat"),
+        ("/models/hrrr/products", "runs", "run"),
+        ("/models/hrrr/products/t/data/0/0/0", "hours", "hour"),
+    ] {
+        let text = format!("unknown parameter \"{got}\"; the name is {right}");
+        get(&format!("{path}?{got}=1")).refuses(400, &text);
+    }
+    api.get("/stations/readings?bbox=0,0,1,1").refuses(
+        400,
+        "unknown parameter \"bbox\"; a box is given by minLat, minLon, maxLat, maxLon",
+    );
+    for path in ["/observations/series", "/historical/bulk"] {
+        api.post(&format!("{path}?satrt=x"), "{}")
+            .refuses(400, "unknown parameter \"satrt\"; the name is start");
+    }
+    // Callers who may not use an endpoint learn that first.
+    let closed = Api::new(MemoryStore::default());
+    closed.post("/historical/bulk?satrt=x", "{}").is_empty(401);
+    closed.post("/ingest?nam=x", "").is_empty(403);
+    let own = closed.call(Method::GET, "/models/hrrr/point?field=t", &[], Body::empty());
+    own.is_empty(401);
+    for other in ["_=1", "v=2", "key=x", "callback=f", "to=x", "utm_source=y", "%C3%A9=1"] {
+        assert_eq!(api.get(&format!("/stations/readings?{other}")).status, 200, "{other}");
+    }
+}
+
+#[test]
+fn letters_of_a_path_that_are_encoded_are_the_same_letters() {
+    let api = api();
+    let get = |path: &str| api.call(Method::GET, path, &[], Body::empty());
+    for (same, as_it_is) in [
+        ("/%61pi/v1/stati%6Fns/map/m%61rkers", "/api/v1/stations/map/markers"),
+        ("/api/v1/st%61tions/re%61dings?step=60", "/api/v1/stations/readings?step=60"),
+        ("/models/hrrr%2Dx/grid", "/models/hrrr-x/grid"),
+        ("/%63apabilities", "/capabilities"),
+    ] {
+        let (same, as_it_is) = (get(same), get(as_it_is));
+        assert_eq!((same.status, same.text()), (as_it_is.status, as_it_is.text()));
+    }
+    let station = format!("/api/v1/stations/{}", id("A")).replace('-', "%2d");
+    assert_eq!(get(&station).status, 200);
+    // Another character stays what it is.
+    get("/api/v1/stations%2Fmap/markers").is_empty(404);
+}
+
+/// What browsers accept.
+#[test]
+fn a_browser_gets_brotli_or_gzip() {
+    let api = api();
+    for path in paths() {
+        let browser = [(header::ACCEPT_ENCODING, "gzip, deflate, br, zstd")];
+        let answer = api.get_with(&path, &browser);
+        let encoding = answer.header(header::CONTENT_ENCODING).unwrap();
+        assert!(["br", "gzip"].contains(&encoding), "{path}: {encoding}");
+        assert_eq!(answer.text(), api.get(&path).text());
+    }
+}
+
+#[test]
+fn the_answer_to_a_head_that_gives_a_304_states_no_length() {
+    let api = api();
+    let details = "/stations/map/details?window=1h";
+    for path in ["/observations/units", "/stations/map/markers", details] {
+        let etag = api.get(path).header(header::ETAG).unwrap().to_owned();
+        for method in [Method::HEAD, Method::GET] {
+            let known = [(header::IF_NONE_MATCH, &*etag)];
+            let answer = api.call(method, &format!("/api/v1{path}"), &known, Body::empty());
+            answer.is_empty(304);
+            assert_eq!(answer.header(header::CONTENT_LENGTH), None, "{path}");
+        }
+    }
+}
+
+/// Whatever is sent, the message is about what was sent.
+#[test]
+fn no_message_names_a_type_of_the_program() {
+    let config = Config { assume_plan: Plan::Commercial, ..Config::default() };
+    let api = Api::with(config, store([station("A", 0.0, 0.0), reading("A", 0, &AIR, 1.0)]));
+    let words = [
+        "i32",
+        "i64",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "usize",
+        "f64",
+        "struct",
+        "enum",
+        "variant",
+        "expected a",
+        "expected `",
+        "sequence",
+        "tuple",
+        "unit value",
+        "map,",
+        "Option",
+        "String",
+        "::",
+        "`",
+    ];
+    let plain = |answer: Answer, sent: &str| {
+        if answer.status.is_client_error() && !answer.body.is_empty() {
+            let text: String = serde_json::from_str(&answer.text()).unwrap();
+            let named = words.iter().find(|word| text.contains(**word));
+            assert_eq!(named, None, "{sent}: {text}");
+        }
+        answer.status.as_u16()
+    };
+    let kinds = [
+        "null",
+        "true",
+        "1",
+        "-1",
+        "1.5",
+        "1e300",
+        "99999999999",
+        r#""x""#,
+        "[]",
+        "[1]",
+        "[null]",
+        "[[]]",
+        "{}",
+        r#"{"x":1}"#,
+        r#"[{"x":1}]"#,
+        "[",
+        "nul",
+        "1e999",
+    ];
+    let station = id("A");
+    let day = "start=2024-08-02T12:00:00Z&end=2024-08-03T12:00:00Z";
+    for path in ["/stations/readings", "/observations/series", "/historical/bulk"] {
+        for kind in kinds {
+            plain(api.post(&format!("{path}?{day}"), kind), kind);
+            for member in [
+                "stationId",
+                "stationIds",
+                "requests",
+                "name",
+                "intervalType",
+                "intervalMinutes",
+                "calculated",
+                "reportedUnit",
+                "groupBucketName",
+                "lowerValueBound",
+                "upperValueBound",
+                "qualityRange",
+                "worst",
+            ] {
+                let rest = format!(r#""stationId":"{station}","name":"airTemperature""#);
+                let rest = if rest.contains(&format!("\"{member}\"")) { "" } else { &rest };
+                let comma = if rest.is_empty() { "" } else { "," };
+                for body in [
+                    format!(r#"{{"{member}":{kind}{comma}{rest}}}"#),
+                    format!(r#"{{"requests":[{{"{member}":{kind}}}],"stationId":"{station}"}}"#),
+                    format!(
+                        r#"{{"requests":[{{"qualityRange":{{"{member}":{kind}}}}}],"stationId":"{station}"}}"#
+                    ),
+                ] {
+                    let status = plain(api.post(&format!("{path}?{day}"), body.clone()), &body);
+                    assert_ne!(status, 500, "{body}");
+                }
+            }
+        }
+    }
+    let root: Value =
+        serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
+    let endpoints = root["endpoints"].as_array().unwrap();
+    for path in endpoints.iter().filter_map(|line| line.as_str().unwrap().strip_prefix("GET ")) {
+        let path = path.replace("{id}", &id("A").to_string()).replace("{model}", "nam211");
+        let path = path.replace(['{', '}'], "");
+        for name in [
+            "start",
+            "end",
+            "step",
+            "names",
+            "maxAge",
+            "minLat",
+            "bbox",
+            "lat",
+            "codes",
+            "active",
+            "lang",
+            "kind",
+            "version",
+            "window",
+            "stationId",
+            "typeId",
+            "timestamp",
+            "duration",
+            "run",
+            "fields",
+            "hour",
+            "row",
+            "col",
+            "level",
+            "from",
+            "winds",
+        ] {
+            for value in ["", "x", "-1", "1.5", "99999999999999999999", "NaN", "null", "[]", "%00"]
+            {
+                let uri = format!("{path}?{name}={value}");
+                let answer = api.call(Method::GET, &uri, &[], Body::empty());
+                assert_ne!(plain(answer, &uri), 500, "{uri}");
+            }
+        }
+    }
 }
 
 #[test]

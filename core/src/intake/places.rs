@@ -162,7 +162,8 @@ impl Met {
         }
         if let Some(altitude_m) = said.altitude_m {
             let known_m = station.altitude_m;
-            let compared = known_m.map_or(Ordering::Greater, |known_m| altitude_m.total_cmp(&known_m));
+            let compared =
+                known_m.map_or(Ordering::Greater, |known_m| altitude_m.total_cmp(&known_m));
             if set(&mut since.altitude_ms, known_m.is_none(), compared) {
                 station.altitude_m = Some(altitude_m);
             }
@@ -175,7 +176,8 @@ impl Met {
         }
         if let Some(kind) = said.station_type {
             let known = station.station_type;
-            let compared = known.map_or(Ordering::Greater, |known| (kind as u8).cmp(&(known as u8)));
+            let compared =
+                known.map_or(Ordering::Greater, |known| (kind as u8).cmp(&(known as u8)));
             if set(&mut since.type_ms, known.is_none(), compared) {
                 station.station_type = Some(kind);
             }

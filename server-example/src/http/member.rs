@@ -94,7 +94,9 @@ pub fn check(body: &[u8], endpoint: &Endpoint) -> Result<(), ApiError> {
         return Err(fault);
     }
     read.map_err(|error| {
-        ApiError::BadRequest(format!("the body must be a JSON object of the expected form: {error}"))
+        ApiError::BadRequest(format!(
+            "the body must be a JSON object of the expected form: {error}"
+        ))
     })
 }
 

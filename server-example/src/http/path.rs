@@ -48,7 +48,8 @@ mod tests {
         assert_eq!(of("/st%61tions/%4d%61p?x=%61").as_deref(), Some("/stations/Map?x=%61"));
         assert_eq!(of("/a%2Db%2e%5F%7E%30").as_deref(), Some("/a-b._~0"));
         assert_eq!(of("http://h/%61").as_deref(), Some("http://h/a"));
-        for same in ["/stations", "/", "/a%2Fb", "/%25%36%31x%2", "/%C3%A9", "/?%61", "/%", "/%zz"] {
+        for same in ["/stations", "/", "/a%2Fb", "/%25%36%31x%2", "/%C3%A9", "/?%61", "/%", "/%zz"]
+        {
             let expected = (same == "/%25%36%31x%2").then_some("/%2561x%2");
             assert_eq!(of(same).as_deref(), expected, "{same}");
         }

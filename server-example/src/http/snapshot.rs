@@ -212,7 +212,9 @@ mod tests {
                 answer.headers()[header::ETAG].to_str().unwrap().to_owned()
             });
             assert_eq!(tags[0] == tags[1], encoding == "identity");
-            for (snapshot, tag) in [&fast, &thorough].into_iter().flat_map(|s| tags.iter().map(move |t| (s, t))) {
+            for (snapshot, tag) in
+                [&fast, &thorough].into_iter().flat_map(|s| tags.iter().map(move |t| (s, t)))
+            {
                 let answer = snapshot.answer(&request(encoding, Some(tag)));
                 assert_eq!(answer.status(), StatusCode::NOT_MODIFIED);
             }

@@ -215,23 +215,41 @@ fn held(store: &dyn Store) -> Vec<(StationId, i32, i64, u64, (u8, u8))> {
 /// Files of stations that no table has: bulletins without places, and tables with them, with an
 /// altitude that is missing, unknown at first, or changes.
 const OF_ONE_NETWORK: [(&str, &str); 6] = [
-    ("sa_20240803.txt", "SACN43 CWAO 031800\n\
+    (
+        "sa_20240803.txt",
+        "SACN43 CWAO 031800\n\
       METAR XXAA 031800Z 24012G20KT 15SM FEW060 29/17 A2991=\n\
       METAR XXBB 031800Z 24012G20KT 15SM FEW060 28/16 A2992=\n\
-      METAR CYYZ 031800Z 24012G20KT 15SM FEW060 27/15 A2993=\n"),
-    ("a_20240803.csv", "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
-      XXAA 031900Z 24012KT 15SM FEW060 28/17 A2991,XXAA,2024-08-03T19:00:00Z,45,-75,100\n"),
-    ("b_20240803.csv", "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
+      METAR CYYZ 031800Z 24012G20KT 15SM FEW060 27/15 A2993=\n",
+    ),
+    (
+        "a_20240803.csv",
+        "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
+      XXAA 031900Z 24012KT 15SM FEW060 28/17 A2991,XXAA,2024-08-03T19:00:00Z,45,-75,100\n",
+    ),
+    (
+        "b_20240803.csv",
+        "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
       XXAA 032000Z 24012KT 15SM FEW060 28/17 A2992,XXAA,2024-08-03T20:00:00Z,45,-75,120\n\
-      XXBB 032000Z 24012KT 15SM FEW060 28/17 A2992,XXBB,2024-08-03T20:00:00Z,46,-76,\n"),
-    ("c_20240803.csv", "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
-      XXBB 031700Z 24012KT 15SM FEW060 28/17 A2993,XXBB,2024-08-03T17:00:00Z,46,-76,300\n"),
-    ("sb_20240803.txt", "SACN43 CWAO 032200\n\
+      XXBB 032000Z 24012KT 15SM FEW060 28/17 A2992,XXBB,2024-08-03T20:00:00Z,46,-76,\n",
+    ),
+    (
+        "c_20240803.csv",
+        "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
+      XXBB 031700Z 24012KT 15SM FEW060 28/17 A2993,XXBB,2024-08-03T17:00:00Z,46,-76,300\n",
+    ),
+    (
+        "sb_20240803.txt",
+        "SACN43 CWAO 032200\n\
       METAR XXAA 032200Z 24012G20KT 15SM FEW060 26/17 A2990=\n\
       METAR XXBB 032200Z 24012G20KT 15SM FEW060 25/16 A2989=\n\
-      METAR XXCC 032200Z 24012G20KT 15SM FEW060 25/16 A2989=\n"),
-    ("d_20240803.csv", "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
-      XXAA 032000Z 24012KT 15SM FEW060 28/17 A2992,XXAA,2024-08-03T20:00:00Z,45,-75,120\n"),
+      METAR XXCC 032200Z 24012G20KT 15SM FEW060 25/16 A2989=\n",
+    ),
+    (
+        "d_20240803.csv",
+        "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
+      XXAA 032000Z 24012KT 15SM FEW060 28/17 A2992,XXAA,2024-08-03T20:00:00Z,45,-75,120\n",
+    ),
 ];
 
 fn read_in_order(store: &dyn Store, order: &[usize]) -> Summary {

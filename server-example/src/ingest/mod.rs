@@ -49,6 +49,7 @@ use mesonet::{Intake, Station, StationId, Store, feed};
 pub use budget::{Bound, Bounds, Budget, OverBudget, Work};
 pub use command::{CommandError, IngestFlags, ingest_command};
 use copies::Copies;
+pub(crate) use copies::are_the_same;
 pub(crate) use lanes::Lanes;
 pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 pub use model_sample::take_in_model_sample;

@@ -158,27 +158,28 @@ impl Summary {
         let mut parts = Vec::new();
         for (kind, of_kind) in &self.kinds {
             let Receipt { added, replaced, unchanged, .. } = of_kind.receipt;
+            let KindSummary { reports, readings, .. } = of_kind;
             parts.push(format!(
-                "{kind}: {} reports with {} readings, {added} added, {replaced} replaced, \
-                 {unchanged} unchanged",
-                of_kind.reports, of_kind.readings
+                "{kind}: reports {reports}, readings {readings}, added {added}, replaced \
+                 {replaced}, unchanged {unchanged}"
             ));
         }
         if let Some(models) = &self.models {
             let model::DeliveryReport { model, used, fields, there_already, .. } = models;
-            parts.push(format!("{model}: {used} of {fields} fields used, {there_already} unchanged"));
+            parts.push(format!("{model}: fields {fields}, used {used}, unchanged {there_already}"));
         }
         let refused = self.total(|kind| kind.refused.count) + self.products.refused.count;
         let refused = refused + self.models.as_ref().map_or(0, |models| models.refused);
         for (count, what) in [
             (self.products.written.count, "raster products written"),
+            (self.products.unchanged, "raster products unchanged"),
             (refused, "refused"),
-            (self.place_unknown.total(), "reports of stations whose place is unknown left out"),
-            (self.in_the_future.total(), "reports from the future left out"),
+            (self.place_unknown.total(), "reports without a known place"),
+            (self.in_the_future.total(), "reports from the future"),
             (self.faults.count, "files not read to their end"),
         ] {
             if count > 0 {
-                parts.push(format!("{count} {what}"));
+                parts.push(format!("{what}: {count}"));
             }
         }
         if let Some(FileFault { file, error }) = self.faults.first.first() {
@@ -280,7 +281,10 @@ impl fmt::Display for Summary {
         }
         if self.late_stations > 0 {
             let late = grouped(self.late_stations);
-            writeln!(f, "stations read a second time because their place or altitude came late: {late}")?;
+            writeln!(
+                f,
+                "stations read a second time because their place or altitude came late: {late}"
+            )?;
         }
         names(f, "reports of stations whose place is unknown", &self.place_unknown)?;
         names(f, "reports from the future", &self.in_the_future)?;
@@ -326,7 +330,7 @@ impl Summary {
 
     /// The result for the fields of GRIB2 files.
     fn products(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ProductSummary { written, other_fields, refused, .. } = &self.products;
+        let ProductSummary { written, unchanged, other_fields, refused, .. } = &self.products;
         if written.count > 0 {
             writeln!(f, "raster products written: {}", grouped(written.count))?;
         }
@@ -335,6 +339,9 @@ impl Summary {
         }
         if written.count > MAX_SHOWN as u64 {
             writeln!(f, "  …")?;
+        }
+        if *unchanged > 0 {
+            writeln!(f, "raster products unchanged: {}", grouped(*unchanged))?;
         }
         if *other_fields > 0 {
             writeln!(f, "fields that belong to no product: {}", grouped(*other_fields))?;
@@ -365,7 +372,7 @@ fn models(f: &mut fmt::Formatter<'_>, report: &model::DeliveryReport) -> fmt::Re
     for (count, what) in [
         (other_fields, "of no product"),
         (replaced, "replaced by later ones"),
-        (there_already, "already present"),
+        (there_already, "unchanged"),
         (refused, "refused"),
     ] {
         if count > 0 {

@@ -25,15 +25,16 @@ const MAX_CODES: usize = 2_000;
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/alerts",
-        query: &["start", "end", "bbox", "minLat", "minLon", "maxLat", "maxLon", "lat", "lon", "codes", "active", "lang"],
-        body: &[],
-        handler: || get(alerts),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/alerts",
+    query: &[
+        "start", "end", "bbox", "minLat", "minLon", "maxLat", "maxLon", "lat", "lon", "codes",
+        "active", "lang",
+    ],
+    body: &[],
+    handler: || get(alerts),
+}];
 
 async fn alerts(
     Shared(state): Shared<Arc<State>>,

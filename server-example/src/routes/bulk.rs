@@ -38,29 +38,27 @@ pub const HEADERS: [HeaderName; 5] = [HAS_MORE, NEXT_CURSOR, SERIES_FOUND, STATI
 /// Memory of a page being written: a group of 65,536 rows with its columns, and as much again.
 const PAGE_BYTES: usize = 8 << 20;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "POST",
-        path: "/historical/bulk",
-        query: &["start", "end", "pageSize", "cursor"],
-        body: &[
-            Member::required("stationId", Kind::Text),
-            Member::new("requests", Kind::Objects),
-            Member::new("name", Kind::Text),
-            Member::new("intervalType", Kind::IntervalType),
-            Member::new("intervalMinutes", Kind::Whole),
-            Member::new("calculated", Kind::Truth),
-            Member::new("reportedUnit", Kind::Text),
-            Member::new("groupBucketName", Kind::Text),
-            Member::new("lowerValueBound", Kind::Number),
-            Member::new("upperValueBound", Kind::Number),
-            Member::new("qualityRange", Kind::Object),
-            Member::new("worst", Kind::BaseQuality),
-            Member::new("best", Kind::BaseQuality),
-        ],
-        handler: || post(bulk),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "POST",
+    path: "/historical/bulk",
+    query: &["start", "end", "pageSize", "cursor"],
+    body: &[
+        Member::required("stationId", Kind::Text),
+        Member::new("requests", Kind::Objects),
+        Member::new("name", Kind::Text),
+        Member::new("intervalType", Kind::IntervalType),
+        Member::new("intervalMinutes", Kind::Whole),
+        Member::new("calculated", Kind::Truth),
+        Member::new("reportedUnit", Kind::Text),
+        Member::new("groupBucketName", Kind::Text),
+        Member::new("lowerValueBound", Kind::Number),
+        Member::new("upperValueBound", Kind::Number),
+        Member::new("qualityRange", Kind::Object),
+        Member::new("worst", Kind::BaseQuality),
+        Member::new("best", Kind::BaseQuality),
+    ],
+    handler: || post(bulk),
+}];
 
 struct HistoricalBulk;
 

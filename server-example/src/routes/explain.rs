@@ -21,15 +21,13 @@ use crate::http::snapshot::json_value;
 use crate::state::State;
 use crate::work::Load;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/observations/explain",
-        query: &["stationId", "typeId", "timestamp"],
-        body: &[],
-        handler: || get(explain),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/observations/explain",
+    query: &["stationId", "typeId", "timestamp"],
+    body: &[],
+    handler: || get(explain),
+}];
 
 /// The explanation is computed on request and not stored.
 async fn explain(

@@ -36,13 +36,7 @@ const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 const MAX_TIMES: usize = 1000;
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/products",
-        query: &[],
-        body: &[],
-        handler: || get(list),
-    },
+    Endpoint { method: "GET", path: "/products", query: &[], body: &[], handler: || get(list) },
     Endpoint {
         method: "GET",
         path: "/products/{type}",

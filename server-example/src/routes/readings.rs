@@ -47,9 +47,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
         method: "POST",
         path: "/stations/readings",
         query: &["start", "end", "step", "names", "maxAge"],
-        body: &[
-            Member::required("stationIds", Kind::Texts),
-        ],
+        body: &[Member::required("stationIds", Kind::Texts)],
         handler: || post(of_stations),
     },
 ];

@@ -32,24 +32,22 @@ use crate::work::{Cost, Load};
 /// Maximum memory reserved before it is known how much an answer needs.
 const MAX_RESERVED_BYTES: usize = 16 << 20;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "POST",
-        path: "/observations/series",
-        query: &["start", "end"],
-        body: &[
-            Member::required("stationId", Kind::Text),
-            Member::new("stationIds", Kind::Any),
-            Member::new("name", Kind::Text),
-            Member::new("intervalType", Kind::IntervalType),
-            Member::new("intervalMinutes", Kind::Whole),
-            Member::new("calculated", Kind::Truth),
-            Member::new("reportedUnit", Kind::Text),
-            Member::new("groupBucketName", Kind::Text),
-        ],
-        handler: || post(series),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "POST",
+    path: "/observations/series",
+    query: &["start", "end"],
+    body: &[
+        Member::required("stationId", Kind::Text),
+        Member::new("stationIds", Kind::Any),
+        Member::new("name", Kind::Text),
+        Member::new("intervalType", Kind::IntervalType),
+        Member::new("intervalMinutes", Kind::Whole),
+        Member::new("calculated", Kind::Truth),
+        Member::new("reportedUnit", Kind::Text),
+        Member::new("groupBucketName", Kind::Text),
+    ],
+    handler: || post(series),
+}];
 
 /// `stationIds` has no effect, so it is ignored like an unknown field.
 #[derive(Deserialize)]
@@ -103,7 +101,10 @@ fn none(store: &dyn Reader, station: StationId, name: &str) -> Result<ApiError, 
         return Ok(ApiError::NotFound(format!("no station has the id \"{station}\"")));
     };
     let mut keys: Vec<&SeriesKey> = record.series.iter().map(|known| &known.series.key).collect();
-    keys.sort_by_key(|key| (key.variable.name() != name, key.variable.name()));
+    keys.sort_by_key(|key| {
+        let of = key.variable.name();
+        (of != name, of, key.interval_type, key.interval_minutes, key.calculated)
+    });
     let known: Vec<String> = keys.into_iter().map(described).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     Ok(ApiError::NotFound(format!(

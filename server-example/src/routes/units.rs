@@ -10,15 +10,13 @@ use axum::routing::get;
 use crate::http::endpoint::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/observations/units",
-        query: &[],
-        body: &[],
-        handler: || get(units),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/observations/units",
+    query: &[],
+    body: &[],
+    handler: || get(units),
+}];
 
 async fn units(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Response {
     state.snapshots.units().answer(&headers)

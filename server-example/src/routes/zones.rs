@@ -34,15 +34,13 @@ const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, 
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/alerts/zones",
-        query: &["codes", "kind", "version"],
-        body: &[],
-        handler: || get(zones),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/alerts/zones",
+    query: &["codes", "kind", "version"],
+    body: &[],
+    handler: || get(zones),
+}];
 
 async fn zones(
     Shared(state): Shared<Arc<State>>,

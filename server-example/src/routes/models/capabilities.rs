@@ -15,15 +15,13 @@ use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/capabilities",
-        query: &[],
-        body: &[],
-        handler: || get(capabilities),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/capabilities",
+    query: &[],
+    body: &[],
+    handler: || get(capabilities),
+}];
 
 async fn capabilities(
     Shared(state): Shared<Arc<State>>,

@@ -21,15 +21,13 @@ use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/models/coverage",
-        query: &[],
-        body: &[],
-        handler: || get(coverage),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/coverage",
+    query: &[],
+    body: &[],
+    handler: || get(coverage),
+}];
 
 /// The models that the caller may use and that have a run.
 #[derive(Serialize)]

@@ -14,15 +14,13 @@ use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/models/{model}/point",
-        query: &["run", "fields", "hour", "row", "col", "lat", "lon", "level", "winds"],
-        body: &[],
-        handler: || get(point),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/{model}/point",
+    query: &["run", "fields", "hour", "row", "col", "lat", "lon", "level", "winds"],
+    body: &[],
+    handler: || get(point),
+}];
 
 async fn point(
     Shared(state): Shared<Arc<State>>,

@@ -17,15 +17,13 @@ use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/models/{model}/products",
-        query: &["run"],
-        body: &[],
-        handler: || get(products),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/{model}/products",
+    query: &["run"],
+    body: &[],
+    handler: || get(products),
+}];
 
 #[derive(Serialize)]
 struct Products {

@@ -19,15 +19,13 @@ use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/models/{model}/runs",
-        query: &[],
-        body: &[],
-        handler: || get(runs),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/{model}/runs",
+    query: &[],
+    body: &[],
+    handler: || get(runs),
+}];
 
 /// The runs, latest first.
 #[derive(Serialize)]

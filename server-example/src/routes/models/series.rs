@@ -19,15 +19,13 @@ use crate::work::Cost;
 /// A value as text, and before that as a number.
 const BYTES_OF_A_VALUE: usize = 16;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/models/{model}/series",
-        query: &["run", "fields", "row", "col", "lat", "lon", "level", "from", "to", "winds"],
-        body: &[],
-        handler: || get(series),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/{model}/series",
+    query: &["run", "fields", "row", "col", "lat", "lon", "level", "from", "to", "winds"],
+    body: &[],
+    handler: || get(series),
+}];
 
 async fn series(
     Shared(state): Shared<Arc<State>>,

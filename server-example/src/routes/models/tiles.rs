@@ -22,15 +22,13 @@ use crate::http::snapshot::json_bytes;
 use crate::state::State;
 use crate::work::Cost;
 
-pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint {
-        method: "GET",
-        path: "/models/{model}/products/{name}/data/{z}/{x}/{y}",
-        query: &["run", "hour", "level"],
-        body: &[],
-        handler: || get(tile),
-    },
-];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/{model}/products/{name}/data/{z}/{x}/{y}",
+    query: &["run", "hour", "level"],
+    body: &[],
+    handler: || get(tile),
+}];
 
 #[derive(Deserialize)]
 struct Address {
