@@ -157,13 +157,12 @@ impl Details {
                 body.push(b',');
             }
             let start = body.len();
-            match place {
-                Some(place) => body.extend_from_slice(&known[place]),
-                None => {
-                    serde_json::to_writer(&mut body, &detail.record.station.id)?;
-                    body.push(b':');
-                    serde_json::to_writer(&mut body, &detail)?;
-                }
+            if let Some(place) = place {
+                body.extend_from_slice(&known[place]);
+            } else {
+                serde_json::to_writer(&mut body, &detail.record.station.id)?;
+                body.push(b':');
+                serde_json::to_writer(&mut body, &detail)?;
             }
             members.push(Member { detail, as_of_ms, place: start..body.len() });
         }

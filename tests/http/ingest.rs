@@ -153,7 +153,7 @@ fn of_a_file_that_breaks_in_the_middle_the_answer_says_what_is_stored_and_what_i
     let api = api();
     // Bytes that hardly compress stand for the rest of a long file.
     let mut rest = 1_u32;
-    let noise: String = (0..8_000)
+    let noise: String = (0..12_000)
         .map(|_| {
             rest = rest.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             char::from(b'A' + (rest >> 24) as u8 % 26)

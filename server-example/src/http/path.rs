@@ -23,15 +23,13 @@ fn decoded(path: &str) -> Option<String> {
         decoded.push_str(before);
         let code = after.get(..2).filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let letter = code.and_then(|code| u8::from_str_radix(code, 16).ok());
-        match letter.filter(|&byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)) {
-            Some(letter) => {
-                decoded.push(char::from(letter));
-                rest = &after[2..];
-            }
-            None => {
-                decoded.push('%');
-                rest = after;
-            }
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+        if let Some(letter) = letter.filter(is_plain) {
+            decoded.push(char::from(letter));
+            rest = &after[2..];
+        } else {
+            decoded.push('%');
+            rest = after;
         }
     }
     decoded.push_str(rest);

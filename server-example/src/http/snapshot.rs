@@ -53,7 +53,7 @@ impl Snapshot {
     /// # Errors
     /// A compressor failed.
     pub fn new(body: Vec<u8>, cache_control: &'static str, effort: Effort) -> io::Result<Self> {
-        Self::compress(Bytes::from(body), cache_control, effort)
+        Self::compress(&Bytes::from(body), cache_control, effort)
     }
 
     /// The same body compressed thoroughly; `None` if it is.
@@ -64,15 +64,15 @@ impl Snapshot {
         if self.effort == Effort::Thorough {
             return Ok(None);
         }
-        Self::compress(self.identity().clone(), self.cache_control, Effort::Thorough).map(Some)
+        Self::compress(self.identity(), self.cache_control, Effort::Thorough).map(Some)
     }
 
-    fn compress(body: Bytes, cache_control: &'static str, effort: Effort) -> io::Result<Self> {
-        let content = digest(&[&body]);
+    fn compress(body: &Bytes, cache_control: &'static str, effort: Effort) -> io::Result<Self> {
+        let content = digest(&[body]);
         let representation = |encoding: Encoding| {
             let body = match encoding {
                 Encoding::Identity => body.clone(),
-                _ => Compressor::encode(encoding, effort, &body)?.into(),
+                _ => Compressor::encode(encoding, effort, body)?.into(),
             };
             let thorough = etag(&content, encoding).map_err(io::Error::other)?;
             let fast = match encoding {

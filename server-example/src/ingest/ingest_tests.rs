@@ -189,15 +189,18 @@ fn reports_without_a_place_and_of_the_future_are_left_out_and_counted_by_station
     assert_eq!(summary.kinds[&feed::Kind::MetarBulletin].receipt, Receipt::default());
 }
 
-/// What a store holds: station, series, time, value and verdict of each reading.
-fn held(store: &dyn Store) -> Vec<(StationId, i32, i64, u64, (u8, u8))> {
+/// A reading: station, series, time, value and verdict.
+type Held = (StationId, i32, i64, u64, (u8, u8));
+
+/// What a store holds.
+fn held(store: &dyn Store) -> Vec<Held> {
     let directory = store.directory().unwrap();
     let stations: Vec<StationId> =
         directory.stations.iter().map(|record| record.station.id).collect();
     let mut held = Vec::new();
     let selection = mesonet::store::Selection {
         stations: &stations,
-        variables: &mesonet::Variable::ALL,
+        variables: mesonet::Variable::ALL,
         window: mesonet::ClosedWindow::new(0, i64::MAX).unwrap(),
     };
     let mut visit = |at: usize, slices: &[mesonet::store::SeriesSlice<'_>]| {

@@ -207,8 +207,9 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
     let (head, _) = request.into_parts();
     let mut asked = HeaderMap::clone(&head.headers);
     let if_range = asked.remove(header::IF_RANGE);
-    if head.method != Method::GET || !asked.get(header::RANGE).is_some_and(is_of_bytes) {
-        asked.remove(header::RANGE);
+    let range = asked.remove(header::RANGE).and_then(|range| of_bytes(&range));
+    if let Some(range) = range.filter(|_| head.method == Method::GET) {
+        asked.insert(header::RANGE, range);
     }
     let call = async |headers: HeaderMap| {
         let mut request = Request::new(Body::empty());
@@ -232,10 +233,11 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
     Ok(Some(response))
 }
 
-/// Whether the unit of a range is bytes, whatever the case: RFC 9110 (14.2) has others ignored.
-fn is_of_bytes(range: &HeaderValue) -> bool {
-    let unit = range.as_bytes().split(|&byte| byte == b'=').next().unwrap_or_default();
-    unit.trim_ascii().eq_ignore_ascii_case(b"bytes")
+/// Returns a range whose unit is bytes, in lower case, as the library reads it; RFC 9110 (14.2) has
+/// other units ignored.
+fn of_bytes(range: &HeaderValue) -> Option<HeaderValue> {
+    let range = range.as_bytes().to_ascii_lowercase();
+    range.starts_with(b"bytes=").then(|| HeaderValue::from_bytes(&range).ok())?
 }
 
 /// Lists the products: an addition to the interface.

@@ -114,20 +114,20 @@ fn none(store: &dyn Reader, station: StationId, name: &str) -> Result<ApiError, 
 
 /// A series in words: `windSpeed (Average 10 min)`.
 fn described(key: &SeriesKey) -> String {
-    let mut text = format!("{} ({}", key.variable, key.interval_type.name());
-    if key.interval_minutes != 0 {
-        text += &format!(" {} min", key.interval_minutes);
-    }
+    let mut parts = vec![match key.interval_minutes {
+        0 => key.interval_type.name().to_owned(),
+        minutes => format!("{} {minutes} min", key.interval_type.name()),
+    }];
     if key.calculated {
-        text += ", calculated";
+        parts.push("calculated".to_owned());
     }
     if key.reported_unit != key.variable.unit().symbol() {
-        text += &format!(", in {}", key.reported_unit);
+        parts.push(format!("in {}", key.reported_unit));
     }
     if !key.bucket.is_empty() {
-        text += &format!(", bucket {}", key.bucket);
+        parts.push(format!("bucket {}", key.bucket));
     }
-    text + ")"
+    format!("{} ({})", key.variable, parts.join(", "))
 }
 
 impl Writer for SeriesWriter {
