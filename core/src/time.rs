@@ -18,9 +18,9 @@ pub const DAY_MS: i64 = 24 * HOUR_MS;
 /// The error for an invalid instant, span, step or window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimeError {
-    /// Not an ISO 8601 instant.
+    /// Not an RFC 3339 instant.
     #[error(
-        "\"{0}\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to 9999, \
+        "\"{0}\" is not an instant; allowed is RFC 3339 with Z or an offset, years 0000 to 9999, \
          for example 2024-08-03T21:00:00Z"
     )]
     Instant(String),
@@ -50,9 +50,10 @@ pub enum TimeError {
     },
 }
 
-/// Parses an ISO 8601 instant with `Z` or an offset into milliseconds since 1970 (UTC).
+/// Parses an RFC 3339 instant, the profile of ISO 8601 for the internet, with `Z` or an offset into
+/// milliseconds since 1970 (UTC). The letters may be lower-case, as RFC 3339 (5.6) allows.
 ///
-/// Seconds may be omitted; anything finer than a millisecond is truncated.
+/// Beyond RFC 3339, seconds may be omitted. Anything finer than a millisecond is truncated.
 ///
 /// # Errors
 /// Anything else is a [`TimeError::Instant`], including a local time without an offset.
@@ -60,18 +61,20 @@ pub enum TimeError {
 /// ```
 /// use mesonet::time::parse_instant;
 /// assert_eq!(parse_instant("1970-01-01T00:00:01.5Z"), Ok(1_500));
-/// assert_eq!(parse_instant("2024-08-03T17:19-04:00"), parse_instant("2024-08-03T21:19:00Z"));
+/// assert_eq!(parse_instant("2024-08-03T17:19-04:00"), parse_instant("2024-08-03t21:19:00z"));
 /// assert!(parse_instant("2024-08-03T21:19:00").is_err());
 /// ```
 pub fn parse_instant(text: &str) -> Result<i64, TimeError> {
-    // chrono also accepts a space, an underscore or a lower-case letter in place of the T.
-    let shaped = text.is_ascii() && text.as_bytes().get(10) == Some(&b'T');
-    let parsed = DateTime::parse_from_rfc3339(text)
-        .or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M%:z"))
-        .or_else(|error| match text.strip_suffix('Z') {
-            Some(head) => DateTime::parse_from_str(&format!("{head}+00:00"), "%Y-%m-%dT%H:%M%:z"),
-            None => Err(error),
-        });
+    // chrono also accepts a space or an underscore in place of the T.
+    let shaped = text.is_ascii() && matches!(text.as_bytes().get(10), Some(b'T' | b't'));
+    let parsed = DateTime::parse_from_rfc3339(text).or_else(|error| {
+        const MINUTES: &str = "%Y-%m-%dT%H:%M%:z";
+        let upper = text.to_ascii_uppercase();
+        match upper.strip_suffix('Z') {
+            Some(head) => DateTime::parse_from_str(&format!("{head}+00:00"), MINUTES),
+            None => DateTime::parse_from_str(&upper, MINUTES).map_err(|_| error),
+        }
+    });
     match parsed {
         Ok(instant) if shaped => Ok(instant.timestamp_millis()),
         _ => Err(TimeError::Instant(text.to_owned())),
@@ -170,13 +173,16 @@ fn two_digits(number: i64) -> [u8; 2] {
 
 /// Parses a span in days or hours, as in the `window` parameter, into milliseconds.
 ///
+/// A span longer than an `i64` of milliseconds, 292 million years, is cut to that: it holds all there
+/// is either way.
+///
 /// # Errors
-/// The text is not a positive whole number followed by `d` or `h`, or the span overflows an `i64`
-/// of milliseconds.
+/// The text is not a positive whole number followed by `d` or `h`.
 ///
 /// ```
 /// use mesonet::time::parse_window;
 /// assert_eq!(parse_window("7d"), Ok(7 * 86_400_000));
+/// assert_eq!(parse_window("99999999999999999999d"), Ok(i64::MAX));
 /// assert_eq!(
 ///     parse_window("0h").unwrap_err().to_string(),
 ///     "\"0h\" is not a span; allowed is a positive whole number followed by d or h, for example 7d",
@@ -190,7 +196,8 @@ pub fn parse_window(text: &str) -> Result<i64, TimeError> {
     })
 }
 
-/// Parses a span in days, hours or minutes, as in the `maxAge` parameter, into milliseconds.
+/// Parses a span in days, hours or minutes, as in the `maxAge` parameter, into milliseconds; a very
+/// long one is cut as by [`parse_window`].
 ///
 /// # Errors
 /// The text is not a positive whole number followed by `d`, `h` or `m`.
@@ -207,8 +214,9 @@ fn parse_span(text: &str, units: &[(char, i64)]) -> Option<i64> {
     let (digits, unit_ms) =
         units.iter().find_map(|&(letter, unit_ms)| Some((text.strip_suffix(letter)?, unit_ms)))?;
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let span_ms = digits.parse::<i64>().ok().filter(|_| plain)?.checked_mul(unit_ms)?;
-    (span_ms > 0).then_some(span_ms)
+    // Of digits alone, only a number that is too great is not one.
+    let number = plain.then(|| digits.parse::<i64>().unwrap_or(i64::MAX))?;
+    (number > 0).then(|| number.saturating_mul(unit_ms))
 }
 
 /// The spacing of a grid: a positive whole number of minutes.

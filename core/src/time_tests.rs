@@ -3,18 +3,25 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn instants_are_iso_8601_with_an_offset() {
+fn instants_are_rfc_3339_with_an_offset() {
     let ok = |text: &str| Iso8601(parse_instant(text).unwrap()).to_string();
     assert_eq!(ok("2024-08-03T21:19:00Z"), "2024-08-03T21:19:00Z");
     assert_eq!(ok("2024-08-03T21:19Z"), "2024-08-03T21:19:00Z");
     assert_eq!(ok("2024-08-03T17:19:00-04:00"), "2024-08-03T21:19:00Z");
     assert_eq!(ok("2024-08-04T02:49:00.250+05:30"), "2024-08-03T21:19:00.250Z");
     assert_eq!(ok("2024-08-03T21:19:00.0019Z"), "2024-08-03T21:19:00.001Z");
+    // RFC 3339 (5.6): the letters may be lower-case.
+    assert_eq!(ok("2024-08-03t21:19:00z"), "2024-08-03T21:19:00Z");
+    assert_eq!(ok("2024-08-03t17:19:00.5-04:00"), "2024-08-03T21:19:00.500Z");
+    assert_eq!(ok("2024-08-03t21:19z"), "2024-08-03T21:19:00Z");
+    assert_eq!(ok("2024-08-03t17:19-04:00"), "2024-08-03T21:19:00Z");
     for bad in [
         "",
         "2024-08-03",
         "2024-08-03T21:19:00",
         "2024-08-03 21:19:00Z",
+        "2024-08-03_21:19:00Z",
+        "2024-08-03x21:19Z",
         "2024-13-03T21:19:00Z",
         "2024-08-03T25:19:00Z",
         "20240803T211900Z",
@@ -42,11 +49,17 @@ fn spans_are_positive_whole_numbers_with_a_unit() {
         "7 d",
         "7D",
         "0d",
-        "99999999999999999999d",
-        "999999999999999d",
+        "00h",
         "7d7h",
+        "99999999999999999999",
+        "99999999999999999999m",
+        "-99999999999999999999d",
     ] {
         assert!(parse_window(bad).is_err(), "{bad}");
+    }
+    for long in ["99999999999999999999d", "999999999999999d", "2562047788016h"] {
+        assert_eq!(parse_window(long), Ok(i64::MAX), "{long}");
+        assert_eq!(parse_max_age(long), Ok(i64::MAX), "{long}");
     }
     assert_eq!(
         parse_max_age("soon").unwrap_err().to_string(),

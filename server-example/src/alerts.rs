@@ -11,6 +11,7 @@ use mesonet::geo::MultiPolygon;
 use mesonet::store::{AlertRecord, AlertStore};
 use mesonet::{alert, zone};
 
+use crate::http::encoding::Effort;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::zones::ZoneSet;
 
@@ -110,7 +111,7 @@ impl AlertView {
     pub fn make_snapshot(&self) -> Result<(), SnapshotError> {
         if self.snapshot.get().is_none() {
             let body = self.encoded(Language::English)?.body.to_vec();
-            let snapshot = Snapshot::new(body, "no-cache")?;
+            let snapshot = Snapshot::new(body, "no-cache", Effort::Thorough)?;
             self.snapshot.get_or_init(|| snapshot);
         }
         Ok(())

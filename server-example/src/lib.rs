@@ -16,7 +16,8 @@
 //! | Open model runs | [`ModelRuns`] |
 //! | What all requests share | [`State`] |
 //! | Stores, products, models and zones | [`Services`] |
-//! | Bodies encoded when they change | `snapshots.rs` |
+//! | Bodies encoded when they change | `snapshots.rs`, `station_bodies.rs` |
+//! | Which stations something came in for | `noted.rs` |
 //! | Alerts with their state, encoded once per change | `alerts.rs` |
 //! | Who may connect, and for how long | `door/` |
 //! | Endpoints, one file per resource | `routes/` |
@@ -40,6 +41,7 @@ pub mod fetch;
 mod http;
 pub mod ingest;
 mod model_runs;
+mod noted;
 mod products;
 mod record;
 mod replay;
@@ -62,16 +64,19 @@ mod work;
 mod zones;
 
 use std::any::Any;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use mesonet::Iso8601;
 use percent_encoding::percent_decode_str;
+use tower::util::MapRequest;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 use tower_http::timeout::TimeoutLayer;
@@ -110,22 +115,44 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub fn app(state: Arc<State>) -> Router {
     let router = Router::new()
         .merge(routes::index())
-        .nest(&state.config.api_prefix, routes::api())
+        .nest(&state.config.api_prefix, routes::observations())
         .merge(routes::models(&state.config.model_prefix))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, PATIENCE))
         // A long file on a slow line takes its time; only its pieces must keep coming.
-        .merge(ingest::push::router(&state.config.api_prefix))
+        .nest(&state.config.api_prefix, routes::pushes())
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(refuse_invalid_utf8));
     let router = match cors(&state.config.cors_origins) {
         Some(cors) => router.layer(cors),
         None => router,
     };
-    router
+    let router = router
         .layer(TraceLayer::new_for_http())
         .layer(from_fn_with_state(Arc::clone(&state), add_replay_header))
         .layer(map_response(add_nosniff_header))
-        .with_state(state)
+        .layer(map_response(leave_length_open))
+        .with_state(state);
+    // Before the router looks at the path.
+    Router::new().fallback_service(MapRequest::new(router, decode_letters))
+}
+
+/// Decodes the characters of a path that need no encoding, so that `/st%61tions` is `/stations`: RFC
+/// 3986 (6.2.2.2) has both mean the same.
+fn decode_letters<B>(mut request: Request<B>) -> Request<B> {
+    if let Some(uri) = http::path::with_letters_decoded(request.uri()) {
+        *request.uri_mut() = uri;
+    }
+    request
+}
+
+/// The answer to a HEAD that gives a 304 has no length: that of its own body, 0, would be taken for
+/// the length of the answer to a GET.
+async fn leave_length_open(mut response: Response) -> Response {
+    if response.status() == StatusCode::NOT_MODIFIED {
+        *response.body_mut() =
+            Body::from_stream(futures_util::stream::empty::<io::Result<Bytes>>());
+    }
+    response
 }
 
 async fn add_replay_header(

@@ -21,7 +21,7 @@ pub enum ReplayStart {
 /// A text that is not a start of the clock.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{0}\" is not a start of the clock; it must be sample, live or an ISO 8601 instant, for \
+    "\"{0}\" is not a start of the clock; it must be sample, live or an RFC 3339 instant, for \
      example 2024-08-03T18:00:00Z"
 )]
 pub struct ReplayStartError(pub String);

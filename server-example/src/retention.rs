@@ -81,9 +81,10 @@ pub fn report(cutoff_ms: i64, done: &Maintained, alerts: usize) {
 /// The flags of `retention`.
 #[derive(Clone, Debug, Args)]
 pub struct RetentionFlags {
-    #[command(flatten)]
-    #[allow(missing_docs, reason = "the type describes it")]
-    pub keep: KeepFlags,
+    /// How long readings and alerts are kept, in days or hours, for example 400d; required, here, in
+    /// the environment or in the configuration file
+    #[arg(long, env = "MESONET_RETENTION", value_name = "SPAN", help_heading = "Record")]
+    pub retention: Option<String>,
 
     /// Only say what would be deleted; nothing is written
     #[arg(long)]
@@ -151,8 +152,8 @@ impl fmt::Display for Summary {
 /// # Errors
 /// A setting is invalid, there is no record, or it is open elsewhere.
 pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
-    let RetentionFlags { keep, dry_run, json, record } = flags;
-    let (record, keep) = (record.clone(), keep.clone());
+    let RetentionFlags { retention, dry_run, json, record } = flags;
+    let (record, keep) = (record.clone(), KeepFlags { retention: retention.clone() });
     let config = Config::load(&Flags { record, keep, ..Flags::default() })?;
     let kept_ms = config.retention_ms().ok_or(RetentionError::NoSpan)?;
     if !config.data.is_dir() {

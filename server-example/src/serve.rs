@@ -33,6 +33,13 @@ const MAINTENANCE: Duration = Duration::from_secs(10);
 /// How long it waits after a failure, for example a full disk.
 const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
+/// How often the server looks for stations that something came in for: their details are wanted
+/// within a second.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// How long the details must stay the same to be compressed thoroughly.
+const SETTLED: Duration = Duration::from_secs(3);
+
 /// Share of one core that background work may take: one part in this many.
 const SHARE: u32 = 10;
 
@@ -51,7 +58,7 @@ pub enum ServeError {
     /// The clock cannot start at the sample.
     #[error(
         "now is sample, but the record holds readings other than the sample; it must be live or an \
-         ISO 8601 instant"
+         RFC 3339 instant"
     )]
     NotOfSample,
     /// A fetcher could not be started.
@@ -125,13 +132,22 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
 
     let mut beside = tokio::task::JoinSet::new();
     let replayed = record.clone();
-    beside.spawn(repeat(Arc::clone(&state), timeline, move |state, timeline| {
+    beside.spawn(repeat(Arc::clone(&state), timeline, rest, move |state, timeline| {
         advance(state, &replayed, timeline.as_mut())?;
+        state.refresh_alerts()?;
         Ok(TICK)
     }));
-    beside.spawn(repeat(Arc::clone(&state), record, maintain));
+    beside.spawn(repeat(Arc::clone(&state), (), rest_of_details, |state, ()| {
+        state.refresh_stations()?;
+        Ok(GLANCE)
+    }));
+    beside.spawn(repeat(Arc::clone(&state), None, rest, |state, last| {
+        state.snapshots.settle(last).map_err(StateError::from)?;
+        Ok(SETTLED)
+    }));
+    beside.spawn(repeat(Arc::clone(&state), record, rest, maintain));
     if let Some(watch) = watch {
-        beside.spawn(repeat(Arc::clone(&state), watch, look));
+        beside.spawn(repeat(Arc::clone(&state), watch, rest, look));
     }
     // Stopped on drop.
     let _fetchers = spawn_fetchers(&state)?;
@@ -240,10 +256,11 @@ fn date(ts_ms: i64) -> String {
 }
 
 /// Repeats background work until the server stops: off the threads that serve connections, with the
-/// pause that each round asks for, and with no more than a share of one core.
+/// pause that each round asks for, and at least that of `rest` after what a round took.
 async fn repeat<T: Send + 'static>(
     state: Arc<State>,
     mut own: T,
+    rest: fn(Duration) -> Duration,
     work: impl Fn(&State, &mut T) -> Result<Duration, ServeError> + Clone + Send + 'static,
 ) {
     while !state.services.is_stopping() {
@@ -263,11 +280,23 @@ async fn repeat<T: Send + 'static>(
                 return;
             }
         };
-        tokio::time::sleep(pause.max(started.elapsed() * SHARE)).await;
+        tokio::time::sleep(pause.max(rest(started.elapsed()))).await;
     }
 }
 
-/// Feeds the store as the clock passes the recorded reports, and updates the bodies that changed.
+/// The pause after background work, so that it takes its share of a core.
+fn rest(took: Duration) -> Duration {
+    took * SHARE
+}
+
+/// The pause after an update of the details: short enough that they are current within a second, and
+/// never less than a half of the time.
+fn rest_of_details(took: Duration) -> Duration {
+    const LONGEST: Duration = Duration::from_millis(400);
+    (took * 3).min(LONGEST).max(took)
+}
+
+/// Feeds the store as the clock passes the recorded reports.
 fn advance(
     state: &State,
     record: &Record,
@@ -283,7 +312,7 @@ fn advance(
             tracing::debug!("{reports} reports arrived, {} are waiting", timeline.waiting());
         }
     }
-    Ok(state.refresh()?)
+    Ok(())
 }
 
 /// Seals, merges and deletes what is due.
@@ -311,22 +340,7 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
 /// Looks at the watched folder.
 fn look(state: &State, watch: &mut Watch) -> Result<Duration, ServeError> {
     for summary in watch.look(state)? {
-        if let Some(models) = &summary.models {
-            tracing::info!(
-                "added {} fields of {} files to runs of model {}, refused {}",
-                models.used,
-                models.files,
-                models.model,
-                models.refused,
-            );
-            continue;
-        }
-        tracing::info!(
-            "read {} files with {} readings, {} could not be read",
-            summary.files(),
-            summary.total(|kind| kind.readings),
-            summary.faults.count,
-        );
+        tracing::info!("watched folder: {}", summary.line());
     }
     Ok(LOOK)
 }

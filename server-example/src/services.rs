@@ -14,6 +14,7 @@ use crate::ingest::{
     Reception, Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
 };
 use crate::model_runs::ModelRuns;
+use crate::noted::Noted;
 use crate::products::{Inlet, ProductFiles, take_in_sample};
 use crate::record::{Origin, Record};
 use crate::sample::station_tables;
@@ -24,6 +25,8 @@ use crate::zones::{ZoneSet, ZonesError};
 pub struct Services {
     /// The record of stations and readings.
     pub store: Arc<dyn Store>,
+    /// The same; it knows which stations something came in for.
+    pub(crate) noted: Arc<Noted>,
     /// The alerts.
     pub alerts: Arc<AlertStore>,
     /// The store, if it is on disk.
@@ -62,9 +65,11 @@ impl Services {
         models: ModelRuns,
         zone_files: Vec<PathBuf>,
     ) -> Self {
+        let noted = Arc::new(Noted::new(store));
         Self {
             alerts: record.as_ref().map(|record| Arc::clone(record.alerts())).unwrap_or_default(),
-            store,
+            store: Arc::clone(&noted) as _,
+            noted,
             record,
             intake,
             products,
@@ -171,7 +176,7 @@ impl Services {
     pub fn ingest<T>(
         &self,
         options: Options,
-        read: impl FnOnce(&mut Ingest<'_>) -> T,
+        read: impl FnMut(&mut Ingest<'_>) -> T,
     ) -> Result<(T, Summary), IngestError> {
         let tables = station_tables()?;
         let target = Target {

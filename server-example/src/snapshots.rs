@@ -1,14 +1,14 @@
 //! Bodies that many request, made when what they show changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use mesonet::store::AlertStore;
-use mesonet::time::MINUTE_MS;
-use mesonet::{Store, Variable, alert};
+use mesonet::{StationId, Store, Variable, alert};
 
 use crate::alerts::AlertView;
+use crate::http::encoding::Effort;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::station_bodies::{Details, Markers};
 use crate::zones::{ZoneSet, ZonesError};
@@ -33,7 +33,7 @@ impl Snapshots {
             alert_view: ArcSwapOption::default(),
             alert_builder: Mutex::new(()),
             markers: ArcSwap::from_pointee(Markers::new(store)?),
-            details: ArcSwap::from_pointee(Details::new(store, now_ms, None)?),
+            details: ArcSwap::from_pointee(Details::new(store, now_ms)?),
             units: units()?,
         })
     }
@@ -83,21 +83,40 @@ impl Snapshots {
     }
 
     /// Updates the markers when a station is added or moves, and the details when anything arrives
-    /// or, as their `qualities` age, after a minute. Requests see the old until the new is complete.
-    /// One caller at a time.
+    /// or, as their `qualities` age, after a minute. `touched` are the stations that something came
+    /// in for. Requests see the old until the new is complete. One caller at a time.
     ///
     /// # Errors
     /// A body could not be made; the old one is kept.
-    pub fn refresh(&self, store: &dyn Store, now_ms: i64) -> Result<(), SnapshotError> {
+    pub fn refresh(
+        &self,
+        store: &dyn Store,
+        now_ms: i64,
+        touched: &HashSet<StationId>,
+    ) -> Result<(), SnapshotError> {
         let directory = store.directory()?;
         if self.markers.load().places_generation != directory.places_generation {
             self.markers.store(Arc::new(Markers::new(store)?));
         }
-        let details = self.details.load();
-        let aged = now_ms - details.built_ms >= MINUTE_MS;
-        if aged || details.generation != directory.generation {
-            let details = Details::new(store, now_ms, Some(&details.snapshot))?;
+        if let Some(details) = self.details.load().updated(store, now_ms, touched)? {
             self.details.store(Arc::new(details));
+        }
+        Ok(())
+    }
+
+    /// Compresses the details thoroughly if they were compressed fast and are the same as at the
+    /// last call.
+    ///
+    /// # Errors
+    /// A compressor failed.
+    pub fn settle(&self, last: &mut Option<Arc<Details>>) -> Result<(), SnapshotError> {
+        let details = self.details();
+        let is_same = last.replace(Arc::clone(&details));
+        if is_same.is_some_and(|last| last.has_body_of(&details))
+            && let Some(settled) = details.settled()?
+        {
+            // Unless newer ones came meanwhile.
+            self.details.compare_and_swap(&details, Arc::new(settled));
         }
         Ok(())
     }
@@ -107,5 +126,5 @@ impl Snapshots {
 fn units() -> Result<Snapshot, SnapshotError> {
     let units: BTreeMap<&str, &str> =
         Variable::ALL.iter().map(|variable| (variable.name(), variable.unit().symbol())).collect();
-    Ok(Snapshot::new(serde_json::to_vec(&units)?, "public, max-age=3600")?)
+    Ok(Snapshot::new(serde_json::to_vec(&units)?, "public, max-age=3600", Effort::Thorough)?)
 }

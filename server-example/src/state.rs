@@ -116,8 +116,24 @@ impl State {
     /// # Errors
     /// A body could not be made; the old one is kept.
     pub fn refresh(&self) -> Result<(), StateError> {
-        self.alert_view()?.make_snapshot()?;
-        Ok(self.snapshots.refresh(&*self.services.store, self.clock.now_ms())?)
+        self.refresh_stations()?;
+        self.refresh_alerts()
+    }
+
+    /// Updates the bodies with stations.
+    pub(crate) fn refresh_stations(&self) -> Result<(), StateError> {
+        let Services { noted, store, .. } = &*self.services;
+        let touched = noted.take();
+        let refreshed = self.snapshots.refresh(&**store, self.clock.now_ms(), &touched);
+        if refreshed.is_err() {
+            noted.put_back(touched);
+        }
+        Ok(refreshed?)
+    }
+
+    /// Updates the body with alerts.
+    pub(crate) fn refresh_alerts(&self) -> Result<(), StateError> {
+        Ok(self.alert_view()?.make_snapshot()?)
     }
 
     /// Does work that keeps a core busy; see [`Workers::work`].

@@ -1,12 +1,15 @@
 //! Precomputed bodies with all stations: their markers and their details.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use mesonet::Reader;
-use mesonet::query::{StationMarkers, details};
-use mesonet::store::{StationRecord, Watched};
+use mesonet::query::{StationDetail, StationMarkers, details, details_of};
+use mesonet::store::{Damage, StationRecord, Watched};
+use mesonet::time::MINUTE_MS;
+use mesonet::{Reader, StationId};
 
+use crate::http::encoding::Effort;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 
 /// The markers of all stations.
@@ -15,70 +18,211 @@ pub struct Markers {
     pub snapshot: Snapshot,
 }
 
-/// The details of all stations at one moment.
+/// Most stations whose details are made anew at once only because time has passed: so few that what
+/// comes in does not wait for them.
+const MAX_AGED: usize = 50;
+
+/// The details of all stations.
 pub struct Details {
-    pub generation: u64,
-    pub built_ms: i64,
     /// The whole object.
     pub snapshot: Snapshot,
-    /// How many damaged blocks of the record hold readings that it lacks.
-    pub damaged: u64,
-    /// Each station, and the range of its member `"id":{…}` in the identity body.
-    members: Vec<(Arc<StationRecord>, Range<usize>)>,
+    /// The damaged blocks of the record with readings that it lacks.
+    damage: Damage,
+    /// When all of them were made.
+    built_ms: i64,
+    /// By ascending id.
+    members: Vec<Member>,
+}
+
+/// A station in the details.
+#[derive(Clone)]
+struct Member {
+    detail: StationDetail,
+    /// The time that its `qualities` were computed for.
+    as_of_ms: i64,
+    /// Its member `"id":{…}` in the identity body.
+    place: Range<usize>,
 }
 
 impl Markers {
     pub fn new(store: &dyn Reader) -> Result<Self, SnapshotError> {
         let directory = store.directory()?;
         let markers = StationMarkers::new(directory.stations.iter().map(|record| &**record));
-        let snapshot = Snapshot::new(serde_json::to_vec(&markers)?, "no-cache")?;
+        let snapshot = Snapshot::new(serde_json::to_vec(&markers)?, "no-cache", Effort::Thorough)?;
         Ok(Self { places_generation: directory.places_generation, snapshot })
     }
 }
 
 impl Details {
-    /// The details as they are now; if nothing has changed, the known body with its encodings.
-    pub fn new(
-        store: &dyn Reader,
-        now_ms: i64,
-        known: Option<&Snapshot>,
-    ) -> Result<Self, SnapshotError> {
-        // Read first: what arrives meanwhile makes the details stale, not permanently wrong.
-        let generation = store.directory()?.generation;
+    /// The details as they are now.
+    pub fn new(store: &dyn Reader, now_ms: i64) -> Result<Self, SnapshotError> {
         let store = Watched::new(store);
         let details = details(&store, now_ms)?;
+        let fresh = details.into_iter().map(|detail| (detail, now_ms, None)).collect();
+        Self::write(fresh, &[], store.damage(), now_ms, Effort::Thorough)
+    }
+
+    /// The details with what has changed since: of stations that are new or reported, of those that
+    /// are said to be touched, and, as `qualities` age, of some that are a minute old. `None` if
+    /// there are none of them.
+    ///
+    /// Only these are read and written anew; the others are copied.
+    pub fn updated(
+        &self,
+        store: &dyn Reader,
+        now_ms: i64,
+        touched: &HashSet<StationId>,
+    ) -> Result<Option<Self>, SnapshotError> {
+        let is_old = |as_of_ms: i64| now_ms.saturating_sub(as_of_ms) >= MINUTE_MS;
+        if self.damage.blocks() > 0 && is_old(self.built_ms) {
+            // Damage may be mended, which only a look at all of them tells.
+            return Self::new(store, now_ms).map(Some);
+        }
+        let directory = store.directory()?;
+        let mut aged = 0;
+        let mut is_due = |record: &Arc<StationRecord>| {
+            let id = record.station.id;
+            let Some(member) = self.member(id) else { return true };
+            if !Arc::ptr_eq(&member.detail.record, record) || touched.contains(&id) {
+                return true;
+            }
+            let is_aged = is_old(member.as_of_ms) && aged < MAX_AGED;
+            aged += usize::from(is_aged);
+            is_aged
+        };
+        let mut due: Vec<StationId> = directory
+            .stations
+            .iter()
+            .filter(|record| is_due(record))
+            .map(|record| record.station.id)
+            .collect();
+        if due.is_empty() {
+            return Ok(None);
+        }
+        due.extend(self.namesakes(&directory.stations));
+        let store = Watched::new(store);
+        let mut fresh = details_of(&store, &due, now_ms)?.into_iter().peekable();
+        let mut all = Vec::with_capacity(directory.stations.len());
+        for record in &directory.stations {
+            let id = record.station.id;
+            let known = self.member(id);
+            match (fresh.next_if(|detail| detail.record.station.id == id), known) {
+                (Some(detail), Some(member)) if detail == member.detail => {
+                    all.push((detail, now_ms, Some(member.place.clone())));
+                }
+                (Some(detail), _) => all.push((detail, now_ms, None)),
+                (None, Some(member)) => {
+                    let place = Some(member.place.clone());
+                    all.push((member.detail.clone(), member.as_of_ms, place));
+                }
+                // No station is without a detail: what is not known is due.
+                (None, None) => {}
+            }
+        }
+        let mut damage = self.damage.clone();
+        damage.join(store.damage());
+        if all.len() == self.members.len() && all.iter().all(|(_, _, place)| place.is_some()) {
+            let member = |(detail, as_of_ms, place): (_, _, Option<Range<usize>>)| Member {
+                detail,
+                as_of_ms,
+                place: place.unwrap_or_default(),
+            };
+            let members = all.into_iter().map(member).collect();
+            let (snapshot, built_ms) = (self.snapshot.clone(), self.built_ms);
+            return Ok(Some(Self { snapshot, damage, built_ms, members }));
+        }
+        let known = self.snapshot.identity();
+        Self::write(all, known, damage, self.built_ms, Effort::Fastest).map(Some)
+    }
+
+    /// The same, compressed thoroughly; `None` if it is.
+    pub fn settled(&self) -> Result<Option<Self>, SnapshotError> {
+        let Some(snapshot) = self.snapshot.thorough()? else { return Ok(None) };
+        let (damage, members) = (self.damage.clone(), self.members.clone());
+        Ok(Some(Self { snapshot, damage, built_ms: self.built_ms, members }))
+    }
+
+    /// Writes the object; a station with a place is copied from a known body.
+    fn write(
+        details: Vec<(StationDetail, i64, Option<Range<usize>>)>,
+        known: &[u8],
+        damage: Damage,
+        built_ms: i64,
+        effort: Effort,
+    ) -> Result<Self, SnapshotError> {
         let mut members = Vec::with_capacity(details.len());
-        let mut body = vec![b'{'];
-        for detail in &details {
+        let mut body = Vec::with_capacity(known.len() + known.len() / 64);
+        body.push(b'{');
+        for (detail, as_of_ms, place) in details {
             if body.len() > 1 {
                 body.push(b',');
             }
             let start = body.len();
-            serde_json::to_writer(&mut body, &detail.record.station.id)?;
-            body.push(b':');
-            serde_json::to_writer(&mut body, detail)?;
-            members.push((Arc::clone(&detail.record), start..body.len()));
+            if let Some(place) = place {
+                body.extend_from_slice(&known[place]);
+            } else {
+                serde_json::to_writer(&mut body, &detail.record.station.id)?;
+                body.push(b':');
+                serde_json::to_writer(&mut body, &detail)?;
+            }
+            members.push(Member { detail, as_of_ms, place: start..body.len() });
         }
         body.push(b'}');
-        let snapshot = match known.filter(|known| known.identity() == &body) {
-            Some(known) => known.clone(),
-            None => Snapshot::new(body, "no-cache")?,
-        };
-        let damaged = store.damage().blocks();
-        Ok(Self { generation, built_ms: now_ms, snapshot, damaged, members })
+        let snapshot = Snapshot::new(body, "no-cache", effort)?;
+        Ok(Self { snapshot, damage, built_ms, members })
+    }
+
+    /// The stations whose names others take or give up: they are shown with their ids or without.
+    fn namesakes(&self, stations: &[Arc<StationRecord>]) -> Vec<StationId> {
+        let mut names = HashSet::new();
+        for record in stations {
+            let name = record.station.network_and_name();
+            let was = self.member(record.station.id);
+            let was = was.map(|member| member.detail.record.station.network_and_name());
+            if was != Some(name) {
+                names.insert(name);
+                names.extend(was);
+            }
+        }
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let named = stations.iter().map(|record| &record.station);
+        named.filter(|one| names.contains(&one.network_and_name())).map(|one| one.id).collect()
+    }
+
+    fn member(&self, id: StationId) -> Option<&Member> {
+        let key = |member: &Member| member.detail.record.station.id;
+        self.members.binary_search_by_key(&id, key).ok().map(|at| &self.members[at])
+    }
+
+    /// Whether two have one body, so that neither is newer.
+    pub fn has_body_of(&self, other: &Self) -> bool {
+        self.snapshot.identity().as_ptr() == other.snapshot.identity().as_ptr()
+    }
+
+    /// How many damaged blocks of the record hold readings that it lacks.
+    pub fn damaged(&self) -> u64 {
+        self.damage.blocks()
     }
 
     /// Returns the object with some of the stations.
     pub fn of(&self, is_in: impl Fn(&StationRecord) -> bool) -> Vec<u8> {
         let whole = self.snapshot.identity();
         let mut body = vec![b'{'];
-        for (_, member) in self.members.iter().filter(|(record, _)| is_in(record)) {
-            if body.len() > 1 {
-                body.push(b',');
+        for Member { detail, place, .. } in &self.members {
+            if is_in(&detail.record) {
+                if body.len() > 1 {
+                    body.push(b',');
+                }
+                body.extend_from_slice(&whole[place.clone()]);
             }
-            body.extend_from_slice(&whole[member.clone()]);
         }
         body.push(b'}');
         body
     }
 }
+
+#[cfg(test)]
+#[path = "station_bodies_tests.rs"]
+mod tests;

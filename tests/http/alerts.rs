@@ -203,7 +203,7 @@ fn start_and_end_select_the_alerts_whose_interval_they_overlap() {
     );
     api.get("/alerts?start=yesterday").refuses(
         400,
-        "\"yesterday\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to \
+        "\"yesterday\" is not an instant; allowed is RFC 3339 with Z or an offset, years 0000 to \
          9999, for example 2024-08-03T21:00:00Z",
     );
 }

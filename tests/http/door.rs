@@ -217,6 +217,23 @@ fn two_hosts_no_host_or_a_malformed_one_are_a_400_and_the_end() {
 }
 
 #[test]
+fn a_head_that_gives_a_304_has_no_length_on_the_wire() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &["--now", "live"]);
+    let ask = |method: &str| {
+        let head = "host: a\r\nif-none-match: *\r\nconnection: close\r\n\r\n";
+        let request = format!("{method} /api/v1/observations/units HTTP/1.1\r\n{head}");
+        answer_to(server.address(), &request)
+    };
+    for method in ["HEAD", "GET"] {
+        let answer = ask(method);
+        assert!(answer.starts_with("HTTP/1.1 304 Not Modified\r\n"), "{answer}");
+        assert!(answer.ends_with("\r\n\r\n") && !answer.contains("content-length"), "{answer}");
+        assert!(!answer.contains("transfer-encoding"), "{answer}");
+    }
+}
+
+#[test]
 fn a_body_that_comes_too_slowly_is_a_408() {
     let folder = TempDir::new().unwrap();
     let server = Server::start(&folder, &["--now", "live"]);

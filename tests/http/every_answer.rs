@@ -6,8 +6,9 @@ use mesonet::access::Plan;
 use mesonet::store::{
     Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError, unjudged,
 };
-use mesonet::{Batch, MemoryStore, Reader, Store};
-use mesonet_server::Config;
+use mesonet::{Batch, Intake, MemoryStore, Reader, Store};
+use mesonet_server::{Clock, Config, State};
+use serde_json::Value;
 use std::sync::Arc;
 
 use crate::support::{AIR, Answer, Api, NOW_MS, id, reading, station, store};
@@ -226,7 +227,9 @@ fn the_root_tells_what_the_server_is() {
     api.call(Method::GET, "/", &[], Body::empty()).is(concat!(
         r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
         r#""GET /obs/alerts","GET /obs/alerts/zones","#,
-        r#""GET /obs/capabilities","GET /obs/observations/explain","GET /obs/observations/units","#,
+        r#""GET /obs/capabilities","POST /obs/historical/bulk","POST /obs/ingest","#,
+        r#""GET /obs/observations/explain","POST /obs/observations/series","#,
+        r#""GET /obs/observations/units","#,
         r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","#,
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
@@ -239,6 +242,69 @@ fn the_root_tells_what_the_server_is() {
     ));
     assert_eq!(api.call(Method::GET, "/obs/capabilities", &[], Body::empty()).status, 200);
     api.get("/capabilities").is_empty(404);
+}
+
+/// The router is made from the list, so each address is there with the methods of the list alone.
+#[test]
+fn every_endpoint_that_the_root_lists_is_there() {
+    let api = api();
+    let root: Value =
+        serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
+    let listed: Vec<&str> =
+        root["endpoints"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert_eq!(listed.len(), 25);
+    for line in &listed {
+        let (method, path) = line.split_once(' ').unwrap();
+        let uri = path.replace(['{', '}'], "");
+        let answer = api.call(Method::DELETE, &uri, &[], Body::empty());
+        answer.is_empty(405);
+        let allowed = answer.header(header::ALLOW).unwrap();
+        assert!(allowed.split(',').any(|allowed| allowed == method), "{line}: {allowed}");
+        let others = listed.iter().filter(|other| other.ends_with(&format!(" {path}"))).count();
+        let methods = allowed.split(',').filter(|&allowed| allowed != "HEAD").count();
+        assert_eq!(methods, others, "{line}: {allowed}");
+    }
+}
+
+#[test]
+fn a_live_server_does_not_speak_of_a_replay() {
+    let state = State::new(
+        Config::default(),
+        Clock::live(),
+        Arc::new(MemoryStore::default()),
+        Intake::default(),
+    );
+    let answer = Api::of(state.unwrap()).call(Method::GET, "/", &[], Body::empty());
+    assert!(answer.text().starts_with(r#"{"service":"mesonet","version":"0.1.0","endpoints":["#));
+    assert_eq!(answer.header(REPLAY), None);
+}
+
+/// What browsers accept.
+#[test]
+fn a_browser_gets_brotli_or_gzip() {
+    let api = api();
+    for path in paths() {
+        let browser = [(header::ACCEPT_ENCODING, "gzip, deflate, br, zstd")];
+        let answer = api.get_with(&path, &browser);
+        let encoding = answer.header(header::CONTENT_ENCODING).unwrap();
+        assert!(["br", "gzip"].contains(&encoding), "{path}: {encoding}");
+        assert_eq!(answer.text(), api.get(&path).text());
+    }
+}
+
+#[test]
+fn the_answer_to_a_head_that_gives_a_304_states_no_length() {
+    let api = api();
+    let details = "/stations/map/details?window=1h";
+    for path in ["/observations/units", "/stations/map/markers", details] {
+        let etag = api.get(path).header(header::ETAG).unwrap().to_owned();
+        for method in [Method::HEAD, Method::GET] {
+            let known = [(header::IF_NONE_MATCH, &*etag)];
+            let answer = api.call(method, &format!("/api/v1{path}"), &known, Body::empty());
+            answer.is_empty(304);
+            assert_eq!(answer.header(header::CONTENT_LENGTH), None, "{path}");
+        }
+    }
 }
 
 #[test]

@@ -313,18 +313,30 @@ fn what_is_missing_or_malformed_is_refused() {
     let path = format!("/historical/bulk?{DAY}");
     api.post(&path, r#"{"stationId":"A"}"#)
         .refuses(400, "\"A\" is not a station id; a UUID is needed");
-    for fields in [
-        r#","requests":{}"#,
-        r#","requests":[1]"#,
-        r#","requests":[{"qualityRange":{"worst":"good"}}]"#,
-        r#","requests":[{"lowerValueBound":"1"}]"#,
-        r#","requests":[{"intervalType":"x"}]"#,
+    for (fields, text) in [
+        (r#","requests":{}"#, "requests must be a list of objects; got an object"),
+        (r#","requests":[1]"#, "requests must be a list of objects; got 1 in it"),
+        (
+            r#","requests":[{"qualityRange":{"worst":"good"}}]"#,
+            "worst must be one of Suppressed, Missing, Error, Doubtful, Inconsistent, \
+             Instrumentation, Good, Unknown; got \"good\"",
+        ),
+        (
+            r#","requests":[{"qualityRange":"Good"}]"#,
+            "qualityRange must be an object; got \"Good\"",
+        ),
+        (r#","requests":[{"lowerValueBound":"1"}]"#, "lowerValueBound must be a number; got \"1\""),
+        (
+            r#","requests":[{"intervalType":"x"}]"#,
+            "intervalType must be one of Instantaneous, Average, Cumulative, Max, Min, Median, \
+             Unknown; got \"x\"",
+        ),
+        (
+            r#","requests":[{"qualityrange":{}}]"#,
+            "unknown member of the body, \"qualityrange\"; the name is qualityRange",
+        ),
     ] {
-        let answer = export(&api, DAY, fields);
-        let message: String = serde_json::from_str(&answer.text()).unwrap();
-        assert_eq!(answer.status, 400);
-        let form = "the body must be a JSON object of the expected form: ";
-        assert!(message.starts_with(form), "{message}");
+        export(&api, DAY, fields).refuses(400, text);
     }
 }
 

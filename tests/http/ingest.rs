@@ -58,6 +58,7 @@ fn a_file_is_in_the_record_when_the_answer_comes() {
     // altimeterSetting, cloudCover, cloudBaseHeight and, from the altimeter and the wind,
     // barometricPressure, windSpeed10m, windGust10m.
     let expected = serde_json::json!({
+        "whole": true,
         "kinds": {"metar-bulletin": {
             "files": 1, "reports": 1, "readings": 12,
             "added": summary(&answer)["kinds"]["metar-bulletin"]["added"],
@@ -145,6 +146,51 @@ fn a_body_has_a_longest_length_packed_and_unpacked() {
     assert_eq!(answer.status, 400);
     let text = answer.text();
     assert!(text.contains("bytes once unpacked, the limit for a file of its length"), "{text}");
+}
+
+/// It was a 400 though hundreds of stations were stored.
+#[test]
+fn of_a_file_that_breaks_in_the_middle_the_answer_says_what_is_stored_and_what_is_not() {
+    let api = api();
+    // Bytes that hardly compress stand for the rest of a long file.
+    let mut rest = 1_u32;
+    let noise: String = (0..12_000)
+        .map(|_| {
+            rest = rest.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(b'A' + (rest >> 24) as u8 % 26)
+        })
+        .collect();
+    let whole = gz(&format!("{BULLETIN}{noise}\n"));
+    let cut = &whole[..whole.len() / 2];
+    let answer = push(&api, "?name=sa_20240803.txt.gz", &[], cut);
+    let summary = summary(&answer);
+    assert_eq!(summary["whole"], false);
+    let of_kind = &summary["kinds"]["metar-bulletin"];
+    assert_eq!((&of_kind["files"], &of_kind["reports"]), (&0.into(), &1.into()));
+    assert!(of_kind["added"].as_u64().unwrap() > 9);
+    assert_eq!(summary["faults"]["count"], 1);
+    assert_eq!(summary["faults"]["first"][0]["file"], "sa_20240803.txt.gz");
+    let detail = api.get(&format!("/stations/{}", StationId::new("METAR", "CYYZ")));
+    assert!(detail.text().contains(r#""updateTime":"2024-08-03T20:00:00Z""#), "{}", detail.text());
+    // The whole file adds the rest.
+    let whole = push(&api, "?name=sa_20240803.txt.gz", &[], &whole);
+    assert!(whole.text().starts_with(r#"{"whole":true,"#), "{}", whole.text());
+}
+
+/// Places that come in a later push release no earlier report: the answer says what to send again.
+#[test]
+fn reports_without_a_place_are_counted_and_sent_again_once_it_is_known() {
+    let api = api();
+    let bulletin = "SACN43 CWAO 031800\nMETAR XXAA 031800Z 24012G20KT 15SM FEW060 29/17 A2991=\n";
+    let places = "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
+        XXAA 031900Z 24012KT 15SM FEW060 28/17 A2991,XXAA,2024-08-03T19:00:00Z,45,-75,100\n";
+    let push = |text: &str| summary(&push(&api, "?name=f_20240803.txt", &[], text.as_bytes()));
+    assert_eq!(push(bulletin)["placeUnknown"]["METAR XXAA"], 1);
+    push(places);
+    let again = push(bulletin);
+    assert_eq!(again["placeUnknown"], serde_json::json!({}));
+    assert!(again["kinds"]["metar-bulletin"]["added"].as_u64().unwrap() > 9);
+    assert_eq!(push(bulletin)["kinds"]["metar-bulletin"]["added"], 0);
 }
 
 /// A store with no room left.

@@ -11,6 +11,7 @@ mod child_deadlines;
 mod damage;
 mod door;
 mod every_answer;
+mod every_request;
 mod historical_bulk;
 mod ingest;
 mod ingest_models;

@@ -1,6 +1,8 @@
 //! `GET /observations/explain`
 
+use mesonet::access::Plan;
 use mesonet::{Intake, IntervalType, MemoryStore, SeriesKey, Variable};
+use mesonet_server::Config;
 
 use crate::support::{AIR, Api, id, instant, reading, station};
 
@@ -46,20 +48,8 @@ fn every_check_is_explained_with_its_inputs_limits_sources_and_outcome() {
             r#"{{"check":"range","ran":true,{input},"limits":[{{"name":"error","min":0.0,"unit":"km","source":"{source}"}},{{"name":"doubtful","min":0.0,"max":161.0,"unit":"km","source":"{source}"}}],"outcome":{doubtful}}}"#
         ),
     ];
-    let others = [
-        "record",
-        "spike",
-        "step",
-        "persistence",
-        "dewPoint",
-        "wetBulb",
-        "pressureOrder",
-        "pressureReduction",
-        "windGust",
-        "calmWind",
-        "rainfall",
-        "waveHeight",
-    ];
+    // Checks of other variables, such as rainfall, are not listed.
+    let others = ["record", "spike", "step", "persistence"];
     checks.extend(others.map(|check| not_run(check, no_limit)));
     checks.push(not_run("average", "the station has no series to compare with"));
     checks.push(not_run("neighbours", no_limit));
@@ -69,6 +59,20 @@ fn every_check_is_explained_with_its_inputs_limits_sources_and_outcome() {
         visibility.id(),
         checks.join(",")
     ));
+}
+
+#[test]
+fn an_explanation_keeps_the_lookback_of_the_plan() {
+    let old = path(&AIR, "2024-07-27T10:59:59Z");
+    taken_in().get(&old).refuses(
+        400,
+        "2024-07-27T10:59:59Z is 7 d 1 h 1 s ago; the limit maxReachMs of plan none is 7 d (and 1 \
+         h of grace)",
+    );
+    // It is within reach, and there is none.
+    assert_eq!(taken_in().get(&path(&AIR, "2024-07-27T11:00:00Z")).status, 404);
+    let config = Config { assume_plan: Plan::Commercial, ..Config::default() };
+    assert_eq!(Api::with(config, MemoryStore::default()).get(&old).status, 404);
 }
 
 #[test]
@@ -117,7 +121,7 @@ fn what_is_missing_or_malformed_is_refused() {
         .refuses(400, "typeId must be a 32-bit integer; got \"4294967296\"");
     api.get(&path(&AIR, "noon")).refuses(
         400,
-        "\"noon\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to 9999, \
+        "\"noon\" is not an instant; allowed is RFC 3339 with Z or an offset, years 0000 to 9999, \
          for example 2024-08-03T21:00:00Z",
     );
 }

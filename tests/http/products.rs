@@ -149,6 +149,11 @@ fn ranges_are_those_of_rfc_9110() {
     assert_eq!(range("bytes=3-99999999"), part(3, last));
     assert_eq!(range("bytes=-2"), part(last - 1, last));
     assert_eq!(range("bytes=0-1,3-4"), (200, file.clone(), None));
+    // RFC 9110 (14.2): a unit that is not known is ignored; that of bytes is read in any case.
+    for unknown in ["items=0-1", "seconds=1-3", "byte=1-3", "bytes", "0-1", "=1-3", ""] {
+        assert_eq!(range(unknown), (200, file.clone(), None), "{unknown}");
+    }
+    assert_eq!(range("Bytes=1-3"), part(1, 3));
     for nowhere in [format!("bytes={length}-"), "bytes=99999999-100000000".to_owned()] {
         let nothing = (416, Vec::new(), Some(format!("bytes */{length}")));
         assert_eq!(range(&nowhere), nothing, "{nowhere}");
@@ -252,7 +257,7 @@ fn what_is_malformed_is_a_400_that_says_what_is_allowed() {
         ),
         (
             "pressure?timestamp=noon",
-            "\"noon\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 to \
+            "\"noon\" is not an instant; allowed is RFC 3339 with Z or an offset, years 0000 to \
              9999, for example 2024-08-03T21:00:00Z"
                 .to_owned(),
         ),
@@ -321,7 +326,9 @@ fn the_file_that_is_served_is_the_one_that_was_made_of_the_field() {
     let files = ProductFiles::new(service.folder.path(), catalogue);
     let product = files.catalogue().get("pressure").unwrap();
     let raster = Raster::new(&field, product, grib::MAX_POINTS).unwrap();
-    let length = files.put(product, None, &raster).unwrap();
+    let length = files.put(product, None, &raster).unwrap().unwrap();
+    // The same file again stays as it is.
+    assert_eq!(files.put(product, None, &raster).unwrap(), None);
     let answer = service.get("pressure?timestamp=2018-09-17T00:00:00Z", &[]);
     assert_eq!((answer.status.as_u16(), answer.body.len() as u64), (200, length));
     assert!(answer.body.starts_with(b"II*\0"));

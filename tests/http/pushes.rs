@@ -102,11 +102,39 @@ fn small_pushes_do_not_wait_for_those_that_cost_much() {
     }
     let constants = answer(costly.remove(0));
     assert!(constants.starts_with("HTTP/1.1 200 OK\r\n"), "{constants}");
-    assert!(constants.contains(r#""written":{"count":30"#), "{constants}");
+    // All of them are the same field.
+    assert!(constants.contains(r#""written":{"count":1,"#), "{constants}");
+    assert!(constants.contains(r#""unchanged":29,"#), "{constants}");
     for costly in costly {
         let answer = answer(costly);
-        assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+        // The report before the empty lines is stored.
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        assert!(answer.contains(r#"{"whole":false,"#), "{answer}");
         assert!(answer.contains("bytes once unpacked, the limit"), "{answer}");
+    }
+}
+
+#[test]
+fn each_push_and_each_refused_file_is_in_the_log() {
+    let folder = TempDir::new().unwrap();
+    let server = server(&folder);
+    push(&server, "sa_20240803.txt", BULLETIN);
+    push(&server, "sa_20240803.txt", BULLETIN);
+    push(&server, "letter.txt", b"Dear reader");
+    push(&server, "long.txt", &vec![b'x'; 400_001]);
+    let (status, log) = server.stop();
+    assert_eq!(status, Some(0));
+    for line in [
+        "push of sa_20240803.txt: metar-bulletin: reports 1, readings 9, added 13, replaced 0, \
+         unchanged 0",
+        "push of sa_20240803.txt: metar-bulletin: reports 1, readings 9, added 0, replaced 0, \
+         unchanged 13",
+        "push of letter.txt refused: letter.txt: unknown kind of file",
+        "push of long.txt refused: the body must be at most 400000 bytes long",
+    ] {
+        let said =
+            log.lines().filter(|said| said.contains(line) && said.contains(" INFO ")).count();
+        assert_eq!(said, 1, "{line}: {log}");
     }
 }
 

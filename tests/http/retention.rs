@@ -94,6 +94,18 @@ fn a_clock_years_after_the_newest_reading_takes_what_was_too_old_at_that_reading
     assert_eq!(held(folder.path()), (3, 4, 5));
 }
 
+/// The help once said that the default is forever, which the command refuses.
+#[test]
+fn the_help_of_retention_says_that_a_span_is_required() {
+    let folder = TempDir::new().unwrap();
+    let (ok, help, _) = output(folder.path(), &["retention", "--help"]);
+    let flag = help.split("--retention <SPAN>").nth(1).and_then(|rest| rest.split("--").next());
+    let flag = flag.unwrap();
+    assert!(ok && flag.contains("required") && !flag.contains("default"), "{flag}");
+    let (ok, _, error) = output(folder.path(), &["retention", "--dry-run"]);
+    assert!(!ok && error.contains("retention is required"), "{error}");
+}
+
 #[test]
 fn a_dry_run_says_what_would_be_deleted_and_writes_nothing() {
     let folder = TempDir::new().unwrap();

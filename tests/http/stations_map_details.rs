@@ -81,6 +81,8 @@ fn a_window_keeps_the_stations_whose_most_recent_report_is_within_it() {
     details("7d").is(&object(vec![a()]));
     details("8d").is(&object(vec![a(), b()]));
     details("999999d").is(&object(vec![a(), b()]));
+    // A span longer than all time holds everything that reported.
+    details("99999999999999999999d").is(&object(vec![a(), b()]));
     let later = Api::at(NOW_MS + 1, Config::default(), Arc::new(three()));
     later.get("/stations/map/details?window=1h").is("{}");
 }
@@ -88,8 +90,7 @@ fn a_window_keeps_the_stations_whose_most_recent_report_is_within_it() {
 #[test]
 fn a_malformed_window_is_refused_with_what_is_allowed() {
     let api = Api::new(three());
-    for window in ["", "7", "d", "0d", "-1d", "1.5h", "7D", "7d1h", "90m", "99999999999999999999d"]
-    {
+    for window in ["", "7", "d", "0d", "-1d", "1.5h", "7D", "7d1h", "90m"] {
         api.get(&format!("/stations/map/details?window={window}")).refuses(
             400,
             &format!(
@@ -146,6 +147,9 @@ fn a_request_sees_what_came_in_after_the_next_refresh_and_the_etag_follows_the_c
     after.is(&object(vec![a(), b(), c]));
     assert_ne!(after.header(header::ETAG), Some(etag));
 
+    // Only what has changed is written anew.
+    assert!(after.text().contains(&a()) && after.text().contains(&b()));
+
     // The same content has the same tag, no matter who made it and when.
     let another = Api::at(NOW_MS, Config::default(), store);
     assert_eq!(
@@ -192,4 +196,36 @@ fn an_empty_or_endless_search_is_refused() {
     refused(&"%C3%A9".repeat(101), 101);
     api.get("/stations/map/details?search=a&search=b")
         .refuses(400, "search is given 2 times; it must be given only once");
+}
+
+#[test]
+fn a_window_and_a_station_have_a_tag_that_follows_their_content() {
+    let store: Arc<dyn Store> = Arc::new(three());
+    let api = Api::at(NOW_MS, Config::default(), Arc::clone(&store));
+    for path in ["/stations/map/details?window=1h".to_owned(), format!("/stations/{}", id("A"))] {
+        for encoding in ["identity", "gzip", "br"] {
+            let accepts = (header::ACCEPT_ENCODING, encoding);
+            let answer = api.get_with(&path, std::slice::from_ref(&accepts));
+            let etag = answer.header(header::ETAG).unwrap();
+            assert_eq!(answer.header(header::CACHE_CONTROL), Some("no-cache"));
+            let again = api.get_with(&path, &[accepts, (header::IF_NONE_MATCH, etag)]);
+            again.is_empty(304);
+            assert_eq!(again.header(header::ETAG), Some(etag));
+            assert_eq!(again.header(header::VARY), Some("accept-encoding"));
+        }
+    }
+    let tags = || {
+        let window = api.get("/stations/map/details?window=1h");
+        let station = api.get(&format!("/stations/{}", id("A")));
+        [window, station].map(|answer| answer.header(header::ETAG).unwrap().to_owned())
+    };
+    let before = tags();
+    // What is outside the window and of another station changes neither.
+    store.append(&reading("B", 60 * 24 * 7, &AIR, 10.0), &mut unjudged).unwrap();
+    api.state.refresh().unwrap();
+    assert_eq!(tags(), before);
+    store.append(&reading("A", 30, &AIR, 22.0), &mut unjudged).unwrap();
+    api.state.refresh().unwrap();
+    let after = tags();
+    assert!(after[0] != before[0] && after[1] != before[1]);
 }

@@ -183,7 +183,7 @@ fn instants_have_a_zone_and_a_plus_that_became_a_blank_is_still_one() {
             api.get(&format!("/stations/readings?{name}={text}")).refuses(
                 400,
                 &format!(
-                    "\"{got}\" is not an instant; allowed is ISO 8601 with Z or an offset, years \
+                    "\"{got}\" is not an instant; allowed is RFC 3339 with Z or an offset, years \
                      0000 to 9999, for example 2024-08-03T21:00:00Z"
                 ),
             );
@@ -337,7 +337,7 @@ fn a_parameter_that_is_not_a_list_may_be_given_once() {
 #[test]
 fn parameters_that_are_not_known_are_ignored() {
     let api = four();
-    api.get("/stations/readings?window=x&Step=0&STEP&=&&a=1&a=2").is(&of(&["W", "E", "M", "S"]));
+    api.get("/stations/readings?window=x&grid=0&GRID&=&&a=1&a=2").is(&of(&["W", "E", "M", "S"]));
 }
 
 #[test]

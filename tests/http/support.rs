@@ -51,6 +51,11 @@ impl Api {
         config.check().unwrap();
         let clock = Clock::stopped_at(now_ms);
         let state = State::new(config, clock, store, Intake::default()).unwrap();
+        Self::of(state)
+    }
+
+    /// A service over a state.
+    pub fn of(state: Arc<State>) -> Self {
         let router = app(Arc::clone(&state));
         Self { runtime: Builder::new_current_thread().enable_all().build().unwrap(), router, state }
     }

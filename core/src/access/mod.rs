@@ -5,7 +5,9 @@ mod product;
 #[cfg(feature = "model-delivery")]
 mod rule;
 
-pub use self::plan::{GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback};
+pub use self::plan::{
+    GRACE_MS, Limits, LookbackError, Plan, PlanError, check_lookback, check_moment,
+};
 pub use self::product::{Capabilities, Product, ProductAccess};
 #[cfg(feature = "model-delivery")]
 pub use self::rule::{ModelCaller, ModelCapabilities, ModelUse, Refusal, Rule};

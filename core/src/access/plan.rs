@@ -128,6 +128,20 @@ pub enum LookbackError {
         /// The plan whose limit it is.
         plan: Plan,
     },
+    /// A single moment further back than the limit.
+    #[error("{at} is {got} ago; the limit maxReachMs of plan {plan} is {limit} (and {grace} of \
+        grace)", at = Iso8601(*.at_ms), got = Span(*.got_ms), limit = Span(*.limit_ms),
+        grace = Span(GRACE_MS))]
+    Moment {
+        /// The moment.
+        at_ms: i64,
+        /// Now − the moment.
+        got_ms: i64,
+        /// The limit.
+        limit_ms: i64,
+        /// The plan whose limit it is.
+        plan: Plan,
+    },
 }
 
 impl Limits {
@@ -174,6 +188,29 @@ pub fn check_lookback(window: ClosedWindow, now_ms: i64, plan: Plan) -> Result<(
     match max_reach_ms {
         Some(limit_ms) if got_ms > limit_ms + GRACE_MS => {
             Err(LookbackError::Reach { end_ms, got_ms, limit_ms, plan })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks how far back a single moment lies against the lookback of a plan.
+///
+/// # Errors
+/// It lies further back than a window may end; the error has the limit's name and size.
+///
+/// ```
+/// use mesonet::access::{Plan, check_moment};
+/// use mesonet::time::{DAY_MS, HOUR_MS};
+/// let (now_ms, week_ago_ms) = (20_000 * DAY_MS, 19_993 * DAY_MS);
+/// assert!(check_moment(week_ago_ms - HOUR_MS, now_ms, Plan::None).is_ok());
+/// assert!(check_moment(week_ago_ms - 2 * HOUR_MS, now_ms, Plan::None).is_err());
+/// assert!(check_moment(0, now_ms, Plan::Commercial).is_ok());
+/// ```
+pub fn check_moment(at_ms: i64, now_ms: i64, plan: Plan) -> Result<(), LookbackError> {
+    let got_ms = now_ms.saturating_sub(at_ms);
+    match Limits::of(plan).max_reach_ms {
+        Some(limit_ms) if got_ms > limit_ms + GRACE_MS => {
+            Err(LookbackError::Moment { at_ms, got_ms, limit_ms, plan })
         }
         _ => Ok(()),
     }

@@ -28,9 +28,31 @@ impl Product {
     pub const STATIONS_MAP: Self = Self::open("stations.map");
     /// Snapshots and grids of readings.
     pub const STATIONS_READINGS: Self = Self::open("stations.readings");
+    /// The readings of one variable at one station.
+    pub const OBSERVATIONS_SERIES: Self = Self::open("observations.series");
+    /// Why a reading has its verdict.
+    pub const OBSERVATIONS_EXPLAIN: Self = Self::open("observations.explain");
+    /// Alerts with their current state.
+    pub const ALERTS: Self = Self::open("alerts");
+    /// The zones that alerts are issued for.
+    pub const ALERTS_ZONES: Self = Self::open("alerts.zones");
+    /// Raster products.
+    pub const PRODUCTS: Self = Self::open("products");
     /// Bulk export.
     pub const HISTORICAL_BULK: Self =
         Self { id: "historical.bulk", requires: Plan::Commercial, staff_only: false };
+
+    /// All products of the observation service, by id.
+    pub const OF_OBSERVATIONS: [Self; 8] = [
+        Self::ALERTS,
+        Self::ALERTS_ZONES,
+        Self::HISTORICAL_BULK,
+        Self::OBSERVATIONS_EXPLAIN,
+        Self::OBSERVATIONS_SERIES,
+        Self::PRODUCTS,
+        Self::STATIONS_MAP,
+        Self::STATIONS_READINGS,
+    ];
 
     const fn open(id: &'static str) -> Self {
         Self { id, requires: Plan::None, staff_only: false }

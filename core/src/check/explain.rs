@@ -7,7 +7,7 @@ use super::outcome::{Check, Details, Input, Limit, NotRun, Outcome, Sink, Tally}
 use super::readings::Readings;
 use super::relation::{checks_of, is_configured};
 use super::station::{Pass, Walk};
-use crate::observation::{BaseQuality, Quality};
+use crate::observation::{BaseQuality, Quality, Variable};
 use crate::time::Iso8601;
 
 /// What the checks found about one reading.
@@ -44,7 +44,7 @@ pub struct Explanation {
     /// The source's verdict. Good is kept and not checked again; Unknown is no verdict; any
     /// other is kept unless a check finds worse.
     pub source: Quality,
-    /// The checks, in their order. Empty if the source said Good.
+    /// The checks that concern the variable, in their order. Empty if the source said Good.
     pub checks: Vec<CheckReport>,
     /// The verdict.
     pub verdict: Quality,
@@ -204,7 +204,7 @@ pub(super) fn explain<R: Readings>(
     if source.base != BaseQuality::Good {
         Walk::new(pass, which, reading).judge(reading, &mut reports);
         for check in Check::ALL {
-            if !reports.has(check) {
+            if !reports.has(check) && concerns(check, of.key().variable) {
                 let why = why_not(pass, which, reading, check);
                 reports.note(check, Outcome::NotRun(why), Details::default);
             }
@@ -225,6 +225,20 @@ pub(super) fn explain<R: Readings>(
     explanation
 }
 
+/// Whether a check is for readings of a variable, whatever limits are configured.
+fn concerns(check: Check, variable: Variable) -> bool {
+    match check {
+        Check::Value
+        | Check::Range
+        | Check::Record
+        | Check::Spike
+        | Check::Step
+        | Check::Persistence
+        | Check::Neighbours => true,
+        _ => checks_of(variable).contains(&check),
+    }
+}
+
 /// Why a check reported nothing at all.
 fn why_not<R: Readings>(pass: &Pass<'_, R>, which: usize, reading: usize, check: Check) -> NotRun {
     let (of, plan, config) = (&pass.series[which], &pass.plans[which], pass.config);
@@ -237,10 +251,7 @@ fn why_not<R: Readings>(pass: &Pass<'_, R>, which: usize, reading: usize, check:
         Check::Persistence => (config.persistence.contains_key(variable), plan.steady),
         Check::Neighbours => (config.neighbours.contains_key(variable), true),
         Check::Value => (true, true),
-        _ => {
-            let takes_part = checks_of(*variable).contains(&check);
-            (takes_part && is_configured(&config.consistency, check), true)
-        }
+        _ => (is_configured(&config.consistency, check), true),
     };
     if !configured {
         NotRun::NoLimit

@@ -107,7 +107,7 @@ impl serde::Serialize for Check {
 /// Why a check did not run on a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotRun {
-    /// No limit is configured for the variable, or the check is for other variables.
+    /// No limit is configured for the variable.
     NoLimit,
     /// The series holds extremes, totals or buckets, which the check cannot judge.
     SeriesKind,

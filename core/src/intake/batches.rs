@@ -131,6 +131,8 @@ pub enum FileStop<E> {
 #[derive(Debug)]
 pub struct FileBatches {
     places: RefCell<Places>,
+    /// Whether the files are read a second time.
+    again: bool,
     pending: Pending,
     latest_ms: i64,
     place_unknown: Tally,
@@ -143,6 +145,7 @@ impl FileBatches {
     pub fn new(directory: Arc<Directory>, latest_ms: i64) -> Self {
         Self {
             places: RefCell::new(Places::new(directory)),
+            again: false,
             pending: Pending::default(),
             latest_ms,
             place_unknown: Tally::default(),
@@ -166,7 +169,8 @@ impl FileBatches {
         input: &mut dyn BufRead,
         file: &FileContext<'_>,
     ) -> Result<Summary, FileStop<S::Error>> {
-        let Self { places, pending, latest_ms, place_unknown, in_the_future } = self;
+        let Self { places, again, pending, latest_ms, place_unknown, in_the_future } = self;
+        let again = *again;
         pending.of_kind(kind, sink).map_err(FileStop::Sink)?;
         let stop = RefCell::new(None);
         let table = file.known;
@@ -175,10 +179,13 @@ impl FileBatches {
             sink.admit(&item)?;
             let FeedReport { station, mut report, earlier } = match item {
                 Item::Report(report) => report,
+                Item::Alert(_) if again => return Ok(()),
                 Item::Alert(alert) => return pending.push_alert(alert, sink),
             };
             if report.ts_ms > *latest_ms {
-                in_the_future.add(&name_of(&station));
+                if !again {
+                    in_the_future.add(&name_of(&station));
+                }
                 return Ok(());
             }
             let mut places = places.borrow_mut();
@@ -188,6 +195,11 @@ impl FileBatches {
                 return Ok(());
             };
             pending.batch.stations.extend(changed.cloned());
+            // All reports of a station are taken in one of the two times, or those that are taken
+            // twice once more: so they come in the order of the files.
+            if again != places.late().contains(&report.station) {
+                return Ok(());
+            }
             report.readings.retain(|reading| reading.value.is_finite());
             if let Some(mut earlier) = earlier {
                 earlier.readings.retain(|reading| reading.value.is_finite());
@@ -208,6 +220,24 @@ impl FileBatches {
             Some(error) => Err(FileStop::Sink(error)),
             None => read.map_err(FileStop::Feed),
         }
+    }
+
+    /// Prepares for reading the same files a second time, and returns the number of stations whose
+    /// reports that will take in: those whose place, or an altitude that values are derived with,
+    /// came only after reports of them. It is 0 if no file need be read again.
+    ///
+    /// So the files give the same readings in any order. What the second time returns and counts
+    /// is not to be added to the first, except by [`FileSink::take`].
+    pub fn begin_again(&mut self) -> usize {
+        if self.again {
+            return 0;
+        }
+        let late = self.places.get_mut().late().len();
+        if late > 0 {
+            self.again = true;
+            self.place_unknown = Tally::default();
+        }
+        late
     }
 
     /// Takes out what was read and has not filled a batch.

@@ -104,8 +104,9 @@ impl Intake {
     /// the alert store of `file`.
     ///
     /// The description of a station is that of its newest report, else the one on record, else that
-    /// of [`FeedFile::known`]. A report whose station has no place in any of them is left out and
-    /// counted.
+    /// of [`FeedFile::known`]. A report whose station has no place in any of them, nor in an earlier
+    /// report of the file, is left out and counted. Where places may come later,
+    /// [`FileBatches::begin_again`] reads files twice.
     ///
     /// Readings are appended in batches, so other readers of the store may see a part of the file.
     /// The same file a second time adds nothing. Compressed files must be unpacked by the caller.

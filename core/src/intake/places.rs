@@ -1,25 +1,33 @@
 //! Places and names of stations: from the record, from tables, and from their reports.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::feed::FeedStation;
 use crate::geo::LonLat;
-use crate::observation::{Station, StationId};
+use crate::observation::{Station, StationId, StationType};
 use crate::store::Directory;
 
 /// Some feeds round or truncate places to hundredths of a degree: a smaller difference is not a
 /// move.
 const SAME_PLACE_DEG: f64 = 0.0101;
 
+/// Most stations without a place that are told apart; of further ones, a later place is not noticed.
+const MAX_UNPLACED: usize = 1_000_000;
+
 /// What is known about stations, while reports are read in.
 ///
 /// The description of a station is that of its newest report, field by field: a missing field
-/// erases nothing, and an older report only fills in what is not known yet.
+/// erases nothing, and an older report only fills in what is not known yet. Of two reports of one
+/// time, the greater value counts, so that the order of the reports does not matter.
 #[derive(Debug)]
 pub(super) struct Places {
     directory: Arc<Directory>,
     met: HashMap<StationId, Met>,
+    /// Stations of which a report was left out because their place was unknown.
+    unplaced: HashSet<StationId>,
+    late: HashSet<StationId>,
 }
 
 /// Finds a station in a table.
@@ -33,13 +41,24 @@ pub(super) struct PlaceUnknown;
 #[derive(Debug)]
 struct Met {
     station: Station,
-    newest_ms: i64,
+    since: Since,
+}
+
+/// The times of the reports that a station's description is from.
+#[derive(Clone, Copy, Debug)]
+struct Since {
+    name_ms: i64,
+    place_ms: i64,
+    altitude_ms: i64,
+    height_ms: i64,
+    type_ms: i64,
 }
 
 impl Places {
     /// Starts from the stations on record.
     pub(super) fn new(directory: Arc<Directory>) -> Self {
-        Self { directory, met: HashMap::new() }
+        let (met, unplaced, late) = Default::default();
+        Self { directory, met, unplaced, late }
     }
 
     /// Returns a station as it is known now.
@@ -47,6 +66,12 @@ impl Places {
         let met = || self.met.get(&id).map(|met| &met.station);
         let on_record = || self.directory.get(id).map(|record| &record.station);
         met().or_else(on_record).cloned().or_else(|| table(id))
+    }
+
+    /// The stations of which a place, or what values are derived with, became known only after
+    /// reports of them.
+    pub(super) fn late(&self) -> &HashSet<StationId> {
+        &self.late
     }
 
     /// Notes a report. Returns the station if the record does not have it as it is now; an error if
@@ -58,65 +83,104 @@ impl Places {
         ts_ms: i64,
         table: &Table<'_>,
     ) -> Result<Option<&Station>, PlaceUnknown> {
-        if !self.met.contains_key(&id) {
-            let record = self.directory.get(id);
-            let known = record.map(|record| record.station.clone()).or_else(|| table(id));
-            let station = match (known, said.place) {
-                (Some(known), _) => known,
-                (None, Some(place)) => said.clone().at(place),
-                (None, None) => return Err(PlaceUnknown),
-            };
-            let newest_ms = record.and_then(|record| record.update_time_ms).unwrap_or(i64::MIN);
-            let is_new = record.is_none();
-            let met = self.met.entry(id).or_insert(Met { station, newest_ms });
+        if self.met.contains_key(&id) {
+            let Some(met) = self.met.get_mut(&id) else { return Ok(None) };
+            let before = met.derived_with();
             let changed = met.say(said, ts_ms);
-            return Ok((changed || is_new).then_some(&met.station));
+            if met.derived_with() != before {
+                self.late.insert(id);
+            }
+            return Ok(changed.then_some(&met.station));
         }
-        let Some(met) = self.met.get_mut(&id) else { return Ok(None) };
-        Ok(met.say(said, ts_ms).then_some(&met.station))
+        let record = self.directory.get(id);
+        let known = record.map(|record| record.station.clone()).or_else(|| table(id));
+        let station = match (known, said.place) {
+            (Some(known), _) => known,
+            (None, Some(place)) => said.clone().at(place),
+            (None, None) => {
+                if self.unplaced.len() < MAX_UNPLACED {
+                    self.unplaced.insert(id);
+                }
+                return Err(PlaceUnknown);
+            }
+        };
+        if self.unplaced.contains(&id) {
+            self.late.insert(id);
+        }
+        let newest_ms = record.and_then(|record| record.update_time_ms).unwrap_or(i64::MIN);
+        let is_new = record.is_none();
+        let met = self.met.entry(id).or_insert(Met { station, since: Since::all(newest_ms) });
+        let changed = met.say(said, ts_ms);
+        Ok((changed || is_new).then_some(&met.station))
+    }
+}
+
+impl Since {
+    const fn all(ts_ms: i64) -> Self {
+        let [name_ms, place_ms, altitude_ms, height_ms, type_ms] = [ts_ms; 5];
+        Self { name_ms, place_ms, altitude_ms, height_ms, type_ms }
     }
 }
 
 impl Met {
+    /// What values are derived with.
+    fn derived_with(&self) -> (Option<f64>, f64, Option<StationType>) {
+        (self.station.altitude_m, self.station.sensor_height_m, self.station.station_type)
+    }
+
     /// Takes over what a report says about the station; returns whether that changed anything.
     fn say(&mut self, said: &FeedStation, ts_ms: i64) -> bool {
-        let newer = ts_ms >= self.newest_ms;
-        self.newest_ms = self.newest_ms.max(ts_ms);
-        let station = &mut self.station;
+        let Self { station, since } = self;
         let mut changed = false;
-        let mut set = |is_said: bool, is_unknown: bool, differs: bool| {
-            let set = is_said && differs && (newer || is_unknown);
+        // Whether to take over a value, by how it compares with the known one.
+        let mut set = |since_ms: &mut i64, is_unknown: bool, compared: Ordering| {
+            let is_later = ts_ms > *since_ms || ts_ms == *since_ms && compared == Ordering::Greater;
+            let set = compared != Ordering::Equal && (is_unknown || is_later);
+            if set && is_unknown {
+                *since_ms = ts_ms;
+            }
+            *since_ms = ts_ms.max(*since_ms);
             changed |= set;
             set
         };
-        if let Some(name) = &said.name
-            && set(!name.is_empty(), station.name == station.native_id, *name != station.name)
+        if let Some(name) = said.name.as_ref().filter(|name| !name.is_empty())
+            && set(&mut since.name_ms, station.name == station.native_id, name.cmp(&station.name))
         {
             station.name.clone_from(name);
         }
-        if let Some(place) = said.place
-            && set(true, false, is_elsewhere(station.coordinates, place))
-        {
-            station.coordinates = place;
+        if let Some(place) = said.place {
+            let compared = if is_elsewhere(station.coordinates, place) {
+                let [known, said] =
+                    [station.coordinates, place].map(|place| (place.lon(), place.lat()));
+                said.partial_cmp(&known).unwrap_or(Ordering::Less)
+            } else {
+                Ordering::Equal
+            };
+            if set(&mut since.place_ms, false, compared) {
+                station.coordinates = place;
+            }
         }
-        if set(
-            said.altitude_m.is_some(),
-            station.altitude_m.is_none(),
-            said.altitude_m != station.altitude_m,
-        ) {
-            station.altitude_m = said.altitude_m;
+        if let Some(altitude_m) = said.altitude_m {
+            let known_m = station.altitude_m;
+            let compared =
+                known_m.map_or(Ordering::Greater, |known_m| altitude_m.total_cmp(&known_m));
+            if set(&mut since.altitude_ms, known_m.is_none(), compared) {
+                station.altitude_m = Some(altitude_m);
+            }
         }
-        if let Some(height_m) = said.sensor_height_m
-            && set(true, station.sensor_height_m == 0.0, height_m != station.sensor_height_m)
-        {
-            station.sensor_height_m = height_m;
+        if let Some(height_m) = said.sensor_height_m {
+            let known_m = station.sensor_height_m;
+            if set(&mut since.height_ms, known_m == 0.0, height_m.total_cmp(&known_m)) {
+                station.sensor_height_m = height_m;
+            }
         }
-        if set(
-            said.station_type.is_some(),
-            station.station_type.is_none(),
-            said.station_type != station.station_type,
-        ) {
-            station.station_type = said.station_type;
+        if let Some(kind) = said.station_type {
+            let known = station.station_type;
+            let compared =
+                known.map_or(Ordering::Greater, |known| (kind as u8).cmp(&(known as u8)));
+            if set(&mut since.type_ms, known.is_none(), compared) {
+                station.station_type = Some(kind);
+            }
         }
         // An id, once given, stays true: an old one may still be searched for.
         station.identifiers.add_all(&said.identifiers) || changed
@@ -144,7 +208,6 @@ fn decimals(degrees: f64) -> u8 {
 mod tests {
     use super::*;
     use crate::feed::metar_station;
-    use crate::observation::StationType;
 
     fn at(lon: f64, lat: f64) -> LonLat {
         LonLat::new(lon, lat).unwrap()

@@ -123,6 +123,19 @@ impl Station {
         station
     }
 
+    /// The network and the name, by which people tell stations apart.
+    ///
+    /// ```
+    /// use mesonet::LonLat;
+    /// use mesonet::feed::FeedStation;
+    /// let station = FeedStation::new("METAR", "CYYZ").at(LonLat::new(-79.63, 43.68)?);
+    /// assert_eq!(station.network_and_name(), ("METAR", "CYYZ"));
+    /// # Ok::<(), mesonet::geo::GeoError>(())
+    /// ```
+    pub fn network_and_name(&self) -> (&str, &str) {
+        (&self.network, &self.name)
+    }
+
     /// Whether a text occurs in the name or in an id, ignoring case.
     ///
     /// ```

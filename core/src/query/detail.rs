@@ -1,6 +1,6 @@
 //! What the map needs from stations: markers and details.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::observation::{BaseQuality, StationId, Variable, distinct_worst_first};
@@ -48,19 +48,31 @@ pub struct StationDetail {
 /// If the store cannot read.
 pub fn details(store: &dyn Reader, now_ms: i64) -> Result<Vec<StationDetail>, StoreError> {
     let directory = store.directory()?;
-    let mut details = details_of(store, &directory.stations, now_ms)?;
-    let mut names: HashMap<(&str, &str), u32> = HashMap::with_capacity(details.len());
-    for record in &directory.stations {
-        *names.entry(network_and_name(record)).or_default() += 1;
-    }
-    for detail in &mut details {
-        detail.shares_name = names.get(&network_and_name(&detail.record)) > Some(&1);
-    }
+    let mut details = of_records(store, &directory.stations, now_ms)?;
+    mark_shared_names(&directory.stations, &mut details);
     Ok(details)
 }
 
-fn network_and_name(record: &StationRecord) -> (&str, &str) {
-    (&record.station.network, &record.station.name)
+/// The details of some of the stations on record, by ascending id, as of an instant. Unknown ones are
+/// left out, and repeated ones count once.
+///
+/// # Errors
+/// If the store cannot read.
+pub fn details_of(
+    store: &dyn Reader,
+    ids: &[StationId],
+    now_ms: i64,
+) -> Result<Vec<StationDetail>, StoreError> {
+    let directory = store.directory()?;
+    let place = |id: &StationId| {
+        directory.stations.binary_search_by_key(id, |record| record.station.id).ok()
+    };
+    let places: BTreeSet<usize> = ids.iter().filter_map(place).collect();
+    let records: Vec<_> =
+        places.into_iter().map(|place| Arc::clone(&directory.stations[place])).collect();
+    let mut details = of_records(store, &records, now_ms)?;
+    mark_shared_names(&directory.stations, &mut details);
+    Ok(details)
 }
 
 /// The details of one station, or `None` if there is no station with that id.
@@ -72,20 +84,28 @@ pub fn detail(
     id: StationId,
     now_ms: i64,
 ) -> Result<Option<StationDetail>, StoreError> {
-    let directory = store.directory()?;
-    let Ok(at) = directory.stations.binary_search_by_key(&id, |record| record.station.id) else {
-        return Ok(None);
-    };
-    let mut detail = details_of(store, &directory.stations[at..=at], now_ms)?.pop();
-    if let Some(detail) = &mut detail {
-        let own = network_and_name(&detail.record);
-        let same = directory.stations.iter().filter(|record| network_and_name(record) == own);
-        detail.shares_name = same.count() > 1;
-    }
-    Ok(detail)
+    Ok(details_of(store, &[id], now_ms)?.pop())
 }
 
-fn details_of(
+/// Notes of stations whether another of `all` in the same network has the same name.
+fn mark_shared_names(all: &[Arc<StationRecord>], details: &mut [StationDetail]) {
+    if let [detail] = details {
+        let own = detail.record.station.network_and_name();
+        let same = all.iter().filter(|record| record.station.network_and_name() == own);
+        detail.shares_name = same.count() > 1;
+        return;
+    }
+    let mut names: HashMap<(&str, &str), u32> = HashMap::with_capacity(all.len());
+    for record in all {
+        *names.entry(record.station.network_and_name()).or_default() += 1;
+    }
+    for detail in details {
+        let named = names.get(&detail.record.station.network_and_name());
+        detail.shares_name = named > Some(&1);
+    }
+}
+
+fn of_records(
     store: &dyn Reader,
     records: &[Arc<StationRecord>],
     now_ms: i64,

@@ -17,7 +17,7 @@ mod series;
 mod time_grid;
 
 pub use self::detail::{
-    QUALITIES_SPAN_MS, StationDetail, StationMarker, StationMarkers, detail, details,
+    QUALITIES_SPAN_MS, StationDetail, StationMarker, StationMarkers, detail, details, details_of,
 };
 pub use self::readings::{Cell, Readings, ReadingsQuery, Scope, readings};
 pub use self::series::{ObservationSeries, SeriesReading, observation_series};

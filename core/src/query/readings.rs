@@ -246,7 +246,8 @@ fn snapshot(
     names: &Names,
 ) -> Result<Readings, StoreError> {
     let mut answer = Answer::default();
-    let oldest_ms = query.max_age_ms.map_or(i64::MIN, |age| query.window.end_ms() - age);
+    let oldest_ms =
+        query.max_age_ms.map_or(i64::MIN, |age| query.window.end_ms().saturating_sub(age));
     let selection = Selection { stations, variables: &names.list, window: query.window };
     store.scan(&selection, &mut |i, slices| {
         let start = answer.readings.cells.len();

@@ -129,7 +129,7 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
         ("--max-cells=-1", "invalid value '-1' for '--max-cells <N>'"),
         ("--listen here", "invalid value 'here' for '--listen <ADDR>'"),
         ("--assume-plan gold", "allowed are none, free, pro, commercial"),
-        ("--now yesterday", "it must be sample, live or an ISO 8601 instant"),
+        ("--now yesterday", "it must be sample, live or an RFC 3339 instant"),
     ] {
         let message = load(line).unwrap_err();
         assert!(message.contains(part), "{message}");

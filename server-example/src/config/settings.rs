@@ -130,7 +130,7 @@ settings! {
         /// Sites whose pages may call the service from a browser, comma-separated
         #[arg(value_delimiter = ',')]
         cors_origins: Vec<String> = Vec::new(), "MESONET_CORS_ORIGINS", "ORIGINS";
-        /// Where the clock starts: an ISO 8601 instant, "sample" for the newest reading of the
+        /// Where the clock starts: an RFC 3339 instant, "sample" for the newest reading of the
         /// sample, "live" for real time
         now: ReplayStart, "MESONET_NOW", "TIME|sample|live",
             by default "sample if the record holds nothing but the sample, else live";

@@ -90,30 +90,35 @@ impl Accepted {
 
     /// Returns the encoding for a body that is compressed ahead: the smallest wins among equals.
     pub fn smallest(self) -> Encoding {
-        self.pick([Encoding::Brotli, Encoding::Zstd, Encoding::Gzip])
+        self.pick([Encoding::Brotli, Encoding::Gzip])
     }
 
     /// Returns the encoding for a body that is compressed while the caller waits: the fastest wins
     /// among equals.
     pub fn fastest(self) -> Encoding {
-        self.pick([Encoding::Zstd, Encoding::Gzip, Encoding::Brotli])
+        self.pick([Encoding::Gzip, Encoding::Brotli])
     }
 
+    /// The interface has gzip and Brotli; Zstandard is for a caller who accepts neither, however
+    /// much it is preferred.
+    ///
     /// A body is sent as it is if the caller accepts no other encoding or prefers identity, and
     /// also if it accepts none that we have: any choice is then equally wrong, and this one can be
     /// read.
-    fn pick(self, by_merit: [Encoding; 3]) -> Encoding {
-        let weight = |encoding: Encoding| self.named[encoding as usize].or(self.others);
-        // An encoding that is not named is least preferred.
-        let mut best = (Encoding::Identity, self.named[0].unwrap_or(0.0));
-        for encoding in by_merit.into_iter().rev() {
-            if let Some(weight) =
-                weight(encoding).filter(|&weight| weight > 0.0 && weight >= best.1)
-            {
-                best = (encoding, weight);
-            }
-        }
-        best.0
+    fn pick(self, by_merit: [Encoding; 2]) -> Encoding {
+        let weight = |encoding: Encoding| {
+            let weight = self.named[encoding as usize].or(self.others);
+            weight.filter(|&weight| weight > 0.0).map(|weight| (encoding, weight))
+        };
+        let [better, other] = by_merit.map(weight);
+        let best = match (better, other) {
+            (Some(better), Some(other)) if other.1 > better.1 => Some(other),
+            (better, other) => better.or(other),
+        };
+        // An identity that is not named is least preferred.
+        let identity = self.named[Encoding::Identity as usize].unwrap_or(0.0);
+        let best = best.or_else(|| weight(Encoding::Zstd));
+        best.filter(|best| best.1 >= identity).map_or(Encoding::Identity, |best| best.0)
     }
 }
 
@@ -256,13 +261,26 @@ mod tests {
         assert_eq!(smallest(&["gzip"]), "gzip");
         assert_eq!(smallest(&["X-GZip"]), "gzip");
         assert_eq!(smallest(&["gzip, deflate, br, zstd"]), "br");
-        assert_eq!(smallest(&["gzip", "zstd"]), "zstd");
         assert_eq!(smallest(&["*"]), "br");
         let mut headers = HeaderMap::new();
         headers.append(header::ACCEPT_ENCODING, "gzip, br".parse().unwrap());
         assert_eq!(Accepted::of(&headers).fastest(), Encoding::Gzip);
-        headers.append(header::ACCEPT_ENCODING, "zstd".parse().unwrap());
-        assert_eq!(Accepted::of(&headers).fastest(), Encoding::Zstd);
+    }
+
+    /// What browsers send, and what they would send if they liked it best.
+    #[test]
+    fn zstandard_is_for_those_who_accept_neither_gzip_nor_brotli() {
+        let mut headers = HeaderMap::new();
+        headers.append(header::ACCEPT_ENCODING, "gzip, deflate, br, zstd".parse().unwrap());
+        assert_eq!(Accepted::of(&headers).fastest(), Encoding::Gzip);
+        assert_eq!(Accepted::of(&headers).smallest(), Encoding::Brotli);
+        assert_eq!(smallest(&["gzip", "zstd"]), "gzip");
+        assert_eq!(smallest(&["zstd, gzip;q=0.1"]), "gzip");
+        assert_eq!(smallest(&["zstd, *;q=0.1"]), "br");
+        assert_eq!(smallest(&["zstd"]), "zstd");
+        assert_eq!(smallest(&["zstd, deflate"]), "zstd");
+        assert_eq!(smallest(&["zstd;q=0.5, identity"]), "identity");
+        assert_eq!(smallest(&["zstd, *;q=0"]), "zstd");
     }
 
     #[test]
@@ -270,7 +288,8 @@ mod tests {
         assert_eq!(smallest(&["br;q=0.5, gzip;q=0.8"]), "gzip");
         assert_eq!(smallest(&["br ; q=0.001 , zstd;q=0"]), "br");
         assert_eq!(smallest(&["gzip;q=0.5, *;q=0"]), "gzip");
-        assert_eq!(smallest(&["br;q=0, *"]), "zstd");
+        assert_eq!(smallest(&["br;q=0, *"]), "gzip");
+        assert_eq!(smallest(&["br;q=0, gzip;q=0, *"]), "zstd");
         assert_eq!(smallest(&["gzip;q=0.5, identity"]), "identity");
         assert_eq!(smallest(&["gzip;q=0.5, identity;q=0.4"]), "gzip");
         assert_eq!(smallest(&["identity;q=0, gzip;q=0.1"]), "gzip");

@@ -1,7 +1,6 @@
 //! Extracts query parameters and JSON bodies; refusals are bare JSON strings.
 
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -13,6 +12,8 @@ use mesonet::{BBox, LonLat};
 use serde::de::DeserializeOwned;
 
 use super::encoding::{preferences, weight};
+use super::endpoint::{Requested, SIDES, check_parameter};
+use super::member;
 use crate::door::{Pace, ReceiveError, receive};
 use crate::error::ApiError;
 use crate::work::Workers;
@@ -20,10 +21,13 @@ use crate::work::Workers;
 /// Longest query string that is read, in bytes: 2,000 zone codes with escaped commas are 18,000.
 const MAX_QUERY: usize = 32_768;
 
-/// The parameters of the query string. An endpoint ignores those it does not know.
+/// The parameters of the query string. Of those that an endpoint does not know, it ignores all but
+/// those whose name is almost that of one it has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
     pairs: Vec<(String, String)>,
+    /// The names of the parameters that the endpoint has, if it is known.
+    declared: Option<&'static [&'static str]>,
 }
 
 impl Query {
@@ -35,11 +39,33 @@ impl Query {
             )));
         }
         let pairs = form_urlencoded::parse(text.as_bytes());
-        Ok(Self { pairs: pairs.map(|(name, value)| (name.into(), value.into())).collect() })
+        let pairs = pairs.map(|(name, value)| (name.into(), value.into())).collect();
+        Ok(Self { pairs, declared: None })
+    }
+
+    /// Reads the parameters of a request without a look at unknown ones.
+    ///
+    /// # Errors
+    /// The query string is too long.
+    pub fn of(parts: &Parts) -> Result<Self, ApiError> {
+        let declared = parts.extensions.get().map(|Requested(endpoint)| endpoint.query);
+        let query = Self::parse(parts.uri.query().unwrap_or_default())?;
+        Ok(Self { declared, ..query })
+    }
+
+    /// Checks the names of unknown parameters.
+    ///
+    /// # Errors
+    /// 400 with the right name if one is almost that of a parameter that the endpoint has.
+    pub fn check_names(&self) -> Result<(), ApiError> {
+        let declared = self.declared.unwrap_or_default();
+        self.pairs.iter().try_for_each(|(name, _)| check_parameter(name, declared))
     }
 
     /// Returns every value of a parameter that may be repeated.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        let is_declared = self.declared.is_none_or(|declared| declared.contains(&name));
+        debug_assert!(is_declared, "{name} is missing in the declaration of the endpoint");
         self.pairs.iter().filter(move |pair| pair.0 == name).map(|pair| &*pair.1)
     }
 
@@ -75,7 +101,7 @@ impl Query {
     /// is read as the `+` of an offset.
     ///
     /// # Errors
-    /// It is repeated or not an ISO 8601 instant.
+    /// It is repeated or not an RFC 3339 instant.
     pub fn instant(&self, name: &str) -> Result<Option<i64>, ApiError> {
         self.read(name, |text| parse_instant(&text.replace(' ', "+")))
     }
@@ -83,7 +109,7 @@ impl Query {
     /// Returns a required instant, milliseconds since 1970.
     ///
     /// # Errors
-    /// It is missing, repeated or not an ISO 8601 instant.
+    /// It is missing, repeated or not an RFC 3339 instant.
     pub fn needed_instant(&self, name: &str) -> Result<i64, ApiError> {
         self.instant(name)?.ok_or_else(|| missing(name))
     }
@@ -149,7 +175,6 @@ impl Query {
     /// # Errors
     /// A side is missing, repeated, not a number, or off the globe.
     pub fn bbox(&self) -> Result<Option<BBox>, ApiError> {
-        const SIDES: [&str; 4] = ["minLat", "minLon", "maxLat", "maxLon"];
         let mut sides = [None; 4];
         for (side, name) in sides.iter_mut().zip(SIDES) {
             *side = self.number(name)?;
@@ -180,7 +205,9 @@ pub fn missing(name: &str) -> ApiError {
 impl<S: Sync> FromRequestParts<S> for Query {
     type Rejection = ApiError;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        Self::parse(parts.uri.query().unwrap_or_default())
+        let query = Self::of(parts)?;
+        query.check_names()?;
+        Ok(query)
     }
 }
 
@@ -224,6 +251,7 @@ where
             ));
         }
         let BodyRules { limit, pace, workers } = BodyRules::from_ref(state);
+        let endpoint = request.extensions().get().map(|Requested(endpoint)| *endpoint);
         let announced = request.headers().get(header::CONTENT_LENGTH);
         let announced = announced.and_then(|length| length.to_str().ok()?.parse().ok());
         let party = request.extensions().get().copied().unwrap_or_default();
@@ -236,16 +264,15 @@ where
                 }
                 error => ApiError::BadRequest(error.to_string()),
             })?;
-        let refuse = |text: &dyn Display| {
-            ApiError::BadRequest(format!(
-                "the body must be a JSON object of the expected form: {text}"
-            ))
-        };
-        // serde would also take an array for an object, field by field.
+        let form = "the body must be a JSON object of the expected form";
+        // The reader would also take an array for an object, member by member.
         if !body.trim_ascii_start().starts_with(b"{") {
-            return Err(refuse(&"it does not start with {"));
+            return Err(ApiError::BadRequest(format!("{form}: it does not start with {{")));
         }
-        serde_json::from_slice(&body).map(Self).map_err(|error| refuse(&error))
+        if let Some(endpoint) = endpoint {
+            member::check(&body, endpoint)?;
+        }
+        serde_json::from_slice(&body).map(Self).map_err(|_| ApiError::BadRequest(form.to_owned()))
     }
 }
 

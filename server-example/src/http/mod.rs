@@ -2,7 +2,9 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | Query parameters and JSON bodies | `extract.rs` |
+//! | The addresses and the names of their parameters | `endpoint.rs` |
+//! | Query parameters and JSON bodies | `extract.rs`, `member.rs` |
+//! | Paths with letters that are encoded | `path.rs` |
 //! | Content encodings, compressors | `encoding.rs` |
 //! | Entity tags | `etag.rs` |
 //! | Bodies encoded ahead, small answers | `snapshot.rs` |
@@ -11,7 +13,10 @@
 
 pub mod damage;
 pub mod encoding;
+pub mod endpoint;
 pub mod etag;
 pub mod extract;
+pub mod member;
+pub mod path;
 pub mod snapshot;
 pub mod stream;

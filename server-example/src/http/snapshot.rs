@@ -13,9 +13,14 @@ use super::etag::{digest, etag, has_already};
 use crate::error::ApiError;
 
 /// A JSON body in every encoding, each with its strong ETag.
+///
+/// A body that changes often is compressed fast at first, and thoroughly once it has stayed the same
+/// for a while. The bytes of the two differ, and so do their tags; a caller who has either has the
+/// content.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     cache_control: &'static str,
+    effort: Effort,
     /// In the order of [`Encoding::ALL`].
     representations: [Representation; 4],
 }
@@ -24,6 +29,8 @@ pub struct Snapshot {
 struct Representation {
     body: Bytes,
     etag: HeaderValue,
+    /// The tag of the same content that was compressed with the other effort.
+    other_etag: HeaderValue,
 }
 
 /// Why the body of a snapshot could not be made.
@@ -45,19 +52,41 @@ impl Snapshot {
     ///
     /// # Errors
     /// A compressor failed.
-    pub fn new(body: Vec<u8>, cache_control: &'static str) -> io::Result<Self> {
-        let body = Bytes::from(body);
-        let content = digest(&[&body]);
+    pub fn new(body: Vec<u8>, cache_control: &'static str, effort: Effort) -> io::Result<Self> {
+        Self::compress(&Bytes::from(body), cache_control, effort)
+    }
+
+    /// The same body compressed thoroughly; `None` if it is.
+    ///
+    /// # Errors
+    /// A compressor failed.
+    pub fn thorough(&self) -> io::Result<Option<Self>> {
+        if self.effort == Effort::Thorough {
+            return Ok(None);
+        }
+        Self::compress(self.identity(), self.cache_control, Effort::Thorough).map(Some)
+    }
+
+    fn compress(body: &Bytes, cache_control: &'static str, effort: Effort) -> io::Result<Self> {
+        let content = digest(&[body]);
         let representation = |encoding: Encoding| {
             let body = match encoding {
                 Encoding::Identity => body.clone(),
-                _ => Compressor::encode(encoding, Effort::Thorough, &body)?.into(),
+                _ => Compressor::encode(encoding, effort, body)?.into(),
             };
-            let etag = etag(&content, encoding).map_err(io::Error::other)?;
-            Ok::<_, io::Error>(Representation { body, etag })
+            let thorough = etag(&content, encoding).map_err(io::Error::other)?;
+            let fast = match encoding {
+                Encoding::Identity => thorough.clone(),
+                _ => etag(&format!("{content}-fast"), encoding).map_err(io::Error::other)?,
+            };
+            let (etag, other_etag) = match effort {
+                Effort::Thorough => (thorough, fast),
+                Effort::Fastest => (fast, thorough),
+            };
+            Ok::<_, io::Error>(Representation { body, etag, other_etag })
         };
         let [identity, gzip, brotli, zstd] = Encoding::ALL.map(representation);
-        Ok(Self { cache_control, representations: [identity?, gzip?, brotli?, zstd?] })
+        Ok(Self { cache_control, effort, representations: [identity?, gzip?, brotli?, zstd?] })
     }
 
     /// The body without encoding.
@@ -68,8 +97,8 @@ impl Snapshot {
     /// Answers a request: 304 if the caller has the body already.
     pub fn answer(&self, headers: &HeaderMap) -> Response {
         let encoding = Accepted::of(headers).smallest();
-        let Representation { body, etag } = &self.representations[encoding as usize];
-        let mut response = if has_already(headers, etag) {
+        let Representation { body, etag, other_etag } = &self.representations[encoding as usize];
+        let mut response = if has_already(headers, etag) || has_already(headers, other_etag) {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
             json(encoding, body.clone())
@@ -105,6 +134,25 @@ pub fn json_bytes(encoding: Encoding, body: &[u8]) -> Result<Response, ApiError>
     Ok(json(encoding, body))
 }
 
+/// A 200 with a JSON body that is encoded now, with its tag, or a 304 to a caller who has it.
+///
+/// # Errors
+/// The compressor failed.
+pub fn json_tagged(headers: &HeaderMap, body: &[u8]) -> Result<Response, ApiError> {
+    let encoding = Accepted::of(headers).fastest();
+    let etag = etag(&digest(&[body]), encoding).map_err(ApiError::internal)?;
+    let mut response = if has_already(headers, &etag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        json_bytes(encoding, body)?
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::ETAG, etag);
+    headers.insert(header::VARY, VARY);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    Ok(response)
+}
+
 /// A 200 with a small JSON body, encoded as the caller prefers.
 ///
 /// # Errors
@@ -128,7 +176,7 @@ mod tests {
 
     #[test]
     fn if_none_match_takes_lists_weak_tags_and_a_star() {
-        let snapshot = Snapshot::new(b"{}".to_vec(), "no-cache").unwrap();
+        let snapshot = Snapshot::new(b"{}".to_vec(), "no-cache", Effort::Thorough).unwrap();
         let full = snapshot.answer(&request(&[]));
         assert_eq!(full.status(), StatusCode::OK);
         let tag = full.headers()[header::ETAG].to_str().unwrap();
@@ -147,9 +195,36 @@ mod tests {
     }
 
     #[test]
+    fn what_was_compressed_fast_is_compressed_thoroughly_once_and_has_the_content_of_both_tags() {
+        let text = "[1,2,3]".repeat(1_000).into_bytes();
+        let fast = Snapshot::new(text.clone(), "no-cache", Effort::Fastest).unwrap();
+        let thorough = fast.thorough().unwrap().unwrap();
+        assert!(thorough.thorough().unwrap().is_none());
+        assert_eq!(thorough.identity(), &text);
+        let request = |encoding: &str, tag: Option<&str>| {
+            let mut headers = request(tag.as_slice());
+            headers.append(header::ACCEPT_ENCODING, encoding.parse().unwrap());
+            headers
+        };
+        for encoding in ["gzip", "br", "zstd", "identity"] {
+            let tags = [&fast, &thorough].map(|snapshot| {
+                let answer = snapshot.answer(&request(encoding, None));
+                answer.headers()[header::ETAG].to_str().unwrap().to_owned()
+            });
+            assert_eq!(tags[0] == tags[1], encoding == "identity");
+            for (snapshot, tag) in
+                [&fast, &thorough].into_iter().flat_map(|s| tags.iter().map(move |t| (s, t)))
+            {
+                let answer = snapshot.answer(&request(encoding, Some(tag)));
+                assert_eq!(answer.status(), StatusCode::NOT_MODIFIED);
+            }
+        }
+    }
+
+    #[test]
     fn tags_follow_the_content_and_the_encoding() {
         let tags = |body: &[u8]| {
-            let snapshot = Snapshot::new(body.to_vec(), "no-cache").unwrap();
+            let snapshot = Snapshot::new(body.to_vec(), "no-cache", Effort::Thorough).unwrap();
             snapshot.representations.map(|representation| representation.etag)
         };
         assert_eq!(tags(b"{}"), tags(b"{}"));

@@ -41,7 +41,7 @@ pub struct IngestFlags {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["feed", "product", "received"])]
     pub model: Option<String>,
 
-    /// When the files were received (some feeds give only the day of the month), an ISO 8601
+    /// When the files were received (some feeds give only the day of the month), an RFC 3339
     /// instant [default: the date in the file's name, else when it was written]
     #[arg(long, value_name = "TIME", value_parser = parse_instant)]
     pub received: Option<i64>,
@@ -125,8 +125,7 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
     };
     let mut out = io::stdout().lock();
     if *json {
-        serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
-        writeln!(out)?;
+        writeln!(out, "{}", summary.json().map_err(io::Error::from)?)?;
     } else {
         write!(out, "{summary}")?;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::budget::{Bounds, Budget};
@@ -56,12 +56,19 @@ fn unpacked_name(path: &Path) -> PathBuf {
 
 fn hold_the_same(one: &Path, other: &Path, bounds: Bounds) -> Result<bool, SourceError> {
     let (mut one, mut other) = (open(one, bounds)?, open(other, bounds)?);
+    Ok(are_the_same(&mut one, &mut other)?)
+}
+
+/// Whether two readers give the same bytes.
+///
+/// # Errors
+/// One of them fails.
+pub(crate) fn are_the_same(one: &mut impl Read, other: &mut impl Read) -> io::Result<bool> {
     let mut blocks = [Vec::new(), Vec::new()];
     loop {
-        for (file, block) in [&mut one, &mut other].into_iter().zip(&mut blocks) {
-            block.clear();
-            file.take(BLOCK_BYTES as u64).read_to_end(block)?;
-        }
+        blocks.iter_mut().for_each(Vec::clear);
+        one.take(BLOCK_BYTES as u64).read_to_end(&mut blocks[0])?;
+        other.take(BLOCK_BYTES as u64).read_to_end(&mut blocks[1])?;
         if blocks[0] != blocks[1] {
             return Ok(false);
         }

@@ -1,8 +1,10 @@
+use std::io::Cursor;
 use std::path::PathBuf;
 
 use mesonet::feed::METAR_NETWORK;
 use mesonet::store::{AlertStore, EmbeddedOptions};
 use mesonet::{Batch, EmbeddedStore, MemoryStore, Reader};
+use proptest::prelude::*;
 
 use super::*;
 
@@ -198,6 +200,130 @@ fn reports_without_a_place_and_of_the_future_are_left_out_and_counted_by_station
     let summary = read(&MemoryStore::default(), Options::at(earlier), &[path]);
     assert_eq!(summary.in_the_future.total(), 2);
     assert_eq!(summary.kinds[&feed::Kind::MetarBulletin].receipt, Receipt::default());
+}
+
+/// A reading: station, series, time, value and verdict.
+type Held = (StationId, i32, i64, u64, (u8, u8));
+
+/// What a store holds.
+fn held(store: &dyn Store) -> Vec<Held> {
+    let directory = store.directory().unwrap();
+    let stations: Vec<StationId> =
+        directory.stations.iter().map(|record| record.station.id).collect();
+    let mut held = Vec::new();
+    let selection = mesonet::store::Selection {
+        stations: &stations,
+        variables: mesonet::Variable::ALL,
+        window: mesonet::ClosedWindow::new(0, i64::MAX).unwrap(),
+    };
+    let mut visit = |at: usize, slices: &[mesonet::store::SeriesSlice<'_>]| {
+        for slice in slices {
+            for (i, ts_ms) in slice.ts_ms.iter().enumerate() {
+                let (value, quality) = (slice.value[i].to_bits(), slice.quality[i].quality());
+                held.push((stations[at], slice.series.id.0, *ts_ms, value, quality.codes()));
+            }
+        }
+    };
+    store.scan(&selection, &mut visit).unwrap();
+    held
+}
+
+/// Files of stations that no table has: bulletins without places, and tables with them, with an
+/// altitude that is missing, unknown at first, or changes.
+const OF_ONE_NETWORK: [(&str, &str); 6] = [
+    (
+        "sa_20240803.txt",
+        "SACN43 CWAO 031800\n\
+      METAR XXAA 031800Z 24012G20KT 15SM FEW060 29/17 A2991=\n\
+      METAR XXBB 031800Z 24012G20KT 15SM FEW060 28/16 A2992=\n\
+      METAR CYYZ 031800Z 24012G20KT 15SM FEW060 27/15 A2993=\n",
+    ),
+    (
+        "a_20240803.csv",
+        "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
+      XXAA 031900Z 24012KT 15SM FEW060 28/17 A2991,XXAA,2024-08-03T19:00:00Z,45,-75,100\n",
+    ),
+    (
+        "b_20240803.csv",
+        "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
+      XXAA 032000Z 24012KT 15SM FEW060 28/17 A2992,XXAA,2024-08-03T20:00:00Z,45,-75,120\n\
+      XXBB 032000Z 24012KT 15SM FEW060 28/17 A2992,XXBB,2024-08-03T20:00:00Z,46,-76,\n",
+    ),
+    (
+        "c_20240803.csv",
+        "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
+      XXBB 031700Z 24012KT 15SM FEW060 28/17 A2993,XXBB,2024-08-03T17:00:00Z,46,-76,300\n",
+    ),
+    (
+        "sb_20240803.txt",
+        "SACN43 CWAO 032200\n\
+      METAR XXAA 032200Z 24012G20KT 15SM FEW060 26/17 A2990=\n\
+      METAR XXBB 032200Z 24012G20KT 15SM FEW060 25/16 A2989=\n\
+      METAR XXCC 032200Z 24012G20KT 15SM FEW060 25/16 A2989=\n",
+    ),
+    (
+        "d_20240803.csv",
+        "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
+      XXAA 032000Z 24012KT 15SM FEW060 28/17 A2992,XXAA,2024-08-03T20:00:00Z,45,-75,120\n",
+    ),
+];
+
+fn read_in_order(store: &dyn Store, order: &[usize]) -> Summary {
+    let tables = crate::sample::station_tables().unwrap();
+    let (alerts, intake) = (AlertStore::default(), Intake::default());
+    let target = Target { intake: &intake, store, alerts: &alerts, tables, products: None };
+    let read = |ingest: &mut Ingest<'_>| {
+        for (name, text) in order.iter().map(|&at| OF_ONE_NETWORK[at]) {
+            let label = Label { shown: name.into(), name: name.into(), modified_ms: None };
+            ingest.input(&label, Input::File(&mut Cursor::new(text)));
+        }
+    };
+    ingest(target, Options::at(NOW_MS), &AtomicU64::new(0), read).unwrap().1
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// A second run over a folder once added the readings of stations whose place came only in a
+    /// later file.
+    #[test]
+    fn any_order_of_files_once_or_twice_gives_the_same_readings(
+        order in Just([0, 1, 2, 3, 4, 5]).prop_shuffle(),
+        other in Just([0, 1, 2, 3, 4, 5]).prop_shuffle(),
+    ) {
+        let (expected, store) = (MemoryStore::default(), MemoryStore::default());
+        // All places first, those of the final altitude last.
+        read_in_order(&expected, &[3, 1, 2, 5]);
+        read_in_order(&expected, &[0, 4]);
+        let summary = read_in_order(&store, &order);
+        prop_assert!(summary.is_whole());
+        let left_out: Vec<_> = summary.place_unknown.iter().collect();
+        prop_assert_eq!(left_out, [("METAR XXCC", 1)]);
+        let of_reports: u64 = summary.total(|kind| kind.reports);
+        prop_assert_eq!(of_reports, 11);
+        prop_assert_eq!(held(&store), held(&expected));
+        for order in [order, other] {
+            let again = read_in_order(&store, &order);
+            let changed = again.total(|kind| {
+                (kind.receipt.added + kind.receipt.replaced + kind.receipt.revised) as u64
+            });
+            prop_assert_eq!((changed, again.late_stations), (0, 0));
+            prop_assert_eq!(held(&store), held(&expected));
+        }
+    }
+}
+
+#[test]
+fn stations_whose_place_comes_late_are_read_a_second_time_and_counted() {
+    let store = MemoryStore::default();
+    let summary = read_in_order(&store, &[0, 4, 1, 2]);
+    assert_eq!(summary.late_stations, 2);
+    let bulletins = &summary.kinds[&feed::Kind::MetarBulletin];
+    assert_eq!((bulletins.files, bulletins.reports), (2, 6));
+    let said = "stations read a second time because their place or altitude came late: 2\n";
+    assert!(summary.to_string().contains(said), "{summary}");
+    // A table with places first needs no second time.
+    assert_eq!(read_in_order(&MemoryStore::default(), &[2, 0, 4]).late_stations, 0);
 }
 
 /// A store that takes nothing.

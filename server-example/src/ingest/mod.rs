@@ -34,7 +34,8 @@ mod watch;
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::io::{BufRead, Read};
+use std::fs::File;
+use std::io::{self, BufRead, Read, Seek, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -49,6 +50,7 @@ use mesonet::{Intake, Station, StationId, Store, feed};
 pub use budget::{Bound, Bounds, Budget, OverBudget, Work};
 pub use command::{CommandError, IngestFlags, ingest_command};
 use copies::Copies;
+pub(crate) use copies::are_the_same;
 pub(crate) use lanes::Lanes;
 pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 pub use model_sample::take_in_model_sample;
@@ -120,6 +122,9 @@ pub enum IngestError {
 /// Reads files into a store: `read` names them, one after the other, while another thread derives,
 /// checks and stores what was read. On return, everything that the store took is durable.
 ///
+/// If the place of a station comes after reports of it, `read` is called a second time and must name
+/// the same files, so that their order does not matter. What it returns then is dropped.
+///
 /// A file that cannot be read to the end is named in the summary and does not keep others from
 /// being read. Once the store fails, nothing more is read.
 ///
@@ -129,8 +134,9 @@ pub fn ingest<T>(
     target: Target<'_>,
     options: Options,
     progress: &AtomicU64,
-    read: impl FnOnce(&mut Ingest<'_>) -> T,
+    mut read: impl FnMut(&mut Ingest<'_>) -> T,
 ) -> Result<(T, Summary), StoreError> {
+    let unseen = AtomicU64::new(0);
     let started = Instant::now();
     let directory = target.store.directory()?;
     let stopped = AtomicBool::new(false);
@@ -147,10 +153,19 @@ pub fn ingest<T>(
             products: target.products,
             summary: Summary::default(),
             copies: Copies::default(),
+            standard_input: None,
+            again: false,
             stopped,
         };
         let outcome = read(&mut ingest);
-        let Ingest { mut batches, send, mut summary, .. } = ingest;
+        let late = if ingest.is_stopped() { 0 } else { ingest.batches.begin_again() };
+        let mut summary = std::mem::take(&mut ingest.summary);
+        if late > 0 {
+            (ingest.again, ingest.progress, ingest.copies) = (true, &unseen, Copies::default());
+            read(&mut ingest);
+            summary.late_stations = late as u64;
+        }
+        let Ingest { mut batches, send, .. } = ingest;
         for parcel in batches.drain() {
             // An error means that the store panicked: joining its thread reports that.
             let _ = send.send(parcel);
@@ -211,6 +226,10 @@ pub struct Ingest<'a> {
     send: SyncSender<(feed::Kind, Parcel)>,
     summary: Summary,
     copies: Copies,
+    /// What came from standard input, which can be read only once.
+    standard_input: Option<File>,
+    /// Whether the files are read a second time, for the reports of late stations alone.
+    again: bool,
     stopped: &'a AtomicBool,
 }
 
@@ -218,7 +237,29 @@ impl Ingest<'_> {
     /// Reads a path: a file, a folder with everything in it, an archive, or `-` for standard input.
     /// Returns the first fault, if any.
     pub fn path(&mut self, path: &Path) -> Option<FileFault> {
+        if path == Path::new("-") {
+            return self.standard_input();
+        }
         self.faults_of(|source| source.path(path))
+    }
+
+    /// Reads standard input, and keeps a copy of it in a temporary file.
+    fn standard_input(&mut self) -> Option<FileFault> {
+        let label = Label { shown: "-".into(), name: "-".into(), modified_ms: None };
+        if self.again {
+            let mut kept = self.standard_input.take()?;
+            if let Err(error) = kept.rewind() {
+                return Some(FileFault::new(label.shown, &error.to_string()));
+            }
+            return self.input(&label, Input::Stream(&mut kept));
+        }
+        let mut kept = match tempfile::tempfile() {
+            Ok(file) => Kept { inner: io::stdin().lock(), copy: file },
+            Err(error) => return Some(FileFault::new(label.shown, &error.to_string())),
+        };
+        let fault = self.input(&label, Input::Stream(&mut kept));
+        self.standard_input = Some(kept.copy);
+        fault
     }
 
     /// Reads bytes. Returns the first fault, if any.
@@ -249,6 +290,9 @@ impl Ingest<'_> {
         if let Some(inlet) = self.products
             && (inlet.only.is_some() || products::is_grib2(start))
         {
+            if self.again {
+                return Ok(());
+            }
             let (bytes, cut) = read_grib(input);
             let of_products = &mut self.summary.products;
             let taken = products::take_in(inlet, shown, &bytes, budget, of_products);
@@ -283,6 +327,20 @@ impl Ingest<'_> {
         of_kind.files += 1;
         of_kind.add_file(shown, &of_file);
         Ok(())
+    }
+}
+
+/// Copies what is read.
+struct Kept<R> {
+    inner: R,
+    copy: File,
+}
+
+impl<R: Read> Read for Kept<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.copy.write_all(&buffer[..read])?;
+        Ok(read)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::{Request, State as Shared};
+use axum::extract::{FromRequestParts, Request, State as Shared};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -12,25 +12,56 @@ use mesonet::feed;
 use mesonet::store::StoreError;
 
 use super::shown::shown_name;
-use super::{Bounds, Input, KeyHash, Label, ModelFiles, NoModel, Options, model_named};
+use super::{Bounds, Input, KeyHash, Label, ModelFiles, NoModel, Options, Summary, model_named};
 use crate::clock::system_ms;
 use crate::error::ApiError;
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
 use crate::state::State;
 
 const MAX_NAME_BYTES: usize = 255;
 
-pub fn router(prefix: &str) -> Router<Arc<State>> {
-    Router::new().route(&format!("{prefix}/ingest"), post(push))
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "POST",
+    path: "/ingest",
+    query: &["feed", "name", "model", "received"],
+    body: &[],
+    handler: || post(push),
+}];
+
+/// Permission to push. When a handler extracts it first, other callers are refused before the rest
+/// of their request is read.
+struct Permitted;
+
+impl FromRequestParts<Arc<State>> for Permitted {
+    type Rejection = ApiError;
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<State>) -> Result<Self, ApiError> {
+        authorize(state, &parts.headers).map(|()| Self)
+    }
 }
 
-/// Answers once everything that could be read is durable.
+/// Answers a push, and says in the log what became of it.
 async fn push(
+    _: Permitted,
     Shared(state): Shared<Arc<State>>,
     query: Query,
     request: Request,
 ) -> Result<Response, ApiError> {
-    authorize(&state, request.headers())?;
+    let name = shown_name(query.one("name")?.unwrap_or("-"));
+    let pushed = take(&state, &query, request).await;
+    match &pushed {
+        Ok(summary) => tracing::info!("push of {name}: {}", summary.line()),
+        Err(ApiError::BadRequest(text) | ApiError::Refused(_, text)) => {
+            tracing::info!("push of {name} refused: {text}");
+        }
+        Err(_) => tracing::info!("push of {name} failed"),
+    }
+    let body = pushed?.json().map_err(ApiError::internal)?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+/// Takes a file in; on return, everything that could be read of it is durable.
+async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Summary, ApiError> {
     let feed: Option<feed::Kind> = query
         .one("feed")?
         .map(|text| text.parse().map_err(|error| ApiError::BadRequest(format!("feed: {error}"))))
@@ -69,6 +100,7 @@ async fn push(
         None => state.services.lanes.pushed(received.is_small()).await?,
     };
 
+    let services = Arc::clone(&state.services);
     let task = tokio::task::spawn_blocking(move || {
         // Kept to the end, whether or not someone waits for the answer.
         let _turn = turn;
@@ -77,11 +109,10 @@ async fn push(
                 files.input(&label, Input::File(&mut received));
             };
             let (faults, summary) =
-                state.services.ingest_model(&model, options, read).map_err(no_model)?;
+                services.ingest_model(&model, options, read).map_err(no_model)?;
             return Ok((faults.into_iter().next(), summary));
         }
-        state
-            .services
+        services
             .ingest(options, |ingest| ingest.input(&label, Input::File(&mut received)))
             .map_err(ApiError::internal)
     });
@@ -102,13 +133,10 @@ async fn push(
             Err(ApiError::Refused(StatusCode::INSUFFICIENT_STORAGE, text))
         }
         (Some(error), _) => Err(ApiError::internal(error)),
-        (None, Some(fault)) if summary.files() == 0 => {
+        (None, Some(fault)) if !summary.has_result() => {
             Err(ApiError::BadRequest(format!("{}: {}", fault.file, fault.error)))
         }
-        (None, _) => {
-            let body = serde_json::to_string(&summary).map_err(ApiError::internal)?;
-            Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
-        }
+        (None, _) => Ok(summary),
     }
 }
 

@@ -42,6 +42,10 @@ pub struct Summary {
     /// Reports of stations whose place is unknown, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub place_unknown: Tally,
+    /// Stations whose place or altitude came only after reports of them, so that their reports were
+    /// read a second time.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub late_stations: u64,
     /// Reports from the future, by network and station: they are left out.
     #[serde(serialize_with = "tally")]
     pub in_the_future: Tally,
@@ -134,11 +138,71 @@ impl KindSummary {
 }
 
 impl Summary {
+    /// Whether anything was read, so that the result says more than why it was not.
+    pub fn has_result(&self) -> bool {
+        self.files() > 0
+            || self.total(|kind| kind.reports) > 0
+            || self.products.written.count > 0
+            || self.models.as_ref().is_some_and(|models| models.used > 0)
+    }
+
     /// Whether every file was read to the end and everything read is in the store.
     pub fn is_whole(&self) -> bool {
         self.faults.count == 0
             && self.store_error.is_none()
             && self.models.as_ref().is_none_or(model::DeliveryReport::is_whole)
+    }
+
+    /// The result on one line, for the log.
+    pub fn line(&self) -> String {
+        let mut parts = Vec::new();
+        for (kind, of_kind) in &self.kinds {
+            let Receipt { added, replaced, unchanged, .. } = of_kind.receipt;
+            let KindSummary { reports, readings, .. } = of_kind;
+            parts.push(format!(
+                "{kind}: reports {reports}, readings {readings}, added {added}, replaced \
+                 {replaced}, unchanged {unchanged}"
+            ));
+        }
+        if let Some(models) = &self.models {
+            let model::DeliveryReport { model, used, fields, there_already, .. } = models;
+            parts.push(format!("{model}: fields {fields}, used {used}, unchanged {there_already}"));
+        }
+        let refused = self.total(|kind| kind.refused.count) + self.products.refused.count;
+        let refused = refused + self.models.as_ref().map_or(0, |models| models.refused);
+        for (count, what) in [
+            (self.products.written.count, "raster products written"),
+            (self.products.unchanged, "raster products unchanged"),
+            (refused, "refused"),
+            (self.place_unknown.total(), "reports without a known place"),
+            (self.in_the_future.total(), "reports from the future"),
+            (self.faults.count, "files not read to their end"),
+        ] {
+            if count > 0 {
+                parts.push(format!("{what}: {count}"));
+            }
+        }
+        if let Some(FileFault { file, error }) = self.faults.first.first() {
+            parts.push(format!("{file}: {error}"));
+        }
+        if let Some(error) = &self.store_error {
+            parts.push(format!("the store took nothing more: {error}"));
+        }
+        if parts.is_empty() { "nothing read".to_owned() } else { parts.join("; ") }
+    }
+
+    /// The result as JSON, with whether it is whole.
+    ///
+    /// # Errors
+    /// It cannot be serialized.
+    pub fn json(&self) -> serde_json::Result<String> {
+        #[derive(Serialize)]
+        struct Told<'a> {
+            whole: bool,
+            #[serde(flatten)]
+            summary: &'a Summary,
+        }
+        serde_json::to_string(&Told { whole: self.is_whole(), summary: self })
     }
 
     /// Files of which something was read.
@@ -215,6 +279,13 @@ impl fmt::Display for Summary {
         if self.copies > 0 {
             writeln!(f, "files with the same content as another: {}", grouped(self.copies))?;
         }
+        if self.late_stations > 0 {
+            let late = grouped(self.late_stations);
+            writeln!(
+                f,
+                "stations read a second time because their place or altitude came late: {late}"
+            )?;
+        }
         names(f, "reports of stations whose place is unknown", &self.place_unknown)?;
         names(f, "reports from the future", &self.in_the_future)?;
         faults(f, "files that could not be read, or not to their end", &self.faults)?;
@@ -259,7 +330,7 @@ impl Summary {
 
     /// The result for the fields of GRIB2 files.
     fn products(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ProductSummary { written, other_fields, refused, .. } = &self.products;
+        let ProductSummary { written, unchanged, other_fields, refused, .. } = &self.products;
         if written.count > 0 {
             writeln!(f, "raster products written: {}", grouped(written.count))?;
         }
@@ -268,6 +339,9 @@ impl Summary {
         }
         if written.count > MAX_SHOWN as u64 {
             writeln!(f, "  …")?;
+        }
+        if *unchanged > 0 {
+            writeln!(f, "raster products unchanged: {}", grouped(*unchanged))?;
         }
         if *other_fields > 0 {
             writeln!(f, "fields that belong to no product: {}", grouped(*other_fields))?;
@@ -298,7 +372,7 @@ fn models(f: &mut fmt::Formatter<'_>, report: &model::DeliveryReport) -> fmt::Re
     for (count, what) in [
         (other_fields, "of no product"),
         (replaced, "replaced by later ones"),
-        (there_already, "already present"),
+        (there_already, "unchanged"),
         (refused, "refused"),
     ] {
         if count > 0 {

@@ -16,6 +16,7 @@ use mesonet::time::parse_instant;
 use mesonet::{Iso8601, raster};
 
 use super::check::{Checked, Place, check};
+use crate::ingest::are_the_same;
 
 /// The folder of products for an instant.
 const INSTANT: &str = "instant";
@@ -134,7 +135,8 @@ impl ProductFiles {
         check(path, place, true)
     }
 
-    /// Writes the file of a product, replacing one of the same time. Returns its length in bytes.
+    /// Writes the file of a product, replacing one of the same time. Returns its length in bytes;
+    /// `None` if the file is already there, byte by byte: it stays as it is.
     ///
     /// # Errors
     /// The file cannot be written; then nothing has changed.
@@ -143,7 +145,7 @@ impl ProductFiles {
         product: &raster::Product,
         span: Option<ProductDuration>,
         raster: &Raster,
-    ) -> io::Result<u64> {
+    ) -> io::Result<Option<u64>> {
         let folder = self.folder(product, span);
         create_folder(&folder)?;
         let [prefix, suffix] = UNFINISHED;
@@ -157,15 +159,19 @@ impl ProductFiles {
         raster.write_cog(&mut out).map_err(io::Error::other)?;
         out.flush()?;
         drop(out);
+        let path = folder.join(name(raster.valid_ms()));
+        if hold_the_same(file.path(), &path).unwrap_or(false) {
+            return Ok(None);
+        }
         // A temporary file is private to its creator; this one is for everyone who may read the
         // folder.
         readable(file.as_file())?;
         file.as_file().sync_all()?;
         let bytes = file.as_file().metadata()?.len();
-        file.persist(folder.join(name(raster.valid_ms())))?;
+        file.persist(path)?;
         // The name is durable once its folder is.
         sync_folder(&folder)?;
-        Ok(bytes)
+        Ok(Some(bytes))
     }
 
     /// Removes the unfinished files of killed processes, and nothing else. Returns how many there
@@ -301,6 +307,15 @@ fn time(file_name: &str) -> Option<i64> {
     );
     let ts_ms = parse_instant(&text).ok()?;
     (name(ts_ms) == file_name).then_some(ts_ms)
+}
+
+/// Whether two files have the same content.
+///
+/// # Errors
+/// One of them is not there, or cannot be read.
+fn hold_the_same(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    Ok(one.metadata()?.len() == other.metadata()?.len() && are_the_same(&mut one, &mut other)?)
 }
 
 #[cfg(test)]

@@ -78,6 +78,8 @@ pub struct ProductSummary {
     pub files: u64,
     /// Products that were written.
     pub written: Listed<Written>,
+    /// Products that were already there, the same to the byte.
+    pub unchanged: u64,
     /// Fields that belong to no product.
     pub other_fields: u64,
     /// Fields that could not be read or written.
@@ -150,6 +152,7 @@ pub fn take_in(
     budget: &Budget,
     summary: &mut ProductSummary,
 ) -> Result<(), ProductError> {
+    // Whether it belongs to a product that is there now.
     let (mut written, mut first_error) = (false, None);
     let mut others = Vec::new();
     for field in grib::fields(bytes) {
@@ -161,11 +164,15 @@ pub fn take_in(
         let taken =
             field.clone().map_err(ProductError::from).and_then(|field| inlet.field(&field, budget));
         match taken {
-            Ok(Some(one)) => {
+            Ok(Taken::Written(one)) => {
                 written = true;
                 summary.written.add(|| one);
             }
-            Ok(None) => {
+            Ok(Taken::Unchanged) => {
+                written = true;
+                summary.unchanged += 1;
+            }
+            Ok(Taken::OfNoProduct) => {
                 summary.other_fields += 1;
                 if others.len() <= MAX_NAMED {
                     let parameter = field.and_then(|field| field.parameter());
@@ -194,13 +201,16 @@ pub fn take_in(
     }
 }
 
+/// What became of a field.
+enum Taken {
+    OfNoProduct,
+    Unchanged,
+    Written(Written),
+}
+
 impl Inlet<'_> {
-    /// Makes a field into a file; `None` if it belongs to no product.
-    fn field(
-        &self,
-        field: &grib::Field<'_>,
-        budget: &Budget,
-    ) -> Result<Option<Written>, ProductError> {
+    /// Makes a field into a file.
+    fn field(&self, field: &grib::Field<'_>, budget: &Budget) -> Result<Taken, ProductError> {
         let found = match self.only {
             Some(product) => {
                 let spans = product.durations_of(field)?;
@@ -209,10 +219,10 @@ impl Inlet<'_> {
             None => self.files.catalogue().products_of(field)?,
         };
         match *found {
-            [] => Ok(None),
+            [] => Ok(Taken::OfNoProduct),
             [(product, span)] => {
                 budget.spend(Work::Cells, field.work_cells()?)?;
-                self.write(field, product, span).map(Some)
+                self.write(field, product, span)
             }
             _ => {
                 let names = found
@@ -231,13 +241,15 @@ impl Inlet<'_> {
         field: &grib::Field<'_>,
         product: &raster::Product,
         span: Option<ProductDuration>,
-    ) -> Result<Written, ProductError> {
+    ) -> Result<Taken, ProductError> {
         // Large fields take hundreds of megabytes, so one at a time.
         let is_large = field.work_cells()? > LARGE_CELLS;
         let _turn = is_large.then(|| self.files.turn_of_large());
         let raster = Raster::new(field, product, grib::MAX_POINTS)?.covering(span);
-        let bytes = self.files.put(product, span, &raster)?;
-        Ok(Written {
+        let Some(bytes) = self.files.put(product, span, &raster)? else {
+            return Ok(Taken::Unchanged);
+        };
+        Ok(Taken::Written(Written {
             product: product.name().to_owned(),
             duration: span_name(span),
             timestamp: Iso8601(raster.valid_ms()).to_string(),
@@ -247,7 +259,7 @@ impl Inlet<'_> {
             packing_error: raster.max_error(),
             unit: product.unit().to_owned(),
             clamped: raster.clamped(),
-        })
+        }))
     }
 
     fn no_product(&self, mut held: Vec<String>) -> ProductError {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -14,6 +13,7 @@ use crate::alerts::Language;
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
 use crate::http::snapshot::json_bytes;
 use crate::state::State;
@@ -25,9 +25,16 @@ const MAX_CODES: usize = 2_000;
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/alerts", get(alerts))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/alerts",
+    query: &[
+        "start", "end", "bbox", "minLat", "minLon", "maxLat", "maxLon", "lat", "lon", "codes",
+        "active", "lang",
+    ],
+    body: &[],
+    handler: || get(alerts),
+}];
 
 async fn alerts(
     Shared(state): Shared<Arc<State>>,

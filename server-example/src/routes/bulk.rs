@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
@@ -18,7 +17,9 @@ use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
 use crate::http::encoding::{Accepted, Encoding};
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::{JsonBody, Query, accepted_media_type};
+use crate::http::member::{Kind, Member};
 use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
 use crate::state::State;
@@ -37,9 +38,27 @@ pub const HEADERS: [HeaderName; 5] = [HAS_MORE, NEXT_CURSOR, SERIES_FOUND, STATI
 /// Memory of a page being written: a group of 65,536 rows with its columns, and as much again.
 const PAGE_BYTES: usize = 8 << 20;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/historical/bulk", post(bulk))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "POST",
+    path: "/historical/bulk",
+    query: &["start", "end", "pageSize", "cursor"],
+    body: &[
+        Member::required("stationId", Kind::Text),
+        Member::new("requests", Kind::Objects),
+        Member::new("name", Kind::Text),
+        Member::new("intervalType", Kind::IntervalType),
+        Member::new("intervalMinutes", Kind::Whole),
+        Member::new("calculated", Kind::Truth),
+        Member::new("reportedUnit", Kind::Text),
+        Member::new("groupBucketName", Kind::Text),
+        Member::new("lowerValueBound", Kind::Number),
+        Member::new("upperValueBound", Kind::Number),
+        Member::new("qualityRange", Kind::Object),
+        Member::new("worst", Kind::BaseQuality),
+        Member::new("best", Kind::BaseQuality),
+    ],
+    handler: || post(bulk),
+}];
 
 struct HistoricalBulk;
 

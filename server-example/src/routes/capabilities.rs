@@ -1,29 +1,48 @@
 //! `/capabilities`: what the caller may do.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Router;
+use axum::extract::State as Shared;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
-use mesonet::access::{Capabilities, Product};
+use mesonet::access::{Capabilities, Limits, Product, ProductAccess};
+use serde::Serialize;
 
 use crate::access::Caller;
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
 
-/// The products that the server offers.
-const OFFERED: &[Product] =
-    &[Product::HISTORICAL_BULK, Product::STATIONS_MAP, Product::STATIONS_READINGS];
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/capabilities",
+    query: &[],
+    body: &[],
+    handler: || get(capabilities),
+}];
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/capabilities", get(capabilities))
+/// The products of both services, and the limits of this one.
+#[derive(Serialize)]
+struct View {
+    products: BTreeMap<String, ProductAccess>,
+    limits: Limits,
 }
 
-async fn capabilities(caller: Caller, accepted: Accepted) -> Result<Response, ApiError> {
-    let view = Capabilities::new(OFFERED, caller.plan, false);
+async fn capabilities(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    accepted: Accepted,
+) -> Result<Response, ApiError> {
+    let Capabilities { products, limits } =
+        Capabilities::new(&Product::OF_OBSERVATIONS, caller.plan, false);
+    let catalogue = state.services.models.catalogue();
+    let models = catalogue.capabilities(&caller.of_models(), BTreeMap::new()).products;
+    let products = products.into_iter().map(|(id, access)| (id.to_owned(), access));
+    let view = View { products: products.chain(models).collect(), limits };
     let mut response = json_value(accepted, &view)?;
     // The answer is specific to the caller.
     let headers = response.headers_mut();

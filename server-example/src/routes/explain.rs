@@ -2,30 +2,37 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
+use mesonet::access::check_moment;
 use mesonet::observation::SeriesId;
 use mesonet::store::Watched;
 use mesonet::{Iso8601, StationId};
 
+use crate::access::Caller;
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::{Query, missing};
 use crate::http::snapshot::json_value;
 use crate::state::State;
 use crate::work::Load;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/observations/explain", get(explain))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/observations/explain",
+    query: &["stationId", "typeId", "timestamp"],
+    body: &[],
+    handler: || get(explain),
+}];
 
 /// The explanation is computed on request and not stored.
 async fn explain(
     Shared(state): Shared<Arc<State>>,
+    caller: Caller,
     party: Party,
     query: Query,
     accepted: Accepted,
@@ -37,6 +44,7 @@ async fn explain(
         ApiError::BadRequest(format!("typeId must be a 32-bit integer; got \"{series}\""))
     })?;
     let ts_ms = query.needed_instant("timestamp")?;
+    check_moment(ts_ms, state.clock.now_ms(), caller.plan)?;
     let explained = state.work(party, Load::Light, move |state| {
         let store = Watched::new(&*state.services.store);
         let found = state.services.intake.explain(&store, station, series, ts_ms);

@@ -9,9 +9,12 @@ use axum::routing::get;
 use mesonet::Iso8601;
 use serde::Serialize;
 
+use super::{MODELS, OBSERVATIONS};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
+use crate::ingest::push;
 use crate::state::State;
 
 pub fn router() -> Router<Arc<State>> {
@@ -22,8 +25,9 @@ pub fn router() -> Router<Arc<State>> {
 struct Index {
     service: &'static str,
     version: &'static str,
-    /// The data is recorded: this is the time of the answers.
-    replay: Iso8601,
+    /// The data is recorded: this is the time of the answers. Absent on a live server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay: Option<Iso8601>,
     endpoints: Vec<String>,
 }
 
@@ -31,42 +35,23 @@ async fn index(
     Shared(state): Shared<Arc<State>>,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let prefix = &state.config.api_prefix;
-    let endpoints = [
-        "GET /alerts",
-        "GET /alerts/zones",
-        "GET /capabilities",
-        "GET /observations/explain",
-        "GET /observations/units",
-        "GET /products",
-        "GET /products/{type}",
-        "GET /products/{type}/exists",
-        "GET /stations/map/details",
-        "GET /stations/map/markers",
-        "GET /stations/readings",
-        "POST /stations/readings",
-        "GET /stations/{id}",
-    ];
-    let model_prefix = &state.config.model_prefix;
-    let model_endpoints = [
-        "GET /capabilities",
-        "GET /models/coverage",
-        "GET /models/{model}/grid",
-        "GET /models/{model}/locate",
-        "GET /models/{model}/point",
-        "GET /models/{model}/products",
-        "GET /models/{model}/products/{name}/data/{z}/{x}/{y}",
-        "GET /models/{model}/runs",
-        "GET /models/{model}/series",
-    ];
-    let below = |prefix: &str, endpoint: &str| endpoint.replacen('/', &format!("{prefix}/"), 1);
-    let endpoints = endpoints.iter().map(|endpoint| below(prefix, endpoint));
-    let model_endpoints = model_endpoints.iter().map(|endpoint| below(model_prefix, endpoint));
+    let listed = |prefix: &str, endpoints: &mut dyn Iterator<Item = &Endpoint>| {
+        let line = |of: &Endpoint| format!("{} {prefix}{}", of.method, of.path);
+        let mut lines: Vec<String> = endpoints.map(line).collect();
+        // By path, whatever the method.
+        lines.sort_by(|one, other| one.split(' ').rev().cmp(other.split(' ').rev()));
+        lines
+    };
+    let config = &state.config;
+    let mut observations = OBSERVATIONS.into_iter().flatten().chain(push::ENDPOINTS);
+    let mut endpoints = listed(&config.api_prefix, &mut observations);
+    endpoints.extend(listed(&config.model_prefix, &mut MODELS.into_iter().flatten()));
+    let now = || Iso8601(state.clock.now_ms().div_euclid(1000) * 1000);
     let index = Index {
         service: "mesonet",
         version: env!("CARGO_PKG_VERSION"),
-        replay: Iso8601(state.clock.now_ms().div_euclid(1000) * 1000),
-        endpoints: endpoints.chain(model_endpoints).collect(),
+        replay: (!state.clock.is_live()).then(now),
+        endpoints,
     };
     json_value(accepted, &index)
 }

@@ -19,22 +19,41 @@ use axum::Router;
 
 pub use bulk::HEADERS as BULK_HEADERS;
 pub use index::router as index;
-pub use models::router as models;
 pub use zones::GEOGRAPHY;
 
+use crate::http::endpoint::{Endpoint, router};
+use crate::ingest::push;
 use crate::state::State;
 
-/// The observation service, to be mounted at its prefix.
-pub fn api() -> Router<Arc<State>> {
-    Router::new()
-        .merge(alerts::router())
-        .merge(bulk::router())
-        .merge(capabilities::router())
-        .merge(explain::router())
-        .merge(products::router())
-        .merge(readings::router())
-        .merge(series::router())
-        .merge(stations::router())
-        .merge(units::router())
-        .merge(zones::router())
+/// The endpoints of the observation service that begin their answer in time, whatever they do.
+pub const OBSERVATIONS: [&[Endpoint]; 10] = [
+    alerts::ENDPOINTS,
+    zones::ENDPOINTS,
+    capabilities::ENDPOINTS,
+    bulk::ENDPOINTS,
+    explain::ENDPOINTS,
+    series::ENDPOINTS,
+    units::ENDPOINTS,
+    products::ENDPOINTS,
+    stations::ENDPOINTS,
+    readings::ENDPOINTS,
+];
+
+/// Those of the model service.
+pub const MODELS: [&[Endpoint]; 8] = models::ENDPOINTS;
+
+/// The observation service without pushes, to be mounted at its prefix.
+pub fn observations() -> Router<Arc<State>> {
+    router(OBSERVATIONS.into_iter().flatten())
+}
+
+/// Pushes, to be mounted at the same prefix: a long file on a slow line takes its time.
+pub fn pushes() -> Router<Arc<State>> {
+    router(push::ENDPOINTS.iter())
+}
+
+/// The model service, at its prefix.
+pub fn models(prefix: &str) -> Router<Arc<State>> {
+    let router = router(MODELS.into_iter().flatten());
+    if prefix.is_empty() { router } else { Router::new().nest(prefix, router) }
 }

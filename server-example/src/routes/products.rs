@@ -5,7 +5,6 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -19,6 +18,7 @@ use tower_http::services::ServeFile;
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
 use crate::http::snapshot::json_value;
 use crate::products::{Place, ProductFiles, span_name};
@@ -35,12 +35,23 @@ const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 /// Maximum number of times of a duration in the list.
 const MAX_TIMES: usize = 1000;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new()
-        .route("/products", get(list))
-        .route("/products/{type}", get(file))
-        .route("/products/{type}/exists", get(exists))
-}
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint { method: "GET", path: "/products", query: &[], body: &[], handler: || get(list) },
+    Endpoint {
+        method: "GET",
+        path: "/products/{type}",
+        query: &["duration", "timestamp"],
+        body: &[],
+        handler: || get(file),
+    },
+    Endpoint {
+        method: "GET",
+        path: "/products/{type}/exists",
+        query: &["duration", "timestamp"],
+        body: &[],
+        handler: || get(exists),
+    },
+];
 
 /// A well-formed request.
 struct Asked {
@@ -189,14 +200,16 @@ fn missing(state: &State, asked: &Asked) -> ApiError {
 
 /// Answers with a file or a range of it; `None` if it is gone.
 ///
-/// Several ranges at once get the whole file, as RFC 9110 allows. The library leaves two rules to
-/// us: a range counts for GET only, and not if `If-Range` names another version of the file.
+/// Several ranges at once get the whole file, as RFC 9110 allows. The library leaves three rules to
+/// us: a range counts for GET only, only if its unit is bytes, and not if `If-Range` names another
+/// version of the file.
 async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, ApiError> {
     let (head, _) = request.into_parts();
     let mut asked = HeaderMap::clone(&head.headers);
     let if_range = asked.remove(header::IF_RANGE);
-    if head.method != Method::GET {
-        asked.remove(header::RANGE);
+    let range = asked.remove(header::RANGE).and_then(|range| of_bytes(&range));
+    if let Some(range) = range.filter(|_| head.method == Method::GET) {
+        asked.insert(header::RANGE, range);
     }
     let call = async |headers: HeaderMap| {
         let mut request = Request::new(Body::empty());
@@ -218,6 +231,13 @@ async fn serve(path: &PathBuf, request: Request) -> Result<Option<Response>, Api
         return call(asked).await;
     }
     Ok(Some(response))
+}
+
+/// Returns a range whose unit is bytes, in lower case, as the library reads it; RFC 9110 (14.2) has
+/// other units ignored.
+fn of_bytes(range: &HeaderValue) -> Option<HeaderValue> {
+    let range = range.as_bytes().to_ascii_lowercase();
+    range.starts_with(b"bytes=").then(|| HeaderValue::from_bytes(&range).ok())?
 }
 
 /// Lists the products: an addition to the interface.

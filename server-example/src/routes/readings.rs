@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use mesonet::access::check_lookback;
 use mesonet::query::json::ReadingsWriter;
 use mesonet::query::{Cell, ReadingsQuery, Scope, readings};
@@ -21,7 +20,9 @@ use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
 use crate::http::encoding::{Accepted, Encoding};
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::{JsonBody, Query};
+use crate::http::member::{Kind, Member};
 use crate::http::snapshot::json;
 use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
@@ -34,9 +35,22 @@ const DEFAULT_WINDOW_MS: i64 = 12 * HOUR_MS;
 /// Readings that can be scanned within a few milliseconds.
 const LIGHT_READINGS: usize = 20_000;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/stations/readings", get(of_box).post(of_stations))
-}
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        method: "GET",
+        path: "/stations/readings",
+        query: &["start", "end", "minLat", "minLon", "maxLat", "maxLon", "step", "names", "maxAge"],
+        body: &[],
+        handler: || get(of_box),
+    },
+    Endpoint {
+        method: "POST",
+        path: "/stations/readings",
+        query: &["start", "end", "step", "names", "maxAge"],
+        body: &[Member::required("stationIds", Kind::Texts)],
+        handler: || post(of_stations),
+    },
+];
 
 async fn of_box(
     Shared(state): Shared<Arc<State>>,

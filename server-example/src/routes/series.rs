@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::post;
@@ -13,7 +12,7 @@ use mesonet::query::json::SeriesWriter;
 use mesonet::query::{SeriesReading, observation_series};
 use mesonet::store::Watched;
 use mesonet::time::{DAY_MS, MINUTE_MS};
-use mesonet::{ClosedWindow, StationId, Variable};
+use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
 
 use crate::access::Caller;
@@ -21,7 +20,9 @@ use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::{JsonBody, Query};
+use crate::http::member::{Kind, Member};
 use crate::http::snapshot::json;
 use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
@@ -31,9 +32,22 @@ use crate::work::{Cost, Load};
 /// Maximum memory reserved before it is known how much an answer needs.
 const MAX_RESERVED_BYTES: usize = 16 << 20;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/observations/series", post(series))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "POST",
+    path: "/observations/series",
+    query: &["start", "end"],
+    body: &[
+        Member::required("stationId", Kind::Text),
+        Member::new("stationIds", Kind::Any),
+        Member::new("name", Kind::Text),
+        Member::new("intervalType", Kind::IntervalType),
+        Member::new("intervalMinutes", Kind::Whole),
+        Member::new("calculated", Kind::Truth),
+        Member::new("reportedUnit", Kind::Text),
+        Member::new("groupBucketName", Kind::Text),
+    ],
+    handler: || post(series),
+}];
 
 /// `stationIds` has no effect, so it is ignored like an unknown field.
 #[derive(Deserialize)]
@@ -71,17 +85,49 @@ async fn series(
         let store = Watched::new(&*state.services.store);
         let found = observation_series(&store, station, &filter, window)?;
         noted.store(state.services.note_damage(&store), Ordering::Relaxed);
-        let found = found.ok_or_else(|| {
-            ApiError::NotFound(format!(
-                "station {station} has no matching readings of {name} in the window"
-            ))
-        })?;
+        let Some(found) = found else { return Err(none(&store, station, &name)?) };
         let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
         Ok(((), Pieces::new(writer, encoding)?))
     };
     let answer = stream::body(workers, party, cost, begin).await;
     let answer = answer.map(|((), body)| json(encoding, body));
     Ok(said(answer, damaged.load(Ordering::Relaxed)))
+}
+
+/// Why there is no reading: what the station has instead, first of the variable itself.
+fn none(store: &dyn Reader, station: StationId, name: &str) -> Result<ApiError, ApiError> {
+    let directory = store.directory()?;
+    let Some(record) = directory.get(station) else {
+        return Ok(ApiError::NotFound(format!("no station has the id \"{station}\"")));
+    };
+    let mut keys: Vec<&SeriesKey> = record.series.iter().map(|known| &known.series.key).collect();
+    keys.sort_by_key(|key| {
+        let of = key.variable.name();
+        (of != name, of, key.interval_type, key.interval_minutes, key.calculated)
+    });
+    let known: Vec<String> = keys.into_iter().map(described).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Ok(ApiError::NotFound(format!(
+        "station {station} has no matching readings of {name} in the window; its series are {known}"
+    )))
+}
+
+/// A series in words: `windSpeed (Average 10 min)`.
+fn described(key: &SeriesKey) -> String {
+    let mut parts = vec![match key.interval_minutes {
+        0 => key.interval_type.name().to_owned(),
+        minutes => format!("{} {minutes} min", key.interval_type.name()),
+    }];
+    if key.calculated {
+        parts.push("calculated".to_owned());
+    }
+    if key.reported_unit != key.variable.unit().symbol() {
+        parts.push(format!("in {}", key.reported_unit));
+    }
+    if !key.bucket.is_empty() {
+        parts.push(format!("bucket {}", key.bucket));
+    }
+    format!("{} ({})", key.variable, parts.join(", "))
 }
 
 impl Writer for SeriesWriter {

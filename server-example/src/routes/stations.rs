@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -15,18 +14,35 @@ use mesonet::time::parse_window;
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
-use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
-use crate::http::snapshot::{json_bytes, json_value};
+use crate::http::snapshot::json_tagged;
 use crate::state::State;
 use crate::work::Cost;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new()
-        .route("/stations/map/markers", get(markers))
-        .route("/stations/map/details", get(map_details))
-        .route("/stations/{id}", get(station))
-}
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        method: "GET",
+        path: "/stations/map/details",
+        query: &["window", "search"],
+        body: &[],
+        handler: || get(map_details),
+    },
+    Endpoint {
+        method: "GET",
+        path: "/stations/map/markers",
+        query: &[],
+        body: &[],
+        handler: || get(markers),
+    },
+    Endpoint {
+        method: "GET",
+        path: "/stations/{id}",
+        query: &[],
+        body: &[],
+        handler: || get(station),
+    },
+];
 
 async fn markers(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Response {
     state.snapshots.markers().answer(&headers)
@@ -42,18 +58,17 @@ async fn map_details(
     let window_ms = query.read("window", parse_window)?;
     let search = query.one("search")?.map(searched).transpose()?;
     if window_ms.is_none() && search.is_none() {
-        return Ok(said(Ok(details.snapshot.answer(&headers)), details.damaged));
+        return Ok(said(Ok(details.snapshot.answer(&headers)), details.damaged()));
     }
     let oldest_ms = window_ms.map(|window_ms| state.clock.now_ms().saturating_sub(window_ms));
-    let encoding = Accepted::of(&headers).fastest();
-    let damaged = details.damaged;
+    let damaged = details.damaged();
     let cost = Cost { bytes: details.snapshot.identity().len(), ..Cost::LIGHT };
     let answer = move |_: &State| {
         let body = details.of(|record| {
             oldest_ms.is_none_or(|oldest_ms| record.update_time_ms >= Some(oldest_ms))
                 && search.as_deref().is_none_or(|text| record.station.matches(text))
         });
-        json_bytes(encoding, &body)
+        json_tagged(&headers, &body)
     };
     Ok(said(state.answer(party, cost, answer).await, damaged))
 }
@@ -77,12 +92,13 @@ fn searched(text: &str) -> Result<String, ApiError> {
 async fn station(
     Shared(state): Shared<Arc<State>>,
     Path(text): Path<String>,
-    accepted: Accepted,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id: StationId = text.parse().map_err(|_| unknown())?;
     let store = Watched::new(&*state.services.store);
     let found = detail(&store, id, state.clock.now_ms())?;
-    let answer = json_value(accepted, &found.ok_or_else(unknown)?);
+    let body = serde_json::to_vec(&found.ok_or_else(unknown)?).map_err(ApiError::internal)?;
+    let answer = json_tagged(&headers, &body);
     Ok(said(answer, state.services.note_damage(&store)))
 }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,6 +13,7 @@ use mesonet::zone::Zones;
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::etag::{etag, has_already};
 use crate::http::extract::Query;
 use crate::http::snapshot::{VARY, json_bytes};
@@ -34,9 +34,13 @@ const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, 
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/alerts/zones", get(zones))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/alerts/zones",
+    query: &["codes", "kind", "version"],
+    body: &[],
+    handler: || get(zones),
+}];
 
 async fn zones(
     Shared(state): Shared<Arc<State>>,

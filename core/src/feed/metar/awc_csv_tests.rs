@@ -75,7 +75,7 @@ fn lines_that_are_too_long_or_not_text_are_refused() {
             "longer than 16384 bytes, the most that is read",
             "more than 128 fields in a row",
             "not UTF-8 text",
-            "\"yesterday\" is not an instant; allowed is ISO 8601 with Z or an offset, years 0000 \
+            "\"yesterday\" is not an instant; allowed is RFC 3339 with Z or an offset, years 0000 \
              to 9999, for example 2024-08-03T21:00:00Z",
         ]
     );

@@ -304,9 +304,10 @@ impl Columns {
         station.place = number(self.lon)
             .zip(number(self.lat))
             .and_then(|(lon, lat)| LonLat::new(lon, lat).ok());
-        station.altitude_m = number(self.elevation)
-            .filter(|altitude_m| altitude_m.is_finite())
-            .or_else(|| (file.known)(station.id()).and_then(|known| known.altitude_m));
+        let said_m = number(self.elevation).filter(|altitude_m| altitude_m.is_finite());
+        // A known one is only for the pressure: the row does not say it of the station.
+        let known_m = || (file.known)(station.id()).and_then(|known| known.altitude_m);
+        station.altitude_m = said_m.or_else(known_m);
 
         let raw_text = self.metar.map_or(Ok(""), |at| text(row, at))?;
         let metar = Metar::parse(raw_text).ok().filter(|metar| metar.time_ms(ts_ms) == ts_ms);
@@ -320,6 +321,7 @@ impl Columns {
             let peak = self.peak.map(|peak| peak.report(row, station.id(), ts_ms)).transpose()?;
             (self.report_of_columns(row, &station, ts_ms, summary)?, peak.flatten())
         };
+        station.altitude_m = said_m;
         Ok(FeedReport { station, report, earlier })
     }
 

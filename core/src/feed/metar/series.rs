@@ -215,7 +215,7 @@ pub(in crate::feed) fn metar_feed_report(
     mut item: MetarItem<'_>,
     file: &FileContext<'_>,
 ) -> FeedReport {
-    let mut station = FeedStation {
+    let station = FeedStation {
         place: item.place,
         altitude_m: item.altitude_m,
         sensor_height_m: Some(SENSOR_HEIGHT_M),
@@ -224,8 +224,8 @@ pub(in crate::feed) fn metar_feed_report(
         ..FeedStation::new(METAR_NETWORK, item.native_id)
     };
     if item.altitude_m.is_none() {
+        // Only for the pressure: the report does not say it of the station.
         item.altitude_m = (file.known)(station.id()).and_then(|known| known.altitude_m);
-        station.altitude_m = item.altitude_m;
     }
     FeedReport { station, report: metar_report(&item), earlier: metar_peak_wind(&item) }
 }

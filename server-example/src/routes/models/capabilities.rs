@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
@@ -12,12 +11,17 @@ use super::not_stored;
 use crate::access::Caller;
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/capabilities", get(capabilities))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/capabilities",
+    query: &[],
+    body: &[],
+    handler: || get(capabilities),
+}];
 
 async fn capabilities(
     Shared(state): Shared<Arc<State>>,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
@@ -18,12 +17,17 @@ use super::runs::forecast_hour_axis;
 use crate::access::{Caller, Granted};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/models/coverage", get(coverage))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/coverage",
+    query: &[],
+    body: &[],
+    handler: || get(coverage),
+}];
 
 /// The models that the caller may use and that have a run.
 #[derive(Serialize)]

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
@@ -17,14 +16,26 @@ use super::coverage::Bounds;
 use super::lasting::Lasting;
 use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
 use crate::error::ApiError;
+use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new()
-        .route("/models/{model}/grid", get(grid))
-        .route("/models/{model}/locate", get(locate))
-}
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        method: "GET",
+        path: "/models/{model}/grid",
+        query: &["run"],
+        body: &[],
+        handler: || get(grid),
+    },
+    Endpoint {
+        method: "GET",
+        path: "/models/{model}/locate",
+        query: &["run", "lat", "lon"],
+        body: &[],
+        handler: || get(locate),
+    },
+];
 
 /// A grid with everything needed to convert between cells and positions.
 #[derive(Serialize)]

@@ -13,7 +13,6 @@ mod tiles;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{FromRef, FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
@@ -26,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Caller, Granted};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
 use crate::http::snapshot::json_value;
 use crate::state::State;
@@ -34,19 +34,17 @@ use lasting::Lasting;
 /// Maximum number of names in `fields`: no model has more products.
 const MAX_FIELDS: usize = 1024;
 
-/// The model service, at its prefix.
-pub fn router(prefix: &str) -> Router<Arc<State>> {
-    let router = Router::new()
-        .merge(capabilities::router())
-        .merge(coverage::router())
-        .merge(grid::router())
-        .merge(point::router())
-        .merge(products::router())
-        .merge(runs::router())
-        .merge(series::router())
-        .merge(tiles::router());
-    if prefix.is_empty() { router } else { Router::new().nest(prefix, router) }
-}
+/// The endpoints of the model service.
+pub const ENDPOINTS: [&[Endpoint]; 8] = [
+    capabilities::ENDPOINTS,
+    coverage::ENDPOINTS,
+    grid::ENDPOINTS,
+    point::ENDPOINTS,
+    products::ENDPOINTS,
+    runs::ENDPOINTS,
+    series::ENDPOINTS,
+    tiles::ENDPOINTS,
+];
 
 /// Reads the names in `fields`, comma-separated, each once.
 fn fields(query: &Query) -> Result<Vec<&str>, ApiError> {
@@ -152,7 +150,7 @@ impl FromRequestParts<Arc<State>> for ModelRequest {
         Ok(Self {
             model: named.map_err(ApiError::internal)?.0.model,
             caller: Caller::from_ref(state),
-            query: Query::from_request_parts(parts, state).await?,
+            query: Query::of(parts)?,
             uri: parts.uri.clone(),
             headers: parts.headers.clone(),
         })
@@ -169,7 +167,9 @@ impl ModelRequest {
         products: impl IntoIterator<Item = &'p str>,
     ) -> Result<Granted<'a>, ApiError> {
         let catalogue = state.services.models.catalogue();
-        Granted::new(catalogue, self.caller, &self.model, use_, products)
+        let granted = Granted::new(catalogue, self.caller, &self.model, use_, products)?;
+        self.query.check_names()?;
+        Ok(granted)
     }
 
     fn accepted(&self) -> Accepted {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
@@ -12,11 +11,16 @@ use mesonet::model;
 use super::lasting::Lasting;
 use super::{ModelRequest, cell, fields, run, used_products, winds};
 use crate::error::ApiError;
+use crate::http::endpoint::Endpoint;
 use crate::state::State;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/models/{model}/point", get(point))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/{model}/point",
+    query: &["run", "fields", "hour", "row", "col", "lat", "lon", "level", "winds"],
+    body: &[],
+    handler: || get(point),
+}];
 
 async fn point(
     Shared(state): Shared<Arc<State>>,

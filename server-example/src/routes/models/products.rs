@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
@@ -14,12 +13,17 @@ use serde::Serialize;
 
 use super::{ModelRequest, asked_again, run_or_newest};
 use crate::error::ApiError;
+use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/models/{model}/products", get(products))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/{model}/products",
+    query: &["run"],
+    body: &[],
+    handler: || get(products),
+}];
 
 #[derive(Serialize)]
 struct Products {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::response::Response;
 use axum::routing::get;
@@ -16,12 +15,17 @@ use super::asked_again;
 use crate::access::{Caller, Granted};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/models/{model}/runs", get(runs))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/{model}/runs",
+    query: &[],
+    body: &[],
+    handler: || get(runs),
+}];
 
 /// The runs, latest first.
 #[derive(Serialize)]

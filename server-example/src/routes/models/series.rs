@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::response::Response;
 use axum::routing::get;
@@ -13,15 +12,20 @@ use super::lasting::Lasting;
 use super::{ModelRequest, cell, fields, run, used_products, winds};
 use crate::door::Party;
 use crate::error::ApiError;
+use crate::http::endpoint::Endpoint;
 use crate::state::State;
 use crate::work::Cost;
 
 /// A value as text, and before that as a number.
 const BYTES_OF_A_VALUE: usize = 16;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/models/{model}/series", get(series))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/{model}/series",
+    query: &["run", "fields", "row", "col", "lat", "lon", "level", "from", "to", "winds"],
+    body: &[],
+    handler: || get(series),
+}];
 
 async fn series(
     Shared(state): Shared<Arc<State>>,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{Path, State as Shared};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
@@ -17,14 +16,19 @@ use super::lasting::Lasting;
 use super::{ModelRequest, run};
 use crate::door::Party;
 use crate::error::ApiError;
+use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
 use crate::http::snapshot::json_bytes;
 use crate::state::State;
 use crate::work::Cost;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/models/{model}/products/{name}/data/{z}/{x}/{y}", get(tile))
-}
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/models/{model}/products/{name}/data/{z}/{x}/{y}",
+    query: &["run", "hour", "level"],
+    body: &[],
+    handler: || get(tile),
+}];
 
 #[derive(Deserialize)]
 struct Address {

@@ -1,0 +1,127 @@
+use mesonet::store::unjudged;
+use mesonet::{
+    Batch, IntervalType, MemoryStore, Quality, Reading, Report, SeriesKey, Store, Variable,
+};
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::station;
+
+const NAMES: [&str; 5] = ["KAAA", "KBBB", "KCCC", "KDDD", "KEEE"];
+
+fn report(name: &str, minute: i64, value: f64, base: usize) -> Report {
+    let quality = [Quality::GOOD, Quality::UNCHECKED][base];
+    let series = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
+    Report {
+        station: station(name).id,
+        ts_ms: minute * MINUTE_MS,
+        revision: 0,
+        present_weather: None,
+        readings: vec![Reading { series, value, quality }],
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever comes in, in whatever order, the body is that of details that are made anew.
+    #[test]
+    fn what_is_updated_is_what_is_made_anew(
+        steps in prop::collection::vec(
+            (prop::collection::vec((0..5_usize, 0..60_i64, -9.0..9.0_f64, 0..2_usize), 0..4), 0..3_i64),
+            1..12,
+        ),
+    ) {
+        let store = MemoryStore::default();
+        let mut now_ms = 0;
+        let mut details = Details::new(&store, now_ms).unwrap();
+        for (reports, minutes) in steps {
+            now_ms += minutes * MINUTE_MS;
+            let stations = reports.iter().map(|report| station(NAMES[report.0])).collect();
+            let reports: Vec<Report> = reports
+                .into_iter()
+                .map(|(at, minute, value, base)| report(NAMES[at], minute, value, base))
+                .collect();
+            let touched = reports.iter().map(|report| report.station).collect();
+            store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+            if let Some(updated) = details.updated(&store, now_ms, &touched).unwrap() {
+                details = updated;
+            }
+            if minutes > 0 {
+                let anew = Details::new(&store, now_ms).unwrap();
+                prop_assert_eq!(details.snapshot.identity(), anew.snapshot.identity());
+                prop_assert_eq!(details.of(|_| true), anew.of(|_| true));
+            }
+        }
+    }
+}
+
+#[test]
+fn without_news_nothing_is_made_and_after_a_minute_only_what_has_aged() {
+    let store = MemoryStore::default();
+    let batch = Batch {
+        stations: vec![station("KAAA"), station("KBBB")],
+        reports: vec![report("KAAA", 0, 1.0, 0)],
+    };
+    store.append(&batch, &mut unjudged).unwrap();
+    let none = HashSet::new();
+    let first = Details::new(&store, 0).unwrap();
+    assert!(first.updated(&store, MINUTE_MS - 1, &none).unwrap().is_none());
+    let second = first.updated(&store, MINUTE_MS, &none).unwrap().unwrap();
+    assert!(second.has_body_of(&first), "nothing has changed, so nothing is compressed");
+    assert!(second.updated(&store, 2 * MINUTE_MS - 1, &none).unwrap().is_none());
+    // The reading leaves the span of the qualities.
+    let late_ms = mesonet::query::QUALITIES_SPAN_MS + 1;
+    let third = second.updated(&store, late_ms, &none).unwrap().unwrap();
+    assert!(!third.has_body_of(&second));
+    assert_eq!(
+        third.snapshot.identity(),
+        Details::new(&store, late_ms).unwrap().snapshot.identity()
+    );
+    let settled = third.settled().unwrap().unwrap();
+    assert!(settled.has_body_of(&third) && settled.settled().unwrap().is_none());
+}
+
+/// A reader that counts the stations that are read.
+struct Counting<'a>(&'a MemoryStore, std::sync::atomic::AtomicUsize);
+
+impl Reader for Counting<'_> {
+    fn directory(&self) -> Result<Arc<mesonet::store::Directory>, mesonet::store::StoreError> {
+        self.0.directory()
+    }
+    fn scan(
+        &self,
+        selection: &mesonet::store::Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[mesonet::store::SeriesSlice<'_>]),
+    ) -> Result<Damage, mesonet::store::StoreError> {
+        self.1.fetch_add(selection.stations.len(), std::sync::atomic::Ordering::Relaxed);
+        self.0.scan(selection, visit)
+    }
+}
+
+/// All of them were read and compressed for each report, so that the next one waited up to 9 s.
+#[test]
+fn of_three_thousand_stations_only_those_are_read_that_something_came_in_for() {
+    let name = |number: usize| format!("K{number:04}");
+    let store = MemoryStore::default();
+    let stations = (0..3_000).map(|number| station(&name(number))).collect();
+    let reports = (0..3_000).map(|number| report(&name(number), 0, 1.0, 0)).collect();
+    store.append(&Batch { stations, reports }, &mut unjudged).unwrap();
+    let counting = Counting(&store, 0.into());
+    let read = || counting.1.swap(0, std::sync::atomic::Ordering::Relaxed);
+    let details = Details::new(&counting, 0).unwrap();
+    assert_eq!(read(), 3_000);
+    // One reported, and the verdict on another was revised.
+    let batch = Batch { stations: vec![], reports: vec![report("K0007", 1, 2.0, 0)] };
+    store.append(&batch, &mut unjudged).unwrap();
+    let touched = HashSet::from([station("K0008").id]);
+    let details = details.updated(&counting, 1_000, &touched).unwrap().unwrap();
+    assert_eq!(read(), 2);
+    assert_eq!(
+        details.snapshot.identity(),
+        Details::new(&store, 1_000).unwrap().snapshot.identity()
+    );
+    // With time a few at a time.
+    details.updated(&counting, 2 * MINUTE_MS, &HashSet::new()).unwrap().unwrap();
+    assert_eq!(read(), MAX_AGED);
+}
