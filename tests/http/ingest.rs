@@ -151,7 +151,8 @@ fn a_body_has_a_longest_length_packed_and_unpacked() {
 /// It was a 400 though hundreds of stations were stored.
 #[test]
 fn of_a_file_that_breaks_in_the_middle_the_answer_says_what_is_stored_and_what_is_not() {
-    let api = api();
+    let config = Config { max_ingest_bytes: 100_000, ..config() };
+    let api = Api::with(config, MemoryStore::default());
     // Bytes that hardly compress stand for the rest of a long file.
     let mut rest = 1_u32;
     let noise: String = (0..12_000)
