@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use super::iem_field::{instant, is_missing, text, value};
 use super::iem_groups::{PeakColumns, SkyColumns};
 use super::series::{EXPOSURE, SENSOR_HEIGHT_M, metar_peak_wind, metar_report};
 use super::{Metar, Weather};
@@ -14,7 +15,7 @@ use crate::feed::text::lines::Lines;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max};
 use crate::observation::{IdScheme, IntervalType, Quality, Reading, Report, SeriesKey, Variable};
-use crate::time::{HOUR_MS, MINUTE_MS, parse_instant};
+use crate::time::{HOUR_MS, MINUTE_MS};
 use crate::unit::{Vocabulary, inches_of_mercury_to_hpa};
 
 /// Network that stations of IEM's tables belong to.
@@ -388,41 +389,6 @@ impl Columns {
             read.filter(|weather| !weather.recent).map(|weather| weather.to_string()).collect(),
         ))
     }
-}
-
-/// A field as text.
-pub(super) fn text(row: &CsvRow, at: usize) -> Result<&str, RefusalReason> {
-    let field = std::str::from_utf8(row.field(Some(at))).map_err(|_| RefusalReason::NotText)?;
-    Ok(field.trim_ascii())
-}
-
-pub(super) fn is_missing(field: &[u8]) -> bool {
-    matches!(field.trim_ascii(), b"" | b"M" | b"null")
-}
-
-/// The number in a field; a trace, of precipitation or snow depth, is 0.
-pub(super) fn value(row: &CsvRow, at: usize, name: &str) -> Result<Option<f64>, RefusalReason> {
-    if is_missing(row.field(Some(at))) {
-        return Ok(None);
-    }
-    let text = text(row, at)?;
-    let has_traces =
-        matches!(name, "p01i" | "p01m" | "snowdepth") || name.starts_with("ice_accretion");
-    if has_traces && matches!(text, "T" | "0.0001") {
-        return Ok(Some(0.0));
-    }
-    let value = text.parse().ok().filter(|value: &f64| value.is_finite());
-    let refused = || RefusalReason::Field { what: "valid value", got: excerpt(text) };
-    value.map(Some).ok_or_else(refused)
-}
-
-/// Reads `2010-10-23 00:51`.
-pub(super) fn instant(text: &str) -> Result<i64, RefusalReason> {
-    let instant = text.split_once(' ').and_then(|(day, time)| {
-        let is_minute = day.len() == 10 && time.len() == 5;
-        if is_minute { parse_instant(&format!("{day}T{time}Z")).ok() } else { None }
-    });
-    instant.ok_or_else(|| RefusalReason::Field { what: "valid time", got: excerpt(text) })
 }
 
 /// Whether a file looks like one of this kind, or like one derived from such a table.

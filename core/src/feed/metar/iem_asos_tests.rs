@@ -1,6 +1,7 @@
 use super::*;
 use crate::feed::METAR_NETWORK;
 use crate::observation::{Station, StationId};
+use crate::time::parse_instant;
 
 fn read(table: &str) -> (Vec<FeedReport>, Summary) {
     let mut all = Vec::new();

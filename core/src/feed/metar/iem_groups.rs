@@ -1,6 +1,6 @@
 //! What several columns of an IEM row say together: the layers of cloud and the peak wind.
 
-use super::iem_asos::{instant, is_missing, text, value};
+use super::iem_field::{instant, is_missing, text, value};
 use super::series::peak_wind_report;
 use super::sky::SkyCover;
 use crate::feed::collect::{Measured, Readings};

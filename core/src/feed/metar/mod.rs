@@ -15,6 +15,7 @@ mod body;
 pub(super) mod bulletin;
 mod group;
 pub(super) mod iem_asos;
+mod iem_field;
 mod iem_groups;
 mod list;
 mod period;
