@@ -123,7 +123,9 @@ impl Found {
             reading.quality = Quality::UNCHECKED;
         }
         self.reports.insert((station.id, report.ts_ms), report);
-        self.stations.insert(station.id, station);
+        // Some tables of a network give the altitude, others do not.
+        let known = self.stations.entry(station.id).or_insert_with(|| station.clone());
+        known.altitude_m = known.altitude_m.or(station.altitude_m);
     }
 
     /// The table of the R package nycflights13: hourly reports of three airports, at the hours to
