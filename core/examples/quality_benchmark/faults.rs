@@ -290,7 +290,7 @@ fn shows(fault: &Fault, reports: &[Report]) -> bool {
     match (fault.kind, fault.target) {
         (Kind::Stuck, Target::Wind) => {
             let mean = of(variable).sum::<f64>() / of(variable).count() as f64;
-            let first = of(variable).next().is_some_and(|first| first > 0.0);
+            let first = of(variable).next().is_some_and(|first| first > 5.6);
             first && mean >= 10.0 && range(variable) >= 7.0
         }
         (Kind::Stuck, _) => range(variable) >= 2.0,

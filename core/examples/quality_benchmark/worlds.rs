@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use mesonet::feed::{DETECT_BYTES, FeedStation, FileContext, Kind, METAR_NETWORK};
 use mesonet::time::{DAY_MS, HOUR_MS, parse_instant};
-use mesonet::unit::{knots_to_kmh, statute_miles_to_km};
+use mesonet::unit::{inches_to_mm, knots_to_kmh, statute_miles_to_km};
 use mesonet::{
     IntervalType, LonLat, Quality, Reading, Report, SeriesKey, Station, StationId, Variable,
 };
@@ -155,6 +155,8 @@ impl Found {
             add(Variable::WindDirection, mean, 2, number(8));
             add(Variable::WindSpeed, mean, 2, number(9).map(kmh));
             add(Variable::WindGust, IntervalType::Max, 10, number(10).map(kmh));
+            let fallen = number(11).map(inches_to_mm);
+            add(Variable::Precipitation, IntervalType::Cumulative, 60, fallen);
             add(Variable::Mslp, moment, 0, number(12));
             add(Variable::Visibility, moment, 0, number(13).map(statute_miles_to_km));
             let report =

@@ -1,6 +1,6 @@
 //! Persistence: a sensor that is stuck.
 
-use super::limits::{PersistenceLimits, Repeats};
+use super::limits::{Bounds, PersistenceLimits, Repeats};
 use super::readings::Readings;
 use crate::observation::{BaseQuality, Quality, ReasonQuality};
 
@@ -189,7 +189,10 @@ pub(super) fn divides(step: f64, value: f64) -> bool {
 
 /// Whether a value may stay constant.
 pub(super) fn is_exempt(value: f64, limits: &PersistenceLimits) -> bool {
-    value <= limits.exempt_to || value >= limits.exempt_from
+    let between = |bounds: Bounds| bounds.contains(value);
+    value <= limits.exempt_to
+        || value >= limits.exempt_from
+        || limits.exempt_between.is_some_and(between)
 }
 
 #[cfg(test)]

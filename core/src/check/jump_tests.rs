@@ -1,0 +1,1 @@
+//! Real jumps, and what explains them.
