@@ -103,3 +103,7 @@ impl<'a, R: Readings> Beside<'a, R> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "beside_tests.rs"]
+mod tests;

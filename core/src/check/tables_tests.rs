@@ -57,10 +57,9 @@ fn the_checks_in_their_order() {
             "did not change too fast for the elapsed time",
             "Instrumentation (or Doubtful): Increase, Decrease, Change",
         ),
-        Check::Jump => (
-            "did not jump and stay there, without a sign of why",
-            "Doubtful: Increase, Decrease",
-        ),
+        Check::Jump => {
+            ("did not jump and stay there, without a sign of why", "Doubtful: Increase, Decrease")
+        }
         Check::Persistence => ("is not stuck", "Instrumentation: Inert"),
         Check::DewPoint => ("dew point ≤ air temperature", "Inconsistent: GreaterThan, LessThan"),
         Check::WetBulb => {
