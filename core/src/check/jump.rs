@@ -13,6 +13,8 @@ use crate::time::{DAY_MS, HOUR_MS};
 const HOUR_BAND_MS: i64 = 2 * HOUR_MS;
 /// With fewer changes to compare with, nothing is said.
 const LEAST_CHANGES: usize = 4;
+/// The part of the least jump that the change itself must be.
+const LARGE: f64 = 0.85;
 /// From the median of absolute deviations to the standard deviation of a normal distribution.
 const NORMAL_MAD: f64 = 1.4826;
 
@@ -29,11 +31,11 @@ pub(super) struct Jump {
     pub limit: f64,
 }
 
-/// Whether a change is large enough to look at its history, which costs more. `None` if the readings
-/// are too far apart.
+/// Whether a change is large enough to look at its history, which costs more: a small one is no jump,
+/// however large one the other way would have been usual. `None` if the readings are too far apart.
 #[inline]
 pub(super) fn is_large(change: f64, elapsed_ms: i64, limits: &JumpLimits) -> Option<bool> {
-    limits.curve.at(elapsed_ms).map(|floor| change.abs() > floor / 2.0)
+    limits.curve.at(elapsed_ms).map(|floor| change.abs() > LARGE * floor)
 }
 
 /// The jump between two readings, if the change between them is one by the history of the series.
