@@ -50,6 +50,7 @@ fn every_check_is_explained_with_its_inputs_limits_sources_and_outcome() {
         "record",
         "spike",
         "step",
+        "jump",
         "persistence",
         "dewPoint",
         "wetBulb",

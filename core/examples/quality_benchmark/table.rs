@@ -20,7 +20,8 @@ pub fn data(worlds: &[World]) {
 }
 
 fn names(columns: &[Box<dyn Column>]) -> String {
-    columns.iter().map(|column| format!(" {} |", column.name())).collect()
+    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+    format!(" {} |", names.join(" | "))
 }
 
 /// Values flagged in the untouched data, by variable.

