@@ -49,7 +49,7 @@ fn every_check_is_explained_with_its_inputs_limits_sources_and_outcome() {
         ),
     ];
     // Checks of other variables, such as rainfall, are not listed.
-    let others = ["record", "spike", "step", "persistence"];
+    let others = ["record", "spike", "step", "jump", "persistence"];
     checks.extend(others.map(|check| not_run(check, no_limit)));
     checks.push(not_run("average", "the station has no series to compare with"));
     checks.push(not_run("neighbours", no_limit));

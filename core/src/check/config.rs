@@ -6,8 +6,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::limits::{
-    AccumulationLimits, NeighbourLimits, PersistenceLimits, PrecisionLimits, RangeLimits,
-    RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits, VariableKey,
+    AccumulationLimits, JumpLimits, NeighbourLimits, PersistenceLimits, PrecisionLimits,
+    RangeLimits, RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits, VariableKey,
 };
 use crate::observation::Variable;
 use crate::settings::{TomlFault, line_of, read_toml};
@@ -43,6 +43,7 @@ pub struct Config {
     pub(super) record: ByVariable<RecordLimits>,
     pub(super) spike: ByVariable<SpikeLimits>,
     pub(super) step: ByVariable<StepLimits>,
+    pub(super) jump: ByVariable<JumpLimits>,
     pub(super) persistence: ByVariable<PersistenceLimits>,
     pub(super) consistency: ConsistencyLimits,
     pub(super) neighbours: ByVariable<NeighbourLimits>,
@@ -88,6 +89,7 @@ struct Text {
     record: BTreeMap<VariableKey, RecordLimits>,
     spike: BTreeMap<VariableKey, SpikeLimits>,
     step: BTreeMap<VariableKey, StepLimits>,
+    jump: BTreeMap<VariableKey, JumpLimits>,
     persistence: BTreeMap<VariableKey, PersistenceLimits>,
     consistency: ConsistencyLimits,
     neighbours: BTreeMap<VariableKey, NeighbourLimits>,
@@ -128,6 +130,7 @@ impl Config {
             record: BTreeMap::new(),
             spike: BTreeMap::new(),
             step: BTreeMap::new(),
+            jump: BTreeMap::new(),
             persistence: BTreeMap::new(),
             consistency: ConsistencyLimits::default(),
             neighbours: BTreeMap::new(),
@@ -155,6 +158,7 @@ impl Config {
         put(&mut self.record, over.record);
         put(&mut self.spike, over.spike);
         put(&mut self.step, over.step);
+        put(&mut self.jump, over.jump);
         put(&mut self.persistence, over.persistence);
         put(&mut self.neighbours, over.neighbours);
         let (known, over) = (self.consistency, over.consistency);
@@ -197,6 +201,7 @@ impl Config {
             "record" => self.record.remove(&variable).is_some(),
             "spike" => self.spike.remove(&variable).is_some(),
             "step" => self.step.remove(&variable).is_some(),
+            "jump" => self.jump.remove(&variable).is_some(),
             "persistence" => self.persistence.remove(&variable).is_some(),
             "neighbours" => self.neighbours.remove(&variable).is_some(),
             _ => false,

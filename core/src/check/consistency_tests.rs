@@ -14,10 +14,10 @@ macro_rules! of {
 fn the_tolerance_is_that_of_the_precision_of_both() {
     let config = Config::default();
     let limits = config.consistency.dew_point.as_ref().unwrap();
-    assert_eq!(tolerance(limits, 10.0, 11.0), 0.5);
-    assert_eq!(tolerance(limits, 10.5, 11.0), 0.3);
-    assert_eq!(tolerance(limits, 10.1, 11.0), 0.05);
-    assert_eq!(tolerance(limits, 10.04, 11.0), 0.05);
+    assert_eq!(tolerance(limits, 10.0, 11.0), 1.5);
+    assert_eq!(tolerance(limits, 10.5, 11.0), 1.0);
+    assert_eq!(tolerance(limits, 10.1, 11.0), 0.6);
+    assert_eq!(tolerance(limits, 10.04, 11.0), 0.6);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! What each check looked at and which limits it applied, for the report on one reading.
 
 use super::consistency::Side;
+use super::jump::{Jump, usual};
 use super::limits::{
-    AccumulationLimits, Band, Bounds, Curve, PersistenceLimits, PrecisionLimits, RecordLimits,
-    SpikeLimits, StepLimits, ValueLimits,
+    AccumulationLimits, Band, Bounds, Curve, JumpLimits, PersistenceLimits, PrecisionLimits,
+    RecordLimits, SpikeLimits, StepLimits, ValueLimits,
 };
 use super::outcome::{Details, Input, Limit};
 use super::persistence::{Found, Streak};
@@ -106,6 +107,31 @@ pub(super) fn step<R: Readings>(
         inputs: vec![reading_of(of, before), reading_of(of, reading), hours("elapsed", elapsed_ms)],
         limits: levels.into_iter().filter_map(level).collect(),
     }
+}
+
+/// `lasting` is the jump from which the reading has not come back; without one, the change to the
+/// reading itself is shown.
+pub(super) fn jump<R: Readings>(
+    of: &R,
+    usable: &impl Fn(usize) -> bool,
+    [before, reading]: [usize; 2],
+    lasting: Option<&Jump>,
+    limits: &JumpLimits,
+) -> Details {
+    let unit = &of.key().reported_unit;
+    let pair = lasting.map_or([before, reading], |jump| [jump.before, jump.after]);
+    let elapsed_ms = of.ts_ms(pair[1]).saturating_sub(of.ts_ms(pair[0]));
+    let mut inputs = vec![reading_of(of, reading), reading_of(of, pair[0])];
+    if pair[1] != reading {
+        inputs.push(reading_of(of, pair[1]));
+    }
+    inputs.push(hours("elapsed", elapsed_ms));
+    let usual = usual(of, usable, pair, limits);
+    inputs.extend(usual.map(|(usual, _)| input("usualChange", usual, unit, None)));
+    let change = usual.map(|(usual, limit_of)| {
+        limit("change", Some(usual - limit_of), Some(usual + limit_of), unit, &limits.source)
+    });
+    Details { inputs, limits: change.into_iter().collect() }
 }
 
 pub(super) fn persistence<R: Readings>(

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::beside::Beside;
 use super::outcome::{Check, Details, Input, Limit, NotRun, Outcome, Sink, Tally};
 use super::readings::Readings;
 use super::relation::{checks_of, is_configured};
@@ -202,7 +203,8 @@ pub(super) fn explain<R: Readings>(
     let source = of.source(reading);
     let mut reports = Reports::default();
     if source.base != BaseQuality::Good {
-        Walk::new(pass, which, reading).judge(reading, &mut reports);
+        Walk::new(pass, which, reading).by_its_series(reading, &mut reports);
+        Beside::new(pass, which).judge(reading, &mut reports);
         for check in Check::ALL {
             if !reports.has(check) && concerns(check, of.key().variable) {
                 let why = why_not(pass, which, reading, check);
@@ -248,6 +250,7 @@ fn why_not<R: Readings>(pass: &Pass<'_, R>, which: usize, reading: usize, check:
         Check::Record => (config.record.contains_key(variable), true),
         Check::Spike => (config.spike.contains_key(variable), plan.steady),
         Check::Step => (config.step.contains_key(variable), plan.steady),
+        Check::Jump => (config.jump.contains_key(variable), plan.steady),
         Check::Persistence => (config.persistence.contains_key(variable), plan.steady),
         Check::Neighbours => (config.neighbours.contains_key(variable), true),
         Check::Value => (true, true),

@@ -253,6 +253,51 @@ pub(super) struct StepLimits {
     pub source: String,
 }
 
+/// Limits of the jump check.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "JumpText")]
+pub(super) struct JumpLimits {
+    /// The least changes by elapsed time.
+    pub curve: Curve,
+    /// Deviations of the series' own changes.
+    pub spread: f64,
+    pub history_ms: i64,
+    pub hold_ms: i64,
+    pub explained_by: Vec<(Variable, f64)>,
+    pub source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JumpText {
+    hours: Vec<Hours>,
+    limits: Vec<Amount>,
+    spread: Amount,
+    history_hours: Hours,
+    hold_hours: Hours,
+    #[serde(default)]
+    explained_by: BTreeMap<VariableKey, Amount>,
+    source: String,
+}
+
+impl TryFrom<JumpText> for JumpLimits {
+    type Error = String;
+    fn try_from(text: JumpText) -> Result<Self, String> {
+        let JumpText { hours, limits, source, .. } = text;
+        let curve: Curve = CurveText { hours, limits }.try_into()?;
+        let explained_by =
+            text.explained_by.into_iter().map(|(VariableKey(by), limit)| (by, limit.0)).collect();
+        Ok(Self {
+            curve,
+            spread: text.spread.0,
+            history_ms: text.history_hours.ms,
+            hold_ms: text.hold_hours.ms,
+            explained_by,
+            source,
+        })
+    }
+}
+
 /// How often and how long a value of a resolution may repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -271,6 +316,7 @@ pub(super) struct PersistenceLimits {
     pub resolution: Vec<Repeats>,
     pub exempt_to: f64,
     pub exempt_from: f64,
+    pub exempt_between: Option<Bounds>,
     pub source: String,
 }
 
@@ -281,6 +327,7 @@ struct PersistenceText {
     resolution: Vec<Repeats>,
     exempt_to: Option<f64>,
     exempt_from: Option<f64>,
+    exempt_between: Option<Bounds>,
     source: String,
 }
 
@@ -315,7 +362,14 @@ impl TryFrom<PersistenceText> for PersistenceLimits {
                 "exempt_to must be below exempt_from; got {exempt_to} and {exempt_from}"
             ));
         }
-        Ok(Self { window_ms: window_hours.ms, resolution, exempt_to, exempt_from, source })
+        Ok(Self {
+            window_ms: window_hours.ms,
+            resolution,
+            exempt_to,
+            exempt_from,
+            exempt_between: text.exempt_between,
+            source,
+        })
     }
 }
 

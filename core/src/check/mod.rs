@@ -4,10 +4,12 @@
 //! (`limits.toml`); [`Check`] holds their order and `outcome.rs` how they combine. The rules in
 //! prose, and the limits as tables, are in `docs/quality.md`.
 
+mod beside;
 mod config;
 mod consistency;
 mod details;
 mod explain;
+mod jump;
 mod limits;
 mod neighbours;
 mod outcome;
@@ -20,6 +22,7 @@ mod single;
 mod station;
 mod step;
 mod value;
+mod witness;
 
 pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
 pub use explain::{CheckReport, Explanation};
@@ -225,7 +228,7 @@ impl Checker {
     /// assert_eq!(*checker.config(), mesonet::check::Config::default());
     /// ```
     pub fn reach(&self) -> Reach {
-        let Config { spike, step, persistence, .. } = &self.config;
+        let Config { spike, step, jump, persistence, .. } = &self.config;
         let greatest = |spans: &mut dyn Iterator<Item = i64>| spans.max().unwrap_or(0);
         let spike_ms = greatest(&mut spike.values().map(|limits| limits.curve.reach_ms()));
         let step_ms = greatest(&mut step.values().flat_map(|limits| {
@@ -233,8 +236,15 @@ impl Checker {
             curves.into_iter().flatten().map(limits::Curve::reach_ms)
         }));
         let stuck_ms = greatest(&mut persistence.values().map(|limits| limits.window_ms));
-        // The step starts from a reading that is not a spike, which depends on the ones before it.
-        Reach { back_ms: stuck_ms.max(step_ms + spike_ms), ahead_ms: spike_ms }
+        // A jump is remembered, is judged by the history before it, and is none if it takes back an
+        // earlier one.
+        let jump_ms = greatest(&mut jump.values().map(|limits| {
+            let before_ms = limits.history_ms.max(2 * limits.hold_ms + limits.curve.reach_ms());
+            limits.hold_ms + before_ms
+        }));
+        // A change starts from a reading that is not a spike, which depends on the ones before it.
+        let change_ms = step_ms.max(jump_ms) + spike_ms;
+        Reach { back_ms: stuck_ms.max(change_ms), ahead_ms: spike_ms }
     }
 
     /// Runs all checks except that of the neighbours on all series of one station. Returns one

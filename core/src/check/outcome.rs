@@ -24,6 +24,8 @@ pub enum Check {
     Spike,
     /// The value did not change too fast.
     Step,
+    /// No lasting change far beyond what the series has shown, unless another sensor explains it.
+    Jump,
     /// The value did not stay the same for too long.
     Persistence,
     /// Dew point ≤ air temperature.
@@ -50,12 +52,13 @@ pub enum Check {
 
 impl Check {
     /// Every check, in the order in which they run.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Value,
         Self::Range,
         Self::Record,
         Self::Spike,
         Self::Step,
+        Self::Jump,
         Self::Persistence,
         Self::DewPoint,
         Self::WetBulb,
@@ -77,6 +80,7 @@ impl Check {
             Self::Record => "record",
             Self::Spike => "spike",
             Self::Step => "step",
+            Self::Jump => "jump",
             Self::Persistence => "persistence",
             Self::DewPoint => "dewPoint",
             Self::WetBulb => "wetBulb",
@@ -127,6 +131,8 @@ pub enum NotRun {
     NoRelatedReading,
     /// The altitude of the station is unknown.
     NoAltitude,
+    /// The station is so high that its sea level pressure is not comparable.
+    TooHigh,
     /// There are fewer stations around than the check needs.
     TooFewNeighbours,
     /// The check needs the readings of other stations, which were not given.
@@ -147,6 +153,7 @@ impl NotRun {
             Self::NoRelatedSeries => "the station has no series to compare with",
             Self::NoRelatedReading => "no usable reading of the same time to compare with",
             Self::NoAltitude => "the altitude of the station is unknown",
+            Self::TooHigh => "so far above sea level the reduction is a convention",
             Self::TooFewNeighbours => "too few neighbouring stations",
             Self::OtherStations => "needs the readings of other stations",
         }

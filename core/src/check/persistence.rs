@@ -1,8 +1,12 @@
 //! Persistence: a sensor that is stuck.
 
-use super::limits::{PersistenceLimits, Repeats};
+use super::limits::{Bounds, PersistenceLimits, Repeats};
 use super::readings::Readings;
 use crate::observation::{BaseQuality, Quality, ReasonQuality};
+use crate::time::HOUR_MS;
+
+/// Readings farther apart are no streak: at the same hour of two days a value may well be the same.
+const GAP_MS: i64 = 4 * HOUR_MS;
 
 /// The current streak of equal values in a series, over a sliding window of time.
 ///
@@ -49,7 +53,8 @@ impl<'a> Streak<'a> {
         let alone = match self.last {
             None => self.look_back(of, usable, reading),
             Some(last) => {
-                if of.value(last) == value {
+                let gap_ms = of.ts_ms(reading).saturating_sub(of.ts_ms(last));
+                if of.value(last) == value && gap_ms <= GAP_MS {
                     self.repeats += 1;
                 } else {
                     (self.start, self.repeats) = (reading, 1);
@@ -85,7 +90,8 @@ impl<'a> Streak<'a> {
             }
             if usable(before) {
                 alone = false;
-                if of.value(before) != of.value(reading) {
+                let gap_ms = of.ts_ms(self.start).saturating_sub(of.ts_ms(before));
+                if of.value(before) != of.value(reading) || gap_ms > GAP_MS {
                     break;
                 }
                 (self.start, self.repeats) = (before, self.repeats + 1);
@@ -189,7 +195,10 @@ pub(super) fn divides(step: f64, value: f64) -> bool {
 
 /// Whether a value may stay constant.
 pub(super) fn is_exempt(value: f64, limits: &PersistenceLimits) -> bool {
-    value <= limits.exempt_to || value >= limits.exempt_from
+    let between = |bounds: Bounds| bounds.contains(value);
+    value <= limits.exempt_to
+        || value >= limits.exempt_from
+        || limits.exempt_between.is_some_and(between)
 }
 
 #[cfg(test)]

@@ -40,32 +40,23 @@ fn stuck(variable: Variable, resolution: f64, value: f64, hours: usize) -> usize
 
 #[test]
 fn repeats_are_counted_by_the_resolution_of_the_window() {
-    // The published numbers: 40, 30 and 24 hourly repeats; a span of 24 hours has 25 readings.
-    for (resolution, repeats) in [(1.0, 40), (0.5, 30), (0.1, 24)] {
-        assert_eq!(stuck(Variable::AirTemperature, resolution, 7.0, repeats), 0, "{resolution}");
-        assert_eq!(
-            stuck(Variable::AirTemperature, resolution, 7.0, repeats + 1),
-            1,
-            "{resolution}"
-        );
-        assert_eq!(
-            stuck(Variable::AirTemperature, resolution, 7.0, repeats + 3),
-            3,
-            "{resolution}"
-        );
-    }
-    for (resolution, repeats) in [(1.0, 80), (0.5, 60), (0.1, 48)] {
-        assert_eq!(stuck(Variable::DewPointTemperature, resolution, 7.0, repeats), 0);
-        assert_eq!(stuck(Variable::DewPointTemperature, resolution, 7.0, repeats + 1), 1);
-    }
-    for (resolution, repeats) in [(1.0, 120), (0.5, 100), (0.1, 72)] {
-        assert_eq!(stuck(Variable::Mslp, resolution, 1013.0, repeats), 0);
-        assert_eq!(stuck(Variable::Mslp, resolution, 1013.0, repeats + 1), 1);
-    }
-    for (resolution, repeats) in [(3.6, 40), (1.852, 30), (0.36, 24)] {
-        let value = 10.0 * resolution;
-        assert_eq!(stuck(Variable::WindSpeed, resolution, value, repeats), 0);
-        assert_eq!(stuck(Variable::WindSpeed, resolution, value, repeats + 1), 1);
+    // A span of ten hours has eleven hourly readings.
+    for (variable, value, resolution, hours) in [
+        (Variable::AirTemperature, 7.0, 1.0, 18),
+        (Variable::AirTemperature, 7.0, 0.5, 10),
+        (Variable::AirTemperature, 7.0, 0.1, 10),
+        (Variable::DewPointTemperature, 7.0, 1.0, 24),
+        (Variable::DewPointTemperature, 7.0, 0.1, 11),
+        (Variable::Mslp, 1013.0, 1.0, 24),
+        (Variable::Mslp, 1013.0, 0.5, 18),
+        (Variable::Mslp, 1013.0, 0.1, 8),
+        (Variable::WindSpeed, 36.0, 3.6, 12),
+        (Variable::WindSpeed, 18.52, 1.852, 10),
+        (Variable::WindSpeed, 36.0, 0.36, 10),
+    ] {
+        assert_eq!(stuck(variable, resolution, value, hours), 0, "{variable} {resolution}");
+        assert_eq!(stuck(variable, resolution, value, hours + 1), 1, "{variable} {resolution}");
+        assert_eq!(stuck(variable, resolution, value, hours + 3), 3, "{variable} {resolution}");
     }
 }
 
@@ -77,16 +68,16 @@ fn many_repeats_in_a_short_time_are_not_a_fault() {
 
 #[test]
 fn a_long_time_with_few_repeats_is_not_a_fault() {
-    let ts_ms: Vec<i64> = (0..10).map(|i| i * 6 * HOUR_MS).collect();
+    let ts_ms: Vec<i64> = (0..10).map(|i| i * 20 * HOUR_MS).collect();
     assert!(!verdicts(Variable::AirTemperature, &ts_ms, &[7.1; 10]).contains(&true));
 }
 
-/// 24 readings in a day and a half reach the limit, 23 are too few.
+/// Five readings in twelve hours reach the limit, four are too few.
 #[test]
 fn a_streak_of_just_as_many_repeats_as_the_limit_is_stuck() {
-    for (repeats, found) in [(23, 0), (24, 1), (25, 2)] {
+    for (repeats, found) in [(4, 0), (5, 1), (6, 2)] {
         // One reading of another value before them makes the resolution tenths.
-        let ts_ms: Vec<i64> = (0..=repeats).map(|i| i * 90 * MINUTE_MS).collect();
+        let ts_ms: Vec<i64> = (0..=repeats).map(|i| i * 3 * HOUR_MS).collect();
         let mut values = vec![7.1; repeats as usize];
         values.insert(0, 7.2);
         let stuck = verdicts(Variable::AirTemperature, &ts_ms, &values);
@@ -97,6 +88,10 @@ fn a_streak_of_just_as_many_repeats_as_the_limit_is_stuck() {
 #[test]
 fn values_that_may_stay_constant_are_exempt() {
     assert_eq!(stuck(Variable::WindSpeed, 1.852, 0.0, 60), 0);
+    // Cups that do not start below 3 kt, and melting snow.
+    assert_eq!(stuck(Variable::WindSpeed, 1.852, 3.0 * 1.852, 60), 0);
+    assert!(stuck(Variable::WindSpeed, 1.852, 4.0 * 1.852, 60) > 0);
+    assert_eq!(stuck(Variable::AirTemperature, 0.1, 0.6, 60), 0);
     assert_eq!(stuck(Variable::RelativeHumidity, 1.0, 100.0, 60), 0);
     assert!(stuck(Variable::RelativeHumidity, 1.0, 97.0, 60) > 0);
     let text = "[persistence.snowDepth]\nwindow_hours = 72\nexempt_to = 0\nsource = \"own\"\n\

@@ -3,21 +3,22 @@
 use std::ops::Range;
 
 use super::StationSite;
+use super::beside::Beside;
 use super::config::Config;
-use super::consistency::{
-    calm_wind, ordered, pressure_order, pressure_reduction, tolerance, wind_gust,
-};
 use super::details;
+use super::jump::{Jumps, is_large, jump};
 use super::limits::{
-    AccumulationLimits, PersistenceLimits, RangeLimits, RecordLimits, SpikeLimits, StepLimits,
+    AccumulationLimits, JumpLimits, PersistenceLimits, RangeLimits, RecordLimits, SpikeLimits,
+    StepLimits,
 };
 use super::outcome::{Check, Details, NotRun, Outcome, Sink, Tally};
 use super::persistence::{Streak, is_exempt};
 use super::range::{Seasons, range};
 use super::readings::Readings;
-use super::relation::{Relation, Rule, is_comparable, relations};
+use super::relation::{Relation, is_comparable, relations};
 use super::step::{BeyondReach, spike, step};
 use super::value::value;
+use super::witness::Witness;
 use crate::observation::{BaseQuality, IntervalType, Quality, ReasonQuality, SeriesKey};
 
 /// The prepared checks of one station.
@@ -30,6 +31,9 @@ pub(crate) struct Pass<'a, R> {
     /// impossible by our range check, and not rejected by their source. This depends only on
     /// the reading itself. One series after the other, in the order of the plans.
     usable: Vec<bool>,
+    /// Which of the same readings their own series contradicts; known while they are compared with
+    /// others.
+    contradicted: Vec<bool>,
 }
 
 /// The limits of one series at the station.
@@ -43,6 +47,9 @@ pub(super) struct Plan<'a> {
     pub record: Option<&'a RecordLimits>,
     pub spike: Option<&'a SpikeLimits>,
     pub step: Option<&'a StepLimits>,
+    pub jump: Option<&'a JumpLimits>,
+    /// The series that explain a jump.
+    witnesses: Vec<Witness>,
     pub persistence: Option<&'a PersistenceLimits>,
     pub relations: Vec<Relation<'a>>,
     /// The readings whose use is known, and where they begin in [`Pass::usable`].
@@ -78,6 +85,8 @@ impl<'a> Plan<'a> {
             record: config.record.get(variable).filter(|_| comparable),
             spike: config.spike.get(variable).filter(|_| steady),
             step: config.step.get(variable).filter(|_| steady),
+            jump: config.jump.get(variable).filter(|_| steady),
+            witnesses: Vec::new(),
             persistence: config.persistence.get(variable).filter(|_| steady),
             relations: Vec::new(),
             known: 0..0,
@@ -96,8 +105,9 @@ impl<'a, R: Readings> Pass<'a, R> {
                 let id = |other: usize| series[other].id();
                 relations(key, &config.consistency, &keys, &comparable, id, &mut plan.relations);
             }
+            plan.witnesses = plan.jump.map_or(Vec::new(), |limits| Witness::of(limits, &keys));
         }
-        Self { config, site, series, plans, usable: Vec::new() }
+        Self { config, site, series, plans, usable: Vec::new(), contradicted: Vec::new() }
     }
 
     /// The first moment whose verdict may change if readings from a moment on change: that of
@@ -119,6 +129,7 @@ impl<'a, R: Readings> Pass<'a, R> {
         readings: &[Range<usize>],
         mut judged: impl FnMut(usize, usize, Quality),
     ) {
+        self.usable.clear();
         for (which, range) in readings.iter().enumerate() {
             let known_at = self.usable.len();
             let (of, plan) = (&self.series[which], &self.plans[which]);
@@ -126,14 +137,37 @@ impl<'a, R: Readings> Pass<'a, R> {
             let plan = &mut self.plans[which];
             (plan.known, plan.known_at) = (range.clone(), known_at);
         }
-        for (which, range) in readings.iter().enumerate().filter(|(_, range)| !range.is_empty()) {
+        let judged_series = || readings.iter().enumerate().filter(|(_, range)| !range.is_empty());
+        let mut tallies = Vec::with_capacity(self.usable.len());
+        for (which, range) in judged_series() {
             let mut walk = Walk::new(self, which, range.start);
-            for reading in range.clone() {
+            tallies.extend(range.clone().map(|reading| {
                 let mut tally = Tally::default();
-                walk.judge(reading, &mut tally);
+                walk.by_its_series(reading, &mut tally);
+                tally
+            }));
+        }
+        self.contradicted = tallies.iter().map(|tally: &Tally| tally.tripped().is_some()).collect();
+        let mut tallies = tallies.into_iter();
+        for (which, range) in judged_series() {
+            let mut beside = Beside::new(self, which);
+            for (reading, mut tally) in range.clone().zip(&mut tallies) {
+                beside.judge(reading, &mut tally);
                 judged(which, reading, tally.verdict(self.series[which].source(reading)).0);
             }
         }
+        self.contradicted.clear();
+    }
+
+    /// Whether the series of a reading contradicts it.
+    pub(super) fn is_contradicted(&self, which: usize, reading: usize) -> bool {
+        let plan = &self.plans[which];
+        if plan.known.contains(&reading) && !self.contradicted.is_empty() {
+            return self.contradicted[plan.known_at + reading - plan.known.start];
+        }
+        let mut tally = Tally::default();
+        Walk::new(self, which, reading).by_its_series(reading, &mut tally);
+        tally.tripped().is_some()
     }
 
     /// Whether others may be compared with a reading.
@@ -161,7 +195,12 @@ impl<'a, R: Readings> Pass<'a, R> {
 
     /// The usable reading of a series at an instant. The cursor, once set, only moves forward.
     #[inline]
-    fn reading_at(&self, which: usize, ts_ms: i64, cursor: &mut Option<usize>) -> Option<usize> {
+    pub(super) fn reading_at(
+        &self,
+        which: usize,
+        ts_ms: i64,
+        cursor: &mut Option<usize>,
+    ) -> Option<usize> {
         let of = &self.series[which];
         let at = cursor.get_or_insert_with(|| of.before(ts_ms));
         while *at < of.len() && of.ts_ms(*at) < ts_ms {
@@ -201,9 +240,8 @@ pub(super) struct Walk<'a, R> {
     /// The last usable reading, and the last one that is also not a spike.
     before: Option<usize>,
     before_step: Option<usize>,
+    jumps: Option<Jumps<'a>>,
     streak: Option<Streak<'a>>,
-    /// For each relation, the position in the other series and in the air temperature.
-    cursors: Vec<[Option<usize>; 2]>,
 }
 
 impl<'a, R: Readings> Walk<'a, R> {
@@ -216,13 +254,14 @@ impl<'a, R: Readings> Walk<'a, R> {
             plan,
             before: None,
             before_step: None,
+            jumps: plan.jump.map(Jumps::new),
             streak: plan.persistence.map(Streak::new),
-            cursors: vec![[None; 2]; plan.relations.len()],
         };
-        if plan.spike.is_some() || plan.step.is_some() {
-            walk.before = pass.previous(which, first);
+        let first = walk.first_large_change(first).unwrap_or(first)..first;
+        if plan.spike.is_some() || plan.step.is_some() || plan.jump.is_some() {
+            walk.before = pass.previous(which, first.start);
         }
-        if plan.step.is_some() {
+        if plan.step.is_some() || plan.jump.is_some() {
             walk.before_step = walk.before;
             while let (Some(limits), Some(at)) = (plan.spike, walk.before_step) {
                 let before = pass.previous(which, at);
@@ -233,22 +272,48 @@ impl<'a, R: Readings> Walk<'a, R> {
                 walk.before_step = before;
             }
         }
+        for reading in first.filter(|&reading| pass.is_usable(which, reading)) {
+            let spike = plan.spike.map(|limits| walk.sticks_out(walk.before, reading, limits).1);
+            let sticks_out = matches!(spike, Some(Outcome::Tripped(_)));
+            walk.follow(reading, sticks_out);
+            walk.pass_by(reading, sticks_out);
+        }
         walk
     }
 
-    /// Runs the checks on the next reading, in their order.
+    /// The first reading before one that may have jumped so late that it is still remembered then.
+    fn first_large_change(&self, first: usize) -> Option<usize> {
+        let (of, limits) = (self.of, self.plan.jump?);
+        let now_ms = if first < of.len() { of.ts_ms(first) } else { return None };
+        let oldest = of.before(now_ms.saturating_sub(limits.hold_ms));
+        let mut last: Option<usize> = self.pass.previous(self.which, oldest);
+        (oldest..first).filter(|&at| self.pass.is_usable(self.which, at)).find(|&at| {
+            last.replace(at).is_some_and(|last| {
+                let change = of.value(at) - of.value(last);
+                is_large(change, of.ts_ms(at).saturating_sub(of.ts_ms(last)), limits) == Some(true)
+            })
+        })
+    }
+
+    /// Runs the checks that compare the next reading with its limits and its series, in their order.
     #[inline]
-    pub(super) fn judge<S: Sink>(&mut self, reading: usize, sink: &mut S) {
+    pub(super) fn by_its_series<S: Sink>(&mut self, reading: usize, sink: &mut S) {
         self.alone(reading, sink);
         if self.pass.is_usable(self.which, reading) {
             let sticks_out = self.spike(reading, sink);
             self.step(reading, sink);
+            self.jump(reading, sticks_out, sink);
             self.persistence(reading, sink);
-            self.consistency(reading, sink);
-            self.before = Some(reading);
-            if !sticks_out {
-                self.before_step = Some(reading);
-            }
+            self.pass_by(reading, sticks_out);
+        }
+    }
+
+    /// Remembers a usable reading as the one before the next.
+    #[inline]
+    fn pass_by(&mut self, reading: usize, sticks_out: bool) {
+        self.before = Some(reading);
+        if !sticks_out {
+            self.before_step = Some(reading);
         }
     }
 
@@ -330,6 +395,46 @@ impl<'a, R: Readings> Walk<'a, R> {
         });
     }
 
+    fn jump<S: Sink>(&mut self, reading: usize, sticks_out: bool, sink: &mut S) {
+        let Some(limits) = self.plan.jump else { return };
+        let Some(before) = self.before_step else {
+            return sink.note(Check::Jump, Outcome::NotRun(NotRun::NoPrevious), Details::default);
+        };
+        self.follow(reading, sticks_out);
+        let lasting = self.jumps.as_ref().and_then(Jumps::lasting);
+        let tripped = lasting.map(|jump| {
+            let increase = jump.change > 0.0;
+            let reason = if increase { ReasonQuality::Increase } else { ReasonQuality::Decrease };
+            Quality { base: BaseQuality::Doubtful, reason }
+        });
+        sink.note(Check::Jump, tripped.into(), || {
+            let usable = |at| self.pass.is_usable(self.which, at);
+            details::jump(self.of, &usable, [before, reading], lasting, limits)
+        });
+    }
+
+    /// Takes a usable reading into account for the jumps that last.
+    #[inline]
+    fn follow(&mut self, reading: usize, sticks_out: bool) {
+        let (Some(jumps), Some(before)) = (&mut self.jumps, self.before_step) else { return };
+        let (of, pass, which) = (self.of, self.pass, self.which);
+        if sticks_out {
+            return jumps.expire(of, reading);
+        }
+        let change = of.value(reading) - of.value(before);
+        jumps.follow(of, reading, change);
+        let (before_ms, now_ms) = (of.ts_ms(before), of.ts_ms(reading));
+        if is_large(change, now_ms.saturating_sub(before_ms), jumps.limits) != Some(true) {
+            return;
+        }
+        let usable = |at| pass.is_usable(which, at);
+        let found = jump(of, &usable, [before, reading], jumps.limits);
+        let explained = |by: &Witness| by.explains(pass, before_ms, now_ms);
+        if let Some(jump) = found.filter(|_| !self.plan.witnesses.iter().any(explained)) {
+            jumps.push(jump);
+        }
+    }
+
     fn persistence<S: Sink>(&mut self, reading: usize, sink: &mut S) {
         let (Some(streak), Some(limits)) = (&mut self.streak, self.plan.persistence) else {
             return;
@@ -346,72 +451,5 @@ impl<'a, R: Readings> Walk<'a, R> {
         sink.note(Check::Persistence, outcome, || {
             details::persistence(self.of, &usable, reading, &found, limits)
         });
-    }
-
-    fn consistency<S: Sink>(&mut self, reading: usize, sink: &mut S) {
-        let (ts_ms, value) = (self.of.ts_ms(reading), self.of.value(reading));
-        let altitude_m = self.pass.site.altitude_m;
-        for (relation, cursors) in self.plan.relations.iter().zip(&mut self.cursors) {
-            let (check, other) = (relation.check, relation.other);
-            let Some(at) = self.pass.reading_at(other, ts_ms, &mut cursors[0]) else {
-                sink.note(check, Outcome::NotRun(NotRun::NoRelatedReading), Details::default);
-                continue;
-            };
-            let other_value = self.pass.series[other].value(at);
-            let mut computed = None;
-            let outcome = match relation.rule {
-                Rule::Precise(side, limits) => {
-                    let allowed = tolerance(limits, value, other_value);
-                    computed = Some(allowed);
-                    ordered(value, other_value, allowed, side).into()
-                }
-                Rule::Ordered(side, limits) => {
-                    ordered(value, other_value, limits.limit.0, side).into()
-                }
-                Rule::WindGust { of_mean, limits } => {
-                    let (mean, gust) =
-                        if of_mean { (value, other_value) } else { (other_value, value) };
-                    wind_gust(mean, gust, limits.limit.0, of_mean).into()
-                }
-                Rule::CalmWind(limits) => calm_wind(value, other_value, limits.limit.0).into(),
-                Rule::PressureOrder { of_station, limits } => {
-                    let (station, mslp) =
-                        if of_station { (value, other_value) } else { (other_value, value) };
-                    match altitude_m {
-                        None => Outcome::NotRun(NotRun::NoAltitude),
-                        Some(altitude_m) => {
-                            pressure_order(station, mslp, altitude_m, limits.limit.0, of_station)
-                                .into()
-                        }
-                    }
-                }
-                Rule::PressureReduction { of_station, limits } => {
-                    let (station, mslp) =
-                        if of_station { (value, other_value) } else { (other_value, value) };
-                    let air = relation.air.and_then(|air| {
-                        let at = self.pass.reading_at(air, ts_ms, &mut cursors[1])?;
-                        Some(self.pass.series[air].value(at))
-                    });
-                    match (altitude_m, air) {
-                        (None, _) => Outcome::NotRun(NotRun::NoAltitude),
-                        (_, None) => Outcome::NotRun(NotRun::NoRelatedReading),
-                        (Some(altitude_m), Some(air)) => {
-                            let limit = limits.limit.0;
-                            match pressure_reduction(station, mslp, altitude_m, air, limit) {
-                                None => Outcome::NotRun(NotRun::NoRelatedReading),
-                                Some((reduced, tripped)) => {
-                                    computed = Some(reduced);
-                                    tripped.into()
-                                }
-                            }
-                        }
-                    }
-                }
-            };
-            sink.note(check, outcome, || {
-                let other = (&self.pass.series[other], at);
-                details::relation(self.of, reading, other, relation.rule, computed, altitude_m)
-            });
-        }
     }
 }

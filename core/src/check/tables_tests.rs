@@ -57,6 +57,9 @@ fn the_checks_in_their_order() {
             "did not change too fast for the elapsed time",
             "Instrumentation (or Doubtful): Increase, Decrease, Change",
         ),
+        Check::Jump => {
+            ("did not jump and stay there, without a sign of why", "Doubtful: Increase, Decrease")
+        }
         Check::Persistence => ("is not stuck", "Instrumentation: Inert"),
         Check::DewPoint => ("dew point ≤ air temperature", "Inconsistent: GreaterThan, LessThan"),
         Check::WetBulb => {
@@ -158,6 +161,37 @@ fn the_spikes_and_steps() {
 }
 
 #[test]
+fn the_jumps() {
+    let config = Config::default();
+    let rows = config.jump.iter().map(|(variable, limits)| {
+        let by = |(variable, limit): &(Variable, f64)| {
+            format!("{variable} {limit} {}", variable.unit().symbol())
+        };
+        vec![
+            variable.to_string(),
+            unit(*variable),
+            points(&limits.curve),
+            limits.spread.to_string(),
+            hours(limits.history_ms),
+            hours(limits.hold_ms),
+            limits.explained_by.iter().map(by).collect::<Vec<_>>().join(", "),
+            limits.source.clone(),
+        ]
+    });
+    let head = [
+        "Variable",
+        "Unit",
+        "Off the usual by",
+        "Deviations",
+        "History, h",
+        "Held, h",
+        "Explained by",
+        "Source",
+    ];
+    is_in_the_document(&table(&head, rows));
+}
+
+#[test]
 fn the_persistence() {
     let config = Config::default();
     let rows = config.persistence.iter().map(|(variable, limits)| {
@@ -165,9 +199,10 @@ fn the_persistence() {
             format!("{}: {} and {} h", row.step.0, row.repeats, hours(row.hours.ms))
         };
         let repeats = limits.resolution.iter().map(row).collect::<Vec<_>>().join("; ");
-        let exempt = match (limits.exempt_to, limits.exempt_from) {
-            (to, _) if to.is_finite() => format!("≤ {to}"),
-            (_, from) if from.is_finite() => format!("≥ {from}"),
+        let exempt = match (limits.exempt_to, limits.exempt_from, limits.exempt_between) {
+            (to, ..) if to.is_finite() => format!("≤ {to}"),
+            (_, from, _) if from.is_finite() => format!("≥ {from}"),
+            (.., between @ Some(_)) => bounds(between),
             _ => "–".to_owned(),
         };
         let window = hours(limits.window_ms);

@@ -27,6 +27,8 @@ pub use pressure::{
     station_pressure_hpa_into,
 };
 pub use quality::derive_with_quality;
+#[cfg(feature = "check")]
+pub(crate) use report::MSLP_ALTITUDE_MAX_M;
 pub use report::derive_report;
 #[cfg(feature = "intake")]
 pub(crate) use report::is_input_of;

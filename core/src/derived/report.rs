@@ -16,7 +16,7 @@ const LONGEST_MEAN_MINUTES: i32 = 60;
 /// Stations up to this altitude have their pressure reduced to sea level by the formula for
 /// low-level stations (WMO-No. 8, part I, chapter 3); higher ones report a pressure surface
 /// instead, because the reduction says more about the formula than about the air.
-const MSLP_ALTITUDE_MAX_M: f64 = 750.0;
+pub(crate) const MSLP_ALTITUDE_MAX_M: f64 = 750.0;
 
 /// Canada shows the humidex only if it is at least this much above the temperature (Environment
 /// and Climate Change Canada, glossary of the climate data).

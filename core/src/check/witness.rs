@@ -1,0 +1,92 @@
+//! What else a station measured while one of its series jumped.
+
+use super::limits::JumpLimits;
+use super::readings::Readings;
+use super::relation::is_comparable;
+use super::station::Pass;
+use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Median};
+use crate::observation::{SeriesKey, Variable};
+use crate::time::HOUR_MS;
+
+/// Below this a direction says little, km/h: 2 m/s.
+const LIGHT_WIND_KMH: f64 = 7.2;
+
+/// A series whose change explains a jump of another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Witness {
+    pub series: usize,
+    /// How much it must change, or, of an amount, be.
+    pub limit: f64,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Value,
+    /// A direction, with the series of the speed.
+    Direction(Option<usize>),
+    Amount,
+}
+
+impl Witness {
+    /// The series of a station that can explain a jump. Calculated ones cannot: they may be
+    /// calculated from what jumped.
+    pub(super) fn of(limits: &JumpLimits, keys: &[&SeriesKey]) -> Vec<Self> {
+        let steady = |key: &SeriesKey| {
+            matches!(key.interval_type, Instantaneous | Average | Median) && is_comparable(key)
+        };
+        let speed = keys.iter().position(|key| steady(key) && key.variable == Variable::WindSpeed);
+        let witness = |(series, key): (usize, &&SeriesKey)| {
+            let &(_, limit) =
+                limits.explained_by.iter().find(|&&(variable, _)| variable == key.variable)?;
+            let hourly = key.interval_type == Cumulative && key.interval_minutes <= 60;
+            let kind = match key.variable {
+                _ if key.calculated || !is_comparable(key) => return None,
+                Variable::WindDirection if steady(key) => Kind::Direction(speed),
+                _ if steady(key) => Kind::Value,
+                _ if hourly => Kind::Amount,
+                _ => return None,
+            };
+            Some(Self { series, limit, kind })
+        };
+        keys.iter().enumerate().filter_map(witness).collect()
+    }
+
+    /// Whether it changed between two moments by as much as explains a jump.
+    pub(super) fn explains<R: Readings>(
+        &self,
+        pass: &Pass<'_, R>,
+        before_ms: i64,
+        now_ms: i64,
+    ) -> bool {
+        let at = |series: usize, ts_ms: i64| latest(pass, series, ts_ms);
+        let Some(now) = at(self.series, now_ms) else { return false };
+        if self.kind == Kind::Amount {
+            return now >= self.limit;
+        }
+        let Some(before) = at(self.series, before_ms) else { return false };
+        let change = (now - before).abs();
+        match self.kind {
+            Kind::Direction(speed) => {
+                let blows = speed
+                    .and_then(|speed| at(speed, now_ms))
+                    .is_some_and(|speed| speed >= LIGHT_WIND_KMH);
+                // 0 is a calm.
+                blows && now > 0.0 && before > 0.0 && change.min(360.0 - change) >= self.limit
+            }
+            _ => change >= self.limit,
+        }
+    }
+}
+
+/// The usable value at a moment, or at most an hour old.
+fn latest<R: Readings>(pass: &Pass<'_, R>, series: usize, ts_ms: i64) -> Option<f64> {
+    let of = &pass.series[series];
+    let until = of.before(ts_ms.saturating_add(1));
+    let oldest_ms = ts_ms.saturating_sub(HOUR_MS);
+    let at = (0..until)
+        .rev()
+        .take_while(|&at| of.ts_ms(at) > oldest_ms)
+        .find(|&at| pass.is_usable(series, at))?;
+    Some(of.value(at))
+}
