@@ -34,11 +34,13 @@ const KINDS: [(&str, usize, Option<feed::Kind>); 26] = [
     ("capcp/", 9, Some(feed::Kind::Cap)),
     ("nws_cap/", 7, Some(feed::Kind::Cap)),
     ("cap_not_real/", 2, Some(feed::Kind::Cap)),
+    // A table of names.
+    ("nws_alerts/event_names", 1, None),
     ("nws_alerts/", 1, Some(feed::Kind::NwsAlerts)),
     // Products for people, which are read only in tests of alert chains.
     ("nws_text_vtec/NPW", 2, None),
     ("nws_text_vtec/", 7, None),
-    ("zones/", 11, None),
+    ("zones/", 14, None),
     // Fields of models and radars are not feeds of reports or alerts.
     ("grib/", 10, None),
     ("model_grids/", 19, None),

@@ -235,6 +235,7 @@ fn concerns(check: Check, variable: Variable) -> bool {
         | Check::Record
         | Check::Spike
         | Check::Step
+        | Check::Jump
         | Check::Persistence
         | Check::Neighbours => true,
         _ => checks_of(variable).contains(&check),

@@ -63,6 +63,7 @@ fn every_check_of_the_variable_is_listed_in_order_and_says_why_it_did_not_run() 
         Check::Record,
         Check::Spike,
         Check::Step,
+        Check::Jump,
         Check::Persistence,
         Check::DewPoint,
         Check::WetBulb,
