@@ -265,7 +265,10 @@ pub fn put(fault: &Fault, reports: &mut [Report], at: usize, random: &mut Random
             let new = (new / fine).round() * fine;
             let new = if variable.unit().symbol() == "km/h" { new.max(0.0) } else { new };
             reading.value = if fine == 0.1 { (new * 10.0).round() / 10.0 } else { new };
-            if (reading.value - old).abs() >= Target::matters(variable) {
+            // What a stuck sensor says is wrong even where the truth comes by.
+            let least = Target::matters(variable);
+            let is_stuck = fault.kind == Kind::Stuck && i > at && least.is_finite();
+            if is_stuck || (reading.value - old).abs() >= least {
                 wrong.push(Wrong { variable, ts_ms });
             }
         }

@@ -1,14 +1,56 @@
-//! The comparison of the readings of one series with others of its station and time.
+//! The judgement of the readings of a station: each by its own series, then beside the others of its
+//! time.
+
+use std::ops::Range;
 
 use super::consistency::{
     calm_wind, ordered, pressure_order, pressure_reduction, tolerance, wind_gust,
 };
 use super::details;
-use super::outcome::{Details, NotRun, Outcome, Sink};
+use super::outcome::{Details, NotRun, Outcome, Sink, Tally};
 use super::readings::Readings;
 use super::relation::Rule;
-use super::station::{Pass, Plan};
+use super::station::{Pass, Plan, Walk};
 use crate::derived::MSLP_ALTITUDE_MAX_M;
+use crate::observation::Quality;
+
+impl<R: Readings> Pass<'_, R> {
+    /// Judges some readings of each series, in order.
+    pub(crate) fn run(
+        &mut self,
+        readings: &[Range<usize>],
+        mut judged: impl FnMut(usize, usize, Quality),
+    ) {
+        self.usable.clear();
+        for (which, range) in readings.iter().enumerate() {
+            let known_at = self.usable.len();
+            let (of, plan) = (&self.series[which], &self.plans[which]);
+            self.usable.extend(range.clone().map(|at| plan.is_usable(self.config, of, at)));
+            let plan = &mut self.plans[which];
+            (plan.known, plan.known_at) = (range.clone(), known_at);
+        }
+        let judged_series = || readings.iter().enumerate().filter(|(_, range)| !range.is_empty());
+        let mut tallies = Vec::with_capacity(self.usable.len());
+        for (which, range) in judged_series() {
+            let mut walk = Walk::new(self, which, range.start);
+            tallies.extend(range.clone().map(|reading| {
+                let mut tally = Tally::default();
+                walk.by_its_series(reading, &mut tally);
+                tally
+            }));
+        }
+        self.contradicted = tallies.iter().map(|tally: &Tally| tally.tripped().is_some()).collect();
+        let mut tallies = tallies.into_iter();
+        for (which, range) in judged_series() {
+            let mut beside = Beside::new(self, which);
+            for (reading, mut tally) in range.clone().zip(&mut tallies) {
+                beside.judge(reading, &mut tally);
+                judged(which, reading, tally.verdict(self.series[which].source(reading)).0);
+            }
+        }
+        self.contradicted.clear();
+    }
+}
 
 /// A walk along one series beside the others, which must visit the readings in order.
 pub(super) struct Beside<'a, R> {

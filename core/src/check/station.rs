@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::StationSite;
-use super::beside::Beside;
 use super::config::Config;
 use super::details;
 use super::jump::{Jumps, is_large, jump};
@@ -20,6 +19,7 @@ use super::step::{BeyondReach, spike, step};
 use super::value::value;
 use super::witness::Witness;
 use crate::observation::{BaseQuality, IntervalType, Quality, ReasonQuality, SeriesKey};
+use crate::time::HOUR_MS;
 
 /// The prepared checks of one station.
 pub(crate) struct Pass<'a, R> {
@@ -30,10 +30,10 @@ pub(crate) struct Pass<'a, R> {
     /// Which readings the judged ones may be compared with: those with a value, not
     /// impossible by our range check, and not rejected by their source. This depends only on
     /// the reading itself. One series after the other, in the order of the plans.
-    usable: Vec<bool>,
+    pub(super) usable: Vec<bool>,
     /// Which of the same readings their own series contradicts; known while they are compared with
     /// others.
-    contradicted: Vec<bool>,
+    pub(super) contradicted: Vec<bool>,
 }
 
 /// The limits of one series at the station.
@@ -53,8 +53,8 @@ pub(super) struct Plan<'a> {
     pub persistence: Option<&'a PersistenceLimits>,
     pub relations: Vec<Relation<'a>>,
     /// The readings whose use is known, and where they begin in [`Pass::usable`].
-    known: Range<usize>,
-    known_at: usize,
+    pub(super) known: Range<usize>,
+    pub(super) known_at: usize,
 }
 
 impl<'a> Plan<'a> {
@@ -123,42 +123,6 @@ impl<'a, R: Readings> Pass<'a, R> {
         before.min().unwrap_or(first_ms)
     }
 
-    /// Judges some readings of each series, in order.
-    pub(crate) fn run(
-        &mut self,
-        readings: &[Range<usize>],
-        mut judged: impl FnMut(usize, usize, Quality),
-    ) {
-        self.usable.clear();
-        for (which, range) in readings.iter().enumerate() {
-            let known_at = self.usable.len();
-            let (of, plan) = (&self.series[which], &self.plans[which]);
-            self.usable.extend(range.clone().map(|at| plan.is_usable(self.config, of, at)));
-            let plan = &mut self.plans[which];
-            (plan.known, plan.known_at) = (range.clone(), known_at);
-        }
-        let judged_series = || readings.iter().enumerate().filter(|(_, range)| !range.is_empty());
-        let mut tallies = Vec::with_capacity(self.usable.len());
-        for (which, range) in judged_series() {
-            let mut walk = Walk::new(self, which, range.start);
-            tallies.extend(range.clone().map(|reading| {
-                let mut tally = Tally::default();
-                walk.by_its_series(reading, &mut tally);
-                tally
-            }));
-        }
-        self.contradicted = tallies.iter().map(|tally: &Tally| tally.tripped().is_some()).collect();
-        let mut tallies = tallies.into_iter();
-        for (which, range) in judged_series() {
-            let mut beside = Beside::new(self, which);
-            for (reading, mut tally) in range.clone().zip(&mut tallies) {
-                beside.judge(reading, &mut tally);
-                judged(which, reading, tally.verdict(self.series[which].source(reading)).0);
-            }
-        }
-        self.contradicted.clear();
-    }
-
     /// Whether the series of a reading contradicts it.
     pub(super) fn is_contradicted(&self, which: usize, reading: usize) -> bool {
         let plan = &self.plans[which];
@@ -187,6 +151,18 @@ impl<'a, R: Readings> Pass<'a, R> {
         (0..reading).rev().find(|&before| self.is_usable(which, before))
     }
 
+    /// The usable value of a series at a moment, or at most an hour old.
+    fn latest(&self, which: usize, ts_ms: i64) -> Option<f64> {
+        let of = &self.series[which];
+        let oldest_ms = ts_ms.saturating_sub(HOUR_MS);
+        let until = of.before(ts_ms.saturating_add(1));
+        let at = (0..until)
+            .rev()
+            .take_while(|&at| of.ts_ms(at) > oldest_ms)
+            .find(|&at| self.is_usable(which, at))?;
+        Some(of.value(at))
+    }
+
     /// The first usable reading after one.
     #[inline]
     fn next(&self, which: usize, reading: usize) -> Option<usize> {
@@ -212,7 +188,7 @@ impl<'a, R: Readings> Pass<'a, R> {
 }
 
 impl Plan<'_> {
-    fn is_usable<R: Readings>(&self, config: &Config, of: &R, reading: usize) -> bool {
+    pub(super) fn is_usable<R: Readings>(&self, config: &Config, of: &R, reading: usize) -> bool {
         let number = of.value(reading);
         of.source(reading).base > BaseQuality::Error
             && value(of.key().variable, number, &config.value).is_none()
@@ -429,7 +405,8 @@ impl<'a, R: Readings> Walk<'a, R> {
         }
         let usable = |at| pass.is_usable(which, at);
         let found = jump(of, &usable, [before, reading], jumps.limits);
-        let explained = |by: &Witness| by.explains(pass, before_ms, now_ms);
+        let latest = |series, ts_ms| pass.latest(series, ts_ms);
+        let explained = |by: &Witness| by.explains(latest, before_ms, now_ms);
         if let Some(jump) = found.filter(|_| !self.plan.witnesses.iter().any(explained)) {
             jumps.push(jump);
         }

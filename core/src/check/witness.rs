@@ -1,12 +1,9 @@
 //! What else a station measured while one of its series jumped.
 
 use super::limits::JumpLimits;
-use super::readings::Readings;
 use super::relation::is_comparable;
-use super::station::Pass;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Median};
 use crate::observation::{SeriesKey, Variable};
-use crate::time::HOUR_MS;
 
 /// Below this a direction says little, km/h: 2 m/s.
 const LIGHT_WIND_KMH: f64 = 7.2;
@@ -53,13 +50,13 @@ impl Witness {
     }
 
     /// Whether it changed between two moments by as much as explains a jump.
-    pub(super) fn explains<R: Readings>(
+    /// `at` gives the value of a series at a moment.
+    pub(super) fn explains(
         &self,
-        pass: &Pass<'_, R>,
+        at: impl Fn(usize, i64) -> Option<f64>,
         before_ms: i64,
         now_ms: i64,
     ) -> bool {
-        let at = |series: usize, ts_ms: i64| latest(pass, series, ts_ms);
         let Some(now) = at(self.series, now_ms) else { return false };
         if self.kind == Kind::Amount {
             return now >= self.limit;
@@ -77,16 +74,4 @@ impl Witness {
             _ => change >= self.limit,
         }
     }
-}
-
-/// The usable value at a moment, or at most an hour old.
-fn latest<R: Readings>(pass: &Pass<'_, R>, series: usize, ts_ms: i64) -> Option<f64> {
-    let of = &pass.series[series];
-    let until = of.before(ts_ms.saturating_add(1));
-    let oldest_ms = ts_ms.saturating_sub(HOUR_MS);
-    let at = (0..until)
-        .rev()
-        .take_while(|&at| of.ts_ms(at) > oldest_ms)
-        .find(|&at| pass.is_usable(series, at))?;
-    Some(of.value(at))
 }
