@@ -7,7 +7,7 @@ use super::outcome::{Check, Details, Input, Limit, NotRun, Outcome, Sink, Tally}
 use super::readings::Readings;
 use super::relation::{checks_of, is_configured};
 use super::station::{Pass, Walk};
-use crate::observation::{BaseQuality, Quality};
+use crate::observation::{BaseQuality, Quality, StationId};
 use crate::time::Iso8601;
 
 /// What the checks found about one reading.
@@ -51,9 +51,40 @@ pub struct CheckReport {
     pub inputs: Vec<Input>,
     /// The limits it applied to them.
     pub limits: Vec<Limit>,
+    /// The stations that the value was compared with, nearest first; empty for other checks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<Neighbour>,
     /// Its verdict: Good if it passed; absent if it did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Quality>,
+}
+
+/// A station that a value was compared with.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Neighbour {
+    /// Its place in the columns that were given.
+    #[serde(skip)]
+    pub place: usize,
+    /// Its id, if the stations are those of a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub station_id: Option<StationId>,
+    /// Its name, if the stations are those of a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its distance.
+    pub distance_km: f64,
+    /// How much higher it is; 0 if the altitude of one of both is unknown.
+    pub rise_m: f64,
+    /// Its value at the time of the reading, in the unit of the reading; of a station pressure the
+    /// altimeter setting.
+    pub value: f64,
+    /// Its weight in what the neighbours say; 0 if it is unlike them itself and so left out.
+    pub weight: f64,
+    /// Its own difference from what the other neighbours say, in standard deviations; absent if it
+    /// was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standardized_difference: Option<f64>,
 }
 
 impl CheckReport {
@@ -100,7 +131,7 @@ impl fmt::Display for Explanation {
             None if source.base != BaseQuality::Unknown => f.write_str(", from the source")?,
             None => {}
         }
-        for CheckReport { check, inputs, limits, outcome, .. } in &self.checks {
+        for CheckReport { check, inputs, limits, neighbours, outcome, .. } in &self.checks {
             let Some(outcome) = outcome else { continue };
             write!(f, "\n  {check}: {}", outcome.base)?;
             for Input { name, value, unit, .. } in inputs {
@@ -113,6 +144,14 @@ impl fmt::Display for Explanation {
                         write!(f, " {word} {}", quantity(*bound, unit))?;
                     }
                 }
+            }
+            for Neighbour { name, distance_km, rise_m, value, weight, .. } in neighbours {
+                let name = name.as_deref().unwrap_or("a station");
+                write!(
+                    f,
+                    "\n    {name}, {distance_km:.0} km, {rise_m:+.0} m: {}, weight {weight:.2}",
+                    quantity(*value, &self.unit)
+                )?;
             }
         }
         Ok(())
@@ -132,13 +171,21 @@ pub(super) struct Reports(Vec<CheckReport>);
 
 impl Sink for Reports {
     fn note(&mut self, check: Check, outcome: Outcome, details: impl FnOnce() -> Details) {
-        let Details { inputs, limits } = details();
+        let Details { inputs, limits, neighbours } = details();
         let (ran, not_run_because, outcome) = match outcome {
             Outcome::NotRun(why) => (false, Some(why.text()), None),
             Outcome::Passed => (true, None, Some(Quality::GOOD)),
             Outcome::Tripped(quality) => (true, None, Some(quality)),
         };
-        self.0.push(CheckReport { check, ran, not_run_because, inputs, limits, outcome });
+        self.0.push(CheckReport {
+            check,
+            ran,
+            not_run_because,
+            inputs,
+            limits,
+            neighbours,
+            outcome,
+        });
     }
 }
 

@@ -8,6 +8,7 @@ mod config;
 mod consistency;
 mod details;
 mod explain;
+mod interpolation;
 mod limits;
 mod neighbours;
 mod outcome;
@@ -22,14 +23,16 @@ mod step;
 mod value;
 
 pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
-pub use explain::{CheckReport, Explanation};
+pub use explain::{CheckReport, Explanation, Neighbour};
 pub use neighbours::Surroundings;
 #[cfg(feature = "intake")]
-pub(crate) use neighbours::{DISAGREE, Held, combined};
+pub(crate) use neighbours::{Comparison, DISAGREE, Held, Spot, combined, compared, counts};
 #[cfg(feature = "intake")]
 pub(crate) use outcome::Tally;
 pub use outcome::{Check, Input, Limit, NotRun};
 pub(crate) use readings::Readings;
+#[cfg(feature = "intake")]
+pub(crate) use single::NeighbourRule;
 pub(crate) use station::Pass;
 
 use std::borrow::Cow;

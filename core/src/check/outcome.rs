@@ -200,11 +200,12 @@ pub struct Limit {
     pub source: String,
 }
 
-/// The inputs and limits of one check.
+/// The inputs and limits of one check, and the neighbours that it compared with.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     pub inputs: Vec<Input>,
     pub limits: Vec<Limit>,
+    pub neighbours: Vec<super::explain::Neighbour>,
 }
 
 /// Receives the outcomes of the checks on one reading. The fast pass and the explanation run the
