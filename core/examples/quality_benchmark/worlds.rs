@@ -1,0 +1,228 @@
+//! Real readings: folders of feed files as worlds of stations and their reports.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use mesonet::feed::{DETECT_BYTES, FeedStation, FileContext, Kind, METAR_NETWORK};
+use mesonet::time::{DAY_MS, HOUR_MS, parse_instant};
+use mesonet::unit::{knots_to_kmh, statute_miles_to_km};
+use mesonet::{
+    IntervalType, LonLat, Quality, Reading, Report, SeriesKey, Station, StationId, Variable,
+};
+
+/// Stations whose files do not say where they are: network, id, longitude, latitude, altitude.
+const PLACES: [(&str, &str, f64, f64, f64); 6] = [
+    (METAR_NETWORK, "KTPA", -82.54, 27.96, 8.0),
+    (METAR_NETWORK, "KEWR", -74.17, 40.68, 2.0),
+    (METAR_NETWORK, "KJFK", -73.76, 40.64, 4.0),
+    (METAR_NETWORK, "KLGA", -73.88, 40.78, 6.0),
+    ("NDBC", "41002", -74.95, 31.76, 0.0),
+    ("NDBC", "44013", -70.65, 42.35, 0.0),
+];
+/// Networks are told from lone stations by their number of stations.
+const NETWORK: usize = 100;
+/// A lone station needs a history, and room for faults.
+const LONE_DAYS: i64 = 40;
+const LONE_GAP_DAYS: i64 = 7;
+
+/// Stations and their reports.
+pub struct World {
+    pub name: String,
+    pub stations: Vec<Station>,
+    /// Ascending in time.
+    pub reports: Vec<Report>,
+}
+
+impl World {
+    /// Whether a station has others around it.
+    pub fn is_network(&self) -> bool {
+        self.stations.len() >= NETWORK
+    }
+
+    pub fn station(&self, id: StationId) -> &Station {
+        self.stations.iter().find(|station| station.id == id).expect("stations have reports")
+    }
+}
+
+/// Reads every file of the folders: networks first, then the stations with a long series of
+/// their own.
+pub fn read(folders: &[PathBuf]) -> io::Result<Vec<World>> {
+    let mut found = Found::default();
+    for folder in folders {
+        found.folder(folder)?;
+    }
+    Ok(found.worlds())
+}
+
+#[derive(Default)]
+struct Found {
+    stations: HashMap<StationId, Station>,
+    /// By station and time: snapshots of a network repeat reports.
+    reports: BTreeMap<(StationId, i64), Report>,
+}
+
+impl Found {
+    fn folder(&mut self, folder: &Path) -> io::Result<()> {
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+        paths.sort();
+        for path in paths {
+            if path.is_dir() {
+                self.folder(&path)?;
+            } else if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
+                self.file(&path, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, name: &str) -> io::Result<()> {
+        let mut text = Vec::new();
+        let name = match name.strip_suffix(".gz") {
+            Some(name) => {
+                GzDecoder::new(BufReader::new(File::open(path)?)).read_to_end(&mut text)?;
+                name
+            }
+            None => {
+                File::open(path)?.read_to_end(&mut text)?;
+                name
+            }
+        };
+        if name.starts_with("nycflights13") {
+            return self.new_york(&text);
+        }
+        let start = &text[..text.len().min(DETECT_BYTES)];
+        let Some(kind) = Kind::detect(name, start) else { return Ok(()) };
+        let known = |id| place(id);
+        let context = FileContext { known: &known, ..FileContext::new(name, 0) };
+        // What cannot be read is left out: the tests of the readers are elsewhere.
+        let _ = kind.read(&mut Cursor::new(&text), &context, &mut |item| {
+            let Some(item) = item.into_report() else { return };
+            let id = item.station.id();
+            let station = match item.station.place {
+                Some(at) => Some(item.station.at(at)),
+                None => place(id).map(|known| Station {
+                    sensor_height_m: item.station.sensor_height_m.unwrap_or(0.0),
+                    station_type: item.station.station_type,
+                    ..known
+                }),
+            };
+            if let Some(station) = station {
+                self.take(station, item.report);
+            }
+        });
+        Ok(())
+    }
+
+    fn take(&mut self, station: Station, mut report: Report) {
+        // The checks are asked, not the sources.
+        for reading in &mut report.readings {
+            reading.quality = Quality::UNCHECKED;
+        }
+        self.reports.insert((station.id, report.ts_ms), report);
+        // Some tables of a network give the altitude, others do not.
+        let known = self.stations.entry(station.id).or_insert_with(|| station.clone());
+        known.altitude_m = known.altitude_m.or(station.altitude_m);
+    }
+
+    /// The table of the R package nycflights13: hourly reports of three airports, at the hours to
+    /// which it rounded their times.
+    fn new_york(&mut self, text: &[u8]) -> io::Result<()> {
+        let mut rows = csv::Reader::from_reader(text);
+        for row in rows.records() {
+            let row = row?;
+            let number = |column: usize| row[column].parse::<f64>().ok();
+            let Some(station) = place(StationId::new(METAR_NETWORK, &format!("K{}", &row[0])))
+            else {
+                continue;
+            };
+            let Ok(ts_ms) = parse_instant(&row[14]) else { continue };
+            let mut readings = Vec::new();
+            let mut add = |variable, kind, minutes, value: Option<f64>| {
+                let series = SeriesKey::new(variable, kind, minutes);
+                let reading = |value| Reading { series, value, quality: Quality::UNCHECKED };
+                readings.extend(value.map(reading));
+            };
+            // The reports gave tenths of a degree Celsius and whole knots.
+            let celsius = |f: f64| ((f - 32.0) / 1.8 * 10.0).round() / 10.0;
+            let kmh = |mph: f64| knots_to_kmh((mph * 1.609_344 / 1.852).round());
+            let (moment, mean) = (IntervalType::Instantaneous, IntervalType::Average);
+            add(Variable::AirTemperature, moment, 0, number(5).map(celsius));
+            add(Variable::DewPointTemperature, moment, 0, number(6).map(celsius));
+            add(Variable::WindDirection, mean, 2, number(8));
+            add(Variable::WindSpeed, mean, 2, number(9).map(kmh));
+            add(Variable::WindGust, IntervalType::Max, 10, number(10).map(kmh));
+            add(Variable::Mslp, moment, 0, number(12));
+            add(Variable::Visibility, moment, 0, number(13).map(statute_miles_to_km));
+            let report =
+                Report { station: station.id, ts_ms, revision: 0, present_weather: None, readings };
+            self.take(station, report);
+        }
+        Ok(())
+    }
+
+    fn worlds(self) -> Vec<World> {
+        // By station, then time.
+        let mut reports: Vec<Report> = self.reports.into_values().collect();
+        let mut worlds = Vec::new();
+        let together = |one: &Report, next: &Report| {
+            one.station == next.station && next.ts_ms - one.ts_ms <= LONE_GAP_DAYS * DAY_MS
+        };
+        for run in reports.chunk_by(together) {
+            let span_ms = run[run.len() - 1].ts_ms - run[0].ts_ms;
+            let dense = run.len() as i64 * 4 * HOUR_MS > span_ms;
+            if dense && span_ms >= LONE_DAYS * DAY_MS {
+                let station = self.stations[&run[0].station].clone();
+                let year = &mesonet::Iso8601(run[0].ts_ms).to_string()[..4];
+                worlds.push(World {
+                    name: format!("{} {year}", station.native_id),
+                    stations: vec![station],
+                    reports: run.to_vec(),
+                });
+            }
+        }
+        worlds.sort_by(|a, b| a.name.cmp(&b.name));
+        reports.retain(|report| self.stations[&report.station].network == METAR_NETWORK);
+        reports.sort_by_key(|report| (report.ts_ms, report.station));
+        // A gap of a month parts the times of a network.
+        let parted = |one: &Report, next: &Report| next.ts_ms - one.ts_ms <= 30 * DAY_MS;
+        for part in reports.chunk_by(parted) {
+            let mut ids: Vec<StationId> = part.iter().map(|report| report.station).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            if ids.len() < NETWORK {
+                continue;
+            }
+            // America: elsewhere the stations are far apart.
+            let near = |station: &Station| {
+                let (lon, lat) = (station.coordinates.lon(), station.coordinates.lat());
+                (-170.0..-50.0).contains(&lon) && (15.0..75.0).contains(&lat)
+            };
+            let stations: Vec<Station> =
+                ids.iter().map(|id| self.stations[id].clone()).filter(near).collect();
+            let known = |report: &&Report| {
+                stations.binary_search_by_key(&report.station, |station| station.id).is_ok()
+            };
+            let reports: Vec<Report> = part.iter().filter(known).cloned().collect();
+            let day = mesonet::Iso8601(reports[0].ts_ms).to_string();
+            worlds.push(World { name: format!("METAR {}", &day[..10]), stations, reports });
+        }
+        worlds
+    }
+}
+
+fn place(id: StationId) -> Option<Station> {
+    let of = |&(network, native_id, ..): &&(&str, &str, f64, f64, f64)| {
+        StationId::new(network, native_id) == id
+    };
+    let &(network, native_id, lon, lat, altitude_m) = PLACES.iter().find(of)?;
+    let station = FeedStation {
+        altitude_m: Some(altitude_m),
+        sensor_height_m: Some(10.0),
+        ..FeedStation::new(network, native_id)
+    };
+    Some(station.at(LonLat::new(lon, lat).ok()?))
+}
