@@ -32,6 +32,14 @@ fn nearby_check_only() -> Intake {
     Intake::new(Checker::new(config))
 }
 
+/// An intake with few neighbours to a value, so that it matters which of them have one.
+fn nearest_three() -> Intake {
+    let text = "[neighbours.airTemperature]\nsource = \"own\"\nradius_km = 40\nnearest = 3\n\
+                at_least = 2\ndeviation = 1\nvariance_per_km = 0.01\nkm_per_m = 0.1\n\
+                change_per_hour = 1\nbetween_hours = 0.6\nbeside_hours = 0.3\nthreshold = 1\n";
+    Intake::new(Checker::new(check::Config::from_toml(text).unwrap()))
+}
+
 fn take_in(intake: &Intake, store: &MemoryStore, reports: Vec<Report>) {
     intake.take_in(store, Batch { stations: stations(), reports }).unwrap();
 }
@@ -258,7 +266,7 @@ fn an_hour() -> impl Strategy<Value = Vec<Report>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     /// Nearby readings arrive and are corrected step by step: the final verdicts are the same as if
     /// they had all come at once.
@@ -268,7 +276,7 @@ proptest! {
             (Just(reports.clone()), Just(reports).prop_shuffle(), 1..6_usize)
         }),
     ) {
-        for intake in [Intake::default(), nearby_check_only()] {
+        for intake in [Intake::default(), nearby_check_only(), nearest_three()] {
             let (one, other) = (MemoryStore::default(), MemoryStore::default());
             take_in(&intake, &one, at_once.clone());
             for reports in shuffled.chunks(size) {

@@ -25,7 +25,7 @@ struct List {
 
 impl Nearby {
     /// How many are cached per station: the check takes the nearest twelve that have a value.
-    const REMEMBERED: usize = 128;
+    const REMEMBERED: usize = 192;
 
     fn new(directory: &Directory, radius_km: f64) -> Self {
         let lists = directory.stations.iter().map(|_| OnceLock::new()).collect();

@@ -135,17 +135,27 @@ impl Neighbourhood<'_> {
 
         let mut places: Vec<usize> = now.iter().map(|of| of.place).collect();
         for of in now.iter().filter(|of| of.around) {
-            places.extend(self.around(of.place).map(|(other, _)| other));
+            // Stations that have not reported since have no reading that could be affected.
+            let reported_since = |&(other, _): &(usize, f64)| {
+                let newest_ms = self.directory.stations[other].update_time_ms;
+                newest_ms.is_some_and(|newest_ms| newest_ms > of.after_ms)
+            };
+            places.extend(self.around(of.place).filter(reported_since).map(|(other, _)| other));
         }
         self.read(&mut known, places)?;
 
         let mut due = Vec::new();
         for of in now {
+            if let Some(variable) = known.variable(of.variable) {
+                known.mark(of.place, variable, at_moment(of.ts_ms), |_, _| true, &mut due);
+            }
+        }
+        // Of a whole network, all are due by now, and little is left to find.
+        for of in now.iter().filter(|of| of.around) {
             let Some(variable) = known.variable(of.variable) else { continue };
-            known.mark(of.place, variable, at_moment(of.ts_ms), |_, _| true, &mut due);
             let rule = known.variables[variable].1;
             let others = self.around(of.place).take_while(|&(_, km)| km <= rule.radius_km);
-            for (other, distance_km) in others.filter(|_| of.around) {
+            for (other, distance_km) in others {
                 let span = (of.after_ms, of.before_ms);
                 let is_neighbour = |known: &Known<'_>, ts_ms| {
                     let nearer = self.around(other).take_while(|&(_, km)| km < distance_km);

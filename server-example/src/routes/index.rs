@@ -46,6 +46,7 @@ async fn index(
         "GET /stations/readings",
         "POST /stations/readings",
         "GET /stations/{id}",
+        "GET /stations/{id}/quality",
     ];
     let model_prefix = &state.config.model_prefix;
     let model_endpoints = [

@@ -7,6 +7,7 @@ mod explain;
 mod index;
 mod models;
 mod products;
+mod quality;
 mod readings;
 mod series;
 mod stations;
@@ -20,6 +21,7 @@ use axum::Router;
 pub use bulk::HEADERS as BULK_HEADERS;
 pub use index::router as index;
 pub use models::router as models;
+pub use quality::check_length as check_quality_window;
 pub use zones::GEOGRAPHY;
 
 use crate::state::State;
@@ -32,6 +34,7 @@ pub fn api() -> Router<Arc<State>> {
         .merge(capabilities::router())
         .merge(explain::router())
         .merge(products::router())
+        .merge(quality::router())
         .merge(readings::router())
         .merge(series::router())
         .merge(stations::router())
