@@ -92,9 +92,9 @@ pub(crate) fn counts(base: BaseQuality) -> bool {
 
 /// What is compared between stations: the value, or of a station pressure the altimeter setting,
 /// which does not depend on the altitude. NaN if there is nothing to compare.
-pub(crate) fn compared(variable: Variable, value: f64, altitude_m: Option<f64>) -> f64 {
+pub(crate) fn compared(variable: Variable, value: f64, spot: Spot) -> f64 {
     if variable == Variable::BarometricPressure {
-        altitude_m.and_then(|altitude_m| altimeter_hpa(value, altitude_m)).unwrap_or(f64::NAN)
+        spot.altitude_m.and_then(|altitude_m| altimeter_hpa(value, altitude_m)).unwrap_or(f64::NAN)
     } else {
         value
     }
@@ -376,9 +376,10 @@ impl Surroundings<'_> {
     /// without a value.
     fn held(&self, which: usize) -> Option<Held> {
         let StationSite { coordinates, altitude_m } = *self.sites.get(which)?;
+        let spot = Spot::new(coordinates, altitude_m);
         Some(Held {
-            value: compared(self.variable, self.value[which], altitude_m),
-            spot: Spot::new(coordinates, altitude_m),
+            value: compared(self.variable, self.value[which], spot),
+            spot,
             base: self.verdict[which].base,
             unsure_hours: 0.0,
         })

@@ -11,7 +11,6 @@ use crate::time::HOUR_MS;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     pub ts_ms: i64,
-    /// What is compared of the value; NaN if nothing is.
     pub value: f64,
     pub source: Quality,
     pub stored: Quality,
@@ -32,8 +31,9 @@ impl Reading {
     }
 
     /// The reading as the check takes it.
-    pub(super) fn held(&self, spot: Spot) -> Held {
-        Held { value: self.value, spot, base: self.verdict().base, unsure_hours: 0.0 }
+    pub(super) fn held(&self, variable: Variable, spot: Spot) -> Held {
+        let value = compared(variable, self.value, spot);
+        Held { value, spot, base: self.verdict().base, unsure_hours: 0.0 }
     }
 }
 
@@ -42,6 +42,8 @@ impl Reading {
 pub(super) struct Column {
     /// The series that are compared, most instantaneous first, and their readings.
     pub series: Vec<(SeriesId, Vec<Reading>)>,
+    /// Whether other stations cannot be compared with them: an altitude is not known.
+    is_mute: bool,
 }
 
 impl Column {
@@ -54,7 +56,7 @@ impl Column {
         let readings = |of: &Parts<'_, '_>| {
             let reading = |at| Reading {
                 ts_ms: of.ts_ms(at),
-                value: compared_by(rule, variable, of.value(at), altitude_m),
+                value: of.value(at),
                 source: of.source(at),
                 stored: of.stored(at),
                 own: None,
@@ -63,27 +65,19 @@ impl Column {
             (of.series().id, (0..of.len()).map(reading).collect())
         };
         let series = is_compared(parts, variable);
-        Self { series: series.into_iter().map(|which| readings(&parts[which])).collect() }
+        Self {
+            series: series.into_iter().map(|which| readings(&parts[which])).collect(),
+            is_mute: rule.needs_altitude && altitude_m.is_none(),
+        }
     }
 
     /// Returns the value at a moment, from the first series that has one, and for how many hours
     /// it is unsure.
     pub(super) fn at(&self, ts_ms: i64, rule: &NeighbourRule) -> Option<(f64, f64)> {
+        if self.is_mute {
+            return None;
+        }
         self.series.iter().find_map(|(_, readings)| value_at(readings, ts_ms, rule))
-    }
-}
-
-/// What is compared of a value; NaN if nothing is.
-pub(super) fn compared_by(
-    rule: &NeighbourRule,
-    variable: Variable,
-    value: f64,
-    altitude_m: Option<f64>,
-) -> f64 {
-    if rule.needs_altitude && altitude_m.is_none() {
-        f64::NAN
-    } else {
-        compared(variable, value, altitude_m)
     }
 }
 

@@ -11,6 +11,7 @@ use super::parts::Parts;
 use super::station::{Change, Compared};
 use crate::check::{
     CheckReport, Checker, Comparison, DISAGREE, Held, NeighbourRule, StationSite, Tally, combined,
+    compared,
 };
 use crate::observation::{BaseQuality, Quality, SeriesId, SeriesKey, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, StoreError};
@@ -70,7 +71,8 @@ impl Known<'_> {
     }
 
     fn value(&self, place: usize, variable: usize, ts_ms: i64) -> Option<(f64, f64)> {
-        self.columns[place].as_ref()?[variable].at(ts_ms, &self.variables[variable].1)
+        // Without readings there are no columns.
+        self.columns[place].as_ref()?.get(variable)?.at(ts_ms, &self.variables[variable].1)
     }
 
     /// Marks the readings of a station in a span as due, unless they are already.
@@ -82,9 +84,10 @@ impl Known<'_> {
         is_affected: impl Fn(&Self, i64) -> bool,
         due: &mut Vec<Due>,
     ) {
-        let Some(columns) = &self.columns[place] else { return };
+        let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
+        let Some(column) = column else { return };
         let mut found: Vec<(Due, i64)> = Vec::new();
-        for (series, (_, readings)) in columns[variable].series.iter().enumerate() {
+        for (series, (_, readings)) in column.series.iter().enumerate() {
             let from = readings.partition_point(|reading| reading.ts_ms <= after_ms);
             let within = readings[from..].iter().enumerate();
             for (at, reading) in within.take_while(|(_, reading)| reading.ts_ms < before_ms) {
@@ -135,12 +138,7 @@ impl Neighbourhood<'_> {
 
         let mut places: Vec<usize> = now.iter().map(|of| of.place).collect();
         for of in now.iter().filter(|of| of.around) {
-            // Stations that have not reported since have no reading that could be affected.
-            let reported_since = |&(other, _): &(usize, f64)| {
-                let newest_ms = self.directory.stations[other].update_time_ms;
-                newest_ms.is_some_and(|newest_ms| newest_ms > of.after_ms)
-            };
-            places.extend(self.around(of.place).filter(reported_since).map(|(other, _)| other));
+            places.extend(self.around(of.place).map(|(other, _)| other));
         }
         self.read(&mut known, places)?;
 
@@ -227,7 +225,7 @@ impl Neighbourhood<'_> {
         let rules = known.variables.clone();
         let variables: Vec<Variable> = rules.iter().map(|&(variable, _)| variable).collect();
         for &place in &places {
-            known.columns[place] = Some(variables.iter().map(|_| Column::default()).collect());
+            known.columns[place] = Some(Box::default());
         }
         let selection = Selection { stations: &ids, variables: &variables, window: known.window };
         let mut read = Ok(());
@@ -246,7 +244,8 @@ impl Neighbourhood<'_> {
         for of in known.own.iter().filter(|of| places.binary_search(&of.place).is_ok()) {
             let Some(variable) = known.variable(of.variable) else { continue };
             let Some(columns) = &mut known.columns[of.place] else { continue };
-            let series = columns[variable].series.iter_mut().find(|(id, _)| *id == of.series);
+            let Some(column) = columns.get_mut(variable) else { continue };
+            let series = column.series.iter_mut().find(|(id, _)| *id == of.series);
             let Some((_, readings)) = series else { continue };
             if let Ok(at) = readings.binary_search_by_key(&of.ts_ms, |reading| reading.ts_ms) {
                 readings[at].own = Some(of.own);
@@ -267,7 +266,7 @@ impl Neighbourhood<'_> {
         near.clear();
         let (place, variable, ..) = due;
         let Some((_, reading)) = known.reading(due) else { return true };
-        let rule = known.variables[variable].1;
+        let (of, rule) = known.variables[variable];
         let already = wanted.len();
         for (other, distance_km) in self.around(place) {
             if distance_km > rule.radius_km || near.len() + wanted.len() - already >= rule.nearest {
@@ -278,7 +277,7 @@ impl Neighbourhood<'_> {
             } else if let Some((value, unsure_hours)) = known.value(other, variable, reading.ts_ms)
             {
                 let spot = self.nearby.spot(self.directory, other);
-                let base = BaseQuality::Good;
+                let (base, value) = (BaseQuality::Good, compared(of, value, spot));
                 near.push((other, distance_km, Held { value, spot, base, unsure_hours }));
             }
         }
@@ -290,7 +289,7 @@ impl Neighbourhood<'_> {
         let Some((series, reading)) = known.reading(due) else { return };
         let (place, variable) = (due.0, known.variables[due.1].0);
         let Reading { ts_ms, source, stored, own, .. } = *reading;
-        let held = reading.held(self.nearby.spot(self.directory, place));
+        let held = reading.held(variable, self.nearby.spot(self.directory, place));
         let tally = self.checker.check_held(variable, held, distances(near), |i| Some(near[i].2));
         let mut change = Change { place, series, ts_ms, stored, verdict: stored };
         let concluded = own.map(|own| combined(tally, source, own));
@@ -353,7 +352,7 @@ impl Neighbourhood<'_> {
         self.settle(&mut known, due, |known, due, near| {
             let Some((_, reading)) = known.reading(due) else { return };
             let variable = known.variables[due.1].0;
-            let held = reading.held(self.nearby.spot(self.directory, place));
+            let held = reading.held(variable, self.nearby.spot(self.directory, place));
             let comparison =
                 self.checker.compare_held(variable, held, distances(near), |i| Some(near[i].2));
             if let Some(comparison) = comparison {
@@ -383,7 +382,7 @@ impl Neighbourhood<'_> {
         let mut explained = None;
         self.settle(&mut known, due, |known, due, near| {
             let Some((_, reading)) = known.reading(due) else { return };
-            let held = reading.held(self.nearby.spot(self.directory, place));
+            let held = reading.held(variable, self.nearby.spot(self.directory, place));
             let mut report =
                 self.checker.explain_held(variable, held, distances(near), |i| Some(near[i].2));
             for neighbour in &mut report.neighbours {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::column::{compared_by, is_compared};
+use super::column::is_compared;
 use super::derived::Inputs;
 use super::parts::Parts;
 use crate::check::{Checker, DISAGREE, NeighbourRule, Readings, StationSite, counts};
@@ -97,7 +97,7 @@ impl Judged {
         for variable in checker.neighbour_variables() {
             if let Some(rule) = checker.neighbour_rule(variable) {
                 let span = (first_ms, last_ms);
-                self.compare(&mut station, (variable, rule), place, site.altitude_m, span);
+                self.compare(&mut station, (variable, rule), place, span);
             }
         }
         for (derived, inputs) in Inputs::of_station(&parts) {
@@ -130,7 +130,6 @@ impl Judged {
         station: &mut Station<'_, '_, '_>,
         (variable, rule): (Variable, NeighbourRule),
         place: usize,
-        altitude_m: Option<f64>,
         (first_ms, last_ms): (i64, i64),
     ) {
         let parts = station.parts;
@@ -156,8 +155,8 @@ impl Judged {
                 let counted = counts(without_neighbours(stored, source).base);
                 let says_something = |&other: &usize| {
                     let verdict = station.verdict(which, other);
-                    let value = compared_by(&rule, variable, of.value(other), altitude_m);
-                    value.is_finite() && counts(without_neighbours(verdict, of.source(other)).base)
+                    of.value(other).is_finite()
+                        && counts(without_neighbours(verdict, of.source(other)).base)
                 };
                 let near =
                     |other: &usize| of.ts_ms(*other).saturating_sub(ts_ms).abs() <= rule.reach_ms();
