@@ -417,3 +417,7 @@ pub(super) fn explain(config: &Config, of: &Surroundings<'_>, which: usize) -> O
 #[cfg(test)]
 #[path = "neighbours_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "neighbours_real_tests.rs"]
+mod real_tests;
