@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use super::outcome::{Check, Details, Input, Limit, NotRun, Outcome, Sink, Tally};
+use super::outcome::{Check, Details, Input, Limit, Neighbour, NotRun, Outcome, Sink, Tally};
 use super::readings::Readings;
 use super::relation::{checks_of, is_configured};
 use super::station::{Pass, Walk};
-use crate::observation::{BaseQuality, Quality, StationId};
+use crate::observation::{BaseQuality, Quality};
 use crate::time::Iso8601;
 
 /// What the checks found about one reading.
@@ -57,34 +57,6 @@ pub struct CheckReport {
     /// Its verdict: Good if it passed; absent if it did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Quality>,
-}
-
-/// A station that a value was compared with.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Neighbour {
-    /// Its place in the columns that were given.
-    #[serde(skip)]
-    pub place: usize,
-    /// Its id, if the stations are those of a store.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub station_id: Option<StationId>,
-    /// Its name, if the stations are those of a store.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Its distance.
-    pub distance_km: f64,
-    /// How much higher it is; 0 if the altitude of one of both is unknown.
-    pub rise_m: f64,
-    /// Its value at the time of the reading, in the unit of the reading; of a station pressure the
-    /// altimeter setting.
-    pub value: f64,
-    /// Its weight in what the neighbours say; 0 if it is unlike them itself and so left out.
-    pub weight: f64,
-    /// Its own difference from what the other neighbours say, in standard deviations; absent if it
-    /// was left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub standardized_difference: Option<f64>,
 }
 
 impl CheckReport {

@@ -23,13 +23,13 @@ mod step;
 mod value;
 
 pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
-pub use explain::{CheckReport, Explanation, Neighbour};
+pub use explain::{CheckReport, Explanation};
 pub use neighbours::Surroundings;
 #[cfg(feature = "intake")]
 pub(crate) use neighbours::{Comparison, DISAGREE, Held, Spot, combined, compared, counts};
 #[cfg(feature = "intake")]
 pub(crate) use outcome::Tally;
-pub use outcome::{Check, Input, Limit, NotRun};
+pub use outcome::{Check, Input, Limit, Neighbour, NotRun};
 pub(crate) use readings::Readings;
 #[cfg(feature = "intake")]
 pub(crate) use single::NeighbourRule;

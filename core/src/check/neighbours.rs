@@ -2,10 +2,10 @@
 
 use super::config::Config;
 use super::details::{input, limit};
-use super::explain::{CheckReport, Neighbour};
+use super::explain::CheckReport;
 use super::interpolation::{MOST, Member, Residual, Structure, System};
 use super::limits::NeighbourLimits;
-use super::outcome::{Check, Details, NotRun, Outcome, Sink, Tally};
+use super::outcome::{Check, Details, Neighbour, NotRun, Outcome, Sink, Tally};
 use super::{CheckError, StationSite};
 use crate::derived::altimeter_hpa;
 use crate::geo::{LonLat, StationIndex};
@@ -62,7 +62,7 @@ pub(crate) struct Spot {
 
 impl Spot {
     pub(crate) fn new(coordinates: LonLat, altitude_m: Option<f64>) -> Self {
-        Self { place_km: coordinates.from_centre_km(), altitude_m }
+        Self { place_km: coordinates.place_km(), altitude_m }
     }
 
     /// The same place with another altitude: to compute it is not for free.

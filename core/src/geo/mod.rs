@@ -101,7 +101,7 @@ impl LonLat {
     /// The point on the globe, in kilometres from its centre: straight-line distances between
     /// nearby points are their great-circle distances.
     #[cfg(feature = "check")]
-    pub(crate) fn from_centre_km(self) -> [f64; 3] {
+    pub(crate) fn place_km(self) -> [f64; 3] {
         self.on_unit_sphere().map(|at| at * EARTH_RADIUS_KM)
     }
 

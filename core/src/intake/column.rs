@@ -1,8 +1,7 @@
 //! The readings of a variable at a station, as they are compared with those of other stations.
 
 use super::parts::Parts;
-use super::station::without_neighbours;
-use crate::check::{Held, NeighbourRule, Readings, Spot, compared, counts};
+use crate::check::{DISAGREE, Held, NeighbourRule, Readings, Spot, compared, counts};
 use crate::derived::DERIVED_INPUTS;
 use crate::observation::{IntervalType, Quality, SeriesId, SeriesKey, Variable};
 use crate::time::HOUR_MS;
@@ -128,6 +127,12 @@ pub(super) fn takes_part(key: &SeriesKey, variable: Variable) -> bool {
         && (!key.calculated || DERIVED_INPUTS.contains(&(variable, &[])))
         && key.bucket.is_empty()
         && key.reported_unit == variable.unit().symbol()
+}
+
+/// Returns the verdict before the comparison with nearby stations, as far as it matters to them:
+/// whether the value counts in their comparison.
+pub(super) fn without_neighbours(verdict: Quality, source: Quality) -> Quality {
+    if verdict == DISAGREE && source != DISAGREE { Quality::GOOD } else { verdict }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::column::is_compared;
+use super::column::{is_compared, without_neighbours};
 use super::derived::Inputs;
 use super::parts::Parts;
 use crate::check::{Checker, DISAGREE, NeighbourRule, Readings, StationSite, counts};
@@ -179,10 +179,4 @@ impl Judged {
             }
         }
     }
-}
-
-/// Returns the verdict before the comparison with nearby stations, as far as it matters to them:
-/// whether the value counts in their comparison.
-pub(super) fn without_neighbours(verdict: Quality, source: Quality) -> Quality {
-    if verdict == DISAGREE && source != DISAGREE { Quality::GOOD } else { verdict }
 }
