@@ -95,7 +95,9 @@ fn one_or_two_bad_neighbours_condemn_no_good_one() {
         for wrong in [8.0, -8.0, 30.0, -30.0] {
             for bad in [vec![4], vec![4, 5], vec![3, 5], vec![2, 6], vec![0, 1]] {
                 let mut value = [1010.0; 9];
-                bad.iter().for_each(|&which| value[which] += wrong);
+                for &which in &bad {
+                    value[which] += wrong;
+                }
                 let out = check(variable, &sites, &value, Quality::GOOD);
                 for (which, &verdict) in out.iter().enumerate().filter(|(i, _)| !bad.contains(i)) {
                     assert_eq!(verdict, Quality::GOOD, "{variable} {wrong} {bad:?} {which}");
