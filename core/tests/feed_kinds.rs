@@ -10,7 +10,7 @@ use mesonet::feed::DETECT_BYTES;
 
 /// Every file of the test data: the start of its path below `tests/data`, and its kind. The first
 /// match counts; the number is how many files it matches.
-const KINDS: [(&str, usize, Option<feed::Kind>); 26] = [
+const KINDS: [(&str, usize, Option<feed::Kind>); 27] = [
     ("nws_observation/pynws/alerts", 2, Some(feed::Kind::NwsAlerts)),
     // An answer without an observation.
     ("nws_observation/pynws/stations_observations_noprop", 1, None),

@@ -23,6 +23,7 @@
 //! | Endpoints, one file per resource | `routes/` |
 //! | Live fetchers of feeds | [`fetch`] |
 //! | How far back the record is kept; the command `retention` | `retention.rs` |
+//! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
 //! | Error answers | `error.rs` |
 //! | Parameters, encodings, ETags, long bodies | `http/` |
@@ -43,6 +44,7 @@ pub mod ingest;
 mod model_runs;
 mod noted;
 mod products;
+mod quality;
 mod record;
 mod replay;
 mod replay_start;
@@ -87,6 +89,7 @@ pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, RecordFl
 pub use http::snapshot::SnapshotError;
 pub use model_runs::ModelRuns;
 pub use products::ProductFiles;
+pub use quality::{QualityError, QualityFlags, quality_command};
 pub use record::{Origin, Record};
 pub use replay::Timeline;
 pub use replay_start::{ReplayStart, ReplayStartError};

@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
-    Config, Flags, RetentionFlags, VerifyFlags, retention_command, serve, verify_command,
+    Config, Flags, QualityFlags, RetentionFlags, VerifyFlags, quality_command, retention_command,
+    serve, verify_command,
 };
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -53,6 +54,11 @@ enum Command {
         #[command(flatten)]
         flags: RetentionFlags,
     },
+    /// Report on the quality of a station: its verdicts, and what its neighbours say about it
+    Quality {
+        #[command(flatten)]
+        flags: QualityFlags,
+    },
     /// Print a new key for pushing feed files, and its hash for the settings
     PushKey,
 }
@@ -66,6 +72,9 @@ fn main() -> ExitCode {
         Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
         Some(Command::Retention { flags }) => {
             retention_command(&flags).map(|()| true).map_err(Into::into)
+        }
+        Some(Command::Quality { flags }) => {
+            quality_command(&flags).map(|()| true).map_err(Into::into)
         }
         Some(Command::PushKey) => push_key(),
     };

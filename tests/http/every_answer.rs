@@ -233,7 +233,7 @@ fn the_root_tells_what_the_server_is() {
         r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","#,
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
-        r#""POST /obs/stations/readings","GET /obs/stations/{id}","#,
+        r#""POST /obs/stations/readings","GET /obs/stations/{id}","GET /obs/stations/{id}/quality","#,
         r#""GET /capabilities","GET /models/coverage","GET /models/{model}/grid","#,
         r#""GET /models/{model}/locate","GET /models/{model}/point","#,
         r#""GET /models/{model}/products","#,

@@ -25,6 +25,7 @@ mod pushes;
 mod retention;
 mod sample;
 mod stations_id;
+mod stations_id_quality;
 mod stations_map_details;
 mod stations_map_markers;
 mod stations_readings;

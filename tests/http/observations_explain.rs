@@ -61,6 +61,50 @@ fn every_check_is_explained_with_its_inputs_limits_sources_and_outcome() {
     ));
 }
 
+/// A special report at 11:38 is compared with what its neighbours measured then: between their
+/// reports at 11:00 and 12:00, or at 11:30.
+#[test]
+fn a_special_report_is_compared_with_its_neighbours_at_its_time() {
+    let (store, intake) = (MemoryStore::default(), Intake::default());
+    let mslp = instant(Variable::Mslp);
+    let mut batches = vec![station("S", -80.0, 44.0), reading("S", 22, &mslp, 1019.0)];
+    for (i, name) in ["A", "B", "C", "D", "E"].into_iter().enumerate() {
+        batches.push(station(name, -80.0, 44.2 + 0.2 * i as f64));
+        if name == "E" {
+            batches.push(reading(name, 30, &mslp, 1012.0));
+        } else {
+            batches.push(reading(name, 60, &mslp, 1012.0));
+            batches.push(reading(name, 0, &mslp, 1013.0));
+        }
+    }
+    for batch in batches {
+        intake.take_in(&store, batch).unwrap();
+    }
+    let api = Api::new(store);
+    let told = api
+        .get(&format!(
+            "/observations/explain?stationId={}&typeId={}&timestamp=2024-08-03T11:38:00Z",
+            id("S"),
+            mslp.id()
+        ))
+        .text();
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["verdict"]["reasonQuality"], "Disagree");
+    assert_eq!(told["decidedBy"], "neighbours");
+    let check = told["checks"].as_array().unwrap().last().unwrap();
+    let neighbours = check["neighbours"].as_array().unwrap();
+    let names: Vec<_> = neighbours.iter().map(|of| of["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Station A", "Station B", "Station C", "Station D", "Station E"]);
+    let first = &neighbours[0];
+    assert_eq!(first["stationId"], id("A").to_string());
+    assert!((first["distanceKm"].as_f64().unwrap() - 22.2).abs() < 0.1, "{first}");
+    assert!((first["value"].as_f64().unwrap() - (1012.0 + 38.0 / 60.0)).abs() < 1e-9, "{first}");
+    assert_eq!(neighbours[4]["value"], 1012.0);
+    let weights: f64 = neighbours.iter().map(|of| of["weight"].as_f64().unwrap()).sum();
+    assert!((weights - 1.0).abs() < 0.01, "{weights}");
+    assert!(first.get("riseM").is_some() && first.get("standardizedDifference").is_some());
+}
+
 #[test]
 fn an_explanation_keeps_the_lookback_of_the_plan() {
     let old = path(&AIR, "2024-07-27T10:59:59Z");

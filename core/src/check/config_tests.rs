@@ -156,8 +156,30 @@ fn persistence_and_neighbours_that_make_no_sense_are_refused() {
             .ends_with("exempt_to must be below exempt_from; got 5 and 4")
     );
     assert!(persistence(&format!("{row}exempt_to = nan")).contains("exempt_to must be below"));
-    let neighbours = "[neighbours.mslp]\nradius_km = 10\nat_least = 1\nmin_deviation = 1\nthreshold = 2\nsource = \"own\"\n";
-    assert!(refused(neighbours).ends_with("at_least must be 2 or more; got 1"));
+    let neighbours = |rest: &str| {
+        refused(&format!(
+            "[neighbours.mslp]\nsource = \"own\"\ndeviation = 1\nvariance_per_km = 1\nkm_per_m = 0\n\
+             change_per_hour = 1\nbeside_hours = 1\nthreshold = 4\n{rest}"
+        ))
+    };
+    for (nearest, at_least) in [(10, 1), (3, 4), (21, 4)] {
+        let text = format!(
+            "radius_km = 10\nbetween_hours = 2\nnearest = {nearest}\nat_least = {at_least}"
+        );
+        assert!(neighbours(&text).ends_with(&format!(
+            "at_least must be 2 or more, and nearest from at_least to 20; got {at_least} and {nearest}"
+        )));
+    }
+    let enough = "nearest = 10\nat_least = 4";
+    for radius_km in [0, 10_001] {
+        assert!(neighbours(&format!("radius_km = {radius_km}\nbetween_hours = 2\n{enough}")).ends_with(
+            "radius_km, deviation and threshold must be more than 0, and radius_km at most 10000"
+        ));
+    }
+    assert!(
+        neighbours(&format!("radius_km = 100\nbetween_hours = 25\n{enough}"))
+            .ends_with("between_hours and beside_hours must be at most 24")
+    );
 }
 
 #[test]

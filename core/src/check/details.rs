@@ -45,7 +45,11 @@ pub(super) fn value<R: Readings>(of: &R, reading: usize, limits: &ValueLimits) -
     let sentinel = of.value(reading);
     let found = is_sentinel
         .then(|| limit("sentinel", Some(sentinel), Some(sentinel), unit, &limits.source));
-    Details { inputs: vec![reading_of(of, reading)], limits: found.into_iter().collect() }
+    Details {
+        inputs: vec![reading_of(of, reading)],
+        limits: found.into_iter().collect(),
+        ..Details::default()
+    }
 }
 
 pub(super) fn range<R: Readings>(
@@ -61,14 +65,18 @@ pub(super) fn range<R: Readings>(
     let levels = levels.into_iter().filter_map(|(name, level)| Some(bounds(name, level?)));
     let amount = max_amount
         .map(|(max, limits)| limit("greatestAmount", None, Some(max), unit, &limits.source));
-    Details { inputs: vec![reading_of(of, reading)], limits: levels.chain(amount).collect() }
+    Details {
+        inputs: vec![reading_of(of, reading)],
+        limits: levels.chain(amount).collect(),
+        ..Details::default()
+    }
 }
 
 pub(super) fn record<R: Readings>(of: &R, reading: usize, limits: &RecordLimits) -> Details {
     let RecordLimits { bounds, source } = limits;
     let on_record =
         limit("record", Some(bounds.min), Some(bounds.max), &of.key().reported_unit, source);
-    Details { inputs: vec![reading_of(of, reading)], limits: vec![on_record] }
+    Details { inputs: vec![reading_of(of, reading)], limits: vec![on_record], ..Details::default() }
 }
 
 fn hours(name: &'static str, elapsed_ms: i64) -> Input {
@@ -89,7 +97,7 @@ pub(super) fn spike<R: Readings>(
         limit("sumOfDifferences", None, Some(before + after), unit, &limits.source)
     });
     let ratio = limit("ratioOfDifferences", Some(limits.ratio), None, "", &limits.source);
-    Details { inputs, limits: sum.into_iter().chain([ratio]).collect() }
+    Details { inputs, limits: sum.into_iter().chain([ratio]).collect(), ..Details::default() }
 }
 
 pub(super) fn step<R: Readings>(
@@ -106,6 +114,7 @@ pub(super) fn step<R: Readings>(
     Details {
         inputs: vec![reading_of(of, before), reading_of(of, reading), hours("elapsed", elapsed_ms)],
         limits: levels.into_iter().filter_map(level).collect(),
+        ..Details::default()
     }
 }
 
@@ -131,7 +140,7 @@ pub(super) fn jump<R: Readings>(
     let change = usual.map(|(usual, limit_of)| {
         limit("change", Some(usual - limit_of), Some(usual + limit_of), unit, &limits.source)
     });
-    Details { inputs, limits: change.into_iter().collect() }
+    Details { inputs, limits: change.into_iter().collect(), ..Details::default() }
 }
 
 pub(super) fn persistence<R: Readings>(
@@ -156,6 +165,7 @@ pub(super) fn persistence<R: Readings>(
             limit("repeats", None, Some(f64::from(row.repeats)), "", source),
             limit("lasted", None, Some(row.hours.ms as f64 / HOUR_MS as f64), "h", source),
         ],
+        ..Details::default()
     }
 }
 
@@ -205,5 +215,5 @@ pub(super) fn relation<R: Readings>(
             vec![limit("difference", Some(-most), Some(most), unit, &limits.source)]
         }
     };
-    Details { inputs, limits }
+    Details { inputs, limits, ..Details::default() }
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::beside::Beside;
-use super::outcome::{Check, Details, Input, Limit, NotRun, Outcome, Sink, Tally};
+use super::outcome::{Check, Details, Input, Limit, Neighbour, NotRun, Outcome, Sink, Tally};
 use super::readings::Readings;
 use super::relation::{checks_of, is_configured};
 use super::station::{Pass, Walk};
@@ -69,6 +69,9 @@ pub struct CheckReport {
     pub inputs: Vec<Input>,
     /// The limits it applied to them.
     pub limits: Vec<Limit>,
+    /// The stations that the value was compared with, nearest first; empty for other checks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<Neighbour>,
     /// Its verdict: Good if it passed; absent if it did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Quality>,
@@ -140,7 +143,7 @@ impl fmt::Display for Explanation {
             None if source.base != BaseQuality::Unknown => f.write_str(", from the source")?,
             None => {}
         }
-        for CheckReport { check, inputs, limits, outcome, .. } in &self.checks {
+        for CheckReport { check, inputs, limits, neighbours, outcome, .. } in &self.checks {
             let Some(outcome) = outcome else { continue };
             write!(f, "\n  {check}: {}", outcome.base)?;
             for Input { name, value, unit, .. } in inputs {
@@ -153,6 +156,14 @@ impl fmt::Display for Explanation {
                         write!(f, " {word} {}", quantity(*bound, unit))?;
                     }
                 }
+            }
+            for Neighbour { name, distance_km, rise_m, value, weight, .. } in neighbours {
+                let name = name.as_deref().unwrap_or("a station");
+                write!(
+                    f,
+                    "\n    {name}, {distance_km:.0} km, {rise_m:+.0} m: {}, weight {weight:.2}",
+                    quantity(*value, &self.unit)
+                )?;
             }
         }
         Ok(())
@@ -172,13 +183,21 @@ pub(super) struct Reports(Vec<CheckReport>);
 
 impl Sink for Reports {
     fn note(&mut self, check: Check, outcome: Outcome, details: impl FnOnce() -> Details) {
-        let Details { inputs, limits } = details();
+        let Details { inputs, limits, neighbours } = details();
         let (ran, not_run_because, outcome) = match outcome {
             Outcome::NotRun(why) => (false, Some(why.text()), None),
             Outcome::Passed => (true, None, Some(Quality::GOOD)),
             Outcome::Tripped(quality) => (true, None, Some(quality)),
         };
-        self.0.push(CheckReport { check, ran, not_run_because, inputs, limits, outcome });
+        self.0.push(CheckReport {
+            check,
+            ran,
+            not_run_because,
+            inputs,
+            limits,
+            neighbours,
+            outcome,
+        });
     }
 }
 

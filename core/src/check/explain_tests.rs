@@ -91,6 +91,7 @@ fn the_report_of_the_neighbours_takes_its_place() {
         not_run_because: None,
         inputs: Vec::new(),
         limits: Vec::new(),
+        neighbours: vec![],
         outcome: Some(doubtful),
     });
     assert_eq!(explanation.checks.len(), count);

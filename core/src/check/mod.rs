@@ -9,6 +9,7 @@ mod config;
 mod consistency;
 mod details;
 mod explain;
+mod interpolation;
 mod jump;
 mod limits;
 mod neighbours;
@@ -28,11 +29,13 @@ pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
 pub use explain::{CheckReport, Explanation};
 pub use neighbours::Surroundings;
 #[cfg(feature = "intake")]
-pub(crate) use neighbours::{DISAGREE, Held, combined};
+pub(crate) use neighbours::{Comparison, DISAGREE, Held, Spot, combined, compared, counts};
 #[cfg(feature = "intake")]
 pub(crate) use outcome::Tally;
-pub use outcome::{Check, Input, Limit, NotRun};
+pub use outcome::{Check, Input, Limit, Neighbour, NotRun};
 pub(crate) use readings::Readings;
+#[cfg(feature = "intake")]
+pub(crate) use single::NeighbourRule;
 pub(crate) use station::Pass;
 
 use std::borrow::Cow;

@@ -3,10 +3,12 @@
 use super::config::Config;
 use super::details::{input, limit};
 use super::explain::CheckReport;
+use super::interpolation::{MOST, Member, Residual, Structure, System};
 use super::limits::NeighbourLimits;
-use super::outcome::{Check, Details, NotRun, Outcome, Sink, Tally};
+use super::outcome::{Check, Details, Neighbour, NotRun, Outcome, Sink, Tally};
 use super::{CheckError, StationSite};
-use crate::geo::StationIndex;
+use crate::derived::altimeter_hpa;
+use crate::geo::{LonLat, StationIndex};
 use crate::lengths::check_lengths;
 use crate::observation::{BaseQuality, Quality, ReasonQuality, Variable};
 
@@ -68,74 +70,208 @@ impl Surroundings<'_> {
     }
 }
 
-/// The neighbours of a value: how many, their mean, and the deviation of a value from it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Around {
-    count: usize,
-    mean: f64,
-    deviation: f64,
+/// The verdict on a value that is unlike those around it.
+pub(crate) const DISAGREE: Quality =
+    Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
+
+/// How many neighbours that are unlike the others are left out before a value is compared.
+const MOST_WRONG: usize = 3;
+/// The part of the threshold that a value must be beyond whichever two neighbours are left out.
+const WITHOUT_TWO: f64 = 0.75;
+
+/// Where a station is, as it is compared with others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    place_km: [f64; 3],
+    altitude_m: Option<f64>,
+}
+
+impl Spot {
+    pub(crate) fn new(coordinates: LonLat, altitude_m: Option<f64>) -> Self {
+        Self { place_km: coordinates.place_km(), altitude_m }
+    }
+
+    /// The same place with another altitude: to compute it is not for free.
+    #[cfg(feature = "intake")]
+    pub(crate) fn at_altitude(self, altitude_m: Option<f64>) -> Self {
+        Self { altitude_m, ..self }
+    }
 }
 
 /// The value of one station, as it is compared with others and others with it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
-    /// The value; NaN if there is none.
+    /// What [`compared`] makes of the value; NaN if there is none.
     pub value: f64,
-    pub altitude_m: Option<f64>,
+    pub spot: Spot,
     /// The verdict without the neighbours.
     pub base: BaseQuality,
+    /// For how many hours the value is unsure: 0 for one of the very time.
+    pub unsure_hours: f64,
 }
 
-/// The verdict on a value that is unlike those around it.
-pub(crate) const DISAGREE: Quality =
-    Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
+/// Whether a value with this verdict says anything about its neighbours: one that is impossible,
+/// missing or doubtful does not.
+pub(crate) fn counts(base: BaseQuality) -> bool {
+    base > BaseQuality::Doubtful
+}
 
-/// Mean and deviation of the values around a station, adjusted to its altitude; `None` with fewer
-/// than the limits require. At most the nearest fifty are used: more add nothing.
-///
-/// The deviation is that of a single value from the mean of n: √(s² + s²/n), as in titanlib,
-/// and at least the minimum of the limits.
-fn around(
-    of: Held,
-    near: impl Iterator<Item = (usize, f64)>,
-    held: impl Fn(usize) -> Option<Held>,
-    limits: &NeighbourLimits,
-) -> Option<Around> {
-    const MOST: usize = 50;
-    let lapse = limits.lapse_per_m;
-    let (mut count, mut sum, mut squares) = (0_usize, 0.0, 0.0);
-    // Sums of differences from the value itself: squares of values around 1000 hPa lose digits.
-    let origin = of.value;
-    for (other, _) in near.take_while(|&(_, distance_km)| distance_km <= limits.radius_km) {
-        if count == MOST {
-            break;
-        }
-        let Some(other) = held(other).filter(|other| other.value.is_finite()) else { continue };
-        // A value that is impossible, missing or doubtful says nothing about its neighbours.
-        if other.base <= BaseQuality::Doubtful {
-            continue;
-        }
-        let rise_m = match (other.altitude_m, of.altitude_m) {
-            _ if !limits.needs_altitude() => 0.0,
-            (Some(theirs), Some(ours)) => theirs - ours,
-            _ => continue,
+/// What is compared between stations: the value, or of a station pressure the altimeter setting,
+/// which does not depend on the altitude. NaN if there is nothing to compare.
+pub(crate) fn compared(variable: Variable, value: f64, spot: Spot) -> f64 {
+    if variable == Variable::BarometricPressure {
+        spot.altitude_m.and_then(|altitude_m| altimeter_hpa(value, altitude_m)).unwrap_or(f64::NAN)
+    } else {
+        value
+    }
+}
+
+/// Whether a value can be compared only where the altitude is known.
+pub(super) fn needs_altitude(variable: Variable, limits: &NeighbourLimits) -> bool {
+    limits.lapse_per_m.is_some() || variable == Variable::BarometricPressure
+}
+
+/// A value and its neighbours.
+struct Around {
+    /// The neighbours: their indices and distances.
+    near: [(usize, f64); MOST],
+    /// The value first, as the origin, and then the neighbours.
+    members: [Member; MOST],
+    len: usize,
+    /// All of them.
+    system: System,
+    /// Only the neighbours.
+    others: System,
+    /// How much more the neighbours differ from each other than is usual, at least 1.
+    spread: f64,
+}
+
+impl Around {
+    /// Finds the neighbours of a value and how alike they are; `None` with fewer than the limits
+    /// require.
+    fn new(
+        of: Held,
+        near: impl Iterator<Item = (usize, f64)>,
+        held: impl Fn(usize) -> Option<Held>,
+        limits: &NeighbourLimits,
+    ) -> Option<Self> {
+        let mut found = [(0, 0.0); MOST];
+        let mut members = [Member::default(); MOST];
+        let variance = |hours: f64| {
+            let change = limits.change_per_hour * hours;
+            limits.deviation * limits.deviation + change * change
         };
-        if limits.max_rise_m.is_some_and(|most| rise_m.abs() > most) {
-            continue;
+        let altitude_m = of.spot.altitude_m.unwrap_or(0.0);
+        members[0] = Member {
+            place_km: of.spot.place_km,
+            altitude_m,
+            value: 0.0,
+            variance: variance(of.unsure_hours),
+        };
+        let mut len = 1;
+        for (other, distance_km) in near.take_while(|&(_, km)| km <= limits.radius_km) {
+            let Some(other_held) = held(other).filter(Held::is_neighbour) else { continue };
+            let rise_m = match (other_held.spot.altitude_m, of.spot.altitude_m) {
+                (Some(theirs), Some(ours)) => theirs - ours,
+                _ if limits.lapse_per_m.is_none() => 0.0,
+                _ => continue,
+            };
+            // Differences from the value itself: numbers around 1000 hPa lose digits.
+            members[len] = Member {
+                place_km: other_held.spot.place_km,
+                altitude_m: altitude_m + rise_m,
+                value: other_held.value + limits.lapse_per_m.unwrap_or(0.0) * rise_m - of.value,
+                variance: variance(other_held.unsure_hours),
+            };
+            found[len] = (other, distance_km);
+            len += 1;
+            if len > limits.nearest {
+                break;
+            }
         }
-        let difference = other.value + lapse.unwrap_or(0.0) * rise_m - origin;
-        count += 1;
-        sum += difference;
-        squares += difference * difference;
+        if len <= limits.at_least {
+            return None;
+        }
+        let structure = Structure {
+            variance_per_km: limits.variance_per_km,
+            km_per_m: limits.km_per_m,
+            radius_km: limits.radius_km,
+        };
+        let mut system = System::new(&members[..len], &structure)?;
+        let mut others = system.clone();
+        others.leave_out(0);
+        for _ in 0..MOST_WRONG {
+            let unlike = |which: usize| others.residual(which).standardized().abs();
+            let worst = others.kept().max_by(|&a, &b| unlike(a).total_cmp(&unlike(b)))?;
+            if unlike(worst) <= limits.threshold || others.kept().count() <= limits.at_least {
+                break;
+            }
+            system.leave_out(worst);
+            others.leave_out(worst);
+        }
+        let squares = others.kept().map(|which| {
+            let standardized = others.residual(which).standardized();
+            standardized * standardized
+        });
+        let spread = libm::sqrt((squares.sum::<f64>() / others.kept().count() as f64).max(1.0));
+        Some(Self { near: found, members, len, system, others, spread })
     }
-    if count < limits.at_least {
-        return None;
+
+    /// A value against what its neighbours say about it, with the deviation that is usual among
+    /// them.
+    fn residual(&self) -> Residual {
+        self.of_spread(self.system.residual(0))
     }
-    let n = count as f64;
-    let mean = sum / n;
-    let variance = ((squares - n * mean * mean) / (n - 1.0)).max(0.0);
-    let deviation = libm::sqrt(variance + variance / n).max(limits.min_deviation);
-    Some(Around { count, mean: origin + mean, deviation })
+
+    fn of_spread(&self, residual: Residual) -> Residual {
+        Residual { deviation: residual.deviation * self.spread, ..residual }
+    }
+
+    /// Whether the value is beyond the threshold, and still nearly so whichever two of the
+    /// neighbours are left out: two that are wrong condemn nobody (the reanalysis of MADIS, which
+    /// leaves out one).
+    fn is_unlike(&self, threshold: f64) -> bool {
+        if self.residual().standardized().abs() <= threshold {
+            return false;
+        }
+        let without = |one: usize, two: usize| {
+            self.of_spread(self.system.residual_without(0, [one, two])).standardized().abs()
+        };
+        self.others.kept().all(|one| {
+            let rest = self.others.kept().filter(|&two| two >= one);
+            rest.into_iter().all(|two| without(one, two) > threshold * WITHOUT_TWO)
+        })
+    }
+
+    /// The neighbours for the report, the value being what they were compared with.
+    fn neighbours(&self, value: f64, lapse_per_m: f64) -> Vec<Neighbour> {
+        let kept: Vec<usize> = self.others.kept().collect();
+        (1..self.len)
+            .map(|which| {
+                let ((place, distance_km), member) = (self.near[which], self.members[which]);
+                let rise_m = member.altitude_m - self.members[0].altitude_m;
+                let counts = kept.contains(&which);
+                let residual = self.others.residual(which);
+                Neighbour {
+                    place,
+                    station_id: None,
+                    name: None,
+                    distance_km,
+                    rise_m,
+                    value: member.value + value - lapse_per_m * rise_m,
+                    weight: if counts { self.system.weight(0, which) } else { 0.0 },
+                    standardized_difference: counts
+                        .then(|| self.of_spread(residual).standardized()),
+                }
+            })
+            .collect()
+    }
+}
+
+impl Held {
+    fn is_neighbour(&self) -> bool {
+        self.value.is_finite() && counts(self.base)
+    }
 }
 
 /// Compares a value with those of the stations near it, nearest first, without the station itself.
@@ -148,43 +284,60 @@ fn judge<S: Sink>(
     sink: &mut S,
 ) {
     let not_run = |why| (Outcome::NotRun(why), None);
-    let value = of.value;
     let limits = config.neighbours.get(&variable);
     let (outcome, found) = match limits {
         None => not_run(NotRun::NoLimit),
-        // Already missing or impossible.
-        _ if !value.is_finite() || of.base <= BaseQuality::Error => not_run(NotRun::Refused),
-        Some(limits) if limits.needs_altitude() && of.altitude_m.is_none() => {
+        Some(limits) if needs_altitude(variable, limits) && of.spot.altitude_m.is_none() => {
             not_run(NotRun::NoAltitude)
         }
-        Some(limits) => match around(of, near, held, limits) {
+        // Already missing or impossible.
+        _ if !of.value.is_finite() || of.base <= BaseQuality::Error => not_run(NotRun::Refused),
+        Some(limits) => match Around::new(of, near, held, limits) {
             None => not_run(NotRun::TooFewNeighbours),
-            Some(found) => {
-                let unlike = (value - found.mean).abs() > limits.threshold * found.deviation;
-                (unlike.then_some(DISAGREE).into(), Some(found))
+            Some(around) => {
+                (around.is_unlike(limits.threshold).then_some(DISAGREE).into(), Some(around))
             }
         },
     };
-    sink.note(Check::Neighbours, outcome, || {
-        let unit = variable.unit().symbol();
-        let mut details = Details::default();
-        details.inputs.push(input(variable.name(), value, unit, None));
-        if let Some(found) = found {
-            details.inputs.push(input("neighbours", found.count as f64, "", None));
-            details.inputs.push(input("meanOfNeighbours", found.mean, unit, None));
-            details.inputs.push(input("deviationOfNeighbours", found.deviation, unit, None));
-        }
-        if let Some(limits) = limits {
-            let source = &limits.source;
-            let at_least = limits.at_least as f64;
-            details.limits = vec![
-                limit("radius", None, Some(limits.radius_km), "km", source),
-                limit("neighbours", Some(at_least), None, "", source),
-                limit("standardizedDifference", None, Some(limits.threshold), "", source),
-            ];
-        }
-        details
-    });
+    sink.note(Check::Neighbours, outcome, || details(variable, of.value, limits, found.as_ref()));
+}
+
+fn details(
+    variable: Variable,
+    value: f64,
+    limits: Option<&NeighbourLimits>,
+    found: Option<&Around>,
+) -> Details {
+    let unit = variable.unit().symbol();
+    let altimeter = variable == Variable::BarometricPressure;
+    let name = if altimeter { "altimeterSetting" } else { variable.name() };
+    let mut details = Details::default();
+    if value.is_finite() {
+        details.inputs.push(input(name, value, unit, None));
+    }
+    let Some(limits) = limits else { return details };
+    if let Some(found) = found {
+        let residual = found.residual();
+        let count = found.others.kept().count() as f64;
+        details.inputs.push(input("neighbours", count, "", None));
+        details.inputs.push(input("fromNeighbours", value - residual.difference, unit, None));
+        details.inputs.push(input("deviation", residual.deviation, unit, None));
+        details.inputs.push(input("standardizedDifference", residual.standardized(), "", None));
+        details.neighbours = found.neighbours(value, limits.lapse_per_m.unwrap_or(0.0));
+    }
+    let (source, at_least) = (&limits.source, limits.at_least as f64);
+    details.limits = vec![
+        limit("radius", None, Some(limits.radius_km), "km", source),
+        limit("neighbours", Some(at_least), Some(limits.nearest as f64), "", source),
+        limit(
+            "standardizedDifference",
+            Some(-limits.threshold),
+            Some(limits.threshold),
+            "",
+            source,
+        ),
+    ];
+    details
 }
 
 /// What the check found about a value.
@@ -198,6 +351,38 @@ pub(super) fn tally(
     let mut tally = Tally::default();
     judge(config, variable, of, near, held, &mut tally);
     tally
+}
+
+/// A value against what its neighbours say about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Comparison {
+    /// The value minus what they say, both as they are compared.
+    pub difference: f64,
+    /// The same in standard deviations.
+    pub standardized: f64,
+    /// Whether the check calls the value Doubtful.
+    pub is_unlike: bool,
+}
+
+#[cfg(feature = "intake")]
+pub(super) fn comparison(
+    config: &Config,
+    variable: Variable,
+    of: Held,
+    near: impl Iterator<Item = (usize, f64)>,
+    held: impl Fn(usize) -> Option<Held>,
+) -> Option<Comparison> {
+    let limits = config.neighbours.get(&variable)?;
+    if !of.value.is_finite() || (needs_altitude(variable, limits) && of.spot.altitude_m.is_none()) {
+        return None;
+    }
+    let around = Around::new(of, near, held, limits)?;
+    let residual = around.residual();
+    Some(Comparison {
+        difference: residual.difference,
+        standardized: residual.standardized(),
+        is_unlike: around.is_unlike(limits.threshold),
+    })
 }
 
 pub(super) fn report(
@@ -216,8 +401,14 @@ impl Surroundings<'_> {
     /// The value of a station. An index with more places than there are columns finds stations
     /// without a value.
     fn held(&self, which: usize) -> Option<Held> {
-        let altitude_m = self.sites.get(which)?.altitude_m;
-        Some(Held { value: self.value[which], altitude_m, base: self.verdict[which].base })
+        let StationSite { coordinates, altitude_m } = *self.sites.get(which)?;
+        let spot = Spot::new(coordinates, altitude_m);
+        Some(Held {
+            value: compared(self.variable, self.value[which], spot),
+            spot,
+            base: self.verdict[which].base,
+            unsure_hours: 0.0,
+        })
     }
 
     fn near(&self, which: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
@@ -252,3 +443,7 @@ pub(super) fn explain(config: &Config, of: &Surroundings<'_>, which: usize) -> O
 #[cfg(test)]
 #[path = "neighbours_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "neighbours_real_tests.rs"]
+mod real_tests;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::observation::{BaseQuality, Quality};
+use crate::observation::{BaseQuality, Quality, StationId};
 
 /// A check. The order of the variants is the order in which the checks run; it also decides which
 /// check gives the verdict if two find the same base quality.
@@ -213,11 +213,40 @@ pub struct Limit {
     pub source: String,
 }
 
-/// The inputs and limits of one check.
+/// A station that a value was compared with.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Neighbour {
+    /// Its place in the columns that were given.
+    #[serde(skip)]
+    pub place: usize,
+    /// Its id, if the stations are those of a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub station_id: Option<StationId>,
+    /// Its name, if the stations are those of a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its distance.
+    pub distance_km: f64,
+    /// How much higher it is; 0 if the altitude of one of both is unknown.
+    pub rise_m: f64,
+    /// Its value at the time of the reading, in the unit of the reading; of a station pressure the
+    /// altimeter setting.
+    pub value: f64,
+    /// Its weight in what the neighbours say; 0 if it is unlike them itself and so left out.
+    pub weight: f64,
+    /// Its own difference from what the other neighbours say, in standard deviations; absent if it
+    /// was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standardized_difference: Option<f64>,
+}
+
+/// The inputs and limits of one check, and the neighbours that it compared with.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     pub inputs: Vec<Input>,
     pub limits: Vec<Limit>,
+    pub neighbours: Vec<Neighbour>,
 }
 
 /// Receives the outcomes of the checks on one reading. The fast pass and the explanation run the

@@ -1,11 +1,44 @@
 //! The checks of single values, as they come in: the intake finds the values around for itself.
 
-use super::neighbours::{self, Held};
+use super::neighbours::{self, Comparison, Held};
 use super::outcome::Tally;
 use super::{CheckReport, Checker, Config, StationSite, range};
 use crate::observation::Variable;
 
+/// Which values of other stations a value is compared with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NeighbourRule {
+    /// The greatest distance of a neighbour.
+    pub radius_km: f64,
+    /// The most neighbours, the nearest that have a value.
+    pub nearest: usize,
+    /// Between readings at most so far apart a value is interpolated.
+    pub between_ms: i64,
+    /// Otherwise a reading counts at most so far from its time.
+    pub beside_ms: i64,
+    /// Whether stations of unknown altitude are not compared.
+    pub needs_altitude: bool,
+}
+
+impl NeighbourRule {
+    /// How far from its time a reading counts at all.
+    pub(crate) fn reach_ms(&self) -> i64 {
+        self.between_ms.max(self.beside_ms)
+    }
+}
+
 impl Checker {
+    /// How a variable is compared with neighbouring stations; `None` if it is not.
+    pub(crate) fn neighbour_rule(&self, variable: Variable) -> Option<NeighbourRule> {
+        self.config.neighbours.get(&variable).map(|limits| NeighbourRule {
+            radius_km: limits.radius_km,
+            nearest: limits.nearest,
+            between_ms: limits.between.ms,
+            beside_ms: limits.beside.ms,
+            needs_altitude: neighbours::needs_altitude(variable, limits),
+        })
+    }
+
     /// Runs the check of the neighbours on one value: `near` are the stations around it and their
     /// distances in km, nearest first, and `held` gives their values.
     pub(crate) fn check_held(
@@ -27,6 +60,17 @@ impl Checker {
         held: impl Fn(usize) -> Option<Held>,
     ) -> CheckReport {
         neighbours::report(&self.config, variable, of, near, held)
+    }
+
+    /// How one value compares with those around it; `None` if the check cannot run.
+    pub(crate) fn compare_held(
+        &self,
+        variable: Variable,
+        of: Held,
+        near: impl Iterator<Item = (usize, f64)>,
+        held: impl Fn(usize) -> Option<Held>,
+    ) -> Option<Comparison> {
+        neighbours::comparison(&self.config, variable, of, near, held)
     }
 
     /// Whether every value of a variable, in its unit, is judged by a check that needs no other

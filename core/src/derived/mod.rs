@@ -22,6 +22,8 @@ pub use humidity::{
     stull_wet_bulb_c, stull_wet_bulb_c_into, wet_bulb_c, wet_bulb_c_into,
 };
 pub use inputs::DERIVED_INPUTS;
+#[cfg(feature = "check")]
+pub(crate) use pressure::altimeter_hpa;
 pub use pressure::{
     mean_sea_level_pressure_hpa, mean_sea_level_pressure_hpa_into, station_pressure_hpa,
     station_pressure_hpa_into,

@@ -77,17 +77,33 @@ slice_form!(
 /// assert_eq!(station_pressure_hpa(1013.25, 50_000.0), None);
 /// ```
 pub fn station_pressure_hpa(altimeter_hpa: f64, altitude_m: f64) -> Option<f64> {
-    const SEA_LEVEL_HPA: f64 = 1013.25;
-    const SEA_LEVEL_K: f64 = 288.0;
-    const LAPSE_K_PER_M: f64 = 0.0065;
-    let n = LAPSE_K_PER_M * DRY_AIR_J_PER_KG_K / GRAVITY_M_PER_S2;
-    let reduction = libm::pow(SEA_LEVEL_HPA, n) * LAPSE_K_PER_M * altitude_m / SEA_LEVEL_K;
-    let power = libm::pow(altimeter_hpa, n) - reduction;
-    let pressure_hpa = libm::pow(power, 1.0 / n) + 0.3;
+    let power = libm::pow(altimeter_hpa, ALTIMETER_POWER) - reduction(altitude_m);
+    let pressure_hpa = libm::pow(power, 1.0 / ALTIMETER_POWER) + 0.3;
     Some(pressure_hpa)
         .filter(|pressure_hpa| altimeter_hpa > 0.0 && power > 0.0 && pressure_hpa.is_finite())
 }
 slice_form!(station_pressure_hpa_into, station_pressure_hpa(altimeter_hpa, altitude_m));
+
+const SEA_LEVEL_HPA: f64 = 1013.25;
+const SEA_LEVEL_K: f64 = 288.0;
+const LAPSE_K_PER_M: f64 = 0.0065;
+/// The power n of the altimeter setting.
+const ALTIMETER_POWER: f64 = LAPSE_K_PER_M * DRY_AIR_J_PER_KG_K / GRAVITY_M_PER_S2;
+
+fn reduction(altitude_m: f64) -> f64 {
+    libm::pow(SEA_LEVEL_HPA, ALTIMETER_POWER) * LAPSE_K_PER_M * altitude_m / SEA_LEVEL_K
+}
+
+/// The altimeter setting of a station pressure, both in hPa: the inverse of
+/// [`station_pressure_hpa`]. `None` outside 300 to 1100 hPa and −500 to 9000 m.
+#[cfg(feature = "check")]
+pub(crate) fn altimeter_hpa(station_pressure_hpa: f64, altitude_m: f64) -> Option<f64> {
+    if !STATION_HPA.contains(&station_pressure_hpa) || !ALTITUDE_M.contains(&altitude_m) {
+        return None;
+    }
+    let power = libm::pow(station_pressure_hpa - 0.3, ALTIMETER_POWER) + reduction(altitude_m);
+    Some(libm::pow(power, 1.0 / ALTIMETER_POWER))
+}
 
 #[cfg(test)]
 mod tests {
@@ -100,6 +116,16 @@ mod tests {
         fn a_pressure_is_finite_or_none(a: f64, b: f64, c: f64) {
             prop_assert!(station_pressure_hpa(a, b).is_none_or(f64::is_finite));
             prop_assert!(mean_sea_level_pressure_hpa(a, b, c).is_none_or(f64::is_finite));
+        }
+
+        #[cfg(feature = "check")]
+        #[test]
+        fn an_altimeter_setting_comes_back(
+            altimeter in 900.0_f64..1080.0,
+            altitude_m in -100.0_f64..4000.0,
+        ) {
+            let station = station_pressure_hpa(altimeter, altitude_m).unwrap();
+            prop_assert!((altimeter_hpa(station, altitude_m).unwrap() - altimeter).abs() < 1e-6);
         }
 
         #[test]

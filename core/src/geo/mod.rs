@@ -98,6 +98,13 @@ impl LonLat {
         2.0 * EARTH_RADIUS_KM * libm::asin(libm::sqrt(chord.min(1.0)))
     }
 
+    /// The point on the globe, in kilometres from its centre: straight-line distances between
+    /// nearby points are their great-circle distances.
+    #[cfg(feature = "check")]
+    pub(crate) fn place_km(self) -> [f64; 3] {
+        self.on_unit_sphere().map(|at| at * EARTH_RADIUS_KM)
+    }
+
     /// The point on the unit sphere: the order by straight-line distance there is the order by
     /// great-circle distance on the globe.
     fn on_unit_sphere(self) -> [f64; 3] {

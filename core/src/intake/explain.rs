@@ -92,11 +92,9 @@ impl Intake {
             },
         )?;
         let Some((key, mut explanation, calculated_from)) = found else { return Ok(None) };
-        if !key.calculated {
-            let neighbourhood = Neighbourhood { checker, record: store, directory, nearby };
-            if let Some(report) = neighbourhood.explain(place, &key, ts_ms)? {
-                explanation.add(report);
-            }
+        let neighbourhood = Neighbourhood { checker, record: store, directory, nearby };
+        if let Some(report) = neighbourhood.explain(place, &key, ts_ms)? {
+            explanation.add(report);
         }
         let worst = calculated_from.iter().map(|input| input.quality).reduce(Quality::worse);
         if let Some(worst) = worst.filter(|worst| worst.base != BaseQuality::Unknown) {

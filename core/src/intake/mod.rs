@@ -2,11 +2,11 @@
 
 #[cfg(feature = "feed")]
 mod batches;
+mod column;
 mod derived;
 mod explain;
 #[cfg(feature = "feed")]
 mod files;
-mod hour;
 mod judge;
 mod nearby;
 mod neighbourhood;
@@ -14,6 +14,7 @@ mod parts;
 #[cfg(feature = "feed")]
 mod places;
 mod station;
+mod station_quality;
 
 use std::collections::HashMap;
 
@@ -30,6 +31,10 @@ pub use explain::{InputVerdict, ReadingExplanation};
 pub use files::{FeedFile, FileError, FileReceipt};
 use judge::{Judging, around_ms};
 use nearby::{Nearby, NearbyCache};
+pub use station_quality::{
+    AgainstNeighbours, DayAgainstNeighbours, MonthOfVerdicts, STATION_QUALITY_MAX_MS,
+    StationQuality, VariableQuality, VerdictRate,
+};
 
 /// Takes readings into a store, with derived values and verdicts.
 ///

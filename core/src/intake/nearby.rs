@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::check::Spot;
 use crate::geo::StationIndex;
-use crate::store::Directory;
+use crate::store::{Directory, StationRecord};
 
 /// The stations within a radius of each other, found on demand.
 #[derive(Debug)]
@@ -11,6 +12,7 @@ pub(super) struct Nearby {
     index: Arc<StationIndex>,
     radius_km: f64,
     lists: Box<[OnceLock<List>]>,
+    spots: Box<[Spot]>,
 }
 
 /// The other stations nearest to one, nearest first, with their distances in km.
@@ -22,12 +24,19 @@ struct List {
 }
 
 impl Nearby {
-    /// How many are cached per station: the check takes the fifty nearest that have a value.
-    const REMEMBERED: usize = 128;
+    /// How many are cached per station: the check takes the nearest twelve that have a value.
+    const REMEMBERED: usize = 192;
 
     fn new(directory: &Directory, radius_km: f64) -> Self {
         let lists = directory.stations.iter().map(|_| OnceLock::new()).collect();
-        Self { index: Arc::clone(&directory.index), radius_km, lists }
+        let spot = |of: &Arc<StationRecord>| Spot::new(of.station.coordinates, None);
+        let spots = directory.stations.iter().map(spot).collect();
+        Self { index: Arc::clone(&directory.index), radius_km, lists, spots }
+    }
+
+    /// Returns where a station is.
+    pub(super) fn spot(&self, directory: &Directory, place: usize) -> Spot {
+        self.spots[place].at_altitude(directory.stations[place].station.altitude_m)
     }
 
     /// Returns the stations around one, as indices into the directory, nearest first.

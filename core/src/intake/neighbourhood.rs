@@ -1,71 +1,24 @@
 //! Compares stations with nearby ones.
 //!
-//! Stations report at different minutes, so their readings are compared hour by hour: for each
-//! station, the reading nearest to the hour and at most half an hour from it. Other readings are
-//! not compared.
+//! Every reading is compared with what its neighbours measured at its time, so a reading changes
+//! what is said of others only between the readings before and after it. What it may change is
+//! found first, and then the readings of the stations that this depends on are read, nearest first,
+//! until there are enough.
 
-use std::collections::BTreeSet;
-
-use super::hour::{hour_of, hour_window, is_compared, nearest_to_hour};
+use super::column::{Column, Reading, takes_part};
 use super::nearby::Nearby;
 use super::parts::Parts;
-use super::station::{Change, Compared, without_neighbours};
-use crate::check::{CheckReport, Checker, DISAGREE, Held, Readings, StationSite, Tally, combined};
+use super::station::{Change, Compared};
+use crate::check::{
+    CheckReport, Checker, Comparison, DISAGREE, Held, NeighbourRule, StationSite, Tally, combined,
+    compared,
+};
 use crate::observation::{BaseQuality, Quality, SeriesId, SeriesKey, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, StoreError};
-use crate::time::ClosedWindow;
+use crate::time::{ClosedWindow, DAY_MS};
 
-/// How many hours of all stations are kept in memory at once.
-const HOURS_AT_ONCE: u64 = 24;
-
-/// The reading of a station that is compared in an hour.
-#[derive(Clone, Copy)]
-struct OfHour {
-    series: SeriesId,
-    ts_ms: i64,
-    source: Quality,
-    stored: Quality,
-    /// The verdict of the station's own checks, if they ran.
-    own: Option<Quality>,
-    held: Held,
-}
-
-/// The readings of one hour and variable.
-struct Hour<'c> {
-    hour: i64,
-    variable: Variable,
-    /// The readings whose own checks ran, by place.
-    own: &'c [Compared],
-    /// The places of the stations being judged.
-    judged: Vec<usize>,
-    /// The readings of the stations read, in their order.
-    readings: Vec<Option<OfHour>>,
-}
-
-/// Distinct places, in the order in which they were added.
-struct Places {
-    seen: Vec<bool>,
-    places: Vec<usize>,
-}
-
-impl Places {
-    fn new(stations: usize) -> Self {
-        Self { seen: vec![false; stations], places: Vec::new() }
-    }
-
-    fn add(&mut self, place: usize) {
-        if !std::mem::replace(&mut self.seen[place], true) {
-            self.places.push(place);
-        }
-    }
-
-    /// Returns the places, sorted, and forgets them.
-    fn take(&mut self) -> Vec<usize> {
-        self.places.iter().for_each(|&place| self.seen[place] = false);
-        self.places.sort_unstable();
-        std::mem::take(&mut self.places)
-    }
-}
+/// How many readings are compared at once, if they are not of one moment.
+const AT_ONCE: usize = 20_000;
 
 /// The stations on record, to be compared with each other.
 pub(super) struct Neighbourhood<'a> {
@@ -85,74 +38,156 @@ pub(super) struct Findings {
     pub moments: Vec<(usize, i64)>,
 }
 
+/// The readings of a window that were read so far.
+struct Known<'c> {
+    window: ClosedWindow,
+    variables: Vec<(Variable, NeighbourRule)>,
+    /// Those whose own checks ran, by time.
+    own: &'c [Compared],
+    /// A column for each variable, by place.
+    columns: Vec<Option<Box<[Column]>>>,
+}
+
+/// The span that holds only one moment.
+fn at_moment(ts_ms: i64) -> (i64, i64) {
+    (ts_ms.saturating_sub(1), ts_ms.saturating_add(1))
+}
+
+/// A reading that is due: place, variable, series and index in the columns.
+type Due = (usize, usize, usize, usize);
+
+/// A neighbour's value at the time of a reading: place, distance in km, value.
+type Near = (usize, f64, Held);
+
+/// The distances of neighbours, as the check takes them.
+fn distances(near: &[Near]) -> impl Iterator<Item = (usize, f64)> + '_ {
+    near.iter().enumerate().map(|(i, &(_, distance_km, _))| (i, distance_km))
+}
+
+impl Known<'_> {
+    fn reading(&self, (place, variable, series, at): Due) -> Option<(SeriesId, &Reading)> {
+        let (id, readings) = self.columns[place].as_ref()?.get(variable)?.series.get(series)?;
+        Some((*id, readings.get(at)?))
+    }
+
+    fn value(&self, place: usize, variable: usize, ts_ms: i64) -> Option<(f64, f64)> {
+        // Without readings there are no columns.
+        self.columns[place].as_ref()?.get(variable)?.at(ts_ms, &self.variables[variable].1)
+    }
+
+    /// Marks the readings of a station in a span as due, unless they are already.
+    fn mark(
+        &mut self,
+        place: usize,
+        variable: usize,
+        (after_ms, before_ms): (i64, i64),
+        is_affected: impl Fn(&Self, i64) -> bool,
+        due: &mut Vec<Due>,
+    ) {
+        let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
+        let Some(column) = column else { return };
+        let mut found: Vec<(Due, i64)> = Vec::new();
+        for (series, (_, readings)) in column.series.iter().enumerate() {
+            let from = readings.partition_point(|reading| reading.ts_ms <= after_ms);
+            let within = readings[from..].iter().enumerate();
+            for (at, reading) in within.take_while(|(_, reading)| reading.ts_ms < before_ms) {
+                if !reading.is_due {
+                    found.push(((place, variable, series, from + at), reading.ts_ms));
+                }
+            }
+        }
+        for ((place, variable, series, at), ts_ms) in found {
+            if is_affected(self, ts_ms) {
+                if let Some(columns) = &mut self.columns[place] {
+                    columns[variable].series[series].1[at].is_due = true;
+                }
+                due.push((place, variable, series, at));
+            }
+        }
+    }
+}
+
 impl Neighbourhood<'_> {
     /// Compares readings with nearby ones, and those with them.
     pub(super) fn compare(&self, mut compared: Vec<Compared>) -> Result<Findings, StoreError> {
-        compared.sort_unstable_by_key(|of| (of.hour, of.variable, of.place));
+        compared.sort_unstable_by_key(|of| (of.ts_ms, of.place));
         let mut findings = Findings::default();
         let mut rest = &compared[..];
         while let Some(first) = rest.first() {
-            let together = rest.partition_point(|of| of.hour.abs_diff(first.hour) < HOURS_AT_ONCE);
-            let (now, later) = rest.split_at(together);
-            self.compare_hours(now, &mut findings)?;
+            let day = rest.partition_point(|of| of.ts_ms.abs_diff(first.ts_ms) < DAY_MS as u64);
+            let moment = rest.partition_point(|of| of.ts_ms == first.ts_ms);
+            let (now, later) = rest.split_at(day.min(AT_ONCE.max(moment)));
+            self.compare_some(now, &compared, &mut findings)?;
             rest = later;
         }
         Ok(findings)
     }
 
-    fn compare_hours(
+    fn compare_some(
         &self,
-        compared: &[Compared],
+        now: &[Compared],
+        all: &[Compared],
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let mut places = Places::new(self.directory.stations.len());
-        let same_hour = |one: &Compared, next: &Compared| {
-            (one.hour, one.variable) == (next.hour, next.variable)
-        };
-        let mut hours: Vec<Hour<'_>> = compared
-            .chunk_by(same_hour)
-            .map(|own| {
-                for of in own {
-                    places.add(of.place);
-                    if of.around {
-                        self.around(of.place).for_each(|(other, _)| places.add(other));
-                    }
-                }
-                let Compared { hour, variable, .. } = own[0];
-                Hour { hour, variable, own, judged: places.take(), readings: Vec::new() }
-            })
-            .collect();
-        for &place in hours.iter().flat_map(|hour| &hour.judged) {
-            places.add(place);
-            self.around(place).for_each(|(other, _)| places.add(other));
+        let mut variables: Vec<Variable> = now.iter().map(|of| of.variable).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        let from_ms = now.iter().map(|of| of.after_ms.min(of.ts_ms)).min().unwrap_or(0);
+        let to_ms = now.iter().map(|of| of.before_ms.max(of.ts_ms)).max().unwrap_or(0);
+        let Some(mut known) = self.known(&variables, (from_ms, to_ms), all) else { return Ok(()) };
+
+        let mut places: Vec<usize> = now.iter().map(|of| of.place).collect();
+        for of in now.iter().filter(|of| of.around) {
+            places.extend(self.around(of.place).map(|(other, _)| other));
         }
-        let places = places.take();
-        let mut column = vec![usize::MAX; self.directory.stations.len()];
-        for (i, &place) in places.iter().enumerate() {
-            column[place] = i;
-        }
-        self.read(&mut hours, &places)?;
-        for hour in &mut hours {
-            for own in hour.own {
-                let reading = hour.readings[column[own.place]].as_mut();
-                let same = |of: &&mut OfHour| (of.series, of.ts_ms) == (own.series, own.ts_ms);
-                if let Some(of) = reading.filter(same) {
-                    (of.own, of.held.base) = (Some(own.own), own.own.base);
-                }
+        self.read(&mut known, places)?;
+
+        let mut due = Vec::new();
+        for of in now {
+            if let Some(variable) = known.variable(of.variable) {
+                known.mark(of.place, variable, at_moment(of.ts_ms), |_, _| true, &mut due);
             }
         }
-        for hour in &hours {
-            for &place in &hour.judged {
-                if let Some(of) = &hour.readings[column[place]] {
-                    let held = |other: usize| {
-                        let column = *column.get(other)?;
-                        Some(hour.readings.get(column)?.as_ref()?.held)
-                    };
-                    let near = self.around(place);
-                    let tally = self.checker.check_held(hour.variable, of.held, near, held);
-                    self.conclude(place, hour.variable, of, tally, findings);
-                }
+        // Of a whole network, all are due by now, and little is left to find.
+        for of in now.iter().filter(|of| of.around) {
+            let Some(variable) = known.variable(of.variable) else { continue };
+            let rule = known.variables[variable].1;
+            let others = self.around(of.place).take_while(|&(_, km)| km <= rule.radius_km);
+            for (other, distance_km) in others {
+                let span = (of.after_ms, of.before_ms);
+                let is_neighbour = |known: &Known<'_>, ts_ms| {
+                    let nearer = self.around(other).take_while(|&(_, km)| km < distance_km);
+                    let has_value =
+                        |&(near, _): &(usize, f64)| known.value(near, variable, ts_ms).is_some();
+                    nearer.filter(has_value).take(rule.nearest).count() < rule.nearest
+                };
+                known.mark(other, variable, span, is_neighbour, &mut due);
             }
+        }
+
+        self.settle(&mut known, due, |known, due, near| {
+            self.conclude(known, due, near, findings);
+        })
+    }
+
+    /// Finds what each of some readings is compared with, reading more stations as it takes.
+    fn settle(
+        &self,
+        known: &mut Known<'_>,
+        mut due: Vec<Due>,
+        mut conclude: impl FnMut(&Known<'_>, Due, &[Near]),
+    ) -> Result<(), StoreError> {
+        let mut near = Vec::new();
+        while !due.is_empty() {
+            let mut wanted = Vec::new();
+            due.retain(|&due| {
+                let complete = self.gather(known, due, &mut near, &mut wanted);
+                if complete {
+                    conclude(known, due, &near);
+                }
+                !complete
+            });
+            self.read(known, wanted)?;
         }
         Ok(())
     }
@@ -161,24 +196,38 @@ impl Neighbourhood<'_> {
         self.nearby.around(self.directory, place)
     }
 
-    /// Reads what some stations contribute to some hours.
-    fn read(&self, hours: &mut [Hour<'_>], places: &[usize]) -> Result<(), StoreError> {
-        let windows = || hours.iter().filter_map(|hour| hour_window(hour.hour));
-        let from_ms = windows().map(ClosedWindow::start_ms).min();
-        let to_ms = windows().map(ClosedWindow::end_ms).max();
-        let Some(window) =
-            from_ms.zip(to_ms).and_then(|(from, to)| ClosedWindow::new(from, to).ok())
-        else {
-            return Ok(());
-        };
-        let variables: Vec<Variable> =
-            hours.iter().map(|hour| hour.variable).collect::<BTreeSet<_>>().into_iter().collect();
+    /// Nothing known yet of variables around a span; `None` if there is nothing to know.
+    fn known<'c>(
+        &self,
+        variables: &[Variable],
+        (from_ms, to_ms): (i64, i64),
+        own: &'c [Compared],
+    ) -> Option<Known<'c>> {
+        let rule = |&variable: &Variable| Some((variable, self.checker.neighbour_rule(variable)?));
+        let variables: Vec<_> = variables.iter().filter_map(rule).collect();
+        let reach_ms = variables.iter().map(|(_, rule)| rule.reach_ms()).max()?;
+        let (from_ms, to_ms) = (from_ms.saturating_sub(reach_ms), to_ms.saturating_add(reach_ms));
+        let window = ClosedWindow::new(from_ms, to_ms).ok()?;
+        let from = own.partition_point(|of| of.ts_ms < from_ms);
+        let own = &own[from..];
+        let own = &own[..own.partition_point(|of| of.ts_ms <= to_ms)];
+        let columns = self.directory.stations.iter().map(|_| None).collect();
+        Some(Known { window, variables, own, columns })
+    }
+
+    /// Reads stations that are not known yet.
+    fn read(&self, known: &mut Known<'_>, mut places: Vec<usize>) -> Result<(), StoreError> {
+        places.sort_unstable();
+        places.dedup();
+        places.retain(|&place| known.columns[place].is_none());
         let ids: Vec<StationId> =
             places.iter().map(|&place| self.directory.stations[place].station.id).collect();
-        for hour in hours.iter_mut() {
-            hour.readings = vec![None; places.len()];
+        let rules = known.variables.clone();
+        let variables: Vec<Variable> = rules.iter().map(|&(variable, _)| variable).collect();
+        for &place in &places {
+            known.columns[place] = Some(Box::default());
         }
-        let selection = Selection { stations: &ids, variables: &variables, window };
+        let selection = Selection { stations: &ids, variables: &variables, window: known.window };
         let mut read = Ok(());
         self.record.scan(&selection, &mut |i, slices| {
             let parts = match Parts::of_station(slices) {
@@ -186,42 +235,66 @@ impl Neighbourhood<'_> {
                 Err(error) => return read = Err(error),
             };
             let altitude_m = self.directory.stations[places[i]].station.altitude_m;
-            for &variable in &variables {
-                let series = is_compared(&parts, variable);
-                for hour in hours.iter_mut().filter(|hour| hour.variable == variable) {
-                    let Some((which, at)) = nearest_to_hour(&parts, &series, hour.hour) else {
-                        continue;
-                    };
-                    let of = &parts[which];
-                    let (source, stored) = (of.source(at), of.stored(at));
-                    let base = without_neighbours(stored, source).base;
-                    hour.readings[i] = Some(OfHour {
-                        series: of.series().id,
-                        ts_ms: of.ts_ms(at),
-                        source,
-                        stored,
-                        own: None,
-                        held: Held { value: of.value(at), altitude_m, base },
-                    });
-                }
-            }
+            let column = |(variable, rule): &(Variable, NeighbourRule)| {
+                Column::new(&parts, *variable, rule, altitude_m)
+            };
+            known.columns[places[i]] = Some(rules.iter().map(column).collect());
         })?;
-        read
+        read?;
+        for of in known.own.iter().filter(|of| places.binary_search(&of.place).is_ok()) {
+            let Some(variable) = known.variable(of.variable) else { continue };
+            let Some(columns) = &mut known.columns[of.place] else { continue };
+            let Some(column) = columns.get_mut(variable) else { continue };
+            let series = column.series.iter_mut().find(|(id, _)| *id == of.series);
+            let Some((_, readings)) = series else { continue };
+            if let Ok(at) = readings.binary_search_by_key(&of.ts_ms, |reading| reading.ts_ms) {
+                readings[at].own = Some(of.own);
+            }
+        }
+        Ok(())
     }
 
-    /// Combines the result for a reading with the verdict of the station's own checks.
-    fn conclude(
+    /// Finds the values that a reading is compared with, nearest first. If stations must be read
+    /// first, adds them to those that are wanted and returns false.
+    fn gather(
         &self,
-        place: usize,
-        variable: Variable,
-        of: &OfHour,
-        tally: Tally,
-        findings: &mut Findings,
-    ) {
-        let OfHour { series, ts_ms, source, stored, own, .. } = *of;
+        known: &Known<'_>,
+        due: Due,
+        near: &mut Vec<Near>,
+        wanted: &mut Vec<usize>,
+    ) -> bool {
+        near.clear();
+        let (place, variable, ..) = due;
+        let Some((_, reading)) = known.reading(due) else { return true };
+        let (of, rule) = known.variables[variable];
+        let already = wanted.len();
+        for (other, distance_km) in self.around(place) {
+            if distance_km > rule.radius_km || near.len() + wanted.len() - already >= rule.nearest {
+                break;
+            }
+            if known.columns[other].is_none() {
+                wanted.push(other);
+            } else if let Some((value, unsure_hours)) = known.value(other, variable, reading.ts_ms)
+            {
+                let spot = self.nearby.spot(self.directory, other);
+                let (base, value) = (BaseQuality::Good, compared(of, value, spot));
+                near.push((other, distance_km, Held { value, spot, base, unsure_hours }));
+            }
+        }
+        wanted.len() == already
+    }
+
+    /// Compares a reading, and combines the result with the verdict of the station's own checks.
+    fn conclude(&self, known: &Known<'_>, due: Due, near: &[Near], findings: &mut Findings) {
+        let Some((series, reading)) = known.reading(due) else { return };
+        let (place, variable) = (due.0, known.variables[due.1].0);
+        let Reading { ts_ms, source, stored, own, .. } = *reading;
+        let held = reading.held(variable, self.nearby.spot(self.directory, place));
+        let tally = self.checker.check_held(variable, held, distances(near), |i| Some(near[i].2));
         let mut change = Change { place, series, ts_ms, stored, verdict: stored };
         let concluded = own.map(|own| combined(tally, source, own));
-        let Some(verdict) = concluded.or_else(|| self.revised(place, variable, of, tally)) else {
+        let revised = || self.revised(place, variable, reading, tally);
+        let Some(verdict) = concluded.or_else(revised) else {
             return findings.unknown.push((change, tally));
         };
         change.verdict = verdict;
@@ -239,10 +312,10 @@ impl Neighbourhood<'_> {
         &self,
         place: usize,
         variable: Variable,
-        of: &OfHour,
+        of: &Reading,
         tally: Tally,
     ) -> Option<Quality> {
-        let OfHour { stored, source, .. } = *of;
+        let Reading { stored, source, .. } = *of;
         let site = StationSite::from(&self.directory.stations[place].station);
         if source.base == BaseQuality::Good {
             Some(stored)
@@ -261,6 +334,33 @@ impl Neighbourhood<'_> {
         }
     }
 
+    /// Visits the readings of a station in a span that can be compared.
+    pub(super) fn comparisons(
+        &self,
+        place: usize,
+        (from_ms, to_ms): (i64, i64),
+        mut visit: impl FnMut(Variable, i64, Comparison),
+    ) -> Result<(), StoreError> {
+        let variables: Vec<Variable> = self.checker.neighbour_variables().collect();
+        let Some(mut known) = self.known(&variables, (from_ms, to_ms), &[]) else { return Ok(()) };
+        self.read(&mut known, vec![place])?;
+        let mut due = Vec::new();
+        let span = (from_ms.saturating_sub(1), to_ms.saturating_add(1));
+        for variable in 0..known.variables.len() {
+            known.mark(place, variable, span, |_, _| true, &mut due);
+        }
+        self.settle(&mut known, due, |known, due, near| {
+            let Some((_, reading)) = known.reading(due) else { return };
+            let variable = known.variables[due.1].0;
+            let held = reading.held(variable, self.nearby.spot(self.directory, place));
+            let comparison =
+                self.checker.compare_held(variable, held, distances(near), |i| Some(near[i].2));
+            if let Some(comparison) = comparison {
+                visit(variable, reading.ts_ms, comparison);
+            }
+        })
+    }
+
     /// Explains the result of the check for a reading; `None` if it is not compared.
     pub(super) fn explain(
         &self,
@@ -269,24 +369,35 @@ impl Neighbourhood<'_> {
         ts_ms: i64,
     ) -> Result<Option<CheckReport>, StoreError> {
         let variable = key.variable;
-        if !self.checker.neighbour_variables().any(|compared| compared == variable) {
+        if !takes_part(key, variable) {
             return Ok(None);
         }
-        let mut places: Vec<usize> = self.around(place).map(|(other, _)| other).collect();
-        places.push(place);
-        places.sort_unstable();
-        let hour = hour_of(ts_ms);
-        let mut hours =
-            [Hour { hour, variable, own: &[], judged: Vec::new(), readings: Vec::new() }];
-        self.read(&mut hours, &places)?;
-        let of = |place: usize| {
-            let at = places.binary_search(&place).ok()?;
-            hours[0].readings.get(at)?.as_ref()
+        let Some(mut known) = self.known(&[variable], (ts_ms, ts_ms), &[]) else {
+            return Ok(None);
         };
-        let same = |of: &&OfHour| (of.series, of.ts_ms) == (key.id(), ts_ms);
-        Ok(of(place).filter(same).map(|found| {
-            let held = |other| of(other).map(|of| of.held);
-            self.checker.explain_held(variable, found.held, self.around(place), held)
-        }))
+        self.read(&mut known, vec![place])?;
+        let mut due = Vec::new();
+        known.mark(place, 0, at_moment(ts_ms), |_, _| true, &mut due);
+        due.retain(|&due| known.reading(due).is_some_and(|(id, _)| id == key.id()));
+        let mut explained = None;
+        self.settle(&mut known, due, |known, due, near| {
+            let Some((_, reading)) = known.reading(due) else { return };
+            let held = reading.held(variable, self.nearby.spot(self.directory, place));
+            let mut report =
+                self.checker.explain_held(variable, held, distances(near), |i| Some(near[i].2));
+            for neighbour in &mut report.neighbours {
+                let station = &self.directory.stations[near[neighbour.place].0].station;
+                neighbour.station_id = Some(station.id);
+                neighbour.name = Some(station.name.clone());
+            }
+            explained = Some(report);
+        })?;
+        Ok(explained)
+    }
+}
+
+impl Known<'_> {
+    fn variable(&self, variable: Variable) -> Option<usize> {
+        self.variables.iter().position(|&(known, _)| known == variable)
     }
 }

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
+use super::column::{is_compared, without_neighbours};
 use super::derived::Inputs;
-use super::hour::{hour_of, hour_window, is_compared, nearest_to_hour};
 use super::parts::Parts;
-use crate::check::{Checker, DISAGREE, Readings, StationSite};
+use crate::check::{Checker, DISAGREE, NeighbourRule, Readings, StationSite, counts};
 use crate::observation::{BaseQuality, Quality, SeriesId, Variable};
 use crate::store::{SeriesSlice, StoreError};
-use crate::time::ClosedWindow;
 
 /// The new verdict on a reading, and the one in the store.
 #[derive(Clone, Copy, Debug)]
@@ -24,16 +23,18 @@ pub(super) struct Change {
 /// A reading to be compared with nearby stations, or they with it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compared {
-    pub hour: i64,
+    pub ts_ms: i64,
     pub variable: Variable,
     /// Index of the station in the directory.
     pub place: usize,
     pub series: SeriesId,
-    pub ts_ms: i64,
     /// The verdict of the station's own checks.
     pub own: Quality,
-    /// Whether it may change the verdicts of nearby stations.
+    /// Whether it may change the verdicts of nearby stations: of their readings after and before
+    /// these moments.
     pub around: bool,
+    pub after_ms: i64,
+    pub before_ms: i64,
 }
 
 /// The results of the stations' own checks.
@@ -79,9 +80,7 @@ impl Judged {
     ) -> Result<(), StoreError> {
         let parts = Parts::of_station(slices)?;
         let mut pass = checker.pass(site, &parts);
-        // In an hour with changes, a different reading may now be the nearest.
-        let hour_ms = hour_window(hour_of(first_ms)).map_or(first_ms, ClosedWindow::start_ms);
-        let from_ms = pass.changed_from_ms(first_ms).min(hour_ms);
+        let from_ms = pass.changed_from_ms(first_ms);
         let to_ms = last_ms.saturating_add(checker.reach().back_ms);
         let ranges: Vec<_> = parts.iter().map(|of| of.between(from_ms, to_ms)).collect();
         let mut readings = 0;
@@ -96,7 +95,10 @@ impl Judged {
         let mut station = Station { parts: &parts, ranges, begin, verdict, open };
 
         for variable in checker.neighbour_variables() {
-            self.compare(&mut station, variable, place, (first_ms, last_ms));
+            if let Some(rule) = checker.neighbour_rule(variable) {
+                let span = (first_ms, last_ms);
+                self.compare(&mut station, (variable, rule), place, span);
+            }
         }
         for (derived, inputs) in Inputs::of_station(&parts) {
             for reading in station.ranges[derived].clone() {
@@ -126,61 +128,55 @@ impl Judged {
     fn compare(
         &mut self,
         station: &mut Station<'_, '_, '_>,
-        variable: Variable,
+        (variable, rule): (Variable, NeighbourRule),
         place: usize,
         (first_ms, last_ms): (i64, i64),
     ) {
         let parts = station.parts;
-        let compared = is_compared(parts, variable);
-        let mut hours: Vec<i64> = Vec::new();
-        for &which in &compared {
-            let readings = station.ranges[which].clone();
-            hours.extend(readings.map(|reading| hour_of(parts[which].ts_ms(reading))));
-            hours.dedup();
-        }
-        hours.sort_unstable();
-        hours.dedup();
-        for hour in hours {
-            let Some((which, reading)) = nearest_to_hour(parts, &compared, hour) else { continue };
-            let Some(column) = station.column(which, reading) else { continue };
+        for which in is_compared(parts, variable) {
             let of = &parts[which];
-            let (own, stored, source) =
-                (station.verdict[column], of.stored(reading), of.source(reading));
-            let ts_ms = of.ts_ms(reading);
-            let is_new = (first_ms..=last_ms).contains(&ts_ms);
-            if !is_new {
-                // It was also the nearest before, among the same stations.
-                let disagreed = stored == DISAGREE && source != DISAGREE;
-                if disagreed && own.base > BaseQuality::Doubtful {
-                    station.verdict[column] = DISAGREE;
-                    continue;
+            for reading in station.ranges[which].clone() {
+                let Some(column) = station.column(which, reading) else { continue };
+                let (own, stored, source) =
+                    (station.verdict[column], of.stored(reading), of.source(reading));
+                let ts_ms = of.ts_ms(reading);
+                let is_new = (first_ms..=last_ms).contains(&ts_ms);
+                if !is_new {
+                    // It was compared before, with the same stations.
+                    let disagreed = stored == DISAGREE && source != DISAGREE;
+                    if disagreed && own.base > BaseQuality::Doubtful {
+                        station.verdict[column] = DISAGREE;
+                        continue;
+                    }
+                    if own == stored {
+                        continue;
+                    }
                 }
-                if own == stored {
-                    continue;
-                }
+                let counted = counts(without_neighbours(stored, source).base);
+                let says_something = |&other: &usize| {
+                    let verdict = station.verdict(which, other);
+                    of.value(other).is_finite()
+                        && counts(without_neighbours(verdict, of.source(other)).base)
+                };
+                let near =
+                    |other: &usize| of.ts_ms(*other).saturating_sub(ts_ms).abs() <= rule.reach_ms();
+                let before = (0..reading).rev().take_while(near).find(says_something);
+                let after = (reading + 1..of.len()).take_while(near).find(says_something);
+                station.open[column] = true;
+                self.compared.push(Compared {
+                    ts_ms,
+                    variable,
+                    place,
+                    series: of.series().id,
+                    own,
+                    around: is_new || counts(own.base) != counted,
+                    after_ms: before.map_or(ts_ms.saturating_sub(rule.reach_ms() + 1), |before| {
+                        of.ts_ms(before)
+                    }),
+                    before_ms: after
+                        .map_or(ts_ms.saturating_add(rule.reach_ms() + 1), |after| of.ts_ms(after)),
+                });
             }
-            let series = of.series().id;
-            station.open[column] = true;
-            self.compared.push(Compared {
-                hour,
-                variable,
-                place,
-                series,
-                ts_ms,
-                own,
-                around: is_new || counts(own) != counts(without_neighbours(stored, source)),
-            });
         }
     }
-}
-
-/// Whether a value with this verdict counts in the comparison of other stations.
-fn counts(verdict: Quality) -> bool {
-    verdict.base > BaseQuality::Doubtful
-}
-
-/// Returns the verdict before the comparison with nearby stations, as far as it matters to them:
-/// whether the value counts in their comparison.
-pub(super) fn without_neighbours(verdict: Quality, source: Quality) -> Quality {
-    if verdict == DISAGREE && source != DISAGREE { Quality::GOOD } else { verdict }
 }

@@ -7,6 +7,7 @@ mod explain;
 mod index;
 mod models;
 mod products;
+mod quality;
 mod readings;
 mod series;
 mod stations;
@@ -19,6 +20,7 @@ use axum::Router;
 
 pub use bulk::HEADERS as BULK_HEADERS;
 pub use index::router as index;
+pub use quality::check_length as check_quality_window;
 pub use zones::GEOGRAPHY;
 
 use crate::http::endpoint::{Endpoint, router};
@@ -26,13 +28,14 @@ use crate::ingest::push;
 use crate::state::State;
 
 /// The endpoints of the observation service that begin their answer in time, whatever they do.
-pub const OBSERVATIONS: [&[Endpoint]; 10] = [
+pub const OBSERVATIONS: [&[Endpoint]; 11] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
     bulk::ENDPOINTS,
     explain::ENDPOINTS,
     series::ENDPOINTS,
+    quality::ENDPOINTS,
     units::ENDPOINTS,
     products::ENDPOINTS,
     stations::ENDPOINTS,

@@ -1,0 +1,140 @@
+//! The readings of a variable at a station, as they are compared with those of other stations.
+
+use super::parts::Parts;
+use crate::check::{DISAGREE, Held, NeighbourRule, Readings, Spot, compared, counts};
+use crate::derived::DERIVED_INPUTS;
+use crate::observation::{IntervalType, Quality, SeriesId, SeriesKey, Variable};
+use crate::time::HOUR_MS;
+
+/// A reading as it is compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    pub ts_ms: i64,
+    pub value: f64,
+    pub source: Quality,
+    pub stored: Quality,
+    /// The verdict of the station's own checks, if they ran.
+    pub own: Option<Quality>,
+    /// Whether it is to be compared already.
+    pub is_due: bool,
+}
+
+impl Reading {
+    /// The verdict without the neighbours, as far as it matters to them.
+    fn verdict(&self) -> Quality {
+        self.own.unwrap_or_else(|| without_neighbours(self.stored, self.source))
+    }
+
+    fn says_something(&self) -> bool {
+        self.value.is_finite() && counts(self.verdict().base)
+    }
+
+    /// The reading as the check takes it.
+    pub(super) fn held(&self, variable: Variable, spot: Spot) -> Held {
+        let value = compared(variable, self.value, spot);
+        Held { value, spot, base: self.verdict().base, unsure_hours: 0.0 }
+    }
+}
+
+/// The readings of one variable at a station in a window.
+#[derive(Debug, Default)]
+pub(super) struct Column {
+    /// The series that are compared, most instantaneous first, and their readings.
+    pub series: Vec<(SeriesId, Vec<Reading>)>,
+    /// Whether other stations cannot be compared with them: an altitude is not known.
+    is_mute: bool,
+}
+
+impl Column {
+    pub(super) fn new(
+        parts: &[Parts<'_, '_>],
+        variable: Variable,
+        rule: &NeighbourRule,
+        altitude_m: Option<f64>,
+    ) -> Self {
+        let readings = |of: &Parts<'_, '_>| {
+            let reading = |at| Reading {
+                ts_ms: of.ts_ms(at),
+                value: of.value(at),
+                source: of.source(at),
+                stored: of.stored(at),
+                own: None,
+                is_due: false,
+            };
+            (of.series().id, (0..of.len()).map(reading).collect())
+        };
+        let series = is_compared(parts, variable);
+        Self {
+            series: series.into_iter().map(|which| readings(&parts[which])).collect(),
+            is_mute: rule.needs_altitude && altitude_m.is_none(),
+        }
+    }
+
+    /// Returns the value at a moment, from the first series that has one, and for how many hours
+    /// it is unsure.
+    pub(super) fn at(&self, ts_ms: i64, rule: &NeighbourRule) -> Option<(f64, f64)> {
+        if self.is_mute {
+            return None;
+        }
+        self.series.iter().find_map(|(_, readings)| value_at(readings, ts_ms, rule))
+    }
+}
+
+/// Returns the value of readings at a moment: of the reading at it, or interpolated, or else the
+/// nearest. A tie is the earlier one's.
+fn value_at(readings: &[Reading], ts_ms: i64, rule: &NeighbourRule) -> Option<(f64, f64)> {
+    let from = readings.partition_point(|reading| reading.ts_ms < ts_ms);
+    let reach_ms = rule.reach_ms();
+    let near = |reading: &&Reading| reading.ts_ms.saturating_sub(ts_ms).abs() <= reach_ms;
+    let hours = |apart_ms: i64| apart_ms as f64 / HOUR_MS as f64;
+    let after = readings[from..].iter().take_while(near).find(|of| of.says_something());
+    if let Some(exact) = after.filter(|after| after.ts_ms == ts_ms) {
+        return Some((exact.value, 0.0));
+    }
+    let before = readings[..from].iter().rev().take_while(near).find(|of| of.says_something());
+    if let (Some(before), Some(after)) = (before, after) {
+        let whole_ms = after.ts_ms - before.ts_ms;
+        if whole_ms <= rule.between_ms {
+            let part_ms = ts_ms - before.ts_ms;
+            let part = part_ms as f64 / whole_ms as f64;
+            let value = before.value + part * (after.value - before.value);
+            return Some((value, hours(part_ms.min(whole_ms - part_ms)) / 2.0));
+        }
+    }
+    [before, after]
+        .into_iter()
+        .flatten()
+        .map(|of| (of.ts_ms.abs_diff(ts_ms) as i64, of))
+        .filter(|&(apart_ms, _)| apart_ms <= rule.beside_ms)
+        .min_by_key(|&(apart_ms, of)| (apart_ms, of.ts_ms))
+        .map(|(apart_ms, of)| (of.value, hours(apart_ms)))
+}
+
+/// Returns the series of a variable by which stations are compared, most instantaneous first:
+/// values and short means that were not calculated from other readings.
+pub(super) fn is_compared(parts: &[Parts<'_, '_>], variable: Variable) -> Vec<usize> {
+    let is_compared = |&which: &usize| takes_part(parts[which].key(), variable);
+    let mut series: Vec<usize> = (0..parts.len()).filter(is_compared).collect();
+    series.sort_by_key(|&which| parts[which].series().preference);
+    series
+}
+
+/// Whether the readings of a series are compared as those of a variable.
+pub(super) fn takes_part(key: &SeriesKey, variable: Variable) -> bool {
+    // The text is compared last: this runs for every series of every station.
+    key.variable == variable
+        && matches!(key.interval_type, IntervalType::Instantaneous | IntervalType::Average)
+        && (!key.calculated || DERIVED_INPUTS.contains(&(variable, &[])))
+        && key.bucket.is_empty()
+        && key.reported_unit == variable.unit().symbol()
+}
+
+/// Returns the verdict before the comparison with nearby stations, as far as it matters to them:
+/// whether the value counts in their comparison.
+pub(super) fn without_neighbours(verdict: Quality, source: Quality) -> Quality {
+    if verdict == DISAGREE && source != DISAGREE { Quality::GOOD } else { verdict }
+}
+
+#[cfg(test)]
+#[path = "column_tests.rs"]
+mod tests;

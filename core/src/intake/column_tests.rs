@@ -1,0 +1,67 @@
+use super::*;
+use crate::observation::{BaseQuality, ReasonQuality};
+use crate::time::MINUTE_MS;
+
+const RULE: NeighbourRule = NeighbourRule {
+    radius_km: 250.0,
+    nearest: 12,
+    between_ms: 2 * HOUR_MS,
+    beside_ms: 45 * MINUTE_MS,
+    needs_altitude: false,
+};
+
+fn at(minute: i64, value: f64) -> Reading {
+    let unchecked = Quality::UNCHECKED;
+    let ts_ms = minute * MINUTE_MS;
+    Reading { ts_ms, value, source: unchecked, stored: unchecked, own: None, is_due: false }
+}
+
+fn value(readings: &[Reading], minute: i64) -> Option<(f64, f64)> {
+    value_at(readings, minute * MINUTE_MS, &RULE)
+}
+
+#[test]
+fn a_value_is_that_of_its_time_or_interpolated_or_near() {
+    let readings = [at(0, 10.0), at(60, 16.0), at(240, 30.0)];
+    assert_eq!(value(&readings, 60), Some((16.0, 0.0)));
+    // A third of the hour from the nearer reading, of which half counts.
+    assert_eq!(value(&readings, 20), Some((12.0, 20.0 / 60.0 / 2.0)));
+    assert_eq!(value(&readings, 50), Some((15.0, 10.0 / 60.0 / 2.0)));
+    // Three hours are too far apart.
+    assert_eq!(value(&readings, 105), Some((16.0, 45.0 / 60.0)));
+    assert_eq!(value(&readings, 106), None);
+    assert_eq!(value(&readings, 195), Some((30.0, 45.0 / 60.0)));
+    assert_eq!(value(&readings, -45), Some((10.0, 45.0 / 60.0)));
+    assert_eq!(value(&readings, -46), None);
+    assert_eq!(value(&[], 0), None);
+}
+
+/// What is bad is passed over, as if it had not been reported.
+#[test]
+fn doubtful_readings_are_passed_over() {
+    let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
+    let bad = Reading { own: Some(doubtful), ..at(30, 90.0) };
+    assert_eq!(value(&[at(0, 10.0), bad, at(60, 16.0)], 30), Some((13.0, 0.25)));
+    assert_eq!(value(&[at(0, 10.0), bad, at(60, 16.0)], 40), Some((14.0, 20.0 / 60.0 / 2.0)));
+    assert_eq!(value(&[at(0, 10.0), at(30, f64::NAN)], 30), Some((10.0, 0.5)));
+    // What only its neighbours doubt counts: else one verdict would hang on another.
+    let disagrees = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
+    let kept = Reading { stored: disagrees, ..at(30, 90.0) };
+    assert_eq!(value(&[at(0, 10.0), kept], 30), Some((90.0, 0.0)));
+}
+
+#[test]
+fn the_earlier_of_two_equally_near_readings_counts() {
+    let rule = NeighbourRule { between_ms: 0, ..RULE };
+    let readings = [at(0, 10.0), at(60, 16.0)];
+    assert_eq!(value_at(&readings, 30 * MINUTE_MS, &rule), Some((10.0, 0.5)));
+}
+
+#[test]
+fn a_pressure_from_the_altimeter_setting_takes_part_and_a_reduced_one_does_not() {
+    let moment = |variable| SeriesKey::new(variable, IntervalType::Instantaneous, 0).calculated();
+    let pressure = Variable::BarometricPressure;
+    assert!(takes_part(&moment(pressure), pressure));
+    assert!(!takes_part(&moment(Variable::Mslp), Variable::Mslp));
+    assert!(!takes_part(&moment(Variable::DewPointTemperature), Variable::DewPointTemperature));
+}

@@ -1,0 +1,76 @@
+//! `/stations/{id}/quality`: the verdicts on a station, and what its neighbours say about it.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State as Shared};
+use axum::response::Response;
+use axum::routing::get;
+use mesonet::access::check_lookback;
+use mesonet::intake::STATION_QUALITY_MAX_MS;
+use mesonet::store::Watched;
+use mesonet::time::DAY_MS;
+use mesonet::{ClosedWindow, StationId};
+
+use crate::access::Caller;
+use crate::door::Party;
+use crate::error::ApiError;
+use crate::http::damage::said;
+use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
+use crate::http::extract::Query;
+use crate::http::snapshot::json_value;
+use crate::state::State;
+use crate::work::Load;
+
+/// How many days before the end a report starts if its start is not given.
+const DEFAULT_MS: i64 = 7 * DAY_MS;
+
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/stations/{id}/quality",
+    query: &["start", "end"],
+    body: &[],
+    handler: || get(quality),
+}];
+
+/// The report is computed on request and not stored.
+async fn quality(
+    Shared(state): Shared<Arc<State>>,
+    Path(text): Path<String>,
+    caller: Caller,
+    party: Party,
+    query: Query,
+    accepted: Accepted,
+) -> Result<Response, ApiError> {
+    let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
+    let id: StationId = text.parse().map_err(|_| unknown())?;
+    let now_ms = state.clock.now_ms();
+    let end_ms = query.instant("end")?.unwrap_or(now_ms);
+    let start_ms = query.instant("start")?.unwrap_or_else(|| end_ms.saturating_sub(DEFAULT_MS));
+    let window = ClosedWindow::new(start_ms, end_ms)?;
+    check_lookback(window, now_ms, caller.plan)?;
+    check_length(window).map_err(ApiError::BadRequest)?;
+    let found = state.work(party, Load::Heavy, move |state| {
+        let store = Watched::new(&*state.services.store);
+        let found = state.services.intake.station_quality(&store, id, window);
+        found.map(|found| (found, state.services.note_damage(&store)))
+    });
+    let (found, damaged) = found.await??;
+    let answer = found.ok_or_else(unknown).and_then(|found| json_value(accepted, &found));
+    Ok(said(answer, damaged))
+}
+
+/// Refuses a window that is longer than a report may be.
+///
+/// # Errors
+/// What was got and what is allowed.
+pub fn check_length(window: ClosedWindow) -> Result<(), String> {
+    let (got_ms, most) = (window.span_ms(), STATION_QUALITY_MAX_MS / DAY_MS);
+    if got_ms <= STATION_QUALITY_MAX_MS {
+        return Ok(());
+    }
+    Err(format!(
+        "the window is {:.1} days long; a report on quality spans at most {most} days",
+        got_ms as f64 / DAY_MS as f64
+    ))
+}
