@@ -125,10 +125,10 @@ fn each_push_and_each_refused_file_is_in_the_log() {
     let (status, log) = server.stop();
     assert_eq!(status, Some(0));
     for line in [
-        "push of sa_20240803.txt: metar-bulletin: reports 1, readings 9, added 13, replaced 0, \
+        "push of sa_20240803.txt: metar-bulletin: reports 1, readings 12, added 17, replaced 0, \
          unchanged 0",
-        "push of sa_20240803.txt: metar-bulletin: reports 1, readings 9, added 0, replaced 0, \
-         unchanged 13",
+        "push of sa_20240803.txt: metar-bulletin: reports 1, readings 12, added 0, replaced 0, \
+         unchanged 17",
         "push of letter.txt refused: letter.txt: unknown kind of file",
         "push of long.txt refused: the body must be at most 400000 bytes long",
     ] {

@@ -66,19 +66,31 @@ fn fields_are_told_apart_and_what_may_be_two_products_is_refused() {
 }
 
 #[test]
-fn a_product_that_is_named_takes_its_fields_only_and_replaces_its_file() {
+fn a_product_that_is_named_takes_its_fields_only_and_replaces_a_file_that_differs() {
     let folder = tempfile::tempdir().unwrap();
     let files = ProductFiles::new(folder.path(), catalogue());
     let bytes = file("nam211_20180917T00Z_f000.grib2.gz");
     let mut lengths = Vec::new();
-    for name in ["pressure", "pressureToo", "pressureToo"] {
+    let take = |name| {
         let only = files.catalogue().get(name);
         let mut summary = ProductSummary::default();
         take_in(Inlet { files: &files, only }, "nam", &bytes, &unbounded(), &mut summary).unwrap();
-        assert_eq!((summary.written.count, summary.other_fields), (1, 6));
+        summary
+    };
+    for name in ["pressure", "pressureToo", "pressureToo"] {
+        let summary = take(name);
+        assert_eq!((summary.written.count, summary.unchanged, summary.other_fields), (1, 0, 6));
         lengths.push((summary.written.first[0].bytes, summary.written.first[0].clamped));
+        // The file of another version.
+        if name == "pressureToo" {
+            let all = below(folder.path());
+            let path = all.iter().find(|path| path.to_string_lossy().contains(name)).unwrap();
+            assert_eq!(fs::metadata(path).unwrap().len(), lengths[1].0);
+            fs::write(path, "other").unwrap();
+        }
     }
     assert!(lengths[0].1 == 0 && lengths[1].1 > 1000 && lengths[1] == lengths[2]);
+    assert_eq!((take("pressure").written.count, take("pressure").unchanged), (0, 1));
     assert_eq!(below(folder.path()).len(), 2, "nothing temporary is left");
 }
 
