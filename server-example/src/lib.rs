@@ -39,6 +39,7 @@ mod config;
 mod door;
 mod error;
 pub mod fetch;
+mod files;
 mod http;
 pub mod ingest;
 mod model_runs;

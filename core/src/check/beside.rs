@@ -7,14 +7,14 @@ use super::consistency::{
     calm_wind, ordered, pressure_order, pressure_reduction, tolerance, wind_gust,
 };
 use super::details;
+use super::one_series::OneSeries;
 use super::outcome::{Details, NotRun, Outcome, Sink, Tally};
-use super::readings::Readings;
 use super::relation::Rule;
 use super::station::{Pass, Plan, Walk};
 use crate::derived::MSLP_ALTITUDE_MAX_M;
 use crate::observation::Quality;
 
-impl<R: Readings> Pass<'_, R> {
+impl<R: OneSeries> Pass<'_, R> {
     /// Judges some readings of each series, in order.
     pub(crate) fn run(
         &mut self,
@@ -62,7 +62,7 @@ pub(super) struct Beside<'a, R> {
     cursors: Vec<[Option<usize>; 2]>,
 }
 
-impl<'a, R: Readings> Beside<'a, R> {
+impl<'a, R: OneSeries> Beside<'a, R> {
     pub(super) fn new(pass: &'a Pass<'a, R>, which: usize) -> Self {
         let (of, plan) = (&pass.series[which], &pass.plans[which]);
         Self { pass, which, of, plan, cursors: vec![[None; 2]; plan.relations.len()] }

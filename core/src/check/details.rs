@@ -6,9 +6,9 @@ use super::limits::{
     AccumulationLimits, Band, Bounds, Curve, JumpLimits, PersistenceLimits, PrecisionLimits,
     RecordLimits, SpikeLimits, StepLimits, ValueLimits,
 };
+use super::one_series::OneSeries;
 use super::outcome::{Details, Input, Limit};
 use super::persistence::{Found, Streak};
-use super::readings::Readings;
 use super::relation::Rule;
 use crate::time::{HOUR_MS, Iso8601};
 
@@ -34,12 +34,12 @@ pub(super) fn limit(
     }
 }
 
-fn reading_of<R: Readings>(of: &R, reading: usize) -> Input {
+fn reading_of<R: OneSeries>(of: &R, reading: usize) -> Input {
     let name = of.key().variable.name();
     input(name, of.value(reading), &of.key().reported_unit, Some(of.ts_ms(reading)))
 }
 
-pub(super) fn value<R: Readings>(of: &R, reading: usize, limits: &ValueLimits) -> Details {
+pub(super) fn value<R: OneSeries>(of: &R, reading: usize, limits: &ValueLimits) -> Details {
     let is_sentinel = limits.is_sentinel(of.key().variable, of.value(reading));
     let unit = &of.key().reported_unit;
     let sentinel = of.value(reading);
@@ -52,7 +52,7 @@ pub(super) fn value<R: Readings>(of: &R, reading: usize, limits: &ValueLimits) -
     }
 }
 
-pub(super) fn range<R: Readings>(
+pub(super) fn range<R: OneSeries>(
     of: &R,
     reading: usize,
     band: Band,
@@ -72,7 +72,7 @@ pub(super) fn range<R: Readings>(
     }
 }
 
-pub(super) fn record<R: Readings>(of: &R, reading: usize, limits: &RecordLimits) -> Details {
+pub(super) fn record<R: OneSeries>(of: &R, reading: usize, limits: &RecordLimits) -> Details {
     let RecordLimits { bounds, source } = limits;
     let on_record =
         limit("record", Some(bounds.min), Some(bounds.max), &of.key().reported_unit, source);
@@ -83,7 +83,7 @@ fn hours(name: &'static str, elapsed_ms: i64) -> Input {
     input(name, elapsed_ms as f64 / HOUR_MS as f64, "h", None)
 }
 
-pub(super) fn spike<R: Readings>(
+pub(super) fn spike<R: OneSeries>(
     of: &R,
     readings: [usize; 3],
     elapsed_ms: [i64; 2],
@@ -100,7 +100,7 @@ pub(super) fn spike<R: Readings>(
     Details { inputs, limits: sum.into_iter().chain([ratio]).collect(), ..Details::default() }
 }
 
-pub(super) fn step<R: Readings>(
+pub(super) fn step<R: OneSeries>(
     of: &R,
     [before, reading]: [usize; 2],
     elapsed_ms: i64,
@@ -120,7 +120,7 @@ pub(super) fn step<R: Readings>(
 
 /// `lasting` is the jump from which the reading has not come back; without one, the change to the
 /// reading itself is shown.
-pub(super) fn jump<R: Readings>(
+pub(super) fn jump<R: OneSeries>(
     of: &R,
     usable: &impl Fn(usize) -> bool,
     [before, reading]: [usize; 2],
@@ -143,7 +143,7 @@ pub(super) fn jump<R: Readings>(
     Details { inputs, limits: change.into_iter().collect(), ..Details::default() }
 }
 
-pub(super) fn persistence<R: Readings>(
+pub(super) fn persistence<R: OneSeries>(
     of: &R,
     usable: &impl Fn(usize) -> bool,
     reading: usize,
@@ -170,7 +170,7 @@ pub(super) fn persistence<R: Readings>(
 }
 
 /// `computed` is the tolerance of a precise rule, or the reduced pressure.
-pub(super) fn relation<R: Readings>(
+pub(super) fn relation<R: OneSeries>(
     of: &R,
     reading: usize,
     (other, at): (&R, usize),

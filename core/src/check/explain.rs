@@ -4,8 +4,8 @@
 use std::fmt;
 
 use super::beside::Beside;
+use super::one_series::OneSeries;
 use super::outcome::{Check, Details, Input, Limit, Neighbour, NotRun, Outcome, Sink, Tally};
-use super::readings::Readings;
 use super::relation::{checks_of, is_configured};
 use super::station::{Pass, Walk};
 use crate::observation::{BaseQuality, Quality, Variable};
@@ -213,7 +213,7 @@ impl Reports {
 }
 
 /// The explanation of a reading: runs the walk of the fast pass from that reading, with reports.
-pub(super) fn explain<R: Readings>(
+pub(super) fn explain<R: OneSeries>(
     pass: &Pass<'_, R>,
     which: usize,
     reading: usize,
@@ -262,7 +262,7 @@ fn concerns(check: Check, variable: Variable) -> bool {
 }
 
 /// Why a check reported nothing at all.
-fn why_not<R: Readings>(pass: &Pass<'_, R>, which: usize, reading: usize, check: Check) -> NotRun {
+fn why_not<R: OneSeries>(pass: &Pass<'_, R>, which: usize, reading: usize, check: Check) -> NotRun {
     let (of, plan, config) = (&pass.series[which], &pass.plans[which], pass.config);
     let variable = &of.key().variable;
     let (configured, fits) = match check {

@@ -6,7 +6,7 @@
 //! change is judged, and the time for which a jump is remembered.
 
 use super::limits::JumpLimits;
-use super::readings::Readings;
+use super::one_series::OneSeries;
 use crate::time::{DAY_MS, HOUR_MS};
 
 /// Changes are compared with those of this part of the day before and after.
@@ -39,7 +39,7 @@ pub(super) fn is_large(change: f64, elapsed_ms: i64, limits: &JumpLimits) -> Opt
 }
 
 /// The jump between two readings, if the change between them is one by the history of the series.
-pub(super) fn jump<R: Readings>(
+pub(super) fn jump<R: OneSeries>(
     of: &R,
     usable: &impl Fn(usize) -> bool,
     [before, after]: [usize; 2],
@@ -53,7 +53,7 @@ pub(super) fn jump<R: Readings>(
 
 /// The median of the series' own changes in about the same time at about the same hour of the day,
 /// and the greatest distance from it that is not a jump.
-pub(super) fn usual<R: Readings>(
+pub(super) fn usual<R: OneSeries>(
     of: &R,
     usable: &impl Fn(usize) -> bool,
     [before, after]: [usize; 2],
@@ -94,7 +94,7 @@ fn median(values: &mut [f64]) -> f64 {
 
 /// Whether a change only takes back an earlier one of about its size, which may have been forgotten
 /// since.
-fn is_return<R: Readings>(
+fn is_return<R: OneSeries>(
     of: &R,
     usable: &impl Fn(usize) -> bool,
     jump: &Jump,
@@ -132,7 +132,7 @@ impl<'a> Jumps<'a> {
 
     /// Takes the next reading that does not stick out, and its change from the one before.
     #[inline]
-    pub(super) fn follow<R: Readings>(&mut self, of: &R, reading: usize, change: f64) {
+    pub(super) fn follow<R: OneSeries>(&mut self, of: &R, reading: usize, change: f64) {
         if self.lasting.is_empty() {
             return;
         }
@@ -147,7 +147,7 @@ impl<'a> Jumps<'a> {
         });
     }
 
-    pub(super) fn expire<R: Readings>(&mut self, of: &R, reading: usize) {
+    pub(super) fn expire<R: OneSeries>(&mut self, of: &R, reading: usize) {
         let oldest_ms = of.ts_ms(reading).saturating_sub(self.limits.hold_ms);
         self.lasting.retain(|jump| of.ts_ms(jump.after) >= oldest_ms);
     }

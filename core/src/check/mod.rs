@@ -13,10 +13,10 @@ mod interpolation;
 mod jump;
 mod limits;
 mod neighbours;
+mod one_series;
 mod outcome;
 mod persistence;
 mod range;
-mod readings;
 mod relation;
 #[cfg(feature = "intake")]
 mod single;
@@ -30,10 +30,10 @@ pub use explain::{CheckReport, Explanation};
 pub use neighbours::Surroundings;
 #[cfg(feature = "intake")]
 pub(crate) use neighbours::{Comparison, DISAGREE, Held, Spot, combined, compared, counts};
+pub(crate) use one_series::OneSeries;
 #[cfg(feature = "intake")]
 pub(crate) use outcome::Tally;
 pub use outcome::{Check, Input, Limit, Neighbour, NotRun};
-pub(crate) use readings::Readings;
 #[cfg(feature = "intake")]
 pub(crate) use single::NeighbourRule;
 pub(crate) use station::Pass;
@@ -296,7 +296,7 @@ impl Checker {
     }
 
     /// The checks of one station over readings stored anywhere, of which only some are judged.
-    pub(crate) fn pass<'a, R: Readings>(
+    pub(crate) fn pass<'a, R: OneSeries>(
         &'a self,
         site: &'a StationSite,
         series: &'a [R],
@@ -324,7 +324,7 @@ impl Checker {
     }
 
     /// [`explain`](Self::explain) for a reading known to exist.
-    pub(crate) fn explain_reading<R: Readings>(
+    pub(crate) fn explain_reading<R: OneSeries>(
         &self,
         site: &StationSite,
         series: &[R],

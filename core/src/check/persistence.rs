@@ -1,7 +1,7 @@
 //! Persistence: a sensor that is stuck.
 
 use super::limits::{Bounds, PersistenceLimits, Repeats};
-use super::readings::Readings;
+use super::one_series::OneSeries;
 use crate::observation::{BaseQuality, Quality, ReasonQuality};
 use crate::time::HOUR_MS;
 
@@ -36,13 +36,13 @@ impl<'a> Streak<'a> {
         Self { limits, last: None, start: 0, repeats: 0, window: None }
     }
 
-    fn oldest_ms<R: Readings>(&self, of: &R, reading: usize) -> i64 {
+    fn oldest_ms<R: OneSeries>(&self, of: &R, reading: usize) -> i64 {
         of.ts_ms(reading).saturating_sub(self.limits.window_ms)
     }
 
     /// Takes the next usable reading and returns the streak that ends with it.
     #[inline]
-    pub(super) fn push<R: Readings>(
+    pub(super) fn push<R: OneSeries>(
         &mut self,
         of: &R,
         usable: &impl Fn(usize) -> bool,
@@ -75,7 +75,7 @@ impl<'a> Streak<'a> {
     }
 
     /// Finds the streak that ends at the first reading; returns whether it is alone in the window.
-    fn look_back<R: Readings>(
+    fn look_back<R: OneSeries>(
         &mut self,
         of: &R,
         usable: &impl Fn(usize) -> bool,
@@ -102,7 +102,7 @@ impl<'a> Streak<'a> {
 
     /// Repeated as often and as long as the limit of the resolution: Instrumentation, Inert.
     #[inline]
-    pub(super) fn judge<R: Readings>(
+    pub(super) fn judge<R: OneSeries>(
         &mut self,
         of: &R,
         usable: &impl Fn(usize) -> bool,
@@ -124,7 +124,7 @@ impl<'a> Streak<'a> {
     }
 
     /// The limit of the resolution of the window that ends at a reading.
-    pub(super) fn limit<R: Readings>(
+    pub(super) fn limit<R: OneSeries>(
         limits: &PersistenceLimits,
         of: &R,
         usable: &impl Fn(usize) -> bool,
@@ -149,7 +149,7 @@ struct Resolution {
 
 impl Resolution {
     /// The row of the limits for the window from a moment to a reading.
-    fn slide<R: Readings>(
+    fn slide<R: OneSeries>(
         &mut self,
         limits: &PersistenceLimits,
         of: &R,

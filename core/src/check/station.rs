@@ -10,10 +10,10 @@ use super::limits::{
     AccumulationLimits, JumpLimits, PersistenceLimits, RangeLimits, RecordLimits, SpikeLimits,
     StepLimits,
 };
+use super::one_series::OneSeries;
 use super::outcome::{Check, Details, NotRun, Outcome, Sink, Tally};
 use super::persistence::{Streak, is_exempt};
 use super::range::{Seasons, range};
-use super::readings::Readings;
 use super::relation::{Relation, is_comparable, relations};
 use super::step::{BeyondReach, spike, step};
 use super::value::value;
@@ -95,10 +95,10 @@ impl<'a> Plan<'a> {
     }
 }
 
-impl<'a, R: Readings> Pass<'a, R> {
+impl<'a, R: OneSeries> Pass<'a, R> {
     pub(crate) fn new(config: &'a Config, site: &'a StationSite, series: &'a [R]) -> Self {
         let mut plans: Vec<_> = series.iter().map(|of| Plan::new(config, site, of.key())).collect();
-        let keys: Vec<_> = series.iter().map(Readings::key).collect();
+        let keys: Vec<_> = series.iter().map(OneSeries::key).collect();
         let comparable: Vec<_> = plans.iter().map(|plan| plan.comparable).collect();
         for (key, plan) in keys.iter().zip(&mut plans) {
             if plan.comparable {
@@ -188,7 +188,7 @@ impl<'a, R: Readings> Pass<'a, R> {
 }
 
 impl Plan<'_> {
-    pub(super) fn is_usable<R: Readings>(&self, config: &Config, of: &R, reading: usize) -> bool {
+    pub(super) fn is_usable<R: OneSeries>(&self, config: &Config, of: &R, reading: usize) -> bool {
         let number = of.value(reading);
         of.source(reading).base > BaseQuality::Error
             && value(of.key().variable, number, &config.value).is_none()
@@ -220,7 +220,7 @@ pub(super) struct Walk<'a, R> {
     streak: Option<Streak<'a>>,
 }
 
-impl<'a, R: Readings> Walk<'a, R> {
+impl<'a, R: OneSeries> Walk<'a, R> {
     pub(super) fn new(pass: &'a Pass<'a, R>, which: usize, first: usize) -> Self {
         let (of, plan) = (&pass.series[which], &pass.plans[which]);
         let mut walk = Self {

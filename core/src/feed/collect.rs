@@ -47,13 +47,13 @@ impl<'a> Measured<'a> {
 }
 
 /// Collects the readings of a report.
-pub(super) struct Readings<'t> {
+pub(super) struct Collected<'t> {
     readings: Vec<Reading>,
     vocabulary: Vocabulary,
     kept_as_reported: &'t mut Tally,
 }
 
-impl<'t> Readings<'t> {
+impl<'t> Collected<'t> {
     /// Readings with units of a vocabulary; values whose unit is not certain are counted.
     pub(super) fn new(vocabulary: Vocabulary, kept_as_reported: &'t mut Tally) -> Self {
         Self { readings: Vec::with_capacity(16), vocabulary, kept_as_reported }

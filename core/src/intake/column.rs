@@ -1,7 +1,7 @@
 //! The readings of a variable at a station, as they are compared with those of other stations.
 
 use super::parts::Parts;
-use crate::check::{DISAGREE, Held, NeighbourRule, Readings, Spot, compared, counts};
+use crate::check::{DISAGREE, Held, NeighbourRule, OneSeries, Spot, compared, counts};
 use crate::derived::DERIVED_INPUTS;
 use crate::observation::{IntervalType, Quality, SeriesId, SeriesKey, Variable};
 use crate::time::HOUR_MS;

@@ -1,7 +1,7 @@
 //! Verdicts on calculated readings: the worst verdict of their inputs.
 
 use super::parts::Parts;
-use crate::check::Readings;
+use crate::check::OneSeries;
 use crate::derived::{DERIVED_INPUTS, is_input_of};
 use crate::observation::{BaseQuality, Quality, Variable};
 

@@ -5,7 +5,7 @@ use super::derived::Inputs;
 use super::judge::Judging;
 use super::neighbourhood::Neighbourhood;
 use super::parts::Parts;
-use crate::check::{Explanation, Readings};
+use crate::check::{Explanation, OneSeries};
 use crate::observation::{BaseQuality, Quality, SeriesId, StationId};
 use crate::store::{Reader, StoreError};
 

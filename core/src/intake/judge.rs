@@ -12,7 +12,7 @@ use super::nearby::Nearby;
 use super::neighbourhood::{Findings, Neighbourhood};
 use super::parts::Parts;
 use super::station::{Change, Judged};
-use crate::check::{Checker, Readings, StationSite, combined};
+use crate::check::{Checker, OneSeries, StationSite, combined};
 use crate::observation::{Quality, SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError, Verdicts};
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};

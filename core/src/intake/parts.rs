@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::check::Readings;
+use crate::check::OneSeries;
 use crate::observation::{Quality, Series, SeriesId, SeriesKey};
 use crate::store::{SeriesSlice, StoreError};
 
@@ -74,7 +74,7 @@ impl<'s, 'a> Parts<'s, 'a> {
     }
 }
 
-impl Readings for Parts<'_, '_> {
+impl OneSeries for Parts<'_, '_> {
     fn key(&self) -> &SeriesKey {
         &self.series().key
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::column::{is_compared, without_neighbours};
 use super::derived::Inputs;
 use super::parts::Parts;
-use crate::check::{Checker, DISAGREE, NeighbourRule, Readings, StationSite, counts};
+use crate::check::{Checker, DISAGREE, NeighbourRule, OneSeries, StationSite, counts};
 use crate::observation::{BaseQuality, Quality, SeriesId, Variable};
 use crate::store::{SeriesSlice, StoreError};
 

@@ -10,9 +10,9 @@ use tar::{EntryType, PaxExtensions};
 use zip::read::{Config, ZipReadOptions};
 use zip::unstable::read::ZipIterable;
 
-use super::budget::Work;
 use super::packing::{MAX_HEADER_BYTES, SourceError};
 use super::source::{Label, ReadSeek, Source};
+use crate::files::Work;
 
 /// What the headers before an entry of a tar archive say about it.
 #[derive(Debug, Default)]

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::budget::{Bounds, Budget};
 use super::packing::{SourceError, decompressed};
+use crate::files::{Bounds, Budget, are_the_same};
 
 /// Maximum number of files remembered; copies of further ones are not detected.
 const MAX_FILES: usize = 1_000_000;
@@ -57,25 +57,6 @@ fn unpacked_name(path: &Path) -> PathBuf {
 fn hold_the_same(one: &Path, other: &Path, bounds: Bounds) -> Result<bool, SourceError> {
     let (mut one, mut other) = (open(one, bounds)?, open(other, bounds)?);
     Ok(are_the_same(&mut one, &mut other)?)
-}
-
-/// Whether two readers give the same bytes.
-///
-/// # Errors
-/// One of them fails.
-pub(crate) fn are_the_same(one: &mut impl Read, other: &mut impl Read) -> io::Result<bool> {
-    let mut blocks = [Vec::new(), Vec::new()];
-    loop {
-        blocks.iter_mut().for_each(Vec::clear);
-        one.take(BLOCK_BYTES as u64).read_to_end(&mut blocks[0])?;
-        other.take(BLOCK_BYTES as u64).read_to_end(&mut blocks[1])?;
-        if blocks[0] != blocks[1] {
-            return Ok(false);
-        }
-        if blocks[0].is_empty() {
-            return Ok(true);
-        }
-    }
 }
 
 fn open(path: &Path, bounds: Bounds) -> Result<Box<dyn Read>, SourceError> {

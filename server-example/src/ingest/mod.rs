@@ -3,7 +3,6 @@
 //! | What | Where |
 //! | --- | --- |
 //! | Files, folders, archives and how they are packed | `source.rs`, `archive.rs`, `packing.rs` |
-//! | How much a file may ask for | [`Bounds`], [`Budget`] |
 //! | One file, packed in several ways | `copies.rs` |
 //! | From reports to batches, with the places of their stations | [`FileBatches`] of core |
 //! | In parallel with the store | [`ingest`] |
@@ -17,7 +16,6 @@
 
 mod archive;
 mod bar;
-mod budget;
 mod command;
 mod copies;
 mod lanes;
@@ -27,7 +25,6 @@ mod packing;
 pub(crate) mod push;
 mod push_key;
 mod receive;
-mod shown;
 mod source;
 mod summary;
 mod watch;
@@ -47,10 +44,8 @@ use mesonet::store::{AlertStore, Receipt, StoreError};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{Intake, Station, StationId, Store, feed};
 
-pub use budget::{Bound, Bounds, Budget, OverBudget, Work};
 pub use command::{CommandError, IngestFlags, ingest_command};
 use copies::Copies;
-pub(crate) use copies::are_the_same;
 pub(crate) use lanes::Lanes;
 pub use model_files::{ModelFiles, ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 pub use model_sample::take_in_model_sample;
@@ -59,9 +54,10 @@ pub use push_key::KeyHash;
 pub(crate) use receive::Reception;
 pub use source::{Input, Label};
 use source::{Source, SourceFile, Visitor};
-pub use summary::{FileFault, KindSummary, Listed, Summary};
+pub use summary::{KindSummary, Summary};
 pub use watch::{Watch, WatchError};
 
+pub use crate::files::{Bound, Bounds, Budget, FileFault, Listed, OverBudget, Work};
 use crate::products;
 use crate::products::Inlet;
 use crate::sample::SampleError;

@@ -8,7 +8,7 @@ use liblzma::stream::{CONCATENATED, Stream};
 use mesonet::feed::DETECT_BYTES;
 use zip::result::ZipError;
 
-use super::budget::{Budget, OverBudget, Unpacked};
+use crate::files::{Budget, OverBudget, Unpacked};
 
 /// Maximum depth of packings: a compressed file of a compressed archive.
 pub(super) const MAX_LAYERS: usize = 3;

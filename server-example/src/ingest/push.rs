@@ -11,10 +11,10 @@ use axum::routing::post;
 use mesonet::feed;
 use mesonet::store::StoreError;
 
-use super::shown::shown_name;
 use super::{Bounds, Input, KeyHash, Label, ModelFiles, NoModel, Options, Summary, model_named};
 use crate::clock::system_ms;
 use crate::error::ApiError;
+use crate::files::shown_name;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
 use crate::state::State;

@@ -13,10 +13,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use flate2::read::MultiGzDecoder;
 
-use super::budget::{Bounds, Budget, Unpacked};
 use super::copies::Copies;
 use super::packing::{MAX_LAYERS, Packing, SourceError, start_of, xz_decoder};
-use super::shown::{shown_name, shown_path};
+use crate::files::{Bounds, Budget, Unpacked};
+use crate::files::{shown_name, shown_path};
 
 const BUFFER_BYTES: usize = 1 << 16;
 

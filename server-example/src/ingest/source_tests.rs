@@ -8,7 +8,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::*;
-use crate::ingest::budget::Bound;
+use crate::files::Bound;
 use crate::ingest::packing::MAX_HEADER_BYTES;
 
 /// The files found, with place, name and length, and what could not be read.

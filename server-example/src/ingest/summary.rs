@@ -11,11 +11,8 @@ use mesonet::{feed, model};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::shown::shown_fault;
+use crate::files::{FileFault, Listed};
 use crate::products::ProductSummary;
-
-/// Faults and refusals kept with their text; further ones are only counted.
-const MAX_LISTED: usize = 100;
 
 /// Names of a tally shown in a table.
 const MAX_SHOWN: usize = 10;
@@ -81,47 +78,6 @@ pub struct KindSummary {
     /// Values that are invalid for their field, by the feed's own name.
     #[serde(serialize_with = "tally")]
     pub unread_values: Tally,
-}
-
-/// What went wrong with a file, or with a report in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FileFault {
-    /// The file.
-    pub file: String,
-    /// What was wrong.
-    pub error: String,
-}
-
-impl FileFault {
-    /// The fault of a file, with bounded length: the text may repeat content of the file.
-    pub fn new(file: String, error: &str) -> Self {
-        Self { file, error: shown_fault(error) }
-    }
-}
-
-/// The first few items, and how many there are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Listed<T> {
-    /// How many there are.
-    pub count: u64,
-    /// The first few.
-    pub first: Vec<T>,
-}
-
-impl<T> Default for Listed<T> {
-    fn default() -> Self {
-        Self { count: 0, first: Vec::new() }
-    }
-}
-
-impl<T> Listed<T> {
-    /// Adds an item, created only if it is kept.
-    pub fn add(&mut self, item: impl FnOnce() -> T) {
-        self.count += 1;
-        if self.first.len() < MAX_LISTED {
-            self.first.push(item());
-        }
-    }
 }
 
 impl KindSummary {

@@ -9,9 +9,9 @@ use std::time::SystemTime;
 use mesonet::model;
 use mesonet::store::StoreError;
 
-use super::shown::shown_path;
 use super::{Bounds, FileFault, IngestError, Options, Summary};
 use crate::clock::system_ms;
+use crate::files::shown_path;
 use crate::products::DiskFailure;
 use crate::state::State;
 

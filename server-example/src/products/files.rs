@@ -16,7 +16,7 @@ use mesonet::time::parse_instant;
 use mesonet::{Iso8601, raster};
 
 use super::check::{Checked, Place, check};
-use crate::ingest::are_the_same;
+use crate::files::are_the_same;
 
 /// The folder of products for an instant.
 const INSTANT: &str = "instant";

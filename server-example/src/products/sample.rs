@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use flate2::read::GzDecoder;
 
 use super::{Inlet, ProductFiles, ProductSummary, take_in};
-use crate::ingest::{Bounds, Budget};
+use crate::files::{Bounds, Budget};
 
 const NAME: &str = "mrms_20230406T120039Z_reflectivity_at_lowest_altitude.grib2.gz";
 const FIELD: &[u8] =

@@ -8,7 +8,7 @@ use mesonet::{Iso8601, grib, raster};
 use serde::Serialize;
 
 use super::files::{ProductFiles, span_name};
-use crate::ingest::{Budget, FileFault, Listed, OverBudget, Work};
+use crate::files::{Budget, FileFault, Listed, OverBudget, Work};
 
 /// Parameters that are named if no field belongs to a product.
 const MAX_NAMED: usize = 5;

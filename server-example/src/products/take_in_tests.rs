@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use mesonet::raster;
 
 use super::*;
-use crate::ingest::Bounds;
+use crate::files::Bounds;
 
 fn unbounded() -> Budget {
     Budget::new(Bounds::default(), 0)

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::point_observation::{Element, PointObservation, read_point_observations};
-use crate::feed::collect::{Measured, Readings};
+use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, excerpt};
@@ -99,7 +99,7 @@ pub fn read_eccc_hourly(
             Period::Yesterday => end_of_climate_day(stamp)?,
         };
         let mut present_weather = None;
-        let mut readings = Readings::new(Vocabulary::Swob, &mut summary.kept_as_reported);
+        let mut readings = Collected::new(Vocabulary::Swob, &mut summary.kept_as_reported);
         for element in observation.elements().filter(Element::has_value) {
             if of == Period::Hour && element.name == "present_weather" {
                 present_weather = Some(vec![element.value.to_owned()]);

@@ -7,7 +7,7 @@ use super::iem_groups::{PeakColumns, SkyColumns};
 use super::series::{EXPOSURE, SENSOR_HEIGHT_M, metar_peak_wind, metar_report};
 use super::{Metar, Weather};
 use crate::derived::station_pressure_hpa;
-use crate::feed::collect::{Measured, Readings};
+use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary, excerpt};
 use crate::feed::text::csv_row::{CsvRow, MAX_LINE_BYTES};
@@ -344,7 +344,7 @@ impl Columns {
         let is_turning = of_column("sknt").or(of_column("sped")).is_none_or(|speed| speed > 0.0);
         let mut pressure_hpa = None;
         let Summary { kept_as_reported, without_variable, .. } = summary;
-        let mut readings = Readings::new(Vocabulary::Plain, kept_as_reported);
+        let mut readings = Collected::new(Vocabulary::Plain, kept_as_reported);
         for &(&Column { name, unit, meaning }, value) in &values {
             let (variable, kind, minutes) = match meaning {
                 Meaning::Of(Variable::WindDirection, ..) if value == 0.0 && is_turning => continue,

@@ -132,7 +132,7 @@ pub fn metar_station(
 /// ```
 pub fn metar_report(item: &MetarItem<'_>) -> Report {
     let metar = &item.metar;
-    let mut readings = Readings(Vec::with_capacity(16));
+    let mut readings = ReportReadings(Vec::with_capacity(16));
     if !metar.nil {
         temperatures(metar, &mut readings);
         wind(metar, &mut readings);
@@ -201,7 +201,7 @@ pub(super) fn peak_wind_report(
     if !(0..=MAX_PEAK_AGE_MINUTES).contains(&minutes_ago) {
         return None;
     }
-    let mut readings = Readings(Vec::with_capacity(2));
+    let mut readings = ReportReadings(Vec::with_capacity(2));
     readings.add(Variable::PeakWindSpeed, Instantaneous, 0, Some(speed_kmh));
     let direction = direction.filter(|&degrees| degrees > 0.0);
     readings.add(Variable::PeakWindDirection, Instantaneous, 0, direction);
@@ -231,9 +231,9 @@ pub(in crate::feed) fn metar_feed_report(
 }
 
 /// Collects readings.
-struct Readings(Vec<Reading>);
+struct ReportReadings(Vec<Reading>);
 
-impl Readings {
+impl ReportReadings {
     fn add(&mut self, variable: Variable, kind: IntervalType, minutes: i32, value: Option<f64>) {
         self.push(SeriesKey::new(variable, kind, minutes), value);
     }
@@ -270,7 +270,7 @@ fn inches_to_cm(depth_in: f64) -> f64 {
     CONVERSION.apply(depth_in)
 }
 
-fn temperatures(metar: &Metar, readings: &mut Readings) {
+fn temperatures(metar: &Metar, readings: &mut ReportReadings) {
     let Metar { remarks, .. } = metar;
     let air = metar.air_temperature_tenths_c();
     readings.add(Variable::AirTemperature, Instantaneous, 0, air.map(tenths));
@@ -286,7 +286,7 @@ fn temperatures(metar: &Metar, readings: &mut Readings) {
     readings.add(Variable::AirTemperature, Min, 1440, min.map(tenths));
 }
 
-fn wind(metar: &Metar, readings: &mut Readings) {
+fn wind(metar: &Metar, readings: &mut ReportReadings) {
     let Some(wind) = metar.wind else { return };
     let kmh = |speed: u16| match wind.unit {
         SpeedUnit::Knot => knots_to_kmh(f64::from(speed)),
@@ -307,7 +307,7 @@ fn wind(metar: &Metar, readings: &mut Readings) {
     readings.add(Variable::WindDirection, Average, 2, direction);
 }
 
-fn pressures(metar: &Metar, altitude_m: Option<f64>, readings: &mut Readings) {
+fn pressures(metar: &Metar, altitude_m: Option<f64>, readings: &mut ReportReadings) {
     let mslp = metar.sea_level_pressure_tenths_hpa().map(|tenths| f64::from(tenths) / 10.0);
     readings.add(Variable::Mslp, Instantaneous, 0, mslp);
     let station =
@@ -327,7 +327,7 @@ fn pressures(metar: &Metar, altitude_m: Option<f64>, readings: &mut Readings) {
     }
 }
 
-fn sky(metar: &Metar, readings: &mut Readings) {
+fn sky(metar: &Metar, readings: &mut ReportReadings) {
     let km = |visibility: MetarVisibility| match visibility.unit {
         DistanceUnit::StatuteMile => statute_miles_to_km(visibility.distance),
         DistanceUnit::Metre => visibility.distance / 1000.0,
@@ -338,7 +338,7 @@ fn sky(metar: &Metar, readings: &mut Readings) {
 }
 
 /// Cover and base of each layer; the height of a hidden sky is no base.
-fn layers(metar: &Metar, readings: &mut Readings) {
+fn layers(metar: &Metar, readings: &mut ReportReadings) {
     for (index, layer) in metar.sky.iter().enumerate() {
         let base_ft = layer.base_ft.filter(|_| layer.cover != SkyCover::Obscured);
         let base_m = base_ft.map(|base_ft| feet_to_m(f64::from(base_ft)));
@@ -355,7 +355,7 @@ fn layers(metar: &Metar, readings: &mut Readings) {
     }
 }
 
-fn hourly(metar: &Metar, is_hourly: bool, readings: &mut Readings) {
+fn hourly(metar: &Metar, is_hourly: bool, readings: &mut ReportReadings) {
     let Metar { remarks, .. } = metar;
     let of_group = remarks.hourly_precipitation_hundredths_in.filter(|_| is_hourly);
     let of_words = remarks.past_hour_precipitation_tenths_mm;
@@ -370,7 +370,7 @@ fn hourly(metar: &Metar, is_hourly: bool, readings: &mut Readings) {
     readings.add(Variable::IceAccretion, Cumulative, 60, ice_mm);
 }
 
-fn totals(metar: &Metar, readings: &mut Readings) {
+fn totals(metar: &Metar, readings: &mut ReportReadings) {
     let Metar { remarks, .. } = metar;
     if let Some(minutes) = metar.six_group_minutes() {
         let precipitation_mm = remarks.six_group_hundredths_in.map(hundredths_inch_to_mm);

@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 
 use super::columns::{Column, Family, Meaning, RowIntervals};
 use super::{is_native_id, wind_minutes};
-use crate::feed::collect::{Measured, Readings};
+use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation};
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
 use crate::feed::text::lines::{Line, Lines};
@@ -177,7 +177,7 @@ impl Table {
     ) -> FeedReport {
         let wind_minutes = wind_minutes(&station.native_id);
         let intervals = RowIntervals { wind_minutes, row_minutes, depth_m: row.depth_m };
-        let mut readings = Readings::new(Vocabulary::Plain, &mut summary.kept_as_reported);
+        let mut readings = Collected::new(Vocabulary::Plain, &mut summary.kept_as_reported);
         for &(column, at, value) in &row.values {
             let Some((variable, kind, minutes)) = column.meaning.series(&intervals) else {
                 if column.meaning != Meaning::Depth {

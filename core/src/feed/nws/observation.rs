@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use serde_json::{Map, Value};
 
-use crate::feed::collect::{Measured, Readings};
+use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::metar::{SkyCover, Weather};
 use crate::feed::sign::holds;
@@ -147,7 +147,7 @@ fn report(
     let minute = ts_ms.div_euclid(60_000).rem_euclid(60);
     let is_within_hour = text("rawMessage").is_some() && !matches!(minute, 0 | 45..=59);
     let is_calm = properties.get(WIND_SPEED).and_then(number) == Some(0.0);
-    let mut readings = Readings::new(Vocabulary::Wmo, &mut summary.kept_as_reported);
+    let mut readings = Collected::new(Vocabulary::Wmo, &mut summary.kept_as_reported);
     for (name, variable, of, minutes) in ELEMENTS {
         let Some(element) = properties.get(name) else { continue };
         let value = match element.get("value") {
@@ -186,7 +186,7 @@ fn report(
 
 /// Cover and base of each layer of cloud. The base beside a clear sky is the reach of the
 /// instrument, and that of a hidden one its vertical visibility.
-fn cloud_layers(layers: &[Value], readings: &mut Readings<'_>, unread: &mut Tally) {
+fn cloud_layers(layers: &[Value], readings: &mut Collected<'_>, unread: &mut Tally) {
     for (index, layer) in layers.iter().enumerate() {
         let amount = layer.get("amount").and_then(Value::as_str).unwrap_or("");
         let cover = SkyCover::read(amount.as_bytes());

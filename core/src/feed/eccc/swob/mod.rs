@@ -11,7 +11,7 @@ use std::io::BufRead;
 use self::element::{Meaning, WindHeight, meaning};
 use self::verdict::verdict;
 use super::point_observation::{Element, PointObservation, read_point_observations};
-use crate::feed::collect::{Measured, Readings};
+use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, Tally};
@@ -151,7 +151,7 @@ pub(super) fn report(
     let (at_the_sensor, elsewhere) = candidates
         .into_iter()
         .partition(|one| is_of_the_sensor(one.meaning.height, station.sensor_height_m));
-    let mut readings = Readings::new(Vocabulary::Swob, &mut summary.kept_as_reported);
+    let mut readings = Collected::new(Vocabulary::Swob, &mut summary.kept_as_reported);
     one_of_each_series(at_the_sensor, &mut readings, without_variable);
     winds_elsewhere(elsewhere, &mut readings, without_variable);
     sky::add_layers(observation, &mut readings, without_variable);
@@ -228,7 +228,7 @@ struct Candidate<'a> {
 impl Candidate<'_> {
     fn add_to(
         &self,
-        readings: &mut Readings<'_>,
+        readings: &mut Collected<'_>,
         bucket: impl Into<Cow<'static, str>>,
         value: f64,
     ) {
@@ -320,7 +320,7 @@ fn is_of_the_sensor(height: Option<WindHeight>, sensor_height_m: Option<f64>) ->
 /// Adds one value of each series and counts the others.
 fn one_of_each_series(
     mut candidates: Vec<Candidate<'_>>,
-    readings: &mut Readings<'_>,
+    readings: &mut Collected<'_>,
     without_variable: &mut Tally,
 ) {
     let series = |of: &Meaning| (of.variable, of.interval_type, of.interval_minutes);
@@ -362,7 +362,7 @@ const SENSORS: [&str; 10] = [
 /// Adds the wind that is not measured at the station's sensor, each place in its own bucket.
 fn winds_elsewhere(
     mut candidates: Vec<Candidate<'_>>,
-    readings: &mut Readings<'_>,
+    readings: &mut Collected<'_>,
     without_variable: &mut Tally,
 ) {
     let series = |of: &Meaning| (of.variable, of.interval_type, of.interval_minutes, of.height);

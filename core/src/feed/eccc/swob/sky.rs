@@ -1,7 +1,7 @@
 //! The layers of cloud of a SWOB document.
 
 use super::verdict::verdict;
-use crate::feed::collect::{Measured, Readings};
+use crate::feed::collect::{Collected, Measured};
 use crate::feed::eccc::point_observation::PointObservation;
 use crate::feed::summary::Tally;
 use crate::observation::Variable::CloudBaseHeight;
@@ -23,7 +23,7 @@ fn layer_of(name: &str) -> Option<&str> {
 /// sees (7620 m); from 9 on, the sky is hidden. So a base counts where the code is 1 to 8.
 pub(super) fn add_layers(
     observation: &PointObservation,
-    readings: &mut Readings<'_>,
+    readings: &mut Collected<'_>,
     without_variable: &mut Tally,
 ) {
     for base in observation.elements() {

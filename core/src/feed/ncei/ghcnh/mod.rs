@@ -4,7 +4,7 @@ mod cell;
 
 use std::io::BufRead;
 
-use crate::feed::collect::Readings;
+use crate::feed::collect::Collected;
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
 use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
@@ -183,7 +183,7 @@ impl Header {
         }
         let station = self.station(&row)?;
         let (ts_ms, minute) = self.time(&row)?;
-        let mut readings = Readings::new(Vocabulary::Plain, &mut summary.kept_as_reported);
+        let mut readings = Collected::new(Vocabulary::Plain, &mut summary.kept_as_reported);
         let mut weather: [Option<Vec<String>>; 3] = [None, None, None];
         for column in &self.columns {
             let value = row[column.value];

@@ -1,7 +1,7 @@
 //! The additional data of a record: sections with an identifier and fields of fixed width.
 
 use super::{ReportType, number, push, tenths, verdict};
-use crate::feed::collect::{Measured, Readings};
+use crate::feed::collect::{Collected, Measured};
 use crate::feed::metar::Weather;
 use crate::feed::ncei::synop_weather::{automatic, manned};
 use crate::feed::summary::{RefusalReason, Tally};
@@ -112,7 +112,7 @@ pub(super) fn read(
     variable_part: &[u8],
     kind: ReportType,
     is_hourly: bool,
-    to: &mut Readings<'_>,
+    to: &mut Collected<'_>,
     without_variable: &mut Tally,
 ) -> Result<Option<Vec<String>>, RefusalReason> {
     let mut sections =
@@ -143,7 +143,7 @@ fn length(identifier: [u8; 3]) -> Option<usize> {
 struct Sections<'s, 't> {
     kind: ReportType,
     is_hourly: bool,
-    to: &'s mut Readings<'t>,
+    to: &'s mut Collected<'t>,
     without_variable: &'s mut Tally,
     weather: Weathers,
 }

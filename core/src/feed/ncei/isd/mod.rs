@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use crate::feed::collect::{Measured, Readings};
+use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
 use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt};
 use crate::feed::text::lines::{Line, Lines};
@@ -155,7 +155,7 @@ fn report(line: Line<'_>, summary: &mut Summary) -> Result<FeedReport, RefusalRe
     let ts_ms = record.time()?;
     let is_hourly = kind == ReportType::Metar
         && (record.field(26, 27) == b"00" || record.field(26, 27) >= &b"45"[..]);
-    let mut readings = Readings::new(Vocabulary::Plain, &mut summary.kept_as_reported);
+    let mut readings = Collected::new(Vocabulary::Plain, &mut summary.kept_as_reported);
     record.mandatory(kind, &mut readings)?;
     let present_weather = additional::read(
         record.variable,
@@ -239,7 +239,7 @@ impl<'a> Record<'a> {
         Ok(parse_instant(&format!("{date}T{hour}:00Z"))?)
     }
 
-    fn mandatory(&self, kind: ReportType, to: &mut Readings<'_>) -> Result<(), RefusalReason> {
+    fn mandatory(&self, kind: ReportType, to: &mut Collected<'_>) -> Result<(), RefusalReason> {
         use Variable::{
             AirTemperature, CeilingHeight, DewPointTemperature, Mslp, Visibility, WindDirection,
             WindSpeed,
@@ -312,7 +312,7 @@ fn verdict(code: u8) -> Quality {
 }
 
 /// Adds a value if there is one and its series has none yet.
-fn push(to: &mut Readings<'_>, of: Measured<'_>, value: Option<f64>, quality: Quality) {
+fn push(to: &mut Collected<'_>, of: Measured<'_>, value: Option<f64>, quality: Quality) {
     let is_new = to.so_far().iter().all(|reading| !of.is_of(&reading.series));
     if let Some(value) = value.filter(|_| is_new) {
         to.push(of, value, quality);

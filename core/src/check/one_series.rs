@@ -5,7 +5,7 @@ use crate::observation::{Quality, SeriesId, SeriesKey};
 
 /// The readings of one series at one station, ascending in time. They need not be in one column: a
 /// store keeps them in parts.
-pub(crate) trait Readings {
+pub(crate) trait OneSeries {
     fn key(&self) -> &SeriesKey;
     fn id(&self) -> SeriesId;
     fn len(&self) -> usize;
@@ -36,7 +36,7 @@ pub(crate) trait Readings {
     }
 }
 
-impl Readings for SeriesReadings<'_> {
+impl OneSeries for SeriesReadings<'_> {
     fn key(&self) -> &SeriesKey {
         self.key
     }

@@ -10,17 +10,17 @@ const MAX_NAME: usize = 200;
 const MAX_FAULT: usize = 1_000;
 
 /// Shows a name on one line, with bounded length.
-pub(super) fn shown_name(name: &str) -> String {
+pub fn shown_name(name: &str) -> String {
     cut(name, MAX_NAME)
 }
 
 /// Shows what is wrong with a file on one line, with bounded length.
-pub(super) fn shown_fault(text: &str) -> String {
+pub fn shown_fault(text: &str) -> String {
     cut(text, MAX_FAULT)
 }
 
 /// Shows a path of this machine on one line. It is not cut, so that it can be found.
-pub(super) fn shown_path(path: &Path) -> String {
+pub fn shown_path(path: &Path) -> String {
     cut(&path.display().to_string(), usize::MAX)
 }
 

@@ -155,7 +155,7 @@ impl fmt::Display for Work {
 }
 
 /// Bytes that a packing unpacks to, all of them counted.
-pub(super) struct Unpacked<R> {
+pub struct Unpacked<R> {
     pub inner: R,
     pub budget: Budget,
 }

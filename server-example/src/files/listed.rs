@@ -1,0 +1,49 @@
+//! Lists for an answer: the first few, and how many there are.
+
+use serde::Serialize;
+
+use super::shown::shown_fault;
+
+/// Faults and refusals kept with their text; further ones are only counted.
+const MAX_LISTED: usize = 100;
+
+/// What went wrong with a file, or with a report in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileFault {
+    /// The file.
+    pub file: String,
+    /// What was wrong.
+    pub error: String,
+}
+
+impl FileFault {
+    /// The fault of a file, with bounded length: the text may repeat content of the file.
+    pub fn new(file: String, error: &str) -> Self {
+        Self { file, error: shown_fault(error) }
+    }
+}
+
+/// The first few items, and how many there are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listed<T> {
+    /// How many there are.
+    pub count: u64,
+    /// The first few.
+    pub first: Vec<T>,
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Self { count: 0, first: Vec::new() }
+    }
+}
+
+impl<T> Listed<T> {
+    /// Adds an item, created only if it is kept.
+    pub fn add(&mut self, item: impl FnOnce() -> T) {
+        self.count += 1;
+        if self.first.len() < MAX_LISTED {
+            self.first.push(item());
+        }
+    }
+}
