@@ -354,6 +354,7 @@ pub(super) fn tally(
 }
 
 /// A value against what its neighbours say about it.
+#[cfg(feature = "intake")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Comparison {
     /// The value minus what they say, both as they are compared.
