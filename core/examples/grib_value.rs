@@ -1,5 +1,5 @@
-//! Prints the values of the fields of a GRIB2 file at a place, in the unit of each parameter. Takes
-//! the path of the file; by default a forecast of precipitable water over southern Africa.
+//! Prints the values of the fields of a GRIB2 file at a place, in the unit of each parameter: a
+//! forecast of precipitable water over southern Africa.
 
 use std::error::Error;
 
@@ -11,16 +11,14 @@ const FILE: &str = concat!(
 );
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).unwrap_or_else(|| FILE.to_owned());
     let johannesburg = LonLat::new(28.05, -26.2)?;
-    for field in grib::fields(&std::fs::read(path)?) {
+    for field in grib::fields(&std::fs::read(FILE)?) {
         let field = field?;
         let (parameter, product) = (field.parameter()?, field.product()?);
         let (level, valid) = (product.level, Iso8601(product.valid_ms));
-        match field.value_at(johannesburg)? {
-            Some(value) => println!("{parameter} at level {level}, {valid}: {value:.1}"),
-            None => println!("{parameter} at level {level}, {valid}: no value there"),
-        }
+        let value =
+            field.value_at(johannesburg)?.map_or("no value".into(), |at| format!("{at:.1}"));
+        println!("{parameter} at level {level}, {valid}: {value}");
     }
     Ok(())
 }
