@@ -107,6 +107,7 @@ impl Explanation {
     ///     not_run_because: None,
     ///     inputs: Vec::new(),
     ///     limits: Vec::new(),
+    ///     neighbours: Vec::new(),
     ///     outcome: Some(unlike),
     /// });
     /// assert_eq!((found.verdict, found.decided_by), (unlike, Some(Check::Neighbours)));

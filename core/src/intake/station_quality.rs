@@ -65,7 +65,7 @@ pub struct VerdictRate {
 }
 
 /// Differences of a station from what its neighbours say, station minus neighbours, in the unit of
-/// the variable; of station pressures, between altimeter settings.
+/// the variable, rounded to hundredths; of station pressures, between altimeter settings.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgainstNeighbours {
@@ -219,7 +219,7 @@ fn rates(months: ByMonth) -> Vec<MonthOfVerdicts> {
         let rate = |(quality, count): (Quality, u64)| VerdictRate {
             quality,
             readings: count,
-            share: count as f64 / readings as f64,
+            share: share(count as f64, readings as f64),
         };
         MonthOfVerdicts { month, readings, verdicts: counts.into_values().map(rate).collect() }
     };
@@ -252,7 +252,7 @@ fn against_neighbours(
         mean_difference: all.mean,
         median_difference: all.median,
         spread: all.spread,
-        median_standardized_difference: median(standardized),
+        median_standardized_difference: hundredths(median(standardized)),
         share_flagged: all.share_flagged,
         days: by_day.values().filter_map(day).collect(),
     })
@@ -278,12 +278,22 @@ impl Differences {
         let flagged = found.iter().filter(|(_, of)| of.is_unlike).count();
         Some(Self {
             count: found.len() as u64,
-            mean,
-            median: median(differences),
-            spread: libm::sqrt(squares / (n - 1.0).max(1.0)),
-            share_flagged: flagged as f64 / n,
+            mean: hundredths(mean),
+            median: hundredths(median(differences)),
+            spread: hundredths(libm::sqrt(squares / (n - 1.0).max(1.0))),
+            share_flagged: share(flagged as f64, n),
         })
     }
+}
+
+/// Rounds to hundredths: reported values have tenths, and their mean little more.
+fn hundredths(value: f64) -> f64 {
+    libm::rint(value * 100.0) / 100.0
+}
+
+/// A share of some number, in hundredths of a percent.
+fn share(part: f64, whole: f64) -> f64 {
+    libm::rint(part / whole * 10_000.0) / 10_000.0
 }
 
 /// The median of some numbers, of which there is at least one.

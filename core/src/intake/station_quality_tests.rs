@@ -41,6 +41,8 @@ fn a_barometer_that_is_off_is_found_and_its_neighbours_are_not_blamed() {
     assert!((mslp.median_difference + 5.0).abs() < 0.1, "{mslp:?}");
     assert!((mslp.mean_difference + 5.0).abs() < 0.1 && mslp.spread < 0.1, "{mslp:?}");
     assert!(mslp.median_standardized_difference < -5.0, "{mslp:?}");
+    let said = [mslp.median_difference, mslp.spread, mslp.median_standardized_difference];
+    assert!(said.iter().all(|value| format!("{value}").len() <= "-100.25".len()), "{said:?}");
     let days: Vec<_> = mslp.days.iter().map(|of| (of.day.as_str(), of.compared)).collect();
     assert_eq!(days, [("2024-08-03", 12), ("2024-08-04", 24), ("2024-08-05", 12)]);
     let months = &of(&biased, "mslp").months;

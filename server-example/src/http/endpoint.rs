@@ -1,13 +1,12 @@
 //! The addresses of the services: one declaration each, for the router, for the list at `/`, and for
-//! names that are almost right.
+//! the names that a request may have.
 
 use std::sync::Arc;
 
 use axum::routing::MethodRouter;
 use axum::{Extension, Router};
 
-use super::member::Member;
-use crate::error::ApiError;
+use super::member::{Member, Requested};
 use crate::state::State;
 
 /// An address with a method, its parameters, and who answers it.
@@ -24,130 +23,10 @@ pub struct Endpoint {
     pub handler: fn() -> MethodRouter<Arc<State>>,
 }
 
-/// What a request is for; an extension of each.
-#[derive(Clone, Copy)]
-pub struct Requested(pub &'static Endpoint);
-
 /// Returns the router of endpoints.
 pub fn router(endpoints: impl Iterator<Item = &'static Endpoint>) -> Router<Arc<State>> {
     endpoints.fold(Router::new(), |router, endpoint| {
-        let handler = (endpoint.handler)().route_layer(Extension(Requested(endpoint)));
-        router.route(endpoint.path, handler)
+        let requested = Requested { query: endpoint.query, body: endpoint.body };
+        router.route(endpoint.path, (endpoint.handler)().route_layer(Extension(requested)))
     })
-}
-
-/// The sides of a box, which some services call `bbox`.
-pub const SIDES: [&str; 4] = ["minLat", "minLon", "maxLat", "maxLon"];
-
-impl Endpoint {
-    /// Refuses a member of the body whose name is almost that of one it has. Any other unknown one
-    /// is ignored.
-    ///
-    /// # Errors
-    /// 400 with the right name.
-    pub fn check_member(&self, got: &str) -> Result<(), ApiError> {
-        almost(got, self.body.iter().map(|member| member.name), "member of the body,")
-    }
-}
-
-/// Refuses a parameter whose name is almost that of a declared one. Any other unknown one is
-/// ignored.
-///
-/// # Errors
-/// 400 with the right name.
-pub fn check_parameter(got: &str, declared: &[&'static str]) -> Result<(), ApiError> {
-    if got == "bbox" && declared.contains(&SIDES[0]) && !declared.contains(&got) {
-        let text = format!("unknown parameter \"bbox\"; a box is given by {}", SIDES.join(", "));
-        return Err(ApiError::BadRequest(text));
-    }
-    almost(got, declared.iter().copied(), "parameter")
-}
-
-fn almost(
-    got: &str,
-    mut known: impl Iterator<Item = &'static str> + Clone,
-    what: &str,
-) -> Result<(), ApiError> {
-    if known.clone().any(|known| known == got) {
-        return Ok(());
-    }
-    match known.find(|known| is_almost(got, known)) {
-        None => Ok(()),
-        Some(right) => {
-            Err(ApiError::BadRequest(format!("unknown {what} \"{got}\"; the name is {right}")))
-        }
-    }
-}
-
-/// Shortest name of which one letter may be wrong: in a shorter one that would be half of it.
-const SHORTEST: usize = 3;
-
-/// Whether a name is another spelling of one that is known: in another case, with `_`, `-` or `.`
-/// between its words, or with one letter too many, missing, wrong, or two neighbours swapped.
-fn is_almost(got: &str, known: &str) -> bool {
-    // No need to look at a name that is much longer.
-    if got.len() > 2 * known.len() + SHORTEST {
-        return false;
-    }
-    let folded = |name: &str| -> Vec<char> {
-        let letters = name.chars().filter(|letter| !matches!(letter, '_' | '-' | '.'));
-        letters.flat_map(char::to_lowercase).collect()
-    };
-    let (got, known) = (folded(got), folded(known));
-    got == known || known.len() >= SHORTEST && is_one_off(&got, &known)
-}
-
-/// Whether one letter more, less or other, or two neighbours in the other order, make one name of
-/// the other.
-fn is_one_off(one: &[char], other: &[char]) -> bool {
-    let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-    let (one, other) = (&one[same..], &other[same..]);
-    match (one, other) {
-        ([_, one @ ..], [_, other @ ..]) if one == other => true,
-        ([a, b, one @ ..], [c, d, other @ ..]) if (a, b) == (d, c) && one == other => true,
-        ([_, one @ ..], other) if one == other => true,
-        (one, [_, other @ ..]) => one == other,
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_almost_right_in_another_case_or_one_letter_off() {
-        for (got, known) in [
-            ("minlat", "minLat"),
-            ("MIN_LAT", "minLat"),
-            ("min-lat", "minLat"),
-            ("qualityrange", "qualityRange"),
-            ("nam", "name"),
-            ("names", "name"),
-            ("nmae", "name"),
-            ("mame", "name"),
-            ("sname", "name"),
-            ("stationId", "stationIds"),
-            ("page.size", "pageSize"),
-            ("TO", "to"),
-            ("lat ", "lat"),
-        ] {
-            assert!(is_almost(got, known), "{got}");
-        }
-        for (got, known) in [
-            ("", "to"),
-            ("t", "to"),
-            ("too", "to"),
-            ("na", "name"),
-            ("naem2", "name"),
-            ("amne", "name"),
-            ("title", "name"),
-            ("_", "from"),
-            ("minimum", "minLat"),
-            ("é", "lat"),
-        ] {
-            assert!(!is_almost(got, known), "{got}");
-        }
-        assert!(!is_almost(&"name".repeat(1_000), "name"));
-    }
 }

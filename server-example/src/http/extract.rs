@@ -12,8 +12,9 @@ use mesonet::{BBox, LonLat};
 use serde::de::DeserializeOwned;
 
 use super::encoding::{preferences, weight};
-use super::endpoint::{Requested, SIDES, check_parameter};
 use super::member;
+use super::member::Requested;
+use super::names::{SIDES, check_parameter};
 use crate::door::{Pace, ReceiveError, receive};
 use crate::error::ApiError;
 use crate::work::Workers;
@@ -48,7 +49,7 @@ impl Query {
     /// # Errors
     /// The query string is too long.
     pub fn of(parts: &Parts) -> Result<Self, ApiError> {
-        let declared = parts.extensions.get().map(|Requested(endpoint)| endpoint.query);
+        let declared = parts.extensions.get().map(|requested: &Requested| requested.query);
         let query = Self::parse(parts.uri.query().unwrap_or_default())?;
         Ok(Self { declared, ..query })
     }
@@ -251,7 +252,7 @@ where
             ));
         }
         let BodyRules { limit, pace, workers } = BodyRules::from_ref(state);
-        let endpoint = request.extensions().get().map(|Requested(endpoint)| *endpoint);
+        let members = request.extensions().get().map(|requested: &Requested| requested.body);
         let announced = request.headers().get(header::CONTENT_LENGTH);
         let announced = announced.and_then(|length| length.to_str().ok()?.parse().ok());
         let party = request.extensions().get().copied().unwrap_or_default();
@@ -269,8 +270,8 @@ where
         if !body.trim_ascii_start().starts_with(b"{") {
             return Err(ApiError::BadRequest(format!("{form}: it does not start with {{")));
         }
-        if let Some(endpoint) = endpoint {
-            member::check(&body, endpoint)?;
+        if let Some(members) = members {
+            member::check(&body, members)?;
         }
         serde_json::from_slice(&body).map(Self).map_err(|_| ApiError::BadRequest(form.to_owned()))
     }

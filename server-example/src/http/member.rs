@@ -8,7 +8,7 @@ use std::fmt;
 use mesonet::{BaseQuality, IntervalType};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::endpoint::Endpoint;
+use super::names::check_member;
 use crate::error::ApiError;
 
 /// A member of a body, or of an object in it.
@@ -19,6 +19,15 @@ pub struct Member {
     pub kind: Kind,
     /// Whether the body must have it.
     pub is_required: bool,
+}
+
+/// The names that a request may have; an extension of each.
+#[derive(Clone, Copy)]
+pub struct Requested {
+    /// Of its query parameters.
+    pub query: &'static [&'static str],
+    /// Of the members of its JSON body and of the objects in it.
+    pub body: &'static [Member],
 }
 
 /// What a member holds.
@@ -85,10 +94,10 @@ impl Kind {
 /// # Errors
 /// 400: it is not JSON, a member is missing, given twice, of the wrong kind, or has a name that is
 /// almost that of one.
-pub fn check(body: &[u8], endpoint: &Endpoint) -> Result<(), ApiError> {
+pub fn check(body: &[u8], members: &'static [Member]) -> Result<(), ApiError> {
     let mut fault = None;
     let mut json = serde_json::Deserializer::from_slice(body);
-    let value = Value { endpoint, of: Of::Body, fault: &mut fault };
+    let value = Value { members, of: Of::Body, fault: &mut fault };
     let read = value.deserialize(&mut json).and_then(|()| json.end());
     if let Some(fault) = fault {
         return Err(fault);
@@ -113,7 +122,7 @@ enum Of {
 
 /// Reads a value and forgets it. The first fault ends the reading.
 struct Value<'a> {
-    endpoint: &'a Endpoint,
+    members: &'static [Member],
     of: Of,
     fault: &'a mut Option<ApiError>,
 }
@@ -201,24 +210,26 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let Self { endpoint, of, fault } = self;
-        let list = Value { endpoint, of, fault: &mut *fault };
+        let Self { members: known, of, fault } = self;
+        let list = Value { members: known, of, fault: &mut *fault };
         list.is(|kind| matches!(kind, Kind::Texts | Kind::Objects), "a list")?;
         let Of::Member(member) = of else { return Ok(()) };
         let of = Of::Item(member);
-        while items.next_element_seed(Value { endpoint, of, fault: &mut *fault })?.is_some() {}
+        while items.next_element_seed(Value { members: known, of, fault: &mut *fault })?.is_some() {
+        }
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let Self { endpoint, of, fault } = self;
-        let object = Value { endpoint, of, fault: &mut *fault };
+        let Self { members: known, of, fault } = self;
+        let object = Value { members: known, of, fault: &mut *fault };
         object.is(|kind| matches!(kind, Kind::Object), "an object")?;
         let mut given: Vec<&str> = Vec::new();
         while let Some(name) = members.next_key::<String>()? {
-            let mut value = Value { endpoint, of, fault: &mut *fault };
-            let Some(member) = endpoint.body.iter().find(|member| member.name == name) else {
-                endpoint.check_member(&name).map_err(|fault| value.refuse(fault))?;
+            let mut value = Value { members: known, of, fault: &mut *fault };
+            let Some(member) = known.iter().find(|member| member.name == name) else {
+                let names = known.iter().map(|member| member.name);
+                check_member(&name, names).map_err(|fault| value.refuse(fault))?;
                 members.next_value::<IgnoredAny>()?;
                 continue;
             };
@@ -230,11 +241,11 @@ impl<'de> Visitor<'de> for Value<'_> {
             value.of = Of::Member(member);
             members.next_value_seed(value)?;
         }
-        let mut needed = endpoint.body.iter().filter(|member| member.is_required);
+        let mut needed = known.iter().filter(|member| member.is_required);
         match needed.find(|member| !given.contains(&member.name)) {
             Some(member) if matches!(of, Of::Body) => {
                 let text = format!("{} is required in the body", member.name);
-                let mut body = Value { endpoint, of, fault };
+                let mut body = Value { members: known, of, fault };
                 Err(body.refuse(ApiError::BadRequest(text)))
             }
             _ => Ok(()),

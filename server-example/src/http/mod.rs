@@ -3,6 +3,7 @@
 //! | What | Where |
 //! | --- | --- |
 //! | The addresses and the names of their parameters | `endpoint.rs` |
+//! | Names that are almost right | `names.rs` |
 //! | Query parameters and JSON bodies | `extract.rs`, `member.rs` |
 //! | Paths with letters that are encoded | `path.rs` |
 //! | Content encodings, compressors | `encoding.rs` |
@@ -17,6 +18,7 @@ pub mod endpoint;
 pub mod etag;
 pub mod extract;
 pub mod member;
+pub mod names;
 pub mod path;
 pub mod snapshot;
 pub mod stream;
