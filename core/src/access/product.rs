@@ -12,6 +12,11 @@ use crate::access::{Limits, Plan};
 /// assert!(Product::STATIONS_READINGS.allows(Plan::None, false));
 /// assert!(!Product::HISTORICAL_BULK.allows(Plan::Pro, false));
 /// assert!(Product::HISTORICAL_BULK.allows(Plan::None, true), "staff may use all");
+/// let open = [Product::ALERTS, Product::ALERTS_ZONES, Product::PRODUCTS];
+/// assert!(open.iter().all(|product| product.allows(Plan::None, false)));
+/// // By id.
+/// let ids = Product::OF_OBSERVATIONS.map(|product| product.id);
+/// assert_eq!(ids[3..5], [Product::OBSERVATIONS_EXPLAIN.id, Product::OBSERVATIONS_SERIES.id]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {

@@ -171,6 +171,20 @@ pub fn outlines<'a>(
 
 /// The zones of a message that draws nothing for them and whose outlines are not known, each once,
 /// in the order of the message: its area is larger than its outlines show.
+///
+/// ```
+/// use mesonet::alert::{self, missing_zones};
+/// use mesonet::zone::Zones;
+/// let mut part = alert::Part::default();
+/// for code in ["OKC143", "OKC037", "OKC143"] {
+///     let code = Some(code.parse()?);
+///     part.areas.push(alert::MessageArea { code, ..alert::MessageArea::default() });
+/// }
+/// let message = alert::Message { parts: vec![part], ..alert::Message::default() };
+/// let missing = missing_zones(&message, &Zones::default());
+/// assert_eq!(missing, ["OKC143".parse()?, "OKC037".parse()?]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn missing_zones(message: &Message, zones: &Zones) -> Vec<zone::Code> {
     let mut missing = Vec::new();
     for part in &message.parts {

@@ -16,7 +16,7 @@ use crate::observation::{BaseQuality, Quality, ReasonQuality, Variable};
 /// of the places from which the index was built.
 ///
 /// ```
-/// use mesonet::check::{Check, Checker, StationSite, Surroundings};
+/// use mesonet::check::{Check, Checker, Neighbour, StationSite, Surroundings};
 /// use mesonet::{BaseQuality, LonLat, Quality, Variable, geo::StationIndex};
 /// // Seven stations in a row, 10 km apart, of which one reports 60 °C.
 /// let places = (0..7).map(|i| LonLat::new(-100.0, 45.0 + f64::from(i) * 0.09));
@@ -38,6 +38,9 @@ use crate::observation::{BaseQuality, Quality, ReasonQuality, Variable};
 /// assert_eq!((verdicts[2], verdicts[3].base), (Quality::GOOD, BaseQuality::Doubtful));
 /// let report = Checker::shared().explain_neighbours(&surroundings, 3)?;
 /// assert_eq!((report.check, report.outcome), (Check::Neighbours, Some(verdicts[3])));
+/// // Nearest first, each with its weight.
+/// let Neighbour { place, distance_km, value, .. } = &report.neighbours[0];
+/// assert!([2, 4].contains(place) && (9.9..10.1).contains(distance_km) && *value < 11.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]

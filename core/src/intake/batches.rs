@@ -124,6 +124,8 @@ pub enum FileStop<E> {
 ///     sink.take(kind, parcel)?;
 /// }
 /// assert!(*sink.1.borrow() > 4);
+/// // No place of a station came after its reports, so nothing need be read a second time.
+/// assert_eq!(batches.begin_again(), 0);
 /// let (place_unknown, in_the_future) = batches.into_left_out();
 /// assert_eq!((place_unknown.total(), in_the_future.total()), (0, 0));
 /// # Ok::<(), StoreError>(())

@@ -118,6 +118,34 @@ impl Intake {
     ///
     /// # Errors
     /// The store cannot be read.
+    ///
+    /// ```
+    /// use mesonet::intake::{AgainstNeighbours, DayAgainstNeighbours, FeedFile, Intake};
+    /// use mesonet::intake::{MonthOfVerdicts, STATION_QUALITY_MAX_MS, StationQuality, VariableQuality};
+    /// use mesonet::intake::VerdictRate;
+    /// use mesonet::{ClosedWindow, MemoryStore, StationId};
+    /// // Seven stations 11 km apart; the barometer of one is 10 hPa low.
+    /// let mut csv = "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n".to_owned();
+    /// for i in 0..7 {
+    ///     let altimeter = if i == 3 { "A2950" } else { "A2980" };
+    ///     let text = format!("K00{i} 031200Z 20010KT 20/10 {altimeter}");
+    ///     csv += &format!("{text},K00{i},2024-08-03T12:00:00Z,45.{i},-100.0,200\n");
+    /// }
+    /// let (intake, store, end_ms) = (Intake::default(), MemoryStore::default(), 1_722_686_400_000);
+    /// intake.read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", end_ms))?;
+    /// let window = ClosedWindow::new(end_ms - STATION_QUALITY_MAX_MS, end_ms)?;
+    /// let found = intake.station_quality(&store, StationId::new("METAR", "K003"), window)?;
+    /// let StationQuality { variables, .. } = found.unwrap();
+    /// let pressure = |of: &&VariableQuality| of.variable == "barometricPressure";
+    /// let VariableQuality { months, neighbours, .. } = variables.iter().find(pressure).unwrap();
+    /// let MonthOfVerdicts { month, verdicts, .. } = &months[0];
+    /// assert_eq!(month, "2024-08");
+    /// assert!(matches!(verdicts[..], [VerdictRate { readings: 1, share: 1.0, .. }]));
+    /// let AgainstNeighbours { unit, median_difference, days, .. } = neighbours.as_ref().unwrap();
+    /// assert!(*unit == "hPa" && (-11.0..-9.0).contains(median_difference));
+    /// assert!(matches!(days[..], [DayAgainstNeighbours { compared: 1, share_flagged: 1.0, .. }]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn station_quality(
         &self,
         store: &dyn Reader,

@@ -65,6 +65,10 @@ impl fmt::Display for IdScheme {
 /// assert!(!ids.add(IdScheme::Icao, " CYYZ "));
 /// let listed: Vec<_> = ids.iter().map(|(scheme, id)| (scheme.name(), id)).collect();
 /// assert_eq!(listed, [("icao", "CYYZ"), ("wmo", "71624")]);
+/// // No id is lost where two descriptions of a station meet.
+/// let scheme = IdScheme::named("climate").unwrap();
+/// assert!(ids.add_all(&Identifiers::default().with(scheme, "6158731")));
+/// assert!(!ids.is_empty() && ids.iter().count() == 3);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identifiers(Vec<(IdScheme, String)>);

@@ -110,6 +110,14 @@ pub struct Station {
 
 impl Station {
     /// Returns the station's ids of all schemes, its native id among them as the provider's.
+    ///
+    /// ```
+    /// use mesonet::{LonLat, feed::FeedStation, observation::IdScheme};
+    /// let buoy = FeedStation::new("NDBC", "41002").at(LonLat::new(-74.95, 31.76)?);
+    /// let ids = buoy.all_identifiers();
+    /// assert!(ids.iter().any(|id| id == (IdScheme::Provider, "41002")));
+    /// # Ok::<(), mesonet::geo::GeoError>(())
+    /// ```
     pub fn all_identifiers(&self) -> Identifiers {
         self.identifiers.clone().with(IdScheme::Provider, &self.native_id)
     }

@@ -58,6 +58,13 @@ pub fn details(store: &dyn Reader, now_ms: i64) -> Result<Vec<StationDetail>, St
 ///
 /// # Errors
 /// If the store cannot read.
+///
+/// ```
+/// use mesonet::{MemoryStore, StationId, query::details_of};
+/// let unknown = StationId::new("METAR", "CYYZ");
+/// assert_eq!(details_of(&MemoryStore::default(), &[unknown], 0)?, []);
+/// # Ok::<(), mesonet::store::StoreError>(())
+/// ```
 pub fn details_of(
     store: &dyn Reader,
     ids: &[StationId],

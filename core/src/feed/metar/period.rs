@@ -10,6 +10,12 @@ impl Metar {
     /// hour (0, 6, 12, 18 UTC), 180 in that of an intermediate one (3, 9, 15, 21); `None` for any
     /// other hour, in whose reports the group has no meaning. The hour is the
     /// [nominal](Self::nominal_hour) one.
+    ///
+    /// ```
+    /// use mesonet::feed::metar::Metar;
+    /// let minutes = |time| Metar::parse(&format!("KBUF 31{time}Z")).unwrap().six_group_minutes();
+    /// assert_eq!((minutes("1754"), minutes("1854"), minutes("2054")), (Some(360), None, Some(180)));
+    /// ```
     pub fn six_group_minutes(&self) -> Option<u16> {
         match self.nominal_hour() % 6 {
             0 => Some(360),
