@@ -39,6 +39,7 @@ mod segment_file;
 mod segment_note;
 mod segment_rows;
 mod series_table;
+mod station_codec;
 mod stations;
 mod survey;
 mod sweep;
