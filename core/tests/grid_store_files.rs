@@ -38,6 +38,8 @@ fn product(
         name: name.to_owned(),
         unit: unit.to_owned(),
         levels_hpa: (!levels_hpa.is_empty()).then(|| levels_hpa.to_vec()),
+        member: None,
+        attributes: BTreeMap::new(),
         encoding: Encoding::new(scale, offset, i16::MIN).unwrap(),
     }
 }

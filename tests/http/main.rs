@@ -16,6 +16,7 @@ mod every_request;
 mod historical_bulk;
 mod ingest;
 mod ingest_kinds;
+mod ingest_members;
 mod ingest_models;
 mod models;
 mod observations_explain;

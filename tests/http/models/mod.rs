@@ -3,6 +3,7 @@
 //! (tests/data/model_grids/store).
 
 mod access;
+mod choice;
 mod golden;
 mod lasting;
 mod listing;

@@ -26,7 +26,7 @@ fn what_is_not_there_is_a_404_and_what_is_out_of_range_a_400() {
         (
             "/models/nam211/point?hour=0&row=0&col=0&fields=u",
             400,
-            "run is required: a run of /runs, for example 20180917T000000Z",
+            "run is required: a run of /runs, for example 20180917T000000Z, or latest",
         ),
         (&point("row=0&col=0&fields=u"), 400, "hour is required"),
         (

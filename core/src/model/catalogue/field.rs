@@ -1,14 +1,16 @@
 //! The products of a source, and the message fields that they are made from.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
 
+use super::cf_names::attributes;
 use super::kind::{TakenKind, is_usual_process};
 
 use crate::grid::{Encoding, TileSampling};
-use crate::model::ProductDefinition;
 use crate::model::store::check_name;
+use crate::model::{FieldInterval, ProductDefinition};
 use crate::settings::{check_label, from_optional_text, from_text};
 use crate::time::HOUR_MS;
 use crate::{access, grib};
@@ -151,6 +153,8 @@ impl SourceProduct {
             name: name.clone(),
             unit: unit.clone(),
             levels_hpa: levels_hpa.clone(),
+            member: None,
+            attributes: BTreeMap::new(),
             encoding,
         };
         definition.check().map_err(|error| error.to_string())?;
@@ -221,6 +225,46 @@ impl SourceProduct {
     /// Returns the parameter of its fields.
     pub fn parameter(&self) -> grib::Parameter {
         self.parameter
+    }
+
+    /// Returns the kind of its fields as the catalogue writes it: `deterministic`, `member` for all
+    /// members of an ensemble, `mean` and so on.
+    pub fn field_kind(&self) -> String {
+        self.kind.to_string()
+    }
+
+    /// Returns the interval of its fields as the catalogue writes it: `1h`, `run` or `any`; `None`
+    /// for fields of an instant.
+    pub fn interval(&self) -> Option<String> {
+        Some(match self.interval? {
+            Interval::Ms(ms) => format!("{}h", ms / HOUR_MS),
+            Interval::Run => "run".to_owned(),
+            Interval::Any => "any".to_owned(),
+        })
+    }
+
+    /// Returns the statistic over the interval, if the catalogue states it: `average`,
+    /// `accumulation`, `maximum` or `minimum`.
+    pub fn statistic(&self) -> Option<&'static str> {
+        Some(match self.statistic? {
+            Statistic::Average => "average",
+            Statistic::Accumulation => "accumulation",
+            Statistic::Maximum => "maximum",
+            Statistic::Minimum => "minimum",
+        })
+    }
+
+    /// Returns what its array in the Zarr store says of it to readers that follow the CF
+    /// conventions.
+    pub(crate) fn attributes(&self) -> BTreeMap<String, String> {
+        let statistic = self.statistic.map(|statistic| statistic as u8);
+        attributes(self.parameter, self.level, self.kind, statistic)
+    }
+
+    /// Returns the interval of a field, if the product is a statistic over one.
+    pub(crate) fn interval_of(&self, field: &grib::Product) -> Option<FieldInterval> {
+        let statistic = field.statistic.filter(|_| self.interval.is_some())?;
+        Some(FieldInterval { length_ms: field.interval_ms, statistic })
     }
 
     /// Returns whether the product is of all members of an ensemble.

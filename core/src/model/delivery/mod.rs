@@ -26,9 +26,9 @@ pub use report::{DeliveryReport, Refusal, WrittenProduct, WrittenRun};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Seek, Write};
 
-use crate::grib::GribError;
+use crate::grib::{FieldKind, GribError};
 use crate::grid::NativeGrid;
-use crate::model::{RunStamp, RunStore, Source};
+use crate::model::{FieldInterval, RunStamp, RunStore, Source};
 use crate::{grib, grid};
 use plan::RunPlan;
 use spool::{Place, Spool};
@@ -102,6 +102,10 @@ struct Slot {
     valid_ms: i64,
     /// The index into the products of the source.
     product: usize,
+    /// The interval, of a statistic over one; the shortest comes first.
+    interval: Option<FieldInterval>,
+    /// The member, of an ensemble.
+    member: Option<u8>,
     /// The bits of the pressure in hPa, which sort like the numbers as these are above 0; 0 if the
     /// product has no levels.
     level: u64,
@@ -265,12 +269,19 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         for index in of_products {
             let product = &products[index];
             let level_hpa = kind.level.value.filter(|_| product.has_levels()).map(|pa| pa / 100.0);
-            match plan.takes(product, kind.valid_ms, level_hpa) {
-                Ok(true) => slots.push(Slot {
-                    valid_ms: kind.valid_ms,
-                    product: index,
-                    level: level_hpa.map_or(0, f64::to_bits),
-                }),
+            let member = match kind.kind {
+                FieldKind::Member(number) if product.has_members() => Some(number),
+                _ => None,
+            };
+            let slot = Slot {
+                valid_ms: kind.valid_ms,
+                product: index,
+                interval: product.interval_of(&kind),
+                member,
+                level: level_hpa.map_or(0, f64::to_bits),
+            };
+            match plan.takes(product, &slot, level_hpa) {
+                Ok(true) => slots.push(slot),
                 Ok(false) => {}
                 Err(error) => refusal = refusal.or(Some(error)),
             }

@@ -6,8 +6,8 @@ use super::Slot;
 use super::error::{DeliveryError, GROW};
 use crate::grid;
 use crate::model::{
-    ProductDefinition, PublishedHour, RunDefinition, RunStamp, RunStore, RunStoreError, Source,
-    SourceProduct,
+    EnsembleMember, ProductDefinition, PublishedHour, RunDefinition, RunStamp, RunStore,
+    RunStoreError, Source, SourceProduct,
 };
 use crate::time::Iso8601;
 
@@ -48,13 +48,20 @@ impl RunPlan {
             run,
             grid,
             valid_ms,
-            products: source.products().iter().map(|one| define(one, one.levels_hpa())).collect(),
+            products: source
+                .products()
+                .iter()
+                .flat_map(|one| {
+                    let members = source.members().unwrap_or_default().iter().copied();
+                    define_all(one, one.levels_hpa(), members)
+                })
+                .collect(),
         });
         let Some((stored, published)) = stored else {
             return Ok(Self { run, grid, settled: stated, published: Vec::new(), advice });
         };
         let is_as_stated = match stated {
-            Some(stated) => stated == stored,
+            Some(stated) => stated.is_alike(&stored),
             None => stored.products.iter().all(|product| agrees(source, product)),
         };
         if !is_as_stated {
@@ -67,9 +74,10 @@ impl RunPlan {
     pub(super) fn takes(
         &self,
         product: &SourceProduct,
-        valid_ms: i64,
+        slot: &Slot,
         level_hpa: Option<f64>,
     ) -> Result<bool, DeliveryError> {
+        let Slot { valid_ms, member, interval, .. } = *slot;
         let Some(settled) = &self.settled else {
             let allowed = product.levels_hpa();
             self.check_level(product, allowed, level_hpa)?;
@@ -87,13 +95,20 @@ impl RunPlan {
                 advice: self.advice,
             });
         };
-        let own = settled.products.iter().find(|own| own.name == product.name());
-        let Some(own) = own else {
-            let product = product.name().to_owned();
-            return Err(DeliveryError::Product { run: self.run, product });
+        let name = name_of(product, member);
+        let Some(own) = settled.products.iter().find(|own| own.name == name) else {
+            return Err(DeliveryError::Product { run: self.run, product: name });
         };
         self.check_level(product, own.levels_hpa.as_deref(), level_hpa)?;
         let published = self.published.iter().find(|published| published.hour == hour);
+        let intervals = published.map(|published| &published.intervals);
+        let of_product = intervals.and_then(|intervals| intervals.get(product.name()));
+        if let (Some(&own), Some(got)) = (of_product, interval)
+            && own != got
+        {
+            let product = product.name().to_owned();
+            return Err(RunStoreError::OtherInterval { product, hour, own, got }.into());
+        }
         Ok(published.is_none_or(|published| published.absent.contains(&own.name)))
     }
 
@@ -127,9 +142,15 @@ impl RunPlan {
             // From the ground up, as they are served.
             let levels: BTreeSet<u64> = of_product.map(|slot| slot.level).collect();
             let levels: Vec<f64> = levels.into_iter().rev().map(f64::from_bits).collect();
-            if !levels.is_empty() {
-                products.push(define(product, product.levels_hpa().or(Some(&levels))));
+            if levels.is_empty() {
+                continue;
             }
+            let arrived = slots.iter().filter(|slot| slot.product == index);
+            let arrived: BTreeSet<u8> = arrived.filter_map(|slot| slot.member).collect();
+            let stated = source.members().unwrap_or_default().iter().copied();
+            let members: BTreeSet<u8> = arrived.into_iter().chain(stated).collect();
+            let levels_hpa = product.levels_hpa().or(Some(&levels));
+            products.extend(define_all(product, levels_hpa, members.into_iter()));
         }
         RunDefinition {
             model: source.name().to_owned(),
@@ -141,11 +162,40 @@ impl RunPlan {
     }
 }
 
-fn define(product: &SourceProduct, levels_hpa: Option<&[f64]>) -> ProductDefinition {
+/// Returns the name of a product in a run: each member of an ensemble has its own.
+pub(super) fn name_of(product: &SourceProduct, member: Option<u8>) -> String {
+    let product = product.name().to_owned();
+    match member {
+        Some(number) => EnsembleMember { product, number }.name(),
+        None => product,
+    }
+}
+
+/// Returns the definitions of a product: one for each member if it has members.
+fn define_all(
+    product: &SourceProduct,
+    levels_hpa: Option<&[f64]>,
+    members: impl Iterator<Item = u8>,
+) -> Vec<ProductDefinition> {
+    if product.has_members() {
+        members.map(|member| define(product, levels_hpa, Some(member))).collect()
+    } else {
+        vec![define(product, levels_hpa, None)]
+    }
+}
+
+fn define(
+    product: &SourceProduct,
+    levels_hpa: Option<&[f64]>,
+    member: Option<u8>,
+) -> ProductDefinition {
+    let of_product = |number| EnsembleMember { product: product.name().to_owned(), number };
     ProductDefinition {
-        name: product.name().to_owned(),
+        name: name_of(product, member),
         unit: product.unit().to_owned(),
         levels_hpa: levels_hpa.filter(|_| product.has_levels()).map(<[f64]>::to_vec),
+        member: member.map(of_product),
+        attributes: product.attributes(),
         encoding: product.encoding(),
     }
 }
@@ -154,8 +204,12 @@ fn define(product: &SourceProduct, levels_hpa: Option<&[f64]>) -> ProductDefinit
 /// open.
 fn agrees(source: &Source, stored: &ProductDefinition) -> bool {
     let stored_levels = stored.levels_hpa.as_deref();
-    source.product(&stored.name).is_some_and(|product| {
-        define(product, product.levels_hpa().or(stored_levels)) == *stored
+    source.product(stored.shared_name()).is_some_and(|product| {
+        let member = stored.member.as_ref().map(|member| member.number);
+        let defined = define(product, product.levels_hpa().or(stored_levels), member);
+        let attributes = stored.attributes.clone();
+        ProductDefinition { attributes, ..defined } == *stored
             && product.has_levels() == stored_levels.is_some()
+            && product.has_members() == member.is_some()
     })
 }

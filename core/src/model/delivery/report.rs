@@ -41,7 +41,8 @@ pub struct DeliveryReport {
     pub used: u64,
     /// The fields that belong to no product of the model.
     pub other_fields: u64,
-    /// The fields that were replaced by a later one of the same product, level and time.
+    /// The fields that were replaced by a later one of the same product, level and time, or by one
+    /// over a shorter interval.
     pub replaced: u64,
     /// The fields of products and hours that were published before: these do not change.
     pub there_already: u64,
@@ -100,7 +101,7 @@ pub struct WrittenProduct {
     pub name: String,
     /// The unit of its values.
     pub unit: String,
-    /// The hours of it that were written.
+    /// The hours of it that were written; those of each member of an ensemble count.
     pub hours: usize,
     /// The fields that these were made from.
     pub fields: u64,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek, Write};
 
+use super::plan::name_of;
 use super::report::{DeliveryReport, WrittenProduct, WrittenRun};
 use super::{DeliveredRun, Kept, Slot};
 use crate::grib;
@@ -103,11 +104,34 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         let one_product = |one: &(Slot, Kept), other: &(Slot, Kept)| {
             (one.0.valid_ms, one.0.product) == (other.0.valid_ms, other.0.product)
         };
+        let one_member = |one: &(Slot, Kept), other: &(Slot, Kept)| {
+            one_product(one, other) && one.0.member == other.0.member
+        };
+        let mut of_one_interval = Vec::with_capacity(fields.len());
         for fields in fields.chunk_by(one_product) {
-            let Slot { valid_ms, product: index, .. } = fields[0].0;
-            let name = source.products()[index].name();
+            let shortest = fields[0].0.interval;
+            let others = fields.iter().filter(|(slot, _)| slot.interval != shortest);
+            for (_, kept) in others {
+                self.report.replaced += 1;
+                self.files[kept.origin.file].is_used = true;
+            }
+            let own = fields.iter().filter(|(slot, _)| slot.interval == shortest);
+            of_one_interval.extend(own.copied());
+        }
+        for fields in of_one_interval.chunk_by(one_member) {
+            let Slot { valid_ms, product: index, member, interval, .. } = fields[0].0;
+            let shared_name = source.products()[index].name();
+            let name = &*name_of(&source.products()[index], member);
             // The plan has made sure that both exist.
             let Some((hour, product)) = place(&writer, valid_ms, name) else { continue };
+            if let Some(interval) = interval
+                && let Err(error) = writer.state_interval(hour, shared_name, interval)
+            {
+                for (_, kept) in fields {
+                    self.refuse(kept.origin, error.clone().into());
+                }
+                continue;
+            }
             if writer.is_published(hour, name) {
                 // Published by another delivery since this one was planned.
                 self.report.there_already += fields.len() as u64;
@@ -245,7 +269,7 @@ fn place(writer: &RunWriter, valid_ms: i64, name: &str) -> Option<(usize, Produc
 
 fn nothing_of(product: &ProductDefinition) -> WrittenProduct {
     WrittenProduct {
-        name: product.name.clone(),
+        name: product.shared_name().to_owned(),
         unit: product.unit.clone(),
         hours: 0,
         fields: 0,

@@ -119,7 +119,7 @@ fn a_damaged_definition_is_reported() {
     };
     assert_eq!(opened(&whole), Ok(()));
     for (from, to, cause) in [
-        ("\"format\": 2", "\"format\": 3", "its layout has version 3; supported are 1 to 2"),
+        ("\"format\": 3", "\"format\": 4", "its layout has version 4; supported are 1 to 3"),
         ("\"hour\": 2", "\"hour\": 4", "its published hours are not in order"),
         ("\"hour\": 2", "\"hour\": 0", "its published hours are not in order"),
         ("\"rows\": 37", "\"rows\": 0", "a grid has 1 to 67108864 cells; got 0 rows of 50"),

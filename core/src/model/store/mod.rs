@@ -6,7 +6,8 @@
 //! <model>/<run>/valid_time, level_hpa, y, x …  coordinates of the arrays
 //! <model>/<run>/crs                   the grid mapping, as attributes
 //! <model>/<run>/<product>/zarr.json   an array of hours × (levels ×) rows × columns, int16
-//! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour
+//! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour; of a product of members
+//!                                     one for each hour and member, c/<hour>/<member>/…
 //! <model>/.<run>.lock                 held by whoever writes the run
 //! ```
 //!
@@ -36,7 +37,9 @@ mod zarr;
 #[cfg(feature = "model-delivery")]
 pub(crate) use definition::MAX_PRODUCTS;
 pub(crate) use definition::check_name;
-pub use definition::{ProductDefinition, PublishedHour, RunDefinition};
+pub use definition::{
+    EnsembleMember, FieldInterval, ProductDefinition, PublishedHour, RunDefinition,
+};
 pub use error::RunStoreError;
 pub use reader::{Run, RunLevel, RunProduct};
 pub use shard::LevelValues;
@@ -77,6 +80,8 @@ use error::storage;
 ///         name: "temperature".to_owned(),
 ///         unit: "K".to_owned(),
 ///         levels_hpa: None,
+///         member: None,
+///         attributes: std::collections::BTreeMap::new(),
 ///         encoding: Encoding::new(0.01, 273.15, i16::MIN)?,
 ///     }],
 /// };
@@ -225,6 +230,8 @@ impl RunStore {
     /// #         name: name.to_owned(),
     /// #         unit: "1".to_owned(),
     /// #         levels_hpa: None,
+    /// #         member: None,
+    /// #         attributes: std::collections::BTreeMap::new(),
     /// #         encoding: Encoding::new(0.01, 0.0, i16::MIN).expect("it is valid"),
     /// #     }).into(),
     /// # };

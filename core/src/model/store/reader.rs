@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::arrays::DOCUMENT;
-use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
+use super::definition::{
+    EnsembleMember, FieldInterval, ProductDefinition, PublishedHour, RunDefinition,
+};
 use super::error::damaged;
 use super::shard::{Layout, Shard};
 use super::zarr::{DocumentState, Manifest};
@@ -148,27 +150,91 @@ impl Run {
         Ok(DocumentState::now(&self.folder)? == Some(self.state))
     }
 
-    /// Returns whether a product has values of its own at an hour, even if all are missing. An hour
-    /// without them may get them later.
+    /// Returns whether a product has values of its own at an hour, even if all are missing; for an
+    /// ensemble, whether all its members have. An hour without them may get them later.
     pub fn has(&self, product: &str, hour: usize) -> bool {
         let hours = self.definition.valid_ms.len();
-        let index = self.definition.products.iter().position(|known| known.name == product);
-        index.is_some_and(|index| hour < hours && self.present[index * hours + hour])
+        let products = self.definition.products.iter().enumerate();
+        let mut own = products
+            .filter(|(_, known)| known.name == product || known.shared_name() == product)
+            .peekable();
+        hour < hours
+            && own.peek().is_some()
+            && own.all(|(index, _)| self.present[index * hours + hour])
     }
 
-    /// Returns a product by name.
+    /// Returns the interval that a product is a statistic over at an hour; `None` for an instant,
+    /// and if the run does not say.
+    pub fn interval(&self, product: &str, hour: usize) -> Option<FieldInterval> {
+        let index = self.published.binary_search_by_key(&hour, |published| published.hour).ok()?;
+        self.published[index].intervals.get(product).copied()
+    }
+
+    /// Returns a member of an ensemble product; a product that is not of members as it is, whatever
+    /// the number. Without a number it is the first member: the control, if the run has it.
+    ///
+    /// # Errors
+    /// If no product has the name, or the product has members and this is not one of them.
+    ///
+    /// ```
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
+    /// let run = mesonet::model::RunStore::new(folder).newest_run("nam211")?;
+    /// assert_eq!(run.definition().members("prmsl"), [0_u8; 0], "NAM is a single forecast");
+    /// assert_eq!(run.product_of("prmsl", Some(3))?.definition().member, None);
+    /// # Ok::<(), mesonet::model::RunStoreError>(())
+    /// ```
+    pub fn product_of(
+        &self,
+        name: &str,
+        member: Option<u8>,
+    ) -> Result<RunProduct<'_>, RunStoreError> {
+        let members = self.definition.members(name);
+        let Some(&first) = members.first() else {
+            // A member's own name is not one that is asked for.
+            let own = self.product(name)?;
+            return if own.definition().member.is_none() {
+                Ok(own)
+            } else {
+                Err(self.unknown_product(name))
+            };
+        };
+        let number = member.unwrap_or(first);
+        if !members.contains(&number) {
+            return Err(RunStoreError::UnknownMember {
+                product: name.to_owned(),
+                got: number,
+                allowed: join(members.iter().map(u8::to_string)),
+            });
+        }
+        self.product(&EnsembleMember { product: name.to_owned(), number }.name())
+    }
+
+    /// Returns a product by its own name, which for a member of an ensemble is `name/member`; by the
+    /// name of an ensemble, its first member.
     ///
     /// # Errors
     /// If no product has the name.
     pub fn product(&self, name: &str) -> Result<RunProduct<'_>, RunStoreError> {
         let products = &self.definition.products;
-        match products.iter().position(|product| product.name == name) {
+        let first_member = || {
+            let members = products.iter().enumerate().filter_map(|(index, product)| {
+                let member = product.member.as_ref()?;
+                (member.product == name).then_some((member.number, index))
+            });
+            members.min().map(|(_, index)| index)
+        };
+        let index = products.iter().position(|product| product.name == name);
+        match index.or_else(first_member) {
             Some(index) => Ok(RunProduct { run: self, index }),
-            None => Err(RunStoreError::UnknownProduct {
-                model: self.definition.model.clone(),
-                got: name.chars().take(80).collect(),
-                allowed: join(products.iter().map(|product| product.name.as_str())),
-            }),
+            None => Err(self.unknown_product(name)),
+        }
+    }
+
+    fn unknown_product(&self, name: &str) -> RunStoreError {
+        RunStoreError::UnknownProduct {
+            model: self.definition.model.clone(),
+            got: name.chars().take(80).collect(),
+            allowed: join(self.definition.shared_names().into_iter()),
         }
     }
 
@@ -412,10 +478,15 @@ pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, hour: usi
     }
 }
 
-/// Returns the path of an hour's shard in Zarr, which is the only one along the other axes.
+/// Returns the path of an hour's shard in Zarr, which is the only one along the axes of levels, rows
+/// and columns. Along the axis of members, each has the place of its number.
 pub(super) fn shard_path(folder: &Path, product: &ProductDefinition, hour: usize) -> PathBuf {
     let key = if product.levels_hpa.is_some() { "0/0/0" } else { "0/0" };
-    folder.join(&product.name).join("c").join(hour.to_string()).join(key)
+    let mut path = folder.join(product.shared_name()).join("c").join(hour.to_string());
+    if let Some(member) = &product.member {
+        path.push(member.number.to_string());
+    }
+    path.join(key)
 }
 
 /// Checks that a run is in the folder that its definition says.

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use tempfile::TempDir;
@@ -16,7 +17,14 @@ pub(super) const LEVELS: usize = 3;
 
 fn product(name: &str, levels_hpa: Option<Vec<f64>>) -> ProductDefinition {
     let encoding = Encoding::new(0.5, 100.0, NODATA).unwrap();
-    ProductDefinition { name: name.to_owned(), unit: "K".to_owned(), levels_hpa, encoding }
+    ProductDefinition {
+        name: name.to_owned(),
+        unit: "K".to_owned(),
+        levels_hpa,
+        member: None,
+        attributes: BTreeMap::new(),
+        encoding,
+    }
 }
 
 pub(super) fn definition() -> RunDefinition {
@@ -249,7 +257,7 @@ fn a_published_hour_gets_the_products_that_it_lacks_and_no_other() {
     let after = store.newest_run(MODEL).unwrap();
     let published = |hour, published_ms, absent: &[&str]| {
         let absent = absent.iter().map(ToString::to_string).collect();
-        PublishedHour { hour, published_ms, absent, lost: Vec::new() }
+        PublishedHour { hour, published_ms, absent, lost: Vec::new(), intervals: BTreeMap::new() }
     };
     assert_eq!(
         after.published(),

@@ -89,6 +89,8 @@ impl RunStore {
     /// #         name: name.to_owned(),
     /// #         unit: "1".to_owned(),
     /// #         levels_hpa: None,
+    /// #         member: None,
+    /// #         attributes: std::collections::BTreeMap::new(),
     /// #         encoding: Encoding::new(0.01, 0.0, i16::MIN).expect("it is valid"),
     /// #     }).into(),
     /// # };

@@ -1,6 +1,6 @@
 //! Writing a run, hour by hour.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::arrays::DOCUMENT;
 use super::cf::check_names;
-use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
+use super::definition::{FieldInterval, ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::reader::{layout, shard_path};
 use super::shard::{self, LevelValues};
@@ -45,6 +45,8 @@ use crate::model::{RunStamp, RunStoreError};
 /// #         name: name.to_owned(),
 /// #         unit: "1".to_owned(),
 /// #         levels_hpa: None,
+/// #         member: None,
+/// #         attributes: std::collections::BTreeMap::new(),
 /// #         encoding: Encoding::new(0.01, 0.0, i16::MIN).expect("it is valid"),
 /// #     }).into(),
 /// # };
@@ -68,6 +70,8 @@ pub struct RunWriter {
     manifest: Manifest,
     /// The hour and product index of each shard that is ready.
     ready: BTreeSet<(usize, usize)>,
+    /// By hour and product, the intervals that were stated since the last publication.
+    intervals: BTreeMap<(usize, String), FieldInterval>,
     /// Locked while it is open, so even a killed process leaves no lock behind.
     _lock: File,
 }
@@ -89,7 +93,8 @@ impl RunWriter {
             Some(_) => return Err(RunStoreError::Differs(definition.run.to_string())),
             None => found(folder, definition)?,
         };
-        Ok(Self { folder: folder.to_owned(), manifest, ready: BTreeSet::new(), _lock: lock })
+        let (ready, intervals) = (BTreeSet::new(), BTreeMap::new());
+        Ok(Self { folder: folder.to_owned(), manifest, ready, intervals, _lock: lock })
     }
 
     /// Returns the definition of the run.
@@ -106,6 +111,32 @@ impl RunWriter {
     pub fn is_published(&self, hour: usize, product: &str) -> bool {
         self.published_hour(hour)
             .is_some_and(|index| !self.published()[index].absent.iter().any(|one| one == product))
+    }
+
+    /// States the interval that a product is a statistic over at an hour; it is published with the
+    /// hour. The members of an ensemble, which is given by the name that they share, have the same.
+    ///
+    /// # Errors
+    /// If another interval was stated before.
+    pub fn state_interval(
+        &mut self,
+        hour: usize,
+        product: &str,
+        interval: FieldInterval,
+    ) -> Result<(), RunStoreError> {
+        let published = self.published_hour(hour).map(|index| &self.published()[index].intervals);
+        let published = published.and_then(|intervals| intervals.get(product)).copied();
+        let key = (hour, product.to_owned());
+        match published.or_else(|| self.intervals.get(&key).copied()) {
+            Some(own) if own != interval => {
+                let (product, got) = (product.to_owned(), interval);
+                Err(RunStoreError::OtherInterval { product, hour, own, got })
+            }
+            _ => {
+                self.intervals.insert(key, interval);
+                Ok(())
+            }
+        }
     }
 
     /// Writes the integers of a product at an hour, in the order levels, rows, columns.
@@ -199,14 +230,18 @@ impl RunWriter {
                     absent.push(product.name.clone());
                 }
             }
+            let stated = self.intervals.iter().filter(|((of, _), _)| *of == hour);
+            let stated = stated.map(|((_, product), interval)| (product.clone(), *interval));
             if let Some(index) = self.published_hour(hour) {
                 let published = &mut manifest.published[index];
+                published.intervals.extend(stated);
                 published.absent.retain(|product| absent.contains(product));
                 published.lost.retain(|product| absent.contains(product));
                 published.published_ms = published_ms;
             } else {
-                let lost = Vec::new();
-                manifest.published.push(PublishedHour { hour, published_ms, absent, lost });
+                let (lost, intervals) = (Vec::new(), stated.collect());
+                let published = PublishedHour { hour, published_ms, absent, lost, intervals };
+                manifest.published.push(published);
             }
         }
         for folder in &folders {
@@ -216,6 +251,7 @@ impl RunWriter {
         manifest.write(&self.folder)?;
         self.manifest = manifest;
         self.ready.retain(|(hour, _)| !hours.contains(hour));
+        self.intervals.retain(|(hour, _), _| !hours.contains(hour));
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 //! Sources: the Zarr core specification, version 3.0, with its codecs `bytes`, `crc32c` and
 //! `sharding_indexed`; for the attributes, CF conventions 1.12, section 8.1.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -12,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::arrays::{DOCUMENT, Files, add_document, coordinate};
-use super::cf::{GRID_MAPPING, add_location, axis_names};
+use super::cf::{
+    CONVENTIONS, MEMBERS, SINCE_1970, add_location, add_reference_time, axis_names,
+    product_attributes,
+};
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::shard::SIDE;
@@ -23,8 +27,8 @@ use crate::model::RunStoreError;
 pub(super) const FRESH_DOCUMENT: &str = "zarr.json.new";
 
 /// The version of the layout of a run and of the contents of its files. Since version 2 the group's
-/// document has a checksum.
-const FORMAT: u8 = 2;
+/// document has a checksum, since version 3 the arrays have what the CF conventions want.
+const FORMAT: u8 = 3;
 
 /// The text before and after the checksum in a group's document.
 const CHECKSUM: [&str; 2] = ["\"mesonet_crc32c\": \"", "\""];
@@ -45,6 +49,8 @@ struct Group {
 
 #[derive(Serialize, Deserialize)]
 struct Attributes {
+    #[serde(rename = "Conventions", default)]
+    conventions: String,
     mesonet: Manifest,
     /// The CRC-32C of the whole text, computed with eight zeros in its own place.
     #[serde(default)]
@@ -119,7 +125,7 @@ impl Manifest {
             return Err(damaged(&path, &format!("it is longer than {MAX_DOCUMENT_BYTES} bytes")));
         }
         let group: Group = serde_json::from_slice(&text).map_err(|error| damaged(&path, &error))?;
-        let Attributes { mesonet: manifest, mesonet_crc32c } = group.attributes;
+        let Attributes { mesonet: manifest, mesonet_crc32c, .. } = group.attributes;
         if !(1..=FORMAT).contains(&manifest.format) {
             let cause =
                 format!("its layout has version {}; supported are 1 to {FORMAT}", manifest.format);
@@ -167,6 +173,7 @@ impl Manifest {
             zarr_format: 3,
             node_type: "group".to_owned(),
             attributes: Attributes {
+                conventions: CONVENTIONS.to_owned(),
                 mesonet: self.clone(),
                 mesonet_crc32c: Some(NO_CHECKSUM.to_owned()),
             },
@@ -224,88 +231,108 @@ pub(super) fn array_files(run: &RunDefinition) -> Result<Files, RunStoreError> {
     let valid = run.valid_ms.iter().flat_map(|ms| ms.to_le_bytes()).collect::<Vec<u8>>();
     let attributes = json!({
         "standard_name": "time",
-        "units": "milliseconds since 1970-01-01T00:00:00Z",
+        "units": SINCE_1970,
         "calendar": "standard",
     });
     coordinate(&mut files, "valid_time", ("int64", valid), run.valid_ms.len(), &attributes);
-    let axes = level_axes(&run.products);
-    for (number, levels_hpa) in axes.iter().enumerate() {
+    add_reference_time(&mut files, run);
+    let level_axes = distinct(run.products.iter().filter_map(|one| one.levels_hpa.as_deref()));
+    for (number, levels_hpa) in level_axes.iter().enumerate() {
         let bytes = levels_hpa.iter().flat_map(|hpa| hpa.to_le_bytes()).collect::<Vec<u8>>();
-        let attributes =
-            json!({"standard_name": "air_pressure", "units": "hPa", "positive": "down"});
-        let name = level_axis_name(number);
+        let attributes = json!({
+            "standard_name": "air_pressure",
+            "units": "hPa",
+            "positive": "down",
+            "axis": "Z",
+        });
+        let name = numbered("level_hpa", number);
         coordinate(&mut files, &name, ("float64", bytes), levels_hpa.len(), &attributes);
     }
+    // One axis for all ensembles: along it, each member has the place of its number.
+    let numbers = run.products.iter().filter_map(|product| product.member.as_ref());
+    let members = numbers.map(|member| usize::from(member.number) + 1).max().unwrap_or(0);
+    if members > 0 {
+        let attributes = json!({"standard_name": "realization", "units": "1", "axis": "E"});
+        let bytes: Vec<u8> = (0..members).map(|number| number as u8).collect();
+        coordinate(&mut files, MEMBERS, ("uint8", bytes), members, &attributes);
+    }
+    let mut written = BTreeSet::new();
     for product in &run.products {
+        if !written.insert(product.shared_name()) {
+            continue;
+        }
         let levels_hpa = product.levels_hpa.as_deref();
-        let axis = levels_hpa.and_then(|levels| axes.iter().position(|axis| *axis == levels));
-        let document = product_array(run, product, axis.map(level_axis_name).as_deref());
-        add_document(&mut files, &product.name, &document);
+        let level = levels_hpa.and_then(|own| level_axes.iter().position(|axis| *axis == own));
+        let level = level.map(|at| numbered("level_hpa", at));
+        let members = product.member.as_ref().map(|_| members);
+        let document = product_array(run, product, members, level.as_deref());
+        add_document(&mut files, product.shared_name(), &document);
     }
     add_location(&mut files, &run.grid)?;
     Ok(files)
 }
 
-/// Returns the distinct sets of levels: each becomes a dimension.
-fn level_axes(products: &[ProductDefinition]) -> Vec<&[f64]> {
-    let mut axes: Vec<&[f64]> = Vec::new();
-    for levels_hpa in products.iter().filter_map(|product| product.levels_hpa.as_deref()) {
-        if !axes.contains(&levels_hpa) {
-            axes.push(levels_hpa);
+/// Returns the distinct ones of some lists: each becomes a dimension.
+fn distinct<'a, T: PartialEq>(lists: impl Iterator<Item = &'a [T]>) -> Vec<&'a [T]> {
+    let mut axes: Vec<&[T]> = Vec::new();
+    for list in lists {
+        if !axes.contains(&list) {
+            axes.push(list);
         }
     }
     axes
 }
 
-fn level_axis_name(number: usize) -> String {
-    if number == 0 { "level_hpa".to_owned() } else { format!("level_hpa_{}", number + 1) }
+/// Returns the name of a dimension, with its number if it is not the first of its kind.
+fn numbered(name: &str, number: usize) -> String {
+    if number == 0 { name.to_owned() } else { format!("{name}_{}", number + 1) }
 }
 
 /// Returns the document of a product's array. Its shards consist of whole chunks, so they may
-/// extend beyond it.
-fn product_array(run: &RunDefinition, product: &ProductDefinition, level: Option<&str>) -> Value {
+/// extend beyond it. `members` is the length of its axis of members, `level_axis` the name of its
+/// axis of levels, if it has them.
+fn product_array(
+    run: &RunDefinition,
+    product: &ProductDefinition,
+    members: Option<usize>,
+    level_axis: Option<&str>,
+) -> Value {
     let levels = product.levels();
     let whole = |length: usize| length.next_multiple_of(SIDE);
-    let of_level = |length: usize| level.map(|_| length);
-    let axes = |hours: usize, levels: usize, rows: usize, columns: usize| -> Vec<usize> {
-        [Some(hours), of_level(levels), Some(rows), Some(columns)].into_iter().flatten().collect()
+    let axes = |hours: usize, members: Option<usize>, rows: usize, columns: usize| {
+        let all = [Some(hours), members, level_axis.map(|_| levels), Some(rows), Some(columns)];
+        all.into_iter().flatten().collect::<Vec<usize>>()
     };
+    let one_member = members.map(|_| 1);
     let (rows, columns) = (run.grid.rows, run.grid.columns);
-    let encoding = product.encoding;
     let little = json!({"name": "bytes", "configuration": {"endian": "little"}});
     let checked = json!([little, {"name": "crc32c"}]);
     let [row_axis, column_axis] = axis_names(&run.grid);
-    let names = [Some("valid_time"), level, Some(row_axis), Some(column_axis)];
+    let member_axis = members.map(|_| MEMBERS);
+    let dimensions =
+        [Some("valid_time"), member_axis, level_axis, Some(row_axis), Some(column_axis)];
     json!({
         "zarr_format": 3,
         "node_type": "array",
-        "shape": axes(run.valid_ms.len(), levels, rows, columns),
+        "shape": axes(run.valid_ms.len(), members, rows, columns),
         "data_type": "int16",
         "chunk_grid": {
             "name": "regular",
-            "configuration": {"chunk_shape": axes(1, levels, whole(rows), whole(columns))},
+            "configuration": {"chunk_shape": axes(1, one_member, whole(rows), whole(columns))},
         },
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-        "fill_value": encoding.nodata(),
+        "fill_value": product.encoding.nodata(),
         "codecs": [{
             "name": "sharding_indexed",
             "configuration": {
-                "chunk_shape": axes(1, levels, SIDE, SIDE),
+                "chunk_shape": axes(1, one_member, SIDE, SIDE),
                 "codecs": checked,
                 "index_codecs": checked,
                 "index_location": "end",
             },
         }],
-        "attributes": {
-            "units": product.unit,
-            "scale_factor": encoding.scale(),
-            "add_offset": encoding.offset(),
-            "_FillValue": encoding.nodata(),
-            // The most that packing changes a value by, in its unit.
-            "packing_error": encoding.scale().abs() / 2.0,
-            "grid_mapping": GRID_MAPPING,
-        },
-        "dimension_names": names.into_iter().flatten().collect::<Vec<_>>(),
+        "attributes": product_attributes(run, product),
+        "dimension_names": dimensions.into_iter().flatten().collect::<Vec<_>>(),
     })
 }
 

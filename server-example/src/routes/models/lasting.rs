@@ -6,7 +6,7 @@ use mesonet::grid::TileSampling;
 use mesonet::model;
 use mesonet::model::{PublishedHour, SourceProduct};
 
-use super::ModelRequest;
+use super::{AskedRun, ModelRequest};
 use crate::access::Granted;
 use crate::error::ApiError;
 use crate::http::encoding::Encoding;
@@ -19,7 +19,8 @@ use crate::http::snapshot::VARY;
 /// with gaps where something may still be published is revalidated. What not everyone may have is
 /// not for shared caches.
 pub struct Lasting {
-    cache_control: HeaderValue,
+    is_final: bool,
+    is_open: bool,
     /// What the answer depends on in the run and the catalogue, besides its address.
     state: Vec<u8>,
 }
@@ -56,12 +57,6 @@ impl Lasting {
         let own_rules = products.iter().filter_map(|name| source.product(name));
         let mut own_rules = own_rules.filter_map(|product| product.tiles_and_series());
         let is_open = source.access().is_open() && own_rules.all(mesonet::access::Rule::is_open);
-        let cache_control = HeaderValue::from_static(match (is_final, is_open) {
-            (true, true) => "public, max-age=31536000, immutable",
-            (true, false) => "private, max-age=31536000, immutable",
-            (false, true) => "no-cache",
-            (false, false) => "private, no-cache",
-        });
         let of_hour =
             |hour: &PublishedHour| [hour.hour.to_le_bytes(), hour.published_ms.to_le_bytes()];
         let mut state: Vec<u8> = hours.flat_map(of_hour).flatten().collect();
@@ -73,7 +68,25 @@ impl Lasting {
                 state.extend(both.join(",").bytes());
             }
         }
-        Self { cache_control, state }
+        Self { is_final, is_open, state }
+    }
+
+    /// The same for an answer from a run that the request may or may not name.
+    pub fn of_run(mut self, asked: &AskedRun) -> Self {
+        if !asked.is_named {
+            self.is_final = false;
+            self.state.extend(asked.run.definition().run.start_ms().to_le_bytes());
+        }
+        self
+    }
+
+    fn cache_control(&self) -> HeaderValue {
+        HeaderValue::from_static(match (self.is_final, self.is_open) {
+            (true, true) => "public, max-age=31536000, immutable",
+            (true, false) => "private, max-age=31536000, immutable",
+            (false, true) => "no-cache",
+            (false, false) => "private, no-cache",
+        })
     }
 
     /// Answers, or returns 304 to a caller who has the answer: then it is not made.
@@ -92,7 +105,7 @@ impl Lasting {
         let headers = response.headers_mut();
         headers.insert(header::ETAG, etag);
         headers.insert(header::VARY, VARY);
-        headers.insert(header::CACHE_CONTROL, self.cache_control.clone());
+        headers.insert(header::CACHE_CONTROL, self.cache_control());
         Ok(response)
     }
 

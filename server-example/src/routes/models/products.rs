@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::{ModelRequest, asked_again, run_or_newest};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
-use crate::http::snapshot::json_value;
+use crate::http::snapshot::json_tagged;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
@@ -24,6 +24,9 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(products),
 }];
+
+/// The kind of fields that need no mention.
+const PLAIN: &str = "deterministic";
 
 #[derive(Serialize)]
 struct Products {
@@ -38,6 +41,14 @@ struct Listed {
     product: model::Product,
     #[serde(skip_serializing_if = "String::is_empty")]
     title: String,
+    /// What its fields are of, if it is not a single forecast: `member`, `mean` and so on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    /// The interval that its fields cover, as the catalogue states it, and their statistic over it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistic: Option<&'static str>,
     /// How the pixels of its tiles are sampled.
     sampling: &'static str,
     /// The packing error of a value, in its unit.
@@ -53,6 +64,9 @@ impl Listed {
         let sampling = of_catalogue.map(SourceProduct::sampling).unwrap_or_default();
         Self {
             title: of_catalogue.map(|product| product.title().to_owned()).unwrap_or_default(),
+            field: of_catalogue.map(SourceProduct::field_kind).filter(|kind| kind != PLAIN),
+            interval: of_catalogue.and_then(SourceProduct::interval),
+            statistic: of_catalogue.and_then(SourceProduct::statistic),
             sampling: match sampling {
                 TileSampling::Nearest => "nearest",
                 TileSampling::Bilinear => "bilinear",
@@ -75,7 +89,8 @@ async fn products(
         let products = model::products(run.definition());
         let products = products.into_iter().map(|product| Listed::new(source, product)).collect();
         let products = Products { run: run.definition().run, products };
-        json_value(request.accepted(), &products).map(|response| asked_again(granted, response))
+        let body = serde_json::to_vec(&products).map_err(ApiError::internal)?;
+        json_tagged(&request.headers, &body).map(|response| asked_again(granted, response))
     };
     state.look_up(answer).await?
 }
