@@ -28,6 +28,8 @@ mod sentinel;
 pub use error::GribError;
 pub use field::{Field, Fields, MAX_POINTS, fields};
 pub use grid::{Earth, Grid, GridGeometry, LatLonAxes};
+#[cfg(feature = "model-delivery")]
+pub(crate) use packing::Steps;
 pub use product::{GribLevelError, GribParameterError, Level, Parameter, Product};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The definition of a run: its grid, its hours and its products.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ pub struct ProductDefinition {
 /// let run = RunStore::new(folder).newest_run("nam211")?;
 /// let hour: &PublishedHour = &run.published()[0];
 /// assert_eq!(mesonet::Iso8601(hour.published_ms).to_string(), "2018-09-17T02:00:00Z");
-/// assert!(hour.absent.is_empty() && hour.lost.is_empty(), "it has all products");
+/// assert!(hour.is_whole(), "it has all products with all their levels");
 /// # Ok::<(), mesonet::model::RunStoreError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +69,21 @@ pub struct PublishedHour {
     /// them is an error until they are delivered again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
+    /// Products of which some levels did not arrive yet, with the indices of these levels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub partial: BTreeMap<String, Vec<usize>>,
+    /// Files with fields of the hour that broke off or are damaged: until they arrive whole, nobody
+    /// knows what else the hour should have.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub broken: BTreeSet<String>,
+}
+
+impl PublishedHour {
+    /// Returns whether nothing is missing: it has all products of the run with all their levels,
+    /// and no file of it was broken.
+    pub fn is_whole(&self) -> bool {
+        self.absent.is_empty() && self.partial.is_empty() && self.broken.is_empty()
+    }
 }
 
 impl ProductDefinition {
