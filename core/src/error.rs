@@ -274,13 +274,14 @@ fn kind_of_delivery(error: &model::DeliveryError) -> ErrorKind {
         | E::Grid { .. }
         | E::Hour { .. }
         | E::Level { .. }
-        | E::Product { .. }
+        | E::Range { .. }
+        | E::Future { .. }
         | E::Differs(_)
         | E::Old { .. }
         | E::Runs(_)
         | E::Values { .. }
         | E::Full(_)
-        | E::Cells(_) => ErrorKind::Invalid,
+        | E::Cells { .. } => ErrorKind::Invalid,
     }
 }
 
@@ -325,6 +326,7 @@ fn kind_of_grib(error: &grib::GribError) -> ErrorKind {
     match error {
         E::Edition(_) | E::Unsupported { .. } => ErrorKind::Unsupported,
         E::Truncated { .. }
+        | E::Gap { .. }
         | E::Sections { .. }
         | E::Order { .. }
         | E::ShortSection { .. }

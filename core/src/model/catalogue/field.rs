@@ -38,7 +38,8 @@ pub struct SourceProduct {
     name: String,
     title: String,
     unit: String,
-    encoding: Encoding,
+    /// `None` if it is chosen by the range of the fields.
+    encoding: Option<Encoding>,
     sampling: TileSampling,
     levels_hpa: Option<Vec<f64>>,
     tiles_and_series: Option<access::Rule>,
@@ -60,9 +61,9 @@ pub(super) struct Entry {
     #[serde(default)]
     title: String,
     unit: String,
-    scale: f64,
-    #[serde(default)]
-    offset: f64,
+    scale: Option<f64>,
+    offset: Option<f64>,
+    packing: Option<Packing>,
     #[serde(default)]
     sampling: Sampling,
     #[serde(deserialize_with = "from_text")]
@@ -79,6 +80,14 @@ pub(super) struct Entry {
     constituent: Option<u16>,
     levels_hpa: Option<Vec<f64>>,
     tiles_and_series: Option<access::Rule>,
+}
+
+/// How the packing of a product is found if the catalogue does not state it.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Packing {
+    /// By the range of the fields.
+    Auto,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -129,13 +138,23 @@ impl TryFrom<String> for Interval {
 
 impl SourceProduct {
     pub(super) fn new(entry: Entry) -> Result<Self, String> {
-        let Entry { name, title, unit, scale, offset, sampling, tiles_and_series, .. } = entry;
+        let Entry { name, title, unit, scale, offset, packing, sampling, .. } = entry;
+        let tiles_and_series = entry.tiles_and_series;
         let Entry { parameter, level, second_level, interval, statistic, levels_hpa, .. } = entry;
         let Entry { field: kind, process, constituent, .. } = entry;
         check_name("product", &name).map_err(|error| error.to_string())?;
         let in_product = |reason| format!("product {name}: {reason}");
         check_label("title", &title).map_err(in_product)?;
-        let encoding = Encoding::of_product(scale, offset).map_err(in_product)?;
+        let encoding = match (packing, scale) {
+            (None, Some(scale)) => {
+                Some(Encoding::of_product(scale, offset.unwrap_or_default()).map_err(in_product)?)
+            }
+            (Some(Packing::Auto), None) if offset.is_none() => None,
+            _ => {
+                let reason = "either scale (and offset) or packing = \"auto\" is required";
+                return Err(in_product(reason.to_owned()));
+            }
+        };
         let has_levels = level.kind == ISOBARIC && level.value.is_none();
         if levels_hpa.is_some() && !has_levels {
             return Err(in_product("levels_hpa is only allowed with level = \"100\"".to_owned()));
@@ -155,7 +174,8 @@ impl SourceProduct {
             levels_hpa: levels_hpa.clone(),
             member: None,
             attributes: BTreeMap::new(),
-            encoding,
+            // Any that is valid: what else there is of the product is checked.
+            encoding: encoding.map_or_else(|| Encoding::of_product(1.0, 0.0), Ok)?,
         };
         definition.check().map_err(|error| error.to_string())?;
         let sampling = match sampling {
@@ -196,8 +216,9 @@ impl SourceProduct {
         &self.unit
     }
 
-    /// Returns how the values are packed, in all runs alike.
-    pub fn encoding(&self) -> Encoding {
+    /// Returns how the values are packed, in all runs alike; `None` with `packing = "auto"`: then
+    /// each run has a packing that its fields fit.
+    pub fn encoding(&self) -> Option<Encoding> {
         self.encoding
     }
 

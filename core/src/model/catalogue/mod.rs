@@ -55,7 +55,7 @@ const TAKEN: &[&str] = &["coverage"];
 ///     ]
 /// "#)?;
 /// let product = catalogue.get("mymodel").unwrap().product("t2m").unwrap();
-/// assert_eq!(product.encoding().scale(), 0.01);
+/// assert_eq!(product.encoding().map(|encoding| encoding.scale()), Some(0.01));
 /// # Ok::<(), mesonet::model::ModelCatalogueError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -16,6 +16,7 @@
 
 mod error;
 mod plan;
+mod range;
 mod report;
 mod spool;
 mod write;
@@ -23,7 +24,7 @@ mod write;
 pub use error::DeliveryError;
 pub use report::{DeliveryReport, Refusal, WrittenProduct, WrittenRun};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Cursor, Read, Seek, Write};
 
 use crate::grib::{FieldKind, GribError};
@@ -94,6 +95,8 @@ pub struct Delivery<'a, S> {
 struct DeliveredRun {
     plan: RunPlan,
     fields: BTreeMap<Slot, Kept>,
+    /// The files with fields of each valid time, also fields that were there already.
+    files: BTreeMap<i64, BTreeSet<usize>>,
 }
 
 /// The place of a field in a run.
@@ -134,6 +137,10 @@ struct DeliveredFile {
     is_used: bool,
     /// The first reason why part of it was not used.
     problem: Option<String>,
+    /// The first reason why the run lacks something of it.
+    loss: Option<String>,
+    /// Whether it broke off or is damaged.
+    is_broken: bool,
     /// The parameters of fields that belong to no product.
     others: Vec<grib::Parameter>,
     /// What keeps the first field of a product's parameter from belonging to it.
@@ -177,8 +184,19 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         self.add_within(name, bytes, u64::MAX);
     }
 
+    /// Notes that the file added last is not whole, for a reason outside of its bytes: what it was
+    /// packed in broke off.
+    pub fn break_off(&mut self, reason: &str) {
+        if let Some(file) = self.files.last_mut() {
+            file.is_broken = true;
+            file.loss.get_or_insert_with(|| reason.to_owned());
+            file.problem.get_or_insert_with(|| reason.to_owned());
+        }
+    }
+
     /// The same for a file from others, with a limit on the cost of its fields as counted by
-    /// [`grib::Field::work_cells`]; fields beyond it are refused. Returns their cost.
+    /// [`grib::Field::work_cells`]; the first field beyond it and all after it are refused. Returns
+    /// their cost.
     pub fn add_within(&mut self, name: &str, bytes: &[u8], limit_cells: u64) -> u64 {
         let mut spent_cells = 0;
         let file = self.files.len();
@@ -186,20 +204,34 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             name: name.to_owned(),
             is_used: false,
             problem: None,
+            loss: None,
+            is_broken: false,
             others: Vec::new(),
             misfit: None,
         });
-        for (number, field) in (1..).zip(grib::fields(bytes)) {
+        let mut fields = (1..).zip(grib::fields(bytes));
+        while let Some((number, field)) = fields.next() {
             self.report.fields += 1;
             let parameter = field.as_ref().ok().and_then(|field| field.parameter().ok());
             let origin = Origin { file, number, parameter };
-            let Some(mut left) = (limit_cells - spent_cells).checked_sub(CELLS_OF_A_LOOK) else {
-                self.refuse(origin, DeliveryError::Cells(limit_cells));
+            let left = (limit_cells - spent_cells).checked_sub(CELLS_OF_A_LOOK);
+            let Some(mut left) = left else {
+                let (limit, more) = (limit_cells, fields.filter(|(_, field)| field.is_ok()));
+                let more = more.count() as u64;
+                self.report.fields += more;
+                self.report.refused += more;
+                self.refuse(origin, DeliveryError::Cells { limit, left_out: more + 1 });
                 return limit_cells;
             };
-            let added = field
-                .map_err(Into::into)
-                .and_then(|field| self.add_field(&field, origin, (&mut left, limit_cells)));
+            let added = field.map_err(Into::into).and_then(|field| {
+                self.add_field(&field, origin, &mut left).map_err(|error| match error {
+                    // What follows is as dear, or was dear before.
+                    DeliveryError::Cells { .. } => {
+                        DeliveryError::Cells { limit: limit_cells, left_out: 1 }
+                    }
+                    error => error,
+                })
+            });
             spent_cells = limit_cells - left;
             match added {
                 Ok(Taken::Kept) => {}
@@ -229,7 +261,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         &mut self,
         field: &grib::Field<'_>,
         origin: Origin,
-        (left_cells, limit_cells): (&mut u64, u64),
+        left_cells: &mut u64,
     ) -> Result<Taken, DeliveryError> {
         let parameter = field.parameter()?;
         let source = self.source;
@@ -286,12 +318,17 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
                 Err(error) => refusal = refusal.or(Some(error)),
             }
         }
+        if let Some(refusal) = refusal.filter(|_| slots.is_empty()) {
+            return Err(refusal);
+        }
+        let delivered = self.run(run, grid)?;
+        delivered.files.entry(kind.valid_ms).or_default().insert(origin.file);
         if slots.is_empty() {
-            return refusal.map_or(Ok(Taken::ThereAlready), Err);
+            return Ok(Taken::ThereAlready);
         }
         let cells = field.work_cells()?;
         let Some(rest) = left_cells.checked_sub(cells) else {
-            return Err(DeliveryError::Cells(limit_cells));
+            return Err(DeliveryError::Cells { limit: 0, left_out: 1 });
         };
         *left_cells = rest;
         let kept = Kept { place: self.spool.put(&field.to_message())?, origin };
@@ -317,7 +354,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         let (source, store) = (self.source, self.store);
         let delivered = self.runs.entry(run).or_insert_with(|| {
             let plan = RunPlan::new(source, store, run, grid)?;
-            Ok(DeliveredRun { plan, fields: BTreeMap::new() })
+            Ok(DeliveredRun { plan, fields: BTreeMap::new(), files: BTreeMap::new() })
         });
         delivered.as_mut().map_err(|error| error.clone())
     }
@@ -327,6 +364,10 @@ impl<S> Delivery<'_, S> {
     fn refuse(&mut self, origin: Origin, error: DeliveryError) {
         let file = &mut self.files[origin.file];
         let refusal = Refusal { file: file.name.clone(), field: origin.field(), error };
+        if refusal.error.is_loss() && file.loss.is_none() {
+            file.loss = Some(refusal.to_string());
+        }
+        file.is_broken |= refusal.error.is_of_broken_file();
         if file.problem.is_none() {
             file.problem = Some(refusal.to_string());
         }
@@ -356,6 +397,15 @@ impl Origin {
 }
 
 impl DeliveredFile {
+    /// Returns its name without folders and compression extensions: by it a file that arrives whole
+    /// is known as the one that broke off before.
+    fn key(&self) -> String {
+        let name = self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name);
+        let ending =
+            [".gz", ".xz", ".bz2"].into_iter().find_map(|ending| name.strip_suffix(ending));
+        ending.unwrap_or(name).to_owned()
+    }
+
     /// Returns why nothing of the file was used.
     fn problem_of(self, model: &str) -> String {
         self.problem.unwrap_or_else(|| {

@@ -119,7 +119,7 @@ impl fmt::Display for FieldInterval {
 /// let run = RunStore::new(folder).newest_run("nam211")?;
 /// let hour: &PublishedHour = &run.published()[0];
 /// assert_eq!(mesonet::Iso8601(hour.published_ms).to_string(), "2018-09-17T02:00:00Z");
-/// assert!(hour.absent.is_empty() && hour.lost.is_empty(), "it has all products");
+/// assert!(hour.is_whole(), "it has all products with all their levels");
 /// # Ok::<(), mesonet::model::RunStoreError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,6 +139,21 @@ pub struct PublishedHour {
     /// By product, the interval of those that are a statistic over one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub intervals: BTreeMap<String, FieldInterval>,
+    /// Products of which some levels did not arrive yet, with the indices of these levels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub partial: BTreeMap<String, Vec<usize>>,
+    /// Files with fields of the hour that broke off or are damaged: until they arrive whole, nobody
+    /// knows what else the hour should have.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub broken: BTreeSet<String>,
+}
+
+impl PublishedHour {
+    /// Returns whether nothing is missing: it has all products of the run with all their levels,
+    /// and no file of it was broken.
+    pub fn is_whole(&self) -> bool {
+        self.absent.is_empty() && self.partial.is_empty() && self.broken.is_empty()
+    }
 }
 
 impl ProductDefinition {
@@ -169,16 +184,6 @@ impl RunDefinition {
         let mut seen = BTreeSet::new();
         let names = self.products.iter().map(ProductDefinition::shared_name);
         names.filter(|name| seen.insert(*name)).collect()
-    }
-
-    /// Returns whether two definitions are the same but for the attributes of their products.
-    pub(crate) fn is_alike(&self, other: &Self) -> bool {
-        let bare = |definition: &Self| {
-            let mut bare = definition.clone();
-            bare.products.iter_mut().for_each(|product| product.attributes.clear());
-            bare
-        };
-        bare(self) == bare(other)
     }
 
     pub(super) fn check(&self) -> Result<(), RunStoreError> {

@@ -26,8 +26,10 @@
 
 mod arrays;
 mod cf;
+mod content;
 mod definition;
 mod error;
+mod growth;
 mod reader;
 mod shard;
 mod verify;

@@ -36,6 +36,8 @@ pub struct Run {
     definition: RunDefinition,
     grid: NativeGrid,
     published: Vec<PublishedHour>,
+    /// The place of each hour in the arrays.
+    slots: Vec<usize>,
     /// The shards of all hours, product by product.
     shards: Vec<OnceLock<Box<Shard>>>,
     /// In the same order, whether a shard exists.
@@ -98,6 +100,7 @@ impl Run {
             let (model, run) = (name(folder.parent()), name(Some(folder)));
             return Err(RunStoreError::UnknownRun { model, run });
         };
+        let slots = manifest.slots();
         let Manifest { definition, published, .. } = manifest;
         let document = folder.join(DOCUMENT);
         check_place(folder, &definition).map_err(|cause| damaged(&document, &cause))?;
@@ -113,7 +116,7 @@ impl Run {
         }
         let shards = present.iter().map(|_| OnceLock::new()).collect();
         let folder = folder.to_owned();
-        Ok(Self { folder, state, definition, grid, published, shards, present, lost })
+        Ok(Self { folder, state, definition, grid, published, slots, shards, present, lost })
     }
 
     /// Returns the definition of the run.
@@ -161,6 +164,19 @@ impl Run {
         hour < hours
             && own.peek().is_some()
             && own.all(|(index, _)| self.present[index * hours + hour])
+    }
+
+    /// Returns whether an hour has a product with all its levels and members, and nothing suggests
+    /// that more of the hour is to come: no file of it was broken.
+    pub fn is_whole(&self, product: &str, hour: usize) -> bool {
+        let published = self.published.iter().find(|published| published.hour == hour);
+        let is_part = |name: &String| {
+            name.strip_prefix(product).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.has(product, hour)
+            && published.is_some_and(|published| {
+                published.broken.is_empty() && !published.partial.keys().any(is_part)
+            })
     }
 
     /// Returns the interval that a product is a statistic over at an hour; `None` for an instant,
@@ -396,7 +412,7 @@ impl<'a> RunProduct<'a> {
             return self.open(hour).map(Some);
         }
         if self.lost(hour) {
-            let path = shard_path(&self.run.folder, self.definition(), hour);
+            let path = shard_path(&self.run.folder, self.definition(), self.run.slots[hour]);
             return Err(damaged(&path, &"it was set aside"));
         }
         if self.run.is_published(hour) {
@@ -428,10 +444,12 @@ impl<'a> RunProduct<'a> {
         if let Some(shard) = place.get() {
             return Ok(shard);
         }
-        let definition = self.definition();
-        let path = shard_path(&run.folder, definition, hour);
-        let layout = layout(&run.definition, definition, hour);
-        let shard = Shard::open(&path, layout, definition.encoding.nodata())?;
+        let (definition, slot) = (self.definition(), run.slots[hour]);
+        let path = shard_path(&run.folder, definition, slot);
+        let layout = layout(&run.definition, definition, slot);
+        let published = run.published.iter().find(|published| published.hour == hour);
+        let missing = published.and_then(|hour| hour.partial.get(&definition.name));
+        let shard = Shard::open(&path, layout, definition, missing.map_or(&[], Vec::as_slice))?;
         Ok(place.get_or_init(|| Box::new(shard)))
     }
 
@@ -468,8 +486,9 @@ impl RunLevel<'_> {
     }
 }
 
-pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, hour: usize) -> Layout {
-    let name = format!("{}/{}/{}/{hour}", run.model, run.run, product.name);
+/// Returns the layout of an hour's shard, by the place of the hour in the arrays.
+pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, slot: usize) -> Layout {
+    let name = format!("{}/{}/{}/{slot}", run.model, run.run, product.name);
     Layout {
         levels: product.levels(),
         rows: run.grid.rows,
@@ -478,11 +497,11 @@ pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, hour: usi
     }
 }
 
-/// Returns the path of an hour's shard in Zarr, which is the only one along the axes of levels, rows
-/// and columns. Along the axis of members, each has the place of its number.
-pub(super) fn shard_path(folder: &Path, product: &ProductDefinition, hour: usize) -> PathBuf {
+/// Returns the path of a shard in Zarr, which is the only one along the axes of levels, rows and
+/// columns. Along the axis of members, each has the place of its number.
+pub(super) fn shard_path(folder: &Path, product: &ProductDefinition, slot: usize) -> PathBuf {
     let key = if product.levels_hpa.is_some() { "0/0/0" } else { "0/0" };
-    let mut path = folder.join(product.shared_name()).join("c").join(hour.to_string());
+    let mut path = folder.join(product.shared_name()).join("c").join(slot.to_string());
     if let Some(member) = &product.member {
         path.push(member.number.to_string());
     }

@@ -20,14 +20,13 @@ use super::cf::{
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::shard::SIDE;
-use crate::durable::sync_folder;
+use crate::durable::{create_folder, sync_folder};
 use crate::model::RunStoreError;
 
 /// The name of the group's document until it is complete.
 pub(super) const FRESH_DOCUMENT: &str = "zarr.json.new";
 
-/// The version of the layout of a run and of the contents of its files. Since version 2 the group's
-/// document has a checksum, since version 3 the arrays have what the CF conventions want.
+/// The version of the layout of a run and of the contents of its files.
 const FORMAT: u8 = 3;
 
 /// The text before and after the checksum in a group's document.
@@ -64,6 +63,17 @@ pub(super) struct Manifest {
     format: u8,
     pub definition: RunDefinition,
     pub published: Vec<PublishedHour>,
+    /// The place of each hour in the arrays, if the hours did not arrive in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    places: Vec<usize>,
+    /// Whether arrays and shards are yet to be written as the definition has them now.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub growing: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Tells one state of a document from the next, which is a new file.
@@ -98,7 +108,8 @@ impl DocumentState {
 
 impl Manifest {
     pub(super) fn new(definition: RunDefinition) -> Self {
-        Self { format: FORMAT, definition, published: Vec::new() }
+        let (published, places) = (Vec::new(), Vec::new());
+        Self { format: FORMAT, definition, published, places, growing: false }
     }
 
     /// Reads the group in a folder; `None` if there is none.
@@ -126,16 +137,12 @@ impl Manifest {
         }
         let group: Group = serde_json::from_slice(&text).map_err(|error| damaged(&path, &error))?;
         let Attributes { mesonet: manifest, mesonet_crc32c, .. } = group.attributes;
-        if !(1..=FORMAT).contains(&manifest.format) {
+        if manifest.format != FORMAT {
             let cause =
-                format!("its layout has version {}; supported are 1 to {FORMAT}", manifest.format);
+                format!("its layout has version {}; supported is {FORMAT}", manifest.format);
             return Err(damaged(&path, &cause));
         }
-        let is_whole = match &mesonet_crc32c {
-            Some(stated) => checksum(&text).as_ref() == Some(stated),
-            None => manifest.format == 1,
-        };
-        if !is_whole {
+        if mesonet_crc32c.is_none() || mesonet_crc32c != checksum(&text) {
             return Err(damaged(&path, &"it is not as it was written"));
         }
         manifest.definition.check().map_err(|error| damaged(&path, &error))?;
@@ -146,19 +153,88 @@ impl Manifest {
         {
             return Err(damaged(&path, &"its published hours are not in order"));
         }
+        let mut slots = manifest.slots();
+        slots.sort_unstable();
+        if !slots.into_iter().eq(0..hours) {
+            return Err(damaged(&path, &"two of its hours have the same place"));
+        }
         Ok(Some((manifest, state)))
     }
 
-    /// Returns whether the files of its arrays are written as [`array_files`] does, not as by
-    /// another version.
-    pub(super) fn is_of_this_format(&self) -> bool {
-        self.format == FORMAT
+    /// Returns the place of each hour in the arrays.
+    pub(super) fn slots(&self) -> Vec<usize> {
+        match &*self.places {
+            [] => (0..self.definition.valid_ms.len()).collect(),
+            places => places.to_vec(),
+        }
+    }
+
+    /// Gives the run another definition, which has everything of the present one: further hours,
+    /// products and levels, or another packing. Its arrays are yet to be written. `None` if it
+    /// lacks something.
+    pub(super) fn grown(&self, to: RunDefinition) -> Option<Self> {
+        let own = &self.definition;
+        if (&own.model, own.run, own.grid) != (&to.model, to.run, to.grid) {
+            return None;
+        }
+        let mut free = own.valid_ms.len()..to.valid_ms.len();
+        let (slots, mut places, mut moved) = (self.slots(), Vec::new(), Vec::new());
+        for valid_ms in &to.valid_ms {
+            match own.valid_ms.binary_search(valid_ms) {
+                Ok(hour) => {
+                    moved.push((hour, places.len()));
+                    places.push(slots[hour]);
+                }
+                Err(_) => places.push(free.next()?),
+            }
+        }
+        let mut published = self.published.clone();
+        for hour in &mut published {
+            hour.hour = moved.iter().find(|(before, _)| *before == hour.hour)?.1;
+            for product in &to.products {
+                let Some(before) = own.products.iter().find(|one| one.name == product.name) else {
+                    hour.absent.push(product.name.clone());
+                    continue;
+                };
+                let missing = hour.partial.remove(&product.name).unwrap_or_default();
+                let (before, planes) = (before.planes(), product.planes());
+                let is_missing = |plane: &usize| {
+                    let before = before.iter().position(|one| *one == planes[*plane]);
+                    before.is_none_or(|before| missing.contains(&before))
+                };
+                let missing: Vec<usize> = (0..planes.len()).filter(is_missing).collect();
+                if !missing.is_empty() && !hour.absent.contains(&product.name) {
+                    hour.partial.insert(product.name.clone(), missing);
+                }
+            }
+        }
+        let stays = |before: &ProductDefinition| {
+            let is_there = |product: &ProductDefinition| {
+                let planes = product.planes();
+                (&product.name, &product.unit) == (&before.name, &before.unit)
+                    && product.levels_hpa.is_some() == before.levels_hpa.is_some()
+                    && before.planes().iter().all(|plane| planes.contains(plane))
+            };
+            to.products.iter().any(is_there)
+        };
+        let is_whole = moved.len() == own.valid_ms.len() && own.products.iter().all(stays);
+        if places.is_sorted() {
+            places.clear();
+        }
+        is_whole.then_some(Self {
+            format: FORMAT,
+            definition: to,
+            published,
+            places,
+            growing: true,
+        })
     }
 
     /// Notes that a product of an hour is no longer available.
     pub(super) fn lose(&mut self, product: &str, hour: usize) {
         let hours = self.published.iter_mut();
         for published in hours.filter(|published| published.hour == hour) {
+            published.partial.remove(product);
             for names in [&mut published.absent, &mut published.lost] {
                 if !names.iter().any(|name| name == product) {
                     names.push(product.to_owned());
@@ -213,7 +289,8 @@ pub(super) fn with_checksum(mut text: Vec<u8>) -> Vec<u8> {
 
 /// Writes the arrays of a run, without shards yet, and their coordinates.
 pub(super) fn write_arrays(folder: &Path, run: &RunDefinition) -> Result<(), RunStoreError> {
-    array_files(run)?.iter().try_for_each(|(name, bytes)| write_named(folder, name, bytes))
+    let slots: Vec<usize> = (0..run.valid_ms.len()).collect();
+    array_files(run, &slots)?.iter().try_for_each(|(name, bytes)| write_named(folder, name, bytes))
 }
 
 /// Writes a file below the folder of a run, creating the folders in between.
@@ -223,12 +300,26 @@ pub(super) fn write_named(folder: &Path, name: &Path, bytes: &[u8]) -> Result<()
     write_file(&path, bytes)
 }
 
+/// The same for a file that others may be reading.
+pub(super) fn replace_named(folder: &Path, name: &Path, bytes: &[u8]) -> Result<(), RunStoreError> {
+    let (path, fresh) = (folder.join(name), folder.join(name).with_extension("new"));
+    let above = path.parent().unwrap_or(folder);
+    create_folder(above).map_err(|error| storage(above, &error))?;
+    write_file(&fresh, bytes)?;
+    fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
+    sync_folder(above).map_err(|error| storage(above, &error))
+}
+
 /// Returns the files of a run other than its group and its shards, relative to its folder. They
 /// follow from the definition alone and are compared with what is on disk, so their contents may
-/// only change together with [`FORMAT`].
-pub(super) fn array_files(run: &RunDefinition) -> Result<Files, RunStoreError> {
+/// only change together with [`FORMAT`]. The hours have their places in the arrays.
+pub(super) fn array_files(run: &RunDefinition, slots: &[usize]) -> Result<Files, RunStoreError> {
     let mut files = Files::new();
-    let valid = run.valid_ms.iter().flat_map(|ms| ms.to_le_bytes()).collect::<Vec<u8>>();
+    let mut valid_ms = run.valid_ms.clone();
+    for (&slot, &ms) in slots.iter().zip(&run.valid_ms) {
+        valid_ms[slot] = ms;
+    }
+    let valid = valid_ms.iter().flat_map(|ms| ms.to_le_bytes()).collect::<Vec<u8>>();
     let attributes = json!({
         "standard_name": "time",
         "units": SINCE_1970,

@@ -53,6 +53,9 @@ struct Listed {
     sampling: &'static str,
     /// The packing error of a value, in its unit.
     packing_error: f64,
+    /// The same for the pixels of its tiles: they are packed once more after they were interpolated
+    /// or turned.
+    tile_packing_error: f64,
     /// The other component, if it is a wind component.
     #[serde(skip_serializing_if = "Option::is_none")]
     wind: Option<[String; 2]>,
@@ -62,6 +65,7 @@ impl Listed {
     fn new(source: &model::Source, product: model::Product) -> Self {
         let of_catalogue = source.product(&product.name);
         let sampling = of_catalogue.map(SourceProduct::sampling).unwrap_or_default();
+        let half_step = product.encoding.encoding.scale() / 2.0;
         Self {
             title: of_catalogue.map(|product| product.title().to_owned()).unwrap_or_default(),
             field: of_catalogue.map(SourceProduct::field_kind).filter(|kind| kind != PLAIN),
@@ -71,10 +75,22 @@ impl Listed {
                 TileSampling::Nearest => "nearest",
                 TileSampling::Bilinear => "bilinear",
             },
-            packing_error: product.encoding.encoding.scale() / 2.0,
+            packing_error: half_step,
+            tile_packing_error: half_step
+                * tile_half_steps(sampling, source.wind_of(&product.name).is_some()),
             wind: source.wind_of(&product.name).map(|(_, both)| both.map(str::to_owned)),
             product,
         }
+    }
+}
+
+/// Returns the most that packing changes a pixel by, in half steps: one of the values that it is
+/// made from, up to √2 of those of a wind that is turned, and one of its own.
+fn tile_half_steps(sampling: TileSampling, is_wind: bool) -> f64 {
+    match (is_wind, sampling) {
+        (true, _) => 1.0 + std::f64::consts::SQRT_2,
+        (false, TileSampling::Bilinear) => 2.0,
+        (false, TileSampling::Nearest) => 1.0,
     }
 }
 
