@@ -70,7 +70,11 @@ fn what_is_not_there_is_a_404_and_what_is_out_of_range_a_400() {
             404,
             "unknown product \"w\" of model \"nam211\"; known are prmsl, u, v",
         ),
-        (&tile("u/data/0/0/0?hour=0"), 400, "level is required: an index into levels_hpa, 0 to 1, or level_hpa"),
+        (
+            &tile("u/data/0/0/0?hour=0"),
+            400,
+            "level is required: an index into levels_hpa, 0 to 1, or level_hpa",
+        ),
         (&tile("u/data/0/0/0?hour=0&level=2"), 400, "level 2 is out of range: it must be 0 to 1"),
         (
             &tile("prmsl/data/2/4/0?hour=0"),
