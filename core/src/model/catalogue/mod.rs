@@ -2,6 +2,7 @@
 
 mod field;
 mod hours;
+mod kind;
 
 pub use field::SourceProduct;
 
@@ -88,6 +89,7 @@ pub struct Source {
     attribution: String,
     access: access::Rule,
     keep_runs: usize,
+    keep_bytes: Option<u64>,
     hours: Option<Hours>,
     products: Vec<SourceProduct>,
     winds: Vec<[String; 2]>,
@@ -118,6 +120,7 @@ struct Entry {
     #[serde(default)]
     access: access::Rule,
     keep_runs: Option<usize>,
+    keep_bytes: Option<u64>,
     hours: Option<Hours>,
     products: Vec<field::Entry>,
     #[serde(default)]
@@ -182,7 +185,8 @@ impl Catalogue {
 
 impl Source {
     fn new(name: String, entry: Entry) -> Result<Self, String> {
-        let Entry { title, attribution, access, keep_runs, hours, products, winds } = entry;
+        let Entry { title, attribution, access, keep_runs, keep_bytes, hours, .. } = entry;
+        let Entry { products, winds, .. } = entry;
         check_name("model", &name).map_err(|error| error.to_string())?;
         if TAKEN.contains(&&*name) {
             return Err("this name is part of a path of the service".to_owned());
@@ -214,7 +218,7 @@ impl Source {
         if let Some(unknown) = winds.iter().flatten().find(|name| !names.contains(&***name)) {
             return Err(format!("winds names {unknown}, which is not a product"));
         }
-        Ok(Self { name, title, attribution, access, keep_runs, hours, products, winds })
+        Ok(Self { name, title, attribution, access, keep_runs, keep_bytes, hours, products, winds })
     }
 
     /// Returns the name, which is part of the paths of the service.
@@ -235,6 +239,12 @@ impl Source {
     /// Returns what a caller needs to use the source.
     pub fn access(&self) -> &access::Rule {
         &self.access
+    }
+
+    /// Returns how many bytes the runs may take together, if that is limited; the latest run stays in
+    /// any case.
+    pub fn keep_bytes(&self) -> Option<u64> {
+        self.keep_bytes
     }
 
     /// Returns how many runs are kept.

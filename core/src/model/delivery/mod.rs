@@ -139,6 +139,8 @@ struct DeliveredFile {
     is_broken: bool,
     /// The parameters of fields that belong to no product.
     others: Vec<grib::Parameter>,
+    /// What keeps the first field of a product's parameter from belonging to it.
+    misfit: Option<String>,
 }
 
 /// How a delivery treats a field.
@@ -201,6 +203,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             loss: None,
             is_broken: false,
             others: Vec::new(),
+            misfit: None,
         });
         let mut fields = (1..).zip(grib::fields(bytes));
         while let Some((number, field)) = fields.next() {
@@ -266,6 +269,13 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         let is_of = |index: &usize| products[*index].is_of(parameter, &kind, reference_ms);
         let of_products: Vec<usize> = (0..products.len()).filter(is_of).collect();
         if of_products.is_empty() {
+            let of_parameter = products.iter().filter(|one| one.parameter() == parameter);
+            let misfits = of_parameter.filter_map(|one| one.misfit(&kind, reference_ms));
+            let nearest = misfits.max_by_key(|misfit| misfit.what);
+            let misfit = &mut self.files[origin.file].misfit;
+            if let Some(nearest) = nearest.filter(|_| misfit.is_none()) {
+                *misfit = Some(format!("{}: {nearest}", origin.field()));
+            }
             return Ok(Taken::OfNoProduct);
         }
         let grid = field.grid()?;
@@ -342,12 +352,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
 impl<S> Delivery<'_, S> {
     fn refuse(&mut self, origin: Origin, error: DeliveryError) {
         let file = &mut self.files[origin.file];
-        let of = origin.parameter.map_or_else(String::new, |one| format!(" ({one})"));
-        let refusal = Refusal {
-            file: file.name.clone(),
-            field: format!("field {}{of}", origin.number),
-            error,
-        };
+        let refusal = Refusal { file: file.name.clone(), field: origin.field(), error };
         if refusal.error.is_loss() && file.loss.is_none() {
             file.loss = Some(refusal.to_string());
         }
@@ -372,6 +377,14 @@ impl<S> Delivery<'_, S> {
     }
 }
 
+impl Origin {
+    /// Names the field.
+    fn field(&self) -> String {
+        let of = self.parameter.map_or_else(String::new, |one| format!(" ({one})"));
+        format!("field {}{of}", self.number)
+    }
+}
+
 impl DeliveredFile {
     /// Returns its name without folders and compression extensions: by it a file that arrives whole
     /// is known as the one that broke off before.
@@ -391,7 +404,10 @@ impl DeliveredFile {
                 named.push("…".to_owned());
             }
             let held = if named.is_empty() { "no field".to_owned() } else { named.join(", ") };
-            format!("none of its fields belongs to a product of model {model}; it holds {held}")
+            let misfit = self.misfit.map_or_else(String::new, |misfit| format!("; {misfit}"));
+            format!(
+                "none of its fields belongs to a product of model {model}; it holds {held}{misfit}"
+            )
         })
     }
 }
