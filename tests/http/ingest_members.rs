@@ -140,6 +140,11 @@ fn each_member_of_an_ensemble_is_asked_for_by_its_number() {
     let named = service.refusal(&point("&hour=0&fields=pressure/2"));
     assert!(named.starts_with("unknown product \"pressure/2\""), "{named}");
 
+    // What the ensemble does not have is refused by name.
+    let surplus = service.push("ensemble", &[member(7, 0, 1.0)]);
+    assert_eq!(surplus.status, 400);
+    assert!(surplus.text().contains("has no member 7; its members are 0, 1, 2, 3"));
+
     // The missing member comes later, and nothing else changes.
     let late = service.summary("ensemble", &[member(1, 0, 99_000.0), member(2, 0, 1.0)]);
     assert_eq!((&late["used"], &late["thereAlready"]), (&json!(1), &json!(1)));

@@ -15,6 +15,7 @@ mod every_answer;
 mod every_request;
 mod historical_bulk;
 mod ingest;
+mod ingest_broken;
 mod ingest_kinds;
 mod ingest_members;
 mod ingest_models;

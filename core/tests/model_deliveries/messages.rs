@@ -11,7 +11,7 @@ use mesonet::{grib, model};
 use crate::support::{NOW_MS, START_MS, deliver, grib, new_store};
 
 /// A model whose runs have four hours, laid out at once, and one whose runs follow their files.
-fn own() -> model::Catalogue {
+pub fn own() -> model::Catalogue {
     let product = |name: &str, parameter: &str, level: &str, more: &str| {
         format!(
             "{{ name = \"{name}\", unit = \"1\", parameter = \"{parameter}\", level = \
@@ -35,7 +35,7 @@ fn own() -> model::Catalogue {
 }
 
 /// Returns an octet of a section of a message, by its number.
-fn octet(message: &mut [u8], section: u8, number: usize) -> &mut u8 {
+pub fn octet(message: &mut [u8], section: u8, number: usize) -> &mut u8 {
     let mut at = 16;
     while message[at + 4] != section {
         at += u32::from_be_bytes(message[at..at + 4].try_into().unwrap()) as usize;
@@ -45,7 +45,7 @@ fn octet(message: &mut [u8], section: u8, number: usize) -> &mut u8 {
 
 /// Messages of the NAM file of the tests by number: 0 pressure, 1 gust, 3 and 5 wind at 100 and
 /// 150 hPa; so many hours after the start of the run, on so many days after the first.
-fn message(number: usize, hour: u8, days: u8) -> Vec<u8> {
+pub fn message(number: usize, hour: u8, days: u8) -> Vec<u8> {
     let bytes = grib("nam211_20180917T00Z_f000");
     let mut message = grib::fields(&bytes).nth(number).unwrap().unwrap().to_message();
     *octet(&mut message, 4, 22) = hour;
@@ -53,7 +53,7 @@ fn message(number: usize, hour: u8, days: u8) -> Vec<u8> {
     message
 }
 
-fn published(run: &model::Run) -> Vec<(usize, i64, Vec<&str>)> {
+pub fn published(run: &model::Run) -> Vec<(usize, i64, Vec<&str>)> {
     run.published()
         .iter()
         .map(|hour| {

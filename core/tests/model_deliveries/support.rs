@@ -54,3 +54,17 @@ pub fn new_store() -> (TempDir, model::RunStore) {
     let store = model::RunStore::new(folder.path());
     (folder, store)
 }
+
+/// The same, of files with names.
+pub fn deliver_named(
+    source: &model::Source,
+    store: &model::RunStore,
+    files: &[(&str, &[u8])],
+    after_ms: i64,
+) -> model::DeliveryReport {
+    let mut delivery = model::Delivery::in_memory(source, store);
+    for (name, file) in files {
+        delivery.add(name, file);
+    }
+    delivery.write(NOW_MS + after_ms, || ())
+}

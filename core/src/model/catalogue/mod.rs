@@ -90,6 +90,7 @@ pub struct Source {
     attribution: String,
     access: access::Rule,
     keep_runs: usize,
+    keep_bytes: Option<u64>,
     hours: Option<Hours>,
     members: Option<Vec<u8>>,
     products: Vec<SourceProduct>,
@@ -121,6 +122,7 @@ struct Entry {
     #[serde(default)]
     access: access::Rule,
     keep_runs: Option<usize>,
+    keep_bytes: Option<u64>,
     hours: Option<Hours>,
     members: Option<ForecastHours>,
     products: Vec<field::Entry>,
@@ -186,7 +188,8 @@ impl Catalogue {
 
 impl Source {
     fn new(name: String, entry: Entry) -> Result<Self, String> {
-        let Entry { title, attribution, access, keep_runs, hours, products, winds, .. } = entry;
+        let Entry { title, attribution, access, keep_runs, keep_bytes, hours, .. } = entry;
+        let Entry { products, winds, .. } = entry;
         check_name("model", &name).map_err(|error| error.to_string())?;
         if TAKEN.contains(&&*name) {
             return Err("this name is part of a path of the service".to_owned());
@@ -231,7 +234,18 @@ impl Source {
         if let Some(unknown) = winds.iter().flatten().find(|name| !names.contains(&***name)) {
             return Err(format!("winds names {unknown}, which is not a product"));
         }
-        Ok(Self { name, title, attribution, access, keep_runs, hours, members, products, winds })
+        Ok(Self {
+            name,
+            title,
+            attribution,
+            access,
+            keep_runs,
+            keep_bytes,
+            hours,
+            members,
+            products,
+            winds,
+        })
     }
 
     /// Returns the name, which is part of the paths of the service.
@@ -252,6 +266,12 @@ impl Source {
     /// Returns what a caller needs to use the source.
     pub fn access(&self) -> &access::Rule {
         &self.access
+    }
+
+    /// Returns how many bytes the runs may take together, if that is limited; the latest run stays in
+    /// any case.
+    pub fn keep_bytes(&self) -> Option<u64> {
+        self.keep_bytes
     }
 
     /// Returns how many runs are kept.

@@ -150,8 +150,11 @@ impl DeliveryError {
 
     /// Returns whether the run lacks a field that it should have.
     pub(super) fn is_loss(&self) -> bool {
-        let is_value = matches!(self, Self::Range { .. } | Self::Values { .. });
-        is_value || self.is_of_broken_file()
+        let is_lost = matches!(
+            self,
+            Self::Range { .. } | Self::Values { .. } | Self::Store(RunStoreError::Damaged { .. })
+        );
+        is_lost || self.is_of_broken_file()
     }
 
     /// Returns whether nothing is wrong with the field, so that it may be delivered again: the disk

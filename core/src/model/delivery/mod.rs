@@ -29,7 +29,7 @@ use std::io::{Cursor, Read, Seek, Write};
 
 use crate::grib::{FieldKind, GribError};
 use crate::grid::NativeGrid;
-use crate::model::{FieldInterval, RunStamp, RunStore, Source};
+use crate::model::{FieldInterval, RunStamp, RunStore, RunStoreError, Source, SourceProduct};
 use crate::{grib, grid};
 use plan::RunPlan;
 use spool::{Place, Spool};
@@ -312,7 +312,8 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
                 member,
                 level: level_hpa.map_or(0, f64::to_bits),
             };
-            match plan.takes(product, &slot, level_hpa) {
+            let known = member.map_or(Ok(()), |member| known_member(source, product, member));
+            match known.and_then(|()| plan.takes(product, &slot, level_hpa)) {
                 Ok(true) => slots.push(slot),
                 Ok(false) => {}
                 Err(error) => refusal = refusal.or(Some(error)),
@@ -357,6 +358,19 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             Ok(DeliveredRun { plan, fields: BTreeMap::new(), files: BTreeMap::new() })
         });
         delivered.as_mut().map_err(|error| error.clone())
+    }
+}
+
+/// Checks that a member is one of the ensemble, if the catalogue states these.
+fn known_member(source: &Source, product: &SourceProduct, got: u8) -> Result<(), DeliveryError> {
+    match source.members() {
+        Some(stated) if !stated.contains(&got) => Err(RunStoreError::UnknownMember {
+            product: product.name().to_owned(),
+            got,
+            allowed: stated.iter().map(u8::to_string).collect::<Vec<_>>().join(", "),
+        }
+        .into()),
+        _ => Ok(()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The definition of a run: what the catalogue states, what the run has, and what arrives.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Slot;
@@ -7,7 +8,7 @@ use super::error::DeliveryError;
 use crate::grid;
 use crate::grid::Encoding;
 use crate::model::{
-    EnsembleMember, ProductDefinition, PublishedHour, RunDefinition, RunStamp, RunStore,
+    EnsembleMember, ProductDefinition, PublishedHour, Run, RunDefinition, RunStamp, RunStore,
     RunStoreError, Source, SourceProduct,
 };
 use crate::time::{HOUR_MS, Iso8601};
@@ -23,8 +24,9 @@ pub(super) struct RunPlan {
     /// The hours of the run, if the catalogue states them.
     valid_ms: Option<Vec<i64>>,
     /// What exists of the run: a run that was begun and never published is begun again.
-    stored: Option<RunDefinition>,
-    published: Vec<PublishedHour>,
+    stored: Option<Run>,
+    /// Whether what exists of a product at an hour is as it was written, where that was looked at.
+    checked: RefCell<BTreeMap<(String, usize), Result<(), RunStoreError>>>,
 }
 
 impl RunPlan {
@@ -43,19 +45,22 @@ impl RunPlan {
             Err(error) => return Err(error.into()),
         };
         let Some(stored) = stored else {
-            return Ok(Self { run, grid, valid_ms, stored: None, published: Vec::new() });
+            return Ok(Self { run, grid, valid_ms, stored: None, checked: RefCell::default() });
         };
-        let (definition, published) = (stored.definition().clone(), stored.published().to_vec());
+        let definition = stored.definition();
         // Hours are known by their index, so those of a run that is laid out do not change.
         let has_hours = valid_ms.as_ref().is_none_or(|valid_ms| *valid_ms == definition.valid_ms);
         if !has_hours || !definition.products.iter().all(|product| agrees(source, product)) {
             return Err(DeliveryError::Differs(run));
         }
         let grid = definition.grid;
-        Ok(Self { run, grid, valid_ms, stored: Some(definition), published })
+        Ok(Self { run, grid, valid_ms, stored: Some(stored), checked: RefCell::default() })
     }
 
     /// Returns whether a field of a product may become part of the run; false if it already is.
+    ///
+    /// # Errors
+    /// If the run cannot have it, or what the run has of it is damaged.
     pub(super) fn takes(
         &self,
         product: &SourceProduct,
@@ -66,10 +71,11 @@ impl RunPlan {
         self.check_hour(valid_ms)?;
         check_level(product, level_hpa)?;
         let Some(stored) = &self.stored else { return Ok(true) };
-        let Ok(hour) = stored.valid_ms.binary_search(&valid_ms) else { return Ok(true) };
+        let RunDefinition { valid_ms: hours, products, .. } = stored.definition();
+        let Ok(hour) = hours.binary_search(&valid_ms) else { return Ok(true) };
         let name = name_of(product, member);
-        let own = stored.products.iter().find(|own| own.name == name);
-        let published = self.published.iter().find(|published| published.hour == hour);
+        let own = products.iter().find(|own| own.name == name);
+        let published = self.published().iter().find(|published| published.hour == hour);
         let intervals = published.map(|published| &published.intervals);
         let of_product = intervals.and_then(|intervals| intervals.get(product.name()));
         if let (Some(&own), Some(got)) = (of_product, interval)
@@ -87,7 +93,21 @@ impl RunPlan {
             _ => Some(0),
         };
         let Some(level) = level else { return Ok(true) };
-        Ok(published.partial.get(&own.name).is_some_and(|missing| missing.contains(&level)))
+        if published.partial.get(&own.name).is_some_and(|missing| missing.contains(&level)) {
+            return Ok(true);
+        }
+        let mut checked = self.checked.borrow_mut();
+        let whole = checked.entry((own.name.clone(), hour));
+        let whole = whole.or_insert_with(|| stored.product(&own.name)?.check(hour));
+        Ok(whole.clone().map(|()| false)?)
+    }
+
+    fn published(&self) -> &[PublishedHour] {
+        self.stored.as_ref().map_or(&[], Run::published)
+    }
+
+    fn products(&self) -> &[ProductDefinition] {
+        self.stored.as_ref().map_or(&[], |stored| &stored.definition().products)
     }
 
     fn check_hour(&self, valid_ms: i64) -> Result<(), DeliveryError> {
@@ -112,18 +132,13 @@ impl RunPlan {
 
     /// Returns the packing that the run has for a product.
     pub(super) fn encoding(&self, product: &str) -> Option<Encoding> {
-        let mut products = self.stored.iter().flat_map(|stored| &stored.products);
-        products.find(|own| own.shared_name() == product).map(|own| own.encoding)
+        let own = self.products().iter().find(|own| own.shared_name() == product);
+        own.map(|own| own.encoding)
     }
 
     /// Returns whether files that were broken are noted at an hour of the run.
     pub(super) fn has_broken(&self) -> bool {
-        self.published.iter().any(|hour| !hour.broken.is_empty())
-    }
-
-    /// Returns the hour of a valid time, if the run has it already.
-    pub(super) fn hours(&self) -> &[i64] {
-        self.stored.as_ref().map_or(&[], |stored| &stored.valid_ms)
+        self.published().iter().any(|hour| !hour.broken.is_empty())
     }
 
     /// Returns the definition of the run with some fields in it. Products whose packing is chosen by
@@ -136,16 +151,19 @@ impl RunPlan {
     ) -> RunDefinition {
         let arrived = slots.iter().map(|slot| slot.valid_ms);
         let valid_ms = self.valid_ms.clone().unwrap_or_else(|| {
-            let hours: BTreeSet<i64> = self.hours().iter().copied().chain(arrived).collect();
+            let known = self.stored.iter().flat_map(|stored| &stored.definition().valid_ms);
+            let hours: BTreeSet<i64> = known.copied().chain(arrived).collect();
             hours.into_iter().collect()
         });
         let mut products = Vec::new();
         for (index, product) in source.products().iter().enumerate() {
-            let stored = self.stored.iter().flat_map(|stored| &stored.products);
+            let stored = self.products().iter();
             let stored: Vec<_> = stored.filter(|own| own.shared_name() == product.name()).collect();
             let arrived = slots.iter().filter(|slot| slot.product == index);
             let levels = arrived.clone().map(|slot| slot.level);
-            let is_stated = self.valid_ms.is_some() && product.encoding().is_some();
+            let is_stated = self.valid_ms.is_some()
+                && product.encoding().is_some()
+                && product.has_levels() == product.levels_hpa().is_some();
             let is_there = !stored.is_empty() || arrived.clone().next().is_some() || is_stated;
             let encoding = product.encoding().or_else(|| encodings.get(&index).copied());
             let encoding = encoding.or_else(|| stored.first().map(|stored| stored.encoding));

@@ -10,7 +10,8 @@ use super::{DeliveredRun, Kept, Slot};
 use crate::grib;
 use crate::grid::{Encoding, PackingLoss};
 use crate::model::{
-    Delivery, DeliveryError, LevelValues, ProductDefinition, RunDefinition, RunStamp, RunWriter,
+    Delivery, DeliveryError, LevelValues, ProductDefinition, RunDefinition, RunStamp,
+    RunStoreError, RunWriter,
 };
 use crate::time::HOUR_MS;
 
@@ -72,7 +73,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             }
             let written = stays.clone().and_then(|stays| match stays.first() {
                 Some(&oldest) if run < oldest => {
-                    let keep = self.source.keep_runs();
+                    let keep = stays.len();
                     Err(DeliveryError::Old { run, keep, oldest })
                 }
                 _ => self.write_run(&plan, &fields, &files, published_ms, &mut on_field),
@@ -91,12 +92,24 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         &self,
         delivered: impl Iterator<Item = RunStamp>,
     ) -> Result<BTreeSet<RunStamp>, DeliveryError> {
+        let (source, stored) = (self.source, self.store.runs(self.source.name())?);
         let mut runs: BTreeSet<RunStamp> = delivered.collect();
-        runs.extend(self.store.runs(self.source.name())?);
-        while runs.len() > self.source.keep_runs() {
+        runs.extend(&stored);
+        while runs.len() > source.keep_runs() {
             runs.pop_first();
         }
-        Ok(runs)
+        let Some(keep_bytes) = source.keep_bytes() else { return Ok(runs) };
+        let mut stays = BTreeSet::new();
+        let mut bytes = 0;
+        for run in runs.into_iter().rev() {
+            if stored.contains(&run) {
+                bytes += self.store.run_bytes(source.name(), run)?;
+            }
+            if stays.is_empty() || bytes <= keep_bytes {
+                stays.insert(run);
+            }
+        }
+        Ok(stays)
     }
 
     /// Writes and publishes a run; `None` if none of its fields could be used.
@@ -183,7 +196,16 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
             }
             let levels: Vec<Option<LevelValues<'_>>> =
                 levels.iter().map(|level| level.as_ref().map(Level::as_values)).collect();
-            writer.add_levels(hour, &product.name, &levels)?;
+            match writer.add_levels(hour, &product.name, &levels) {
+                // Other products of the run are not affected.
+                Err(error @ RunStoreError::Damaged { .. }) => {
+                    for (_, kept) in &new {
+                        self.refuse(kept.origin, error.clone().into());
+                    }
+                    continue;
+                }
+                added => added?,
+            }
             written.hours += 1;
             written.fields += unpacked.len() as u64;
             written.missing_levels += (missing.len() - unpacked.len()) as u64;
@@ -334,7 +356,14 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
     fn finish(mut self) -> DeliveryReport {
         let (model, keep) = (self.source.name(), self.source.keep_runs());
         if !self.report.runs.is_empty() {
-            match self.store.keep_newest(model, keep) {
+            let within = |bytes| self.store.keep_newest_within(model, bytes);
+            let removed = self.store.keep_newest(model, keep).and_then(|mut removed| {
+                removed.extend(
+                    self.source.keep_bytes().map(within).transpose()?.into_iter().flatten(),
+                );
+                Ok(removed)
+            });
+            match removed {
                 Ok(removed) => self.report.removed = removed,
                 Err(error) => self.report.retention_error = Some(error.to_string()),
             }

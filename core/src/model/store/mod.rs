@@ -272,6 +272,48 @@ impl RunStore {
         Ok(removed)
     }
 
+    /// Removes the oldest runs of a model until the others take no more than so many bytes on disk,
+    /// and returns the removed ones. The latest run stays, whatever it takes.
+    ///
+    /// # Errors
+    /// As [`Self::runs`] and [`Self::remove_run`].
+    pub fn keep_newest_within(
+        &self,
+        model: &str,
+        bytes: u64,
+    ) -> Result<Vec<RunStamp>, RunStoreError> {
+        let (mut taken, mut removed) = (0, Vec::new());
+        for (number, run) in self.runs(model)?.into_iter().enumerate() {
+            taken += self.run_bytes(model, run)?;
+            if number > 0 && taken > bytes {
+                self.remove_run(model, run)?;
+                removed.push(run);
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Returns the bytes that the files of a run have together.
+    ///
+    /// # Errors
+    /// If a folder cannot be read.
+    pub fn run_bytes(&self, model: &str, run: RunStamp) -> Result<u64, RunStoreError> {
+        let (mut bytes, mut folders) = (0, vec![self.run_folder(model, run)?]);
+        while let Some(folder) = folders.pop() {
+            for name in names(&folder)? {
+                let path = folder.join(name);
+                match fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_dir() => folders.push(path),
+                    Ok(metadata) => bytes += metadata.len(),
+                    // It was replaced meanwhile.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(storage(&path, &error)),
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
     /// Removes what killed processes left behind: runs that were being created or removed, and
     /// hours that the document of their run does not list. Anything being written meanwhile stays,
     /// and so do files that the store did not create. Returns the number of files and folders

@@ -295,6 +295,14 @@ impl<'a> RunProduct<'a> {
         Ok((!value[0].is_nan()).then_some(value[0]))
     }
 
+    /// Compares everything that an hour has of the product with its checksums.
+    ///
+    /// # Errors
+    /// If it is damaged, or the hour is out of range or not published.
+    pub fn check(&self, hour: usize) -> Result<(), RunStoreError> {
+        self.shard(hour)?.map_or(Ok(()), Shard::check)
+    }
+
     /// Reads the values of a cell at all levels, NaN where one is missing.
     ///
     /// # Errors

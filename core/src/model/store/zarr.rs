@@ -207,6 +207,9 @@ impl Manifest {
                     hour.partial.insert(product.name.clone(), missing);
                 }
             }
+            let place =
+                |name: &String| to.products.iter().position(|product| product.name == *name);
+            hour.absent.sort_by_key(place);
         }
         let stays = |before: &ProductDefinition| {
             let is_there = |product: &ProductDefinition| {
