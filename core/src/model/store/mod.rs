@@ -6,8 +6,8 @@
 //! <model>/<run>/valid_time, level_hpa, y, x …  coordinates of the arrays
 //! <model>/<run>/crs                   the grid mapping, as attributes
 //! <model>/<run>/<product>/zarr.json   an array of hours × (levels ×) rows × columns, int16
-//! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour; of a product of members
-//!                                     one for each hour and member, c/<hour>/<member>/…
+//! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour; of an ensemble one for
+//!                                     each hour and member, c/<hour>/<member>/…
 //! <model>/.<run>.lock                 held by whoever writes the run
 //! ```
 //!
@@ -30,6 +30,7 @@ mod content;
 mod definition;
 mod error;
 mod growth;
+mod members;
 mod reader;
 mod shard;
 mod verify;

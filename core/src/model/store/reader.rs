@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::arrays::DOCUMENT;
-use super::definition::{
-    EnsembleMember, FieldInterval, ProductDefinition, PublishedHour, RunDefinition,
-};
+use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::damaged;
 use super::shard::{Layout, Shard};
 use super::zarr::{DocumentState, Manifest};
@@ -179,52 +177,6 @@ impl Run {
             })
     }
 
-    /// Returns the interval that a product is a statistic over at an hour; `None` for an instant,
-    /// and if the run does not say.
-    pub fn interval(&self, product: &str, hour: usize) -> Option<FieldInterval> {
-        let index = self.published.binary_search_by_key(&hour, |published| published.hour).ok()?;
-        self.published[index].intervals.get(product).copied()
-    }
-
-    /// Returns a member of an ensemble product; a product that is not of members as it is, whatever
-    /// the number. Without a number it is the first member: the control, if the run has it.
-    ///
-    /// # Errors
-    /// If no product has the name, or the product has members and this is not one of them.
-    ///
-    /// ```
-    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
-    /// let run = mesonet::model::RunStore::new(folder).newest_run("nam211")?;
-    /// assert_eq!(run.definition().members("prmsl"), [0_u8; 0], "NAM is a single forecast");
-    /// assert_eq!(run.product_of("prmsl", Some(3))?.definition().member, None);
-    /// # Ok::<(), mesonet::model::RunStoreError>(())
-    /// ```
-    pub fn product_of(
-        &self,
-        name: &str,
-        member: Option<u8>,
-    ) -> Result<RunProduct<'_>, RunStoreError> {
-        let members = self.definition.members(name);
-        let Some(&first) = members.first() else {
-            // A member's own name is not one that is asked for.
-            let own = self.product(name)?;
-            return if own.definition().member.is_none() {
-                Ok(own)
-            } else {
-                Err(self.unknown_product(name))
-            };
-        };
-        let number = member.unwrap_or(first);
-        if !members.contains(&number) {
-            return Err(RunStoreError::UnknownMember {
-                product: name.to_owned(),
-                got: number,
-                allowed: join(members.iter().map(u8::to_string)),
-            });
-        }
-        self.product(&EnsembleMember { product: name.to_owned(), number }.name())
-    }
-
     /// Returns a product by its own name, which for a member of an ensemble is `name/member`; by the
     /// name of an ensemble, its first member.
     ///
@@ -246,7 +198,7 @@ impl Run {
         }
     }
 
-    fn unknown_product(&self, name: &str) -> RunStoreError {
+    pub(super) fn unknown_product(&self, name: &str) -> RunStoreError {
         RunStoreError::UnknownProduct {
             model: self.definition.model.clone(),
             got: name.chars().take(80).collect(),
@@ -537,7 +489,7 @@ fn check_part(what: &'static str, part: &Range<usize>, length: usize) -> Result<
     Err(RunStoreError::Part { what, start: part.start, end: part.end, length })
 }
 
-fn join(names: impl Iterator<Item = impl AsRef<str>>) -> String {
+pub(super) fn join(names: impl Iterator<Item = impl AsRef<str>>) -> String {
     let mut joined = String::new();
     for name in names {
         if !joined.is_empty() {

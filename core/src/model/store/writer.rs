@@ -12,6 +12,7 @@ use super::content::Content;
 use super::definition::{FieldInterval, ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::growth::{finish, read_planes};
+use super::members::StatedIntervals;
 use super::reader::{layout, shard_path};
 use super::shard::{self, LevelValues};
 use super::zarr::{FRESH_DOCUMENT, Manifest, array_files, create, write_arrays};
@@ -75,7 +76,7 @@ pub struct RunWriter {
     /// The hour and product index of each shard that is ready, with the planes that it lacks.
     ready: BTreeMap<(usize, usize), Vec<usize>>,
     /// By hour and product, the intervals that were stated since the last publication.
-    intervals: BTreeMap<(usize, String), FieldInterval>,
+    intervals: StatedIntervals,
     /// Locked while it is open, so even a killed process leaves no lock behind.
     _lock: File,
 }
@@ -106,7 +107,7 @@ impl RunWriter {
         if manifest.growing {
             finish(folder, &mut manifest)?;
         }
-        let (ready, intervals) = (BTreeMap::new(), BTreeMap::new());
+        let (ready, intervals) = (BTreeMap::new(), StatedIntervals::default());
         Ok(Self { folder: folder.to_owned(), manifest, ready, intervals, _lock: lock })
     }
 
@@ -151,17 +152,7 @@ impl RunWriter {
     ) -> Result<(), RunStoreError> {
         let published = self.published_hour(hour).map(|index| &self.published()[index].intervals);
         let published = published.and_then(|intervals| intervals.get(product)).copied();
-        let key = (hour, product.to_owned());
-        match published.or_else(|| self.intervals.get(&key).copied()) {
-            Some(own) if own != interval => {
-                let (product, got) = (product.to_owned(), interval);
-                Err(RunStoreError::OtherInterval { product, hour, own, got })
-            }
-            _ => {
-                self.intervals.insert(key, interval);
-                Ok(())
-            }
-        }
+        self.intervals.state(hour, product, interval, published)
     }
 
     /// Writes the integers of a product at an hour, in the order levels, rows, columns.
@@ -344,9 +335,7 @@ impl RunWriter {
             published.absent.retain(|product| absent.contains(product));
             published.lost.retain(|product| absent.contains(product));
             published.published_ms = published_ms;
-            let stated = self.intervals.iter().filter(|((of, _), _)| *of == hour);
-            let stated = stated.map(|((_, product), interval)| (product.clone(), *interval));
-            published.intervals.extend(stated);
+            published.intervals.extend(self.intervals.of_hour(hour));
             published.partial.extend(written);
             published.partial.retain(|_, missing| !missing.is_empty());
         }
@@ -357,7 +346,7 @@ impl RunWriter {
         manifest.write(&self.folder)?;
         self.manifest = manifest;
         self.ready.retain(|(hour, _), _| !hours.contains(hour));
-        self.intervals.retain(|(hour, _), _| !hours.contains(hour));
+        self.intervals.forget(&hours);
         Ok(())
     }
 
