@@ -57,7 +57,7 @@ fn definition(run: usize) -> RunDefinition {
         unit: "K".to_owned(),
         levels_hpa: (levels > 1).then(|| vec![1000.0, 850.0]),
         member: None,
-        attributes: std::collections::BTreeMap::new(),
+        attributes: BTreeMap::new(),
         encoding: Encoding::new(0.5, 100.0, NODATA).unwrap(),
     };
     RunDefinition {
