@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
-    Config, Flags, QualityFlags, RetentionFlags, VerifyFlags, quality_command, retention_command,
-    serve, verify_command,
+    Config, Flags, KeysFlags, QualityFlags, RetentionFlags, TokenFlags, VerifyFlags, keys_command,
+    quality_command, retention_command, serve, token_command, verify_command,
 };
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -59,6 +59,16 @@ enum Command {
         #[command(flatten)]
         flags: QualityFlags,
     },
+    /// Issue, list or revoke API keys
+    Keys {
+        #[command(flatten)]
+        flags: KeysFlags,
+    },
+    /// Print an account token for development; servers accept it on a loopback address only
+    Token {
+        #[command(flatten)]
+        flags: TokenFlags,
+    },
     /// Print a new key for pushing feed files, and its hash for the settings
     PushKey,
 }
@@ -76,6 +86,8 @@ fn main() -> ExitCode {
         Some(Command::Quality { flags }) => {
             quality_command(&flags).map(|()| true).map_err(Into::into)
         }
+        Some(Command::Keys { flags }) => keys_command(&flags).map(|()| true).map_err(Into::into),
+        Some(Command::Token { flags }) => token_command(&flags).map(|()| true).map_err(Into::into),
         Some(Command::PushKey) => push_key(),
     };
     match outcome {

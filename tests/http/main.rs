@@ -8,6 +8,7 @@ mod capabilities;
 #[path = "../../core/tests/process/mod.rs"]
 mod child;
 mod child_deadlines;
+mod credentials;
 mod damage;
 mod door;
 mod every_answer;

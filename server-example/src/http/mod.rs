@@ -10,8 +10,10 @@
 //! | Entity tags | `etag.rs` |
 //! | Bodies encoded ahead, small answers | `snapshot.rs` |
 //! | Long bodies, piece by piece | `stream.rs` |
+//! | Which pages may call from a browser | `cors.rs` |
 //! | The header for readings missing from a damaged record | `damage.rs` |
 
+pub mod cors;
 pub mod damage;
 pub mod encoding;
 pub mod endpoint;

@@ -5,6 +5,7 @@ mod bulk;
 mod capabilities;
 mod explain;
 mod index;
+mod keys;
 mod models;
 mod products;
 mod quality;
@@ -28,10 +29,11 @@ use crate::ingest::push;
 use crate::state::State;
 
 /// The endpoints of the observation service that begin their answer in time, whatever they do.
-pub const OBSERVATIONS: [&[Endpoint]; 11] = [
+pub const OBSERVATIONS: [&[Endpoint]; 12] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
+    keys::ENDPOINTS,
     bulk::ENDPOINTS,
     explain::ENDPOINTS,
     series::ENDPOINTS,
