@@ -86,10 +86,9 @@ use percent_encoding::percent_decode_str;
 use tower::util::MapRequest;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
-use tower_http::trace::TraceLayer;
 
 pub use clock::Clock;
-pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, RecordFlags};
+pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags};
 pub use credentials::{
     KeysCommandError, KeysFlags, TokenError, TokenFlags, keys_command, token_command,
 };
@@ -139,11 +138,15 @@ pub fn app(state: Arc<State>) -> Router {
         None => router,
     };
     let router = router
-        .layer(TraceLayer::new_for_http())
         .layer(from_fn_with_state(Arc::clone(&state), add_replay_header))
-        .layer(map_response(add_nosniff_header))
         .layer(map_response(leave_length_open))
-        .with_state(state);
+        .with_state(Arc::clone(&state));
+    // Who keeps the server running is not limited.
+    let router = routes::health()
+        .with_state(state)
+        .fallback_service(router)
+        .layer(map_response(add_nosniff_header))
+        .layer(from_fn(http::request_line::note));
     // Before the router looks at the path.
     Router::new().fallback_service(MapRequest::new(router, decode_letters))
 }

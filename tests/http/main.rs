@@ -13,6 +13,7 @@ mod damage;
 mod door;
 mod every_answer;
 mod every_request;
+mod health;
 mod historical_bulk;
 mod ingest;
 mod ingest_models;

@@ -15,12 +15,23 @@ use mesonet::query::Caps;
 use mesonet::store::EmbeddedOptions;
 use mesonet::time::parse_window;
 use mesonet::{check, model, raster};
+use serde::{Deserialize, Serialize};
 
 pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
 use crate::credentials;
 use crate::door::{Limits, Pace};
 use crate::fetch::InvalidSetting;
 use crate::rate::{Allowance, Hops};
+
+/// The form of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
 
 /// An invalid setting.
 #[derive(Debug, thiserror::Error)]

@@ -10,6 +10,7 @@ use mesonet::store::EmbeddedOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::LogFormat;
 use crate::fetch::FetchConfig;
 use crate::rate::ProxyHeader;
 use crate::replay_start::ReplayStart;
@@ -141,6 +142,10 @@ settings! {
         assume_plan: Plan = Plan::None, "MESONET_ASSUME_PLAN", "PLAN";
         /// Log level: off, error, warn, info, debug or trace
         log: String = "info".into(), "MESONET_LOG", "LEVEL";
+        /// Form of the log: text or json
+        log_format: LogFormat = LogFormat::Text, "MESONET_LOG_FORMAT", "FORM";
+        /// Whether each request is in the log
+        log_requests: bool = true, "MESONET_LOG_REQUESTS", "BOOL";
     }
 
     /// Whose account tokens are accepted.

@@ -18,7 +18,7 @@ fn source(jwks: impl Into<String>) -> Source {
     Source { jwks: jwks.into(), issuer: "i".to_owned(), audience: "a".to_owned() }
 }
 
-fn read(keys: Vec<Value>) -> Result<Vec<(String, Algorithm)>, String> {
+fn read(keys: &[Value]) -> Result<Vec<(String, Algorithm)>, String> {
     let set = json!({ "keys": keys }).to_string();
     let keys = parse(set.as_bytes(), &source("keys.json"))?;
     let mut keys: Vec<_> = keys.into_iter().map(|(kid, key)| (kid, key.algorithm)).collect();
@@ -38,7 +38,7 @@ fn a_key_has_the_algorithm_of_its_kind() {
         ed("o"),
     ];
     let expected = [("e", Algorithm::ES256), ("o", Algorithm::EdDSA), ("r", Algorithm::RS256)];
-    assert_eq!(read(keys).unwrap(), expected.map(|(kid, of)| (kid.to_owned(), of)));
+    assert_eq!(read(&keys).unwrap(), expected.map(|(kid, of)| (kid.to_owned(), of)));
 }
 
 #[test]
@@ -58,12 +58,13 @@ fn a_key_that_cannot_check_tokens_is_left_out_and_the_others_serve() {
         json!({ "kty": "OKP", "crv": "Ed25519", "x": ED, "d": ED, "kid": "k" }),
         json!("k"),
     ] {
-        assert_eq!(read(vec![bad.clone(), ed("o")]).unwrap().len(), 1, "{bad}");
-        assert!(read(vec![bad]).is_err());
+        assert_eq!(read(&[bad.clone(), ed("o")]).unwrap().len(), 1, "{bad}");
+        assert!(read(&[bad]).is_err());
     }
     // Nobody knows which one is meant.
-    assert_eq!(read(vec![ed("a"), ed("a"), ed("b")]).unwrap().len(), 1);
-    assert!(read((0..101).map(|number| ed(&number.to_string())).collect()).is_err());
+    assert_eq!(read(&[ed("a"), ed("a"), ed("b")]).unwrap().len(), 1);
+    let many: Vec<Value> = (0..101).map(|number| ed(&number.to_string())).collect();
+    assert!(read(&many).is_err());
 }
 
 #[tokio::test]

@@ -39,6 +39,7 @@ pub use token::{Account, Rejection};
 use crate::access::Caller;
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError};
+use crate::http::request_line::OfPlan;
 use crate::state::State;
 use key_set::KeySet;
 use token::Token;
@@ -126,8 +127,11 @@ pub async fn identify(
     let anonymous = Caller::anonymous(state.config.assume_plan);
     match state.credentials.caller(request.headers(), &anonymous).await {
         Ok(caller) => {
+            let plan = OfPlan(caller.plan);
             request.extensions_mut().insert(caller);
-            next.run(request).await
+            let mut response = next.run(request).await;
+            response.extensions_mut().insert(plan);
+            response
         }
         Err(rejection) => rejection.into_response(),
     }

@@ -13,8 +13,8 @@ use ring::signature::{
 };
 
 static PROVIDER: CryptoProvider = CryptoProvider {
-    signer_factory: signer,
-    verifier_factory: verifier,
+    signer_factory: |algorithm, key| signer(*algorithm, key),
+    verifier_factory: |algorithm, key| verifier(*algorithm, key),
     key_utils: KeyUtils::new_unimplemented(),
 };
 
@@ -27,12 +27,12 @@ pub fn install() {
     });
 }
 
-fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
+fn verifier(algorithm: Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
     let is_allowed = matches!(algorithm, Algorithm::RS256 | Algorithm::ES256 | Algorithm::EdDSA);
     if !is_allowed || key.family() != algorithm.family() {
         return Err(ErrorKind::InvalidAlgorithm.into());
     }
-    Ok(Box::new(RingVerifier { algorithm: *algorithm, key: key.clone() }))
+    Ok(Box::new(RingVerifier { algorithm, key: key.clone() }))
 }
 
 struct RingVerifier {
@@ -66,8 +66,8 @@ impl Verifier<Vec<u8>> for RingVerifier {
 }
 
 /// The development issuer signs with Ed25519, and nothing else here signs.
-fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
-    if *algorithm != Algorithm::EdDSA || key.family() != algorithm.family() {
+fn signer(algorithm: Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
+    if algorithm != Algorithm::EdDSA || key.family() != algorithm.family() {
         return Err(ErrorKind::InvalidAlgorithm.into());
     }
     let pair =

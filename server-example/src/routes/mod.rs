@@ -4,6 +4,7 @@ mod alerts;
 mod bulk;
 mod capabilities;
 mod explain;
+mod health;
 mod index;
 mod keys;
 mod models;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use axum::Router;
 
 pub use bulk::HEADERS as BULK_HEADERS;
+pub use health::router as health;
 pub use index::router as index;
 pub use quality::check_length as check_quality_window;
 pub use zones::GEOGRAPHY;
