@@ -30,9 +30,11 @@ const ROWS: usize = 40;
 const COLUMNS: usize = 50;
 const KEPT: usize = 2;
 
-/// What is published together: an hour after the start, a product, a level; and how far the run has
-/// grown for it.
-const STEPS: [(usize, &[(i64, &str, f64)]); 7] = [
+/// Planes: an hour after the start, a product, a level.
+type Planes = &'static [(i64, &'static str, f64)];
+
+/// What is published together, and how far the run has grown for it.
+const STEPS: [(usize, Planes); 7] = [
     (0, &[(0, "t2", 0.0), (0, "t", 1000.0)]),
     (0, &[(0, "t", 500.0)]),
     (1, &[(1, "t2", 0.0), (2, "t", 1000.0)]),
