@@ -168,15 +168,16 @@ impl RunPlan {
             let encoding = product.encoding().or_else(|| encodings.get(&index).copied());
             let encoding = encoding.or_else(|| stored.first().map(|stored| stored.encoding));
             let Some(encoding) = encoding.filter(|_| is_there) else { continue };
-            let levels_hpa = product.has_levels().then(|| {
-                product.levels_hpa().map(<[f64]>::to_vec).unwrap_or_else(|| {
-                    let known = stored.first().and_then(|stored| stored.levels_hpa.as_deref());
-                    let known = known.unwrap_or_default().iter().map(|hpa| hpa.to_bits());
-                    // From the ground up, as they are served.
-                    let levels: BTreeSet<u64> = known.chain(levels).collect();
-                    levels.into_iter().rev().map(f64::from_bits).collect()
-                })
-            });
+            let of_arrived = || {
+                let known = stored.first().and_then(|stored| stored.levels_hpa.as_deref());
+                let known = known.unwrap_or_default().iter().map(|hpa| hpa.to_bits());
+                // From the ground up, as they are served.
+                let levels: BTreeSet<u64> = known.chain(levels).collect();
+                levels.into_iter().rev().map(f64::from_bits).collect()
+            };
+            let levels_hpa = product
+                .has_levels()
+                .then(|| product.levels_hpa().map_or_else(of_arrived, <[f64]>::to_vec));
             let define = |member: Option<u8>| ProductDefinition {
                 name: name_of(product, member),
                 unit: product.unit().to_owned(),

@@ -86,7 +86,7 @@ impl ValueRange {
         let offset = if is_amount {
             -LEAST * step
         } else {
-            libm::round((lower + upper) / 2.0 / step) * step
+            libm::round(f64::midpoint(lower, upper) / step) * step
         };
         packed(step, offset)
     }
@@ -120,7 +120,7 @@ fn exact(steps: Steps, least: f64, greatest: f64) -> Option<Encoding> {
         return None;
     }
     // The integer 0 is in the middle; what grows from zero has room above.
-    let middle = if from_zero { first - LEAST } else { libm::floor((first + last) / 2.0) };
+    let middle = if from_zero { first - LEAST } else { libm::floor(f64::midpoint(first, last)) };
     packed(binary / decimal, (reference + middle * binary) / decimal)
 }
 
@@ -136,7 +136,7 @@ fn widened(known: Encoding, least: f64, greatest: f64) -> Option<Encoding> {
     while (upper - lower) / step > STEPS {
         step *= 2.0;
     }
-    let middle = libm::round(((lower + upper) / 2.0 - known.offset()) / step);
+    let middle = libm::round((f64::midpoint(lower, upper) - known.offset()) / step);
     packed(step, known.offset() + middle * step)
 }
 

@@ -6,7 +6,7 @@ use std::io::{Read, Seek, Write};
 use super::plan::{RunPlan, name_of};
 use super::range::ValueRange;
 use super::report::{DeliveryReport, WrittenProduct, WrittenRun};
-use super::{DeliveredRun, Kept, Slot};
+use super::{DeliveredFile, DeliveredRun, Kept, Slot};
 use crate::grib;
 use crate::grid::{Encoding, PackingLoss};
 use crate::model::{
@@ -241,7 +241,7 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
                 hours.insert(hour, files.iter().map(|file| self.files[*file].key()).collect());
             }
         }
-        let broken = self.files.iter().filter(|file| file.is_broken).map(|file| file.key());
+        let broken = self.files.iter().filter(|file| file.is_broken).map(DeliveredFile::key);
         let broken: BTreeSet<String> = broken.collect();
         writer.note_files(&hours, |file| broken.contains(file), published_ms)?;
         Ok(())
@@ -331,13 +331,12 @@ impl<S: Read + Write + Seek> Delivery<'_, S> {
         let field = field
             .ok_or_else(|| DeliveryError::Spool("its data are no longer there".to_owned()))??;
         let limit = self.limits.points;
-        let (level, values) = match field.one_value(limit)? {
-            Some(value) => (Level::All(loss.pack(encoding, value.into())), vec![value]),
-            None => {
-                let values = field.values(limit)?;
-                let pack = |&value: &f32| loss.pack(encoding, value.into());
-                (Level::Each(values.iter().map(pack).collect()), values)
-            }
+        let (level, values) = if let Some(value) = field.one_value(limit)? {
+            (Level::All(loss.pack(encoding, value.into())), vec![value])
+        } else {
+            let values = field.values(limit)?;
+            let pack = |&value: &f32| loss.pack(encoding, value.into());
+            (Level::Each(values.iter().map(pack).collect()), values)
         };
         if loss.clamped == 0 {
             return Ok(level);

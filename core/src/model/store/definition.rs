@@ -122,7 +122,7 @@ impl fmt::Display for FieldInterval {
 /// assert!(hour.is_whole(), "it has all products with all their levels");
 /// # Ok::<(), mesonet::model::RunStoreError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishedHour {
     /// The index into the hours of the run.
     pub hour: usize,

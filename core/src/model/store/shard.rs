@@ -291,15 +291,10 @@ impl Shard {
         raw: &mut [i16],
     ) -> Result<(), RunStoreError> {
         let width = columns.len();
-        let level = match &self.planes {
-            None => level,
-            Some(planes) => match planes[level] {
-                Some(own) => own,
-                None => {
-                    raw.fill(self.encoding.nodata());
-                    return Ok(());
-                }
-            },
+        let own = self.planes.as_ref().map_or(Some(level), |planes| planes[level]);
+        let Some(level) = own else {
+            raw.fill(self.encoding.nodata());
+            return Ok(());
         };
         let nodata = self.packed.unwrap_or(self.encoding).nodata();
         for chunk_row in rows.start / SIDE..rows.end.div_ceil(SIDE) {

@@ -257,8 +257,8 @@ fn a_published_hour_gets_the_products_that_it_lacks_and_no_other() {
     let after = store.newest_run(MODEL).unwrap();
     let published = |hour, published_ms, absent: &[&str]| {
         let absent = absent.iter().map(ToString::to_string).collect();
-        let (lost, intervals, partial, broken) = Default::default();
-        PublishedHour { hour, published_ms, absent, lost, intervals, partial, broken }
+
+        PublishedHour { hour, published_ms, absent, ..PublishedHour::default() }
     };
     assert_eq!(
         after.published(),

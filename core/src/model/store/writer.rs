@@ -316,22 +316,12 @@ impl RunWriter {
                     absent.push(product.name.clone());
                 }
             }
-            let published = match self.published_hour(hour) {
-                Some(index) => &mut manifest.published[index],
-                None => {
-                    manifest.published.push(PublishedHour {
-                        hour,
-                        published_ms,
-                        absent: absent.clone(),
-                        lost: Vec::new(),
-                        intervals: BTreeMap::new(),
-                        partial: BTreeMap::new(),
-                        broken: BTreeSet::new(),
-                    });
-                    let last = manifest.published.len() - 1;
-                    &mut manifest.published[last]
-                }
-            };
+            let index = self.published_hour(hour).unwrap_or_else(|| {
+                let absent = absent.clone();
+                manifest.published.push(PublishedHour { hour, absent, ..PublishedHour::default() });
+                manifest.published.len() - 1
+            });
+            let published = &mut manifest.published[index];
             published.absent.retain(|product| absent.contains(product));
             published.lost.retain(|product| absent.contains(product));
             published.published_ms = published_ms;

@@ -13,7 +13,7 @@ mod tiles;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use axum::extract::{FromRef, FromRequestParts, Path};
+use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::Response;
@@ -27,7 +27,7 @@ use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::{Query, missing};
-use crate::http::snapshot::json_value;
+use crate::http::snapshot::{PER_CALLER, json_value};
 use crate::state::State;
 use lasting::Lasting;
 
@@ -244,7 +244,7 @@ impl FromRequestParts<Arc<State>> for ModelRequest {
         let named = Path::<Named>::from_request_parts(parts, state).await;
         Ok(Self {
             model: named.map_err(ApiError::internal)?.0.model,
-            caller: Caller::from_ref(state),
+            caller: Caller::from_request_parts(parts, state).await?,
             query: Query::of(parts)?,
             uri: parts.uri.clone(),
             headers: parts.headers.clone(),
@@ -262,7 +262,7 @@ impl ModelRequest {
         products: impl IntoIterator<Item = &'p str>,
     ) -> Result<Granted<'a>, ApiError> {
         let catalogue = state.services.models.catalogue();
-        let granted = Granted::new(catalogue, self.caller, &self.model, use_, products)?;
+        let granted = Granted::new(catalogue, &self.caller, &self.model, use_, products)?;
         self.query.check_names()?;
         Ok(granted)
     }
@@ -280,7 +280,9 @@ impl ModelRequest {
 
 /// Marks an answer as specific to the caller.
 fn not_stored(mut response: Response) -> Response {
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, PER_CALLER);
     response
 }
 
