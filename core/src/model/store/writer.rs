@@ -213,6 +213,8 @@ impl RunWriter {
     /// #         name: "wind".to_owned(),
     /// #         unit: "m/s".to_owned(),
     /// #         levels_hpa: Some(vec![1000.0, 850.0]),
+    /// #         member: None,
+    /// #         attributes: std::collections::BTreeMap::new(),
     /// #         encoding: Encoding::new(0.5, 0.0, i16::MIN).expect("it is valid"),
     /// #     }],
     /// # };
