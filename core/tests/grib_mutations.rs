@@ -20,7 +20,7 @@ const MAX_POINTS: usize = 1 << 20;
 
 /// What reading a file may take at once: for each point two values of a codec, and the file itself a
 /// few times.
-const MAX_BYTES: usize = 96 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 /// Counts the bytes that are allocated, and the most of them at once.
 struct Counting;
