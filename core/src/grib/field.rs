@@ -347,14 +347,14 @@ impl<'a> Field<'a> {
                 }
             }
         }
-        Ok(grid.in_rows(values))
+        Ok(grid.in_rows(values, self.section(3)))
     }
 }
 
-/// Returns the number of points of a grid, if it is within the limit.
+/// Returns the number of points that a message has values for, if its cells are within the limit.
 fn points_of(grid: &Grid, limit: usize) -> Result<usize, GribError> {
-    let got = grid.rows() * grid.columns();
-    if got > limit { Err(GribError::Points { got, limit }) } else { Ok(got) }
+    let got = grid.rows().saturating_mul(grid.columns());
+    if got > limit { Err(GribError::Points { got, limit }) } else { Ok(grid.points()) }
 }
 
 /// Packed in decimal and binary steps, the number is met only approximately.
