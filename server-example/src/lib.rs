@@ -23,6 +23,7 @@
 //! | Endpoints, one file per resource | `routes/` |
 //! | Live fetchers of feeds | [`fetch`] |
 //! | How far back the record is kept; the command `retention` | `retention.rs` |
+//! | The commands `grib ls` and `models` | `grib_ls.rs`, `models_command.rs` |
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
 //! | Error answers | `error.rs` |
@@ -40,9 +41,11 @@ mod door;
 mod error;
 pub mod fetch;
 mod files;
+mod grib_ls;
 mod http;
 pub mod ingest;
 mod model_runs;
+mod models_command;
 mod noted;
 mod products;
 mod quality;
@@ -87,8 +90,10 @@ use tower_http::trace::TraceLayer;
 
 pub use clock::Clock;
 pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, RecordFlags};
+pub use grib_ls::{GribLsFlags, grib_ls_command};
 pub use http::snapshot::SnapshotError;
 pub use model_runs::ModelRuns;
+pub use models_command::{ModelsCommand, models_command};
 pub use products::ProductFiles;
 pub use quality::{QualityError, QualityFlags, quality_command};
 pub use record::{Origin, Record};

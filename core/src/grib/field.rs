@@ -225,6 +225,15 @@ impl<'a> Field<'a> {
         Product::read(self.section(4), self.reference_ms()?)
     }
 
+    /// Returns the number of its packing (code table 5.0): 0 simple, 3 complex with differences, 40
+    /// JPEG 2000, and so on.
+    ///
+    /// # Errors
+    /// If the section is cut short.
+    pub fn packing(&self) -> Result<u16, GribError> {
+        self.section(5).u16(10)
+    }
+
     /// Returns the grid.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 //! | The grid: rows, columns, where its points lie | [`Grid`] |
 //! | What it is of: one forecast, a member, a mean, a probability | [`FieldKind`] |
 //! | Parameter, level, times, statistic | [`Product`] |
+//! | Short names of parameters | [`ParameterName`] |
 //! | The packings | `packing.rs`, `codec.rs` |
 //! | Values that a producer uses for "nothing here" | `sentinel.rs` |
 //!
@@ -24,6 +25,7 @@ mod error;
 mod field;
 mod grid;
 mod kind;
+mod names;
 mod native_grid;
 mod octets;
 mod packing;
@@ -35,6 +37,7 @@ pub use error::GribError;
 pub use field::{Field, Fields, MAX_POINTS, fields};
 pub use grid::{Earth, Grid, GridGeometry, LatLonAxes};
 pub use kind::{FieldKind, FieldKindError, ProbabilityEvent};
+pub use names::ParameterName;
 pub use product::{GribLevelError, GribParameterError, Level, Parameter, Product};
 
 #[cfg(test)]
