@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use bzip2::read::MultiBzDecoder;
 use clap::Args;
 use flate2::read::MultiGzDecoder;
 use mesonet::grid::{GridProjection, LatLonGlobe, NativeGrid, Projection};
@@ -18,7 +19,7 @@ const MAX_MESSAGE_BYTES: u64 = 1 << 30;
 /// The flags of `grib ls`.
 #[derive(Clone, Debug, Args)]
 pub struct GribLsFlags {
-    /// GRIB2 files, plain or gzip
+    /// GRIB2 files, plain, gzip or bzip2
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -82,9 +83,12 @@ fn is_damage(error: &grib::GribError) -> bool {
 fn messages(path: &Path, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     const INDICATOR: usize = 16;
     let mut file = BufReader::new(File::open(path)?);
-    let is_gzip = file.fill_buf()?.starts_with(b"\x1f\x8b");
-    let mut input: Box<dyn BufRead> =
-        if is_gzip { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { Box::new(file) };
+    let start = file.fill_buf()?;
+    let mut input: Box<dyn BufRead> = match start {
+        _ if start.starts_with(b"\x1f\x8b") => Box::new(BufReader::new(MultiGzDecoder::new(file))),
+        _ if start.starts_with(b"BZh") => Box::new(BufReader::new(MultiBzDecoder::new(file))),
+        _ => Box::new(file),
+    };
     while find(&mut input, b"GRIB")? {
         let mut message = b"GRIB".to_vec();
         input.by_ref().take((INDICATOR - 4) as u64).read_to_end(&mut message)?;

@@ -3,8 +3,10 @@
 mod field;
 mod hours;
 mod kind;
+mod made;
 
 pub use field::SourceProduct;
+pub use made::MadeSource;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,7 +155,11 @@ impl Catalogue {
         Self::default().with(text)
     }
 
-    fn with(self, text: &str) -> Result<Self, ModelCatalogueError> {
+    /// Reads the entries of another TOML text over those of this catalogue, in the same way.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn with(self, text: &str) -> Result<Self, ModelCatalogueError> {
         let sources = read_over(self.sources, text, "source", MAX_SOURCES, Source::new)?;
         Ok(Self { sources })
     }
