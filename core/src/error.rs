@@ -335,6 +335,7 @@ fn kind_of_grib(error: &grib::GribError) -> ErrorKind {
         | E::Mismatch { .. }
         | E::Grid(_)
         | E::Codec { .. }
+        | E::Constant { .. }
         | E::NotFinite => ErrorKind::Invalid,
     }
 }
@@ -344,7 +345,7 @@ fn kind_of_raster(error: &raster::RasterError) -> ErrorKind {
     use raster::RasterError as E;
     match error {
         E::Grib(error) => kind_of_grib(error),
-        E::Rotated => ErrorKind::Unsupported,
+        E::Grid(_) => ErrorKind::Unsupported,
         E::Damaged(_) => ErrorKind::Damaged,
         E::Tiff(_) | E::Unreadable(_) => ErrorKind::Internal,
     }

@@ -23,6 +23,7 @@
 //! | Endpoints, one file per resource | `routes/` |
 //! | Live fetchers of feeds | [`fetch`] |
 //! | How far back the record is kept; the command `retention` | `retention.rs` |
+//! | The commands `grib ls` and `models` | `grib_ls.rs`, `models_command.rs` |
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
 //! | Error answers | `error.rs` |
@@ -43,9 +44,11 @@ mod door;
 mod error;
 pub mod fetch;
 mod files;
+mod grib_ls;
 mod http;
 pub mod ingest;
 mod model_runs;
+mod models_command;
 mod noted;
 mod products;
 mod quality;
@@ -92,8 +95,10 @@ pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogForma
 pub use credentials::{
     KeysCommandError, KeysFlags, TokenError, TokenFlags, keys_command, token_command,
 };
+pub use grib_ls::{GribLsFlags, grib_ls_command};
 pub use http::snapshot::SnapshotError;
 pub use model_runs::ModelRuns;
+pub use models_command::{ModelsCommand, models_command};
 pub use products::ProductFiles;
 pub use quality::{QualityError, QualityFlags, quality_command};
 pub use record::{Origin, Record};

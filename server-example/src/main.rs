@@ -6,8 +6,9 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
-    Config, Flags, KeysFlags, LogFormat, QualityFlags, RetentionFlags, TokenFlags, VerifyFlags,
-    keys_command, quality_command, retention_command, serve, token_command, verify_command,
+    Config, Flags, GribLsFlags, KeysFlags, LogFormat, ModelsCommand, QualityFlags, RetentionFlags,
+    TokenFlags, VerifyFlags, grib_ls_command, keys_command, models_command, quality_command,
+    retention_command, serve, token_command, verify_command,
 };
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -70,8 +71,28 @@ enum Command {
         #[command(flatten)]
         flags: TokenFlags,
     },
+    /// What is in GRIB2 files
+    Grib {
+        #[command(subcommand)]
+        command: GribCommand,
+    },
+    /// The catalogue of models
+    #[command(disable_help_subcommand = true)]
+    Models {
+        #[command(subcommand)]
+        command: ModelsCommand,
+    },
     /// Print a new key for pushing feed files, and its hash for the settings
     PushKey,
+}
+
+#[derive(Subcommand)]
+enum GribCommand {
+    /// List the fields, one a line; exit with 0 if all files were read to the end, else with 1
+    Ls {
+        #[command(flatten)]
+        flags: GribLsFlags,
+    },
 }
 
 fn main() -> ExitCode {
@@ -89,6 +110,8 @@ fn main() -> ExitCode {
         }
         Some(Command::Keys { flags }) => keys_command(&flags).map(|()| true).map_err(Into::into),
         Some(Command::Token { flags }) => token_command(&flags).map(|()| true).map_err(Into::into),
+        Some(Command::Grib { command: GribCommand::Ls { flags } }) => grib_ls_command(&flags),
+        Some(Command::Models { command }) => models_command(&command),
         Some(Command::PushKey) => push_key(),
     };
     match outcome {

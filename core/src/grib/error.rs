@@ -89,6 +89,17 @@ pub enum GribError {
         /// What the decoder says.
         reason: String,
     },
+    /// A constant field that readers understand in two ways.
+    #[error(
+        "a constant field whose value is {value} or, by its decimal scale, {scaled}: its producer \
+         may mean either"
+    )]
+    Constant {
+        /// The reference value as it stands.
+        value: f32,
+        /// The same, divided by the decimal scale.
+        scaled: f32,
+    },
     /// Scale factors that lead to values that are not finite.
     #[error("the packing produces values that are not finite")]
     NotFinite,

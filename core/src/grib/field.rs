@@ -269,6 +269,15 @@ impl<'a> Field<'a> {
         Product::read(self.section(4), self.reference_ms()?)
     }
 
+    /// Returns the number of its packing (code table 5.0): 0 simple, 3 complex with differences, 40
+    /// JPEG 2000, and so on.
+    ///
+    /// # Errors
+    /// If the section is cut short.
+    pub fn packing(&self) -> Result<u16, GribError> {
+        self.section(5).u16(10)
+    }
+
     /// Returns the grid.
     ///
     /// # Errors
@@ -397,14 +406,14 @@ impl<'a> Field<'a> {
                 }
             }
         }
-        Ok(grid.in_rows(values))
+        Ok(grid.in_rows(values, self.section(3)))
     }
 }
 
-/// Returns the number of points of a grid, if it is within the limit.
+/// Returns the number of points that a message has values for, if its cells are within the limit.
 fn points_of(grid: &Grid, limit: usize) -> Result<usize, GribError> {
-    let got = grid.rows() * grid.columns();
-    if got > limit { Err(GribError::Points { got, limit }) } else { Ok(got) }
+    let got = grid.rows().saturating_mul(grid.columns());
+    if got > limit { Err(GribError::Points { got, limit }) } else { Ok(grid.points()) }
 }
 
 /// Packed in decimal and binary steps, the number is met only approximately.

@@ -57,7 +57,7 @@ mod tile;
 
 #[cfg(feature = "model-delivery")]
 pub use self::catalogue::{
-    Catalogue, DEFAULT_MODELS_TOML, ModelCatalogueError, Source, SourceProduct,
+    Catalogue, DEFAULT_MODELS_TOML, MadeSource, ModelCatalogueError, Source, SourceProduct,
 };
 pub use self::cell::Winds;
 #[cfg(feature = "model-delivery")]

@@ -21,6 +21,7 @@ pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
 use crate::credentials;
 use crate::door::{Limits, Pace};
 use crate::fetch::InvalidSetting;
+use crate::ingest::made_tables;
 use crate::rate::{Allowance, Hops};
 
 /// The form of the log.
@@ -104,12 +105,24 @@ impl Config {
         Ok(own(self.products.as_deref(), raster::Catalogue::from_toml)?.unwrap_or_default())
     }
 
-    /// The sources of model output of this deployment.
+    /// The sources of model output of this deployment: those that ship, those that were made from
+    /// files (`ingest --new-model`), and those of its own file.
     ///
     /// # Errors
     /// A file of sources that cannot be read or is invalid.
     pub fn model_catalogue(&self) -> Result<model::Catalogue, ConfigError> {
-        Ok(own(self.models.as_deref(), model::Catalogue::from_toml)?.unwrap_or_default())
+        let mut catalogue = model::Catalogue::default();
+        let file = |(path, error)| ConfigError::File { path, error };
+        for (path, text) in made_tables(&self.data).map_err(file)? {
+            let content = |error: model::ModelCatalogueError| ConfigError::Content {
+                path,
+                error: Box::new(error.into()),
+            };
+            catalogue = catalogue.with(&text).map_err(content)?;
+        }
+        // What a deployment states itself comes last.
+        let stated = own(self.models.as_deref(), |text| catalogue.clone().with(text))?;
+        Ok(stated.unwrap_or(catalogue))
     }
 
     /// The keys of account tokens; `None` if no such tokens are accepted.

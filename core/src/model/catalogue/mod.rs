@@ -4,8 +4,10 @@ mod cf_names;
 mod field;
 mod hours;
 mod kind;
+mod made;
 
 pub use field::SourceProduct;
+pub use made::MadeSource;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,17 +21,23 @@ use crate::model::store::{MAX_PRODUCTS, check_name};
 use crate::settings::{Fault, check_label, read_over};
 use hours::{ForecastHours, Hours};
 
-/// The text of the catalogue that ships: a commented TOML file.
+/// The texts of the catalogue that ships: commented TOML files, one a centre. The first begins with
+/// the keys and their meaning.
 ///
 /// ```
 /// use mesonet::model;
 /// // A deployment writes its own file from the text that ships.
-/// assert!(model::DEFAULT_MODELS_TOML.contains("[hrrr]"));
-/// let copy = model::Catalogue::from_toml(model::DEFAULT_MODELS_TOML)?;
+/// assert!(model::DEFAULT_MODELS_TOML[0].contains("[hrrr]"));
+/// let copy = model::Catalogue::from_toml(model::DEFAULT_MODELS_TOML[0])?;
 /// assert_eq!(copy, model::Catalogue::default());
 /// # Ok::<(), model::ModelCatalogueError>(())
 /// ```
-pub const DEFAULT_MODELS_TOML: &str = include_str!("models.toml");
+pub const DEFAULT_MODELS_TOML: &[&str] = &[
+    include_str!("models.toml"),
+    include_str!("canada.toml"),
+    include_str!("europe.toml"),
+    include_str!("mrms.toml"),
+];
 
 /// The most sources.
 const MAX_SOURCES: usize = 1000;
@@ -134,7 +142,9 @@ impl Default for Catalogue {
     /// The catalogue that ships.
     fn default() -> Self {
         let none = Self { sources: BTreeMap::new() };
-        none.with(DEFAULT_MODELS_TOML).expect("the catalogue that ships is tested")
+        let with =
+            |read: Self, text: &&str| read.with(text).expect("the catalogue that ships is tested");
+        DEFAULT_MODELS_TOML.iter().fold(none, with)
     }
 }
 
@@ -150,7 +160,11 @@ impl Catalogue {
         Self::default().with(text)
     }
 
-    fn with(self, text: &str) -> Result<Self, ModelCatalogueError> {
+    /// Reads the entries of another TOML text over those of this catalogue, in the same way.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn with(self, text: &str) -> Result<Self, ModelCatalogueError> {
         let sources = read_over(self.sources, text, "source", MAX_SOURCES, Source::new)?;
         Ok(Self { sources })
     }

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use super::arrays::{Files, add_document, coordinate};
 use super::definition::{ProductDefinition, RunDefinition};
 use crate::grid;
-use crate::grid::{GLOBE_RADIUS_M, GridProjection, LatLonGlobe, NativeGrid, Projection};
+use crate::grid::{
+    EllipsoidMap, GLOBE_RADIUS_M, GridProjection, LatLonGlobe, NativeGrid, Projection,
+};
 use crate::model::RunStoreError;
 
 /// The name of the array whose attributes hold the grid mapping.
@@ -31,8 +33,8 @@ pub(super) const SINCE_1970: &str = "milliseconds since 1970-01-01T00:00:00Z";
 /// Returns the names of the row and column axes, which are also those of their coordinates.
 pub(super) fn axis_names(grid: &grid::Definition) -> [&'static str; 2] {
     match grid.projection {
-        GridProjection::Map(_) => ["y", "x"],
-        GridProjection::Globe(LatLonGlobe::LatLon) => ["lat", "lon"],
+        GridProjection::Map(_) | GridProjection::Ellipsoid(_) => ["y", "x"],
+        GridProjection::Globe(LatLonGlobe::LatLon | LatLonGlobe::Gaussian { .. }) => ["lat", "lon"],
         GridProjection::Globe(LatLonGlobe::RotatedLatLon { .. }) => ["rlat", "rlon"],
     }
 }
@@ -105,16 +107,18 @@ pub(super) fn add_location(
     files: &mut Files,
     definition: &grid::Definition,
 ) -> Result<(), RunStoreError> {
-    let (first_x, first_y) = NativeGrid::new(*definition)?.first_xy();
+    let grid = NativeGrid::new(*definition)?;
+    let (first_x, _) = grid.first_xy();
     let [rows, columns] = axis_names(definition);
     let [of_rows, of_columns] = axis_attributes(definition);
-    for (name, attributes, first, step, length) in [
-        (rows, of_rows, first_y, definition.row_step, definition.rows),
-        (columns, of_columns, first_x, definition.column_step, definition.columns),
-    ] {
-        let along = (0..length).flat_map(|at| (first + at as f64 * step).to_le_bytes());
-        let bytes: Vec<u8> = along.collect();
-        coordinate(files, name, ("float64", bytes), length, &attributes);
+    let along_rows: Vec<f64> = (0..grid.rows()).map(|row| grid.row_coordinate(row)).collect();
+    let x = |column| first_x + column as f64 * definition.column_step;
+    let along_columns: Vec<f64> = (0..grid.columns()).map(x).collect();
+    for (name, attributes, along) in
+        [(rows, of_rows, along_rows), (columns, of_columns, along_columns)]
+    {
+        let bytes: Vec<u8> = along.iter().flat_map(|at| at.to_le_bytes()).collect();
+        coordinate(files, name, ("float64", bytes), along.len(), &attributes);
     }
     // An array of a single number, of which only the attributes matter: it is never written.
     let document = json!({
@@ -136,10 +140,10 @@ pub(super) fn add_location(
 /// The attributes of the axes of rows and columns.
 fn axis_attributes(grid: &grid::Definition) -> [Value; 2] {
     let [y, x] = match grid.projection {
-        GridProjection::Map(_) => {
+        GridProjection::Map(_) | GridProjection::Ellipsoid(_) => {
             [("projection_y_coordinate", "m"), ("projection_x_coordinate", "m")]
         }
-        GridProjection::Globe(LatLonGlobe::LatLon) => {
+        GridProjection::Globe(LatLonGlobe::LatLon | LatLonGlobe::Gaussian { .. }) => {
             [("latitude", "degrees_north"), ("longitude", "degrees_east")]
         }
         GridProjection::Globe(LatLonGlobe::RotatedLatLon { .. }) => {
@@ -152,6 +156,15 @@ fn axis_attributes(grid: &grid::Definition) -> [Value; 2] {
 
 fn grid_mapping(projection: GridProjection) -> Value {
     match projection {
+        GridProjection::Ellipsoid(EllipsoidMap { projection, flattening }) => {
+            let mut mapping = grid_mapping(GridProjection::Map(projection));
+            if let Some(mapping) = mapping.as_object_mut() {
+                let major = mapping.remove("earth_radius");
+                mapping.insert("semi_major_axis".to_owned(), json!(major));
+                mapping.insert("inverse_flattening".to_owned(), json!(1.0 / flattening));
+            }
+            mapping
+        }
         GridProjection::Map(Projection::LambertConformal {
             radius_m,
             origin_lat,
@@ -191,7 +204,7 @@ fn grid_mapping(projection: GridProjection) -> Value {
             "false_northing": 0.0,
             "earth_radius": radius_m,
         }),
-        GridProjection::Globe(LatLonGlobe::LatLon) => json!({
+        GridProjection::Globe(LatLonGlobe::LatLon | LatLonGlobe::Gaussian { .. }) => json!({
             "grid_mapping_name": "latitude_longitude",
             "earth_radius": GLOBE_RADIUS_M,
         }),
