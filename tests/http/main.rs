@@ -19,6 +19,7 @@ mod models;
 mod observations_explain;
 mod observations_series;
 mod observations_units;
+mod observations_weather;
 mod process;
 mod products;
 mod pushes;

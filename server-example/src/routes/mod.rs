@@ -12,6 +12,7 @@ mod readings;
 mod series;
 mod stations;
 mod units;
+mod weather;
 mod zones;
 
 use std::sync::Arc;
@@ -28,13 +29,14 @@ use crate::ingest::push;
 use crate::state::State;
 
 /// The endpoints of the observation service that begin their answer in time, whatever they do.
-pub const OBSERVATIONS: [&[Endpoint]; 11] = [
+pub const OBSERVATIONS: [&[Endpoint]; 12] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
     bulk::ENDPOINTS,
     explain::ENDPOINTS,
     series::ENDPOINTS,
+    weather::ENDPOINTS,
     quality::ENDPOINTS,
     units::ENDPOINTS,
     products::ENDPOINTS,

@@ -1,5 +1,6 @@
 use super::*;
 use crate::feed::metar::MetarKind;
+use crate::observation::Quality;
 use crate::time::parse_instant;
 
 fn report_of(text: &str, kind: MetarKind, altitude_m: Option<f64>) -> Report {
