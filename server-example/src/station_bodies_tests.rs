@@ -100,7 +100,7 @@ impl Reader for Counting<'_> {
 
     fn present_weather(
         &self,
-        station: mesonet::StationId,
+        station: StationId,
         window: mesonet::ClosedWindow,
         visit: &mut dyn FnMut(i64, &[String]),
     ) -> Result<Damage, mesonet::store::StoreError> {

@@ -23,6 +23,7 @@ mod observations_weather;
 mod process;
 mod products;
 mod pushes;
+mod qualifiers;
 mod retention;
 mod sample;
 mod stations_id;

@@ -50,17 +50,14 @@ fn every_report_that_says_anything_is_listed_with_its_words() {
 
 #[test]
 fn the_window_is_held_against_the_lookback_of_the_plan() {
-    let api = |plan| {
-        let config = Config { assume_plan: plan, ..Config::default() };
-        Api::at(NOW_MS, config, std::sync::Arc::new(reported()))
-    };
-    let long = path("A", "2024-07-20T12:00:00Z", "2024-08-03T12:00:00Z");
-    api(None)
+    let long = path("A", "2024-07-04T12:00:00Z", "2024-08-03T12:00:00Z");
+    Api::new(reported())
         .get(&long)
-        .refuses(400, "the window is 14 days long; the lookback limit (maxWindowMs) is 7 days");
-    assert_eq!(api(Some(Plan::Pro)).get(&long).status(), 200);
-    let old = path("A", "2024-07-20T12:00:00Z", "2024-07-21T12:00:00Z");
-    assert_eq!(api(None).get(&old).status, 400);
+        .refuses(400, "the window is 30 d long; the limit maxWindowMs of plan none is 7 d");
+    let config = Config { assume_plan: Plan::Pro, ..Config::default() };
+    assert_eq!(Api::with(config, reported()).get(&long).status, 200);
+    let old = path("A", "2024-07-27T10:00:00Z", "2024-07-27T10:59:59Z");
+    assert_eq!(Api::new(reported()).get(&old).status, 400);
 }
 
 #[test]
@@ -88,8 +85,8 @@ fn a_window_with_too_many_reports_is_refused_and_not_cut() {
     let batch = Batch { stations, reports: reports(0..100_000) };
     known.append(&batch, &mut unjudged).unwrap();
     let whole = path("A", "2024-08-03T10:00:00Z", "2024-08-03T12:00:00Z");
-    let api = Api::new(known);
-    let answer: serde_json::Value = serde_json::from_str(&api.get(&whole).text()).unwrap();
+    let answer: serde_json::Value =
+        serde_json::from_str(&Api::new(known).get(&whole).text()).unwrap();
     assert_eq!(answer["reports"].as_array().unwrap().len(), 100_000);
     let known = MemoryStore::default();
     let batch = Batch { reports: reports(0..100_001), ..batch };

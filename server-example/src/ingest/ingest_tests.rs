@@ -330,7 +330,7 @@ fn stations_whose_place_comes_late_are_read_a_second_time_and_counted() {
 #[derive(Default)]
 struct Full(MemoryStore);
 
-impl InFront for Full {
+impl mesonet::store::InFront for Full {
     fn behind(&self) -> &dyn Reader {
         &self.0
     }

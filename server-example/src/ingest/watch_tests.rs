@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use mesonet::store::{Damage, Directory, Judge, Receipt, Selection, SeriesSlice};
+use mesonet::store::{InFront, Judge, Receipt};
 use mesonet::{Batch, Intake, MemoryStore, Reader, Store};
 
 use super::*;
