@@ -8,12 +8,14 @@ mod capabilities;
 #[path = "../../core/tests/process/mod.rs"]
 mod child;
 mod child_deadlines;
+mod crafted;
 mod damage;
 mod door;
 mod every_answer;
 mod every_request;
 mod historical_bulk;
 mod ingest;
+mod ingest_kinds;
 mod ingest_models;
 mod models;
 mod observations_explain;

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | The fields of a file, one after the other | [`fields`], [`Field`] |
 //! | The grid: rows, columns, where its points lie | [`Grid`] |
+//! | What it is of: one forecast, a member, a mean, a probability | [`FieldKind`] |
 //! | Parameter, level, times, statistic | [`Product`] |
 //! | The packings | `packing.rs`, `codec.rs` |
 //! | Values that a producer uses for "nothing here" | `sentinel.rs` |
@@ -19,6 +20,7 @@ mod codec;
 mod error;
 mod field;
 mod grid;
+mod kind;
 mod native_grid;
 mod octets;
 mod packing;
@@ -28,6 +30,7 @@ mod sentinel;
 pub use error::GribError;
 pub use field::{Field, Fields, MAX_POINTS, fields};
 pub use grid::{Earth, Grid, GridGeometry, LatLonAxes};
+pub use kind::{FieldKind, FieldKindError, ProbabilityEvent};
 pub use product::{GribLevelError, GribParameterError, Level, Parameter, Product};
 
 #[cfg(test)]

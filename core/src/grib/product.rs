@@ -5,8 +5,8 @@ use chrono::NaiveDate;
 use std::fmt;
 use std::str::FromStr;
 
-use super::GribError;
 use super::octets::Octets;
+use super::{FieldKind, GribError};
 use crate::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 
 /// The parameter of a field. Its numbers depend on the discipline, and from 192 on also on the
@@ -38,11 +38,17 @@ pub struct Parameter {
 )]
 pub struct GribParameterError(pub String);
 
-/// The level, times and statistic of a field.
+/// What a field is of, its level, times and statistic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Product {
     /// The number of its template (code table 4.0).
     pub template: u16,
+    /// What it is of: one forecast, a member of an ensemble, a mean, a probability and so on.
+    pub kind: FieldKind,
+    /// The type of the process that made it (code table 4.3): 0 an analysis, 2 a forecast.
+    pub process: u8,
+    /// The chemical constituent that it is about (code table 4.230), in templates of these.
+    pub constituent: Option<u16>,
     /// The level, or the first of the two levels that bound a layer.
     pub level: Level,
     /// The second level of a layer.
@@ -135,31 +141,77 @@ impl Level {
     }
 }
 
-impl Product {
-    pub(super) fn read(section: Octets<'_>, reference_ms: i64) -> Result<Self, GribError> {
-        let template = section.u16(8)?;
-        // Where the end of the interval is stored, in templates of a statistic over an interval.
-        let end_octet = match template {
-            0 | 1 | 2 | 5 | 6 | 7 | 15 => None,
-            8 => Some(35),
-            9 => Some(48),
-            10 => Some(36),
-            11 => Some(38),
-            12 => Some(37),
+/// The octets by which a constituent moves what follows the parameter.
+const CONSTITUENT: usize = 2;
+
+/// Where a template has what all templates have.
+struct Layout {
+    /// How many octets come between the parameter and the type of the process.
+    shift: usize,
+    /// Where the end of the interval is, in templates of a statistic over one.
+    end_octet: Option<usize>,
+}
+
+impl Layout {
+    fn of(template: u16) -> Result<Self, GribError> {
+        let (shift, end_octet) = match template {
+            0 | 1 | 2 | 5 | 6 | 7 | 15 | 60 => (0, None),
+            8 => (0, Some(35)),
+            9 => (0, Some(48)),
+            10 => (0, Some(36)),
+            11 => (0, Some(38)),
+            12 => (0, Some(37)),
+            61 => (0, Some(45)),
+            40 | 41 => (CONSTITUENT, None),
+            42 => (CONSTITUENT, Some(37)),
+            43 => (CONSTITUENT, Some(40)),
             _ => {
                 return Err(GribError::Unsupported {
-                    what: "product template",
+                    what: name_of(template),
                     got: template.into(),
-                    allowed: "0 to 2, 5 to 12, 15",
+                    allowed: "0 to 2, 5 to 12, 15, 40 to 43, 60, 61",
                 });
             }
         };
-        let level = Level::read(section, 23)?;
+        Ok(Self { shift, end_octet })
+    }
+}
+
+/// What a template that is not read is for.
+fn name_of(template: u16) -> &'static str {
+    match template {
+        3 | 4 | 13 | 14 => "product template (a cluster of an ensemble)",
+        20 => "product template (radar)",
+        30 | 31 => "product template (satellite)",
+        32..=34 => "product template (simulated satellite)",
+        35 => "product template (satellite, with a quality value)",
+        44..=50 | 80..=85 => "product template (aerosol)",
+        51 | 91 => "product template (categories)",
+        53 | 54 => "product template (partitioned parameter)",
+        55 | 56 | 59 | 62 | 63 => "product template (tiles)",
+        57 | 58 | 67 | 68 => "product template (particles, or distributed constituents)",
+        70..=73 => "product template (post-processed)",
+        76..=79 => "product template (constituent with a source or sink)",
+        254 => "product template (text)",
+        1000..=1101 => "product template (cross-section)",
+        _ => "product template",
+    }
+}
+
+impl Product {
+    pub(super) fn read(section: Octets<'_>, reference_ms: i64) -> Result<Self, GribError> {
+        let template = section.u16(8)?;
+        let Layout { shift, end_octet } = Layout::of(template)?;
+        let level = Level::read(section, shift + 23)?;
+        let count = section.i32(shift + 19)?;
         let mut product = Self {
             template,
+            kind: FieldKind::read(template, section, shift + 35)?,
+            process: section.u8(shift + 12)?,
+            constituent: if shift == CONSTITUENT { Some(section.u16(12)?) } else { None },
             level: level.unwrap_or(Level { kind: u8::MAX, value: None }),
-            second_level: Level::read(section, 29)?,
-            valid_ms: later(reference_ms, section.u8(18)?, section.i32(19)?.into())?,
+            second_level: Level::read(section, shift + 29)?,
+            valid_ms: later(reference_ms, section.u8(shift + 18)?, count.into())?,
             statistic: None,
             interval_ms: 0,
         };

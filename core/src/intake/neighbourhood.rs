@@ -14,7 +14,7 @@ use crate::check::{
     compared,
 };
 use crate::observation::{BaseQuality, Quality, SeriesId, SeriesKey, StationId, Variable};
-use crate::store::{Directory, Reader, Selection, StoreError};
+use crate::store::{Directory, Reader, Selection, StationRecord, StoreError};
 use crate::time::{ClosedWindow, DAY_MS};
 
 /// How many readings are compared at once, if they are not of one moment.
@@ -56,6 +56,16 @@ fn at_moment(ts_ms: i64) -> (i64, i64) {
 /// A reading that is due: place, variable, series and index in the columns.
 type Due = (usize, usize, usize, usize);
 
+/// Readings of a station that a changed one near it may affect.
+struct Affected {
+    place: usize,
+    /// How far away the changed one is.
+    distance_km: f64,
+    variable: usize,
+    /// After and before these moments.
+    span: (i64, i64),
+}
+
 /// A neighbour's value at the time of a reading: place, distance in km, value.
 type Near = (usize, f64, Held);
 
@@ -81,7 +91,7 @@ impl Known<'_> {
         place: usize,
         variable: usize,
         (after_ms, before_ms): (i64, i64),
-        is_affected: impl Fn(&Self, i64) -> bool,
+        mut is_affected: impl FnMut(&Self, i64) -> bool,
         due: &mut Vec<Due>,
     ) {
         let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
@@ -136,38 +146,86 @@ impl Neighbourhood<'_> {
         let to_ms = now.iter().map(|of| of.before_ms.max(of.ts_ms)).max().unwrap_or(0);
         let Some(mut known) = self.known(&variables, (from_ms, to_ms), all) else { return Ok(()) };
 
-        let mut places: Vec<usize> = now.iter().map(|of| of.place).collect();
-        for of in now.iter().filter(|of| of.around) {
-            places.extend(self.around(of.place).map(|(other, _)| other));
-        }
-        self.read(&mut known, places)?;
-
+        self.read(&mut known, now.iter().map(|of| of.place).collect())?;
         let mut due = Vec::new();
         for of in now {
             if let Some(variable) = known.variable(of.variable) {
                 known.mark(of.place, variable, at_moment(of.ts_ms), |_, _| true, &mut due);
             }
         }
-        // Of a whole network, all are due by now, and little is left to find.
-        for of in now.iter().filter(|of| of.around) {
-            let Some(variable) = known.variable(of.variable) else { continue };
-            let rule = known.variables[variable].1;
-            let others = self.around(of.place).take_while(|&(_, km)| km <= rule.radius_km);
-            for (other, distance_km) in others {
-                let span = (of.after_ms, of.before_ms);
-                let is_neighbour = |known: &Known<'_>, ts_ms| {
-                    let nearer = self.around(other).take_while(|&(_, km)| km < distance_km);
-                    let has_value =
-                        |&(near, _): &(usize, f64)| known.value(near, variable, ts_ms).is_some();
-                    nearer.filter(has_value).take(rule.nearest).count() < rule.nearest
-                };
-                known.mark(other, variable, span, is_neighbour, &mut due);
-            }
-        }
+        let affected = self.affected(&known, now);
+        self.read(&mut known, affected.iter().map(|of| of.place).collect())?;
+        self.mark_affected(&mut known, affected, &mut due)?;
 
         self.settle(&mut known, due, |known, due, near| {
             self.conclude(known, due, near, findings);
         })
+    }
+
+    /// The stations around changed readings that have readings of their own there.
+    fn affected(&self, known: &Known<'_>, now: &[Compared]) -> Vec<Affected> {
+        let mut changed: Vec<&Compared> = now.iter().filter(|of| of.around).collect();
+        changed.sort_unstable_by_key(|of| of.place);
+        let mut affected = Vec::new();
+        for of in changed.chunk_by(|one, next| one.place == next.place) {
+            let first_ms = of.iter().map(|of| of.after_ms).min().unwrap_or(i64::MAX);
+            let others = self.around(of[0].place);
+            for (place, distance_km) in others.filter(|&(other, _)| self.may_have(known, other)) {
+                let update_time_ms = self.directory.stations[place].update_time_ms;
+                if update_time_ms.is_none_or(|last_ms| last_ms <= first_ms) {
+                    continue;
+                }
+                let here = of.iter().filter_map(|of| {
+                    let variable = known.variable(of.variable)?;
+                    let is_near = distance_km <= known.variables[variable].1.radius_km;
+                    let span = (of.after_ms, of.before_ms);
+                    is_near.then_some(Affected { place, distance_km, variable, span })
+                });
+                affected.extend(here);
+            }
+        }
+        affected
+    }
+
+    /// Marks the readings of stations as due that have a changed one among their nearest values,
+    /// reading the stations that are nearer as it takes.
+    fn mark_affected(
+        &self,
+        known: &mut Known<'_>,
+        mut affected: Vec<Affected>,
+        due: &mut Vec<Due>,
+    ) -> Result<(), StoreError> {
+        while !affected.is_empty() {
+            let mut wanted = Vec::new();
+            affected.retain(|of| {
+                let already = wanted.len();
+                let nearest = known.variables[of.variable].1.nearest;
+                let is_neighbour = |known: &Known<'_>, ts_ms| {
+                    let (mut nearer, from) = (0, wanted.len());
+                    let others = self.around(of.place).take_while(|&(_, km)| km < of.distance_km);
+                    for (other, _) in others {
+                        if known.columns[other].is_none() {
+                            wanted.push(other);
+                        } else if known.value(other, of.variable, ts_ms).is_some() {
+                            nearer += 1;
+                        }
+                        if nearer + wanted.len() - from >= nearest {
+                            break;
+                        }
+                    }
+                    let is_near = nearer + wanted.len() - from < nearest;
+                    // Otherwise it depends on those that are not known yet.
+                    if is_near || nearer >= nearest {
+                        wanted.truncate(from);
+                    }
+                    is_near
+                };
+                known.mark(of.place, of.variable, of.span, is_neighbour, due);
+                wanted.len() > already
+            });
+            self.read(known, wanted)?;
+        }
+        Ok(())
     }
 
     /// Finds what each of some readings is compared with, reading more stations as it takes.
@@ -220,13 +278,14 @@ impl Neighbourhood<'_> {
         places.sort_unstable();
         places.dedup();
         places.retain(|&place| known.columns[place].is_none());
+        for &place in &places {
+            known.columns[place] = Some(Box::default());
+        }
+        places.retain(|&place| self.may_have(known, place));
         let ids: Vec<StationId> =
             places.iter().map(|&place| self.directory.stations[place].station.id).collect();
         let rules = known.variables.clone();
         let variables: Vec<Variable> = rules.iter().map(|&(variable, _)| variable).collect();
-        for &place in &places {
-            known.columns[place] = Some(Box::default());
-        }
         let selection = Selection { stations: &ids, variables: &variables, window: known.window };
         let mut read = Ok(());
         self.record.scan(&selection, &mut |i, slices| {
@@ -252,6 +311,14 @@ impl Neighbourhood<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a station can have readings in the window, as far as the directory tells.
+    fn may_have(&self, known: &Known<'_>, place: usize) -> bool {
+        let StationRecord { update_time_ms, series, .. } = &*self.directory.stations[place];
+        let until_ms = known.window.end_ms();
+        update_time_ms.is_some_and(|last_ms| last_ms >= known.window.start_ms())
+            && series.iter().any(|of| of.first_appearance_ms <= until_ms)
     }
 
     /// Finds the values that a reading is compared with, nearest first. If stations must be read

@@ -1,6 +1,10 @@
 //! The products of a source, and the message fields that they are made from.
 
+use std::fmt;
+
 use serde::Deserialize;
+
+use super::kind::{TakenKind, is_usual_process};
 
 use crate::grid::{Encoding, TileSampling};
 use crate::model::ProductDefinition;
@@ -41,6 +45,9 @@ pub struct SourceProduct {
     second_level: Option<grib::Level>,
     interval: Option<Interval>,
     statistic: Option<Statistic>,
+    kind: TakenKind,
+    process: Option<u8>,
+    constituent: Option<u16>,
 }
 
 /// A product as written in the catalogue.
@@ -64,6 +71,10 @@ pub(super) struct Entry {
     second_level: Option<grib::Level>,
     interval: Option<Interval>,
     statistic: Option<Statistic>,
+    #[serde(default, deserialize_with = "from_text")]
+    field: TakenKind,
+    process: Option<u8>,
+    constituent: Option<u16>,
     levels_hpa: Option<Vec<f64>>,
     tiles_and_series: Option<access::Rule>,
 }
@@ -118,6 +129,7 @@ impl SourceProduct {
     pub(super) fn new(entry: Entry) -> Result<Self, String> {
         let Entry { name, title, unit, scale, offset, sampling, tiles_and_series, .. } = entry;
         let Entry { parameter, level, second_level, interval, statistic, levels_hpa, .. } = entry;
+        let Entry { field: kind, process, constituent, .. } = entry;
         check_name("product", &name).map_err(|error| error.to_string())?;
         let in_product = |reason| format!("product {name}: {reason}");
         check_label("title", &title).map_err(in_product)?;
@@ -159,6 +171,9 @@ impl SourceProduct {
             second_level,
             interval,
             statistic,
+            kind,
+            process,
+            constituent,
         })
     }
 
@@ -208,32 +223,129 @@ impl SourceProduct {
         self.parameter
     }
 
-    /// Returns whether a field belongs to the product; for a product with levels, to one of them.
+    /// Returns whether the product is of all members of an ensemble.
+    pub fn has_members(&self) -> bool {
+        self.kind == TakenKind::Members
+    }
+
+    /// Returns whether a field belongs to the product; for a product with levels, to one of them;
+    /// for a product with members, to one of these.
     pub fn is_of(
         &self,
         parameter: grib::Parameter,
         product: &grib::Product,
         reference_ms: i64,
     ) -> bool {
-        let grib::Product { level, second_level, statistic, interval_ms, valid_ms, .. } = *product;
-        let is_interval = match self.interval {
-            None => statistic.is_none(),
-            Some(interval) => {
-                statistic.is_some()
-                    && self.statistic.is_none_or(|own| statistic == Some(own as u8))
-                    && match interval {
-                        Interval::Ms(ms) => interval_ms == ms,
-                        Interval::Run => valid_ms - interval_ms == reference_ms,
-                        Interval::Any => true,
-                    }
-            }
-        };
-        parameter == self.parameter
-            && level.kind == self.level.kind
-            && (self.level.value.is_none() || level.value == self.level.value)
-            && (self.second_level.is_none() || second_level == self.second_level)
+        parameter == self.parameter && self.misfit(product, reference_ms).is_none()
+    }
+
+    /// Returns the first reason why a field of the product's parameter does not belong to it.
+    pub(crate) fn misfit(&self, field: &grib::Product, reference_ms: i64) -> Option<Misfit<'_>> {
+        let grib::Product { level, second_level, statistic, interval_ms, valid_ms, .. } = *field;
+        let what = if !self.kind.takes(field.kind) {
+            What::Kind
+        } else if self.process.map_or(!is_usual_process(field), |own| own != field.process) {
+            What::Process
+        } else if self.constituent != field.constituent {
+            What::Constituent
+        } else if level.kind != self.level.kind
+            || (self.level.value.is_some() && level.value != self.level.value)
             // A single pressure level is an isobaric surface, not a layer between two.
-            && !(self.has_levels() && (second_level.is_some() || level.value.is_none()))
-            && is_interval
+            || (self.has_levels() && (second_level.is_some() || level.value.is_none()))
+        {
+            What::Level
+        } else if self.second_level.is_some() && second_level != self.second_level {
+            What::SecondLevel
+        } else if self.interval.is_some() != statistic.is_some()
+            || self.statistic.is_some_and(|own| statistic != Some(own as u8))
+        {
+            What::Statistic
+        } else {
+            let fits = match self.interval {
+                None | Some(Interval::Any) => true,
+                Some(Interval::Ms(ms)) => interval_ms == ms,
+                Some(Interval::Run) => valid_ms - interval_ms == reference_ms,
+            };
+            if fits {
+                return None;
+            }
+            What::Interval
+        };
+        Some(Misfit { product: self, field: *field, what })
+    }
+}
+
+/// Why a field of a product's parameter does not belong to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Misfit<'a> {
+    product: &'a SourceProduct,
+    field: grib::Product,
+    pub(crate) what: What,
+}
+
+/// What does not fit, in the order in which it is looked at: a later one is nearer to fitting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum What {
+    Kind,
+    Process,
+    Constituent,
+    Level,
+    SecondLevel,
+    Statistic,
+    Interval,
+}
+
+impl fmt::Display for Misfit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (product, field) = (self.product, &self.field);
+        let name = &product.name;
+        match self.what {
+            What::Kind => write!(f, "it is {}; {name} takes {}", field.kind, product.kind),
+            What::Process => {
+                let taken = product.process.map_or("a plain one".to_owned(), |own| own.to_string());
+                write!(f, "its process is {}; {name} takes {taken}", field.process)
+            }
+            What::Constituent => {
+                let text = |one: Option<u16>| one.map_or("none".to_owned(), |one| one.to_string());
+                let (got, taken) = (text(field.constituent), text(product.constituent));
+                write!(f, "its constituent is {got}; {name} takes {taken}")
+            }
+            What::Level => {
+                let second = field.second_level.map(|second| format!(" to {second}"));
+                let second = second.unwrap_or_default();
+                write!(f, "its level is {}{second}; {name} takes {}", field.level, product.level)
+            }
+            What::SecondLevel => {
+                let text =
+                    |one: Option<grib::Level>| one.map_or("none".to_owned(), |one| one.to_string());
+                let (got, taken) = (text(field.second_level), text(product.second_level));
+                write!(f, "its second level is {got}; {name} takes {taken}")
+            }
+            What::Statistic => {
+                let got = field.statistic.map_or("an instant".to_owned(), |statistic| {
+                    format!("statistic {statistic} over an interval")
+                });
+                let taken = match (product.interval, product.statistic) {
+                    (None, _) => "an instant".to_owned(),
+                    (_, None) => "an interval".to_owned(),
+                    (_, Some(own)) => format!("statistic {}", own as u8),
+                };
+                write!(f, "it is of {got}; {name} takes {taken}")
+            }
+            What::Interval => {
+                let hours = |ms: i64| ms as f64 / HOUR_MS as f64;
+                let got = hours(field.interval_ms);
+                match product.interval {
+                    Some(Interval::Ms(ms)) => {
+                        write!(f, "its interval has {got} h; {name} takes {} h", hours(ms))
+                    }
+                    _ => write!(
+                        f,
+                        "its interval of {got} h does not begin with the run; {name} takes those \
+                         that do"
+                    ),
+                }
+            }
+        }
     }
 }

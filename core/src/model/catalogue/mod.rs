@@ -2,6 +2,7 @@
 
 mod field;
 mod hours;
+mod kind;
 
 pub use field::SourceProduct;
 

@@ -16,6 +16,9 @@ fn caller(plan: Plan) -> ModelCaller {
 fn field(level: &str, valid_h: i64, statistic: Option<u8>, interval_h: i64) -> grib::Product {
     grib::Product {
         template: 0,
+        kind: grib::FieldKind::Deterministic,
+        process: 2,
+        constituent: None,
         level: level.parse().unwrap(),
         second_level: None,
         valid_ms: START_MS + valid_h * HOUR_MS,

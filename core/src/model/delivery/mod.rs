@@ -132,6 +132,8 @@ struct DeliveredFile {
     problem: Option<String>,
     /// The parameters of fields that belong to no product.
     others: Vec<grib::Parameter>,
+    /// What keeps the first field of a product's parameter from belonging to it.
+    misfit: Option<String>,
 }
 
 /// How a delivery treats a field.
@@ -181,6 +183,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             is_used: false,
             problem: None,
             others: Vec::new(),
+            misfit: None,
         });
         for (number, field) in (1..).zip(grib::fields(bytes)) {
             self.report.fields += 1;
@@ -234,6 +237,13 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         let is_of = |index: &usize| products[*index].is_of(parameter, &kind, reference_ms);
         let of_products: Vec<usize> = (0..products.len()).filter(is_of).collect();
         if of_products.is_empty() {
+            let of_parameter = products.iter().filter(|one| one.parameter() == parameter);
+            let misfits = of_parameter.filter_map(|one| one.misfit(&kind, reference_ms));
+            let nearest = misfits.max_by_key(|misfit| misfit.what);
+            let misfit = &mut self.files[origin.file].misfit;
+            if let Some(nearest) = nearest.filter(|_| misfit.is_none()) {
+                *misfit = Some(format!("{}: {nearest}", origin.field()));
+            }
             return Ok(Taken::OfNoProduct);
         }
         let grid = field.grid()?;
@@ -305,12 +315,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
 impl<S> Delivery<'_, S> {
     fn refuse(&mut self, origin: Origin, error: DeliveryError) {
         let file = &mut self.files[origin.file];
-        let of = origin.parameter.map_or_else(String::new, |one| format!(" ({one})"));
-        let refusal = Refusal {
-            file: file.name.clone(),
-            field: format!("field {}{of}", origin.number),
-            error,
-        };
+        let refusal = Refusal { file: file.name.clone(), field: origin.field(), error };
         if file.problem.is_none() {
             file.problem = Some(refusal.to_string());
         }
@@ -331,6 +336,14 @@ impl<S> Delivery<'_, S> {
     }
 }
 
+impl Origin {
+    /// Names the field.
+    fn field(&self) -> String {
+        let of = self.parameter.map_or_else(String::new, |one| format!(" ({one})"));
+        format!("field {}{of}", self.number)
+    }
+}
+
 impl DeliveredFile {
     /// Returns why nothing of the file was used.
     fn problem_of(self, model: &str) -> String {
@@ -341,7 +354,10 @@ impl DeliveredFile {
                 named.push("…".to_owned());
             }
             let held = if named.is_empty() { "no field".to_owned() } else { named.join(", ") };
-            format!("none of its fields belongs to a product of model {model}; it holds {held}")
+            let misfit = self.misfit.map_or_else(String::new, |misfit| format!("; {misfit}"));
+            format!(
+                "none of its fields belongs to a product of model {model}; it holds {held}{misfit}"
+            )
         })
     }
 }
