@@ -90,7 +90,8 @@ fn invalid_values_are_counted() {
 #[test]
 fn a_trace_of_precipitation_is_0_and_says_so() {
     let of = |value: &str| {
-        let element = format!("<element name=\"total_precipitation\" uom=\"mm\" value=\"{value}\"/>");
+        let element =
+            format!("<element name=\"total_precipitation\" uom=\"mm\" value=\"{value}\"/>");
         let (all, _) =
             read_all(&document("wxo_dd_yesterday_summary", "2016-06-16T23:45:00.000Z", &element));
         let readings = all[0].report.readings.iter();

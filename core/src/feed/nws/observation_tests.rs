@@ -242,7 +242,7 @@ fn an_altimeter_setting_is_stored_as_one() {
     };
     // As in KDDH's observation of 2026-07-15, at 250 m.
     let (readings, _) = at("KDDH", "250", "1011");
-    assert_eq!(readings, ["altimeterSetting 1011.0 Good", "barometricPressure* 981.5 Good"]);
+    assert_eq!(readings, ["altimeterSetting 1011.0 Good", "barometricPressure* 981.7 Good"]);
     // What only fits the height of the station is its pressure.
     assert_eq!(at("KLXV", "3029", "704").0, ["barometricPressure 704.0 Good"]);
     // Of a station that is no aerodrome it is not certain, unless the height decides.
