@@ -141,7 +141,8 @@ impl Found {
             let mut readings = Vec::new();
             let mut add = |variable, kind, minutes, value: Option<f64>| {
                 let series = SeriesKey::new(variable, kind, minutes);
-                let reading = |value| Reading { series, value, quality: Quality::UNCHECKED };
+                let reading =
+                    |value| Reading { series, value, quality: Quality::UNCHECKED, qualifier: None };
                 readings.extend(value.map(reading));
             };
             // The reports gave tenths of a degree Celsius and whole knots.

@@ -46,7 +46,7 @@ fn take_in(intake: &Intake, store: &MemoryStore, reports: Vec<Report>) {
 
 /// A report of the first station at noon.
 fn reading(series: SeriesKey, value: f64, quality: Quality) -> Reading {
-    Reading { series, value, quality }
+    Reading { series, value, quality, qualifier: None }
 }
 
 fn at_noon(readings: Vec<Reading>) -> Report {
