@@ -12,6 +12,7 @@ mod explain;
 mod interpolation;
 mod jump;
 mod limits;
+mod neighbour_change;
 mod neighbours;
 mod one_series;
 mod outcome;
@@ -27,6 +28,8 @@ mod witness;
 
 pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
 pub use explain::{CheckReport, Explanation};
+#[cfg(feature = "intake")]
+pub(crate) use neighbour_change::{ChangeRule, Difference, Looked, Unshared, lasting};
 pub use neighbours::Surroundings;
 #[cfg(feature = "intake")]
 pub(crate) use neighbours::{Comparison, DISAGREE, Held, Spot, combined, compared, counts};

@@ -48,11 +48,13 @@ pub enum Check {
     Average,
     /// The value is similar to those of the stations around it.
     Neighbours,
+    /// No lasting change that the stations around do not share.
+    NeighbourChange,
 }
 
 impl Check {
     /// Every check, in the order in which they run.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Value,
         Self::Range,
         Self::Record,
@@ -70,6 +72,7 @@ impl Check {
         Self::WaveHeight,
         Self::Average,
         Self::Neighbours,
+        Self::NeighbourChange,
     ];
 
     /// The name on the wire.
@@ -92,6 +95,7 @@ impl Check {
             Self::WaveHeight => "waveHeight",
             Self::Average => "average",
             Self::Neighbours => "neighbours",
+            Self::NeighbourChange => "neighbourChange",
         }
     }
 }
@@ -231,7 +235,7 @@ pub struct Neighbour {
     /// How much higher it is; 0 if the altitude of one of both is unknown.
     pub rise_m: f64,
     /// Its value at the time of the reading, in the unit of the reading; of a station pressure the
-    /// altimeter setting.
+    /// altimeter setting. In the check of changes, its change.
     pub value: f64,
     /// Its weight in what the neighbours say; 0 if it is unlike them itself and so left out.
     pub weight: f64,

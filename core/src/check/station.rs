@@ -123,6 +123,14 @@ impl<'a, R: OneSeries> Pass<'a, R> {
         before.min().unwrap_or(first_ms)
     }
 
+    /// Whether other series explain a change of one between two moments, as they do a jump.
+    #[cfg(feature = "intake")]
+    pub(crate) fn is_explained(&self, which: usize, before_ms: i64, after_ms: i64) -> bool {
+        let latest = |series, ts_ms| self.latest(series, ts_ms);
+        let explains = |by: &Witness| by.explains(latest, before_ms, after_ms);
+        self.plans[which].witnesses.iter().any(explains)
+    }
+
     /// Whether the series of a reading contradicts it.
     pub(super) fn is_contradicted(&self, which: usize, reading: usize) -> bool {
         let plan = &self.plans[which];

@@ -3,7 +3,7 @@
 use super::parts::Parts;
 use crate::check::{DISAGREE, Held, NeighbourRule, OneSeries, Spot, compared, counts};
 use crate::derived::DERIVED_INPUTS;
-use crate::observation::{IntervalType, Quality, SeriesId, SeriesKey, Variable};
+use crate::observation::{BaseQuality, IntervalType, Quality, SeriesId, SeriesKey, Variable};
 use crate::time::HOUR_MS;
 
 /// A reading as it is compared.
@@ -27,6 +27,11 @@ impl Reading {
 
     fn says_something(&self) -> bool {
         self.value.is_finite() && counts(self.verdict().base)
+    }
+
+    /// Whether changes are judged from it: the value is one.
+    pub(super) fn is_of_a_course(&self) -> bool {
+        self.value.is_finite() && self.verdict().base > BaseQuality::Error
     }
 
     /// The reading as the check takes it.

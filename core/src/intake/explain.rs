@@ -93,7 +93,7 @@ impl Intake {
         )?;
         let Some((key, mut explanation, calculated_from)) = found else { return Ok(None) };
         let neighbourhood = Neighbourhood { checker, record: store, directory, nearby };
-        if let Some(report) = neighbourhood.explain(place, &key, ts_ms)? {
+        for report in neighbourhood.explain(place, &key, ts_ms)? {
             explanation.add(report);
         }
         let worst = calculated_from.iter().map(|input| input.quality).reduce(Quality::worse);

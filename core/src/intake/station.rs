@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::column::{is_compared, without_neighbours};
 use super::derived::Inputs;
 use super::parts::Parts;
-use crate::check::{Checker, DISAGREE, NeighbourRule, OneSeries, StationSite, counts};
+use crate::check::{ChangeRule, Checker, DISAGREE, NeighbourRule, OneSeries, StationSite, counts};
 use crate::observation::{BaseQuality, Quality, SeriesId, Variable};
 use crate::store::{SeriesSlice, StoreError};
 
@@ -97,7 +97,7 @@ impl Judged {
         for variable in checker.neighbour_variables() {
             if let Some(rule) = checker.neighbour_rule(variable) {
                 let span = (first_ms, last_ms);
-                self.compare(&mut station, (variable, rule), place, span);
+                self.compare(&mut station, checker, (variable, rule), place, span);
             }
         }
         for (derived, inputs) in Inputs::of_station(&parts) {
@@ -128,6 +128,7 @@ impl Judged {
     fn compare(
         &mut self,
         station: &mut Station<'_, '_, '_>,
+        checker: &Checker,
         (variable, rule): (Variable, NeighbourRule),
         place: usize,
         (first_ms, last_ms): (i64, i64),
@@ -141,7 +142,18 @@ impl Judged {
                     (station.verdict[column], of.stored(reading), of.source(reading));
                 let ts_ms = of.ts_ms(reading);
                 let is_new = (first_ms..=last_ms).contains(&ts_ms);
-                if !is_new {
+                let mut rule_of_changes = checker.change_rule(variable).into_iter();
+                let may_change = |rule: ChangeRule| {
+                    let from_ms = first_ms.saturating_sub(rule.within_ms);
+                    let is_later =
+                        ts_ms > last_ms && ts_ms <= last_ms.saturating_add(rule.back_ms());
+                    let at = |reading| (of.ts_ms(reading), of.value(reading));
+                    let mut course = of.before(from_ms)..reading + 1;
+                    // Without the new readings the changes between them were one.
+                    is_later
+                        && course.any(|next| next > 0 && rule.may_be_large(at(next - 1), at(next)))
+                };
+                if !is_new && !rule_of_changes.any(may_change) {
                     // It was compared before, with the same stations.
                     let disagreed = stored == DISAGREE && source != DISAGREE;
                     if disagreed && own.base > BaseQuality::Doubtful {
