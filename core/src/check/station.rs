@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::StationSite;
 use super::config::Config;
 use super::details;
-use super::jump::{Jumps, is_large, jump};
+use super::jump::{Jump, Jumps, is_large, jump};
 use super::limits::{
     AccumulationLimits, JumpLimits, PersistenceLimits, RangeLimits, RecordLimits, SpikeLimits,
     StepLimits,
@@ -415,7 +415,18 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         let found = jump(of, &usable, [before, reading], jumps.limits);
         let latest = |series, ts_ms| pass.latest(series, ts_ms);
         let explained = |by: &Witness| by.explains(latest, before_ms, now_ms);
-        if let Some(jump) = found.filter(|_| !self.plan.witnesses.iter().any(explained)) {
+        // What was stuck until then has come back.
+        let was_stuck = || {
+            let limits =
+                self.plan.persistence.filter(|of_stuck| !is_exempt(of.value(before), of_stuck));
+            limits.is_some_and(|limits| {
+                let mut streak = Streak::new(limits);
+                let found = streak.push(of, &usable, before);
+                streak.judge(of, &usable, before, &found).is_some()
+            })
+        };
+        let is_none = |_: &Jump| self.plan.witnesses.iter().any(explained) || was_stuck();
+        if let Some(jump) = found.filter(|jump| !is_none(jump)) {
             jumps.push(jump);
         }
     }

@@ -206,3 +206,7 @@ fn compare(of: &Neighbourhood<'_>, variable: Variable, near: &Near) -> Option<Di
     let distances = near.iter().enumerate().skip(1).map(|(i, &(_, km, _))| (i, km));
     of.checker.change_held(variable, near.first()?.2, distances, |i| Some(near[i].2))
 }
+
+#[cfg(test)]
+#[path = "changes_tests.rs"]
+mod tests;
