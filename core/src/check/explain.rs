@@ -123,6 +123,18 @@ impl Explanation {
         self.decide();
     }
 
+    /// Sets aside what the check of jumps found: the stations around agree with the value.
+    #[cfg(feature = "intake")]
+    pub(crate) fn clear_jump(&mut self) {
+        for report in self.checks.iter_mut().filter(|report| report.check == Check::Jump) {
+            if !matches!(report.outcome, None | Some(Quality::GOOD)) {
+                (report.ran, report.outcome) = (false, None);
+                report.not_run_because = Some(NotRun::NeighboursAgree.text());
+            }
+        }
+        self.decide();
+    }
+
     fn decide(&mut self) {
         let mut tally = Tally::default();
         for report in &self.checks {

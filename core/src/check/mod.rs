@@ -34,9 +34,9 @@ pub use neighbours::Surroundings;
 #[cfg(feature = "intake")]
 pub(crate) use neighbours::{Comparison, DISAGREE, Held, Spot, combined, compared, counts};
 pub(crate) use one_series::OneSeries;
-#[cfg(feature = "intake")]
-pub(crate) use outcome::Tally;
 pub use outcome::{Check, Input, Limit, Neighbour, NotRun};
+#[cfg(feature = "intake")]
+pub(crate) use outcome::{Own, Tally};
 #[cfg(feature = "intake")]
 pub(crate) use single::NeighbourRule;
 pub(crate) use station::Pass;
@@ -294,7 +294,7 @@ impl Checker {
         }
         let all: Vec<_> = series.iter().map(|of| 0..of.ts_ms.len()).collect();
         self.pass(site, series)
-            .run(&all, |which, reading, verdict| verdicts[which][reading] = verdict);
+            .run(&all, |which, reading, own| verdicts[which][reading] = own.verdict);
         Ok(())
     }
 

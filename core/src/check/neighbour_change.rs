@@ -36,6 +36,8 @@ pub(super) struct ChangeLimits {
     pub hold: Hours,
     /// Whether other sensors of the station may explain a fall.
     pub explained_falls: bool,
+    /// Within so many deviations the neighbours agree with a value.
+    pub agree: f64,
     pub source: String,
 }
 
@@ -52,6 +54,7 @@ struct ChangeText {
     hold_hours: Hours,
     #[serde(default)]
     explained_falls: bool,
+    agree: Amount,
     source: String,
 }
 
@@ -76,6 +79,7 @@ impl TryFrom<ChangeText> for ChangeLimits {
             within: within_hours,
             hold: hold_hours,
             explained_falls: text.explained_falls,
+            agree: text.agree.0,
             source: text.source,
         })
     }
@@ -104,6 +108,7 @@ pub(crate) struct ChangeRule {
     limit: f64,
     level: f64,
     explained_falls: bool,
+    agree: f64,
 }
 
 impl ChangeRule {
@@ -120,6 +125,11 @@ impl ChangeRule {
     /// Whether other sensors of the station may explain a change.
     pub(crate) fn may_be_explained(&self, of: &Unshared) -> bool {
         self.explained_falls && of.difference < 0.0
+    }
+
+    /// Whether the neighbours agree with a value: a jump that its own series sees was right then.
+    pub(crate) fn is_near(&self, level: f64) -> bool {
+        level.abs() <= self.agree
     }
 
     /// Whether a change is large, or may be part of a large one.
@@ -210,6 +220,7 @@ pub(super) fn rule(config: &Config, variable: Variable) -> Option<ChangeRule> {
         within_ms: limits.within.ms,
         hold_ms: limits.hold.ms,
         explained_falls: limits.explained_falls,
+        agree: limits.agree,
         limit: limits.limit,
         level: limits.level,
     })

@@ -91,7 +91,7 @@ fn limits_that_make_no_sense_are_refused() {
         let text = format!(
             "[neighbourChange.mslp]\nsource = \"own\"\nlimit = {limit}\nthreshold = 4\n\
              deviation = 1\nvariance_per_km = 0\nchange_per_hour = 1\nlevel = 1\n\
-             within_hours = {within}\nhold_hours = {hold}\n"
+             within_hours = {within}\nhold_hours = {hold}\nagree = 2\n"
         );
         Config::from_toml(&text).err().map(|error| error.reason)
     };

@@ -4,7 +4,7 @@ use super::explain::Reports;
 use super::neighbour_change::{self, ChangeRule, Difference, Looked};
 use super::neighbours::{self, Comparison, Held};
 use super::outcome::{NotRun, Tally};
-use super::{CheckReport, Checker, Config, StationSite, range};
+use super::{CheckReport, Checker, Config, StationSite, jump, range};
 use crate::observation::Variable;
 
 /// Which values of other stations a value is compared with.
@@ -115,6 +115,26 @@ impl Checker {
         let mut reports = Reports::default();
         neighbour_change::note(&self.config, variable, found, looked, near, &mut reports);
         reports.only()
+    }
+
+    /// Whether one of some readings, ascending in time, may have jumped and still be remembered.
+    pub(crate) fn may_have_jumped(&self, variable: Variable, course: &[(i64, f64)]) -> bool {
+        let (Some(limits), Some(&(now_ms, _))) = (self.config.jump.get(&variable), course.last())
+        else {
+            return false;
+        };
+        let is_remembered = |of: &[(i64, f64)]| of[1].0 >= now_ms.saturating_sub(limits.hold_ms);
+        course.windows(2).filter(|of| is_remembered(of)).any(|of| {
+            // A spike may be between them.
+            let change = 2.0 * (of[1].1 - of[0].1);
+            jump::is_large(change, of[1].0.saturating_sub(of[0].0), limits) == Some(true)
+        })
+    }
+
+    /// How far before a reading a jump may make it doubtful.
+    pub(crate) fn jump_back_ms(&self, variable: Variable) -> i64 {
+        let limits = self.config.jump.get(&variable);
+        limits.map_or(0, |limits| limits.hold_ms.saturating_add(limits.curve.reach_ms()))
     }
 
     /// Whether every value of a variable, in its unit, is judged by a check that needs no other

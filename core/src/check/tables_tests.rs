@@ -288,7 +288,8 @@ fn the_neighbours_and_sentinels() {
         ];
         let mut row = vec![variable.to_string(), unit(*variable)];
         row.extend(numbers.map(|number| number.to_string()));
-        row.extend([hours(limits.within.ms), hours(limits.hold.ms), limits.source.clone()]);
+        row.extend([hours(limits.within.ms), hours(limits.hold.ms)]);
+        row.extend([limits.agree.to_string(), limits.source.clone()]);
         row
     });
     let head = [
@@ -302,6 +303,7 @@ fn the_neighbours_and_sentinels() {
         "Level",
         "Within, h",
         "Held, h",
+        "Agree",
         "Source",
     ];
     is_in_the_document(&table(&head, rows));

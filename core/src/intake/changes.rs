@@ -57,6 +57,22 @@ impl<'n, 'c> Changes<'n, 'c> {
         Ok(self.lasting(of, &course, level, &rule)?.map(|found| found.is_some()))
     }
 
+    /// Whether a reading may be doubtful for a jump in its own series.
+    pub(super) fn may_have_jumped(
+        &mut self,
+        (place, variable, series): Of,
+        ts_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let (checker, name) = (self.of.checker, self.known.variables[variable].0);
+        if checker.change_rule(name).is_none() {
+            return Ok(false);
+        }
+        self.of.read(&mut self.known, vec![place])?;
+        let from_ms = ts_ms.saturating_sub(checker.jump_back_ms(name));
+        let course = self.known.course((place, variable), series, (from_ms, ts_ms));
+        Ok(checker.may_have_jumped(name, &course))
+    }
+
     fn lasting(
         &mut self,
         of: Of,

@@ -132,3 +132,44 @@ fn the_explanation_lists_the_changes_of_the_neighbours() {
     assert_eq!(held(&store).len(), 35);
     assert_eq!(store.directory().unwrap().stations.len(), 7);
 }
+
+/// A front without a shift of the wind: each series for itself sees a jump, and all agree.
+#[test]
+fn a_jump_with_which_the_neighbours_agree_is_right() {
+    let course = |place: usize, at: i64| {
+        let day = libm::sin(at as f64 * std::f64::consts::TAU / 24.0);
+        let fall = if at >= 100 { 6.5 } else { 0.0 };
+        let value = 15.0 + 4.0 * day + ((at * 37) % 11) as f64 / 20.0 + offset(place) - fall;
+        report(place, 60 * (at - 100), 0, &[(AirTemperature, (value * 10.0).round() / 10.0)])
+    };
+    let reports = |places: std::ops::Range<usize>| -> Vec<Report> {
+        let all = (0..106).flat_map(|at| places.clone().map(move |place| (place, at)));
+        all.map(|(place, at)| course(place, at)).collect()
+    };
+    let (intake, store) = intake();
+    take_in(&intake, &store, reports(0..1));
+    assert_eq!(flagged(&store, AirTemperature, 0, 6), [0, 1, 2, 3, 4, 5]);
+    // The others come in later, in pieces.
+    for reports in reports(1..7).chunks(50) {
+        take_in(&intake, &store, reports.to_vec());
+    }
+    for place in 0..7 {
+        assert_eq!(flagged(&store, AirTemperature, place, 6), [0_i64; 0], "{place}");
+    }
+    let series = key(AirTemperature).id();
+    let found = intake.explain(&store, stations()[0].id, series, air(0, 0, 0.0).ts_ms);
+    let explanation = found.unwrap().unwrap().explanation;
+    assert_eq!(explanation.verdict, Quality::GOOD);
+    let jump = explanation.checks.iter().find(|of| of.check == Check::Jump).unwrap();
+    assert_eq!(jump.not_run_because, Some("the stations around agree with the value"));
+
+    // All at once, or those around it first: the same.
+    for first in [0..7, 1..7] {
+        let (intake, other) = (Intake::default(), MemoryStore::default());
+        take_in(&intake, &other, reports(first));
+        for reports in reports(0..1).chunks(7) {
+            take_in(&intake, &other, reports.to_vec());
+        }
+        assert_eq!(held(&other), held(&store));
+    }
+}

@@ -11,9 +11,10 @@ use super::known::{Due, Known, at_moment};
 use super::nearby::Nearby;
 use super::station::{Change, Compared};
 use crate::check::{
-    CheckReport, Checker, Comparison, DISAGREE, Held, Spot, StationSite, Tally, combined, compared,
+    CheckReport, Checker, Comparison, DISAGREE, Held, Own, Spot, StationSite, Tally, combined,
+    compared,
 };
-use crate::observation::{BaseQuality, Quality, SeriesKey, Variable};
+use crate::observation::{BaseQuality, Quality, ReasonQuality, SeriesKey, Variable};
 use crate::store::{Directory, Reader, StoreError};
 use crate::time::DAY_MS;
 
@@ -32,8 +33,8 @@ pub(super) struct Neighbourhood<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub changes: Vec<Change>,
-    /// Readings whose own verdict must be computed, with the result of the comparison.
-    pub unknown: Vec<(Change, Tally)>,
+    /// Readings whose own verdict must be computed, with the result of the comparison, and whether nearby stations agree with the value.
+    pub unknown: Vec<(Change, Tally, bool)>,
     /// Places and moments where a verdict differs from what calculated values were based on.
     pub moments: Vec<(usize, i64)>,
 }
@@ -50,6 +51,16 @@ struct Affected {
 
 /// A neighbour's value at the time of a reading: place, distance in km, value.
 type Near = (usize, f64, Held);
+
+/// The verdict of a station's own checks, given whether nearby stations agree with the value.
+pub(super) fn given(own: Own, agrees: bool) -> Quality {
+    if agrees { own.cleared } else { own.verdict }
+}
+
+fn has_jumped(verdict: Quality) -> bool {
+    verdict.base == BaseQuality::Doubtful
+        && matches!(verdict.reason, ReasonQuality::Increase | ReasonQuality::Decrease)
+}
 
 /// The distances of neighbours, as the check takes them.
 fn distances(near: &[Near]) -> impl Iterator<Item = (usize, f64)> + '_ {
@@ -250,14 +261,21 @@ impl Neighbourhood<'_> {
             self.checker.note_change(variable, found, &mut tally);
         }
         let mut change = Change { place, series, ts_ms, stored, verdict: stored };
-        let concluded = own.map(|own| combined(tally, source, own));
-        let revised = || self.revised(place, variable, reading, tally);
-        let Some(verdict) = concluded.or_else(revised) else {
-            findings.unknown.push((change, tally));
+        let rule = self.checker.change_rule(variable).filter(|_| tally.tripped().is_none());
+        let agrees = level.zip(rule).is_some_and(|(level, rule)| rule.is_near(level));
+        let concluded = match own {
+            Some(own) => Some(combined(tally, source, given(own, agrees))),
+            // Agreement may have cleared a jump, or does so now.
+            None if !agrees && changes.may_have_jumped((place, due.1, series), ts_ms)? => None,
+            None if agrees && has_jumped(stored) => None,
+            None => self.revised(place, variable, reading, tally),
+        };
+        let Some(verdict) = concluded else {
+            findings.unknown.push((change, tally, agrees));
             return Ok(());
         };
         change.verdict = verdict;
-        if verdict != own.unwrap_or(stored) {
+        if verdict != own.map_or(stored, |own| own.verdict) {
             findings.moments.push((place, ts_ms));
         }
         if verdict != stored {
@@ -272,8 +290,11 @@ impl Neighbourhood<'_> {
 
     /// How far before a reading its verdict depends on readings of other stations.
     fn back_ms(&self, variables: &[Variable]) -> i64 {
-        let rules = variables.iter().filter_map(|&variable| self.checker.change_rule(variable));
-        rules.map(|rule| rule.back_ms()).max().unwrap_or(0)
+        let back_ms = |&variable: &Variable| {
+            let rule = self.checker.change_rule(variable)?;
+            Some(rule.back_ms().max(self.checker.jump_back_ms(variable)))
+        };
+        variables.iter().filter_map(back_ms).max().unwrap_or(0)
     }
 
     /// Returns the verdict on a reading whose own checks would give the same result as before, as
@@ -331,28 +352,28 @@ impl Neighbourhood<'_> {
         })
     }
 
-    /// Explains the results of the checks of values and of changes for a reading; none if it is not
-    /// compared.
+    /// Explains the results of the checks of values and of changes for a reading, none if it is not
+    /// compared; and whether nearby stations agree with it.
     pub(super) fn explain(
         &self,
         place: usize,
         key: &SeriesKey,
         ts_ms: i64,
-    ) -> Result<Vec<CheckReport>, StoreError> {
+    ) -> Result<(Vec<CheckReport>, bool), StoreError> {
         let variable = key.variable;
         if !takes_part(key, variable) {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), false));
         }
         let from_ms = ts_ms.saturating_sub(self.back_ms(&[variable]));
         let known = |from_ms| self.known(&[variable], (from_ms, ts_ms), &[]);
         let (Some(mut known), Some(further)) = (known(ts_ms), known(from_ms)) else {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), false));
         };
         self.read(&mut known, vec![place])?;
         let mut due = Vec::new();
         known.mark(place, 0, at_moment(ts_ms), |_, _| true, &mut due);
         due.retain(|&due| known.reading(due).is_some_and(|(id, _)| id == key.id()));
-        let (mut explained, mut judged) = (Vec::new(), None);
+        let (mut explained, mut judged, mut agrees) = (Vec::new(), None, false);
         self.settle(&mut known, due, |known, due, near| {
             let Some((id, reading)) = known.reading(due) else { return };
             let held = reading.held(variable, self.spot(place));
@@ -370,7 +391,11 @@ impl Neighbourhood<'_> {
         })?;
         if let Some((of, reading, level)) = judged {
             explained.push(Changes::new(self, further).explain(of, &reading, level)?);
+            let is_good =
+                |report: &CheckReport| matches!(report.outcome, None | Some(Quality::GOOD));
+            let rule = self.checker.change_rule(variable).filter(|_| explained.iter().all(is_good));
+            agrees = level.zip(rule).is_some_and(|(level, rule)| rule.is_near(level));
         }
-        Ok(explained)
+        Ok((explained, agrees))
     }
 }
