@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::change_limits::ChangeLimits;
 use super::limits::{
     AccumulationLimits, JumpLimits, NeighbourLimits, PersistenceLimits, PrecisionLimits,
     RangeLimits, RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits, VariableKey,
 };
-use super::neighbour_change::ChangeLimits;
 use crate::observation::Variable;
 use crate::settings::{TomlFault, line_of, read_toml};
 

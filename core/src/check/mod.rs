@@ -5,6 +5,7 @@
 //! prose, and the limits as tables, are in `docs/quality.md`.
 
 mod beside;
+mod change_limits;
 mod config;
 mod consistency;
 mod details;
@@ -12,6 +13,7 @@ mod explain;
 mod interpolation;
 mod jump;
 mod limits;
+#[cfg(feature = "intake")]
 mod neighbour_change;
 mod neighbours;
 mod one_series;

@@ -104,3 +104,69 @@ fn limits_that_make_no_sense_are_refused() {
         assert!(text.ends_with(why), "{text}");
     }
 }
+
+/// Changes of an hour in the METAR tables of the test data: id, longitude, latitude, altitude in
+/// metres, change. Scottsbluff on 2022-10-23 from 08:53 to 09:53 UTC, a night that cools; Angoon on
+/// the same day from 09:56 to 10:56, a low that comes nearer.
+const REAL: [(Variable, &str); 2] = [
+    (
+        Variable::AirTemperature,
+        "
+        KBFF -103.601 41.875 1204 -2.7
+        K1CW -103.573 41.581 1370 -2.7
+        K1BW -104.000 41.520 1606 -2.3
+        K1FW -103.489 41.364 1451 -2.2
+        K1DW -103.794 41.361 1539 -0.8
+        KAIA -102.802 42.057 1198 -2.3
+        K1AW -104.265 41.329 1670 -1.4
+        K1KW -103.488 41.137 1443 -2.6
+        K1HW -102.830 41.320 1265 -4.1
+        K1EW -103.983 41.103 1609 -2.5
+    ",
+    ),
+    (
+        Variable::Mslp,
+        "
+        PAGN -134.589 57.502 2 -1.7
+        PASI -135.364 57.047 2 -1.9
+        PAFE -133.910 56.961 1 -1.6
+        PAJN -134.556 58.354 6 -1.4
+        PAGS -135.707 58.425 9 -1.5
+        PAPG -132.935 56.805 24 -1.5
+        PAGY -135.322 59.457 7 0.0
+        PAKW -133.075 55.582 7 -1.2
+    ",
+    ),
+];
+
+#[test]
+fn real_changes_are_shared_and_the_same_with_a_fault_of_five_are_not() {
+    use super::super::neighbours::Spot;
+    use crate::geo::LonLat;
+    use crate::observation::BaseQuality;
+    for (variable, rows) in REAL {
+        let row = |row: &str| {
+            let cells: Vec<&str> = row.split_whitespace().collect();
+            let number = |column: usize| cells[column].parse::<f64>().unwrap();
+            let place = LonLat::new(number(1), number(2)).unwrap();
+            let spot = Spot::new(place, Some(number(3)));
+            let base = BaseQuality::Good;
+            (place, Held { value: number(4), spot, base, unsure_hours: 0.0 })
+        };
+        let all: Vec<_> = rows.lines().filter(|row| !row.trim().is_empty()).map(row).collect();
+        let found = |fault: f64, stations: usize| {
+            let of = Held { value: all[0].1.value + fault, ..all[0].1 };
+            let near = (1..stations).map(|i| (i, all[0].0.distance_km(all[i].0)));
+            compare(&Config::default(), variable, of, near, |i| Some(all[i].1))
+        };
+        let right = found(0.0, all.len()).unwrap();
+        assert!(!right.is_unshared && right.difference.abs() < 1.0, "{variable}: {right:?}");
+        for fault in [5.0, -5.0] {
+            let wrong = found(fault, all.len()).unwrap();
+            assert!(wrong.is_unshared, "{variable} {fault}: {wrong:?}");
+            assert!((wrong.difference - right.difference - fault).abs() < 0.01);
+        }
+        // Three are too few to say anything.
+        assert_eq!(found(5.0, 4), None);
+    }
+}
