@@ -351,6 +351,15 @@ impl Reader for Faulty {
             }),
         }
     }
+
+    fn present_weather(
+        &self,
+        station: mesonet::StationId,
+        window: mesonet::ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.known.present_weather(station, window, visit)
+    }
 }
 
 fn faulty() -> Api {

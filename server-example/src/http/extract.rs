@@ -103,6 +103,20 @@ impl Query {
         Ok(self.one(name)?.map(read).transpose()?)
     }
 
+    /// Returns whether a parameter is `true`; it is not if it is absent.
+    ///
+    /// # Errors
+    /// It is repeated, or neither `true` nor `false`.
+    pub fn truth(&self, name: &str) -> Result<bool, ApiError> {
+        match self.one(name)? {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(other) => {
+                Err(ApiError::BadRequest(format!("{name} must be true or false; got \"{other}\"")))
+            }
+        }
+    }
+
     /// Returns an instant, milliseconds since 1970. An unescaped `+` arrives as a space, so a space
     /// is read as the `+` of an offset.
     ///

@@ -14,6 +14,7 @@ mod readings;
 mod series;
 mod stations;
 mod units;
+mod weather;
 mod zones;
 
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use crate::ingest::push;
 use crate::state::State;
 
 /// The endpoints of the observation service that begin their answer in time, whatever they do.
-pub const OBSERVATIONS: [&[Endpoint]; 12] = [
+pub const OBSERVATIONS: [&[Endpoint]; 13] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
@@ -39,6 +40,7 @@ pub const OBSERVATIONS: [&[Endpoint]; 12] = [
     bulk::ENDPOINTS,
     explain::ENDPOINTS,
     series::ENDPOINTS,
+    weather::ENDPOINTS,
     quality::ENDPOINTS,
     units::ENDPOINTS,
     products::ENDPOINTS,
