@@ -19,6 +19,12 @@
 //! on a globe whose poles were moved) and the grid mapping, which `xarray.open_zarr` reads with
 //! `decode_coords="all"`. They are not needed to read a run here.
 //!
+//! Products with the same levels share the axis `level_hpa`; those with others have `level_hpa_2` and
+//! so on, each a coordinate with the standard name `air_pressure`. The members of an ensemble, which
+//! are products of their own here (`temperature/3`), are one array there: along `member` each has the
+//! place of its number, so that a member that arrives later is one more file. The start of the run is
+//! the coordinate `forecast_reference_time`.
+//!
 //! An hour is published by renaming the group's document once, when all shards of the hour are on
 //! disk. An open run shows the hours that were published when it was opened, each of them complete.
 //! What was published does not change, but an hour may later get products that it lacked
