@@ -1,4 +1,3 @@
-use crate::model::Winds;
 use std::path::Path;
 
 use serde_json::{Value, json};
