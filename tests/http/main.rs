@@ -17,6 +17,7 @@ mod historical_bulk;
 mod ingest;
 mod ingest_kinds;
 mod ingest_models;
+mod model_commands;
 mod models;
 mod observations_explain;
 mod observations_series;
