@@ -38,6 +38,7 @@ fn store(spread: bool) -> MemoryStore {
         series: keys[series].clone(),
         value: (minute * 7 + series as i64 * 31) as f64 % 400.0 / 10.0 - 10.0,
         quality: Quality::GOOD,
+        qualifier: None,
     };
     let report = |ts_ms, readings| Report {
         station: station().id,

@@ -126,8 +126,12 @@ fn store() -> MemoryStore {
             identifiers: Identifiers::default(),
         });
         for ts_ms in times.series() {
-            let reading =
-                |&name| Reading { series: key(name), value: 1.5, quality: Quality::UNCHECKED };
+            let reading = |&name| Reading {
+                series: key(name),
+                value: 1.5,
+                quality: Quality::UNCHECKED,
+                qualifier: None,
+            };
             let readings = NAMES.iter().map(reading).collect();
             batch.reports.push(Report {
                 station: id,

@@ -58,6 +58,7 @@ fn report(station: usize, id: StationId, ts_ms: i64) -> Report {
         series: SERIES[which].0.clone(),
         value: value(station, which, ts_ms),
         quality: Quality::UNCHECKED,
+        qualifier: None,
     };
     let readings = (0..SERIES.len()).map(reading).collect();
     Report { station: id, ts_ms, revision: 0, present_weather: None, readings }

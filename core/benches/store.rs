@@ -63,6 +63,7 @@ fn batch(stations: &[Station], at: i64) -> Batch {
             series: series.clone(),
             value: value(s),
             quality: Quality::UNCHECKED,
+            qualifier: None,
         });
         Report {
             station: station.id,

@@ -62,7 +62,7 @@ fn shown(item: &FeedReport) -> String {
         Iso8601(report.ts_ms),
         report.revision,
     );
-    for Reading { series, value, quality } in &report.readings {
+    for Reading { series, value, quality, .. } in &report.readings {
         writeln!(
             text,
             "  {} {} {} {value} {} {:?}/{:?}{}",

@@ -64,6 +64,7 @@ fn batch(number: u64) -> Batch {
             series: SeriesKey::new(variable, IntervalType::Instantaneous, 0),
             value: (value * 10.0).round() / 10.0,
             quality: Quality::UNCHECKED,
+            qualifier: None,
         };
         Report {
             station: station(place).id,

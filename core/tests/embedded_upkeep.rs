@@ -45,6 +45,7 @@ fn reports(native_id: &str, times_ms: impl IntoIterator<Item = i64>, value: f64)
             series: SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
             value,
             quality: Quality::UNCHECKED,
+            qualifier: None,
         }],
     };
     times_ms.into_iter().map(report).collect()

@@ -98,13 +98,14 @@ fn an_observation_says_what_its_metar_says() {
             "dewPointTemperature Instantaneous 0 24.4 °C Good",
             "windSpeed Average 2 14.76 km/h Good",
             "windDirection Average 2 100 ° Good",
-            "barometricPressure Instantaneous 0 1010.2 hPa Good",
+            "altimeterSetting Instantaneous 0 1010.2 hPa Good",
             "mslp Instantaneous 0 1009.3 hPa Good",
             "visibility Instantaneous 0 16.09 km Unknown",
             "relativeHumidity Instantaneous 0 84.708481304408 % Good",
             "heatIndex Instantaneous 0 30.70172395369111 °C Good",
             "cloudCover Instantaneous 0 7 okta Unknown",
             "cloudBaseHeight Instantaneous 0 1430 m Unknown",
+            "barometricPressure Instantaneous 0 999.3 hPa Good",
         ]
     );
     let (all, _) = read("KSFZ_observations_limit1");

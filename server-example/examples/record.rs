@@ -125,7 +125,7 @@ impl Generator {
                 _ => value,
             };
             let series = SeriesKey::new(variable, kind, minutes);
-            Reading { series, value, quality: Quality::UNCHECKED }
+            Reading { series, value, quality: Quality::UNCHECKED, qualifier: None }
         });
         let ts_ms = START_MS + step as i64 * STEP_MS;
         Report {

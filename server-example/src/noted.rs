@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mesonet::store::{Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError};
+use mesonet::store::{InFront, Judge, Receipt, StoreError};
 use mesonet::{Batch, Reader, StationId, Store};
 
 /// A store, and the stations with new readings or revised verdicts since they were last taken: so
@@ -50,17 +50,9 @@ impl Store for Noted {
     }
 }
 
-impl Reader for Noted {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.store.directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.store.scan(selection, visit)
+impl InFront for Noted {
+    fn behind(&self) -> &dyn Reader {
+        &*self.store
     }
 }
 

@@ -17,7 +17,7 @@ fn report(name: &str, minute: i64, value: f64, base: usize) -> Report {
         ts_ms: minute * MINUTE_MS,
         revision: 0,
         present_weather: None,
-        readings: vec![Reading { series, value, quality }],
+        readings: vec![Reading { series, value, quality, qualifier: None }],
     }
 }
 
@@ -96,6 +96,15 @@ impl Reader for Counting<'_> {
     ) -> Result<Damage, mesonet::store::StoreError> {
         self.1.fetch_add(selection.stations.len(), std::sync::atomic::Ordering::Relaxed);
         self.0.scan(selection, visit)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: mesonet::ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, mesonet::store::StoreError> {
+        self.0.present_weather(station, window, visit)
     }
 }
 

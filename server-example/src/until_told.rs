@@ -1,9 +1,8 @@
 //! A store that refuses batches once the server is told to stop.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mesonet::store::{Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError};
+use mesonet::store::{InFront, Judge, Receipt, StoreError};
 use mesonet::{Batch, Reader, Store};
 
 /// A store for files being read in, which can stop between two batches. What was stored before is
@@ -23,17 +22,9 @@ impl Store for UntilTold<'_> {
     }
 }
 
-impl Reader for UntilTold<'_> {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.store.directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.store.scan(selection, visit)
+impl InFront for UntilTold<'_> {
+    fn behind(&self) -> &dyn Reader {
+        self.store
     }
 }
 

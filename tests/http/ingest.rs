@@ -6,11 +6,10 @@ use axum::body::Body;
 use axum::http::{Method, header};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use mesonet::store::{Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError};
+use mesonet::store::{InFront, Judge, Receipt, StoreError};
 use mesonet::{Batch, MemoryStore, Reader, StationId, Store};
 use mesonet_server::Config;
 use mesonet_server::ingest::KeyHash;
-use std::sync::Arc;
 
 use crate::support::{Answer, Api};
 
@@ -197,16 +196,9 @@ fn reports_without_a_place_are_counted_and_sent_again_once_it_is_known() {
 /// A store with no room left.
 struct Full(MemoryStore);
 
-impl Reader for Full {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.0.directory()
-    }
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.0.scan(selection, visit)
+impl InFront for Full {
+    fn behind(&self) -> &dyn Reader {
+        &self.0
     }
 }
 

@@ -111,7 +111,7 @@ fn runs_are_written_while_a_server_runs_and_verified() {
     assert_eq!(server.stop().0, Some(0));
 
     let (ok, out, error) = output(folder.path(), &["verify"]);
-    assert!(ok && out.contains("\n1 model runs with 64 files in "), "{out}{error}");
+    assert!(ok && out.contains("\n1 model runs with 66 files in "), "{out}{error}");
     assert!(out.ends_with("\nno fault\n"), "{out}");
     let run = folder.path().join("mesonet-data/models/nam211/20180917T000000Z");
     let shard = run.join("temperature_2m/c/0/0/0");

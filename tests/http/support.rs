@@ -184,7 +184,7 @@ pub fn report(
     value: f64,
     quality: Quality,
 ) -> Batch {
-    let reading = Reading { series: series.clone(), value, quality };
+    let reading = Reading { series: series.clone(), value, quality, qualifier: None };
     let report = Report {
         station: id(native_id),
         ts_ms: NOW_MS - ms_ago,

@@ -37,6 +37,8 @@ impl Product {
     pub const OBSERVATIONS_SERIES: Self = Self::open("observations.series");
     /// Why a reading has its verdict.
     pub const OBSERVATIONS_EXPLAIN: Self = Self::open("observations.explain");
+    /// The present weather of each report of a station.
+    pub const OBSERVATIONS_WEATHER: Self = Self::open("observations.weather");
     /// Alerts with their current state.
     pub const ALERTS: Self = Self::open("alerts");
     /// The zones that alerts are issued for.
@@ -48,12 +50,13 @@ impl Product {
         Self { id: "historical.bulk", requires: Plan::Commercial, staff_only: false };
 
     /// All products of the observation service, by id.
-    pub const OF_OBSERVATIONS: [Self; 8] = [
+    pub const OF_OBSERVATIONS: [Self; 9] = [
         Self::ALERTS,
         Self::ALERTS_ZONES,
         Self::HISTORICAL_BULK,
         Self::OBSERVATIONS_EXPLAIN,
         Self::OBSERVATIONS_SERIES,
+        Self::OBSERVATIONS_WEATHER,
         Self::PRODUCTS,
         Self::STATIONS_MAP,
         Self::STATIONS_READINGS,

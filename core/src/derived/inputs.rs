@@ -69,7 +69,7 @@ mod tests {
                 other => panic!("{other} is not an input"),
             };
             let series = SeriesKey::new(variable, kind, minutes);
-            Reading { series, value, quality: Quality::UNCHECKED }
+            Reading { series, value, quality: Quality::UNCHECKED, qualifier: None }
         };
         let mut report = Report {
             station: station.id,

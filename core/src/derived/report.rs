@@ -63,6 +63,7 @@ const HUMIDEX_ABOVE: f64 = 1.0;
 ///     series: SeriesKey::new(variable, IntervalType::Instantaneous, 0),
 ///     value,
 ///     quality: Quality::GOOD,
+///     qualifier: None,
 /// };
 /// let mut report = Report {
 ///     station: station.id,
@@ -136,7 +137,7 @@ fn winds_at_10m(readings: &mut Vec<Reading>, station: &Station, from: Variable, 
                 })?;
             let SeriesKey { interval_type, interval_minutes, .. } = reading.series;
             let series = SeriesKey::new(to, interval_type, interval_minutes).calculated();
-            Some(Reading { series, value, quality })
+            Some(Reading { series, value, quality, qualifier: None })
         })
         .collect();
     readings.extend(derived);
@@ -161,6 +162,7 @@ fn add<const N: usize>(
         series: SeriesKey::new(variable, kind, minutes).calculated(),
         value,
         quality,
+        qualifier: None,
     }));
 }
 

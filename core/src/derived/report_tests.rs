@@ -24,7 +24,7 @@ fn station() -> Station {
 }
 
 fn reading(series: SeriesKey, value: f64) -> Reading {
-    Reading { series, value, quality: Quality::GOOD }
+    Reading { series, value, quality: Quality::GOOD, qualifier: None }
 }
 
 fn now(variable: Variable, value: f64) -> Reading {

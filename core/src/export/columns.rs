@@ -9,9 +9,11 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 
-use super::csv::COLUMNS;
+use super::csv::{COLUMNS, QUALIFIER};
 use crate::geo::LonLat;
-use crate::observation::{BaseQuality, IntervalType, QualityCode, ReasonQuality, Series};
+use crate::observation::{
+    BaseQuality, IntervalType, Qualifier, QualityCode, ReasonQuality, Series,
+};
 use crate::query::rows::Row;
 
 /// Collects rows until they are taken as a batch.
@@ -30,6 +32,8 @@ pub(super) struct Columns {
     ts_ms: Vec<i64>,
     value: Vec<f64>,
     quality: Vec<QualityCode>,
+    /// Their codes, if there is a column of them.
+    qualifiers: Option<Vec<u8>>,
 }
 
 /// The distinct texts of the series, and for each series the key of its text.
@@ -74,13 +78,14 @@ impl Columns {
     pub(super) fn new<'a>(
         coordinates: Option<LonLat>,
         series: impl Iterator<Item = &'a Series> + Clone,
+        has_qualifiers: bool,
     ) -> Self {
         let keys = series.map(|series| &series.key);
         let interval_type = |kind: IntervalType| {
             IntervalType::ALL.iter().position(|known| *known == kind).unwrap_or(0) as i8
         };
         Self {
-            schema: schema(),
+            schema: schema(has_qualifiers),
             coordinates,
             names: Texts::new(keys.clone().map(|key| key.variable.name())),
             buckets: Texts::new(keys.clone().map(|key| &*key.bucket)),
@@ -94,6 +99,7 @@ impl Columns {
             ts_ms: Vec::new(),
             value: Vec::new(),
             quality: Vec::new(),
+            qualifiers: has_qualifiers.then(Vec::new),
         }
     }
 
@@ -106,6 +112,9 @@ impl Columns {
         self.ts_ms.push(row.ts_ms);
         self.value.push(row.value);
         self.quality.push(row.quality);
+        if let Some(qualifiers) = &mut self.qualifiers {
+            qualifiers.push(row.qualifier);
+        }
     }
 
     /// The rows since the last batch.
@@ -117,7 +126,7 @@ impl Columns {
         // Every row has a series, and every series a station.
         let (lat, lon) = self.coordinates.map_or((0.0, 0.0), |place| (place.lat(), place.lon()));
         let ts_ms = TimestampMillisecondArray::from(std::mem::take(&mut self.ts_ms));
-        let columns: Vec<ArrayRef> = vec![
+        let mut columns: Vec<ArrayRef> = vec![
             Arc::new(Float64Array::from(vec![lat; count])),
             Arc::new(Float64Array::from(vec![lon; count])),
             self.names.column(&series)?,
@@ -129,11 +138,17 @@ impl Columns {
             dictionary::<Int8Type>(verdicts().map(|verdict| verdict.reason as i8), &self.reasons)?,
             self.buckets.column(&series)?,
         ];
+        if let Some(codes) = self.qualifiers.as_mut().map(std::mem::take) {
+            let names = texts(Qualifier::ALL.map(Qualifier::name));
+            let keys = codes.iter().map(|&code| (code > 0).then(|| code as i8 - 1));
+            let keys: PrimitiveArray<Int8Type> = keys.collect();
+            columns.push(Arc::new(DictionaryArray::try_new(keys, names)?));
+        }
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
     }
 }
 
-fn schema() -> SchemaRef {
+fn schema(has_qualifiers: bool) -> SchemaRef {
     let text = |key| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
     let kinds = [
         DataType::Float64,
@@ -148,5 +163,6 @@ fn schema() -> SchemaRef {
         text(DataType::Int32),
     ];
     let fields = COLUMNS.into_iter().zip(kinds).map(|(name, kind)| Field::new(name, kind, false));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    let qualifier = has_qualifiers.then(|| Field::new(QUALIFIER, text(DataType::Int8), true));
+    Arc::new(Schema::new(fields.chain(qualifier).collect::<Vec<_>>()))
 }

@@ -2,9 +2,12 @@
 //! verdict, is formatted once.
 
 use crate::geo::LonLat;
-use crate::observation::{QualityCode, Series};
+use crate::observation::{Qualifier, QualityCode, Series};
 use crate::query::rows::Row;
 use crate::time::InstantWriter;
+
+/// The column that a request may ask for beside those of the interface.
+pub(super) const QUALIFIER: &str = "qualifier";
 
 /// The names of the columns, in order.
 pub(super) const COLUMNS: [&str; 10] = [
@@ -27,8 +30,10 @@ pub(super) struct CsvRows {
     heads: Vec<Vec<u8>>,
     /// From the end of the value to the bucket, by the byte of the verdict.
     verdicts: Vec<Vec<u8>>,
-    /// The bucket and the end of the row, by series.
-    tails: Vec<Vec<u8>>,
+    /// The bucket, by series.
+    buckets: Vec<Vec<u8>>,
+    /// The end of the row, by the code of the qualifier if there is a column of them.
+    qualifiers: Option<[String; 4]>,
     instants: InstantWriter,
     /// Rows of one time follow one another, so their timestamp is formatted once.
     stamp_ms: Option<i64>,
@@ -39,6 +44,7 @@ impl CsvRows {
     pub(super) fn new<'a>(
         coordinates: Option<LonLat>,
         series: impl Iterator<Item = &'a Series> + Clone,
+        has_qualifiers: bool,
     ) -> Self {
         let place = coordinates.map_or_else(String::new, |place| {
             let mut number = zmij::Buffer::new();
@@ -53,19 +59,24 @@ impl CsvRows {
             let quality = QualityCode(code).quality();
             format!(",{},{},", quality.base, quality.reason)
         };
-        let tail = |series: &Series| format!("{}\n", quoted(&series.key.bucket));
+        let end = |code| format!(",{}\n", Qualifier::of_code(code).map_or("", Qualifier::name));
         Self {
             heads: series.clone().map(|series| head(series).into_bytes()).collect(),
             verdicts: (0..=u8::MAX).map(|code| verdict(code).into_bytes()).collect(),
-            tails: series.map(|series| tail(series).into_bytes()).collect(),
+            buckets: series.map(|series| quoted(&series.key.bucket).into_bytes()).collect(),
+            qualifiers: has_qualifiers.then(|| [0, 1, 2, 3].map(end)),
             instants: InstantWriter::default(),
             stamp_ms: None,
             stamp: Vec::new(),
         }
     }
 
-    pub(super) fn head(text: &mut Vec<u8>) {
+    pub(super) fn head(&self, text: &mut Vec<u8>) {
         text.extend_from_slice(COLUMNS.join(",").as_bytes());
+        if self.qualifiers.is_some() {
+            text.push(b',');
+            text.extend_from_slice(QUALIFIER.as_bytes());
+        }
         text.push(b'\n');
     }
 
@@ -81,7 +92,9 @@ impl CsvRows {
         // A store holds only finite values.
         text.extend_from_slice(zmij::Buffer::new().format_finite(row.value).as_bytes());
         text.extend_from_slice(&self.verdicts[usize::from(row.quality.0)]);
-        text.extend_from_slice(&self.tails[row.series]);
+        text.extend_from_slice(&self.buckets[row.series]);
+        let end = self.qualifiers.as_ref().and_then(|ends| ends.get(usize::from(row.qualifier)));
+        text.extend_from_slice(end.map_or("\n", String::as_str).as_bytes());
     }
 }
 

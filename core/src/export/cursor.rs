@@ -97,12 +97,13 @@ fn check(content: &[u8]) -> [u8; 4] {
 /// Digest of everything that defines the request. The order of the entries and repeated entries
 /// are ignored: they mean the same series.
 fn digest(request: &Request) -> [u8; 8] {
-    let Request { station, window, entries, page_rows } = request;
+    let Request { station, window, entries, page_rows, qualifiers } = request;
     let mut entries: Vec<String> = entries.iter().map(entry_text).collect();
     entries.sort_unstable();
     entries.dedup();
+    let columns = if *qualifiers { " qualifiers" } else { "" };
     let text = format!(
-        "{station} {} {} {page_rows} {}",
+        "{station} {} {} {page_rows}{columns} {}",
         window.start_ms(),
         window.end_ms(),
         entries.join(" ")

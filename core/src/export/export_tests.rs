@@ -38,6 +38,7 @@ fn report(ts_ms: i64, readings: &[(SeriesKey, f64, Quality)]) -> Report {
         series: series.clone(),
         value: *value,
         quality: *quality,
+        qualifier: None,
     };
     Report {
         station: id(),
@@ -56,7 +57,7 @@ fn store(reports: Vec<Report>) -> MemoryStore {
 
 fn request(page_rows: usize) -> Request {
     let window = HalfOpenWindow::new(0, 1_000_000_000).unwrap();
-    Request { station: id(), window, entries: vec![], page_rows }
+    Request::new(id(), window).page_rows(page_rows)
 }
 
 fn bytes(store: &dyn Reader, page: Page, format: Format, piece: usize) -> Vec<u8> {

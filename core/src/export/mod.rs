@@ -45,12 +45,14 @@ pub struct Request {
     pub entries: Vec<Entry>,
     /// Number of rows of a page, 1 to [`MAX_PAGE_ROWS`].
     pub page_rows: usize,
+    /// Whether the rows have a last column `qualifier`, which the interface does not have.
+    pub qualifiers: bool,
 }
 
 impl Request {
     /// A request for all rows of a station within a window, in pages of [`MAX_PAGE_ROWS`].
     pub fn new(station: StationId, window: HalfOpenWindow) -> Self {
-        Self { station, window, entries: Vec::new(), page_rows: MAX_PAGE_ROWS }
+        Self { station, window, entries: Vec::new(), page_rows: MAX_PAGE_ROWS, qualifiers: false }
     }
 
     /// Sets which series and which of their rows; if empty, all of them.
@@ -63,6 +65,34 @@ impl Request {
     #[must_use]
     pub fn page_rows(self, page_rows: usize) -> Self {
         Self { page_rows, ..self }
+    }
+
+    /// Sets whether the rows have a last column `qualifier`: `trace`, `at_least`, `less_than`, or
+    /// empty.
+    ///
+    /// ```
+    /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+    /// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+    /// #     CYYZ 032000Z 24012G20KT M1/4SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+    /// # let store = MemoryStore::default();
+    /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+    /// // The store has one report of Toronto Pearson: less than a quarter of a mile.
+    /// use mesonet::{HalfOpenWindow, StationId, Variable};
+    /// use mesonet::export::{Entry, Format, Page, Request};
+    /// let day = HalfOpenWindow::new(1_722_643_200_000, 1_722_729_600_000)?;
+    /// let seen = Entry { series: Variable::Visibility.into(), ..Entry::default() };
+    /// let request = Request::new(StationId::new("METAR", "CYYZ"), day).entries(vec![seen]);
+    /// let mut writer = Page::plan(&store, &request.qualifiers(true), None)?.writer(Format::Csv)?;
+    /// let mut text = Vec::new();
+    /// while !writer.write(&store, &mut text, 64 * 1024)? {}
+    /// let text = String::from_utf8(text)?;
+    /// assert!(text.lines().next().is_some_and(|head| head.ends_with(",group_bucket_name,qualifier")));
+    /// assert!(text.lines().nth(1).is_some_and(|row| row.ends_with(",0.402336,Good,None,,less_than")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn qualifiers(self, qualifiers: bool) -> Self {
+        Self { qualifiers, ..self }
     }
 }
 
@@ -177,6 +207,7 @@ pub struct Page {
     coordinates: Option<LonLat>,
     rows: StationRows,
     pass: Pass,
+    qualifiers: bool,
     next_cursor: Option<String>,
 }
 
@@ -234,6 +265,7 @@ impl Page {
                 None => rows,
             },
             pass,
+            qualifiers: request.qualifiers,
             next_cursor: end.map(|end| cursor::encode(request, end)),
         })
     }
@@ -283,7 +315,7 @@ impl Page {
     /// # Errors
     /// If the header of the file cannot be encoded.
     pub fn writer(self, format: Format) -> Result<Writer, ExportError> {
-        Writer::new(self.coordinates, self.rows, self.pass, format)
+        Writer::new(self, format)
     }
 }
 

@@ -10,8 +10,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::columns::Columns;
 use super::csv::CsvRows;
-use super::{ExportError, Pass};
-use crate::geo::LonLat;
+use super::{ExportError, Page, Pass};
 use crate::query::rows::StationRows;
 use crate::store::Reader;
 
@@ -89,24 +88,21 @@ impl fmt::Debug for Writer {
 }
 
 impl Writer {
-    pub(super) fn new(
-        coordinates: Option<LonLat>,
-        rows: StationRows,
-        pass: Pass,
-        format: Format,
-    ) -> Result<Self, ExportError> {
+    pub(super) fn new(page: Page, format: Format) -> Result<Self, ExportError> {
+        let Page { coordinates, rows, pass, qualifiers, next_cursor: _ } = page;
         let series = rows.series().iter().map(|series| &**series);
         let encoder = match format {
-            Format::Csv => {
-                Encoder::Csv { rows: Box::new(CsvRows::new(coordinates, series)), started: false }
-            }
+            Format::Csv => Encoder::Csv {
+                rows: Box::new(CsvRows::new(coordinates, series, qualifiers)),
+                started: false,
+            },
             Format::ArrowStream => {
-                let columns = Box::new(Columns::new(coordinates, series));
+                let columns = Box::new(Columns::new(coordinates, series, qualifiers));
                 let stream = StreamWriter::try_new(Vec::new(), columns.schema());
                 Encoder::ArrowStream { columns, stream: Box::new(stream.map_err(encoding)?) }
             }
             Format::Parquet => {
-                let columns = Box::new(Columns::new(coordinates, series));
+                let columns = Box::new(Columns::new(coordinates, series, qualifiers));
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::SNAPPY)
                     .set_max_row_group_row_count(Some(GROUP_ROWS))
@@ -136,7 +132,7 @@ impl Writer {
             let done = match encoder {
                 Encoder::Csv { rows: csv, started } => {
                     if !std::mem::replace(started, true) {
-                        CsvRows::head(text);
+                        csv.head(text);
                     }
                     rows.walk(store, CSV_ROWS, &mut |row| {
                         if pass.passes(&row) {

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use super::metar::sky::layer_label;
 use super::summary::Tally;
-use crate::observation::{Canonical, IntervalType, Quality, Reading, SeriesKey, Variable};
+use crate::observation::{
+    Canonical, IntervalType, Qualifier, Quality, Reading, SeriesKey, Variable,
+};
 use crate::unit::Vocabulary;
 
 /// What a value of a feed measures.
@@ -65,6 +67,21 @@ impl<'t> Collected<'t> {
         self.push_in(Cow::Borrowed(of.bucket), of, value, quality);
     }
 
+    /// The same, with what the feed says beside the number.
+    pub(super) fn push_qualified(
+        &mut self,
+        of: Measured<'_>,
+        value: f64,
+        quality: Quality,
+        qualifier: Option<Qualifier>,
+    ) {
+        let before = self.readings.len();
+        self.push(of, value, quality);
+        for reading in &mut self.readings[before..] {
+            reading.qualifier = qualifier;
+        }
+    }
+
     /// The same, in the series of a bucket whose label is made of the report.
     pub(super) fn push_in(
         &mut self,
@@ -84,7 +101,7 @@ impl<'t> Collected<'t> {
             series.reported_unit = Cow::Owned(of.unit.to_owned());
             self.kept_as_reported.add(&format!("{} in {:?}", of.variable, of.unit));
         }
-        self.readings.push(Reading { series, value, quality });
+        self.readings.push(Reading { series, value, quality, qualifier: None });
     }
 
     /// The readings so far.

@@ -38,6 +38,8 @@ pub use field::{Field, Fields, MAX_POINTS, fields};
 pub use grid::{Earth, Grid, GridGeometry, LatLonAxes};
 pub use kind::{FieldKind, FieldKindError, ProbabilityEvent};
 pub use names::ParameterName;
+#[cfg(feature = "model-delivery")]
+pub(crate) use packing::Steps;
 pub use product::{GribLevelError, GribParameterError, Level, Parameter, Product};
 
 #[cfg(test)]

@@ -5,6 +5,29 @@
 use super::octets::{Bits, Octets, signed};
 use super::{GribError, codec};
 
+/// The numbers that the values of a field are packed in: every value is
+/// (`reference` + n · `binary`) / `decimal` with a whole number n.
+#[cfg(feature = "model-delivery")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Steps {
+    /// The reference value R.
+    pub reference: f64,
+    /// 2^E.
+    pub binary: f64,
+    /// 10^D.
+    pub decimal: f64,
+}
+
+/// Returns the steps of a field; `None` if it packs no numbers, or in another way.
+#[cfg(feature = "model-delivery")]
+pub(super) fn steps(section: Octets<'_>) -> Result<Option<Steps>, GribError> {
+    if !matches!(section.u16(10)?, 0 | 2 | 3 | 40 | 41 | 42) || is_of_one_value(section)? {
+        return Ok(None);
+    }
+    let Scale { reference, binary, decimal, .. } = Scale::read(section)?;
+    Ok(Some(Steps { reference, binary, decimal }))
+}
+
 /// What all packings have in common: octets 12 to 20 of section 5.
 struct Scale {
     reference: f64,

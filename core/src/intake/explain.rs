@@ -6,7 +6,7 @@ use super::judge::Judging;
 use super::neighbourhood::Neighbourhood;
 use super::parts::Parts;
 use crate::check::{Explanation, OneSeries};
-use crate::observation::{BaseQuality, Quality, SeriesId, StationId};
+use crate::observation::{BaseQuality, Qualifier, Quality, SeriesId, StationId};
 use crate::store::{Reader, StoreError};
 
 /// Why a reading has its verdict. It is serialized as an object with camelCase keys.
@@ -35,6 +35,9 @@ pub struct ReadingExplanation {
     pub station_id: StationId,
     /// The series.
     pub type_id: SeriesId,
+    /// What the report says beside the value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qualifier: Option<Qualifier>,
     /// What the checks found.
     #[serde(flatten)]
     pub explanation: Explanation,
@@ -86,21 +89,34 @@ impl Intake {
                 if let Some((which, at)) = reading {
                     let explanation = checker.explain_reading(site, &parts, which, at);
                     let key = parts[which].key().clone();
-                    found = Some((key, explanation, inputs_of(&parts, which, ts_ms)));
+                    let qualifier = parts[which].qualifier(at);
+                    found = Some((key, qualifier, explanation, inputs_of(&parts, which, ts_ms)));
                 }
                 Ok(())
             },
         )?;
-        let Some((key, mut explanation, calculated_from)) = found else { return Ok(None) };
+        let Some((key, qualifier, mut explanation, calculated_from)) = found else {
+            return Ok(None);
+        };
         let neighbourhood = Neighbourhood { checker, record: store, directory, nearby };
-        if let Some(report) = neighbourhood.explain(place, &key, ts_ms)? {
+        let (reports, agrees) = neighbourhood.explain(place, &key, ts_ms)?;
+        for report in reports {
             explanation.add(report);
+        }
+        if agrees {
+            explanation.clear_jump();
         }
         let worst = calculated_from.iter().map(|input| input.quality).reduce(Quality::worse);
         if let Some(worst) = worst.filter(|worst| worst.base != BaseQuality::Unknown) {
             (explanation.verdict, explanation.decided_by) = (worst, None);
         }
-        Ok(Some(ReadingExplanation { station_id, type_id, explanation, calculated_from }))
+        Ok(Some(ReadingExplanation {
+            station_id,
+            type_id,
+            qualifier,
+            explanation,
+            calculated_from,
+        }))
     }
 }
 

@@ -1,6 +1,6 @@
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use flate2::read::GzDecoder;
 
@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::feed::metar_station;
 use crate::geo::LonLat;
 use crate::observation::Batch;
-use crate::store::{Damage, Directory, Judge, MemoryStore, Reader, Selection, SeriesSlice};
+use crate::store::{InFront, Judge, MemoryStore, Reader};
 
 /// 2024-08-03T20:01:00Z.
 const RECEIVED_MS: i64 = 1_722_715_260_000;
@@ -168,16 +168,9 @@ struct Refusing {
     sizes: Mutex<Vec<usize>>,
 }
 
-impl Reader for Refusing {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.store.directory()
-    }
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.store.scan(selection, visit)
+impl InFront for Refusing {
+    fn behind(&self) -> &dyn Reader {
+        &self.store
     }
 }
 

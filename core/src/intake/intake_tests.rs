@@ -10,6 +10,7 @@ use crate::observation::{
     BaseQuality, IntervalType, Quality, Reading, ReasonQuality, Report, SeriesId, SeriesKey,
     StationType, Variable,
 };
+use crate::store::InFront;
 use crate::store::{Judge, MemoryStore, Selection, SeriesSlice};
 use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS};
 
@@ -49,6 +50,7 @@ pub(super) fn report(
         series: key(variable),
         value,
         quality: Quality::UNCHECKED,
+        qualifier: None,
     };
     Report {
         station: station(place).id,
@@ -213,19 +215,20 @@ impl Reader for Looks<'_> {
         self.1.lock().unwrap().push(selection.window);
         self.0.scan(selection, visit)
     }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<crate::store::Damage, StoreError> {
+        self.0.present_weather(station, window, visit)
+    }
 }
 
-impl Reader for Watched {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.0.directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<crate::store::Damage, StoreError> {
-        self.0.scan(selection, visit)
+impl InFront for Watched {
+    fn behind(&self) -> &dyn Reader {
+        &self.0
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::check::OneSeries;
-use crate::observation::{Quality, Series, SeriesId, SeriesKey};
+use crate::observation::{Qualifier, Quality, Series, SeriesId, SeriesKey};
 use crate::store::{SeriesSlice, StoreError};
 
 /// One series of a station, in consecutive parts.
@@ -21,11 +21,14 @@ impl<'s, 'a> Parts<'s, 'a> {
         slices
             .chunk_by(|one, next| one.series.id == next.series.id)
             .map(|slices| {
-                for SeriesSlice { series, ts_ms, value, quality, source } in slices {
-                    let lengths = [ts_ms.len(), value.len(), quality.len(), source.len()];
-                    if lengths != [lengths[0]; 4] {
+                for slice in slices {
+                    let SeriesSlice { series, ts_ms, value, quality, source, qualifier } = slice;
+                    let verdicts = [quality.len(), source.len()];
+                    let lengths =
+                        [ts_ms.len(), value.len(), verdicts[0], verdicts[1], qualifier.len()];
+                    if lengths != [lengths[0]; 5] {
                         return Err(StoreError::Columns(format!(
-                            "series {}: times, values and verdicts must have the same length; \
+                            "series {}: times, values, verdicts and qualifiers must have the same length; \
                              got {lengths:?}",
                             series.id
                         )));
@@ -47,6 +50,12 @@ impl<'s, 'a> Parts<'s, 'a> {
     pub(super) fn stored(&self, reading: usize) -> Quality {
         let (slice, at) = self.place(reading);
         slice.quality[at].quality()
+    }
+
+    /// Returns what the report says beside the value of a reading.
+    pub(super) fn qualifier(&self, reading: usize) -> Option<Qualifier> {
+        let (slice, at) = self.place(reading);
+        Qualifier::of_code(slice.qualifier[at])
     }
 
     /// Returns the reading at a moment.

@@ -13,6 +13,7 @@ mod canonical;
 mod crosswalk;
 mod filter;
 mod identifier;
+mod qualifier;
 mod quality;
 mod report;
 mod series;
@@ -25,6 +26,7 @@ pub use self::crosswalk::{
 };
 pub use self::filter::SeriesFilter;
 pub use self::identifier::{IdScheme, Identifiers};
+pub use self::qualifier::Qualifier;
 pub use self::quality::{
     BaseQuality, Quality, QualityCode, QualityError, ReasonQuality, distinct_codes_worst_first,
     distinct_worst_first, worst, worst_code,

@@ -1,6 +1,6 @@
 //! Reports: what a station measured at one moment, in canonical units and with verdicts.
 
-use crate::observation::{Quality, SeriesKey, Station, StationId};
+use crate::observation::{Qualifier, Quality, SeriesKey, Station, StationId};
 
 /// One value of one series.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +11,15 @@ pub struct Reading {
     pub value: f64,
     /// The verdict.
     pub quality: Quality,
+    /// What the report says about the value beside the number; mostly `None`.
+    pub qualifier: Option<Qualifier>,
+}
+
+impl Reading {
+    /// Returns a reading whose report says nothing beside the number, and nobody has checked.
+    pub fn unchecked(series: SeriesKey, value: f64) -> Self {
+        Self { series, value, quality: Quality::UNCHECKED, qualifier: None }
+    }
 }
 
 /// What a station reports about one moment.

@@ -15,6 +15,7 @@ mod readings;
 pub(crate) mod rows;
 mod series;
 mod time_grid;
+mod weather;
 
 pub use self::detail::{
     QUALITIES_SPAN_MS, StationDetail, StationMarker, StationMarkers, detail, details, details_of,
@@ -25,3 +26,4 @@ pub use self::time_grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, LimitedBy, NO_READING, Pick, Positions,
     TimeGrid, TimeGridLengthError, as_of, pick_series, plan_time_grid,
 };
+pub use self::weather::{MAX_WEATHER_REPORTS, StationWeather, WeatherReport, present_weather};

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::geo::BBox;
-use crate::observation::{Quality, Series, SeriesId, StationId, Variable};
+use crate::observation::{Qualifier, Quality, Series, SeriesId, StationId, Variable};
 use crate::query::{CARRY_IN_MS, Caps, Coarsening, Pick, Positions, pick_series, plan_time_grid};
 use crate::store::{Reader, Selection, SeriesSlice, StoreError, latest_slices};
 use crate::time::{ClosedWindow, Step, TimeError};
@@ -109,6 +109,8 @@ pub struct Cell {
     pub age_s: u32,
     /// The verdict.
     pub quality: Quality,
+    /// What the report says beside the value.
+    pub qualifier: Option<Qualifier>,
 }
 
 /// The answer to a [`ReadingsQuery`]: the cells of all stations in one array.
@@ -368,7 +370,8 @@ fn cell(slice: &SeriesSlice<'_>, reading: usize, series: u32, at_ms: i64) -> Cel
     let ts_ms = slice.ts_ms[reading];
     let age_s = u32::try_from((at_ms - ts_ms) / 1000).unwrap_or(0);
     let (value, quality) = (slice.value[reading], slice.quality[reading].quality());
-    Cell { ts_ms, value, series, age_s, quality }
+    let qualifier = Qualifier::of_code(slice.qualifier[reading]);
+    Cell { ts_ms, value, series, age_s, quality, qualifier }
 }
 
 /// An answer being built.
@@ -441,12 +444,15 @@ mod wire {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let Self(answer, cell) = self;
             let series = &answer.series[cell.series as usize];
-            let mut reading = serializer.serialize_struct("Reading", 6)?;
+            let mut reading = serializer.serialize_struct("Reading", 7)?;
             reading.serialize_field("timestamp", &Iso8601(cell.ts_ms))?;
             reading.serialize_field("type", series.key.variable.name())?;
             reading.serialize_field("typeId", &series.id)?;
             reading.serialize_field("value", &cell.value)?;
             reading.serialize_field("quality", &cell.quality)?;
+            if let Some(qualifier) = &cell.qualifier {
+                reading.serialize_field("qualifier", qualifier)?;
+            }
             if answer.step.is_some() {
                 reading.serialize_field("age", &cell.age_s)?;
             }

@@ -30,6 +30,7 @@ fn report(native_id: &str, minute: i64, readings: &[(SeriesKey, f64)]) -> Report
         series: series.clone(),
         value: *value,
         quality: Quality::UNCHECKED,
+        qualifier: None,
     };
     Report {
         station: StationId::new("TEST", native_id),

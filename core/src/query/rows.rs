@@ -20,6 +20,8 @@ pub(crate) struct Row {
     pub ts_ms: i64,
     pub value: f64,
     pub quality: QualityCode,
+    /// The code of its qualifier.
+    pub qualifier: u8,
 }
 
 /// Walks through the rows of a station. The store is scanned in windows of time, whose width is
@@ -180,6 +182,7 @@ struct Head<'a> {
     times_ms: &'a [i64],
     value: &'a [f64],
     quality: &'a [QualityCode],
+    qualifier: &'a [u8],
 }
 
 impl<'a> Merge<'a> {
@@ -194,6 +197,7 @@ impl<'a> Merge<'a> {
                 times_ms: &slice.ts_ms[..len],
                 value: &slice.value[..len],
                 quality: &slice.quality[..len],
+                qualifier: &slice.qualifier[..len],
             })
         });
         Self { heads: heads.collect() }
@@ -210,8 +214,13 @@ impl Head<'_> {
 
     fn take(&mut self) -> Row {
         let Self { series, at, .. } = *self;
-        let row =
-            Row { series, ts_ms: self.ts_ms, value: self.value[at], quality: self.quality[at] };
+        let row = Row {
+            series,
+            ts_ms: self.ts_ms,
+            value: self.value[at],
+            quality: self.quality[at],
+            qualifier: self.qualifier[at],
+        };
         self.at += 1;
         self.ts_ms = self.times_ms.get(self.at).copied().unwrap_or(Self::ENDED);
         row

@@ -32,12 +32,22 @@ impl Reader for Sliced {
                         ts_ms: &slice.ts_ms[range.clone()],
                         value: &slice.value[range.clone()],
                         quality: &slice.quality[range.clone()],
-                        source: &slice.source[range],
+                        source: &slice.source[range.clone()],
+                        qualifier: &slice.qualifier[range],
                     }
                 })
             });
             visit(i, &parts.collect::<Vec<_>>());
         })
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<crate::store::Damage, StoreError> {
+        self.0.present_weather(station, window, visit)
     }
 }
 
@@ -63,6 +73,7 @@ fn store(readings: &[(i64, i32)]) -> MemoryStore {
             series: key(minutes),
             value: ts_ms as f64 + f64::from(minutes),
             quality: Quality::UNCHECKED,
+            qualifier: None,
         }],
     });
     let batch = Batch { stations: vec![station], reports: reports.collect() };
@@ -140,6 +151,15 @@ fn a_sparse_record_of_centuries_takes_few_scans() {
         ) -> Result<crate::store::Damage, StoreError> {
             self.1.set(self.1.get() + 1);
             self.0.scan(selection, visit)
+        }
+
+        fn present_weather(
+            &self,
+            station: StationId,
+            window: ClosedWindow,
+            visit: &mut dyn FnMut(i64, &[String]),
+        ) -> Result<crate::store::Damage, StoreError> {
+            self.0.present_weather(station, window, visit)
         }
     }
     let (first_ms, last_ms) = (-6_000_000_000_000, 2_000_000_000_000);

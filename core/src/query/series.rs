@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::observation::{Quality, Series, SeriesFilter, StationId};
+use crate::observation::{Qualifier, Quality, Series, SeriesFilter, StationId};
 use crate::query::rows::StationRows;
 use crate::store::{Reader, StationSeries, StoreError};
 use crate::time::ClosedWindow;
@@ -55,6 +55,8 @@ pub struct SeriesReading {
     pub series: u32,
     /// The verdict.
     pub quality: Quality,
+    /// What the report says beside the value.
+    pub qualifier: Option<Qualifier>,
 }
 
 /// Finds the readings of the series of a station that match a filter, in a window with both ends
@@ -95,6 +97,7 @@ pub fn observation_series(
                 value: row.value,
                 series: row.series as u32,
                 quality: row.quality.quality(),
+                qualifier: Qualifier::of_code(row.qualifier),
             });
         })?;
         if done {
@@ -189,10 +192,13 @@ mod wire {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let Self(answer, reading) = self;
             let key = &answer.series_of(reading).key;
-            let mut item = serializer.serialize_struct("SeriesReading", 5)?;
+            let mut item = serializer.serialize_struct("SeriesReading", 6)?;
             item.serialize_field("timestamp", &Iso8601(reading.ts_ms))?;
             item.serialize_field("value", &reading.value)?;
             item.serialize_field("quality", &reading.quality)?;
+            if let Some(qualifier) = &reading.qualifier {
+                item.serialize_field("qualifier", qualifier)?;
+            }
             item.serialize_field("calculated", &key.calculated)?;
             if !key.bucket.is_empty() {
                 item.serialize_field("groupBucketName", &key.bucket)?;

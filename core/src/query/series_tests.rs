@@ -31,7 +31,12 @@ fn store(readings: &[(i64, SeriesKey)]) -> (MemoryStore, StationId) {
         ts_ms: *ts_ms,
         revision: 0,
         present_weather: None,
-        readings: vec![Reading { series: series.clone(), value: 1.5, quality: Quality::GOOD }],
+        readings: vec![Reading {
+            series: series.clone(),
+            value: 1.5,
+            quality: Quality::GOOD,
+            qualifier: None,
+        }],
     });
     let store = MemoryStore::default();
     let batch = Batch { stations: vec![station], reports: reports.collect() };
@@ -82,8 +87,13 @@ fn the_worst_reading_is_the_first_with_the_worst_verdict() {
     let verdicts =
         [BaseQuality::Good, BaseQuality::Doubtful, BaseQuality::Error, BaseQuality::Error];
     let quality = |base| Quality { base, ..Quality::GOOD };
-    let reading =
-        |(ts_ms, base)| SeriesReading { ts_ms, value: 0.0, series: 0, quality: quality(base) };
+    let reading = |(ts_ms, base)| SeriesReading {
+        ts_ms,
+        value: 0.0,
+        series: 0,
+        quality: quality(base),
+        qualifier: None,
+    };
     let readings = (0..).zip(verdicts).map(reading).collect();
     let station = StationId::new("TEST", "A");
     let found = ObservationSeries { station, series: Vec::new(), readings };

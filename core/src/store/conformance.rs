@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::geo::LonLat;
 use crate::observation::{BaseQuality, IntervalType, Reading, ReasonQuality, Report, SeriesKey};
-use crate::observation::{IdScheme, Identifiers};
+use crate::observation::{IdScheme, Identifiers, Qualifier};
 
 fn station(native_id: &str) -> Station {
     Station {
@@ -26,7 +26,8 @@ fn temperature() -> SeriesKey {
 }
 
 fn report(native_id: &str, ts_ms: i64, revision: u8, value: f64) -> Report {
-    let reading = Reading { series: temperature(), value, quality: Quality::UNCHECKED };
+    let reading =
+        Reading { series: temperature(), value, quality: Quality::UNCHECKED, qualifier: None };
     Report {
         station: StationId::new("TEST", native_id),
         ts_ms,
@@ -165,6 +166,76 @@ fn weather_is_from_the_most_recent_report_that_has_any(store: &dyn Store) {
     assert_eq!(weather(), Some(vec![]));
 }
 
+/// The present weather of every report of a station.
+fn all_weather(store: &dyn Reader, native_id: &str) -> Vec<(i64, String)> {
+    let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
+    let mut found = Vec::new();
+    let damage = store
+        .present_weather(StationId::new("TEST", native_id), window, &mut |ts_ms, words| {
+            found.push((ts_ms, words.join(" and ")));
+        })
+        .unwrap();
+    assert_eq!(damage, Damage::default());
+    found
+}
+
+fn the_weather_of_every_report_is_kept(store: &dyn Store) {
+    let said = |name, ts_ms, revision, words: &[&str]| Report {
+        present_weather: Some(words.iter().map(|&word| word.to_owned()).collect()),
+        ..report(name, ts_ms, revision, 1.0)
+    };
+    let append = |reports| store.append(&batch(reports), &mut unjudged).unwrap();
+    let receipt = append(vec![
+        said("A", 10, 0, &["Light rain", "Mist"]),
+        said("A", 30, 0, &[]),
+        report("A", 40, 0, 1.0),
+        said("B", 10, 0, &["Snow"]),
+    ]);
+    assert_eq!(receipt.added, 4, "only readings are counted");
+    // Late ones take their place in time, and a report with nothing but weather is one.
+    append(vec![Report { readings: vec![], ..said("A", 20, 0, &["Light rain", "Mist"]) }]);
+    let mist = "Light rain and Mist".to_owned();
+    let expected = [(10, mist.clone()), (20, mist.clone()), (30, String::new())];
+    assert_eq!(all_weather(store, "A"), expected);
+    assert_eq!(all_weather(store, "B"), [(10, "Snow".to_owned())]);
+    assert_eq!(all_weather(store, "unknown"), []);
+
+    // The same again changes nothing; the newer wins, and a lower revision never does.
+    let generation = || store.directory().unwrap().generation;
+    let before = generation();
+    append(vec![said("A", 30, 0, &["Hail"]), said("A", 30, 0, &[])]);
+    append(vec![Report { readings: vec![], ..said("A", 20, 0, &["Light rain", "Mist"]) }]);
+    assert_eq!((all_weather(store, "A"), generation()), (expected.to_vec(), before));
+    append(vec![said("A", 10, 0, &["Rain"])]);
+    assert!(generation() > before);
+    append(vec![said("A", 20, 1, &["Haze"])]);
+    append(vec![said("A", 20, 0, &["Smoke"]), said("A", 30, 0, &["Fog"])]);
+    let words = |store: &dyn Reader| all_weather(store, "A").into_iter().map(|(_, words)| words);
+    assert_eq!(words(store).collect::<Vec<_>>(), ["Rain", "Haze", "Fog"]);
+
+    // Both ends of a window are in it, and a judge sees the batch in the record.
+    let window = ClosedWindow::new(20, 30).unwrap();
+    let mut times = Vec::new();
+    let id = StationId::new("TEST", "A");
+    store.present_weather(id, window, &mut |ts_ms, _| times.push(ts_ms)).unwrap();
+    assert_eq!(times, [20, 30]);
+    let mut seen = Vec::new();
+    let hail = batch(vec![said("A", 50, 0, &["Hail"])]);
+    store
+        .append(&hail, &mut |record| {
+            seen = all_weather(record, "A");
+            Ok(vec![])
+        })
+        .unwrap();
+    assert_eq!(seen.last(), Some(&(50, "Hail".to_owned())));
+    // It is no series of a station, and no scan finds it.
+    let directory = store.directory().unwrap();
+    assert_eq!(directory.get(id).unwrap().series.len(), 1);
+    let selection = Selection { stations: &[id], variables: Variable::ALL, window };
+    let is_temperature = |slice: &SeriesSlice<'_>| slice.series.key == temperature();
+    store.scan(&selection, &mut |_, slices| assert!(slices.iter().all(is_temperature))).unwrap();
+}
+
 fn generations_show_what_changed(store: &dyn Store) {
     store.append(&batch(vec![]), &mut unjudged).unwrap();
     let first = store.directory().unwrap();
@@ -235,6 +306,46 @@ fn data_already_on_record_changes_nothing(store: &dyn Store) {
     assert_eq!(append(&doubted), replaced);
     assert_eq!(append(&doubted), Receipt { unchanged: 1, ..Receipt::default() });
     assert!(store.directory().unwrap().generation > directory.generation);
+}
+
+fn a_qualifier_is_part_of_a_reading(store: &dyn Store) {
+    let qualifiers = || {
+        let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
+        let (stations, variables) = (&[StationId::new("TEST", "A")], &[Variable::AirTemperature]);
+        let mut found = Vec::new();
+        store
+            .scan(&Selection { stations, variables, window }, &mut |_, slices| {
+                for slice in slices {
+                    found
+                        .extend(slice.ts_ms.iter().zip(slice.qualifier).map(|(&ts, &of)| (ts, of)));
+                }
+            })
+            .unwrap();
+        found
+    };
+    let qualified = |ts_ms, revision, qualifier| {
+        let mut report = report("A", ts_ms, revision, 0.0);
+        report.readings[0].qualifier = qualifier;
+        report
+    };
+    let append = |report: Report| store.append(&batch(vec![report]), &mut unjudged).unwrap();
+    let (trace, less) = (Some(Qualifier::Trace), Some(Qualifier::LessThan));
+    for (ts_ms, qualifier) in [(10, None), (20, trace), (30, None), (40, Some(Qualifier::AtLeast))]
+    {
+        append(qualified(ts_ms, 0, qualifier));
+    }
+    assert_eq!(qualifiers(), [(10, 0), (20, 1), (30, 0), (40, 2)]);
+    // The same value with another qualifier is another reading.
+    assert_eq!(append(qualified(20, 0, trace)), Receipt { unchanged: 1, ..Receipt::default() });
+    assert_eq!(append(qualified(20, 1, None)), Receipt { replaced: 1, ..Receipt::default() });
+    assert_eq!(append(qualified(30, 0, less)), Receipt { replaced: 1, ..Receipt::default() });
+    assert_eq!(append(qualified(20, 0, trace)), Receipt { overtaken: 1, ..Receipt::default() });
+    assert_eq!(qualifiers(), [(10, 0), (20, 0), (30, 3), (40, 2)]);
+    // A verdict leaves it as it is.
+    let (station, series) = (StationId::new("TEST", "A"), temperature().id());
+    let verdicts = Verdicts { station, series, ts_ms: vec![40], quality: vec![Quality::GOOD] };
+    store.append(&Batch::default(), &mut |_| Ok(vec![verdicts.clone()])).unwrap();
+    assert_eq!(qualifiers(), [(10, 0), (20, 0), (30, 3), (40, 2)]);
 }
 
 /// Reports of different times leave the same record, in any order and in any batches.
@@ -380,10 +491,12 @@ macro_rules! conformance {
             a_judge_sees_the_batch_in_the_record,
             a_late_copy_does_not_undo_a_correction,
             a_late_reading_takes_its_place_in_time,
+            a_qualifier_is_part_of_a_reading,
             a_revised_verdict_leaves_the_value_and_the_source_verdict,
             a_verdict_is_kept_unchanged,
             generations_show_what_changed,
             the_newer_ingest_wins,
+            the_weather_of_every_report_is_kept,
             the_window_holds_both_its_ends,
             two_series_with_one_id_are_never_mixed,
             data_already_on_record_changes_nothing,

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Directory, Reader, Selection, SeriesSlice, StoreError};
+use crate::observation::StationId;
+use crate::time::ClosedWindow;
 
 /// The unreadable blocks of a store's files that hold, or may hold, requested readings.
 ///
@@ -64,6 +66,11 @@ impl<'a> Watched<'a> {
     pub fn damage(&self) -> Damage {
         self.damage.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    fn note(&self, damage: &Damage) {
+        let mut noted = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.join(damage.clone());
+    }
 }
 
 impl Reader for Watched<'_> {
@@ -77,8 +84,18 @@ impl Reader for Watched<'_> {
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
         let damage = self.reader.scan(selection, visit)?;
-        let mut noted = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.join(damage.clone());
+        self.note(&damage);
+        Ok(damage)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        let damage = self.reader.present_weather(station, window, visit)?;
+        self.note(&damage);
         Ok(damage)
     }
 }

@@ -9,8 +9,9 @@ use super::{
 };
 use crate::geo::StationIndex;
 use crate::observation::{
-    Batch, QualityCode, Reading, Report, Series, SeriesId, SeriesKey, Station, StationId,
+    Batch, Qualifier, QualityCode, Reading, Report, Series, SeriesId, SeriesKey, Station, StationId,
 };
+use crate::time::ClosedWindow;
 
 /// A store that keeps everything in memory, until the process ends.
 ///
@@ -33,6 +34,7 @@ use crate::observation::{
 ///     series: SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
 ///     value: 24.6,
 ///     quality: Quality::UNCHECKED,
+///     qualifier: None,
 /// };
 /// let report = Report {
 ///     station: id, ts_ms: 0, revision: 0, present_weather: None, readings: vec![reading],
@@ -66,6 +68,7 @@ struct Stored {
     quality: QualityCode,
     source: QualityCode,
     revision: u8,
+    qualifier: u8,
 }
 
 /// The previous state of what a batch changed.
@@ -75,6 +78,8 @@ struct Before {
     stations: HashMap<usize, (Arc<StationRecord>, (i64, u8))>,
     /// What was replaced, and how often, by index of the station.
     readings: HashMap<(usize, SeriesId, i64), (Stored, usize)>,
+    /// By index of the station and time: revision and words, if there were any.
+    weather: HashMap<(usize, i64), Option<(u8, Vec<String>)>>,
 }
 
 #[derive(Debug)]
@@ -83,6 +88,9 @@ struct StationData {
     record: Arc<StationRecord>,
     /// Time and revision of the report that the record's weather is from.
     weather_of: (i64, u8),
+    /// Time and revision of each report that says something of the weather, and its words;
+    /// ascending in time.
+    weather: Vec<(i64, u8, Vec<String>)>,
     /// Parallel to `record.series`.
     columns: Vec<Columns>,
 }
@@ -94,6 +102,7 @@ struct Columns {
     quality: Vec<QualityCode>,
     source: Vec<QualityCode>,
     revision: Vec<u8>,
+    qualifier: Vec<u8>,
 }
 
 impl Store for MemoryStore {
@@ -121,6 +130,15 @@ impl Reader for MemoryStore {
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
         View { store: self, record: &self.read() }.scan(selection, visit)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        View { store: self, record: &self.read() }.present_weather(station, window, visit)
     }
 }
 
@@ -155,6 +173,21 @@ impl Reader for View<'_> {
             if !slices.is_empty() {
                 visit(i, &slices);
             }
+        }
+        Ok(Damage::default())
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        if let Some(&place) = self.record.places.get(&station) {
+            let weather = &self.record.stations[place].weather;
+            let from = weather.partition_point(|known| known.0 < window.start_ms());
+            let within = weather[from..].iter().take_while(|known| known.0 <= window.end_ms());
+            within.for_each(|(ts_ms, _, words)| visit(*ts_ms, words));
         }
         Ok(Damage::default())
     }
@@ -222,7 +255,15 @@ impl Record {
             let same = Arc::ptr_eq(&record, &data.record) || record == data.record;
             !same || weather_of != data.weather_of
         };
+        let is_other_weather =
+            |((place, ts_ms), was): ((usize, i64), Option<(u8, Vec<String>)>)| {
+                let weather = &self.stations[place].weather;
+                let at = weather.binary_search_by_key(&ts_ms, |known| known.0).ok();
+                let is = at.map(|at| (weather[at].1, &weather[at].2));
+                is != was.as_ref().map(|(revision, words)| (*revision, words))
+            };
         let changed = receipt.added + receipt.replaced > 0
+            || before.weather.into_iter().any(is_other_weather)
             || self.stations.len() > known
             || before.stations.into_iter().any(is_other);
         self.generation += u64::from(changed);
@@ -240,6 +281,7 @@ impl Record {
                     series: Vec::new(),
                 }),
                 weather_of: (i64::MIN, 0),
+                weather: Vec::new(),
                 columns: Vec::new(),
             });
             self.places_generation += 1;
@@ -264,15 +306,24 @@ impl Record {
         if data.record.update_time_ms < Some(ts_ms) {
             Arc::make_mut(&mut data.record).update_time_ms = Some(ts_ms);
         }
-        if let Some(weather) = &report.present_weather
-            && (ts_ms, revision) >= data.weather_of
-        {
-            data.weather_of = (ts_ms, revision);
-            if data.record.present_weather.as_ref() != Some(weather) {
-                Arc::make_mut(&mut data.record).present_weather = Some(weather.clone());
+        if let Some(weather) = &report.present_weather {
+            if (ts_ms, revision) >= data.weather_of {
+                data.weather_of = (ts_ms, revision);
+                if data.record.present_weather.as_ref() != Some(weather) {
+                    Arc::make_mut(&mut data.record).present_weather = Some(weather.clone());
+                }
+            }
+            let at = data.weather.partition_point(|known| known.0 < ts_ms);
+            let known = data.weather.get_mut(at).filter(|known| known.0 == ts_ms);
+            let was = known.as_ref().map(|known| (known.1, known.2.clone()));
+            before.weather.entry((place, ts_ms)).or_insert(was);
+            match known {
+                Some(known) if known.1 > revision => {}
+                Some(known) => (known.1, known.2) = (revision, weather.clone()),
+                None => data.weather.insert(at, (ts_ms, revision, weather.clone())),
             }
         }
-        for Reading { series, value, quality } in &report.readings {
+        for Reading { series, value, quality, qualifier } in &report.readings {
             let series = self.series.entry(series.clone()).or_insert_with_key(|key| {
                 let series = Arc::new(Series::from(key.clone()));
                 self.series_ids.insert(series.id);
@@ -293,7 +344,8 @@ impl Record {
                 }
             }
             let source = QualityCode::from(*quality);
-            let came = Stored { value: *value, quality: source, source, revision };
+            let qualifier = Qualifier::code(*qualifier);
+            let came = Stored { value: *value, quality: source, source, revision, qualifier };
             if let Some(replaced) = data.columns[at].put(ts_ms, came, receipt) {
                 let key = (place, series.id, ts_ms);
                 before.readings.entry(key).or_insert((replaced, 0)).1 += 1;
@@ -344,8 +396,8 @@ impl Record {
 impl Stored {
     /// Whether another reading came in the same, whatever its verdict is now.
     fn came_as(self, other: Self) -> bool {
-        (self.value.to_bits(), self.source, self.revision)
-            == (other.value.to_bits(), other.source, other.revision)
+        (self.value.to_bits(), self.source, self.revision, self.qualifier)
+            == (other.value.to_bits(), other.source, other.revision, other.qualifier)
     }
 }
 
@@ -370,6 +422,7 @@ impl Columns {
             self.quality.insert(at, came.quality);
             self.source.insert(at, came.source);
             self.revision.insert(at, came.revision);
+            self.qualifier.insert(at, came.qualifier);
             receipt.added += 1;
             return None;
         }
@@ -403,12 +456,14 @@ impl Columns {
             quality: self.quality[at],
             source: self.source[at],
             revision: self.revision[at],
+            qualifier: self.qualifier[at],
         }
     }
 
     fn set(&mut self, at: usize, to: Stored) {
         (self.value[at], self.revision[at]) = (to.value, to.revision);
         (self.quality[at], self.source[at]) = (to.quality, to.source);
+        self.qualifier[at] = to.qualifier;
     }
 }
 
@@ -426,7 +481,8 @@ impl StationData {
                     ts_ms: &columns.ts_ms[range.clone()],
                     value: &columns.value[range.clone()],
                     quality: &columns.quality[range.clone()],
-                    source: &columns.source[range],
+                    source: &columns.source[range.clone()],
+                    qualifier: &columns.qualifier[range],
                 });
             }
         }

@@ -7,6 +7,7 @@ mod alerts;
 mod damage;
 #[cfg(feature = "embedded")]
 mod embedded;
+mod in_front;
 mod memory;
 
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ pub use embedded::{
     EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, RebuildReport, StoreHealth,
     Survey, VerifyReport, WouldGo,
 };
+pub use in_front::InFront;
 pub use memory::MemoryStore;
 
 use crate::geo::StationIndex;
@@ -54,6 +56,19 @@ pub trait Reader {
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError>;
+
+    /// Visits the present weather of the reports of a station in a window, ascending in time: the
+    /// time, and the words of the report that holds at it. A report that says that there is none
+    /// has no words; one that says nothing is not visited. An unknown station has no reports.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError>;
 }
 
 /// A record of stations and readings.
@@ -62,8 +77,9 @@ pub trait Reader {
 /// - [`append`](Store::append) takes all of a batch, with the verdicts on it, or refuses all of it.
 /// - For the same series and time, the newer ingest wins, except that a lower revision never
 ///   replaces a higher one. A late reading is inserted at its time.
-/// - A reading that is already on record, with the same value, source verdict and revision, changes
-///   nothing, keeps its verdict, and is not written again.
+/// - A reading that is already on record, with the same value, qualifier, source verdict and revision,
+///   changes nothing, keeps its verdict, and is not written again.
+/// - The present weather of every report is kept by the same rules; receipts do not count it.
 /// - What a call has appended is visible to every later call; no reader sees a part of it.
 pub trait Store: Reader + Send + Sync {
     /// Adds stations and reports, and the verdicts of `judge` on them.
@@ -137,6 +153,9 @@ pub struct SeriesSlice<'a> {
     pub quality: &'a [QualityCode],
     /// The verdicts that the readings came in with.
     pub source: &'a [QualityCode],
+    /// What the reports say beside the values, as codes:
+    /// [`Qualifier::of_code`](crate::observation::Qualifier::of_code).
+    pub qualifier: &'a [u8],
 }
 
 /// Returns the latest slice of each series.
@@ -193,8 +212,9 @@ pub struct Receipt {
     pub added: usize,
     /// Readings that replaced an older one.
     pub replaced: usize,
-    /// Readings that were already there, with the same value, source verdict and revision. If a
-    /// batch has several for one time, the last decides, and the others count the same way.
+    /// Readings that were already there, with the same value, qualifier, source verdict and
+    /// revision. If a batch has several for one time, the last decides, and the others count the
+    /// same way.
     pub unchanged: usize,
     /// Readings that were already overtaken by a higher revision.
     pub overtaken: usize,

@@ -63,6 +63,11 @@ impl Query {
         self.pairs.iter().try_for_each(|(name, _)| check_parameter(name, declared))
     }
 
+    /// Returns whether the endpoint has a parameter.
+    pub fn knows(&self, name: &str) -> bool {
+        self.declared.is_none_or(|declared| declared.contains(&name))
+    }
+
     /// Returns every value of a parameter that may be repeated.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         let is_declared = self.declared.is_none_or(|declared| declared.contains(&name));
@@ -96,6 +101,20 @@ impl Query {
         read: impl FnOnce(&str) -> Result<T, E>,
     ) -> Result<Option<T>, ApiError> {
         Ok(self.one(name)?.map(read).transpose()?)
+    }
+
+    /// Returns whether a parameter is `true`; it is not if it is absent.
+    ///
+    /// # Errors
+    /// It is repeated, or neither `true` nor `false`.
+    pub fn truth(&self, name: &str) -> Result<bool, ApiError> {
+        match self.one(name)? {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(other) => {
+                Err(ApiError::BadRequest(format!("{name} must be true or false; got \"{other}\"")))
+            }
+        }
     }
 
     /// Returns an instant, milliseconds since 1970. An unescaped `+` arrives as a space, so a space
@@ -151,14 +170,6 @@ impl Query {
         self.one(name)?.map(index).transpose()
     }
 
-    /// Returns a required index into a list, counted from 0.
-    ///
-    /// # Errors
-    /// It is missing, repeated, or not a non-negative integer.
-    pub fn needed_index(&self, name: &str) -> Result<usize, ApiError> {
-        self.index(name)?.ok_or_else(|| missing(name))
-    }
-
     /// A place, by `lat` and `lon`.
     ///
     /// # Errors
@@ -168,6 +179,19 @@ impl Query {
             (None, None) => Ok(None),
             (Some(lat), Some(lon)) => Ok(Some(LonLat::new(lon, lat)?)),
             _ => Err(ApiError::BadRequest("a place needs both lat and lon, or neither".to_owned())),
+        }
+    }
+
+    /// The same for the grids of models, whose longitudes may run from 0 to 360.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place).
+    pub fn place_on_grid(&self) -> Result<Option<LonLat>, ApiError> {
+        match (self.number("lat")?, self.number("lon")?) {
+            (Some(lat), Some(lon)) if lon > 180.0 && lon <= 360.0 => {
+                Ok(Some(LonLat::new(lon - 360.0, lat)?))
+            }
+            _ => self.place(),
         }
     }
 

@@ -330,16 +330,9 @@ fn stations_whose_place_comes_late_are_read_a_second_time_and_counted() {
 #[derive(Default)]
 struct Full(MemoryStore);
 
-impl Reader for Full {
-    fn directory(&self) -> Result<std::sync::Arc<mesonet::store::Directory>, StoreError> {
-        self.0.directory()
-    }
-    fn scan(
-        &self,
-        selection: &mesonet::store::Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[mesonet::store::SeriesSlice<'_>]),
-    ) -> Result<mesonet::store::Damage, StoreError> {
-        self.0.scan(selection, visit)
+impl mesonet::store::InFront for Full {
+    fn behind(&self) -> &dyn Reader {
+        &self.0
     }
 }
 

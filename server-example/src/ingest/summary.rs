@@ -357,10 +357,6 @@ impl fmt::Display for WrittenProduct<'_> {
             0.0 => f.write_str("packed exactly")?,
             error => write!(f, "packed within {error:.2e} {unit}")?,
         }
-        if self.0.clamped > 0 {
-            let clamped = grouped(self.0.clamped as u64);
-            write!(f, ", {clamped} values beyond the packing range")?;
-        }
         if self.0.missing_levels > 0 {
             write!(f, ", {} levels missing", grouped(self.0.missing_levels))?;
         }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use mesonet::store::{Damage, Directory, Judge, Receipt, Selection, SeriesSlice};
+use mesonet::store::{InFront, Judge, Receipt};
 use mesonet::{Batch, Intake, MemoryStore, Reader, Store};
 
 use super::*;
@@ -77,16 +77,9 @@ fn files_that_stay_are_read_again_only_when_they_change() {
 /// A store that takes nothing, for one reason or another.
 struct Closed(MemoryStore, StoreError);
 
-impl Reader for Closed {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.0.directory()
-    }
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.0.scan(selection, visit)
+impl InFront for Closed {
+    fn behind(&self) -> &dyn Reader {
+        &self.0
     }
 }
 

@@ -77,7 +77,7 @@ fn alert_query(query: &Query) -> Result<alert::Query, ApiError> {
         .bbox(bbox(query)?)
         .at(query.place()?)
         .codes(codes(query)?)
-        .is_active(is_active(query)?))
+        .is_active(query.truth("active")?))
 }
 
 /// Reads the box: its four sides, or `bbox` as west, south, east, north.
@@ -115,16 +115,6 @@ fn codes(query: &Query) -> Result<Vec<zone::Code>, ApiError> {
         )));
     }
     Ok(codes)
-}
-
-fn is_active(query: &Query) -> Result<bool, ApiError> {
-    match query.one("active")? {
-        None | Some("false") => Ok(false),
-        Some("true") => Ok(true),
-        Some(other) => {
-            Err(ApiError::BadRequest(format!("active must be true or false; got \"{other}\"")))
-        }
-    }
 }
 
 fn language(query: &Query) -> Result<Language, ApiError> {

@@ -41,7 +41,7 @@ const PAGE_BYTES: usize = 8 << 20;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
     path: "/historical/bulk",
-    query: &["start", "end", "pageSize", "cursor"],
+    query: &["start", "end", "pageSize", "cursor", "qualifiers"],
     body: &[
         Member::required("stationId", Kind::Text),
         Member::new("requests", Kind::Objects),
@@ -86,7 +86,8 @@ async fn bulk(
     let window = HalfOpenWindow::new(start_ms, end_ms)?;
     let request = export::Request::new(station_id.parse()?, window)
         .entries(requests.unwrap_or_default())
-        .page_rows(query.read("pageSize", page_rows)?.unwrap_or(MAX_PAGE_ROWS));
+        .page_rows(query.read("pageSize", page_rows)?.unwrap_or(MAX_PAGE_ROWS))
+        .qualifiers(query.truth("qualifiers")?);
     let cursor = query.one("cursor")?.map(str::to_owned);
     let format =
         accepted_media_type(&headers, &export::Format::ALL.map(export::Format::media_type));

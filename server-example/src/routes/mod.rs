@@ -4,7 +4,9 @@ mod alerts;
 mod bulk;
 mod capabilities;
 mod explain;
+mod health;
 mod index;
+mod keys;
 mod models;
 mod products;
 mod quality;
@@ -12,6 +14,7 @@ mod readings;
 mod series;
 mod stations;
 mod units;
+mod weather;
 mod zones;
 
 use std::sync::Arc;
@@ -19,6 +22,7 @@ use std::sync::Arc;
 use axum::Router;
 
 pub use bulk::HEADERS as BULK_HEADERS;
+pub use health::router as health;
 pub use index::router as index;
 pub use quality::check_length as check_quality_window;
 pub use zones::GEOGRAPHY;
@@ -28,13 +32,15 @@ use crate::ingest::push;
 use crate::state::State;
 
 /// The endpoints of the observation service that begin their answer in time, whatever they do.
-pub const OBSERVATIONS: [&[Endpoint]; 11] = [
+pub const OBSERVATIONS: [&[Endpoint]; 13] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
+    keys::ENDPOINTS,
     bulk::ENDPOINTS,
     explain::ENDPOINTS,
     series::ENDPOINTS,
+    weather::ENDPOINTS,
     quality::ENDPOINTS,
     units::ENDPOINTS,
     products::ENDPOINTS,

@@ -27,6 +27,7 @@ fn state() -> Arc<State> {
         series: SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0),
         value: 20.0,
         quality: Quality::GOOD,
+        qualifier: None,
     };
     let report = |station| Report {
         station,

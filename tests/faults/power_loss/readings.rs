@@ -86,6 +86,7 @@ fn batch(number: u64) -> Batch {
                 series,
                 value: number as f64 + place as f64 / 10.0,
                 quality: Quality::UNCHECKED,
+                qualifier: None,
             })
             .collect(),
     };

@@ -56,6 +56,8 @@ fn definition(run: usize) -> RunDefinition {
         name: name.to_owned(),
         unit: "K".to_owned(),
         levels_hpa: (levels > 1).then(|| vec![1000.0, 850.0]),
+        member: None,
+        attributes: std::collections::BTreeMap::new(),
         encoding: Encoding::new(0.5, 100.0, NODATA).unwrap(),
     };
     RunDefinition {

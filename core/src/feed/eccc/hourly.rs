@@ -9,7 +9,7 @@ use crate::feed::sign::holds;
 use crate::feed::summary::{FeedError, RefusalReason, Summary, excerpt};
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Cumulative, Instantaneous, Max, Min, Unknown};
-use crate::observation::{IdScheme, Identifiers, Quality, Report, Variable};
+use crate::observation::{IdScheme, Identifiers, Qualifier, Quality, Report, Variable};
 use crate::time::{DAY_MS, HOUR_MS, parse_instant};
 use crate::unit::Vocabulary;
 
@@ -46,7 +46,7 @@ const SCHEMA: &str = "http://dms.ec.gc.ca/schema/point-observation/2.1";
 ///   last 06 UTC before `observation_date_utc`, which there is the time when the file was made.
 ///   Files are renewed at 06:30 and 08:00: one made from 06 to before 08 UTC may still
 ///   be of the day before, and its reports are refused.
-/// - A trace of precipitation is 0. North is 360; a calm has no direction.
+/// - A trace of precipitation is 0 with the qualifier Trace. North is 360; a calm has no direction.
 /// - The first observation of a file, hot and cold spots, belongs to no station and is skipped.
 ///   Records, tendencies, cloud cover and wind chill, which has no unit there, are counted as values
 ///   without a variable, and so is the direction of yesterday's gust.
@@ -111,7 +111,10 @@ pub fn read_eccc_hourly(
             };
             let is_new = !readings.so_far().iter().any(|reading| measured.is_of(&reading.series));
             match value(&element) {
-                Some(value) if is_new => readings.push(measured, value, Quality::UNCHECKED),
+                Some(value) if is_new => {
+                    let qualifier = is_trace(&element).then_some(Qualifier::Trace);
+                    readings.push_qualified(measured, value, Quality::UNCHECKED, qualifier);
+                }
                 Some(_) => summary.without_variable.add(element.name),
                 None => summary.unread_values.add(element.name),
             }
@@ -184,11 +187,15 @@ impl Period {
 
 const DAY_MINUTES: i32 = 1440;
 
+fn is_trace(element: &Element<'_>) -> bool {
+    element.value.eq_ignore_ascii_case("trace")
+}
+
 /// The number of an element: a compass point is converted to degrees, a trace is 0.
 fn value(element: &Element<'_>) -> Option<f64> {
     match element.name {
         "wind_direction" => compass_degrees(element.value),
-        _ if element.value.eq_ignore_ascii_case("trace") => Some(0.0),
+        _ if is_trace(element) => Some(0.0),
         _ => element.number(),
     }
 }

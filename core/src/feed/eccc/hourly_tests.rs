@@ -86,3 +86,17 @@ fn invalid_values_are_counted() {
     let left: Vec<_> = summary.without_variable.iter().collect();
     assert_eq!(left, [("dew_point", 1)]);
 }
+
+#[test]
+fn a_trace_of_precipitation_is_0_and_says_so() {
+    let of = |value: &str| {
+        let element =
+            format!("<element name=\"total_precipitation\" uom=\"mm\" value=\"{value}\"/>");
+        let (all, _) =
+            read_all(&document("wxo_dd_yesterday_summary", "2016-06-16T23:45:00.000Z", &element));
+        let readings = all[0].report.readings.iter();
+        readings.map(|one| (one.value, one.qualifier)).collect::<Vec<_>>()
+    };
+    assert_eq!(of("Trace"), [(0.0, Some(Qualifier::Trace))]);
+    assert_eq!(of("0.0"), [(0.0, None)]);
+}

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::iem_field::{instant, is_missing, text, value};
+use super::iem_field::{instant, is_missing, qualified, text};
 use super::iem_groups::{PeakColumns, SkyColumns};
 use super::series::{EXPOSURE, SENSOR_HEIGHT_M, metar_peak_wind, metar_report};
 use super::{Metar, Weather};
@@ -58,7 +58,7 @@ const MAX_ID_BYTES: usize = 16;
 ///   columns are used.
 /// - `p01i`, `ice_accretion_1hr` and `peak_wind_gust` count from the last hourly report. That is an hour only in an
 ///   hourly report, one of minute 45 to 59 or 0; others are counted as values without a variable.
-///   A trace (`T`, `0.0001`) is 0.
+///   A trace (`T`, `0.0001`) is 0 with the qualifier Trace.
 /// - A calm has speed 0 and direction 0; a direction of 0 without a calm means nothing and is left
 ///   out.
 /// - `M`, `null` and an empty field are no value. If `wxcodes` has none, the report may have said
@@ -335,17 +335,17 @@ impl Columns {
     ) -> Result<Report, RefusalReason> {
         let mut values = Vec::with_capacity(self.values.len());
         for &(at, column) in &self.values {
-            values.extend(value(row, at, column.name)?.map(|value| (column, value)));
+            values.extend(qualified(row, at, column.name)?.map(|value| (column, value)));
         }
         let present_weather = self.present_weather(row)?;
 
         let is_hourly = matches!(ts_ms.rem_euclid(HOUR_MS) / MINUTE_MS, 45..=59 | 0);
-        let of_column = |name: &str| values.iter().find(|(of, _)| of.name == name).map(|of| of.1);
+        let of_column = |name: &str| values.iter().find(|(of, _)| of.name == name).map(|of| of.1.0);
         let is_turning = of_column("sknt").or(of_column("sped")).is_none_or(|speed| speed > 0.0);
         let mut pressure_hpa = None;
         let Summary { kept_as_reported, without_variable, .. } = summary;
         let mut readings = Collected::new(Vocabulary::Plain, kept_as_reported);
-        for &(&Column { name, unit, meaning }, value) in &values {
+        for &(&Column { name, unit, meaning }, (value, qualifier)) in &values {
             let (variable, kind, minutes) = match meaning {
                 Meaning::Of(Variable::WindDirection, ..) if value == 0.0 && is_turning => continue,
                 Meaning::Of(variable, kind, minutes) => (variable, kind, minutes),
@@ -363,7 +363,7 @@ impl Columns {
             };
             let of = Measured::new(variable, kind, minutes, unit);
             if !readings.so_far().iter().any(|other| of.is_of(&other.series)) {
-                readings.push(of, value, Quality::UNCHECKED);
+                readings.push_qualified(of, value, Quality::UNCHECKED, qualifier);
             }
         }
         self.sky.read(row, &mut readings)?;
@@ -375,6 +375,7 @@ impl Columns {
             series: SeriesKey::new(Variable::BarometricPressure, Instantaneous, 0).calculated(),
             value,
             quality: Quality::UNCHECKED,
+            qualifier: None,
         }));
         Ok(Report { station: station.id(), ts_ms, revision: 0, present_weather, readings })
     }

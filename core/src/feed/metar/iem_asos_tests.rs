@@ -1,6 +1,6 @@
 use super::*;
 use crate::feed::METAR_NETWORK;
-use crate::observation::{Station, StationId};
+use crate::observation::{Qualifier, Station, StationId};
 use crate::time::parse_instant;
 
 fn read(table: &str) -> (Vec<FeedReport>, Summary) {
@@ -278,4 +278,19 @@ fn rows_that_cannot_be_read_do_not_take_the_others_with_them() {
             "not UTF-8 text",
         ]
     );
+}
+
+#[test]
+fn a_trace_is_0_and_says_so() {
+    let (all, _) = read(
+        "station,valid,p01i,snowdepth\nCLE,2010-10-26 19:51,T,0\nCLE,2010-10-26 20:51,0.0001,M\n\
+         CLE,2010-10-26 21:51,0.00,T\n",
+    );
+    let said = all.iter().map(|item| {
+        let readings = item.report.readings.iter();
+        readings.map(|one| (one.value, one.qualifier)).collect::<Vec<_>>()
+    });
+    let trace = (0.0, Some(Qualifier::Trace));
+    let none = (0.0, None);
+    assert_eq!(said.collect::<Vec<_>>(), [vec![trace, none], vec![trace], vec![none, trace]]);
 }

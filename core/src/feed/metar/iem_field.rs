@@ -2,6 +2,7 @@
 
 use crate::feed::summary::{RefusalReason, excerpt};
 use crate::feed::text::csv_row::CsvRow;
+use crate::observation::Qualifier;
 use crate::time::parse_instant;
 
 /// A field as text.
@@ -14,8 +15,17 @@ pub(super) fn is_missing(field: &[u8]) -> bool {
     matches!(field.trim_ascii(), b"" | b"M" | b"null")
 }
 
-/// The number in a field; a trace, of precipitation or snow depth, is 0.
+/// The number in a field.
 pub(super) fn value(row: &CsvRow, at: usize, name: &str) -> Result<Option<f64>, RefusalReason> {
+    Ok(qualified(row, at, name)?.map(|(value, _)| value))
+}
+
+/// The number in a field; a trace, of precipitation, ice or snow depth, is 0 and says so.
+pub(super) fn qualified(
+    row: &CsvRow,
+    at: usize,
+    name: &str,
+) -> Result<Option<(f64, Option<Qualifier>)>, RefusalReason> {
     if is_missing(row.field(Some(at))) {
         return Ok(None);
     }
@@ -23,11 +33,11 @@ pub(super) fn value(row: &CsvRow, at: usize, name: &str) -> Result<Option<f64>, 
     let has_traces =
         matches!(name, "p01i" | "p01m" | "snowdepth") || name.starts_with("ice_accretion");
     if has_traces && matches!(text, "T" | "0.0001") {
-        return Ok(Some(0.0));
+        return Ok(Some((0.0, Some(Qualifier::Trace))));
     }
     let value = text.parse().ok().filter(|value: &f64| value.is_finite());
     let refused = || RefusalReason::Field { what: "valid value", got: excerpt(text) };
-    value.map(Some).ok_or_else(refused)
+    value.map(|value| Some((value, None))).ok_or_else(refused)
 }
 
 /// Reads `2010-10-23 00:51`.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::sky::layer_label;
 use super::{
-    Altimeter, DistanceUnit, Metar, MetarVisibility, PressureTendency, SkyCover, SpeedUnit,
+    Altimeter, Bound, DistanceUnit, Metar, MetarVisibility, PressureTendency, SkyCover, SpeedUnit,
     WindFrom,
 };
 use crate::derived::{roughness_m, station_pressure_hpa, wind_at_10m};
@@ -13,7 +13,7 @@ use crate::feed::summary::MetarItem;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
 use crate::observation::{
-    IdScheme, Identifiers, IntervalType, Quality, Reading, Report, SeriesKey, Station, StationId,
+    IdScheme, Identifiers, IntervalType, Qualifier, Reading, Report, SeriesKey, Station, StationId,
     StationType, Variable,
 };
 use crate::time::MINUTE_MS;
@@ -89,7 +89,11 @@ pub fn metar_station(
 /// - A calm has speed 0 and direction 0, as reported; north is 360. `VRB` has a speed and no
 ///   direction; a direction of 000 with a speed means nothing and is left out.
 /// - A bound stands for its value: P6SM is 6 miles, M1/4SM a quarter of one, 9999 and CAVOK 10 km.
-/// - A trace of precipitation is 0.
+/// - A trace of precipitation or ice (`P0000`, `60000`, `I1000`) is 0 with the qualifier Trace. A
+///   visibility has a qualifier where the report bounds it: `M1/4SM` is less than 1/4 mile, `P6SM`,
+///   `9999` and CAVOK are that or more, and so are the 10SM of a station with AO1 or AO2, which
+///   reports no more: the Aviation Weather Center has `10+` for each of 12,087 such reports of
+///   2024-08-03, and for none of 15SM.
 /// - `P`, `I1` and `PK WND` count from the last routine report. That is an hour in an hourly report: one
 ///   of minute 45 to 59 or 0 that is not called SPECI, or is but has sea-level pressure or groups
 ///   of 3, 6 or 24 hours, which only routine reports have (FMH-1, chapter 12); and one of minute 1
@@ -238,6 +242,27 @@ impl ReportReadings {
         self.push(SeriesKey::new(variable, kind, minutes), value);
     }
 
+    fn add_qualified(
+        &mut self,
+        variable: Variable,
+        kind: IntervalType,
+        minutes: i32,
+        value: Option<f64>,
+        qualifier: Option<Qualifier>,
+    ) {
+        let series = SeriesKey::new(variable, kind, minutes);
+        let reading = |value| Reading { qualifier, ..Reading::unchecked(series, value) };
+        self.0.extend(value.map(reading));
+    }
+
+    /// Adds hundredths of an inch, of which 0 is a trace: a report says nothing of what there was
+    /// not.
+    fn add_amount(&mut self, variable: Variable, minutes: i32, hundredths_in: Option<u16>) {
+        let qualifier = (hundredths_in == Some(0)).then_some(Qualifier::Trace);
+        let amount_mm = hundredths_in.map(hundredths_inch_to_mm);
+        self.add_qualified(variable, Cumulative, minutes, amount_mm, qualifier);
+    }
+
     fn add_calculated(
         &mut self,
         variable: Variable,
@@ -249,7 +274,7 @@ impl ReportReadings {
     }
 
     fn push(&mut self, series: SeriesKey, value: Option<f64>) {
-        self.0.extend(value.map(|value| Reading { series, value, quality: Quality::UNCHECKED }));
+        self.0.extend(value.map(|value| Reading::unchecked(series, value)));
     }
 }
 
@@ -332,9 +357,27 @@ fn sky(metar: &Metar, readings: &mut ReportReadings) {
         DistanceUnit::StatuteMile => statute_miles_to_km(visibility.distance),
         DistanceUnit::Metre => visibility.distance / 1000.0,
     };
-    readings.add(Variable::Visibility, Instantaneous, 0, metar.visibility.map(km));
+    let (seen, bound) = (metar.visibility.map(km), visibility_qualifier(metar));
+    readings.add_qualified(Variable::Visibility, Instantaneous, 0, seen, bound);
     let ceiling_m = metar.ceiling_ft().map(|ceiling_ft| feet_to_m(f64::from(ceiling_ft)));
     readings.add(Variable::CeilingHeight, Instantaneous, 0, ceiling_m);
+}
+
+/// The statute miles above which automated stations of the United States tell nothing.
+const HIGHEST_AUTOMATED_SM: f64 = 10.0;
+
+/// What a report says of its visibility beside the number. Ten miles of an automated station are ten
+/// or more, as the Aviation Weather Center decodes them.
+fn visibility_qualifier(metar: &Metar) -> Option<Qualifier> {
+    let MetarVisibility { distance, unit, bound } = metar.visibility?;
+    let is_highest = unit == DistanceUnit::StatuteMile
+        && distance == HIGHEST_AUTOMATED_SM
+        && metar.remarks.automated.is_some();
+    match bound {
+        Bound::Less => Some(Qualifier::LessThan),
+        Bound::More => Some(Qualifier::AtLeast),
+        Bound::Exact => is_highest.then_some(Qualifier::AtLeast),
+    }
 }
 
 /// Cover and base of each layer; the height of a hidden sky is no base.
@@ -359,29 +402,32 @@ fn hourly(metar: &Metar, is_hourly: bool, readings: &mut ReportReadings) {
     let Metar { remarks, .. } = metar;
     let of_group = remarks.hourly_precipitation_hundredths_in.filter(|_| is_hourly);
     let of_words = remarks.past_hour_precipitation_tenths_mm;
-    let precipitation_mm = of_group
-        .map(hundredths_inch_to_mm)
-        .or(of_words.map(|tenths_mm| f64::from(tenths_mm) / 10.0));
-    readings.add(Variable::Precipitation, Cumulative, 60, precipitation_mm);
+    match of_group {
+        Some(_) => readings.add_amount(Variable::Precipitation, 60, of_group),
+        None => {
+            let amount_mm = of_words.map(|tenths_mm| f64::from(tenths_mm) / 10.0);
+            readings.add(Variable::Precipitation, Cumulative, 60, amount_mm);
+        }
+    }
     let peak = remarks.peak_wind.filter(|_| is_hourly);
     let peak_kmh = peak.map(|peak| knots_to_kmh(f64::from(peak.speed_kt)));
     readings.add(Variable::WindGust, Max, 60, peak_kmh);
-    let ice_mm = remarks.ice_1h_hundredths_in.filter(|_| is_hourly).map(hundredths_inch_to_mm);
-    readings.add(Variable::IceAccretion, Cumulative, 60, ice_mm);
+    let ice = remarks.ice_1h_hundredths_in.filter(|_| is_hourly);
+    readings.add_amount(Variable::IceAccretion, 60, ice);
 }
 
 fn totals(metar: &Metar, readings: &mut ReportReadings) {
     let Metar { remarks, .. } = metar;
     if let Some(minutes) = metar.six_group_minutes() {
-        let precipitation_mm = remarks.six_group_hundredths_in.map(hundredths_inch_to_mm);
-        readings.add(Variable::Precipitation, Cumulative, i32::from(minutes), precipitation_mm);
+        let amount = remarks.six_group_hundredths_in;
+        readings.add_amount(Variable::Precipitation, i32::from(minutes), amount);
     }
     for (minutes, ice) in [(180, remarks.ice_3h_hundredths_in), (360, remarks.ice_6h_hundredths_in)]
     {
-        readings.add(Variable::IceAccretion, Cumulative, minutes, ice.map(hundredths_inch_to_mm));
+        readings.add_amount(Variable::IceAccretion, minutes, ice);
     }
-    let daily_mm = remarks.daily_precipitation_hundredths_in.map(hundredths_inch_to_mm);
-    readings.add(Variable::Precipitation, Cumulative, 1440, daily_mm);
+    let daily = remarks.daily_precipitation_hundredths_in;
+    readings.add_amount(Variable::Precipitation, 1440, daily);
     let depth_cm = remarks.snow_depth_in.map(|depth_in| inches_to_cm(f64::from(depth_in)));
     readings.add(Variable::SnowDepth, Instantaneous, 0, depth_cm);
     if metar.nominal_hour().is_multiple_of(6) {

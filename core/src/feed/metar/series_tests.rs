@@ -1,5 +1,6 @@
 use super::*;
 use crate::feed::metar::MetarKind;
+use crate::observation::Quality;
 use crate::time::parse_instant;
 
 fn report_of(text: &str, kind: MetarKind, altitude_m: Option<f64>) -> Report {
@@ -272,4 +273,41 @@ fn a_nil_report_has_no_readings_and_a_correction_its_revision() {
     let nil = report_of("KBUF 312354Z NIL", MetarKind::Routine, Some(218.0));
     assert!(nil.readings.is_empty());
     assert_eq!(report_of("CYYZ 312354Z CCB 00000KT", MetarKind::Routine, None).revision, 2);
+}
+
+#[test]
+fn a_report_says_beside_the_number_what_is_a_trace_and_what_a_bound() {
+    use Qualifier::{AtLeast, LessThan, Trace};
+    let of = |text: &str, variable: Variable| {
+        let report = report_of(text, MetarKind::Routine, None);
+        let readings = report.readings.iter().filter(|one| one.series.variable == variable);
+        readings.map(|one| (one.value, one.qualifier)).collect::<Vec<_>>()
+    };
+    // KBUF 2020-01-01 05:54, with traces of one hour, six hours and of ice.
+    let traces = "METAR KBUF 010554Z 26015KT 10SM -SN OVC027 M01/M06 A3003 RMK AO2 P0000 60000 \
+                  70012 I1000";
+    assert_eq!(
+        of(traces, Variable::Precipitation),
+        [(0.0, Some(Trace)), (0.0, Some(Trace)), (3.048, None)]
+    );
+    assert_eq!(of(traces, Variable::IceAccretion), [(0.0, Some(Trace))]);
+    // Canada's words say an amount, which may be none.
+    let words = "METAR CYYZ 010500Z 26015KT 15SM OVC027 M01/M06 A3003 RMK PCPN 0.0MM PAST HR";
+    assert_eq!(of(words, Variable::Precipitation), [(0.0, None)]);
+    for (seen, value, qualifier) in [
+        ("M1/4SM", 0.402_336, Some(LessThan)),
+        ("1/4SM", 0.402_336, None),
+        ("P6SM", 9.656_064, Some(AtLeast)),
+        ("9999", 10.0, Some(AtLeast)),
+        ("CAVOK", 10.0, Some(AtLeast)),
+        ("8000", 8.0, None),
+        ("15SM", 24.140_16, None),
+        ("10SM", 16.093_44, None),
+    ] {
+        let text = format!("METAR CYYZ 010500Z 26015KT {seen} M01/M06 A3003");
+        assert_eq!(of(&text, Variable::Visibility), [(value, qualifier)], "{seen}");
+    }
+    // Stations with AO1 or AO2 report no more than ten miles.
+    let automated = "METAR KBUF 010554Z 26015KT 10SM CLR M01/M06 A3003 RMK AO1";
+    assert_eq!(of(automated, Variable::Visibility), [(16.093_44, Some(AtLeast))]);
 }

@@ -2,3 +2,4 @@
 
 pub(super) mod alerts;
 pub(super) mod observation;
+mod pressure;

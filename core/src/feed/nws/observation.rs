@@ -4,16 +4,20 @@ use std::io::BufRead;
 
 use serde_json::{Map, Value};
 
+use super::pressure::{Pressure, pressure_of};
+use crate::derived::station_pressure_hpa;
 use crate::feed::collect::{Collected, Measured};
 use crate::feed::item::{FeedReport, FeedStation, FileContext, is_location_indicator};
-use crate::feed::metar::{SkyCover, Weather};
+use crate::feed::metar::series::metar_report;
+use crate::feed::metar::{Metar, SkyCover, Weather};
 use crate::feed::sign::holds;
-use crate::feed::summary::{FeedError, RefusalReason, Summary, Tally, excerpt};
+use crate::feed::summary::{FeedError, MetarItem, RefusalReason, Summary, Tally, excerpt};
 use crate::feed::text::features::read_features;
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Min, Unknown};
 use crate::observation::{
-    BaseQuality, Canonical, IdScheme, IntervalType, MADIS, Quality, Report, StationType, Variable,
+    BaseQuality, Canonical, IdScheme, IntervalType, MADIS, Quality, Reading, Report, SeriesKey,
+    StationType, Variable,
 };
 use crate::time::parse_instant;
 use crate::unit::Vocabulary;
@@ -38,7 +42,8 @@ const AERODROME_SENSOR_HEIGHT_M: f64 = 10.0;
 /// | `temperature`, `dewpoint` | airTemperature, dewPointTemperature Instantaneous |
 /// | `windSpeed`, `windDirection` | windSpeed, windDirection Average 2 |
 /// | `windGust` | windGust Max 10 |
-/// | `barometricPressure`, `seaLevelPressure` | barometricPressure, mslp Instantaneous |
+/// | `barometricPressure` | altimeterSetting Instantaneous, calculated barometricPressure |
+/// | `seaLevelPressure` | mslp Instantaneous |
 /// | `visibility`, `relativeHumidity` | visibility, relativeHumidity Instantaneous |
 /// | `heatIndex`, `windChill` | heatIndex, windChill Instantaneous |
 /// | `maxTemperatureLast24Hours`, `minTemperatureLast24Hours` | airTemperature Max, Min 1440 |
@@ -57,7 +62,14 @@ const AERODROME_SENSOR_HEIGHT_M: f64 = 10.0;
 /// - In a METAR (`rawMessage`) `precipitationLastHour` counts from the last hourly report. That is
 ///   an hour only at minute 45 to 59 or 0; in others it is left out and counted.
 /// - `null` is no value. A value that is not a number is counted by its element.
-/// - `textDescription`, `icon` and `rawMessage` are not read.
+/// - `barometricPressure` is the altimeter setting, in each of the eight real documents in which the
+///   two can be told apart: 1010.20 hPa at 91 m beside `A2983` (1010.16 hPa; the pressure there was
+///   999 hPa), 1011.18 hPa at 250 m. It is stored as that; station pressure is calculated from it, as
+///   from a METAR. A value that only fits the pressure at the height of the station is stored as
+///   station pressure. Where both fit and the station is no aerodrome, it is left out and counted
+///   with the station.
+/// - Of `rawMessage` only what it says beside the numbers is read: a trace, `10SM` or more, less than
+///   `M1/4SM`. `textDescription` and `icon` are not read.
 ///
 /// The flags of `qualityControl` become verdicts by [`MADIS`](crate::observation::MADIS). Z and C are no
 /// verdict, nor are unknown flags.
@@ -101,7 +113,7 @@ const ELEMENTS: [(&str, Variable, IntervalType, i32); 16] = [
     (WIND_SPEED, Variable::WindSpeed, Average, 2),
     ("windDirection", Variable::WindDirection, Average, 2),
     ("windGust", Variable::WindGust, Max, 10),
-    ("barometricPressure", Variable::BarometricPressure, Instantaneous, 0),
+    (PRESSURE, Variable::BarometricPressure, Instantaneous, 0),
     ("seaLevelPressure", Variable::Mslp, Instantaneous, 0),
     ("visibility", Variable::Visibility, Instantaneous, 0),
     ("relativeHumidity", Variable::RelativeHumidity, Instantaneous, 0),
@@ -113,6 +125,7 @@ const ELEMENTS: [(&str, Variable, IntervalType, i32); 16] = [
     ("precipitationLast3Hours", Variable::Precipitation, Cumulative, 180),
     ("precipitationLast6Hours", Variable::Precipitation, Cumulative, 360),
 ];
+const PRESSURE: &str = "barometricPressure";
 const WIND_SPEED: &str = "windSpeed";
 const LAST_HOUR: &str = "precipitationLastHour";
 
@@ -148,7 +161,8 @@ fn report(
     let is_within_hour = text("rawMessage").is_some() && !matches!(minute, 0 | 45..=59);
     let is_calm = properties.get(WIND_SPEED).and_then(number) == Some(0.0);
     let mut readings = Collected::new(Vocabulary::Wmo, &mut summary.kept_as_reported);
-    for (name, variable, of, minutes) in ELEMENTS {
+    let mut station_hpa = None;
+    for (name, mut variable, of, minutes) in ELEMENTS {
         let Some(element) = properties.get(name) else { continue };
         let value = match element.get("value") {
             None | Some(Value::Null) => continue,
@@ -166,6 +180,23 @@ fn report(
         if variable == Variable::WindDirection && value == 0.0 && !is_calm {
             continue;
         }
+        if name == PRESSURE {
+            let canonical = Canonical::of(variable, unit, Some(Vocabulary::Wmo));
+            let hpa = Some(canonical.apply(value)).filter(|_| canonical.is_converted());
+            match hpa.map(|hpa| (hpa, pressure_of(hpa, station.altitude_m, is_aerodrome))) {
+                Some((altimeter_hpa, Pressure::AltimeterSetting)) => {
+                    variable = Variable::AltimeterSetting;
+                    let altitude_m = station.altitude_m;
+                    let at_station = |m| station_pressure_hpa(altimeter_hpa, m);
+                    station_hpa = altitude_m.and_then(at_station).zip(Some(quality(element)));
+                }
+                Some((_, Pressure::InDoubt)) => {
+                    summary.without_variable.add(&format!("{PRESSURE} in doubt, {id}"));
+                    continue;
+                }
+                Some((_, Pressure::Station)) | None => {}
+            }
+        }
         let is_wind =
             matches!(variable, Variable::WindSpeed | Variable::WindDirection | Variable::WindGust);
         let (of, minutes) = if is_wind && !is_aerodrome { (Unknown, 0) } else { (of, minutes) };
@@ -174,14 +205,41 @@ fn report(
     if let Some(layers) = properties.get("cloudLayers").and_then(Value::as_array) {
         cloud_layers(layers, &mut readings, &mut summary.unread_values);
     }
+    let mut readings = readings.into_readings();
+    readings.extend(station_hpa.map(|(value, quality)| Reading {
+        quality,
+        ..Reading::unchecked(
+            SeriesKey::new(Variable::BarometricPressure, Instantaneous, 0).calculated(),
+            value,
+        )
+    }));
+    if let Some(metar) = text("rawMessage").and_then(|raw_text| Metar::parse(raw_text).ok()) {
+        qualify(&mut readings, &metar_readings(metar, id, ts_ms));
+    }
     let report = Report {
         station: station.id(),
         ts_ms,
         revision: 0,
         present_weather: properties.get("presentWeather").and_then(present_weather),
-        readings: readings.into_readings(),
+        readings,
     };
     Ok(FeedReport::new(station, report))
+}
+
+/// What the METAR says that the observation was made of.
+fn metar_readings(metar: Metar, id: &str, ts_ms: i64) -> Vec<Reading> {
+    let (place, altitude_m, kind) = (None, None, metar.kind);
+    metar_report(&MetarItem { native_id: id, ts_ms, raw_text: "", place, altitude_m, kind, metar })
+        .readings
+}
+
+/// Gives values the qualifiers that their METAR has for them; the values are rounded differently.
+fn qualify(readings: &mut [Reading], of_metar: &[Reading]) {
+    for reading in readings {
+        let said = of_metar.iter().find(|said| said.series == reading.series);
+        let is_same = |said: &&Reading| (said.value - reading.value).abs() <= said.value * 0.01;
+        reading.qualifier = said.filter(is_same).and_then(|said| said.qualifier);
+    }
 }
 
 /// Cover and base of each layer of cloud. The base beside a clear sky is the reach of the

@@ -225,3 +225,51 @@ fn a_failing_source_is_reported() {
     assert!(matches!(error, FeedError::Io { .. }), "{error}");
     assert!(error.to_string().contains("the line broke"), "{error}");
 }
+
+/// api.weather.gov calls it `barometricPressure`.
+#[test]
+fn an_altimeter_setting_is_stored_as_one() {
+    let at = |id: &str, elevation_m: &str, hpa: &str| {
+        let pressure = element("barometricPressure", "wmoUnit:Pa", &format!("{hpa}00"), "V");
+        let elevation =
+            format!(r#", "elevation": {{"unitCode": "wmoUnit:m", "value": {elevation_m}}}"#);
+        let (item, summary) = one(id, "51", &format!("{elevation}{pressure}"));
+        let readings = item.report.readings.iter().map(|one| {
+            let star = if one.series.calculated { "*" } else { "" };
+            format!("{}{star} {:.1} {}", one.series.variable, one.value, one.quality.base)
+        });
+        (readings.collect::<Vec<_>>(), summary.without_variable)
+    };
+    // As in KDDH's observation of 2026-07-15, at 250 m.
+    let (readings, _) = at("KDDH", "250", "1011");
+    assert_eq!(readings, ["altimeterSetting 1011.0 Good", "barometricPressure* 981.7 Good"]);
+    // What only fits the height of the station is its pressure.
+    assert_eq!(at("KLXV", "3029", "704").0, ["barometricPressure 704.0 Good"]);
+    // Of a station that is no aerodrome it is not certain, unless the height decides.
+    let (readings, left_out) = at("COOPDS", "250", "1011");
+    assert_eq!(readings, [""; 0]);
+    assert_eq!(left_out.iter().collect::<Vec<_>>(), [("barometricPressure in doubt, COOPDS", 1)]);
+    let (readings, _) = at("COOPDS", "3029", "1015");
+    assert_eq!(readings[0], "altimeterSetting 1015.0 Good");
+}
+
+#[test]
+fn what_the_message_says_beside_the_numbers_is_kept() {
+    let said = |raw: &str, metres: &str| {
+        let seen = element("visibility", "wmoUnit:m", metres, "C");
+        let rain = element("precipitationLastHour", "wmoUnit:mm", "0", "C");
+        let raw = format!(r#", "rawMessage": "{raw}""#);
+        let (item, _) = one("KALB", "51", &format!("{raw}{seen}{rain}"));
+        let readings = item.report.readings.iter();
+        readings.map(|one| (one.series.variable, one.qualifier)).collect::<Vec<_>>()
+    };
+    let (seen, rain) = (Variable::Visibility, Variable::Precipitation);
+    use crate::observation::Qualifier::{AtLeast, LessThan, Trace};
+    let raw = "KALB 150251Z 00000KT 10SM CLR 20/19 A3001 RMK AO2 P0000";
+    assert_eq!(said(raw, "16090"), [(seen, Some(AtLeast)), (rain, Some(Trace))]);
+    // Not if the message says something else.
+    assert_eq!(said(raw, "8050"), [(seen, None), (rain, Some(Trace))]);
+    let raw = "KALB 150251Z 00000KT M1/4SM FG VV001 20/20 A3001 RMK AO2";
+    assert_eq!(said(raw, "400"), [(seen, Some(LessThan)), (rain, None)]);
+    assert_eq!(said("", "16090"), [(seen, None), (rain, None)]);
+}

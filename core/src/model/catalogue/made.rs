@@ -276,10 +276,10 @@ impl MadeProduct {
         let number = |text: &String| text.parse::<f64>().unwrap_or(f64::INFINITY);
         let fits = |text: &&String| number(text) >= least_step;
         let scale = steps.iter().find(fits).unwrap_or(&steps[3]);
-        let middle = (self.least + self.greatest) / 2.0;
+        let middle = f64::midpoint(self.least, self.greatest);
         let coarse = number(scale) * 100.0;
         let offset = libm::round(middle / coarse) * coarse;
-        (scale.clone(), offset as f32 as f64)
+        (scale.clone(), f64::from(offset as f32))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The sources of model output of a deployment: data, not code.
 
+mod cf_names;
 mod field;
 mod hours;
 mod kind;
@@ -18,7 +19,7 @@ use crate::grid::WindComponent;
 use crate::model::RunStamp;
 use crate::model::store::{MAX_PRODUCTS, check_name};
 use crate::settings::{Fault, check_label, read_over};
-use hours::Hours;
+use hours::{ForecastHours, Hours};
 
 /// The texts of the catalogue that ships: commented TOML files, one a centre. The first begins with
 /// the keys and their meaning.
@@ -62,7 +63,7 @@ const TAKEN: &[&str] = &["coverage"];
 ///     ]
 /// "#)?;
 /// let product = catalogue.get("mymodel").unwrap().product("t2m").unwrap();
-/// assert_eq!(product.encoding().scale(), 0.01);
+/// assert_eq!(product.encoding().map(|encoding| encoding.scale()), Some(0.01));
 /// # Ok::<(), mesonet::model::ModelCatalogueError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +98,9 @@ pub struct Source {
     attribution: String,
     access: access::Rule,
     keep_runs: usize,
+    keep_bytes: Option<u64>,
     hours: Option<Hours>,
+    members: Option<Vec<u8>>,
     products: Vec<SourceProduct>,
     winds: Vec<[String; 2]>,
 }
@@ -127,7 +130,9 @@ struct Entry {
     #[serde(default)]
     access: access::Rule,
     keep_runs: Option<usize>,
+    keep_bytes: Option<u64>,
     hours: Option<Hours>,
+    members: Option<ForecastHours>,
     products: Vec<field::Entry>,
     #[serde(default)]
     winds: Vec<[String; 2]>,
@@ -198,7 +203,8 @@ impl Catalogue {
 
 impl Source {
     fn new(name: String, entry: Entry) -> Result<Self, String> {
-        let Entry { title, attribution, access, keep_runs, hours, products, winds } = entry;
+        let Entry { title, attribution, access, keep_runs, keep_bytes, hours, .. } = entry;
+        let Entry { products, winds, .. } = entry;
         check_name("model", &name).map_err(|error| error.to_string())?;
         if TAKEN.contains(&&*name) {
             return Err("this name is part of a path of the service".to_owned());
@@ -214,8 +220,21 @@ impl Source {
         }
         let products: Vec<_> =
             products.into_iter().map(SourceProduct::new).collect::<Result<_, _>>()?;
+        let number = |number: u32| {
+            let too_great = |_| format!("members must be 0 to 255; got {number}");
+            u8::try_from(number).map_err(too_great)
+        };
+        let members = entry.members.map(|members| members.iter().map(number).collect());
+        let members: Option<Vec<u8>> = members.transpose()?;
         let mut names = BTreeSet::new();
         for product in &products {
+            if hours.is_some() && product.has_members() && members.is_none() {
+                return Err(format!(
+                    "product {} needs the model's members, for example members = \"0-20\", because \
+                     the model has hours: it is known when an hour is whole",
+                    product.name()
+                ));
+            }
             if !names.insert(product.name()) {
                 return Err(format!("product {} is listed twice", product.name()));
             }
@@ -230,7 +249,18 @@ impl Source {
         if let Some(unknown) = winds.iter().flatten().find(|name| !names.contains(&***name)) {
             return Err(format!("winds names {unknown}, which is not a product"));
         }
-        Ok(Self { name, title, attribution, access, keep_runs, hours, products, winds })
+        Ok(Self {
+            name,
+            title,
+            attribution,
+            access,
+            keep_runs,
+            keep_bytes,
+            hours,
+            members,
+            products,
+            winds,
+        })
     }
 
     /// Returns the name, which is part of the paths of the service.
@@ -253,6 +283,12 @@ impl Source {
         &self.access
     }
 
+    /// Returns how many bytes the runs may take together, if that is limited; the latest run stays in
+    /// any case.
+    pub fn keep_bytes(&self) -> Option<u64> {
+        self.keep_bytes
+    }
+
     /// Returns how many runs are kept.
     pub fn keep_runs(&self) -> usize {
         self.keep_runs
@@ -262,6 +298,12 @@ impl Source {
     /// `None` if they are those of the files that the run is made from.
     pub fn valid_ms_of(&self, run: RunStamp) -> Option<Vec<i64>> {
         self.hours.as_ref()?.of(run)
+    }
+
+    /// Returns the members of the ensemble, ascending, if the catalogue states them; 0 is the
+    /// control.
+    pub fn members(&self) -> Option<&[u8]> {
+        self.members.as_deref()
     }
 
     /// Returns the products, in the order of the catalogue.

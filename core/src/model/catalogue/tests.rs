@@ -70,9 +70,13 @@ fn what_makes_no_sense_is_refused_with_its_place_and_what_is_allowed() {
     };
     for (text, reason) in [
         ("[m", "line 1 of the models: "),
-        ("\n[m]\ntitel = \"m\"", "unknown field"),
+        ("\n[m]\ntitel = \"m\"", "line 3 in [m] of the models: unknown field `titel`"),
+        ("[a]\ntitle = \"a\"\nproducts = [\n  { name = 1 },\n]", "line 4 in [a] of the models: "),
         ("without = [\"x\"]", "x of the models: unknown source in \"without\""),
-        ("[m]\ntitle = \"m\"\nproducts = []", "m of the models: 0 products; allowed: 1 to 1024"),
+        (
+            "[m]\ntitle = \"m\"\nproducts = []",
+            "line 1 in [m] of the models: 0 products; allowed: 1 to 1024",
+        ),
         (&product("").replace("[m]", "[coverage]"), "this name is part of a path of the service"),
         (&product("").replace("[m]", "[\"a/b\"]"), "invalid model name \"a/b\""),
         (&product("").replace("0.1", "0"), "product t: scale must be above 0; got 0"),

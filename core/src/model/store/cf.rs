@@ -3,10 +3,12 @@
 //!
 //! Source: CF conventions 1.12, sections 4.1, 4.2 and 5.6, appendix F.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::arrays::{Files, add_document, coordinate};
-use super::definition::RunDefinition;
+use super::definition::{ProductDefinition, RunDefinition};
 use crate::grid;
 use crate::grid::{
     EllipsoidMap, GLOBE_RADIUS_M, GridProjection, LatLonGlobe, NativeGrid, Projection,
@@ -15,6 +17,18 @@ use crate::model::RunStoreError;
 
 /// The name of the array whose attributes hold the grid mapping.
 pub(super) const GRID_MAPPING: &str = "crs";
+
+/// The version of the conventions that the run follows.
+pub(super) const CONVENTIONS: &str = "CF-1.12";
+
+/// The name of the coordinate of the members of an ensemble.
+pub(super) const MEMBERS: &str = "member";
+
+/// The name of the coordinate of the start of the run.
+pub(super) const REFERENCE_TIME: &str = "forecast_reference_time";
+
+/// The unit of instants.
+pub(super) const SINCE_1970: &str = "milliseconds since 1970-01-01T00:00:00Z";
 
 /// Returns the names of the row and column axes, which are also those of their coordinates.
 pub(super) fn axis_names(grid: &grid::Definition) -> [&'static str; 2] {
@@ -29,13 +43,63 @@ pub(super) fn axis_names(grid: &grid::Definition) -> [&'static str; 2] {
 pub(super) fn check_names(run: &RunDefinition) -> Result<(), RunStoreError> {
     let taken = axis_names(&run.grid);
     for product in &run.products {
-        let name = product.name.as_str();
-        if name == GRID_MAPPING || taken.contains(&name) {
+        let name = product.shared_name();
+        if [GRID_MAPPING, MEMBERS, REFERENCE_TIME].contains(&name) || taken.contains(&name) {
             let cause = format!("\"{name}\" is the name of a coordinate: no product may have it");
             return Err(RunStoreError::Definition(cause));
         }
     }
     Ok(())
+}
+
+/// Adds the start of the run.
+pub(super) fn add_reference_time(files: &mut Files, run: &RunDefinition) {
+    let document = json!({
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": [],
+        "data_type": "int64",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": []}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": 0,
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "attributes": {
+            "standard_name": REFERENCE_TIME,
+            "units": SINCE_1970,
+            "calendar": "standard",
+        },
+        "dimension_names": [],
+    });
+    add_document(files, REFERENCE_TIME, &document);
+    let start = run.run.start_ms().to_le_bytes();
+    files.push((Path::new(REFERENCE_TIME).join("c"), start.to_vec()));
+}
+
+/// Returns the attributes of a product's array that are for readers who follow the conventions.
+pub(super) fn product_attributes(run: &RunDefinition, product: &ProductDefinition) -> Value {
+    let encoding = product.encoding;
+    let mut attributes = json!({
+        "units": product.unit,
+        "scale_factor": encoding.scale(),
+        "add_offset": encoding.offset(),
+        "_FillValue": encoding.nodata(),
+        // The most that packing changes a value by, in its unit.
+        "packing_error": encoding.scale().abs() / 2.0,
+        "grid_mapping": GRID_MAPPING,
+        "coordinates": REFERENCE_TIME,
+    });
+    for (name, text) in &product.attributes {
+        // The names of winds depend on the axes that they are along.
+        let text = match text.as_str() {
+            "eastward_wind" if run.grid.grid_relative_winds => "x_wind",
+            "northward_wind" if run.grid.grid_relative_winds => "y_wind",
+            text => text,
+        };
+        if attributes.get(name).is_none() {
+            attributes[name.as_str()] = json!(text);
+        }
+    }
+    attributes
 }
 
 /// Adds the coordinates and the grid mapping.

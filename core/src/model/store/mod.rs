@@ -6,7 +6,8 @@
 //! <model>/<run>/valid_time, level_hpa, y, x …  coordinates of the arrays
 //! <model>/<run>/crs                   the grid mapping, as attributes
 //! <model>/<run>/<product>/zarr.json   an array of hours × (levels ×) rows × columns, int16
-//! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour
+//! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour; of an ensemble one for
+//!                                     each hour and member, c/<hour>/<member>/…
 //! <model>/.<run>.lock                 held by whoever writes the run
 //! ```
 //!
@@ -25,8 +26,11 @@
 
 mod arrays;
 mod cf;
+mod content;
 mod definition;
 mod error;
+mod growth;
+mod members;
 mod reader;
 mod shard;
 mod verify;
@@ -36,7 +40,9 @@ mod zarr;
 #[cfg(feature = "model-delivery")]
 pub(crate) use definition::MAX_PRODUCTS;
 pub(crate) use definition::check_name;
-pub use definition::{ProductDefinition, PublishedHour, RunDefinition};
+pub use definition::{
+    EnsembleMember, FieldInterval, ProductDefinition, PublishedHour, RunDefinition,
+};
 pub use error::RunStoreError;
 pub use reader::{Run, RunLevel, RunProduct};
 pub use shard::LevelValues;
@@ -77,6 +83,8 @@ use error::storage;
 ///         name: "temperature".to_owned(),
 ///         unit: "K".to_owned(),
 ///         levels_hpa: None,
+///         member: None,
+///         attributes: std::collections::BTreeMap::new(),
 ///         encoding: Encoding::new(0.01, 273.15, i16::MIN)?,
 ///     }],
 /// };
@@ -225,6 +233,8 @@ impl RunStore {
     /// #         name: name.to_owned(),
     /// #         unit: "1".to_owned(),
     /// #         levels_hpa: None,
+    /// #         member: None,
+    /// #         attributes: std::collections::BTreeMap::new(),
     /// #         encoding: Encoding::new(0.01, 0.0, i16::MIN).expect("it is valid"),
     /// #     }).into(),
     /// # };
@@ -261,6 +271,48 @@ impl RunStore {
             }
         }
         Ok(removed)
+    }
+
+    /// Removes the oldest runs of a model until the others take no more than so many bytes on disk,
+    /// and returns the removed ones. The latest run stays, whatever it takes.
+    ///
+    /// # Errors
+    /// As [`Self::runs`] and [`Self::remove_run`].
+    pub fn keep_newest_within(
+        &self,
+        model: &str,
+        bytes: u64,
+    ) -> Result<Vec<RunStamp>, RunStoreError> {
+        let (mut taken, mut removed) = (0, Vec::new());
+        for (number, run) in self.runs(model)?.into_iter().enumerate() {
+            taken += self.run_bytes(model, run)?;
+            if number > 0 && taken > bytes {
+                self.remove_run(model, run)?;
+                removed.push(run);
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Returns the bytes that the files of a run have together.
+    ///
+    /// # Errors
+    /// If a folder cannot be read.
+    pub fn run_bytes(&self, model: &str, run: RunStamp) -> Result<u64, RunStoreError> {
+        let (mut bytes, mut folders) = (0, vec![self.run_folder(model, run)?]);
+        while let Some(folder) = folders.pop() {
+            for name in names(&folder)? {
+                let path = folder.join(name);
+                match fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_dir() => folders.push(path),
+                    Ok(metadata) => bytes += metadata.len(),
+                    // It was replaced meanwhile.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(storage(&path, &error)),
+                }
+            }
+        }
+        Ok(bytes)
     }
 
     /// Removes what killed processes left behind: runs that were being created or removed, and

@@ -98,13 +98,13 @@ impl ReadingsWriter {
     }
 
     fn write_cell(&mut self, text: &mut Vec<u8>) {
-        let Cell { ts_ms, value, series, age_s, quality } = self.answer.cells[self.cell];
+        let Cell { ts_ms, value, series, age_s, quality, qualifier } = self.answer.cells[self.cell];
         text.extend_from_slice(b"{\"timestamp\":\"");
         self.instants.write(ts_ms, text);
         text.extend_from_slice(&self.series[series as usize]);
         // A store holds finite values only.
         text.extend_from_slice(zmij::Buffer::new().format(value).as_bytes());
-        text.extend_from_slice(self.verdicts.of(quality));
+        self.verdicts.write(quality, qualifier, text);
         if self.answer.step.is_some() {
             text.extend_from_slice(b",\"age\":");
             text.extend_from_slice(itoa::Buffer::new().format(age_s).as_bytes());

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::observation::{
-    BaseQuality, IntervalType, Quality, ReasonQuality, Series, SeriesKey, Variable,
+    BaseQuality, IntervalType, Qualifier, Quality, ReasonQuality, Series, SeriesKey, Variable,
 };
 use crate::query::{Coarsening, LimitedBy};
 use crate::time::Step;
@@ -32,8 +32,11 @@ fn any_cell() -> impl Strategy<Value = Cell> {
         base: BaseQuality::try_from(base).unwrap(),
         reason: ReasonQuality::try_from(reason).unwrap(),
     });
-    (ts_ms, value, 0_u32..3, any::<u32>(), quality).prop_map(
-        |(ts_ms, value, series, age_s, quality)| Cell { ts_ms, value, series, age_s, quality },
+    (ts_ms, value, 0_u32..3, any::<u32>(), quality, 0_u8..4).prop_map(
+        |(ts_ms, value, series, age_s, quality, code)| {
+            let qualifier = Qualifier::of_code(code);
+            Cell { ts_ms, value, series, age_s, quality, qualifier }
+        },
     )
 }
 
@@ -85,7 +88,8 @@ fn an_empty_answer_has_no_stations() {
 /// The answer for the whole sample is compared in the tests of the endpoints.
 #[test]
 fn a_piece_ends_soon_after_its_length() {
-    let cell = Cell { ts_ms: 0, value: -0.1, series: 0, age_s: 0, quality: Quality::UNCHECKED };
+    let quality = Quality::UNCHECKED;
+    let cell = Cell { ts_ms: 0, value: -0.1, series: 0, age_s: 0, quality, qualifier: None };
     let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
     let stations = (0..1_000).map(|i| (StationId::new("TEST", &i.to_string()), i + 1)).collect();
     let mut writer = ReadingsWriter::new(Readings {

@@ -83,7 +83,7 @@ impl SeriesWriter {
             text.extend_from_slice(b"\",\"value\":");
             // A store holds finite values only.
             text.extend_from_slice(zmij::Buffer::new().format(reading.value).as_bytes());
-            text.extend_from_slice(self.verdicts.of(reading.quality));
+            self.verdicts.write(reading.quality, reading.qualifier, text);
             text.extend_from_slice(self.series[reading.series as usize].as_bytes());
             self.next += 1;
             if text.len() >= until_bytes {
@@ -99,7 +99,8 @@ impl SeriesWriter {
 mod tests {
     use super::*;
     use crate::observation::{
-        BaseQuality, IntervalType, Quality, ReasonQuality, Series, SeriesKey, StationId, Variable,
+        BaseQuality, IntervalType, Qualifier, Quality, ReasonQuality, Series, SeriesKey, StationId,
+        Variable,
     };
     use crate::store::StationSeries;
 
@@ -123,6 +124,7 @@ mod tests {
                 base: BaseQuality::ALL[i as usize % 8],
                 reason: ReasonQuality::ALL[i as usize % 14],
             },
+            qualifier: Qualifier::of_code(i as u8 % 4),
         };
         for count in [0, 1, 2, 100] {
             let answer = ObservationSeries {

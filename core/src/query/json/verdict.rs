@@ -1,7 +1,7 @@
-//! The verdict of a reading as a member of a JSON object, formatted once for each of the few there
-//! are.
+//! The verdict of a reading and its qualifier as members of a JSON object, formatted once for each of
+//! the few verdicts there are.
 
-use crate::observation::{BaseQuality, Quality, ReasonQuality};
+use crate::observation::{BaseQuality, Qualifier, Quality, ReasonQuality};
 
 const REASONS: usize = ReasonQuality::ALL.len();
 
@@ -22,8 +22,14 @@ impl VerdictMembers {
         Self(members.collect())
     }
 
-    /// Returns the member of a verdict.
-    pub(super) fn of(&self, Quality { base, reason }: Quality) -> &[u8] {
-        self.0[base as usize * REASONS + reason as usize].as_bytes()
+    /// Writes the member of a verdict, and that of a qualifier if there is one.
+    pub(super) fn write(&self, of: Quality, qualifier: Option<Qualifier>, text: &mut Vec<u8>) {
+        let Quality { base, reason } = of;
+        text.extend_from_slice(self.0[base as usize * REASONS + reason as usize].as_bytes());
+        if let Some(qualifier) = qualifier {
+            text.extend_from_slice(b",\"qualifier\":\"");
+            text.extend_from_slice(qualifier.name().as_bytes());
+            text.push(b'"');
+        }
     }
 }

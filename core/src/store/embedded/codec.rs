@@ -129,6 +129,8 @@ impl<'a> Bytes<'a> {
 /// Flags for the optional columns that a row has.
 const OWN_SOURCE: u8 = 1;
 const OWN_REVISION: u8 = 2;
+/// Before version 5 there were no qualifiers.
+const OWN_QUALIFIER: u8 = 4;
 
 /// Writes a run that lies in one set of columns, as journal runs do.
 pub(super) fn put_run(run: &Run, out: &mut Writer) {
@@ -148,13 +150,15 @@ pub(super) fn put_run(run: &Run, out: &mut Writer) {
         out.u32(row.len);
         let source = if row.source == NONE { 0 } else { OWN_SOURCE };
         let revision = if row.revision == NONE { 0 } else { OWN_REVISION };
-        out.u8(source | revision);
+        let qualifier = if row.qualifier == NONE { 0 } else { OWN_QUALIFIER };
+        out.u8(source | revision | qualifier);
     }
     out.0.extend(columns.ts_ms.iter().flat_map(|ts_ms| ts_ms.to_le_bytes()));
     out.0.extend(columns.value.iter().flat_map(|value| value.to_le_bytes()));
     out.0.extend_from_slice(&columns.quality);
     out.0.extend_from_slice(&columns.source);
     out.0.extend_from_slice(&columns.revision);
+    out.0.extend_from_slice(&columns.qualifier);
 }
 
 /// Reads a run and checks that it is valid: in order, and of known series.
@@ -169,7 +173,7 @@ pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesTable) -> Result<Ru
     }
     let count = bytes.count(9)?;
     let mut rows = Vec::with_capacity(count);
-    let (mut readings, mut sources, mut revisions) = (0_u32, 0_u32, 0_u32);
+    let (mut readings, mut sources, mut revisions, mut qualifiers) = (0_u32, 0_u32, 0_u32, 0_u32);
     let advance = |total: &mut u32, len: u32| {
         let start = *total;
         *total = total.checked_add(len).ok_or("rows with more than 4 billion readings")?;
@@ -184,7 +188,8 @@ pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesTable) -> Result<Ru
         };
         let source = own_start(OWN_SOURCE, &mut sources)?;
         let revision = own_start(OWN_REVISION, &mut revisions)?;
-        rows.push(Row { series: id, slot, columns: 0, start, len, source, revision });
+        let qualifier = own_start(OWN_QUALIFIER, &mut qualifiers)?;
+        rows.push(Row { series: id, slot, columns: 0, start, len, source, revision, qualifier });
     }
     let eights = readings as usize * 8;
     let ts_ms: Vec<i64> = le_eights(bytes.take(eights)?, i64::from_le_bytes);
@@ -195,6 +200,7 @@ pub(super) fn take_run(bytes: &mut Bytes<'_>, series: &SeriesTable) -> Result<Ru
         quality: bytes.take(readings as usize)?.to_vec().into(),
         source: bytes.take(sources as usize)?.to_vec().into(),
         revision: bytes.take(revisions as usize)?.to_vec().into(),
+        qualifier: bytes.take(qualifiers as usize)?.to_vec().into(),
     };
     let span = (
         columns.ts_ms.iter().copied().min().unwrap_or(i64::MAX),

@@ -46,6 +46,7 @@ mod sweep;
 mod unwritten;
 mod verify;
 mod view;
+mod weather_table;
 mod write;
 
 use std::path::Path;
@@ -54,7 +55,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::{Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError};
-use crate::observation::Batch;
+use crate::observation::{Batch, StationId};
+use crate::time::ClosedWindow;
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
 use folder::Folder;
@@ -108,7 +110,8 @@ pub struct Maintenance {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Maintained {
-    /// Number of readings that were sealed.
+    /// Number of readings that were sealed. Here and in all counts of a store on disk, the present
+    /// weather of a report counts as a reading.
     pub sealed_readings: u64,
     /// Number of segments that were merged into larger ones.
     pub merged_segments: usize,
@@ -390,6 +393,15 @@ impl Reader for EmbeddedStore {
     ) -> Result<Damage, StoreError> {
         self.view.load_full().scan(selection, visit)
     }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.view.load_full().present_weather(station, window, visit)
+    }
 }
 
 impl Store for EmbeddedStore {
@@ -415,3 +427,5 @@ pub(in crate::store) mod testing;
 mod tests;
 #[cfg(test)]
 mod unwritten_tests;
+#[cfg(test)]
+mod weather_tests;

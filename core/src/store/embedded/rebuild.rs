@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::RebuildReport;
 use super::catalogue::{
     BatchNote, Catalogue, GENERATION, JournalEntry, PLACES_GENERATION, RETAIN_FROM, Retired,
-    add_batch, add_segment, add_series, end_journal, put_state, retire_segment, segment_file,
-    set_meta,
+    add_batch, add_segment, add_series, add_weather, end_journal, put_state, retire_segment,
+    segment_file, set_meta,
 };
 use super::fault::{Fault, Faults, storage};
 use super::folder::{Folder, orphaned, sync_folder};
@@ -189,6 +189,10 @@ fn fill(
             series.add(key);
         }
     }
+    let known = salvaged.series.weather.list.iter();
+    for words in known.chain(footers.iter().flat_map(|footer| &footer.weather)) {
+        series.weather.add(words.clone());
+    }
     let mut stations = stations_of(salvaged, footers);
     let faults = Arc::new(Faults::default());
     for footer in footers {
@@ -231,6 +235,9 @@ fn fill(
     catalogue.transaction(|transaction| {
         for series in &series.list {
             add_series(transaction, series)?;
+        }
+        for words in &series.weather.list {
+            add_weather(transaction, words)?;
         }
         for state in stations.values() {
             put_state(transaction, state)?;

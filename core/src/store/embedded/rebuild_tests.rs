@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::damage_tests::{flip, readings};
 use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal};
-use super::tests::{Act, NAMES, any_act, batch, held, report, ten};
+use super::tests::{Act, NAMES, any_act, batch, held, report, ten, weather};
 use super::*;
 use crate::observation::Quality;
 use crate::store::{AlertStore, Receipt, StationRecord, unjudged};
@@ -44,7 +44,11 @@ fn a_rebuilt_store_is_unchanged() {
         let last = batch(vec![report("A", 99, 0, &[1.0], Quality::GOOD)]);
         store.append(&last, &mut unjudged).unwrap();
         seal(&mut store);
-        let before = (held(&*store), stations(&*store), store.directory().unwrap().generation);
+        let all = |store: &Temporary| {
+            let generation = store.directory().unwrap().generation;
+            (held(store), weather(store), stations(store), generation)
+        };
+        let before = all(&store);
         store.store = None;
         lose_catalogue(store.dir.path());
         let report = EmbeddedStore::rebuild(store.dir.path()).unwrap();
@@ -52,8 +56,7 @@ fn a_rebuilt_store_is_unchanged() {
         store.reopen();
         prop_assert_eq!(store.health().faults, []);
         prop_assert_eq!((report.segments, report.stations), (store.health().segments, 3));
-        let after = (held(&*store), stations(&*store), store.directory().unwrap().generation);
-        prop_assert_eq!(&after, &before);
+        prop_assert_eq!(all(&store), before);
         drop(store.store.take());
         prop_assert_eq!(EmbeddedStore::verify(store.dir.path(), false).unwrap().faults, []);
     });

@@ -29,14 +29,15 @@ pub(super) struct Row {
     pub columns: u32,
     pub start: u32,
     pub len: u32,
-    /// Where their `source` and `revision` start; [`NONE`] if all are unchecked or all are 0,
-    /// respectively.
+    /// Where their `source`, `revision` and `qualifier` start; [`NONE`] if all are unchecked or all
+    /// are 0, respectively.
     pub source: u32,
     pub revision: u32,
+    pub qualifier: u32,
 }
 
-/// Columns that hold rows one after another. `source` and `revision` hold only the rows that need
-/// them.
+/// Columns that hold rows one after another. `source`, `revision` and `qualifier` hold only the rows
+/// that need them.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     pub ts_ms: ScalarBuffer<i64>,
@@ -44,6 +45,7 @@ pub(super) struct Columns {
     pub quality: ScalarBuffer<u8>,
     pub source: ScalarBuffer<u8>,
     pub revision: ScalarBuffer<u8>,
+    pub qualifier: ScalarBuffer<u8>,
 }
 
 /// Immutable columns of readings, sorted by station, series and time.
@@ -85,6 +87,23 @@ pub(super) struct LostPart {
     pub last_ms: i64,
 }
 
+/// A stored reading.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored {
+    pub value: f64,
+    pub quality: u8,
+    pub source: u8,
+    pub revision: u8,
+    pub qualifier: u8,
+}
+
+impl Stored {
+    /// The reading as it came in, whatever its verdict is now.
+    pub(super) fn came(&self) -> (u8, u64, u8, u8) {
+        (self.revision, self.value.to_bits(), self.source, self.qualifier)
+    }
+}
+
 /// Readings of one series at one station, from one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Part<'a> {
@@ -93,6 +112,7 @@ pub(super) struct Part<'a> {
     pub quality: &'a [u8],
     pub source: &'a [u8],
     pub revision: &'a [u8],
+    pub qualifier: &'a [u8],
 }
 
 impl<'a> Part<'a> {
@@ -110,7 +130,8 @@ impl<'a> Part<'a> {
             value: &self.value[range.clone()],
             quality: &self.quality[range.clone()],
             source: &self.source[range.clone()],
-            revision: &self.revision[range],
+            revision: &self.revision[range.clone()],
+            qualifier: &self.qualifier[range],
         }
     }
 
@@ -193,7 +214,7 @@ impl Run {
             rows.map(|row| row.len as usize).max().unwrap_or(0)
         };
         let unchecked = vec![UNCHECKED; longest(|row| row.source == NONE)];
-        let zeros = vec![0; longest(|row| row.revision == NONE)];
+        let zeros = vec![0; longest(|row| row.revision == NONE || row.qualifier == NONE)];
         let readings = rows.iter().map(|row| u64::from(row.len)).sum();
         let lost = Vec::new();
         Self {
@@ -293,6 +314,10 @@ impl Run {
                 Some(at) => &columns.revision[at],
                 None => &self.zeros[..range.len()],
             },
+            qualifier: match rest(&columns.qualifier, row.qualifier) {
+                Some(at) => &columns.qualifier[at],
+                None => &self.zeros[..range.len()],
+            },
         }
     }
 
@@ -357,15 +382,17 @@ impl Run {
         let part = self.part(row, range);
         let source = if row.source == NONE { &[] } else { part.source };
         let revision = if row.revision == NONE { &[] } else { part.revision };
+        let qualifier = if row.qualifier == NONE { &[] } else { part.qualifier };
         let Some(mapped) = &self.mapped else { return found(part) };
         if mapped.is_whole(part.value)
             && mapped.is_whole(part.quality)
             && mapped.is_whole(source)
             && mapped.is_whole(revision)
+            && mapped.is_whole(qualifier)
         {
             return found(part);
         }
-        let bytes = [part.quality, source, revision].map(|column| mapped.pieces(column));
+        let bytes = [part.quality, source, revision, qualifier].map(|column| mapped.pieces(column));
         let pieces = mapped.pieces(part.value).chain(bytes.into_iter().flatten());
         let mut holes: Vec<Range<usize>> = Vec::new();
         for piece in pieces.filter(|piece| !piece.is_whole && !piece.range.is_empty()) {

@@ -1,6 +1,6 @@
 //! Builds a run row by row.
 
-use super::run::{Columns, NONE, Part, Row, Run, UNCHECKED};
+use super::run::{Columns, NONE, Part, Row, Run, Stored, UNCHECKED};
 use crate::observation::{SeriesId, StationId};
 
 /// Builds a run, row by row in order.
@@ -13,6 +13,7 @@ pub(super) struct RunBuilder {
     quality: Vec<u8>,
     source: Vec<u8>,
     revision: Vec<u8>,
+    qualifier: Vec<u8>,
     first_ms: i64,
     last_ms: i64,
 }
@@ -33,6 +34,7 @@ impl RunBuilder {
             quality: Vec::with_capacity(readings),
             source: Vec::new(),
             revision: Vec::new(),
+            qualifier: Vec::new(),
             first_ms: i64::MAX,
             last_ms: i64::MIN,
         }
@@ -56,6 +58,7 @@ impl RunBuilder {
             len: 0,
             source: self.source.len() as u32,
             revision: self.revision.len() as u32,
+            qualifier: self.qualifier.len() as u32,
         });
     }
 
@@ -66,15 +69,18 @@ impl RunBuilder {
         self.quality.extend_from_slice(part.quality);
         self.source.extend_from_slice(part.source);
         self.revision.extend_from_slice(part.revision);
+        self.qualifier.extend_from_slice(part.qualifier);
     }
 
     /// Adds one reading.
-    pub(super) fn push(&mut self, ts_ms: i64, value: f64, quality: u8, source: u8, revision: u8) {
+    pub(super) fn push(&mut self, ts_ms: i64, stored: Stored) {
+        let Stored { value, quality, source, revision, qualifier } = stored;
         self.ts_ms.push(ts_ms);
         self.value.push(value);
         self.quality.push(quality);
         self.source.push(source);
         self.revision.push(revision);
+        self.qualifier.push(qualifier);
     }
 
     /// Ends the current row; a row without readings is dropped.
@@ -98,6 +104,10 @@ impl RunBuilder {
             self.revision.truncate(row.revision as usize);
             row.revision = NONE;
         }
+        if self.qualifier[row.qualifier as usize..].iter().all(|&qualifier| qualifier == 0) {
+            self.qualifier.truncate(row.qualifier as usize);
+            row.qualifier = NONE;
+        }
     }
 
     pub(super) fn finish(self) -> Run {
@@ -107,6 +117,7 @@ impl RunBuilder {
             quality: self.quality.into(),
             source: self.source.into(),
             revision: self.revision.into(),
+            qualifier: self.qualifier.into(),
         };
         Run::new(self.stations, self.rows, vec![columns], (self.first_ms, self.last_ms), None)
     }

@@ -1,8 +1,8 @@
 //! The layout of a segment's file: Arrow IPC, one row for each series of each station.
 //!
 //! Readings are lists within the row, uncompressed and aligned, so that mapped bytes are handed out
-//! as they are. `source` and `revision` are empty lists if all verdicts came in unchecked and all
-//! reports were first ones. The other columns describe the series, for programs that open the file
+//! as they are. `source`, `revision` and `qualifier` are empty lists if all verdicts came in
+//! unchecked, all reports were first ones, and no value has a qualifier. The other columns describe the series, for programs that open the file
 //! elsewhere.
 
 use std::collections::{BTreeMap, HashMap};
@@ -32,7 +32,8 @@ use super::run::{LostPart, NONE, Row, Run};
 use super::run_builder::RunBuilder;
 use super::segment_note::{About, footer_texts};
 use super::series_table::SeriesTable;
-use crate::observation::{Series, StationId};
+use super::weather_table::WEATHER_NAME;
+use crate::observation::{IntervalType, Series, StationId};
 use crate::store::StoreError;
 
 /// Number of readings in a record batch, all of which are lost if the columns that identify them
@@ -43,7 +44,7 @@ const BATCH_READINGS: usize = 1 << 16;
 pub(super) const ALIGNMENT: usize = 64;
 
 /// What the verdicts mean, for programs that open the file elsewhere.
-const NOTES: [(&str, &str); 2] = [
+const NOTES: [(&str, &str); 4] = [
     (
         "mesonet.quality",
         "quality and source: verdicts of one byte, the base in the high four bits (0 Suppressed, \
@@ -52,7 +53,20 @@ const NOTES: [(&str, &str); 2] = [
          6 Decrease, 7 Increase, 8 Disagree, 9 GreaterThan, 10 LessThan, 11 Difference, \
          12 AverageInconsistent, 13 Unknown)",
     ),
-    ("mesonet.empty_lists", "source: all as they come unchecked (0x70); revision: all 0"),
+    (
+        "mesonet.qualifier",
+        "qualifier: what the report says beside the number (0 nothing, 1 trace, 2 at least, 3 less \
+         than)",
+    ),
+    (
+        "mesonet.present_weather",
+        "rows of the series -1: each value stands for a list of words in mesonet.weather, of which it \
+         is the first 52 bits of a UUID v5",
+    ),
+    (
+        "mesonet.empty_lists",
+        "source: all as they come unchecked (0x70); revision and qualifier: all 0",
+    ),
 ];
 
 /// The columns that identify the readings come first, so that opening a file reads little of it.
@@ -65,6 +79,7 @@ fn schema() -> Schema {
         Field::new("series", DataType::Int32, false),
         list("source", DataType::UInt8),
         list("revision", DataType::UInt8),
+        list("qualifier", DataType::UInt8),
         list("time", utc),
         list("value", DataType::Float64),
         list("quality", DataType::UInt8),
@@ -259,34 +274,45 @@ impl<W: Write> Write for Checksummed<W> {
     }
 }
 
-/// The distinct texts of all series, and which of them belong to each series.
+/// The texts that describe each series.
 struct SeriesNames {
-    columns: [(Arc<StringArray>, Vec<i32>); 4],
+    columns: [Names; 4],
+}
+
+/// The distinct texts of all series, which of them belong to each series, and which to present
+/// weather.
+struct Names {
+    texts: Arc<StringArray>,
+    keys: Vec<i32>,
+    weather: i32,
 }
 
 impl SeriesNames {
     fn new(series: &SeriesTable) -> Self {
-        let column = |text: fn(&Series) -> &str| {
+        let column = |of_weather, text: fn(&Series) -> &str| {
             let mut texts: Vec<&str> = series.list.iter().map(|series| text(series)).collect();
+            texts.push(of_weather);
             texts.sort_unstable();
             texts.dedup();
-            let key = |series: &Arc<Series>| texts.partition_point(|&at| at < text(series)) as i32;
-            let keys = series.list.iter().map(key).collect();
-            (Arc::new(StringArray::from(texts.clone())), keys)
+            let key = |of: &str| texts.partition_point(|&at| at < of) as i32;
+            let keys = series.list.iter().map(|series| key(text(series))).collect();
+            let weather = key(of_weather);
+            Names { texts: Arc::new(StringArray::from(texts)), keys, weather }
         };
+        let instantaneous = IntervalType::Instantaneous.name();
         Self {
             columns: [
-                column(|series| series.key.variable.name()),
-                column(|series| series.key.interval_type.name()),
-                column(|series| &series.key.reported_unit),
-                column(|series| &series.key.bucket),
+                column(WEATHER_NAME, |series| series.key.variable.name()),
+                column(instantaneous, |series| series.key.interval_type.name()),
+                column("", |series| &series.key.reported_unit),
+                column("", |series| &series.key.bucket),
             ],
         }
     }
 
     fn array(&self, column: usize, rows: &[Row]) -> Result<ArrayRef, ArrowError> {
-        let (texts, keys) = &self.columns[column];
-        let keys = rows.iter().map(|row| keys[row.slot as usize]);
+        let Names { texts, keys, weather } = &self.columns[column];
+        let keys = rows.iter().map(|row| *keys.get(row.slot as usize).unwrap_or(weather));
         let keys = Int32Array::from_iter_values(keys);
         let texts = Arc::clone(texts) as ArrayRef;
         Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys, texts)?))
@@ -307,24 +333,29 @@ fn record_batch(
             stations.append_value(run.stations[place].0.as_bytes())?;
         }
     }
-    let key = |row: &Row| &series.list[row.slot as usize].key;
+    // Of present weather there is none.
+    let key = |row: &Row| series.list.get(row.slot as usize).map(|series| &series.key);
+    let minutes = |row: &Row| key(row).map_or(0, |key| key.interval_minutes);
+    let calculated = |row: &Row| key(row).is_some_and(|key| key.calculated);
     let times = PrimitiveArray::<TimestampMillisecondType>::new(columns.ts_ms.clone(), None);
     let whole = |row: &Row| row.len as usize;
     let source = |row: &Row| if row.source == NONE { 0 } else { row.len as usize };
     let revision = |row: &Row| if row.revision == NONE { 0 } else { row.len as usize };
+    let qualifier = |row: &Row| if row.qualifier == NONE { 0 } else { row.len as usize };
     let bytes = |column: &ScalarBuffer<u8>| PrimitiveArray::<UInt8Type>::new(column.clone(), None);
     let arrays: Vec<ArrayRef> = vec![
         Arc::new(stations.finish()),
         Arc::new(Int32Array::from_iter_values(rows.iter().map(|row| row.series.0))),
         list(rows, source, bytes(&columns.source))?,
         list(rows, revision, bytes(&columns.revision))?,
+        list(rows, qualifier, bytes(&columns.qualifier))?,
         list(rows, whole, times.with_timezone("UTC"))?,
         list(rows, whole, PrimitiveArray::<Float64Type>::new(columns.value.clone(), None))?,
         list(rows, whole, bytes(&columns.quality))?,
         names.array(0, rows)?,
         names.array(1, rows)?,
-        Arc::new(Int32Array::from_iter_values(rows.iter().map(|row| key(row).interval_minutes))),
-        Arc::new(rows.iter().map(|row| Some(key(row).calculated)).collect::<BooleanArray>()),
+        Arc::new(Int32Array::from_iter_values(rows.iter().map(minutes))),
+        Arc::new(rows.iter().map(|row| Some(calculated(row))).collect::<BooleanArray>()),
         names.array(2, rows)?,
         names.array(3, rows)?,
     ];

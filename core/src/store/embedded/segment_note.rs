@@ -14,6 +14,7 @@ use super::codec::Wrong;
 use super::mapped::BLOCK_BYTES;
 use super::series_table::SeriesTable;
 use super::stations::StationState;
+use super::weather_table::Words;
 use crate::geo::LonLat;
 use crate::observation::{
     IdScheme, Identifiers, IntervalType, SeriesKey, Station, StationId, StationType, Variable,
@@ -22,7 +23,9 @@ use crate::observation::{
 const SEGMENT: &str = "mesonet.segment";
 const SERIES: &str = "mesonet.series";
 const STATIONS: &str = "mesonet.stations";
-/// CRC-32 of the three texts.
+/// Lists of words of present weather; absent before version 5.
+const WEATHER: &str = "mesonet.weather";
+/// CRC-32 of these texts.
 const CHECKSUM: &str = "mesonet.checksum";
 
 /// The state of a store when a segment is written.
@@ -90,6 +93,7 @@ pub(super) struct Footer {
     pub note: SegmentNote,
     pub series: Vec<SeriesKey>,
     pub stations: Vec<StationState>,
+    pub weather: Vec<Words>,
     /// The segment's entry, as in the catalogue.
     pub entry: SegmentEntry,
 }
@@ -114,12 +118,14 @@ pub(super) fn footer_texts(
         checked_bytes: entry.length,
         checksums: entry.checksums.clone(),
     };
+    let weather: Vec<&[String]> = series.weather.list.iter().map(|known| &*known.words).collect();
     let series: Vec<SeriesNote> = series.list.iter().map(|series| note_of(&series.key)).collect();
     let stations: Vec<StationNote> = about.stations.iter().map(StationNote::of).collect();
     let mut texts = vec![
         (SEGMENT, serde_json::to_string(&note)?),
         (SERIES, serde_json::to_string(&series)?),
         (STATIONS, serde_json::to_string(&stations)?),
+        (WEATHER, serde_json::to_string(&weather)?),
     ];
     texts.push((CHECKSUM, checksum(texts.iter().map(|(_, text)| &**text))));
     Ok(texts)
@@ -140,14 +146,18 @@ pub(super) fn read_footer(path: &Path) -> Result<Footer, Wrong> {
     let text =
         |name: &str| texts.get(name).copied().ok_or("its footer does not describe the segment");
     let (note, series, stations) = (text(SEGMENT)?, text(SERIES)?, text(STATIONS)?);
-    if text(CHECKSUM)? != checksum([note, series, stations].into_iter()) {
+    let weather = texts.get(WEATHER).copied();
+    if text(CHECKSUM)? != checksum([note, series, stations].into_iter().chain(weather)) {
         return Err("its footer does not match its checksum".to_owned());
     }
     let wrong = |error: serde_json::Error| error.to_string();
     let note: SegmentNote = serde_json::from_str(note).map_err(wrong)?;
     let series: Vec<SeriesNote> = serde_json::from_str(series).map_err(wrong)?;
     let stations: Vec<StationNote> = serde_json::from_str(stations).map_err(wrong)?;
+    let weather: Vec<Vec<String>> =
+        weather.map_or(Ok(Vec::new()), serde_json::from_str).map_err(wrong)?;
     Ok(Footer {
+        weather: weather.iter().map(|words| Words::new(words)).collect(),
         entry: note.entry(&bytes),
         note,
         series: series.into_iter().map(SeriesNote::key).collect::<Result<_, _>>()?,

@@ -36,6 +36,8 @@ enum Message {
 struct Layout {
     source: usize,
     revision: usize,
+    /// Absent before version 5.
+    qualifier: Option<usize>,
     time: usize,
     value: usize,
     quality: usize,
@@ -43,7 +45,13 @@ struct Layout {
 
 /// The layout of files as written, assumed if the schema cannot be read. If that is wrong, the
 /// columns do not fit together.
-const LAYOUT: Layout = Layout { source: 2, revision: 3, time: 4, value: 5, quality: 6 };
+const LAYOUT: Layout =
+    Layout { source: 2, revision: 3, qualifier: Some(4), time: 5, value: 6, quality: 7 };
+
+/// The layout before version 5, and how many buffers its batches have: fewer than those since.
+const LAYOUT_4: Layout =
+    Layout { source: 2, revision: 3, qualifier: None, time: 4, value: 5, quality: 6 };
+const BUFFERS_4: usize = 36;
 
 impl Layout {
     /// Reads the layout of a file from the names of its columns.
@@ -51,10 +59,11 @@ impl Layout {
         let Message::Other(head, _) = message_at(mapped, ALIGNMENT)? else { return None };
         let bytes = &mapped.bytes().as_slice()[ALIGNMENT + 8..ALIGNMENT + head];
         let schema = fb_to_schema(root_as_message(bytes).ok()?.header_as_schema()?);
-        let place = |name: &str| schema.index_of(name).ok().filter(|at| (2..7).contains(at));
+        let place = |name: &str| schema.index_of(name).ok().filter(|at| (2..8).contains(at));
         Some(Self {
             source: place("source")?,
             revision: place("revision")?,
+            qualifier: place("qualifier"),
             time: place("time")?,
             value: place("value")?,
             quality: place("quality")?,
@@ -107,7 +116,7 @@ struct Rows {
 
 impl Rows {
     fn walk(&mut self, mapped: &Mapped, series: &SeriesTable) {
-        let layout = Layout::of(mapped).unwrap_or(LAYOUT);
+        let layout = Layout::of(mapped);
         let mut at = ALIGNMENT;
         while at < mapped.bytes().len() {
             match message_at(mapped, at) {
@@ -155,7 +164,7 @@ impl Rows {
     fn add(
         &mut self,
         mapped: &Mapped,
-        layout: Layout,
+        layout: Option<Layout>,
         table: &SeriesTable,
         at: usize,
         (head, body): (usize, usize),
@@ -165,6 +174,8 @@ impl Rows {
         }
         let batch =
             Batch::new(mapped, at, head).ok_or_else(|| Some("it has no buffers".to_owned()))?;
+        let written = if batch.buffers.len() > BUFFERS_4 { LAYOUT } else { LAYOUT_4 };
+        let layout = layout.unwrap_or(written);
         let (stations, ids) = (batch.column::<u8>(1)?, batch.column::<i32>(3)?);
         if !mapped.is_whole(&stations) || !mapped.is_whole(&ids) {
             return Err(None);
@@ -178,8 +189,12 @@ impl Rows {
             quality: batch.column(Batch::list(layout.quality) + 3)?,
             source: batch.column(Batch::list(layout.source) + 3)?,
             revision: batch.column(Batch::list(layout.revision) + 3)?,
+            qualifier: match layout.qualifier {
+                Some(list) => batch.column(Batch::list(list) + 3)?,
+                None => ScalarBuffer::from(Vec::new()),
+            },
         };
-        let Columns { ts_ms, value, quality, source, revision } = &own_columns;
+        let Columns { ts_ms, value, quality, source, revision, qualifier } = &own_columns;
         // Times, values and verdicts have the same offsets: any intact one will do.
         let lengths = [ts_ms.len(), value.len(), quality.len()].into_iter().min().unwrap_or(0);
         let same = [layout.time, layout.value, layout.quality];
@@ -187,6 +202,10 @@ impl Rows {
         let starts = starts.ok_or(None)??;
         let of_source = batch.offsets(layout.source, source.len())?.ok_or(None)?;
         let of_revision = batch.offsets(layout.revision, revision.len())?.ok_or(None)?;
+        let of_qualifier = match layout.qualifier {
+            Some(list) => batch.offsets(list, qualifier.len())?.ok_or(None)?,
+            None => vec![0; batch.rows + 1],
+        };
 
         let columns = self.columns.len() as u32;
         let mut rows = Vec::with_capacity(batch.rows);
@@ -208,7 +227,8 @@ impl Rows {
                 own => Err(format!("it has {own} entries for {len} readings")),
             };
             let (source, revision) = (own(&of_source)?, own(&of_revision)?);
-            rows.push(Row { series: id, slot, columns, start, len, source, revision });
+            let qualifier = own(&of_qualifier)?;
+            rows.push(Row { series: id, slot, columns, start, len, source, revision, qualifier });
         }
         if !rows.is_empty() {
             self.lost[self.closed..].iter_mut().for_each(|lost| lost.last = station(0));

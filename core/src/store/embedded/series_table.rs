@@ -1,21 +1,26 @@
-//! The series of a store, each with an index that is fixed while the store is open.
+//! What the runs of a store refer to: its series, each with an index that is fixed while the store is
+//! open, and the words of present weather.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::weather_table::{WEATHER, WEATHER_SLOT, WeatherTable};
 use crate::observation::{Series, SeriesId, SeriesKey};
 
 /// All series ever seen. Runs refer to them by index, so that reading needs no lookups.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SeriesTable {
     pub list: Vec<Arc<Series>>,
+    /// Words of present weather.
+    pub weather: WeatherTable,
     by_key: HashMap<SeriesKey, u32>,
     by_id: HashMap<SeriesId, u32>,
 }
 
 impl SeriesTable {
+    /// Returns the index of a series; that of present weather is [`WEATHER_SLOT`].
     pub(super) fn slot(&self, id: SeriesId) -> Option<u32> {
-        self.by_id.get(&id).copied()
+        if id == WEATHER { Some(WEATHER_SLOT) } else { self.by_id.get(&id).copied() }
     }
 
     pub(super) fn slot_of(&self, key: &SeriesKey) -> Option<u32> {

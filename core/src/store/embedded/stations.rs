@@ -7,6 +7,7 @@ use super::codec::{Bytes, Writer, Wrong};
 use super::run::Run;
 use super::series_table::SeriesTable;
 use super::station_codec::{Weather, put_state, put_station, take_state, take_station};
+use super::weather_table::WEATHER;
 use crate::geo::StationIndex;
 use crate::observation::{Batch, Report, SeriesId, Station, StationId};
 use crate::store::{Directory, StationRecord, StationSeries, described};
@@ -66,8 +67,12 @@ impl Delta {
 }
 
 impl StationState {
-    /// Returns the time of the newest reading of a series.
+    /// Returns a time that no reading of a series is later than; `None` if there is none. Present
+    /// weather is always looked up.
     pub(super) fn newest_ms(&self, series: SeriesId) -> Option<i64> {
+        if series == WEATHER {
+            return Some(i64::MAX);
+        }
         let at = self.record.series.binary_search_by_key(&series, |known| known.series.id).ok()?;
         Some(self.newest_ms[at])
     }
@@ -312,7 +317,8 @@ impl Stations {
 impl StationState {
     /// Records that there are readings of a series between two times.
     pub(super) fn note(&mut self, table: &SeriesTable, slot: u32, first_ms: i64, last_ms: i64) {
-        let series = &table.list[slot as usize];
+        // Present weather is no series of a station.
+        let Some(series) = table.list.get(slot as usize) else { return };
         let known = &self.record.series;
         let at = known.partition_point(|known| known.series.id < series.id);
         if let Some(known) = known.get(at).filter(|known| known.series.id == series.id) {

@@ -55,6 +55,15 @@ impl Reader for Temporary {
     ) -> Result<Damage, StoreError> {
         self.deref().scan(selection, visit)
     }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.deref().present_weather(station, window, visit)
+    }
 }
 
 impl Store for Temporary {
@@ -86,6 +95,15 @@ impl Reader for After {
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError> {
         self.store.lock().unwrap().scan(selection, visit)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.store.lock().unwrap().present_weather(station, window, visit)
     }
 }
 

@@ -10,8 +10,8 @@ use super::*;
 use crate::geo::LonLat;
 use crate::observation::{IdScheme, Identifiers};
 use crate::observation::{
-    IntervalType, Quality, QualityCode, Reading, Report, SeriesId, SeriesKey, Station, StationId,
-    StationType, Variable,
+    IntervalType, Qualifier, Quality, QualityCode, Reading, Report, SeriesId, SeriesKey, Station,
+    StationId, StationType, Variable,
 };
 use crate::store::{MemoryStore, Verdicts, unjudged};
 use crate::time::ClosedWindow;
@@ -52,12 +52,16 @@ pub(super) fn report(
     quality: Quality,
 ) -> Report {
     let readings = keys().into_iter().zip(values);
+    // Some rows have none, some only few.
+    let qualifier = Qualifier::of_code(ts_ms.rem_euclid(9) as u8).filter(|_| name != "B");
     Report {
         station: StationId::new("TEST", name),
         ts_ms,
         revision,
         present_weather: (ts_ms % 3 == 0).then(|| vec![format!("Weather {revision}")]),
-        readings: readings.map(|(series, &value)| Reading { series, value, quality }).collect(),
+        readings: readings
+            .map(|(series, &value)| Reading { series, value, quality, qualifier })
+            .collect(),
     }
 }
 
@@ -73,7 +77,8 @@ pub(super) fn ten() -> Batch {
     batch(reports.collect())
 }
 
-pub(super) type Held = Vec<(usize, SeriesId, i64, u64, QualityCode, QualityCode)>;
+/// Station, series, time, the value's bits, verdict, source verdict, qualifier.
+pub(super) type Held = Vec<(usize, SeriesId, i64, u64, QualityCode, QualityCode, u8)>;
 
 /// Every reading of a store, with its verdicts.
 pub(super) fn held(store: &dyn Reader) -> Held {
@@ -87,13 +92,27 @@ pub(super) fn held(store: &dyn Reader) -> Held {
             for at in 0..slice.ts_ms.len() {
                 let (quality, source) = (slice.quality[at], slice.source[at]);
                 let value = slice.value[at].to_bits();
-                held.push((i, slice.series.id, slice.ts_ms[at], value, quality, source));
+                let (id, ts_ms, qualifier) =
+                    (slice.series.id, slice.ts_ms[at], slice.qualifier[at]);
+                held.push((i, id, ts_ms, value, quality, source, qualifier));
             }
         }
     };
     store.scan(&selection, &mut visit).unwrap();
     assert!(held.is_sorted_by_key(|&(i, series, ts_ms, ..)| (i, series, ts_ms)));
     held
+}
+
+/// The present weather of every report of a store: station, time, words.
+pub(super) fn weather(store: &dyn Reader) -> Vec<(usize, i64, Vec<String>)> {
+    let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
+    let mut weather = Vec::new();
+    for (i, name) in NAMES.into_iter().enumerate() {
+        let visit = &mut |ts_ms, words: &[String]| weather.push((i, ts_ms, words.to_vec()));
+        store.present_weather(StationId::new("TEST", name), window, visit).unwrap();
+    }
+    assert!(weather.is_sorted_by_key(|&(i, ts_ms, _)| (i, ts_ms)));
+    weather
 }
 
 /// A step of a property test.
@@ -144,7 +163,7 @@ fn the_store_on_disk_matches_the_store_in_memory() {
                     let batch = batch(reports);
                     let mut seen = Vec::new();
                     let mut judge = |record: &dyn Reader| {
-                        seen.push((held(record), record.directory()?));
+                        seen.push(((held(record), weather(record)), record.directory()?));
                         Ok(verdicts.clone())
                     };
                     let one = disk.append(&batch, &mut judge).unwrap();
@@ -170,6 +189,7 @@ fn the_store_on_disk_matches_the_store_in_memory() {
                 Act::Reopen => disk.reopen(),
             }
             prop_assert_eq!(held(&*disk), held(&memory));
+            prop_assert_eq!(weather(&*disk), weather(&memory));
             let (one, other) = (disk.directory().unwrap(), memory.directory().unwrap());
             prop_assert_eq!(&one.stations, &other.stations);
             prop_assert_eq!(one.generation, other.generation);
@@ -235,7 +255,7 @@ fn another_schema_version_is_refused() {
     let refused = EmbeddedStore::open(store.dir.path(), SMALL).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        format!("{} has schema version 99; this version reads 4", path.display())
+        format!("{} has schema version 99; this version reads 5", path.display())
     );
 }
 

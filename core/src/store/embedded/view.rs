@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::catalogue::Lost;
 use super::merge::{Group, groups, merge_parts};
-use super::run::{Part, Run};
+use super::run::{Part, Row, Run, Stored};
 use super::segment::Segment;
 use super::series_table::SeriesTable;
+use super::weather_table::WEATHER;
 use crate::observation::{QualityCode, SeriesId, StationId};
 use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError};
 use crate::time::ClosedWindow;
@@ -48,6 +49,7 @@ struct Merged {
     value: Vec<f64>,
     quality: Vec<QualityCode>,
     source: Vec<QualityCode>,
+    qualifier: Vec<u8>,
 }
 
 impl Merged {
@@ -56,6 +58,7 @@ impl Merged {
         self.value.extend_from_slice(part.value);
         self.quality.extend_from_slice(part.quality_codes());
         self.source.extend_from_slice(part.source_codes());
+        self.qualifier.extend_from_slice(part.qualifier);
     }
 }
 
@@ -124,7 +127,7 @@ impl<'a> Source<'a> {
         &mut self,
         id: StationId,
         window: ClosedWindow,
-        wanted: &[bool],
+        wanted: &dyn Fn(&Row) -> bool,
         age: usize,
         found: &mut Vec<Found<'a>>,
         damage: &mut Damage,
@@ -132,7 +135,7 @@ impl<'a> Source<'a> {
         let run = self.run;
         let file = self.segment.map_or(0, |segment| segment.entry.id);
         for row in &run.rows[run.rows_of(id, &mut self.cursor)] {
-            if wanted[row.slot as usize] {
+            if wanted(row) {
                 run.parts(
                     row,
                     (window.start_ms(), window.end_ms()),
@@ -159,8 +162,10 @@ impl Reader for View {
         let start_ms = window.start_ms().max(self.retain_from_ms);
         let Ok(window) = ClosedWindow::new(start_ms, window.end_ms()) else { return Ok(damage) };
         let list = &self.series.list;
-        let wanted: Vec<bool> =
+        let slots: Vec<bool> =
             list.iter().map(|series| variables.contains(&series.key.variable)).collect();
+        // Present weather has no place among them.
+        let wanted = |row: &Row| slots.get(row.slot as usize) == Some(&true);
         let mut sources = self.sources(window, &mut damage);
         self.damage_of_lost(stations, window, &sources, &mut damage);
         let (mut found, mut merger) = (Vec::new(), Merger::default());
@@ -181,7 +186,41 @@ impl Reader for View {
         }
         Ok(damage)
     }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        let mut damage = Damage::default();
+        let start_ms = window.start_ms().max(self.retain_from_ms);
+        let Ok(window) = ClosedWindow::new(start_ms, window.end_ms()) else { return Ok(damage) };
+        let mut sources = self.sources(window, &mut damage);
+        self.damage_of_lost(&[station], window, &sources, &mut damage);
+        let wanted = |row: &Row| row.series == WEATHER;
+        let (mut found, mut merger) = (Vec::new(), Merger::default());
+        for (age, source) in sources.iter_mut().enumerate() {
+            source.find(station, window, &wanted, age, &mut found, &mut damage);
+        }
+        for (_, piece) in merger.pieces(&mut found) {
+            let (ts_ms, value) = match &piece {
+                Piece::Whole(part) => (part.ts_ms, part.value),
+                Piece::Merged(at) => (&*merger.merged[*at].ts_ms, &*merger.merged[*at].value),
+            };
+            for (&ts_ms, &value) in ts_ms.iter().zip(value) {
+                match self.series.weather.words(value) {
+                    Some(words) => visit(ts_ms, words),
+                    None => damage.add(LOST_WORDS, 0),
+                }
+            }
+        }
+        Ok(damage)
+    }
 }
+
+/// Stands for a file of the words of present weather: the table of them is damaged.
+const LOST_WORDS: i64 = i64::MAX;
 
 /// Merges the parts of a station. Nothing is copied if the parts of a series do not overlap in
 /// time.
@@ -234,10 +273,11 @@ impl<'a> Merger<'a> {
                 value: part.value,
                 quality: part.quality_codes(),
                 source: part.source_codes(),
+                qualifier: part.qualifier,
             },
             Piece::Merged(at) => {
-                let Merged { ts_ms, value, quality, source } = &self.merged[*at];
-                SeriesSlice { series, ts_ms, value, quality, source }
+                let Merged { ts_ms, value, quality, source, qualifier } = &self.merged[*at];
+                SeriesSlice { series, ts_ms, value, quality, source, qualifier }
             }
         }
     }
@@ -248,15 +288,6 @@ pub(super) struct Lookup<'a> {
     view: &'a View,
     segments: Vec<(&'a Arc<Segment>, usize)>,
     fresh: Vec<(&'a Run, usize)>,
-}
-
-/// A stored reading.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stored {
-    pub value: f64,
-    pub quality: u8,
-    pub source: u8,
-    pub revision: u8,
 }
 
 impl Lookup<'_> {
@@ -296,8 +327,8 @@ fn find_in(
     let mut stored = None;
     let found = &mut |part: Part<'_>| {
         let (value, quality) = (part.value[0], part.quality[0]);
-        let (source, revision) = (part.source[0], part.revision[0]);
-        stored = Some(Stored { value, quality, source, revision });
+        let (source, revision, qualifier) = (part.source[0], part.revision[0], part.qualifier[0]);
+        stored = Some(Stored { value, quality, source, revision, qualifier });
     };
     run.parts(row, (ts_ms, ts_ms), found, &mut |_| {});
     stored

@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::catalogue::{BatchNote, Catalogue, Lost, add_batch, add_series};
+use super::catalogue::{BatchNote, Catalogue, Lost, add_batch, add_series, add_weather};
 use super::codec::{Writer as Out, put_run};
 use super::merge::merge_fresh;
-use super::run::Run;
+use super::run::{Run, Stored, UNCHECKED};
 use super::run_builder::RunBuilder;
 use super::segment::Segment;
 use super::segment_note::About;
 use super::series_table::SeriesTable;
 use super::stations::{Stations, put_deltas};
-use super::view::{Lookup, Stored, View};
-use crate::observation::{Batch, QualityCode, Reading, SeriesId, SeriesKey, StationId};
+use super::view::{Lookup, View};
+use super::weather_table::{WEATHER, WEATHER_SLOT, Words};
+use crate::observation::{Batch, Qualifier, QualityCode, Reading, SeriesId, SeriesKey, StationId};
 use crate::store::{Judge, Receipt, StoreError, Verdicts};
 
 /// How many runs of similar size are merged at once: each reading is then copied only a few times
@@ -51,9 +52,7 @@ struct Incoming {
     series: SeriesId,
     slot: u32,
     ts_ms: i64,
-    value: f64,
-    quality: u8,
-    revision: u8,
+    stored: Stored,
 }
 
 impl State {
@@ -77,8 +76,8 @@ impl State {
         appended
     }
 
-    /// Refuses an invalid batch before anything is changed. Returns the series, including the new
-    /// ones of the batch.
+    /// Refuses an invalid batch before anything is changed. Returns the series and the words of
+    /// weather, including the new ones of the batch.
     fn check(&self, batch: &Batch) -> Result<Arc<SeriesTable>, StoreError> {
         let mut series = Arc::clone(&self.series);
         let announced: HashSet<StationId> =
@@ -96,6 +95,11 @@ impl State {
                 if series.slot_of(key).is_none() && Arc::make_mut(&mut series).add(key).is_none() {
                     return Err(StoreError::SeriesIdTaken { index, variable, id: key.id() });
                 }
+            }
+            if let Some(words) = report.present_weather.as_deref().map(Words::new)
+                && !series.weather.has(&words)
+            {
+                Arc::make_mut(&mut series).weather.add(words);
             }
         }
         Ok(series)
@@ -135,10 +139,13 @@ impl State {
             let blob = out.close();
             let stations = &self.stations;
             let note = BatchNote::of(stations.generation, stations.places_generation, &run);
-            let known = self.series.list.len();
+            let (known, known_words) = (self.series.list.len(), self.series.weather.list.len());
             let id = self.catalogue.transaction(|transaction| {
                 for fresh in &series.list[known..] {
                     add_series(transaction, fresh)?;
+                }
+                for fresh in &series.weather.list[known_words..] {
+                    add_weather(transaction, fresh)?;
                 }
                 add_batch(transaction, None, &note, &blob)
             })?;
@@ -158,18 +165,29 @@ impl State {
         for report in &batch.reports {
             let Some(place) = self.stations.place(report.station) else { continue };
             let rank = self.stations.rank(place);
-            for (at, Reading { series: key, value, quality }) in report.readings.iter().enumerate()
-            {
-                let Some(slot) = slots.find(at, key) else { continue };
-                incoming.push(Incoming {
-                    rank,
-                    series: series.list[slot as usize].id,
-                    slot,
-                    ts_ms: report.ts_ms,
-                    value: *value,
-                    quality: QualityCode::from(*quality).0,
+            for (at, reading) in report.readings.iter().enumerate() {
+                let Some(slot) = slots.find(at, &reading.series) else { continue };
+                let quality = QualityCode::from(reading.quality).0;
+                let stored = Stored {
+                    value: reading.value,
+                    quality,
+                    source: quality,
                     revision: report.revision,
-                });
+                    qualifier: Qualifier::code(reading.qualifier),
+                };
+                let (series, ts_ms) = (series.list[slot as usize].id, report.ts_ms);
+                incoming.push(Incoming { rank, series, slot, ts_ms, stored });
+            }
+            if let Some(words) = &report.present_weather {
+                let stored = Stored {
+                    value: Words::new(words).value(),
+                    quality: UNCHECKED,
+                    source: UNCHECKED,
+                    revision: report.revision,
+                    qualifier: 0,
+                };
+                let (series, slot, ts_ms) = (WEATHER, WEATHER_SLOT, report.ts_ms);
+                incoming.push(Incoming { rank, series, slot, ts_ms, stored });
             }
         }
         // The sort is stable: of readings with the same series and time, the later in the batch
@@ -191,6 +209,9 @@ impl State {
             let Incoming { rank, series, slot, .. } = row[0];
             let state = self.stations.state(self.stations.place_of_rank(rank));
             let (id, newest_ms) = (state.record.station.id, state.newest_ms(series));
+            // Receipts count readings.
+            let mut uncounted = Receipt::default();
+            let receipt = if series == WEATHER { &mut uncounted } else { &mut *receipt };
             builder.row(id, series, slot);
             for same in row.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
                 let ts_ms = same[0].ts_ms;
@@ -200,27 +221,25 @@ impl State {
                 }
                 let stored = newest_ms.filter(|&newest_ms| ts_ms <= newest_ms);
                 let stored = stored.and_then(|_| lookup.find(id, series, ts_ms));
-                let stored =
-                    stored.map(|stored| (stored.revision, stored.value.to_bits(), stored.source));
                 let (mut first, mut held, mut replaced) = (stored, stored, 0);
-                for reading in same {
-                    let came = (reading.revision, reading.value.to_bits(), reading.quality);
+                for Incoming { stored: came, .. } in same {
                     match held {
-                        Some((higher, ..)) if higher > reading.revision => {
+                        Some(higher) if higher.revision > came.revision => {
                             receipt.overtaken += 1;
                             continue;
                         }
-                        Some(held) if held == came => receipt.unchanged += 1,
+                        Some(held) if held.came() == came.came() => receipt.unchanged += 1,
                         Some(_) => replaced += 1,
                         None => receipt.added += 1,
                     }
-                    held = Some(came);
+                    held = Some(*came);
                     first = first.or(held);
                 }
-                let again = held == first;
+                let came = |of: Option<Stored>| of.map(|stored| stored.came());
+                let again = came(held) == came(first);
                 *(if again { &mut receipt.unchanged } else { &mut receipt.replaced }) += replaced;
-                if let Some((revision, value, quality)) = held.filter(|_| held != stored) {
-                    builder.push(ts_ms, f64::from_bits(value), quality, quality, revision);
+                if let Some(held) = held.filter(|_| came(held) != came(stored)) {
+                    builder.push(ts_ms, held);
                 }
             }
             builder.end_row();
@@ -358,8 +377,7 @@ fn revise(
             builder.row(station, series, seen.series.slot(series).unwrap_or_default());
             row = Some((station, series));
         }
-        let Stored { value, quality, source, revision } = stored;
-        builder.push(ts_ms, value, quality, source, revision);
+        builder.push(ts_ms, stored);
     }
     builder.end_row();
     merge_fresh(&[&run, &builder.finish()])

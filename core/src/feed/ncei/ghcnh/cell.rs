@@ -4,7 +4,7 @@ use crate::feed::collect::Measured;
 use crate::feed::metar::Weather;
 use crate::observation::IntervalType::{Average, Cumulative, Instantaneous, Max, Unknown};
 use crate::observation::{
-    BaseQuality, GHCNH_CHECKS, ISD, IntervalType, Quality, ReasonQuality, Variable,
+    BaseQuality, GHCNH_CHECKS, ISD, IntervalType, Qualifier, Quality, ReasonQuality, Variable,
 };
 
 /// The ceiling given for a sky without one.
@@ -223,6 +223,17 @@ impl Cell<'_> {
             "15" | "16" if minutes == 60 => Err("since the last hourly report"),
             _ => Ok(minutes),
         }
+    }
+
+    /// What the measurement code says beside the number: that precipitation (code 2) or the depth
+    /// of snow (3) is a trace.
+    pub(super) fn qualifier(&self) -> Option<Qualifier> {
+        let trace = match self.column.kind {
+            Kind::Precipitation(_) if self.source() != 382 => '2',
+            Kind::Value(Variable::SnowDepth, ..) => '3',
+            _ => return None,
+        };
+        (self.measurement() == Some(trace)).then_some(Qualifier::Trace)
     }
 
     pub(super) fn quality(&self) -> Quality {

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::observation::BaseQuality;
+use crate::observation::{BaseQuality, Qualifier};
 
 const COLUMNS: [&str; 5] =
     ["Measurement_Code", "Quality_Code", "Report_Type", "Source_Code", "Source_Station_ID"];
@@ -104,6 +104,16 @@ fn amounts_by_their_code_and_report() {
         amount("52", "0.0|2-Trace|5|FM15-METAR|343|x"),
         ["precipitation Cumulative 60 0 Good"]
     );
+    // Whether it is a trace.
+    let is_trace = |name: &str, cell: &str| {
+        let (reports, _) = read_text(&table("2024-01-01T02:52:00", &[(name, cell)]));
+        reports[0].report.readings[0].qualifier == Some(Qualifier::Trace)
+    };
+    assert!(is_trace("precipitation", "0.0|2-Trace|5|FM15-METAR|343|x"));
+    assert!(is_trace("snow_depth", "0|3-Trace|5|FM12|343|x"));
+    assert!(!is_trace("precipitation", "0.0||5|FM15-METAR|343|x"));
+    assert!(!is_trace("precipitation", "0.2|2-Trace|5|FM15-METAR|343|x"));
+    assert!(!is_trace("precipitation", "0.0|2||H|382|x"));
     for code in ["1-Measurement", "4-End", "5", "6", "7", "8", "I-Incomplete", "J"] {
         assert_eq!(amount("52", &format!("0.2|{code}|5|FM15|343|x")), [""; 0], "{code}");
     }

@@ -52,7 +52,7 @@ const MAX_FIELDS: usize = 1024;
 /// - Humidity and wet-bulb temperature that the network calculated (code D) are reported values.
 /// - A calm has the direction 0, as reported; a direction of 0 with a speed is left out, and
 ///   so is a variable one. A ceiling of 22000 m means that there is none.
-/// - A trace of precipitation is 0. Amounts that are impossible (code 1), incomplete (I, J), or for
+/// - A trace of precipitation (code 2) or snow depth (3) is 0 with the qualifier Trace. Amounts that are impossible (code 1), incomplete (I, J), or for
 ///   an accumulated (4), deleted (5, 6) or missing (7, 8) period are left out and counted. Code 3
 ///   is a measurable amount in real files.
 /// - `precipitation` of METAR and SPECI counts from the last hourly report (section IX of the
@@ -201,7 +201,8 @@ impl Header {
                     Outcome::Value(of, value) => {
                         let is_new = readings.so_far().iter().all(|one| !of.is_of(&one.series));
                         if is_new {
-                            readings.push(of, value, cell.quality());
+                            let qualifier = cell.qualifier().filter(|_| value == 0.0);
+                            readings.push_qualified(of, value, cell.quality(), qualifier);
                         }
                     }
                     Outcome::Nothing => {}

@@ -1,12 +1,12 @@
 //! The additional data of a record: sections with an identifier and fields of fixed width.
 
-use super::{ReportType, number, push, tenths, verdict};
+use super::{ReportType, number, push, push_qualified, tenths, verdict};
 use crate::feed::collect::{Collected, Measured};
 use crate::feed::metar::Weather;
 use crate::feed::ncei::synop_weather::{automatic, manned};
 use crate::feed::summary::{RefusalReason, Tally};
 use crate::observation::IntervalType::{Average, Cumulative, Max, Min, Unknown};
-use crate::observation::{IntervalType, Quality, Variable};
+use crate::observation::{IntervalType, Qualifier, Quality, Variable};
 
 /// Length of the fields that follow an identifier, by its two letters. If sections with the same
 /// letters differ, they are listed with their number.
@@ -162,7 +162,10 @@ impl Sections<'_, '_> {
             [b'A', b'A'] => self.precipitation(identifier, fields)?,
             [b'A', b'J'] => {
                 let depth = field(0, 4)?.filter(|_| fields[4] != b'1');
-                push(self.to, Measured::instantaneous(SnowDepth, "cm"), depth, quality(5));
+                let is_trace = fields[4] == b'3' && depth == Some(0.0);
+                let qualifier = is_trace.then_some(Qualifier::Trace);
+                let of = Measured::instantaneous(SnowDepth, "cm");
+                push_qualified(self.to, of, depth, quality(5), qualifier);
             }
             [b'A', b'L'] => {
                 let (minutes, depth) = (hours(0, 2)?, field(2, 5)?);
@@ -263,12 +266,14 @@ impl Sections<'_, '_> {
             self.count(&identifier, " since the last hourly report");
             return Ok(());
         }
-        let minutes = hours.map(|hours| hours * 60.0);
-        self.over(Variable::Precipitation, Cumulative, minutes, "mm", depth, verdict(fields[7]));
+        let is_trace = fields[6] == b'2' && depth == Some(0.0);
+        let qualifier = is_trace.then_some(Qualifier::Trace);
+        let of = over(Variable::Precipitation, Cumulative, hours.map(|hours| hours * 60.0), "mm");
+        push_qualified(self.to, of, depth, verdict(fields[7]), qualifier);
         Ok(())
     }
 
-    /// Adds a value for a period; without a period its interval is Unknown.
+    /// Adds a value for a period.
     fn over(
         &mut self,
         variable: Variable,
@@ -278,11 +283,7 @@ impl Sections<'_, '_> {
         value: Option<f64>,
         quality: Quality,
     ) {
-        let (of, minutes) = match minutes {
-            Some(minutes) if minutes > 0.0 => (of, minutes as i32),
-            _ => (Unknown, 0),
-        };
-        push(self.to, Measured::new(variable, of, minutes, unit), value, quality);
+        push(self.to, over(variable, of, minutes, unit), value, quality);
     }
 
     /// Counts a section under its two letters.
@@ -290,6 +291,15 @@ impl Sections<'_, '_> {
         let name = String::from_utf8_lossy(&identifier[..2]);
         self.without_variable.add(&format!("{name}{what}"));
     }
+}
+
+/// What a value for a period measures; without a period its interval is Unknown.
+fn over(variable: Variable, of: IntervalType, minutes: Option<f64>, unit: &str) -> Measured<'_> {
+    let (of, minutes) = match minutes {
+        Some(minutes) if minutes > 0.0 => (of, minutes as i32),
+        _ => (Unknown, 0),
+    };
+    Measured::new(variable, of, minutes, unit)
 }
 
 /// Present weather, for each of the three ways to report it; empty if there is none, `None` if

@@ -200,3 +200,24 @@ fn missing_values_are_not_readings() {
     assert_eq!((place, altitude_m, name), (&None, &None, &None));
     assert_eq!(all[0].report.readings, []);
 }
+
+#[test]
+fn traces_and_the_highest_visibility_say_so() {
+    let of = |text: &str, variable: Variable| {
+        let (all, _) = read_text(text);
+        let readings = all[0].report.readings.iter().filter(|one| one.series.variable == variable);
+        readings.map(|one| (one.value, one.qualifier)).collect::<Vec<_>>()
+    };
+    let with = |additional: &str| record("FM-12", "201601010053", additional);
+    let trace = [(0.0, Some(Qualifier::Trace))];
+    for (fields, expected) in
+        [("01000025", trace), ("01999925", trace), ("01000095", [(0.0, None)])]
+    {
+        assert_eq!(of(&with(&format!("ADDAA1{fields}")), Variable::Precipitation), expected);
+    }
+    assert_eq!(of(&with("ADDAJ100003100000099"), Variable::SnowDepth), trace);
+    assert_eq!(of(&with("ADDAJ100009100000099"), Variable::SnowDepth), [(0.0, None)]);
+    assert_eq!(of(&with(""), Variable::Visibility), [(16.093, None)]);
+    let far = with("").replace("0160935N", "1600005N");
+    assert_eq!(of(&far, Variable::Visibility), [(160.0, Some(Qualifier::AtLeast))]);
+}

@@ -8,7 +8,7 @@ use crate::feed::summary::{FeedError, FilePlace, RefusalReason, Summary, excerpt
 use crate::feed::text::lines::{Line, Lines};
 use crate::geo::LonLat;
 use crate::observation::IntervalType::{Average, Unknown};
-use crate::observation::{BaseQuality, ISD, IdScheme, Quality, Report, Variable};
+use crate::observation::{BaseQuality, ISD, IdScheme, Qualifier, Quality, Report, Variable};
 use crate::time::parse_instant;
 use crate::unit::Vocabulary;
 
@@ -52,7 +52,8 @@ const MAX_LINE_BYTES: usize = 16 * 1024;
 /// - A calm has the speed 0 and no direction, a variable wind no direction; a direction of 0 is
 ///   ignored.
 /// - A ceiling of 22000 m means that there is none.
-/// - A trace of precipitation is 0. Amounts that are impossible (condition 1), incomplete (I, J),
+/// - A trace of precipitation (condition 2) or snow depth (3) is 0 with the qualifier Trace. A
+///   visibility of 160000 m is at least that. Amounts that are impossible (condition 1), incomplete (I, J),
 ///   or for an accumulated (4), deleted (5, 6) or missing (7, 8) period are left out and counted by
 ///   their condition. Condition 3 is a measurable amount in real records of the United States.
 /// - In METAR and SPECI an amount for one hour counts from the last hourly report. That is an hour
@@ -263,7 +264,10 @@ impl<'a> Record<'a> {
         let ceiling = self.number(71, 75)?.filter(|&ceiling_m| ceiling_m < NO_CEILING_M);
         push(to, Measured::instantaneous(CeilingHeight, "m"), ceiling, self.quality(76));
         let visibility = self.number(79, 84)?;
-        push(to, Measured::instantaneous(Visibility, "m"), visibility, self.quality(85));
+        let of = Measured::instantaneous(Visibility, "m");
+        let is_highest = visibility == Some(HIGHEST_VISIBILITY_M);
+        let qualifier = is_highest.then_some(Qualifier::AtLeast);
+        push_qualified(to, of, visibility, self.quality(85), qualifier);
         for (variable, first, unit) in
             [(AirTemperature, 88, "°C"), (DewPointTemperature, 94, "°C"), (Mslp, 100, "hPa")]
         {
@@ -311,11 +315,25 @@ fn verdict(code: u8) -> Quality {
     if quality.base == BaseQuality::Unknown { Quality::UNCHECKED } else { quality }
 }
 
+/// What a record gives for every greater visibility.
+const HIGHEST_VISIBILITY_M: f64 = 160_000.0;
+
 /// Adds a value if there is one and its series has none yet.
 fn push(to: &mut Collected<'_>, of: Measured<'_>, value: Option<f64>, quality: Quality) {
+    push_qualified(to, of, value, quality, None);
+}
+
+/// The same, with what the record says beside the number.
+fn push_qualified(
+    to: &mut Collected<'_>,
+    of: Measured<'_>,
+    value: Option<f64>,
+    quality: Quality,
+    qualifier: Option<Qualifier>,
+) {
     let is_new = to.so_far().iter().all(|reading| !of.is_of(&reading.series));
     if let Some(value) = value.filter(|_| is_new) {
-        to.push(of, value, quality);
+        to.push_qualified(of, value, quality, qualifier);
     }
 }
 

@@ -24,6 +24,7 @@ use super::names::DATABASE;
 use super::series_table::SeriesTable;
 use super::stations::StationState;
 use super::unwritten;
+use super::weather_table::Words;
 use crate::observation::{IntervalType, SeriesKey, Variable};
 use crate::store::StoreError;
 
@@ -31,7 +32,7 @@ use crate::store::StoreError;
 type Read<T, F = Fault> = Result<(T, Vec<F>), StoreError>;
 
 /// Increases with every change of the format of a store's files.
-pub(super) const SCHEMA_VERSION: u32 = 4;
+pub(super) const SCHEMA_VERSION: u32 = 5;
 
 const SCHEMA: &str = "
     CREATE TABLE meta (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
@@ -93,6 +94,11 @@ const SCHEMA_2: &str = "
 const SCHEMA_3: &str = "
     ALTER TABLE meta ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE journal ADD COLUMN note BLOB;
+";
+
+/// What version 5 adds: the words of present weather.
+const SCHEMA_5: &str = "
+    CREATE TABLE weather (code INTEGER PRIMARY KEY, words TEXT NOT NULL);
 ";
 
 /// The database.
@@ -170,7 +176,7 @@ impl Catalogue {
                 let dir = self.path.parent().unwrap_or(Path::new(""));
                 return Err(no_catalogue(dir, "has no tables"));
             }
-            (1..=3, _) => {}
+            (1..=4, _) => {}
             _ => {
                 return Err(StoreError::SchemaVersion {
                     path: self.path.display().to_string(),
@@ -191,6 +197,9 @@ impl Catalogue {
                 meta::seal_all(transaction)?;
             }
             // Version 4 adds no table: stations may have identifiers.
+            if version < 5 {
+                transaction.execute_batch(SCHEMA_5)?;
+            }
             transaction.pragma_update(None, "user_version", SCHEMA_VERSION)
         })
     }
@@ -226,6 +235,7 @@ impl Catalogue {
         rows().map_err(|error| self.failed(&error))
     }
 
+    /// Returns the series and the words of present weather.
     pub(super) fn series(&self) -> Read<SeriesTable> {
         let mut table = SeriesTable::default();
         let mut faults = Vec::new();
@@ -261,6 +271,18 @@ impl Catalogue {
             match key {
                 Ok(key) => _ = table.add(&key),
                 Err(fault) => faults.push(fault),
+            }
+        }
+        let rows = if self.version < 5 {
+            Vec::new()
+        } else {
+            let sql = "SELECT code, words FROM weather ORDER BY code";
+            self.rows(sql, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
+        };
+        for (code, text) in rows {
+            match Words::from_text(code, &text) {
+                Ok(words) => table.weather.add(words),
+                Err(cause) => faults.push(Fault::new(format!("{DATABASE}, weather {code}"), cause)),
             }
         }
         Ok((table, faults))
@@ -318,6 +340,13 @@ pub(super) fn add_series(
         key.reported_unit,
         key.bucket,
     ];
+    transaction.prepare_cached(sql)?.execute(row).map(|_| ())
+}
+
+/// Adds words of present weather, or replaces damaged ones.
+pub(super) fn add_weather(transaction: &Transaction<'_>, words: &Words) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO weather (code, words) VALUES (?, ?)";
+    let row = params![words.code, words.to_text()];
     transaction.prepare_cached(sql)?.execute(row).map(|_| ())
 }
 

@@ -1,0 +1,68 @@
+//! What a report says about a value beside the number: a trace, at least, less than.
+
+/// What a report says about a value that its number alone does not: `P0000`, `10+`, `M1/4SM`.
+///
+/// The value of the reading is the number that the report gives, and of a trace it is 0.
+///
+/// ```
+/// use mesonet::feed::{metar::Metar, metar_report};
+/// use mesonet::observation::Qualifier;
+/// use mesonet::{StationId, Variable};
+/// let metar = Metar::parse("KBUF 312354Z 21014KT M1/4SM +SN M01/M01 A2983 RMK AO2 P0000")?;
+/// let report = metar_report(&metar, StationId::new("METAR", "KBUF"), 0, None);
+/// let of = |variable| report.readings.iter().find(|reading| reading.series.variable == variable);
+/// let visibility = of(Variable::Visibility).ok_or("there is no visibility")?;
+/// assert_eq!((visibility.value, visibility.qualifier), (0.402336, Some(Qualifier::LessThan)));
+/// let rain = of(Variable::Precipitation).ok_or("there is no amount")?;
+/// assert_eq!((rain.value, rain.qualifier), (0.0, Some(Qualifier::Trace)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[repr(u8)]
+pub enum Qualifier {
+    /// There was some, but less than can be measured; the value is 0.
+    Trace = 1,
+    /// The value or more: the report goes no higher.
+    AtLeast = 2,
+    /// Less than the value: the report goes no lower.
+    LessThan = 3,
+}
+
+impl Qualifier {
+    /// Every qualifier, by its code.
+    pub const ALL: [Self; 3] = [Self::Trace, Self::AtLeast, Self::LessThan];
+
+    /// Returns the qualifier of a code, as columns hold it; 0 is none.
+    ///
+    /// ```
+    /// use mesonet::observation::Qualifier;
+    /// for qualifier in Qualifier::ALL {
+    ///     assert_eq!(Qualifier::of_code(Qualifier::code(Some(qualifier))), Some(qualifier));
+    /// }
+    /// assert_eq!(Qualifier::of_code(Qualifier::code(None)), None);
+    /// ```
+    pub fn of_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|qualifier| *qualifier as u8 == code)
+    }
+
+    /// Returns the code of a qualifier; 0 for none.
+    pub fn code(qualifier: Option<Self>) -> u8 {
+        qualifier.map_or(0, |qualifier| qualifier as u8)
+    }
+
+    /// The name on the wire.
+    ///
+    /// ```
+    /// use mesonet::observation::Qualifier;
+    /// let names = Qualifier::ALL.map(Qualifier::name);
+    /// assert_eq!(names, ["trace", "at_least", "less_than"]);
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Trace => "trace",
+            Self::AtLeast => "at_least",
+            Self::LessThan => "less_than",
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Stores that stand in front of another and change only how batches come in.
+
+use std::sync::Arc;
+
+use super::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError};
+use crate::observation::StationId;
+use crate::time::ClosedWindow;
+
+/// A store in front of another, whose record is that of the other. It is a [`Reader`] by that, so
+/// that only [`append`](super::Store::append) is left to write.
+///
+/// ```
+/// use mesonet::store::{InFront, Judge, Receipt, StoreError, unjudged};
+/// use mesonet::{Batch, MemoryStore, Reader, Store};
+/// struct Closed(MemoryStore);
+///
+/// impl InFront for Closed {
+///     fn behind(&self) -> &dyn Reader {
+///         &self.0
+///     }
+/// }
+///
+/// impl Store for Closed {
+///     fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+///         Err(StoreError::Locked { path: "the record".to_owned() })
+///     }
+/// }
+///
+/// let closed = Closed(MemoryStore::default());
+/// assert_eq!(closed.directory()?.stations.len(), 0);
+/// assert!(closed.append(&Batch::default(), &mut unjudged).is_err());
+/// # Ok::<(), StoreError>(())
+/// ```
+pub trait InFront {
+    /// The reader whose record it has.
+    fn behind(&self) -> &dyn Reader;
+}
+
+impl<T: InFront> Reader for T {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.behind().directory()
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.behind().scan(selection, visit)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.behind().present_weather(station, window, visit)
+    }
+}

@@ -1,0 +1,64 @@
+//! `/observations/weather`: the present weather of each report of a station.
+
+use std::sync::Arc;
+
+use axum::extract::State as Shared;
+use axum::response::Response;
+use axum::routing::get;
+use mesonet::access::check_lookback;
+use mesonet::query::{MAX_WEATHER_REPORTS, present_weather};
+use mesonet::store::Watched;
+use mesonet::time::DAY_MS;
+use mesonet::{ClosedWindow, StationId};
+
+use crate::access::Caller;
+use crate::door::Party;
+use crate::error::ApiError;
+use crate::http::damage::said;
+use crate::http::encoding::Accepted;
+use crate::http::endpoint::Endpoint;
+use crate::http::extract::{Query, missing};
+use crate::http::snapshot::json_value;
+use crate::state::State;
+use crate::work::Load;
+
+/// Longest window that takes a few milliseconds.
+const LIGHT_MS: i64 = 7 * DAY_MS;
+
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/observations/weather",
+    query: &["stationId", "start", "end"],
+    body: &[],
+    handler: || get(weather),
+}];
+
+async fn weather(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    party: Party,
+    query: Query,
+    accepted: Accepted,
+) -> Result<Response, ApiError> {
+    let station: StationId =
+        query.read("stationId", str::parse)?.ok_or_else(|| missing("stationId"))?;
+    let (start_ms, end_ms) = (query.needed_instant("start")?, query.needed_instant("end")?);
+    let window = ClosedWindow::new(start_ms, end_ms)?;
+    check_lookback(window, state.clock.now_ms(), caller.plan)?;
+    let load = if window.span_ms() <= LIGHT_MS { Load::Light } else { Load::Heavy };
+    let found = state.work(party, load, move |state| {
+        let store = Watched::new(&*state.services.store);
+        let found = present_weather(&store, station, window);
+        found.map(|found| (found, state.services.note_damage(&store)))
+    });
+    let (found, damaged) = found.await??;
+    let answer = match found {
+        None => Err(ApiError::NotFound(format!("no station has the id \"{station}\""))),
+        Some(found) if !found.is_whole => Err(ApiError::BadRequest(format!(
+            "the window holds more than {MAX_WEATHER_REPORTS} reports of the station; ask for a \
+             shorter one"
+        ))),
+        Some(found) => json_value(accepted, &found),
+    };
+    Ok(said(answer, damaged))
+}
