@@ -94,7 +94,10 @@ fn a_model_is_made_from_its_file_and_served_by_the_next_start() {
     let table = folder.path().join("mesonet-data/made-models/o32.toml");
     let table = fs::read_to_string(table).unwrap();
     assert!(error.starts_with(&table), "{error}");
-    assert!(table.contains("name = \"tmp_level105_137\", unit = \"K\", scale = 5e-3"), "{table}");
+    assert!(
+        table.contains("name = \"tmp_level105_137\", unit = \"K\", packing = \"auto\""),
+        "{table}"
+    );
     let (ok, _, error) = ingest(&["--new-model"]);
     assert!(!ok && error.contains("\"o32\" is in the catalogue already"), "{error}");
 
