@@ -111,7 +111,7 @@ mod catalogue {
     }
 
     /// Overlays the tables of a text on the known entries, replacing those with the same name and
-    /// removing those named in `without`. `what` is the noun for an entry.
+    /// removing those named in `without`, or all if it names `*`. `what` is the noun for an entry.
     pub(crate) fn read_over<T, E: DeserializeOwned>(
         mut known: BTreeMap<String, T>,
         text: &str,
@@ -123,7 +123,9 @@ mod catalogue {
         let Text { without, tables } =
             read.map_err(|TomlFault { line, reason }| Fault::at_line(text, line, reason))?;
         for place in without {
-            if known.remove(&place).is_none() {
+            if place == "*" {
+                known.clear();
+            } else if known.remove(&place).is_none() {
                 let reason = format!("unknown {what} in \"without\"");
                 return Err(Fault { place, reason });
             }

@@ -127,9 +127,9 @@ fn what_cannot_be_placed_is_named_and_the_rest_is_written() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("models.toml"), MODELS).unwrap();
     let mut other = message(PRESSURE);
-    // The number of the grid template: 32769 is NCEP's own rotated grid.
+    // The number of the grid template: 32768 is a staggered one of NCEP.
     let section = other.windows(5).position(|bytes| bytes == [0, 0, 0, 81, 3]).unwrap();
-    other[section + 12..section + 14].copy_from_slice(&32769_u16.to_be_bytes());
+    other[section + 12..section + 14].copy_from_slice(&32768_u16.to_be_bytes());
     let files = folder.path().join("files");
     fs::create_dir(&files).unwrap();
     fs::write(files.join("b.grib2"), [other.clone(), message(SEVERAL)].concat()).unwrap();
@@ -147,7 +147,10 @@ fn what_cannot_be_placed_is_named_and_the_rest_is_written() {
     assert_eq!(models["refusals"][1]["file"], "files/b.grib2");
     assert_eq!(models["refusals"][1]["field"], "field 1 (7:0.3.1)");
     let refused = models["refusals"][1]["error"].as_str().unwrap();
-    assert!(refused.starts_with("unsupported grid template 32769; "), "{refused}");
+    assert!(
+        refused.starts_with("unsupported grid template (Arakawa E-staggered, rotated) 32768; "),
+        "{refused}"
+    );
     let [run] = &**models["runs"].as_array().unwrap() else { panic!("{models}") };
     assert_eq!((&run["hours"], &run["ofHours"]), (&json!([0]), &json!(4)));
     let product = &run["products"][0];

@@ -39,9 +39,10 @@ impl TryFrom<&Grid> for NativeGrid {
             GridGeometry::Projected { projection, first_lon, first_lat, dx_m, dy_m } => {
                 let Earth { major_m, minor_m } = grid.earth();
                 let flattening = (major_m - minor_m) / major_m;
-                let projection = match grid.earth().is_sphere() {
-                    true => GridProjection::Map(projection),
-                    false => GridProjection::Ellipsoid(EllipsoidMap { projection, flattening }),
+                let projection = if grid.earth().is_sphere() {
+                    GridProjection::Map(projection)
+                } else {
+                    GridProjection::Ellipsoid(EllipsoidMap { projection, flattening })
                 };
                 (projection, first_lon, first_lat, dx_m, dy_m)
             }

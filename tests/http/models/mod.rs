@@ -30,7 +30,7 @@ const RUN: &str = "20180917T000000Z";
 
 /// The sources of these tests: one with a run, one without.
 const MODELS: &str = r#"
-    without = ["arome", "gfs", "hrdps", "hrrr", "mrms", "ndfd", "rap", "rdpa", "safrica"]
+    without = ["*"]
     [nam211]
     title = "NAM"
     attribution = "NOAA"

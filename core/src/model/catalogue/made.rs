@@ -3,13 +3,9 @@
 use std::fmt::Write as _;
 
 use super::kind::is_usual_process;
-use crate::grib::{Field, FieldKind, GribError, Level, MAX_POINTS, Parameter, ProbabilityEvent};
+use crate::grib::{Field, FieldKind, GribError, Level, Parameter, ProbabilityEvent};
 use crate::grib::{Grid, Product};
 use crate::time::HOUR_MS;
-
-/// Steps of the packed integers that the range of the files may take: a third of all, as later
-/// hours may go beyond it.
-const STEPS: f64 = 21_000.0;
 
 /// Kinds of levels of which there is one, whatever their value says: the ground, the mean sea level,
 /// the atmosphere.
@@ -27,7 +23,7 @@ const ONLY_ONE: [u8; 4] = [1, 10, 101, 200];
 /// }
 /// let catalogue = model::Catalogue::from_toml(&made.toml("mine").expect("it has fields"))?;
 /// let water = catalogue.get("mine").unwrap().product("pwat_atmosphere").unwrap();
-/// assert_eq!((water.unit(), water.encoding().scale()), ("kg/m²", 0.005));
+/// assert_eq!(water.unit(), "kg/m²");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -38,8 +34,8 @@ pub struct MadeSource {
     elsewhere: usize,
 }
 
-/// A product, and the range of its values so far.
-#[derive(Clone, Debug)]
+/// What the fields of a product have in common.
+#[derive(Clone, Debug, PartialEq)]
 struct MadeProduct {
     parameter: Parameter,
     /// Of a pressure level, without its value.
@@ -49,12 +45,10 @@ struct MadeProduct {
     kind: FieldKind,
     process: Option<u8>,
     constituent: Option<u16>,
-    least: f64,
-    greatest: f64,
 }
 
 impl MadeSource {
-    /// Adds a field: its values are unpacked for their range.
+    /// Adds a field. Its values are not unpacked.
     ///
     /// # Errors
     /// If it cannot be read; it is then left out.
@@ -64,14 +58,9 @@ impl MadeSource {
             self.elsewhere += 1;
             return Ok(());
         }
-        let (least, greatest) = range(field)?;
-        let made = MadeProduct::new(parameter, &product, field.reference_ms()?, least, greatest);
-        match self.products.iter_mut().find(|known| known.is_like(&made)) {
-            None => self.products.push(made),
-            Some(known) => {
-                known.least = known.least.min(least);
-                known.greatest = known.greatest.max(greatest);
-            }
+        let made = MadeProduct::new(parameter, &product, field.reference_ms()?);
+        if !self.products.contains(&made) {
+            self.products.push(made);
         }
         Ok(())
     }
@@ -110,18 +99,6 @@ impl MadeSource {
     }
 }
 
-/// Returns the least and the greatest value; not finite if there is none.
-fn range(field: &Field<'_>) -> Result<(f64, f64), GribError> {
-    let values = match field.one_value(MAX_POINTS)? {
-        Some(value) => vec![value],
-        None => field.values(MAX_POINTS)?,
-    };
-    let known = values.iter().filter(|value| !value.is_nan()).map(|&value| f64::from(value));
-    Ok(known.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
-        (least.min(value), greatest.max(value))
-    }))
-}
-
 /// Returns the pair of winds that an eastward component is the first of.
 fn wind(u: &str, names: &[String]) -> Option<String> {
     let v = format!("vgrd{}", u.strip_prefix("ugrd")?);
@@ -129,13 +106,7 @@ fn wind(u: &str, names: &[String]) -> Option<String> {
 }
 
 impl MadeProduct {
-    fn new(
-        parameter: Parameter,
-        product: &Product,
-        reference_ms: i64,
-        least: f64,
-        greatest: f64,
-    ) -> Self {
+    fn new(parameter: Parameter, product: &Product, reference_ms: i64) -> Self {
         let Product { level, second_level, statistic, interval_ms, valid_ms, .. } = *product;
         let is_pressure = level.kind == 100 && level.value.is_some() && second_level.is_none();
         let any_value = is_pressure || ONLY_ONE.contains(&level.kind);
@@ -158,18 +129,7 @@ impl MadeProduct {
             },
             process: (!is_usual_process(product)).then_some(product.process),
             constituent: product.constituent,
-            least,
-            greatest,
         }
-    }
-
-    fn is_like(&self, other: &Self) -> bool {
-        let ranged = Self { least: other.least, greatest: other.greatest, ..self.clone() };
-        let key = |product: &Self| {
-            let Self { parameter, level, second_level, interval, kind, .. } = product.clone();
-            (parameter, level, second_level, interval, kind, product.process, product.constituent)
-        };
-        key(&ranged) == key(other)
     }
 
     /// Returns a name in small letters: that of wgrib2 or the code, the level, the statistic and what
@@ -222,14 +182,10 @@ impl MadeProduct {
 
     fn toml(&self, name: &str) -> String {
         let unit = self.parameter.name().map_or("1", |name| name.unit);
-        let (scale, offset) = self.packing();
-        let mut text = format!("name = \"{name}\", unit = \"{unit}\", scale = {scale}");
+        let mut text = format!("name = \"{name}\", unit = \"{unit}\", packing = \"auto\"");
         let mut key = |key: &str, value: &str| {
             let _ = write!(text, ", {key} = {value}");
         };
-        if offset != 0.0 {
-            key("offset", &format!("{offset:?}"));
-        }
         key("parameter", &format!("\"{}\"", self.parameter));
         key("level", &format!("\"{}\"", self.level));
         if let Some(second) = self.second_level {
@@ -255,31 +211,6 @@ impl MadeProduct {
             key("constituent", &constituent.to_string());
         }
         text
-    }
-
-    /// Returns a step of 1, 2 or 5 times a power of ten with which the range takes a third of the
-    /// integers, as TOML, and the middle of the range.
-    fn packing(&self) -> (String, f64) {
-        if !(self.least.is_finite() && self.greatest.is_finite()) {
-            return ("1.0".to_owned(), 0.0);
-        }
-        let width = (self.greatest - self.least).max(self.greatest.abs() * 1e-4);
-        if width == 0.0 {
-            return ("1.0".to_owned(), 0.0);
-        }
-        let least_step = width / STEPS;
-        let exponent = libm::floor(libm::log10(least_step)) as i32;
-        // In decimal digits, so that no step is 0.30000000000000004.
-        let step = |digit: u8, exponent: i32| format!("{digit}e{exponent}");
-        let steps =
-            [step(1, exponent), step(2, exponent), step(5, exponent), step(1, exponent + 1)];
-        let number = |text: &String| text.parse::<f64>().unwrap_or(f64::INFINITY);
-        let fits = |text: &&String| number(text) >= least_step;
-        let scale = steps.iter().find(fits).unwrap_or(&steps[3]);
-        let middle = (self.least + self.greatest) / 2.0;
-        let coarse = number(scale) * 100.0;
-        let offset = libm::round(middle / coarse) * coarse;
-        (scale.clone(), offset as f32 as f64)
     }
 }
 

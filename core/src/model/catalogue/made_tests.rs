@@ -36,12 +36,6 @@ fn every_field_of_real_files_is_taken_by_the_source_that_is_made_from_them() {
             let taker = |of: &&crate::model::SourceProduct| of.is_of(parameter, &product, run);
             let takers = source.products().iter().filter(taker).count();
             assert_eq!(takers, 1, "{name}: {parameter}\n{text}");
-            let of = source.products().iter().find(taker).unwrap();
-            let (least, greatest) = range(&field).unwrap();
-            let (scale, offset) = (of.encoding().scale(), of.encoding().offset());
-            let steps = [least, greatest].map(|value| ((value - offset) / scale).abs());
-            assert!(steps.iter().all(|steps| *steps < 32_000.0), "{text}");
-            assert!(greatest == least || (greatest - least) / scale > 4_000.0, "{text}");
         }
     }
 }

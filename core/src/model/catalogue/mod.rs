@@ -150,7 +150,8 @@ impl Default for Catalogue {
 
 impl Catalogue {
     /// Reads the catalogue that ships, overridden by the entries of a TOML text: a table replaces
-    /// the source of the same name as a whole; `without = ["name"]` removes sources.
+    /// the source of the same name as a whole; `without = ["name"]` removes sources, and
+    /// `without = ["*"]` all of them.
     ///
     /// # Errors
     /// If the text is not TOML, a key is unknown, or an entry is invalid: a name that cannot be

@@ -169,17 +169,18 @@ fn a_rule_of_a_product_holds_for_tiles_and_series_and_not_for_points() {
 
 #[test]
 fn capabilities_have_each_source_and_each_product_with_a_rule_of_its_own() {
-    let shipped = Catalogue::default();
-    let others: Vec<&str> =
-        shipped.iter().map(Source::name).filter(|name| *name != "mrms").collect();
     let text = r#"
+        without = ["*"]
+        [mrms]
+        title = "radar"
+        access = { plan = "pro" }
+        products = [{ name = "x", unit = "1", scale = 1.0, parameter = "161:209.3.57", level = "102" }]
         [closed]
         title = "closed"
         access = { plan = "free", organisations = ["acme"] }
         products = [{ name = "x", unit = "1", scale = 1.0, parameter = "7:0.0.0", level = "1", tiles_and_series = { plan = "pro" } }]
     "#;
-    let text = format!("without = {others:?}\n{text}");
-    let catalogue = catalogue(&text).unwrap();
+    let catalogue = catalogue(text).unwrap();
     let member = ModelCaller { plan: Plan::Free, organisations: vec!["acme".to_owned()] };
     let shown = catalogue.capabilities(&member, BTreeMap::from([("maxValues", Some(5))]));
     assert_eq!(
