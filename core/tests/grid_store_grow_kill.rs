@@ -58,6 +58,8 @@ fn definition(number: u64, grown: usize) -> RunDefinition {
         name: name.to_owned(),
         unit: "K".to_owned(),
         levels_hpa: levels_hpa.map(<[f64]>::to_vec),
+        member: None,
+        attributes: std::collections::BTreeMap::new(),
         encoding: Encoding::new(scale, 100.0, i16::MIN).unwrap(),
     };
     let hours: &[i64] = if grown < 1 { &[0, 2] } else { &[0, 1, 2] };

@@ -105,7 +105,7 @@ fn an_observation_says_what_its_metar_says() {
             "heatIndex Instantaneous 0 30.70172395369111 °C Good",
             "cloudCover Instantaneous 0 7 okta Unknown",
             "cloudBaseHeight Instantaneous 0 1430 m Unknown",
-            "barometricPressure Instantaneous 0 999.3 hPa Good",
+            "barometricPressure Instantaneous 0 999.6364142814672 hPa Good",
         ]
     );
     let (all, _) = read("KSFZ_observations_limit1");

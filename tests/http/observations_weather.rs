@@ -79,7 +79,7 @@ fn a_window_with_too_many_reports_is_refused_and_not_cut() {
     let known = MemoryStore::default();
     let reports = |ms: std::ops::Range<i64>| {
         let one = said(0, 0, &["Rain"]).reports.remove(0);
-        ms.map(|ms| Report { ts_ms: NOW_MS - ms, readings: vec![], ..one.clone() }).collect()
+        ms.rev().map(|ms| Report { ts_ms: NOW_MS - ms, readings: vec![], ..one.clone() }).collect()
     };
     let stations = station("A", -80.0, 44.0).stations;
     let batch = Batch { stations, reports: reports(0..100_000) };

@@ -17,7 +17,7 @@ const APART_KM: f64 = 300.0;
 const NEIGHBOURS: usize = 4;
 const NEAR_KM: f64 = 250.0;
 /// Faults are put into a network with few stations so often.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 3;
 const FEW: usize = 1_000;
 /// History before a fault, and what follows it.
 const BEFORE_DAYS: i64 = 30;

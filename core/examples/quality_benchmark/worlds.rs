@@ -25,7 +25,7 @@ const PLACES: [(&str, &str, f64, f64, f64); 6] = [
 /// Networks are told from lone stations by their number of stations.
 const NETWORK: usize = 20;
 /// The network of the table that has days of reports.
-const DAYS_NETWORK: &str = "ISD";
+const DAYS_NETWORK: &str = "ISD 2019";
 /// What comes in at once before the rest of a network that has days of reports.
 const HISTORY_DAYS: i64 = 5;
 /// A lone station needs a history, and room for faults.
@@ -278,7 +278,11 @@ impl Found {
             let mut stations: Vec<Station> =
                 self.stations.values().filter(of_days).cloned().collect();
             stations.sort_unstable_by_key(|station| station.id);
-            worlds.push(World { name: format!("ISD {}", &day[..10]), stations, reports: days });
+            worlds.push(World {
+                name: format!("ISD network {}", &day[..10]),
+                stations,
+                reports: days,
+            });
         }
         worlds
     }

@@ -90,10 +90,10 @@ impl<'n, 'c> Changes<'n, 'c> {
             Ok(compare(self.of, variable, &near))
         };
         let found = lasting(rule, course, level, compare)?;
-        if let Some(unshared) = found.filter(|of| rule.may_be_explained(of)) {
-            if self.is_explained(of, &unshared)? {
-                return Ok(Ok(None));
-            }
+        if let Some(unshared) = found.filter(|of| rule.may_be_explained(of))
+            && self.is_explained(of, &unshared)?
+        {
+            return Ok(Ok(None));
         }
         Ok(Ok(found))
     }

@@ -124,13 +124,10 @@ static DOCUMENTS: LazyLock<Vec<BTreeMap<PathBuf, Vec<u8>>>> = LazyLock::new(|| {
 
 impl Runs {
     fn writer(&mut self, run: usize) -> &mut RunWriter {
-        match &mut self.writer {
-            Some((of, writer)) if *of == run => writer,
-            writer => {
-                let begun = self.store.write_run(definition(run)).unwrap();
-                &mut writer.insert((run, begun)).1
-            }
+        if self.writer.as_ref().is_none_or(|(of, _)| *of != run) {
+            self.writer = Some((run, self.store.write_run(definition(run)).unwrap()));
         }
+        &mut self.writer.as_mut().unwrap().1
     }
 }
 
