@@ -106,7 +106,7 @@ impl Config {
     }
 
     /// The sources of model output of this deployment: those that ship, those that were made from
-    /// files (`ingest --new-model`), and those of its own file.
+    /// files (`ingest --model` of an unknown one), and those of its own file.
     ///
     /// # Errors
     /// A file of sources that cannot be read or is invalid.

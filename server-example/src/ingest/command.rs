@@ -8,7 +8,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use mesonet::store::{AlertStore, StoreError};
 use mesonet::time::parse_instant;
-use mesonet::{Intake, MemoryStore, Store, feed, raster};
+use mesonet::{Intake, MemoryStore, Store, feed, model, raster};
 
 use super::bar::{show_fields, under_bar};
 use super::model_files::{ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
@@ -16,6 +16,7 @@ use super::new_model::{NewModelError, make_model};
 use super::{IngestError, Options, Summary, Target, ingest};
 use crate::clock::system_ms;
 use crate::config::{CatalogueFlags, Config, ConfigError, Flags, RecordFlags};
+use crate::http::names::is_almost;
 use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles};
 use crate::record::{Origin, Record};
@@ -38,12 +39,12 @@ pub struct IngestFlags {
     pub product: Option<String>,
 
     /// Name of the model that the GRIB2 files belong to; their content is published together, and a
-    /// server may be running
+    /// server may be running. A model that no catalogue has is made from the files: its table is
+    /// printed and kept in made-models/ of the record
     #[arg(long, value_name = "NAME", conflicts_with_all = ["feed", "product", "received"])]
     pub model: Option<String>,
 
-    /// Make the model from the files: the catalogue need not have it. Its table is printed and kept
-    /// in made-models/ of the record
+    /// The model is new, though its name is almost that of one that is known
     #[arg(long, requires = "model")]
     pub new_model: bool,
 
@@ -85,8 +86,19 @@ pub enum CommandError {
         /// The types of the catalogue.
         known: String,
     },
+    /// The name of the model is almost that of one in the catalogue.
+    #[error(
+        "unknown model \"{got}\"; it is almost {known}; to make a model of that name from the files, \
+         add --new-model"
+    )]
+    AlmostModel {
+        /// What was given.
+        got: String,
+        /// The model that may be meant.
+        known: String,
+    },
     /// The model is not in the catalogue.
-    #[error("{0}; to make a model of that name from the files, add --new-model")]
+    #[error(transparent)]
     NoModel(#[from] NoModel),
     /// No model can be made from the files.
     #[error(transparent)]
@@ -186,7 +198,16 @@ fn read_models(
     is_new: bool,
 ) -> Result<Summary, CommandError> {
     let mut catalogue = config.model_catalogue()?;
-    if is_new {
+    let is_known = catalogue.get(name).is_some();
+    let almost = |known: &&model::Source| is_almost(name, known.name());
+    if !is_known
+        && !is_new
+        && let Some(known) = catalogue.iter().find(almost)
+    {
+        let (got, known) = (name.to_owned(), known.name().to_owned());
+        return Err(CommandError::AlmostModel { got, known });
+    }
+    if is_new || !is_known {
         make_record(&config.data)?;
         let (with, table, path) = make_model(&config.data, catalogue, name, paths, options)?;
         eprintln!("{table}\nkept in {}", path.display());

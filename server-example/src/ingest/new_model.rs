@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use mesonet::{grib, model};
+use tempfile::NamedTempFile;
 
 use super::copies::Copies;
 use super::packing::SourceError;
@@ -91,12 +92,15 @@ pub fn make_model(
     let catalogue = catalogue.with(&table)?;
     let folder = data.join(FOLDER);
     let path = folder.join(format!("{name}.toml"));
-    let text = format!("# Made from files by ingest --new-model; yours to change.\n\n{table}");
+    let text = format!("# Made from files by ingest; yours to change.\n\n{table}");
     let write = || {
         fs::create_dir_all(&folder)?;
-        let mut file = fs::File::create_new(&path)?;
+        // Under its name only once it is whole: a server reads it at its start.
+        let mut file = NamedTempFile::new_in(&folder)?;
         file.write_all(text.as_bytes())?;
-        file.sync_all()
+        file.as_file().sync_all()?;
+        file.persist_noclobber(&path).map_err(|error| error.error)?;
+        fs::File::open(&folder)?.sync_all()
     };
     write().map_err(|error| NewModelError::Write { path: path.clone(), error })?;
     if survey.made.elsewhere() > 0 {

@@ -133,8 +133,7 @@ async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Sum
             Err(ApiError::Refused(StatusCode::INSUFFICIENT_STORAGE, text))
         }
         (Some(error), _) => Err(ApiError::internal(error)),
-        // The sender of a file of a model must send it again if it broke off.
-        (None, Some(fault)) if summary.models.is_some() || !summary.has_result() => {
+        (None, Some(fault)) if !summary.has_result() => {
             Err(ApiError::BadRequest(format!("{}: {}", fault.file, fault.error)))
         }
         (None, _) => Ok(summary),

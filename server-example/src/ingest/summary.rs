@@ -99,7 +99,7 @@ impl Summary {
         self.files() > 0
             || self.total(|kind| kind.reports) > 0
             || self.products.written.count > 0
-            || self.models.as_ref().is_some_and(|models| models.used > 0)
+            || self.models.as_ref().is_some_and(|models| models.used + models.there_already > 0)
     }
 
     /// Whether every file was read to the end and everything read is in the store.

@@ -86,7 +86,7 @@ impl MadeSource {
             names.push(unique.unwrap_or(base));
         }
         let winds: Vec<String> = names.iter().filter_map(|u| wind(u, &names)).collect();
-        let mut text = format!("[{name}]\ntitle = \"{name}\"\naccess = {{ plan = \"none\" }}\n");
+        let mut text = format!("[{name}]\ntitle = \"{name}\"\naccess = {{ plan = \"free\" }}\n");
         if !winds.is_empty() {
             let _ = writeln!(text, "winds = [{}]", winds.join(", "));
         }
