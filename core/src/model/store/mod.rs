@@ -33,6 +33,7 @@ mod growth;
 mod members;
 mod reader;
 mod shard;
+mod unfinished;
 mod verify;
 mod writer;
 mod zarr;
@@ -329,7 +330,7 @@ impl RunStore {
                 continue;
             }
             for name in names(&self.model_folder(&model)?)? {
-                removed += writer::remove_unfinished(&self.model_folder(&model)?.join(name))?;
+                removed += unfinished::remove_unfinished(&self.model_folder(&model)?.join(name))?;
             }
         }
         Ok(removed)
@@ -382,6 +383,8 @@ fn names(folder: &Path) -> Result<Vec<String>, RunStoreError> {
 
 #[cfg(test)]
 mod damage_tests;
+#[cfg(test)]
+mod growth_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
