@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use super::clear;
 use super::definition::RunDefinition;
 use super::error::storage;
-use super::writer::{lock, ready_path};
+use super::growth::ready_path;
+use super::writer::lock;
 use super::zarr::{FRESH_DOCUMENT, Manifest, array_files};
 use crate::model::{RunStamp, RunStoreError};
 

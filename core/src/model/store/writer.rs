@@ -10,7 +10,7 @@ use super::cf::check_names;
 use super::content::Content;
 use super::definition::{FieldInterval, ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
-use super::growth::{finish, read_planes};
+use super::growth::{finish, read_planes, ready_path};
 use super::members::StatedIntervals;
 use super::reader::{layout, shard_path};
 use super::shard::{self, LevelValues};
@@ -436,9 +436,4 @@ pub(super) fn lock(model: &Path, run: RunStamp) -> Result<File, RunStoreError> {
         Err(TryLockError::WouldBlock) => Err(RunStoreError::Busy(run.to_string())),
         Err(TryLockError::Error(error)) => Err(storage(&path, &error)),
     }
-}
-
-/// Returns the path of an hour's shard until it is published.
-pub(super) fn ready_path(run: &Path, product: &ProductDefinition, slot: usize) -> PathBuf {
-    shard_path(run, product, slot).with_extension("new")
 }
