@@ -6,16 +6,14 @@
 //! done by the next that writes the run.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::content::Content;
 use super::definition::ProductDefinition;
 use super::error::storage;
 use super::reader::{layout, shard_path};
 use super::shard::{self, LevelValues, Shard};
-use super::verify::is_as_written;
-use super::writer::ready_path;
-use super::zarr::{Manifest, array_files, replace_named};
+use super::zarr::{Manifest, array_files, is_as_written, replace_named};
 use crate::durable::sync_folder;
 use crate::model::RunStoreError;
 
@@ -99,4 +97,9 @@ fn write_again(
     fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
     let above = path.parent().unwrap_or(folder);
     sync_folder(above).map_err(|error| storage(above, &error))
+}
+
+/// Returns the path of an hour's shard until it is published.
+pub(super) fn ready_path(run: &Path, product: &ProductDefinition, slot: usize) -> PathBuf {
+    shard_path(run, product, slot).with_extension("new")
 }

@@ -1,8 +1,8 @@
 //! Checks every file of a run, and sets damaged ones aside.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::arrays::DOCUMENT;
@@ -10,7 +10,7 @@ use super::error::storage;
 use super::reader::{check_place, layout, shard_path};
 use super::shard::Shard;
 use super::writer::lock;
-use super::zarr::{Manifest, array_files, write_named};
+use super::zarr::{Manifest, array_files, is_as_written, write_named};
 use crate::durable::sync_folder;
 use crate::model::{RunStamp, RunStore, RunStoreError};
 
@@ -222,22 +222,6 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
         return Ok((RunCheck::default(), Vec::new()));
     }
     Ok((found, damaged))
-}
-
-/// Checks whether a file holds these bytes.
-pub(super) fn is_as_written(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err("it is missing".to_owned());
-        }
-        Err(error) => return Err(error.to_string()),
-    };
-    let mut found = Vec::with_capacity(bytes.len());
-    // Read no more than is needed to tell the difference.
-    let read = file.take(bytes.len() as u64 + 1).read_to_end(&mut found);
-    read.map_err(|error| error.to_string())?;
-    if found == bytes { Ok(()) } else { Err("it is not as it was written".to_owned()) }
 }
 
 fn length(path: &Path) -> u64 {

@@ -442,3 +442,19 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RunStoreError> {
     });
     written.map_err(|error| storage(path, &error))
 }
+
+/// Checks whether a file holds these bytes.
+pub(super) fn is_as_written(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err("it is missing".to_owned());
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut found = Vec::with_capacity(bytes.len());
+    // Read no more than is needed to tell the difference.
+    let read = file.take(bytes.len() as u64 + 1).read_to_end(&mut found);
+    read.map_err(|error| error.to_string())?;
+    if found == bytes { Ok(()) } else { Err("it is not as it was written".to_owned()) }
+}
