@@ -39,6 +39,7 @@ mod growth;
 mod members;
 mod reader;
 mod shard;
+mod unfinished;
 mod verify;
 mod writer;
 mod zarr;
@@ -335,7 +336,7 @@ impl RunStore {
                 continue;
             }
             for name in names(&self.model_folder(&model)?)? {
-                removed += writer::remove_unfinished(&self.model_folder(&model)?.join(name))?;
+                removed += unfinished::remove_unfinished(&self.model_folder(&model)?.join(name))?;
             }
         }
         Ok(removed)
@@ -388,6 +389,8 @@ fn names(folder: &Path) -> Result<Vec<String>, RunStoreError> {
 
 #[cfg(test)]
 mod damage_tests;
+#[cfg(test)]
+mod growth_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -277,7 +277,6 @@ impl<'a> RunProduct<'a> {
     /// # Errors
     /// As [`Self::value`], except for hours that are not published; also if the buffer does not
     /// have one place for each hour.
-    ///
     pub fn series_into(
         &self,
         hours: Range<usize>,
