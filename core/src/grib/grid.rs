@@ -128,7 +128,7 @@ pub struct LatLonAxes {
 
 /// Flag table 3.4: the order of the points in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Scan(u8);
+struct Scan(u8);
 
 impl Scan {
     /// Reads the flags. Rows that alternate in direction are supported, rows shifted by half a step
@@ -149,11 +149,11 @@ impl Scan {
         if self.0 & 0x40 == 0 { -1.0 } else { 1.0 }
     }
 
-    pub(super) fn columns_first(self) -> bool {
+    fn columns_first(self) -> bool {
         self.0 & 0x20 != 0
     }
 
-    pub(super) fn alternates(self) -> bool {
+    fn alternates(self) -> bool {
         self.0 & 0x10 != 0
     }
 }
@@ -172,7 +172,8 @@ impl Grid {
             return Err(GribError::Grid("the number of its rows is not given"));
         }
         let scan = Scan::new(section.u8(scan_octet)?)?;
-        let rows_of = RowLengths::read(section, template, rows, scan)?;
+        let is_row_by_row = !(scan.columns_first() || scan.alternates());
+        let rows_of = RowLengths::read(section, template, rows, is_row_by_row)?;
         let columns = rows_of.map_or(columns, |rows_of| rows_of.longest);
         if columns == u32::MAX {
             return Err(GribError::Grid("the number of its columns is not given"));

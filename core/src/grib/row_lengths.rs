@@ -1,7 +1,6 @@
 //! The lengths of the rows of a reduced grid: the list at the end of section 3.
 
 use super::GribError;
-use super::grid::Scan;
 use super::octets::Octets;
 
 /// The first octet of the list, behind templates 3.0 and 3.40.
@@ -28,7 +27,7 @@ impl RowLengths {
         section: Octets<'_>,
         template: u16,
         rows: u32,
-        scan: Scan,
+        is_row_by_row: bool,
     ) -> Result<Option<Self>, GribError> {
         let octets = usize::from(section.u8(11)?);
         if octets == 0 {
@@ -42,7 +41,7 @@ impl RowLengths {
                 return Err(GribError::Unsupported { what, got: got.into(), allowed });
             }
         };
-        if !matches!(template, 0 | 40) || scan.columns_first() || scan.alternates() {
+        if !(matches!(template, 0 | 40) && is_row_by_row) {
             return Err(GribError::Grid(
                 "rows of different lengths are only supported on latitudes and longitudes and on \
                  Gaussian grids, row by row in one direction",
