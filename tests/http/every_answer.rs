@@ -229,7 +229,7 @@ fn the_root_tells_what_the_server_is() {
         r#""GET /obs/alerts","GET /obs/alerts/zones","#,
         r#""GET /obs/capabilities","POST /obs/historical/bulk","POST /obs/ingest","#,
         r#""GET /obs/observations/explain","POST /obs/observations/series","#,
-        r#""GET /obs/observations/units","#,
+        r#""GET /obs/observations/units","GET /obs/observations/weather","#,
         r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","#,
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
@@ -252,7 +252,7 @@ fn every_endpoint_that_the_root_lists_is_there() {
         serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
     let listed: Vec<&str> =
         root["endpoints"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-    assert_eq!(listed.len(), 26);
+    assert_eq!(listed.len(), 27);
     for line in &listed {
         let (method, path) = line.split_once(' ').unwrap();
         let uri = path.replace(['{', '}'], "");
