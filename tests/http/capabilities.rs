@@ -42,6 +42,7 @@ fn every_product_that_is_offered_is_named_those_of_models_too() {
         "alerts.zones",
         "observations.explain",
         "observations.series",
+        "observations.weather",
         "products",
         "stations.map",
         "stations.readings",

@@ -116,7 +116,7 @@ fn what_breaks_off_is_served_as_what_it_is_until_the_whole_file_arrives() {
     assert_eq!(cut.status, 200, "{}", cut.text());
     let told: Value = serde_json::from_slice(&cut.body).unwrap();
     assert_eq!((&told["whole"], &told["models"]["used"]), (&json!(false), &json!(3)));
-    let fault = &told["faults"][0];
+    let fault = &told["faults"]["first"][0];
     let text = fault["error"].as_str().unwrap();
     assert_eq!(fault["file"], "f000.grib2");
     assert!(

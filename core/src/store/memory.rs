@@ -71,6 +71,9 @@ struct Stored {
     qualifier: u8,
 }
 
+/// The revision of a report and its words of the weather.
+type Said = (u8, Vec<String>);
+
 /// The previous state of what a batch changed.
 #[derive(Default)]
 struct Before {
@@ -79,7 +82,7 @@ struct Before {
     /// What was replaced, and how often, by index of the station.
     readings: HashMap<(usize, SeriesId, i64), (Stored, usize)>,
     /// By index of the station and time: revision and words, if there were any.
-    weather: HashMap<(usize, i64), Option<(u8, Vec<String>)>>,
+    weather: HashMap<(usize, i64), Option<Said>>,
 }
 
 #[derive(Debug)]
@@ -255,13 +258,12 @@ impl Record {
             let same = Arc::ptr_eq(&record, &data.record) || record == data.record;
             !same || weather_of != data.weather_of
         };
-        let is_other_weather =
-            |((place, ts_ms), was): ((usize, i64), Option<(u8, Vec<String>)>)| {
-                let weather = &self.stations[place].weather;
-                let at = weather.binary_search_by_key(&ts_ms, |known| known.0).ok();
-                let is = at.map(|at| (weather[at].1, &weather[at].2));
-                is != was.as_ref().map(|(revision, words)| (*revision, words))
-            };
+        let is_other_weather = |((place, ts_ms), was): ((usize, i64), Option<Said>)| {
+            let weather = &self.stations[place].weather;
+            let at = weather.binary_search_by_key(&ts_ms, |known| known.0).ok();
+            let is = at.map(|at| (weather[at].1, &weather[at].2));
+            is != was.as_ref().map(|(revision, words)| (*revision, words))
+        };
         let changed = receipt.added + receipt.replaced > 0
             || before.weather.into_iter().any(is_other_weather)
             || self.stations.len() > known

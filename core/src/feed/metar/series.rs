@@ -402,12 +402,11 @@ fn hourly(metar: &Metar, is_hourly: bool, readings: &mut ReportReadings) {
     let Metar { remarks, .. } = metar;
     let of_group = remarks.hourly_precipitation_hundredths_in.filter(|_| is_hourly);
     let of_words = remarks.past_hour_precipitation_tenths_mm;
-    match of_group {
-        Some(_) => readings.add_amount(Variable::Precipitation, 60, of_group),
-        None => {
-            let amount_mm = of_words.map(|tenths_mm| f64::from(tenths_mm) / 10.0);
-            readings.add(Variable::Precipitation, Cumulative, 60, amount_mm);
-        }
+    if of_group.is_some() {
+        readings.add_amount(Variable::Precipitation, 60, of_group);
+    } else {
+        let amount_mm = of_words.map(|tenths_mm| f64::from(tenths_mm) / 10.0);
+        readings.add(Variable::Precipitation, Cumulative, 60, amount_mm);
     }
     let peak = remarks.peak_wind.filter(|_| is_hourly);
     let peak_kmh = peak.map(|peak| knots_to_kmh(f64::from(peak.speed_kt)));

@@ -213,8 +213,8 @@ fn report(
             value,
         )
     }));
-    if let Some(metar) = text("rawMessage").and_then(|raw_text| Metar::parse(raw_text).ok()) {
-        qualify(&mut readings, &metar_readings(metar, id, ts_ms));
+    if let Some(of_metar) = text("rawMessage").and_then(|raw| metar_readings(raw, id, ts_ms)) {
+        qualify(&mut readings, &of_metar);
     }
     let report = Report {
         station: station.id(),
@@ -226,11 +226,12 @@ fn report(
     Ok(FeedReport::new(station, report))
 }
 
-/// What the METAR says that the observation was made of.
-fn metar_readings(metar: Metar, id: &str, ts_ms: i64) -> Vec<Reading> {
+/// What the METAR says that the observation was made of; `None` if it cannot be read.
+fn metar_readings(raw_text: &str, id: &str, ts_ms: i64) -> Option<Vec<Reading>> {
+    let metar = Metar::parse(raw_text).ok()?;
     let (place, altitude_m, kind) = (None, None, metar.kind);
-    metar_report(&MetarItem { native_id: id, ts_ms, raw_text: "", place, altitude_m, kind, metar })
-        .readings
+    let item = MetarItem { native_id: id, ts_ms, raw_text, place, altitude_m, kind, metar };
+    Some(metar_report(&item).readings)
 }
 
 /// Gives values the qualifiers that their METAR has for them; the values are rounded differently.

@@ -255,6 +255,7 @@ fn an_altimeter_setting_is_stored_as_one() {
 
 #[test]
 fn what_the_message_says_beside_the_numbers_is_kept() {
+    use crate::observation::Qualifier::{AtLeast, LessThan, Trace};
     let said = |raw: &str, metres: &str| {
         let seen = element("visibility", "wmoUnit:m", metres, "C");
         let rain = element("precipitationLastHour", "wmoUnit:mm", "0", "C");
@@ -264,7 +265,6 @@ fn what_the_message_says_beside_the_numbers_is_kept() {
         readings.map(|one| (one.series.variable, one.qualifier)).collect::<Vec<_>>()
     };
     let (seen, rain) = (Variable::Visibility, Variable::Precipitation);
-    use crate::observation::Qualifier::{AtLeast, LessThan, Trace};
     let raw = "KALB 150251Z 00000KT 10SM CLR 20/19 A3001 RMK AO2 P0000";
     assert_eq!(said(raw, "16090"), [(seen, Some(AtLeast)), (rain, Some(Trace))]);
     // Not if the message says something else.

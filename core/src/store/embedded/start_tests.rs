@@ -361,7 +361,9 @@ fn read_with_columns<const N: usize>(older: [usize; N], damage: impl Fn(&mut Vec
     store.reopen();
     let mut expected = expected;
     if !older.contains(&4) {
-        expected.iter_mut().for_each(|reading| reading.6 = 0);
+        for reading in &mut expected {
+            reading.6 = 0;
+        }
     }
     let now = (held(&store), store.health().faults);
     assert!(now == (expected, vec![]), "{older:?} {:?}", now.1);

@@ -1,6 +1,7 @@
 //! The words of present weather, each list with a number made from it that runs hold as a value.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -32,7 +33,8 @@ impl Words {
         // Prefixed with their lengths, so that no two lists give the same text.
         let mut text = String::new();
         for word in words {
-            text += &format!("{}:{word}", word.len());
+            // A text can always be written to.
+            let _ = write!(text, "{}:{word}", word.len());
         }
         let [a, b, c, d, e, f, g, h, ..] = *Uuid::new_v5(&NAMESPACE, text.as_bytes()).as_bytes();
         let code = u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> (u64::BITS - CODE_BITS);
