@@ -106,6 +106,9 @@ pub enum Error {
     Grib(#[from] grib::GribError),
     #[cfg(feature = "grib")]
     #[error(transparent)]
+    GribFieldKind(#[from] grib::FieldKindError),
+    #[cfg(feature = "grib")]
+    #[error(transparent)]
     GribLevel(#[from] grib::GribLevelError),
     #[cfg(feature = "grib")]
     #[error(transparent)]
@@ -212,7 +215,7 @@ impl Error {
             #[cfg(feature = "grib")]
             Self::Grib(error) => kind_of_grib(error),
             #[cfg(feature = "grib")]
-            Self::GribLevel(_) => ErrorKind::Invalid,
+            Self::GribFieldKind(_) | Self::GribLevel(_) => ErrorKind::Invalid,
             #[cfg(feature = "grib")]
             Self::GribParameter(_) => ErrorKind::Invalid,
             Self::GridDefinition(_) => ErrorKind::Invalid,
@@ -271,13 +274,14 @@ fn kind_of_delivery(error: &model::DeliveryError) -> ErrorKind {
         | E::Grid { .. }
         | E::Hour { .. }
         | E::Level { .. }
-        | E::Product { .. }
+        | E::Range { .. }
+        | E::Future { .. }
         | E::Differs(_)
         | E::Old { .. }
         | E::Runs(_)
         | E::Values { .. }
         | E::Full(_)
-        | E::Cells(_) => ErrorKind::Invalid,
+        | E::Cells { .. } => ErrorKind::Invalid,
     }
 }
 
@@ -322,6 +326,7 @@ fn kind_of_grib(error: &grib::GribError) -> ErrorKind {
     match error {
         E::Edition(_) | E::Unsupported { .. } => ErrorKind::Unsupported,
         E::Truncated { .. }
+        | E::Gap { .. }
         | E::Sections { .. }
         | E::Order { .. }
         | E::ShortSection { .. }
@@ -330,6 +335,7 @@ fn kind_of_grib(error: &grib::GribError) -> ErrorKind {
         | E::Mismatch { .. }
         | E::Grid(_)
         | E::Codec { .. }
+        | E::Constant { .. }
         | E::NotFinite => ErrorKind::Invalid,
     }
 }
@@ -339,7 +345,7 @@ fn kind_of_raster(error: &raster::RasterError) -> ErrorKind {
     use raster::RasterError as E;
     match error {
         E::Grib(error) => kind_of_grib(error),
-        E::Rotated => ErrorKind::Unsupported,
+        E::Grid(_) => ErrorKind::Unsupported,
         E::Damaged(_) => ErrorKind::Damaged,
         E::Tiff(_) | E::Unreadable(_) => ErrorKind::Internal,
     }
@@ -352,6 +358,9 @@ fn kind_of_run_store(error: &model::RunStoreError) -> ErrorKind {
         E::UnknownModel(_) | E::UnknownRun { .. } | E::Unpublished { .. } => ErrorKind::NotFound,
         // A product is named in a parameter, not in a path.
         E::UnknownProduct { .. }
+        | E::UnknownMember { .. }
+        | E::UnknownLevel { .. }
+        | E::OtherInterval { .. }
         | E::Name { .. }
         | E::Index { .. }
         | E::Part { .. }

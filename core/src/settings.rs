@@ -32,10 +32,12 @@ pub(crate) fn line_of(text: &str, at: usize) -> usize {
 #[cfg(any(feature = "raster", feature = "model-delivery"))]
 mod catalogue {
     use std::collections::BTreeMap;
+    use std::fmt;
     use std::fmt::Display;
+    use std::marker::PhantomData;
     use std::str::FromStr;
 
-    use serde::de::{DeserializeOwned, Error};
+    use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
     use serde::{Deserialize, Deserializer};
 
     use super::{TomlFault, read_toml};
@@ -49,23 +51,67 @@ mod catalogue {
         pub reason: String,
     }
 
-    impl From<TomlFault> for Fault {
-        fn from(TomlFault { line, reason }: TomlFault) -> Self {
-            Self { place: format!("line {line}"), reason }
+    impl Fault {
+        /// A fault at a line, in the table that it belongs to.
+        fn at_line(text: &str, line: usize, reason: String) -> Self {
+            let headers = text.lines().take(line).filter_map(header);
+            let table = headers.last().map_or_else(String::new, |name| format!(" in [{name}]"));
+            Self { place: format!("line {line}{table}"), reason }
+        }
+
+        /// A fault of a table.
+        fn in_table(text: &str, name: &str, reason: String) -> Self {
+            let line = text.lines().position(|line| header(line).is_some_and(|own| own == name));
+            match line {
+                Some(before) => Self::at_line(text, before + 1, reason),
+                None => Self { place: name.to_owned(), reason },
+            }
         }
     }
 
+    /// Returns the name in the header of a table, if a line is one.
+    fn header(line: &str) -> Option<&str> {
+        let (name, _) = line.trim_start().strip_prefix('[')?.split_once(']')?;
+        Some(name.trim().trim_matches('"'))
+    }
+
     /// A catalogue as written: tables, and the names of entries to leave out.
-    #[derive(Deserialize)]
     struct Text<E> {
-        #[serde(default)]
         without: Vec<String>,
-        #[serde(flatten)]
         tables: BTreeMap<String, E>,
     }
 
+    /// Reads table by table: what is flattened by serde loses the lines of its errors.
+    impl<'de, E: Deserialize<'de>> Deserialize<'de> for Text<E> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Tables<E>(PhantomData<E>);
+
+            impl<'de, E: Deserialize<'de>> Visitor<'de> for Tables<E> {
+                type Value = Text<E>;
+
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str("tables")
+                }
+
+                fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text<E>, A::Error> {
+                    let mut text = Text { without: Vec::new(), tables: BTreeMap::new() };
+                    while let Some(name) = map.next_key::<String>()? {
+                        if name == "without" {
+                            text.without = map.next_value()?;
+                        } else {
+                            text.tables.insert(name, map.next_value()?);
+                        }
+                    }
+                    Ok(text)
+                }
+            }
+
+            deserializer.deserialize_map(Tables(PhantomData))
+        }
+    }
+
     /// Overlays the tables of a text on the known entries, replacing those with the same name and
-    /// removing those named in `without`. `what` is the noun for an entry.
+    /// removing those named in `without`, or all if it names `*`. `what` is the noun for an entry.
     pub(crate) fn read_over<T, E: DeserializeOwned>(
         mut known: BTreeMap<String, T>,
         text: &str,
@@ -73,16 +119,20 @@ mod catalogue {
         limit: usize,
         make: impl Fn(String, E) -> Result<T, String>,
     ) -> Result<BTreeMap<String, T>, Fault> {
-        let Text { without, tables } = read_toml(text)?;
+        let read = read_toml(text);
+        let Text { without, tables } =
+            read.map_err(|TomlFault { line, reason }| Fault::at_line(text, line, reason))?;
         for place in without {
-            if known.remove(&place).is_none() {
+            if place == "*" {
+                known.clear();
+            } else if known.remove(&place).is_none() {
                 let reason = format!("unknown {what} in \"without\"");
                 return Err(Fault { place, reason });
             }
         }
         for (name, table) in tables {
             let one = make(name.clone(), table);
-            let one = one.map_err(|reason| Fault { place: name.clone(), reason })?;
+            let one = one.map_err(|reason| Fault::in_table(text, &name, reason))?;
             known.insert(name, one);
         }
         if known.len() > limit {

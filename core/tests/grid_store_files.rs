@@ -38,6 +38,8 @@ fn product(
         name: name.to_owned(),
         unit: unit.to_owned(),
         levels_hpa: (!levels_hpa.is_empty()).then(|| levels_hpa.to_vec()),
+        member: None,
+        attributes: BTreeMap::new(),
         encoding: Encoding::new(scale, offset, i16::MIN).unwrap(),
     }
 }
@@ -104,7 +106,7 @@ fn the_store_that_others_open_is_the_one_that_is_written() {
         }
     }
     let (written, kept) = (files(folder.path()), files(&kept));
-    assert_eq!(written.len(), 16);
+    assert_eq!(written.len(), 18);
     assert!(written.keys().eq(kept.keys()), "{:?}", kept.keys());
     for (name, bytes) in &written {
         let document = |bytes| serde_json::from_slice::<serde_json::Value>(bytes).unwrap();

@@ -53,6 +53,8 @@ fn definition(number: u64) -> RunDefinition {
         unit: "K".to_owned(),
         levels_hpa: (levels > 1)
             .then(|| (0..levels).map(|level| 1000.0 - 150.0 * level as f64).collect()),
+        member: None,
+        attributes: std::collections::BTreeMap::new(),
         encoding: Encoding::new(0.5, 100.0, NODATA).unwrap(),
     };
     RunDefinition {

@@ -27,6 +27,8 @@ fn definition() -> RunDefinition {
         name: name.to_owned(),
         unit: "K".to_owned(),
         levels_hpa: None,
+        member: None,
+        attributes: std::collections::BTreeMap::new(),
         encoding: Encoding::new(1.0, 0.0, NODATA).unwrap(),
     };
     RunDefinition {

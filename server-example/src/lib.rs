@@ -23,10 +23,13 @@
 //! | Endpoints, one file per resource | `routes/` |
 //! | Live fetchers of feeds | [`fetch`] |
 //! | How far back the record is kept; the command `retention` | `retention.rs` |
+//! | The commands `grib ls` and `models` | `grib_ls.rs`, `models_command.rs` |
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
 //! | Error answers | `error.rs` |
 //! | Parameters, encodings, ETags, long bodies | `http/` |
+//! | How many requests an address may send, behind proxies too | `rate/` |
+//! | Account tokens and API keys: who sends a request | `credentials/` |
 //! | Callers and what they may use | `access.rs` |
 //! | Turns on the cores and memory, in fair shares | `work.rs`, `shares.rs` |
 
@@ -36,16 +39,20 @@ mod access;
 mod alerts;
 mod clock;
 mod config;
+mod credentials;
 mod door;
 mod error;
 pub mod fetch;
 mod files;
+mod grib_ls;
 mod http;
 pub mod ingest;
 mod model_runs;
+mod models_command;
 mod noted;
 mod products;
 mod quality;
+mod rate;
 mod record;
 mod replay;
 mod replay_start;
@@ -74,21 +81,24 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State as Shared};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use mesonet::Iso8601;
 use percent_encoding::percent_decode_str;
 use tower::util::MapRequest;
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::cors::CorsLayer;
 use tower_http::timeout::TimeoutLayer;
-use tower_http::trace::TraceLayer;
 
 pub use clock::Clock;
-pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, RecordFlags};
+pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags};
+pub use credentials::{
+    KeysCommandError, KeysFlags, TokenError, TokenFlags, keys_command, token_command,
+};
+pub use grib_ls::{GribLsFlags, grib_ls_command};
 pub use http::snapshot::SnapshotError;
 pub use model_runs::ModelRuns;
+pub use models_command::{ModelsCommand, models_command};
 pub use products::ProductFiles;
 pub use quality::{QualityError, QualityFlags, quality_command};
 pub use record::{Origin, Record};
@@ -125,17 +135,23 @@ pub fn app(state: Arc<State>) -> Router {
         // A long file on a slow line takes its time; only its pieces must keep coming.
         .nest(&state.config.api_prefix, routes::pushes())
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn(refuse_invalid_utf8));
-    let router = match cors(&state.config.cors_origins) {
+        .layer(from_fn(refuse_invalid_utf8))
+        .layer(from_fn_with_state(Arc::clone(&state), credentials::identify))
+        .layer(from_fn_with_state(Arc::clone(&state), rate::limit));
+    let router = match http::cors::layer(&state.config.cors_origins) {
         Some(cors) => router.layer(cors),
         None => router,
     };
     let router = router
-        .layer(TraceLayer::new_for_http())
         .layer(from_fn_with_state(Arc::clone(&state), add_replay_header))
-        .layer(map_response(add_nosniff_header))
         .layer(map_response(leave_length_open))
-        .with_state(state);
+        .with_state(Arc::clone(&state));
+    // Who keeps the server running is not limited.
+    let router = routes::health()
+        .with_state(state)
+        .fallback_service(router)
+        .layer(map_response(add_nosniff_header))
+        .layer(from_fn(http::request_line::note));
     // Before the router looks at the path.
     Router::new().fallback_service(MapRequest::new(router, decode_letters))
 }
@@ -201,37 +217,4 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref().copied()).unwrap_or("unknown cause");
     ApiError::Internal(format!("a panic: {text}")).into_response()
-}
-
-/// Without origins, no page of another site may read an answer.
-fn cors(origins: &[String]) -> Option<CorsLayer> {
-    let origins: Vec<HeaderValue> =
-        origins.iter().filter_map(|origin| origin.parse().ok()).collect();
-    (!origins.is_empty()).then(|| {
-        CorsLayer::new()
-            .allow_origin(origins)
-            .allow_methods([Method::GET, Method::POST])
-            .allow_headers([
-                header::CONTENT_TYPE,
-                header::IF_NONE_MATCH,
-                // A GeoTIFF reader in a page requests ranges.
-                header::RANGE,
-                header::IF_RANGE,
-            ])
-            .expose_headers(
-                [
-                    &[
-                        header::ETAG,
-                        REPLAY,
-                        http::damage::DAMAGED,
-                        routes::GEOGRAPHY,
-                        header::CONTENT_RANGE,
-                        header::CONTENT_LOCATION,
-                    ][..],
-                    &routes::BULK_HEADERS,
-                ]
-                .concat(),
-            )
-            .max_age(Duration::from_secs(86_400))
-    })
 }

@@ -6,10 +6,12 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
-    Config, Flags, QualityFlags, RetentionFlags, VerifyFlags, quality_command, retention_command,
-    serve, verify_command,
+    Config, Flags, GribLsFlags, KeysFlags, LogFormat, ModelsCommand, QualityFlags, RetentionFlags,
+    TokenFlags, VerifyFlags, grib_ls_command, keys_command, models_command, quality_command,
+    retention_command, serve, token_command, verify_command,
 };
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -59,8 +61,38 @@ enum Command {
         #[command(flatten)]
         flags: QualityFlags,
     },
+    /// Issue, list or revoke API keys
+    Keys {
+        #[command(flatten)]
+        flags: KeysFlags,
+    },
+    /// Print an account token for development; servers accept it on a loopback address only
+    Token {
+        #[command(flatten)]
+        flags: TokenFlags,
+    },
+    /// What is in GRIB2 files
+    Grib {
+        #[command(subcommand)]
+        command: GribCommand,
+    },
+    /// The catalogue of models
+    #[command(disable_help_subcommand = true)]
+    Models {
+        #[command(subcommand)]
+        command: ModelsCommand,
+    },
     /// Print a new key for pushing feed files, and its hash for the settings
     PushKey,
+}
+
+#[derive(Subcommand)]
+enum GribCommand {
+    /// List the fields, one a line; exit with 0 if all files were read to the end, else with 1
+    Ls {
+        #[command(flatten)]
+        flags: GribLsFlags,
+    },
 }
 
 fn main() -> ExitCode {
@@ -76,6 +108,10 @@ fn main() -> ExitCode {
         Some(Command::Quality { flags }) => {
             quality_command(&flags).map(|()| true).map_err(Into::into)
         }
+        Some(Command::Keys { flags }) => keys_command(&flags).map(|()| true).map_err(Into::into),
+        Some(Command::Token { flags }) => token_command(&flags).map(|()| true).map_err(Into::into),
+        Some(Command::Grib { command: GribCommand::Ls { flags } }) => grib_ls_command(&flags),
+        Some(Command::Models { command }) => models_command(&command),
         Some(Command::PushKey) => push_key(),
     };
     match outcome {
@@ -98,7 +134,15 @@ fn push_key() -> Result<bool, Box<dyn std::error::Error>> {
 fn run(flags: &Flags) -> Result<(), Box<dyn std::error::Error>> {
     let config = Config::load(flags)?;
     let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    tracing_subscriber::registry().with(log).with(config.log.parse::<LevelFilter>()?).init();
+    let log = match config.log_format {
+        LogFormat::Text => log.boxed(),
+        LogFormat::Json => log.json().flatten_event(true).boxed(),
+    };
+    let of_requests = if config.log_requests { LevelFilter::TRACE } else { LevelFilter::OFF };
+    let targets =
+        Targets::new().with_default(LevelFilter::TRACE).with_target("request", of_requests);
+    let level = config.log.parse::<LevelFilter>()?;
+    tracing_subscriber::registry().with(log.with_filter(targets)).with(level).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(serve(config));
     // Reading in stops between two batches. Work that does not stop is cut off, as by a crash,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use mesonet::store::{AlertStore, EmbeddedOptions, StoreError};
 use mesonet::{EmbeddedStore, Reader};
@@ -11,6 +12,10 @@ const ORIGIN: &str = "origin";
 /// Time of the newest report of the sample, and the time up to which it was taken in.
 const SAMPLE_NEWEST: &str = "sample_newest_ms";
 const SAMPLE_PASSED: &str = "sample_passed_ms";
+
+/// Written to find out whether the store can be written, at most so often.
+const WRITABLE: &str = "writable";
+const TRY_AGAIN: Duration = Duration::from_secs(5);
 
 /// What a store holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,8 @@ pub struct Record {
     alerts: Arc<AlertStore>,
     /// How many faults of the store have been logged.
     logged: Arc<Mutex<usize>>,
+    /// When it was last written to see whether it can be, and the outcome.
+    tried: Arc<Mutex<Option<(Instant, bool)>>>,
 }
 
 impl Record {
@@ -62,7 +69,8 @@ impl Record {
             }
         };
         let logged = Arc::new(Mutex::new(0));
-        let record = Self { store: Arc::new(store), alerts: Arc::new(alerts), logged };
+        let tried = Arc::default();
+        let record = Self { store: Arc::new(store), alerts: Arc::new(alerts), logged, tried };
         record.log_faults();
         Ok(record)
     }
@@ -85,6 +93,19 @@ impl Record {
     /// The alerts.
     pub fn alerts(&self) -> &Arc<AlertStore> {
         &self.alerts
+    }
+
+    /// Whether the store can be written, as found within the last seconds by writing to it.
+    pub fn is_writable(&self) -> bool {
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        match *tried {
+            Some((at, is_writable)) if at.elapsed() < TRY_AGAIN => is_writable,
+            _ => {
+                let is_writable = self.store.meta_set(WRITABLE, "").is_ok();
+                *tried = Some((Instant::now(), is_writable));
+                is_writable
+            }
+        }
     }
 
     /// What the store holds.

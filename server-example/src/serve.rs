@@ -21,7 +21,7 @@ use crate::sample::{Sample, SampleError, sample, sample_alerts};
 use crate::signals::Signals;
 use crate::state::{State, StateError};
 use crate::zones::ZonesError;
-use crate::{door, fetch, retention};
+use crate::{credentials, door, fetch, retention};
 
 /// How often the server checks whether the clock has passed a report.
 const TICK: Duration = Duration::from_secs(1);
@@ -73,6 +73,9 @@ pub enum ServeError {
     /// The sample has no reports.
     #[error("the sample has no reports")]
     Empty,
+    /// The record of API keys cannot be read or written.
+    #[error(transparent)]
+    Keys(#[from] credentials::KeysError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -146,6 +149,12 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
         Ok(SETTLED)
     }));
     beside.spawn(repeat(Arc::clone(&state), record, rest, maintain));
+    beside.spawn(repeat(Arc::clone(&state), (), rest, |state, ()| {
+        if let Some(keys) = &state.credentials.keys {
+            keys.renew()?;
+        }
+        Ok(credentials::LOOK)
+    }));
     if let Some(watch) = watch {
         beside.spawn(repeat(Arc::clone(&state), watch, rest, look));
     }
@@ -159,6 +168,11 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     };
     if !door::serve(listener, app, limits, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
+    }
+    if let Some(keys) = &state.credentials.keys
+        && let Err(error) = keys.close()
+    {
+        tracing::error!("{error}");
     }
     Ok(())
 }

@@ -83,6 +83,11 @@ impl Services {
         }
     }
 
+    /// The store, if it is on disk.
+    pub(crate) fn record(&self) -> Option<&Record> {
+        self.record.as_ref()
+    }
+
     /// Removes unfinished files of killed processes outside the record.
     pub(crate) fn remove_unfinished(&self) {
         let products = self.products.remove_unfinished().map_err(|error| error.to_string());

@@ -6,16 +6,17 @@ use axum::extract::FromRef;
 use axum::response::Response;
 use mesonet::{Intake, Store, alert};
 
-use crate::access::Caller;
 use crate::alerts::AlertView;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
+use crate::credentials::Credentials;
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::extract::BodyRules;
 use crate::http::snapshot::SnapshotError;
 use crate::model_runs::ModelRuns;
 use crate::products::ProductFiles;
+use crate::rate::{Hops, Window};
 use crate::record::Record;
 use crate::services::Services;
 use crate::snapshots::Snapshots;
@@ -30,6 +31,11 @@ pub struct State {
     pub clock: Clock,
     /// The stores, products, models and zones.
     pub services: Arc<Services>,
+    pub(crate) credentials: Credentials,
+    /// Which address a request comes from.
+    pub(crate) hops: Hops,
+    /// How many requests each address has sent.
+    pub(crate) window: Window,
     pub(crate) snapshots: Snapshots,
     pub(crate) workers: Arc<Workers>,
 }
@@ -90,8 +96,12 @@ impl State {
         let models = ModelRuns::new(&config.data, config.model_catalogue()?);
         let snapshots = Snapshots::new(&*store, clock.now_ms())?;
         let zones = config.zones.clone();
+        let credentials = Credentials::new(&config, record.is_some())?;
         Ok(Arc::new(Self {
             services: Arc::new(Services::new(store, record, intake, products, models, zones)),
+            credentials,
+            hops: config.hops()?,
+            window: Window::new(config.allowance()),
             snapshots,
             workers: Arc::new(Workers::new(cores, config.answer_memory_bytes)),
             config,
@@ -175,13 +185,6 @@ impl State {
     ) -> Result<T, ApiError> {
         let state = Arc::clone(self);
         tokio::task::spawn_blocking(move || look_up(&state)).await.map_err(ApiError::internal)
-    }
-}
-
-/// Credentials are not read yet: every caller has the plan that the settings assume.
-impl FromRef<Arc<State>> for Caller {
-    fn from_ref(state: &Arc<State>) -> Self {
-        Self { plan: state.config.assume_plan }
     }
 }
 

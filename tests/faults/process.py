@@ -55,7 +55,8 @@ class Server:
 
     def __init__(self, folder, *args, wrap=(), files=None, memory_bytes=None):
         command = [*wrap, str(binary()), "serve", "--listen", "127.0.0.1:0", "--data", str(folder),
-                   *map(str, args)]
+                   # Tests ask faster than callers may.
+                   "--rate-requests", "0", *map(str, args)]
 
         def limits():
             if files:

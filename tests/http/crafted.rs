@@ -67,3 +67,11 @@ impl Message {
         self.0
     }
 }
+
+/// The octets of an interval that ends at an hour of NAM's first day: of template 8, after the
+/// levels. Its statistic is an accumulation.
+pub fn interval(end_hour: u8, length_h: u8) -> Vec<u8> {
+    let mut octets = vec![0x07, 0xe2, 9, 17, end_hour, 0, 0, 1, 0, 0, 0, 0, 1, 2, 1];
+    octets.extend([0, 0, 0, length_h, 255, 0, 0, 0, 0]);
+    octets
+}

@@ -77,7 +77,11 @@ fn bare_string(answer: &str, status: &str, text: &str) {
 fn with_files(folder: &TempDir, files: u32, args: &[&str]) -> Server {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("ulimit -n {files}; exec \"$0\" \"$@\"")).arg(binary());
-    command.args(["--listen", "127.0.0.1:0"]).args(args).env_clear().current_dir(folder.path());
+    command
+        .args(["--listen", "127.0.0.1:0", "--rate-requests", "0"])
+        .args(args)
+        .env_clear()
+        .current_dir(folder.path());
     command.stdin(Stdio::null()).stderr(Stdio::piped());
     Server::spawn(command)
 }

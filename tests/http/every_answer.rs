@@ -41,11 +41,15 @@ fn a_caller_who_takes_an_encoding_gets_the_same_bytes_in_it() {
     for path in paths() {
         let plain = api.get(&path);
         assert_eq!(plain.header(header::CONTENT_ENCODING), None);
-        assert_eq!(plain.header(header::VARY), Some("accept-encoding"));
+        let vary = match &*path {
+            "/capabilities" => "accept-encoding, authorization, cookie",
+            _ => "accept-encoding",
+        };
+        assert_eq!(plain.header(header::VARY), Some(vary));
         for encoding in ["gzip", "br", "zstd"] {
             let encoded = api.get_with(&path, &[(header::ACCEPT_ENCODING, encoding)]);
             assert_eq!(encoded.header(header::CONTENT_ENCODING), Some(encoding), "{path}");
-            assert_eq!(encoded.header(header::VARY), Some("accept-encoding"));
+            assert_eq!(encoded.header(header::VARY), Some(vary));
             encoded.is(&plain.text());
         }
         let refused = [(header::ACCEPT_ENCODING, "gzip;q=0, identity")];
@@ -228,6 +232,7 @@ fn the_root_tells_what_the_server_is() {
         r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
         r#""GET /obs/alerts","GET /obs/alerts/zones","#,
         r#""GET /obs/capabilities","POST /obs/historical/bulk","POST /obs/ingest","#,
+        r#""GET /obs/keys","POST /obs/keys","POST /obs/keys/{id}/revoke","#,
         r#""GET /obs/observations/explain","POST /obs/observations/series","#,
         r#""GET /obs/observations/units","GET /obs/observations/weather","#,
         r#""GET /obs/products","GET /obs/products/{type}","GET /obs/products/{type}/exists","#,
@@ -252,7 +257,7 @@ fn every_endpoint_that_the_root_lists_is_there() {
         serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
     let listed: Vec<&str> =
         root["endpoints"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-    assert_eq!(listed.len(), 27);
+    assert_eq!(listed.len(), 30);
     for line in &listed {
         let (method, path) = line.split_once(' ').unwrap();
         let uri = path.replace(['{', '}'], "");
@@ -373,9 +378,18 @@ fn fault(panics: bool) -> Api {
 fn a_fault_of_the_server_is_a_500_and_reveals_nothing() {
     for panics in [false, true] {
         let api = fault(panics);
-        api.get("/stations/readings").is_empty(500);
-        api.get("/stations/readings?step=60").is_empty(500);
-        api.get(&format!("/stations/{}", id("A"))).is_empty(500);
+        let paths = ["/stations/readings", "/stations/readings?step=60"].map(str::to_owned);
+        for path in paths.into_iter().chain([format!("/stations/{}", id("A"))]) {
+            let answer = api.get(&path);
+            assert_eq!(answer.status, 500);
+            assert_eq!(answer.header(header::CONTENT_TYPE), Some("application/problem+json"));
+            let id = answer.header("x-request-id").unwrap();
+            let body = format!(
+                "{{\"type\":\"about:blank\",\"title\":\"Internal Server Error\",\"status\":500,\
+                 \"instance\":\"urn:mesonet:request:{id}\"}}"
+            );
+            assert_eq!(answer.text(), body);
+        }
         // Other requests are served as before.
         assert_eq!(api.get("/stations/map/details").status, 200);
     }

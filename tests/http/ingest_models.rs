@@ -92,12 +92,12 @@ fn runs_are_written_while_a_server_runs_and_verified() {
         })
     );
 
-    let (ok, _, error) = ingest(&["--model", "nam"]);
+    let (ok, _, error) = ingest(&["--model", "nam2"]);
     assert!(!ok, "{error}");
     assert_eq!(
         error,
-        "error: unknown model \"nam\"; known are arome, gfs, hrdps, hrrr, mrms, nam211, ndfd, rap, \
-         rdpa, safrica\n"
+        "error: unknown model \"nam2\"; it is almost nam; to make a model of that name from the \
+         files, add --new-model\n"
     );
     let (ok, out, _) = ingest(&["--model", "hrdps"]);
     assert!(!ok && out.starts_with("fields: 0 used of 181, 181 of no product\n"), "{out}");
@@ -113,7 +113,7 @@ fn runs_are_written_while_a_server_runs_and_verified() {
     assert_eq!(server.stop().0, Some(0));
 
     let (ok, out, error) = output(folder.path(), &["verify"]);
-    assert!(ok && out.contains("\n1 model runs with 64 files in "), "{out}{error}");
+    assert!(ok && out.contains("\n1 model runs with 66 files in "), "{out}{error}");
     assert!(out.ends_with("\nno fault\n"), "{out}");
     let run = folder.path().join("mesonet-data/models/nam211/20180917T000000Z");
     let shard = run.join("temperature_2m/c/0/0/0");
@@ -129,9 +129,9 @@ fn what_cannot_be_placed_is_named_and_the_rest_is_written() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("models.toml"), MODELS).unwrap();
     let mut other = message(PRESSURE);
-    // The number of the grid template: 32769 is NCEP's own rotated grid.
+    // The number of the grid template: 32768 is a staggered one of NCEP.
     let section = other.windows(5).position(|bytes| bytes == [0, 0, 0, 81, 3]).unwrap();
-    other[section + 12..section + 14].copy_from_slice(&32769_u16.to_be_bytes());
+    other[section + 12..section + 14].copy_from_slice(&32768_u16.to_be_bytes());
     let files = folder.path().join("files");
     fs::create_dir(&files).unwrap();
     fs::write(files.join("b.grib2"), [other.clone(), message(SEVERAL)].concat()).unwrap();
@@ -149,7 +149,10 @@ fn what_cannot_be_placed_is_named_and_the_rest_is_written() {
     assert_eq!(models["refusals"][1]["file"], "files/b.grib2");
     assert_eq!(models["refusals"][1]["field"], "field 1 (7:0.3.1)");
     let refused = models["refusals"][1]["error"].as_str().unwrap();
-    assert!(refused.starts_with("unsupported grid template 32769; "), "{refused}");
+    assert!(
+        refused.starts_with("unsupported grid template (Arakawa E-staggered, rotated) 32768; "),
+        "{refused}"
+    );
     let [run] = &**models["runs"].as_array().unwrap() else { panic!("{models}") };
     assert_eq!((&run["hours"], &run["ofHours"]), (&json!([0]), &json!(4)));
     let product = &run["products"][0];
@@ -226,8 +229,8 @@ fn a_push_without_effect_says_why() {
         assert_eq!(answer.status, 400);
         serde_json::from_slice::<String>(&answer.body).unwrap()
     };
-    let none = refused("?model=nam", b"");
-    assert!(none.starts_with("model: unknown model \"nam\"; known are arome, gfs, "), "{none}");
+    let none = refused("?model=nam2", b"");
+    assert!(none.starts_with("model: unknown model \"nam2\"; known are aifs, arome, "), "{none}");
     assert_eq!(
         refused("?model=pressure&feed=swob", b""),
         "model cannot be given with feed: the files of models are GRIB2"

@@ -70,6 +70,8 @@ fn record() -> TempDir {
         name: name.to_owned(),
         unit: "K".to_owned(),
         levels_hpa: None,
+        member: None,
+        attributes: std::collections::BTreeMap::new(),
         encoding: Encoding::new(0.01, 273.15, i16::MIN).unwrap(),
     };
     let mut writer = store

@@ -18,7 +18,9 @@ export async function startServer(...options) {
   const folder = await mkdtemp(join(tmpdir(), "mesonet-"));
   const remove = () => rm(folder, { recursive: true });
   try {
-    const args = ["--listen", "127.0.0.1:0", "--data", folder, ...options];
+    // Tests ask faster than callers may.
+    const own = ["--listen", "127.0.0.1:0", "--data", folder, "--rate-requests", "0"];
+    const args = [...own, ...options];
     const { origin, stop } = await serve(binary, args);
     return { origin, stop: () => stop().finally(remove) };
   } catch (error) {

@@ -229,6 +229,8 @@ def test_smaller_copies_are_made_of_the_values_below_them(case, tif):
 def server(data, tmp_path):
     """The address of a server over the data folder."""
     command = [SERVER, "--listen", "127.0.0.1:0", "--now", "live", "--data", data]
+    # Tests ask faster than callers may.
+    command += ["--rate-requests", "0"]
     environment = {"MESONET_PRODUCTS": str(OWN)}
     with child.serving(*command, log=tmp_path / "log", env=environment) as origin:
         yield origin

@@ -34,6 +34,7 @@ def server(tmp_path_factory):
     binary = Path(os.environ.get("MESONET_SERVER_BIN", default))
     folder = tmp_path_factory.mktemp("server")
     data = folder / "record"
-    command = [binary, "--listen", "127.0.0.1:0", "--data", data]
+    # Tests ask faster than callers may.
+    command = [binary, "--listen", "127.0.0.1:0", "--data", data, "--rate-requests", "0"]
     with serving(*command, log=folder / "log") as origin:
         yield Server(binary, data, origin)

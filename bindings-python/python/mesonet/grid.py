@@ -63,9 +63,11 @@ class NativeGrid:
     ``polar_stereographic``  ``radius_m``, ``south``, ``central_lon``, ``true_lat``
     ``mercator``             ``radius_m``, ``central_lon``, ``true_lat``
     ``lat_lon``
+    ``gaussian``             ``parallels`` (from a pole to the equator); ``row_step`` is 1 or -1
     ``rotated_lat_lon``      ``south_pole_lat``, ``south_pole_lon``
     =======================  ======================================================
 
+    A map of an ellipsoid also has ``flattening``, and ``radius_m`` is its half axis to the equator.
     Other members are ignored. Missing or invalid members raise :class:`mesonet.MesonetError`.
 
     Arguments of the methods are numbers or arrays, which broadcast; numbers give numbers. The

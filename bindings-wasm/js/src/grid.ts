@@ -11,6 +11,8 @@ export type GridProjection =
   | {
       readonly projection: "lambert_conformal";
       readonly radius_m: number;
+      /** Of a map of an ellipsoid, whose half axis to the equator is `radius_m`. */
+      readonly flattening?: number;
       readonly origin_lat: number;
       readonly central_lon: number;
       readonly parallels: readonly [number, number];
@@ -18,6 +20,8 @@ export type GridProjection =
   | {
       readonly projection: "polar_stereographic";
       readonly radius_m: number;
+      /** Of a map of an ellipsoid, whose half axis to the equator is `radius_m`. */
+      readonly flattening?: number;
       readonly south: boolean;
       readonly central_lon: number;
       readonly true_lat: number;
@@ -25,10 +29,17 @@ export type GridProjection =
   | {
       readonly projection: "mercator";
       readonly radius_m: number;
+      /** Of a map of an ellipsoid, whose half axis to the equator is `radius_m`. */
+      readonly flattening?: number;
       readonly central_lon: number;
       readonly true_lat: number;
     }
   | { readonly projection: "lat_lon" }
+  | {
+      readonly projection: "gaussian";
+      /** The number of parallels from a pole to the equator; `row_step` is 1 or -1. */
+      readonly parallels: number;
+    }
   | {
       readonly projection: "rotated_lat_lon";
       readonly south_pole_lat: number;

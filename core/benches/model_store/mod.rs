@@ -80,6 +80,8 @@ fn fill(folder: &Path) -> model::RunStore {
         name: name.to_owned(),
         unit: "K".to_owned(),
         levels_hpa,
+        member: None,
+        attributes: std::collections::BTreeMap::new(),
         encoding: encoding(),
     };
     let levels_hpa = (0..LEVELS).map(|level| 1000.0 - 50.0 * level as f64).collect();

@@ -23,7 +23,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use column::{Column, Feed, Flags, columns};
 use faults::Fault;
 use mesonet::StationId;
-use mesonet::time::DAY_MS;
 use trials::Score;
 use worlds::World;
 
@@ -68,12 +67,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         let seed = seed + 1000 * world as u64;
         trials::run(&worlds[world], &fault, &columns, &clean[world], seed)
     });
-    for is_network in [false, true] {
+    // The lone stations together, each network for itself.
+    let networks = worlds.iter().enumerate().filter(|(_, of)| of.is_network());
+    let rows = std::iter::once(None).chain(networks.map(|(world, _)| Some(world)));
+    for network in rows {
         let of = |(&(world, fault), scores): (&(usize, Fault), _)| {
-            (worlds[world].is_network() == is_network).then_some((fault, scores))
+            let of_table = network.map_or(!worlds[world].is_network(), |network| network == world);
+            of_table.then_some((fault, scores))
         };
         let found: Vec<_> = pairs.iter().zip(&scores).filter_map(of).collect();
-        table::found(is_network, &faults, &columns, &found, reasons);
+        let whose = network.map_or("Alone", |network| &worlds[network].name);
+        table::found(whose, &faults, &columns, &found, reasons);
     }
     Ok(())
 }
@@ -82,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn untouched(world: &World, columns: &[Box<dyn Column>]) -> Vec<Flags> {
     let watched: Vec<StationId> = world.stations.iter().map(|station| station.id).collect();
     let first_ms = world.reports[0].ts_ms;
-    let live_ms = if world.is_network() { first_ms } else { first_ms + 30 * DAY_MS };
+    let live_ms = first_ms + world.history_ms();
     let feed =
         Feed { stations: &world.stations, reports: &world.reports, live_ms, watched: &watched };
     columns.iter().map(|column| column.flags(feed)).collect()

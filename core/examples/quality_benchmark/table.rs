@@ -105,13 +105,12 @@ pub fn list(worlds: &[World], columns: &[Box<dyn Column>], clean: &[Vec<Flags>])
 
 /// What was found of each fault.
 pub fn found(
-    is_network: bool,
+    whose: &str,
     faults: &[Fault],
     columns: &[Box<dyn Column>],
     found: &[(Fault, &Vec<Score>)],
     reasons: bool,
 ) {
-    let whose = if is_network { "In a network" } else { "Alone" };
     println!("| {whose} | Fault | Faults |{}", names(columns));
     println!("| --- | --- | --- |{}", " --- |".repeat(columns.len()));
     for fault in faults {

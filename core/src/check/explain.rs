@@ -123,6 +123,18 @@ impl Explanation {
         self.decide();
     }
 
+    /// Sets aside what the check of jumps found: the stations around agree with the value.
+    #[cfg(feature = "intake")]
+    pub(crate) fn clear_jump(&mut self) {
+        for report in self.checks.iter_mut().filter(|report| report.check == Check::Jump) {
+            if !matches!(report.outcome, None | Some(Quality::GOOD)) {
+                (report.ran, report.outcome) = (false, None);
+                report.not_run_because = Some(NotRun::NeighboursAgree.text());
+            }
+        }
+        self.decide();
+    }
+
     fn decide(&mut self) {
         let mut tally = Tally::default();
         for report in &self.checks {
@@ -257,7 +269,8 @@ fn concerns(check: Check, variable: Variable) -> bool {
         | Check::Step
         | Check::Jump
         | Check::Persistence
-        | Check::Neighbours => true,
+        | Check::Neighbours
+        | Check::NeighbourChange => true,
         _ => checks_of(variable).contains(&check),
     }
 }
@@ -274,6 +287,7 @@ fn why_not<R: OneSeries>(pass: &Pass<'_, R>, which: usize, reading: usize, check
         Check::Jump => (config.jump.contains_key(variable), plan.steady),
         Check::Persistence => (config.persistence.contains_key(variable), plan.steady),
         Check::Neighbours => (config.neighbours.contains_key(variable), true),
+        Check::NeighbourChange => (config.neighbour_change.contains_key(variable), true),
         Check::Value => (true, true),
         _ => (is_configured(&config.consistency, check), true),
     };
@@ -285,7 +299,7 @@ fn why_not<R: OneSeries>(pass: &Pass<'_, R>, which: usize, reading: usize, check
         NotRun::SeriesKind
     } else if !pass.is_usable(which, reading) {
         NotRun::Refused
-    } else if check == Check::Neighbours {
+    } else if matches!(check, Check::Neighbours | Check::NeighbourChange) {
         NotRun::OtherStations
     } else if matches!(check, Check::Range | Check::Record) {
         // The entry has no band for this latitude and season.

@@ -69,6 +69,7 @@ fn every_check_of_the_variable_is_listed_in_order_and_says_why_it_did_not_run() 
         Check::WetBulb,
         Check::Average,
         Check::Neighbours,
+        Check::NeighbourChange,
     ];
     assert_eq!(checks, of_air_temperature);
     let why = |check| {

@@ -69,6 +69,20 @@ fn a_day_of_20_hpa_off_is_doubtful_throughout() {
     assert_eq!(found[..25], (150..=174).map(|hour| (hour, UP)).collect::<Vec<_>>()[..]);
 }
 
+/// The benchmark of the checks: a pressure stuck for half a day comes back 5 hPa lower. The right
+/// readings after it were doubtful for a day.
+#[test]
+fn a_sensor_that_was_stuck_and_comes_back_is_right() {
+    let mut stuck = off(pressure(), 162, 239, -5.0);
+    stuck.value[150..162].fill(1013.3);
+    let inert = Quality { base: BaseQuality::Instrumentation, reason: ReasonQuality::Inert };
+    let expected: Vec<_> = (158..=161).map(|hour| (hour, inert)).collect();
+    assert_eq!(flagged(&[stuck.clone()]), expected);
+    // Had it not been stuck, the change would be a jump.
+    stuck.value[150..162].copy_from_slice(&pressure().value[150..162]);
+    assert_eq!(flagged(&[stuck])[0], (162, DOWN));
+}
+
 #[test]
 fn a_change_that_stays_is_doubtful_for_a_while() {
     let expected: Vec<_> = (160..=166).map(|hour| (hour, DOWN)).collect();

@@ -5,6 +5,7 @@
 //! prose, and the limits as tables, are in `docs/quality.md`.
 
 mod beside;
+mod change_limits;
 mod config;
 mod consistency;
 mod details;
@@ -12,6 +13,8 @@ mod explain;
 mod interpolation;
 mod jump;
 mod limits;
+#[cfg(feature = "intake")]
+mod neighbour_change;
 mod neighbours;
 mod one_series;
 mod outcome;
@@ -27,13 +30,15 @@ mod witness;
 
 pub use config::{CheckConfigError, Config, DEFAULT_LIMITS_TOML};
 pub use explain::{CheckReport, Explanation};
+#[cfg(feature = "intake")]
+pub(crate) use neighbour_change::{ChangeRule, Difference, Looked, Unshared, lasting};
 pub use neighbours::Surroundings;
 #[cfg(feature = "intake")]
 pub(crate) use neighbours::{Comparison, DISAGREE, Held, Spot, combined, compared, counts};
 pub(crate) use one_series::OneSeries;
-#[cfg(feature = "intake")]
-pub(crate) use outcome::Tally;
 pub use outcome::{Check, Input, Limit, Neighbour, NotRun};
+#[cfg(feature = "intake")]
+pub(crate) use outcome::{Own, Tally};
 #[cfg(feature = "intake")]
 pub(crate) use single::NeighbourRule;
 pub(crate) use station::Pass;
@@ -291,7 +296,7 @@ impl Checker {
         }
         let all: Vec<_> = series.iter().map(|of| 0..of.ts_ms.len()).collect();
         self.pass(site, series)
-            .run(&all, |which, reading, verdict| verdicts[which][reading] = verdict);
+            .run(&all, |which, reading, own| verdicts[which][reading] = own.verdict);
         Ok(())
     }
 

@@ -135,7 +135,7 @@ pub(super) fn needs_altitude(variable: Variable, limits: &NeighbourLimits) -> bo
 }
 
 /// A value and its neighbours.
-struct Around {
+pub(super) struct Around {
     /// The neighbours: their indices and distances.
     near: [(usize, f64); MOST],
     /// The value first, as the origin, and then the neighbours.
@@ -152,7 +152,7 @@ struct Around {
 impl Around {
     /// Finds the neighbours of a value and how alike they are; `None` with fewer than the limits
     /// require.
-    fn new(
+    pub(super) fn new(
         of: Held,
         near: impl Iterator<Item = (usize, f64)>,
         held: impl Fn(usize) -> Option<Held>,
@@ -222,7 +222,7 @@ impl Around {
 
     /// A value against what its neighbours say about it, with the deviation that is usual among
     /// them.
-    fn residual(&self) -> Residual {
+    pub(super) fn residual(&self) -> Residual {
         self.of_spread(self.system.residual(0))
     }
 
@@ -233,7 +233,7 @@ impl Around {
     /// Whether the value is beyond the threshold, and still nearly so whichever two of the
     /// neighbours are left out: two that are wrong condemn nobody (the reanalysis of MADIS, which
     /// leaves out one).
-    fn is_unlike(&self, threshold: f64) -> bool {
+    pub(super) fn is_unlike(&self, threshold: f64) -> bool {
         if self.residual().standardized().abs() <= threshold {
             return false;
         }
@@ -247,7 +247,7 @@ impl Around {
     }
 
     /// The neighbours for the report, the value being what they were compared with.
-    fn neighbours(&self, value: f64, lapse_per_m: f64) -> Vec<Neighbour> {
+    pub(super) fn neighbours(&self, value: f64, lapse_per_m: f64) -> Vec<Neighbour> {
         let kept: Vec<usize> = self.others.kept().collect();
         (1..self.len)
             .map(|which| {
@@ -278,6 +278,7 @@ impl Held {
 }
 
 /// Compares a value with those of the stations near it, nearest first, without the station itself.
+/// Returns the standardized difference.
 fn judge<S: Sink>(
     config: &Config,
     variable: Variable,
@@ -285,7 +286,7 @@ fn judge<S: Sink>(
     near: impl Iterator<Item = (usize, f64)>,
     held: impl Fn(usize) -> Option<Held>,
     sink: &mut S,
-) {
+) -> Option<f64> {
     let not_run = |why| (Outcome::NotRun(why), None);
     let limits = config.neighbours.get(&variable);
     let (outcome, found) = match limits {
@@ -303,6 +304,7 @@ fn judge<S: Sink>(
         },
     };
     sink.note(Check::Neighbours, outcome, || details(variable, of.value, limits, found.as_ref()));
+    found.map(|around| around.residual().standardized())
 }
 
 fn details(
@@ -343,17 +345,17 @@ fn details(
     details
 }
 
-/// What the check found about a value.
+/// What the check found about a value, and the standardized difference.
 pub(super) fn tally(
     config: &Config,
     variable: Variable,
     of: Held,
     near: impl Iterator<Item = (usize, f64)>,
     held: impl Fn(usize) -> Option<Held>,
-) -> Tally {
+) -> (Tally, Option<f64>) {
     let mut tally = Tally::default();
-    judge(config, variable, of, near, held, &mut tally);
-    tally
+    let standardized = judge(config, variable, of, near, held, &mut tally);
+    (tally, standardized)
 }
 
 /// A value against what its neighbours say about it.
@@ -424,7 +426,7 @@ impl Surroundings<'_> {
 pub(super) fn run(config: &Config, of: &Surroundings<'_>, out: &mut [Quality]) {
     for (which, out) in out.iter_mut().enumerate() {
         let Some(held) = of.held(which) else { continue };
-        let tally = tally(config, of.variable, held, of.near(which), |other| of.held(other));
+        let (tally, _) = tally(config, of.variable, held, of.near(which), |other| of.held(other));
         *out = combined(tally, of.source[which], of.verdict[which]);
     }
 }

@@ -48,11 +48,13 @@ pub enum Check {
     Average,
     /// The value is similar to those of the stations around it.
     Neighbours,
+    /// No lasting change that the stations around do not share.
+    NeighbourChange,
 }
 
 impl Check {
     /// Every check, in the order in which they run.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Value,
         Self::Range,
         Self::Record,
@@ -70,6 +72,7 @@ impl Check {
         Self::WaveHeight,
         Self::Average,
         Self::Neighbours,
+        Self::NeighbourChange,
     ];
 
     /// The name on the wire.
@@ -92,6 +95,7 @@ impl Check {
             Self::WaveHeight => "waveHeight",
             Self::Average => "average",
             Self::Neighbours => "neighbours",
+            Self::NeighbourChange => "neighbourChange",
         }
     }
 }
@@ -137,6 +141,8 @@ pub enum NotRun {
     TooFewNeighbours,
     /// The check needs the readings of other stations, which were not given.
     OtherStations,
+    /// The stations around agree with the value, so its own series is no reason to doubt it.
+    NeighboursAgree,
 }
 
 impl NotRun {
@@ -156,6 +162,7 @@ impl NotRun {
             Self::TooHigh => "so far above sea level the reduction is a convention",
             Self::TooFewNeighbours => "too few neighbouring stations",
             Self::OtherStations => "needs the readings of other stations",
+            Self::NeighboursAgree => "the stations around agree with the value",
         }
     }
 }
@@ -231,7 +238,7 @@ pub struct Neighbour {
     /// How much higher it is; 0 if the altitude of one of both is unknown.
     pub rise_m: f64,
     /// Its value at the time of the reading, in the unit of the reading; of a station pressure the
-    /// altimeter setting.
+    /// altimeter setting. In the check of changes, its change.
     pub value: f64,
     /// Its weight in what the neighbours say; 0 if it is unlike them itself and so left out.
     pub weight: f64,
@@ -262,6 +269,16 @@ pub(crate) struct Tally {
     /// Whether a check ran that tells more about the value than that it is a number.
     ran: bool,
     tripped: Option<(Quality, Check)>,
+    /// The same without the check of jumps, which neighbours may refute.
+    without_jump: Option<(Quality, Check)>,
+}
+
+/// The verdict of a station's own checks on a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Own {
+    pub verdict: Quality,
+    /// What it is if the neighbours agree with the value: a jump was right then.
+    pub cleared: Quality,
 }
 
 impl Tally {
@@ -272,8 +289,14 @@ impl Tally {
             Outcome::Passed => self.ran |= check != Check::Value,
             Outcome::Tripped(quality) => {
                 self.ran = true;
-                if self.tripped.is_none_or(|(known, _)| quality.base < known.base) {
+                let is_worse = |of: Option<(Quality, Check)>| {
+                    of.is_none_or(|(known, _)| quality.base < known.base)
+                };
+                if is_worse(self.tripped) {
                     self.tripped = Some((quality, check));
+                }
+                if check != Check::Jump && is_worse(self.without_jump) {
+                    self.without_jump = Some((quality, check));
                 }
             }
         }
@@ -288,6 +311,12 @@ impl Tally {
     /// The worst verdict of the checks, if one tripped.
     pub(crate) fn tripped(self) -> Option<Quality> {
         self.tripped.map(|(quality, _)| quality)
+    }
+
+    /// The verdict of the station's own checks.
+    pub(super) fn own(self, source: Quality) -> Own {
+        let cleared = Self { tripped: self.without_jump, ..self };
+        Own { verdict: self.verdict(source).0, cleared: cleared.verdict(source).0 }
     }
 
     /// The final verdict and the check that gave it; `None` if the verdict is the source's or no

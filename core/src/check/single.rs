@@ -1,8 +1,10 @@
 //! The checks of single values, as they come in: the intake finds the values around for itself.
 
+use super::explain::Reports;
+use super::neighbour_change::{self, ChangeRule, Difference, Looked};
 use super::neighbours::{self, Comparison, Held};
-use super::outcome::Tally;
-use super::{CheckReport, Checker, Config, StationSite, range};
+use super::outcome::{NotRun, Tally};
+use super::{CheckReport, Checker, Config, StationSite, jump, range};
 use crate::observation::Variable;
 
 /// Which values of other stations a value is compared with.
@@ -40,14 +42,15 @@ impl Checker {
     }
 
     /// Runs the check of the neighbours on one value: `near` are the stations around it and their
-    /// distances in km, nearest first, and `held` gives their values.
+    /// distances in km, nearest first, and `held` gives their values. Returns what it found, and the
+    /// standardized difference.
     pub(crate) fn check_held(
         &self,
         variable: Variable,
         of: Held,
         near: impl Iterator<Item = (usize, f64)>,
         held: impl Fn(usize) -> Option<Held>,
-    ) -> Tally {
+    ) -> (Tally, Option<f64>) {
         neighbours::tally(&self.config, variable, of, near, held)
     }
 
@@ -71,6 +74,67 @@ impl Checker {
         held: impl Fn(usize) -> Option<Held>,
     ) -> Option<Comparison> {
         neighbours::comparison(&self.config, variable, of, near, held)
+    }
+
+    /// From which readings a change of a variable is judged; `None` if it is not compared.
+    pub(crate) fn change_rule(&self, variable: Variable) -> Option<ChangeRule> {
+        neighbour_change::rule(&self.config, variable)
+    }
+
+    /// Compares a change with those of the stations around, as [`check_held`](Self::check_held)
+    /// compares values.
+    pub(crate) fn change_held(
+        &self,
+        variable: Variable,
+        of: Held,
+        near: impl Iterator<Item = (usize, f64)>,
+        held: impl Fn(usize) -> Option<Held>,
+    ) -> Option<Difference> {
+        neighbour_change::compare(&self.config, variable, of, near, held)
+    }
+
+    /// Adds what the check of changes found to what is known of a reading.
+    pub(crate) fn note_change(
+        &self,
+        variable: Variable,
+        found: Result<bool, NotRun>,
+        tally: &mut Tally,
+    ) {
+        neighbour_change::note(&self.config, variable, found, None, &[], tally);
+    }
+
+    /// Explains what the check of changes found: `near` are the changes of the station itself and of
+    /// those around, with their distances.
+    pub(crate) fn explain_change(
+        &self,
+        variable: Variable,
+        found: Result<bool, NotRun>,
+        looked: Option<Looked>,
+        near: &[(f64, Held)],
+    ) -> CheckReport {
+        let mut reports = Reports::default();
+        neighbour_change::note(&self.config, variable, found, looked, near, &mut reports);
+        reports.only()
+    }
+
+    /// Whether one of some readings, ascending in time, may have jumped and still be remembered.
+    pub(crate) fn may_have_jumped(&self, variable: Variable, course: &[(i64, f64)]) -> bool {
+        let (Some(limits), Some(&(now_ms, _))) = (self.config.jump.get(&variable), course.last())
+        else {
+            return false;
+        };
+        let is_remembered = |of: &[(i64, f64)]| of[1].0 >= now_ms.saturating_sub(limits.hold_ms);
+        course.windows(2).filter(|of| is_remembered(of)).any(|of| {
+            // A spike may be between them.
+            let change = 2.0 * (of[1].1 - of[0].1);
+            jump::is_large(change, of[1].0.saturating_sub(of[0].0), limits) == Some(true)
+        })
+    }
+
+    /// How far before a reading a jump may make it doubtful.
+    pub(crate) fn jump_back_ms(&self, variable: Variable) -> i64 {
+        let limits = self.config.jump.get(&variable);
+        limits.map_or(0, |limits| limits.hold_ms.saturating_add(limits.curve.reach_ms()))
     }
 
     /// Whether every value of a variable, in its unit, is judged by a check that needs no other

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::StationSite;
 use super::config::Config;
 use super::details;
-use super::jump::{Jumps, is_large, jump};
+use super::jump::{Jump, Jumps, is_large, jump};
 use super::limits::{
     AccumulationLimits, JumpLimits, PersistenceLimits, RangeLimits, RecordLimits, SpikeLimits,
     StepLimits,
@@ -121,6 +121,14 @@ impl<'a, R: OneSeries> Pass<'a, R> {
             Some(of.ts_ms(before)).filter(|&ts_ms| ts_ms >= oldest_ms)
         });
         before.min().unwrap_or(first_ms)
+    }
+
+    /// Whether other series explain a change of one between two moments, as they do a jump.
+    #[cfg(feature = "intake")]
+    pub(crate) fn is_explained(&self, which: usize, before_ms: i64, after_ms: i64) -> bool {
+        let latest = |series, ts_ms| self.latest(series, ts_ms);
+        let explains = |by: &Witness| by.explains(latest, before_ms, after_ms);
+        self.plans[which].witnesses.iter().any(explains)
     }
 
     /// Whether the series of a reading contradicts it.
@@ -407,7 +415,18 @@ impl<'a, R: OneSeries> Walk<'a, R> {
         let found = jump(of, &usable, [before, reading], jumps.limits);
         let latest = |series, ts_ms| pass.latest(series, ts_ms);
         let explained = |by: &Witness| by.explains(latest, before_ms, now_ms);
-        if let Some(jump) = found.filter(|_| !self.plan.witnesses.iter().any(explained)) {
+        // What was stuck until then has come back.
+        let was_stuck = || {
+            let limits =
+                self.plan.persistence.filter(|of_stuck| !is_exempt(of.value(before), of_stuck));
+            limits.is_some_and(|limits| {
+                let mut streak = Streak::new(limits);
+                let found = streak.push(of, &usable, before);
+                streak.judge(of, &usable, before, &found).is_some()
+            })
+        };
+        let is_none = |_: &Jump| self.plan.witnesses.iter().any(explained) || was_stuck();
+        if let Some(jump) = found.filter(|jump| !is_none(jump)) {
             jumps.push(jump);
         }
     }

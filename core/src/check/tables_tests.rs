@@ -86,6 +86,9 @@ fn the_checks_in_their_order() {
             "Inconsistent: AverageInconsistent, GreaterThan, LessThan",
         ),
         Check::Neighbours => ("like the stations around", "Doubtful: Disagree"),
+        Check::NeighbourChange => {
+            ("did not change unlike the stations around", "Doubtful: Disagree")
+        }
     };
     let rows = (1..).zip(Check::ALL).map(|(place, check): (usize, _)| {
         let (rule, verdict) = says(check);
@@ -271,6 +274,36 @@ fn the_neighbours_and_sentinels() {
         "Lapse, per m",
         "Change per h",
         "Threshold",
+        "Source",
+    ];
+    is_in_the_document(&table(&head, rows));
+    let rows = config.neighbour_change.iter().map(|(variable, limits)| {
+        let numbers = [
+            limits.limit,
+            limits.threshold,
+            limits.deviation,
+            limits.variance_per_km,
+            limits.change_per_hour,
+            limits.level,
+        ];
+        let mut row = vec![variable.to_string(), unit(*variable)];
+        row.extend(numbers.map(|number| number.to_string()));
+        row.extend([hours(limits.within.ms), hours(limits.hold.ms)]);
+        row.extend([limits.agree.to_string(), limits.source.clone()]);
+        row
+    });
+    let head = [
+        "Variable",
+        "Unit",
+        "Off by",
+        "Threshold",
+        "Deviation",
+        "Variance per km",
+        "Change per h",
+        "Level",
+        "Within, h",
+        "Held, h",
+        "Agree",
         "Source",
     ];
     is_in_the_document(&table(&head, rows));

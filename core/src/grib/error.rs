@@ -12,6 +12,14 @@ pub enum GribError {
         /// Octets that the message claims to have.
         needed: u64,
     },
+    /// Bytes between messages that do not belong there: the remains of a message, or too many.
+    #[error("{octets} octets before octet {before} of the file belong to no message")]
+    Gap {
+        /// How many.
+        octets: usize,
+        /// The octet of the file after them, counted from 1.
+        before: usize,
+    },
     /// An edition other than 2.
     #[error("unsupported GRIB edition {0}: it must be 2")]
     Edition(u8),
@@ -81,7 +89,35 @@ pub enum GribError {
         /// What the decoder says.
         reason: String,
     },
+    /// A constant field that readers understand in two ways.
+    #[error(
+        "a constant field whose value is {value} or, by its decimal scale, {scaled}: its producer \
+         may mean either"
+    )]
+    Constant {
+        /// The reference value as it stands.
+        value: f32,
+        /// The same, divided by the decimal scale.
+        scaled: f32,
+    },
     /// Scale factors that lead to values that are not finite.
     #[error("the packing produces values that are not finite")]
     NotFinite,
+}
+
+impl GribError {
+    /// Returns whether the message is damaged, as opposed to one that is whole and of a kind that is
+    /// not supported.
+    ///
+    /// ```
+    /// use mesonet::grib::GribError;
+    /// assert!(GribError::Truncated { got: 16, needed: 256 }.is_damage());
+    /// assert!(!GribError::Edition(1).is_damage());
+    /// ```
+    pub fn is_damage(&self) -> bool {
+        !matches!(
+            self,
+            Self::Edition(1) | Self::Unsupported { .. } | Self::Points { .. } | Self::Grid(_)
+        )
+    }
 }

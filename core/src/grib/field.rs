@@ -19,10 +19,14 @@ const CELLS_OF_ONE_VALUE: u64 = 256;
 const START: &[u8] = b"GRIB";
 const END: &[u8] = b"7777";
 
+/// The most bytes that stand between messages: the headings of a bulletin and some padding.
+const MAX_GAP: usize = 1024;
+
 /// Returns the fields of a file in order, including those of messages with several fields.
 ///
-/// Anything between messages is skipped. A broken message yields one error; the fields before it
-/// and the messages after it are still returned.
+/// Headings between messages are skipped. A broken message yields one error, and so do the remains
+/// of one between others: the end of a message without its beginning, or more than 1 KiB. The fields
+/// before them and the messages after them are still returned.
 ///
 /// ```
 /// use mesonet::grib::GribError;
@@ -32,7 +36,7 @@ const END: &[u8] = b"7777";
 /// assert_eq!(fields.next(), None);
 /// ```
 pub fn fields(bytes: &[u8]) -> Fields<'_> {
-    Fields { rest: bytes, message: None }
+    Fields { rest: bytes, message: None, octets: bytes.len(), seen: Seen::Nothing }
 }
 
 /// An iterator over the fields of a file, returned by [`fields`].
@@ -52,6 +56,19 @@ pub fn fields(bytes: &[u8]) -> Fields<'_> {
 pub struct Fields<'a> {
     rest: &'a [u8],
     message: Option<Message<'a>>,
+    /// The length of the file.
+    octets: usize,
+    seen: Seen,
+}
+
+/// What came before the rest of a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Seen {
+    Nothing,
+    /// A message that ends where the rest begins.
+    Message,
+    /// The beginning of one that is broken: how much of what follows is its own is not known.
+    Broken,
 }
 
 /// The rest of a message, and the latest section of each number so far.
@@ -105,17 +122,44 @@ impl<'a> Iterator for Fields<'a> {
                     }
                 }
             }
-            let start = self.rest.windows(START.len()).position(|bytes| bytes == START)?;
-            self.rest = &self.rest[start..];
+            let start = self.rest.windows(START.len()).position(|bytes| bytes == START);
+            let (gap, rest) = self.rest.split_at(start.unwrap_or(self.rest.len()));
+            self.rest = rest;
+            if let Some(error) = self.remains(gap) {
+                return Some(Err(error));
+            }
+            start?;
             match self.open() {
-                Ok(message) => self.message = Some(message),
-                Err(error) => return Some(Err(error)),
+                Ok(message) => (self.message, self.seen) = (Some(message), Seen::Message),
+                Err(error) => {
+                    self.seen = Seen::Broken;
+                    return Some(Err(error));
+                }
             }
         }
     }
 }
 
 impl<'a> Fields<'a> {
+    /// Returns an error if bytes before the rest are those of a message that cannot be read.
+    fn remains(&mut self, gap: &[u8]) -> Option<GribError> {
+        let is_last = self.rest.is_empty();
+        let is_begun = is_last && !gap.is_empty() && START.starts_with(gap);
+        let is_ended = gap.windows(END.len()).any(|bytes| bytes == END);
+        let is_known = match self.seen {
+            Seen::Nothing => is_last,
+            Seen::Message => false,
+            Seen::Broken => true,
+        };
+        if is_known || !(is_begun || is_ended || gap.len() > MAX_GAP) {
+            return None;
+        }
+        // Of what follows up to the next message, nothing more can be said.
+        self.seen = Seen::Broken;
+        let before = self.octets - self.rest.len() + 1;
+        Some(GribError::Gap { octets: gap.len(), before })
+    }
+
     /// Opens the message at the beginning of the rest, and moves the rest past it.
     fn open(&mut self) -> Result<Message<'a>, GribError> {
         let indicator = Octets { section: 0, bytes: self.rest };
@@ -225,6 +269,15 @@ impl<'a> Field<'a> {
         Product::read(self.section(4), self.reference_ms()?)
     }
 
+    /// Returns the number of its packing (code table 5.0): 0 simple, 3 complex with differences, 40
+    /// JPEG 2000, and so on.
+    ///
+    /// # Errors
+    /// If the section is cut short.
+    pub fn packing(&self) -> Result<u16, GribError> {
+        self.section(5).u16(10)
+    }
+
     /// Returns the grid.
     ///
     /// # Errors
@@ -312,6 +365,12 @@ impl<'a> Field<'a> {
         Ok(Some(if sentinels.iter().any(is_none) { f32::NAN } else { value }))
     }
 
+    /// Returns the steps that its values are packed in; `None` if it has none.
+    #[cfg(feature = "model-delivery")]
+    pub(crate) fn steps(&self) -> Result<Option<packing::Steps>, GribError> {
+        packing::steps(self.section(5))
+    }
+
     fn is_of_one_value(&self) -> Result<bool, GribError> {
         Ok(self.section(6).u8(6)? == 255 && packing::is_of_one_value(self.section(5))?)
     }
@@ -347,14 +406,14 @@ impl<'a> Field<'a> {
                 }
             }
         }
-        Ok(grid.in_rows(values))
+        Ok(grid.in_rows(values, self.section(3)))
     }
 }
 
-/// Returns the number of points of a grid, if it is within the limit.
+/// Returns the number of points that a message has values for, if its cells are within the limit.
 fn points_of(grid: &Grid, limit: usize) -> Result<usize, GribError> {
-    let got = grid.rows() * grid.columns();
-    if got > limit { Err(GribError::Points { got, limit }) } else { Ok(got) }
+    let got = grid.rows().saturating_mul(grid.columns());
+    if got > limit { Err(GribError::Points { got, limit }) } else { Ok(grid.points()) }
 }
 
 /// Packed in decimal and binary steps, the number is met only approximately.

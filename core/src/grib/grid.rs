@@ -2,9 +2,17 @@
 
 use super::GribError;
 use super::octets::Octets;
-use crate::grid::Projection;
+use super::row_lengths::RowLengths;
+use crate::grid::{GridProjection, LatLonGlobe, Map, Projection};
+
+/// NCEP's own template of a rotated globe that is not E-staggered.
+const NON_E: u16 = 32_769;
 
 /// The grid of a field: its rows and columns, and where its points lie.
+///
+/// A grid whose rows differ in length, such as a reduced Gaussian grid, has as many columns as its
+/// longest row; in the other rows each cell stands for the nearest point of the row
+/// ([`is_reduced`](Self::is_reduced)).
 ///
 /// Row 0 is that of the first point of the message, so rows may run north or south; the sign of the
 /// step between them says which. Columns run in the direction of i, to the east unless the step is
@@ -33,6 +41,7 @@ pub struct Grid {
     geometry: GridGeometry,
     grid_relative_winds: bool,
     scan: Scan,
+    rows_of: Option<RowLengths>,
 }
 
 /// The shape of the Earth that a grid assumes (code table 3.2); half axes in metres.
@@ -57,12 +66,26 @@ pub enum GridGeometry {
         south_pole_lat: f64,
         /// The longitude of the moved south pole.
         south_pole_lon: f64,
-        /// The rotation about the new axis.
+        /// The rotation about the new axis: the meridian 0 of the axes lies this far to the east
+        /// of the one that runs to the North Pole.
         angle: f64,
     },
-    /// A map of a sphere (templates 3.10, 3.20 and 3.30).
+    /// Latitude and longitude, with rows at Gaussian parallels (template 3.40).
+    Gaussian {
+        /// The number of parallels between a pole and the equator.
+        parallels: usize,
+        /// Longitude of the first point.
+        first_lon: f64,
+        /// Latitude of the first point.
+        first_lat: f64,
+        /// The step from column to column.
+        lon_step: f64,
+        /// Whether the rows run north.
+        northward: bool,
+    },
+    /// A map of a sphere, or of an ellipsoid ([`Grid::earth`]; templates 3.10, 3.20 and 3.30).
     Projected {
-        /// The projection.
+        /// The projection, whose radius is the half axis to the equator.
         projection: Projection,
         /// Longitude of the first point.
         first_lon: f64,
@@ -138,26 +161,27 @@ impl Scan {
 impl Grid {
     pub(super) fn read(section: Octets<'_>) -> Result<Self, GribError> {
         let template = section.u16(13)?;
-        let columns = section.u32(31);
-        let rows = section.u32(35);
         let scan_octet = match template {
-            0 | 1 => 72,
+            0 | 1 | 40 | NON_E => 72,
             10 => 60,
             20 | 30 => 65,
-            _ => {
-                return Err(GribError::Unsupported {
-                    what: "grid template",
-                    got: template.into(),
-                    allowed: "0 (latitude and longitude), 1 (rotated), 10 (Mercator), \
-                              20 (polar stereographic), 30 (Lambert)",
-                });
-            }
+            _ => return Err(unsupported(template)),
         };
-        let (columns, rows) = (columns?, rows?);
-        if section.u8(11)? != 0 || columns == u32::MAX || rows == u32::MAX {
-            return Err(GribError::Grid("rows of different lengths are not supported"));
+        let (columns, rows) = (section.u32(31)?, section.u32(35)?);
+        if rows == u32::MAX {
+            return Err(GribError::Grid("the number of its rows is not given"));
         }
-        let points = u64::from(columns) * u64::from(rows);
+        let scan = Scan::new(section.u8(scan_octet)?)?;
+        let is_row_by_row = !(scan.columns_first() || scan.alternates());
+        let rows_of = RowLengths::read(section, template, rows, is_row_by_row)?;
+        let columns = rows_of.map_or(columns, |rows_of| rows_of.longest);
+        if columns == u32::MAX {
+            return Err(GribError::Grid("the number of its columns is not given"));
+        }
+        let points = match rows_of {
+            None => u64::from(columns) * u64::from(rows),
+            Some(rows_of) => rows_of.points,
+        };
         if points == 0 {
             return Err(GribError::Grid("it has no points"));
         }
@@ -166,9 +190,8 @@ impl Grid {
             let what = "number of points";
             return Err(GribError::Mismatch { what, got: points, expected });
         }
-        let scan = Scan::new(section.u8(scan_octet)?)?;
         let earth = Earth::read(section)?;
-        let flags = section.u8(if template < 10 { 55 } else { 47 })?;
+        let flags = section.u8(if matches!(template, 10 | 20 | 30) { 47 } else { 55 })?;
         let geometry = match template {
             0 => {
                 GridGeometry::LatLon(LatLonAxes::read(section, columns, rows, scan, Step::Stated)?)
@@ -179,6 +202,8 @@ impl Grid {
                 south_pole_lon: degrees(section, 77)?,
                 angle: section.f32(81)?.into(),
             },
+            40 => gaussian(section, columns, rows, scan)?,
+            NON_E => non_e(section, columns, rows, scan)?,
             _ => projected(section, template, earth, scan)?,
         };
         Ok(Self {
@@ -188,7 +213,21 @@ impl Grid {
             geometry,
             grid_relative_winds: flags & 8 != 0,
             scan,
+            rows_of,
         })
+    }
+
+    /// Returns the number of points that a message has values for: one for each cell, fewer on a
+    /// reduced grid.
+    pub(super) fn points(&self) -> usize {
+        self.rows_of.map_or(self.rows * self.columns, |rows_of| rows_of.points as usize)
+    }
+
+    /// Returns whether the rows differ in length in the message, as on a reduced Gaussian grid. Its
+    /// cells then have the values of the nearest points of their rows: none is computed, but a cell
+    /// may stand up to half the spacing of its row from its point.
+    pub fn is_reduced(&self) -> bool {
+        self.rows_of.is_some()
     }
 
     /// Returns the number of rows.
@@ -218,8 +257,11 @@ impl Grid {
     }
 
     /// Turns values in the order of a message into rows that all run in the direction of i.
-    pub(super) fn in_rows(&self, mut values: Vec<f32>) -> Vec<f32> {
+    pub(super) fn in_rows(&self, mut values: Vec<f32>, section: Octets<'_>) -> Vec<f32> {
         let (rows, columns) = (self.rows, self.columns);
+        if let Some(rows_of) = self.rows_of {
+            return rows_of.drawn_out(&values, section, rows);
+        }
         let line = if self.scan.columns_first() { rows } else { columns };
         if self.scan.alternates() {
             for line in values.chunks_mut(line).skip(1).step_by(2) {
@@ -271,6 +313,31 @@ impl Earth {
     /// Returns whether the Earth is a sphere.
     pub fn is_sphere(self) -> bool {
         self.major_m == self.minor_m
+    }
+}
+
+/// Returns an error that names a grid that is not supported (code table 3.1).
+fn unsupported(template: u16) -> GribError {
+    let what = match template {
+        2 | 3 | 41..=43 => "grid template (stretched)",
+        4 | 5 => "grid template (latitudes and longitudes of any distance)",
+        12 => "grid template (transverse Mercator)",
+        31 => "grid template (Albers)",
+        50..=63 => "grid template (spherical harmonics)",
+        90 => "grid template (a view from space)",
+        100 => "grid template (icosahedral)",
+        101 => "grid template (unstructured, as the icosahedral grid of ICON)",
+        140 => "grid template (Lambert's azimuthal projection)",
+        150 => "grid template (HEALPix)",
+        204 => "grid template (curvilinear)",
+        32_768 => "grid template (Arakawa E-staggered, rotated)",
+        _ => "grid template",
+    };
+    GribError::Unsupported {
+        what,
+        got: template.into(),
+        allowed: "0 (latitude and longitude), 1 (rotated), 10 (Mercator), 20 (polar \
+                  stereographic), 30 (Lambert), 40 (Gaussian), 32769 (NCEP's rotated)",
     }
 }
 
@@ -334,17 +401,73 @@ impl Step {
     }
 }
 
+/// Template 3.40: octets 69 to 72 are the number of parallels and the scanning mode.
+fn gaussian(
+    section: Octets<'_>,
+    columns: u32,
+    rows: u32,
+    scan: Scan,
+) -> Result<GridGeometry, GribError> {
+    let axes = LatLonAxes::read(section, columns, rows, scan, Step::Stated)?;
+    let parallels = section.u32(68)?;
+    if rows > parallels.saturating_mul(2) {
+        return Err(GribError::Grid("it has more rows than Gaussian parallels"));
+    }
+    Ok(GridGeometry::Gaussian {
+        parallels: parallels as usize,
+        first_lon: axes.first_lon,
+        first_lat: axes.first_lat,
+        lon_step: axes.lon_step,
+        northward: scan.j_sign() > 0.0,
+    })
+}
+
+/// NCEP's template 3.32769, a rotated globe that is not staggered, of the Rapid Refresh: octets 56
+/// to 63 are the place where its equator and meridian 0 meet, 73 to 80 the last point. Both corners
+/// are given on the Earth, and the steps follow from them, as in NCEP's library ip
+/// (`ip_rot_equid_cylind_grid`).
+fn non_e(
+    section: Octets<'_>,
+    columns: u32,
+    rows: u32,
+    scan: Scan,
+) -> Result<GridGeometry, GribError> {
+    let [centre_lat, centre_lon] = [degrees(section, 56)?, degrees(section, 60)?];
+    if centre_lat.abs() > 90.0 {
+        return Err(GribError::Grid("its centre is not on the globe"));
+    }
+    if columns < 2 || rows < 2 {
+        return Err(GribError::Grid("the step between its points is not given"));
+    }
+    let (south_pole_lat, south_pole_lon) = (centre_lat - 90.0, centre_lon);
+    let globe = Map::from(GridProjection::Globe(LatLonGlobe::RotatedLatLon {
+        south_pole_lat,
+        south_pole_lon,
+    }));
+    let corner = |octet| {
+        let (lat, lon) = (degrees(section, octet)?, degrees(section, octet + 4)?);
+        Ok(globe.forward(lon, lat))
+    };
+    let ((first_lon, first_lat), (last_lon, last_lat)) = (corner(47)?, corner(73)?);
+    let lon_step = (last_lon - first_lon) / f64::from(columns - 1);
+    let lat_step = (last_lat - first_lat) / f64::from(rows - 1);
+    if lon_step * scan.i_sign() <= 0.0 || lat_step * scan.j_sign() <= 0.0 {
+        return Err(GribError::Grid("its corners contradict its scanning mode"));
+    }
+    Ok(GridGeometry::RotatedLatLon {
+        axes: LatLonAxes { first_lon, first_lat, lon_step, lat_step },
+        south_pole_lat,
+        south_pole_lon,
+        angle: 0.0,
+    })
+}
+
 fn projected(
     section: Octets<'_>,
     template: u16,
     earth: Earth,
     scan: Scan,
 ) -> Result<GridGeometry, GribError> {
-    if !earth.is_sphere() {
-        return Err(GribError::Grid(
-            "projections of an Earth that is not a sphere are not supported",
-        ));
-    }
     let radius_m = earth.major_m;
     let (first_lat, first_lon) = (degrees(section, 39)?, degrees(section, 43)?);
     let scale_lat = degrees(section, 48)?;

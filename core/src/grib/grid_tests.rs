@@ -100,7 +100,7 @@ fn invalid_grids_are_refused() {
     for (octet, byte, refusal) in [
         (10, 8, "unexpected number of points: got 9; expected 8"),
         (34, 0, "invalid grid: it has no points"),
-        (11, 1, "invalid grid: rows of different lengths are not supported"),
+        (11, 1, "unsupported meaning of the lengths of rows 0; supported: 1, 2"),
         (15, 10, "unsupported shape of the Earth 10; supported: 0 to 9"),
         (47, 0x7f, "invalid grid: its first point is not on the globe"),
         (
@@ -112,8 +112,9 @@ fn invalid_grids_are_refused() {
         (
             13,
             0x80,
-            "unsupported grid template 32768; supported: 0 (latitude and longitude), \
-             1 (rotated), 10 (Mercator), 20 (polar stereographic), 30 (Lambert)",
+            "unsupported grid template (Arakawa E-staggered, rotated) 32768; supported: 0 \
+             (latitude and longitude), 1 (rotated), 10 (Mercator), 20 (polar stereographic), 30 \
+             (Lambert), 40 (Gaussian), 32769 (NCEP's rotated)",
         ),
     ] {
         assert_eq!(with(octet, byte), Err(refusal.to_owned()));
@@ -128,7 +129,8 @@ fn invalid_grids_are_refused() {
 fn values_are_put_in_rows_that_run_one_way() {
     let rows = |columns, rows, scan: u8| {
         let grid = lat_lon(columns, rows, [0, 0, 9, 9], [9; 2], scan);
-        read(&grid).unwrap().in_rows((1..=6_i8).map(f32::from).collect())
+        let section = Octets { section: 3, bytes: &grid };
+        read(&grid).unwrap().in_rows((1..=6_i8).map(f32::from).collect(), section)
     };
     assert_eq!(rows(3, 2, 0x00), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     assert_eq!(rows(3, 2, 0x50), [1.0, 2.0, 3.0, 6.0, 5.0, 4.0]);

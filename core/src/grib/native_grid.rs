@@ -1,9 +1,9 @@
 //! The native grid of a GRIB2 field, and its value at a place.
 
 use crate::geo::LonLat;
-use crate::grib::{Field, GribError, Grid, GridGeometry, MAX_POINTS};
+use crate::grib::{Earth, Field, GribError, Grid, GridGeometry, MAX_POINTS};
 use crate::grid;
-use crate::grid::{GridProjection, LatLonGlobe, NativeGrid};
+use crate::grid::{EllipsoidMap, GridProjection, LatLonGlobe, NativeGrid, turned};
 
 impl TryFrom<&Grid> for NativeGrid {
     type Error = GribError;
@@ -11,7 +11,7 @@ impl TryFrom<&Grid> for NativeGrid {
     /// Converts the grid of a field, in the order of its values.
     ///
     /// # Errors
-    /// If the globe is also rotated about its new axis, or the definition is not a valid grid.
+    /// If the definition is not a valid grid.
     fn try_from(grid: &Grid) -> Result<Self, GribError> {
         let (projection, first_lon, first_lat, column_step, row_step) = match grid.geometry() {
             GridGeometry::LatLon(axes) => (
@@ -22,17 +22,29 @@ impl TryFrom<&Grid> for NativeGrid {
                 axes.lat_step,
             ),
             GridGeometry::RotatedLatLon { axes, south_pole_lat, south_pole_lon, angle } => {
-                if angle != 0.0 {
-                    return Err(GribError::Grid(
-                        "a globe rotated about its new axis is not supported",
-                    ));
-                }
                 let globe = LatLonGlobe::RotatedLatLon { south_pole_lat, south_pole_lon };
                 let projection = GridProjection::Globe(globe);
-                (projection, axes.first_lon, axes.first_lat, axes.lon_step, axes.lat_step)
+                // Turned about its own axis, it is the same globe with other longitudes.
+                let first_lon = match angle {
+                    0.0 => axes.first_lon,
+                    _ => turned(axes.first_lon + angle),
+                };
+                (projection, first_lon, axes.first_lat, axes.lon_step, axes.lat_step)
+            }
+            GridGeometry::Gaussian { parallels, first_lon, first_lat, lon_step, northward } => {
+                let projection = GridProjection::Globe(LatLonGlobe::Gaussian { parallels });
+                let row_step = if northward { 1.0 } else { -1.0 };
+                (projection, first_lon, first_lat, lon_step, row_step)
             }
             GridGeometry::Projected { projection, first_lon, first_lat, dx_m, dy_m } => {
-                (GridProjection::Map(projection), first_lon, first_lat, dx_m, dy_m)
+                let Earth { major_m, minor_m } = grid.earth();
+                let flattening = (major_m - minor_m) / major_m;
+                let projection = if grid.earth().is_sphere() {
+                    GridProjection::Map(projection)
+                } else {
+                    GridProjection::Ellipsoid(EllipsoidMap { projection, flattening })
+                };
+                (projection, first_lon, first_lat, dx_m, dy_m)
             }
         };
         let definition = grid::Definition {

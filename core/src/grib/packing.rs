@@ -5,6 +5,29 @@
 use super::octets::{Bits, Octets, signed};
 use super::{GribError, codec};
 
+/// The numbers that the values of a field are packed in: every value is
+/// (`reference` + n · `binary`) / `decimal` with a whole number n.
+#[cfg(feature = "model-delivery")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Steps {
+    /// The reference value R.
+    pub reference: f64,
+    /// 2^E.
+    pub binary: f64,
+    /// 10^D.
+    pub decimal: f64,
+}
+
+/// Returns the steps of a field; `None` if it packs no numbers, or in another way.
+#[cfg(feature = "model-delivery")]
+pub(super) fn steps(section: Octets<'_>) -> Result<Option<Steps>, GribError> {
+    if !matches!(section.u16(10)?, 0 | 2 | 3 | 40 | 41 | 42) || is_of_one_value(section)? {
+        return Ok(None);
+    }
+    let Scale { reference, binary, decimal, .. } = Scale::read(section)?;
+    Ok(Some(Steps { reference, binary, decimal }))
+}
+
 /// What all packings have in common: octets 12 to 20 of section 5.
 struct Scale {
     reference: f64,
@@ -42,14 +65,29 @@ impl Scale {
 
 /// Returns whether the field is constant, so that no values are packed.
 pub(super) fn is_of_one_value(section: Octets<'_>) -> Result<bool, GribError> {
-    Ok(matches!(section.u16(10)?, 0 | 40 | 41 | 42) && section.u8(20)? == 0)
+    Ok(match section.u16(10)? {
+        0 | 40 | 41 | 42 => section.u8(20)? == 0,
+        // Without groups there is nothing but the reference.
+        2 | 3 => section.u32(32)? == 0,
+        _ => false,
+    })
 }
 
 /// Returns the value of a constant field.
 pub(super) fn one_value(section: Octets<'_>, points: usize) -> Result<f32, GribError> {
     check_count(section.u32(6)? as usize, points)?;
-    let value = Scale::read(section)?.value(0);
-    if value.is_infinite() { Err(GribError::NotFinite) } else { Ok(value) }
+    constant(&Scale::read(section)?)
+}
+
+/// The value of a constant field. By regulation 92.9.4 it is R / 10^D, but NCEP's library and
+/// ecCodes write and read R (wgrib2's `Changes`, v0.1.7.8): if the two differ, nobody knows which
+/// one the producer meant.
+fn constant(scale: &Scale) -> Result<f32, GribError> {
+    let (value, scaled) = (scale.reference as f32, scale.value(0));
+    if value != scaled {
+        return Err(GribError::Constant { value, scaled });
+    }
+    Ok(value)
 }
 
 fn check_count(packed: usize, here: usize) -> Result<(), GribError> {
@@ -76,26 +114,10 @@ pub(super) fn unpack(
         Some(bitmap) => present(bitmap, points)?,
     };
     check_count(packed, here)?;
-    let scale = Scale::read(section)?;
     let data = data.from(6);
-    let template = section.u16(10)?;
-    let values = match template {
-        _ if is_of_one_value(section)? => vec![scale.value(0); packed],
-        0 => simple(&scale, data, packed)?,
-        2 | 3 => complex(&scale, section, template == 3, data, packed)?,
-        40 => codec::jpeg2000(data, packed, |number| scale.value(number))?,
-        41 => codec::png(data, packed, |number| scale.value(number))?,
-        42 => {
-            let parameters = (section.u8(22)?, section.u8(23)?, section.u16(24)?);
-            codec::ccsds(data, packed, scale.bits, parameters, |number| scale.value(number))?
-        }
-        got => {
-            return Err(GribError::Unsupported {
-                what: "packing template",
-                got: got.into(),
-                allowed: "0 (simple), 2 and 3 (complex), 40 (JPEG 2000), 41 (PNG), 42 (CCSDS)",
-            });
-        }
+    let values = match section.u16(10)? {
+        4 => ieee(section.u8(12)?, data, packed)?,
+        template => scaled(template, section, data, packed)?,
     };
     if values.iter().any(|value| value.is_infinite()) {
         return Err(GribError::NotFinite);
@@ -104,6 +126,62 @@ pub(super) fn unpack(
         None => values,
         Some(bitmap) => spread(&values, bitmap, points),
     })
+}
+
+/// Unpacks values that are integers on a scale.
+fn scaled(
+    template: u16,
+    section: Octets<'_>,
+    data: &[u8],
+    packed: usize,
+) -> Result<Vec<f32>, GribError> {
+    // Other templates have other octets, or fewer.
+    if !matches!(template, 0 | 2 | 3 | 40 | 41 | 42) {
+        return Err(unsupported(template));
+    }
+    let scale = Scale::read(section)?;
+    Ok(match template {
+        _ if is_of_one_value(section)? => vec![constant(&scale)?; packed],
+        0 => simple(&scale, data, packed)?,
+        2 | 3 => complex(&scale, section, template == 3, data, packed)?,
+        40 => codec::jpeg2000(data, packed, |number| scale.value(number))?,
+        41 => codec::png(data, packed, |number| scale.value(number))?,
+        _ => {
+            let parameters = (section.u8(22)?, section.u8(23)?, section.u16(24)?);
+            codec::ccsds(data, packed, scale.bits, parameters, |number| scale.value(number))?
+        }
+    })
+}
+
+/// Names a packing that is not supported (code table 5.0).
+fn unsupported(template: u16) -> GribError {
+    let what = match template {
+        1 => "packing template (a matrix of values at each point)",
+        50 | 51 | 53 => "packing template (spherical harmonics)",
+        61 => "packing template (logarithms)",
+        200 => "packing template (run lengths of levels)",
+        _ => "packing template",
+    };
+    GribError::Unsupported {
+        what,
+        got: template.into(),
+        allowed: "0 (simple), 2 and 3 (complex), 4 (IEEE), 40 (JPEG 2000), 41 (PNG), 42 (CCSDS)",
+    }
+}
+
+/// Template 7.4: numbers of IEEE 754 of 32 or 64 bits (code table 5.7), which may be NaN.
+fn ieee(precision: u8, data: &[u8], packed: usize) -> Result<Vec<f32>, GribError> {
+    let (singles, doubles) = (data.as_chunks::<4>().0, data.as_chunks::<8>().0);
+    let values: Vec<f32> = match precision {
+        1 => singles.iter().take(packed).map(|octets| f32::from_be_bytes(*octets)).collect(),
+        2 => doubles.iter().take(packed).map(|octets| f64::from_be_bytes(*octets) as f32).collect(),
+        got => {
+            let (what, allowed) = ("IEEE precision", "1 (32 bits), 2 (64 bits)");
+            return Err(GribError::Unsupported { what, got: got.into(), allowed });
+        }
+    };
+    check_count(packed, values.len())?;
+    Ok(values)
 }
 
 /// Counts the points that have a value according to the bit map.

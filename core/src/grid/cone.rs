@@ -1,14 +1,14 @@
 //! The cone that Lambert's conformal conic and the polar stereographic projection share.
 
-use std::f64::consts::FRAC_PI_4;
-
+use super::spheroid::Spheroid;
 use super::{normalised, turned};
 use crate::grid::Rotation;
 
 /// A conformal map on a cone: meridians are rays, parallels are arcs around a pole.
 ///
-/// Snyder's equations 15-1, 15-2 and 15-4 forward, and 15-5, 15-10 and 15-11 inverse. The
-/// stereographic projection of a pole is the cone of constant ±1 (Snyder, page 105).
+/// Snyder's equations 15-1, 15-2 and 15-4 forward, and 15-5, 15-10 and 15-11 inverse; on an
+/// ellipsoid with t of 15-9 for the tangent. The stereographic projection of a pole is the cone of
+/// constant ±1 (Snyder, page 105).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cone {
     /// The cone constant n: the ratio of the turn of a meridian to its longitude. If it is below 0,
@@ -19,12 +19,20 @@ pub(crate) struct Cone {
     /// Distance of the origin from the apex, with the sign of n.
     origin_m: f64,
     central_lon: f64,
+    earth: Spheroid,
 }
 
 impl Cone {
     /// Returns a cone with the radius of the equator's arc, and its origin at a latitude.
-    pub(super) fn new(n: f64, equator_m: f64, central_lon: f64, origin_lat: f64) -> Self {
-        let mut cone = Self { n, equator_m: equator_m * n.signum(), origin_m: 0.0, central_lon };
+    pub(super) fn new(
+        n: f64,
+        equator_m: f64,
+        central_lon: f64,
+        origin_lat: f64,
+        earth: Spheroid,
+    ) -> Self {
+        let equator_m = equator_m * n.signum();
+        let mut cone = Self { n, equator_m, origin_m: 0.0, central_lon, earth };
         cone.origin_m = cone.arc_m(origin_lat);
         cone
     }
@@ -35,7 +43,7 @@ impl Cone {
         if from_equator <= -90.0 {
             return f64::INFINITY * self.n.signum();
         }
-        let tangent = libm::tan(FRAC_PI_4 - from_equator.to_radians() / 2.0);
+        let tangent = self.earth.tangent(from_equator.to_radians());
         self.equator_m * libm::pow(tangent, self.n.abs())
     }
 
@@ -56,7 +64,7 @@ impl Cone {
         let lon = self.central_lon + libm::atan2(across, along).to_degrees() / self.n;
         let radius = libm::hypot(across, along) / self.equator_m.abs();
         let tangent = libm::pow(radius, 1.0 / self.n.abs());
-        let lat = side * (90.0 - 2.0 * libm::atan(tangent).to_degrees());
+        let lat = side * self.earth.latitude(tangent).to_degrees();
         (normalised(lon), lat)
     }
 

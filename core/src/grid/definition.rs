@@ -1,6 +1,7 @@
 //! The definition of a native grid, and the checks on it.
 
 use super::Projection;
+use super::gaussian::{GaussianRows, MAX_PARALLELS};
 use super::members::Member;
 
 /// The most cells of a grid: 2^26, enough for two global grids of 0.05°.
@@ -48,7 +49,8 @@ pub struct Definition {
     pub first_lat: f64,
     /// Step from column to column: metres on a map, degrees on a globe.
     pub column_step: f64,
-    /// Step from row to row, in the same units.
+    /// Step from row to row, in the same units; on a Gaussian grid 1 or −1, from parallel to
+    /// parallel northward or southward.
     pub row_step: f64,
     /// Whether wind components are along the axes of the grid instead of to the east and north.
     pub grid_relative_winds: bool,
@@ -59,10 +61,49 @@ pub struct Definition {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(untagged))]
 pub enum GridProjection {
-    /// A map, in metres.
+    /// A map of an ellipsoid, in metres.
+    Ellipsoid(EllipsoidMap),
+    /// A map of a sphere, in metres.
     Map(Projection),
     /// A globe, in degrees.
     Globe(LatLonGlobe),
+}
+
+/// A map of an ellipsoid.
+///
+/// ```
+/// use mesonet::grid::{self, EllipsoidMap, GridProjection, NativeGrid, Projection};
+/// let grid = NativeGrid::new(grid::Definition {
+///     rows: 100,
+///     columns: 100,
+///     projection: GridProjection::Ellipsoid(EllipsoidMap {
+///         projection: Projection::LambertConformal {
+///             radius_m: 6_378_137.0,
+///             origin_lat: 47.0,
+///             central_lon: 14.0,
+///             parallels: [46.0, 49.0],
+///         },
+///         flattening: 1.0 / 298.257_223_563,
+///     }),
+///     first_lon: 9.0,
+///     first_lat: 46.0,
+///     column_step: 1000.0,
+///     row_step: 1000.0,
+///     grid_relative_winds: true,
+/// })?;
+/// // As PROJ has it.
+/// assert!((grid.first_xy().0 + 387_049.26759484794).abs() < 1e-6, "{:?}", grid.first_xy());
+/// # Ok::<(), mesonet::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct EllipsoidMap {
+    /// The projection, whose `radius_m` is the half axis to the equator.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub projection: Projection,
+    /// How much shorter the half axis to a pole is, as a part of the one to the equator: for WGS 84
+    /// 1/298.257223563. Latitudes are geodetic.
+    pub flattening: f64,
 }
 
 /// Latitudes and longitudes as axes.
@@ -72,6 +113,12 @@ pub enum GridProjection {
 pub enum LatLonGlobe {
     /// The latitudes and longitudes of the Earth.
     LatLon,
+    /// The latitudes and longitudes of the Earth, with rows at Gaussian parallels (GRIB2 template
+    /// 3.40).
+    Gaussian {
+        /// The number of parallels between a pole and the equator, N.
+        parallels: usize,
+    },
     /// Those of a globe whose poles were moved (GRIB2 template 3.1; Snyder, page 31).
     RotatedLatLon {
         /// Latitude to which the south pole was moved.
@@ -115,6 +162,21 @@ pub enum GridDefinitionError {
         /// What was given.
         got: Member,
     },
+    /// Rows that are not Gaussian parallels.
+    #[error(
+        "a Gaussian grid of {parallels} parallels to a pole has no {rows} rows from latitude {lat} \
+         in steps of {step}"
+    )]
+    Parallel {
+        /// The number of parallels between a pole and the equator.
+        parallels: usize,
+        /// The number of rows.
+        rows: usize,
+        /// The latitude of the first row.
+        lat: f64,
+        /// The step from row to row.
+        step: f64,
+    },
     /// A first cell that is not on the map of the projection.
     #[error("the first cell, latitude {lat}, longitude {lon}, is not on its map")]
     FirstCell {
@@ -136,7 +198,24 @@ impl Definition {
         within("longitude of the first cell", self.first_lon, LONGITUDES)?;
         within("step from column to column", self.column_step, STEPS)?;
         within("step from row to row", self.row_step, STEPS)?;
+        if let GridProjection::Globe(LatLonGlobe::Gaussian { .. }) = self.projection {
+            within("step from row to row", self.row_step, GAUSSIAN_STEPS)?;
+        }
         self.projection.check()
+    }
+}
+
+impl Definition {
+    /// Returns the number of the parallel of the first row of a Gaussian grid.
+    pub(super) fn first_row(&self, parallels: &GaussianRows) -> Result<f64, GridDefinitionError> {
+        let last = |first: f64| first + (self.rows - 1) as f64 * self.row_step;
+        let within = |first: &f64| (0.0..parallels.rows() as f64).contains(&last(*first));
+        parallels.row_at(self.first_lat).filter(within).ok_or(GridDefinitionError::Parallel {
+            parallels: parallels.rows() / 2,
+            rows: self.rows,
+            lat: self.first_lat,
+            step: self.row_step,
+        })
     }
 }
 
@@ -144,6 +223,13 @@ impl GridProjection {
     fn check(&self) -> Result<(), GridDefinitionError> {
         match *self {
             Self::Globe(LatLonGlobe::LatLon) => Ok(()),
+            Self::Globe(LatLonGlobe::Gaussian { parallels }) => {
+                within("number of parallels to a pole", parallels as f64, PARALLELS)
+            }
+            Self::Ellipsoid(EllipsoidMap { projection, flattening }) => {
+                within("flattening", flattening, FLATTENINGS)?;
+                Self::Map(projection).check()
+            }
             Self::Globe(LatLonGlobe::RotatedLatLon { south_pole_lat, south_pole_lon }) => {
                 within("latitude of the moved south pole", south_pole_lat, LATITUDES)?;
                 within("longitude of the moved south pole", south_pole_lon, LONGITUDES)
@@ -186,6 +272,10 @@ const LATITUDES: Allowed = ("from -90 to 90", |number| number.abs() <= 90.0);
 const BELOW_POLES: Allowed = ("above -90 and below 90", |number| number.abs() < 90.0);
 const LONGITUDES: Allowed = ("from -360 to 720", |number| (-360.0..=720.0).contains(&number));
 const STEPS: Allowed = ("finite and not 0", |number| number.is_finite() && number != 0.0);
+const PARALLELS: Allowed =
+    ("from 1 to 4000", |number| (1.0..=MAX_PARALLELS as f64).contains(&number));
+const FLATTENINGS: Allowed = ("above 0 and up to 0.1", |number| number > 0.0 && number <= 0.1);
+const GAUSSIAN_STEPS: Allowed = ("1 or -1 on a Gaussian grid", |number| number.abs() == 1.0);
 const RADII: Allowed = ("finite and above 0", |number| number.is_finite() && number > 0.0);
 
 fn within(what: &'static str, got: f64, allowed: Allowed) -> Result<(), GridDefinitionError> {

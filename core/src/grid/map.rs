@@ -1,9 +1,13 @@
 //! Any of the projections, with its constants computed.
 
 use super::cone::Cone;
+use super::gaussian::GaussianRows;
 use super::mercator::Mercator;
 use super::rotated_lat_lon::RotatedPole;
-use super::{GridProjection, LatLonGlobe, Projection, lambert, normalised, polar_stereographic};
+use super::spheroid::Spheroid;
+use super::{
+    EllipsoidMap, GridProjection, LatLonGlobe, Projection, lambert, normalised, polar_stereographic,
+};
 use crate::grid::Rotation;
 
 /// Converts longitude and latitude to the axes of a grid: metres, or degrees on a globe.
@@ -11,9 +15,10 @@ use crate::grid::Rotation;
 /// Every projection combines one part that depends only on the latitude with one that depends only
 /// on the longitude. So an image whose rows are parallels and whose columns are meridians needs the
 /// costly functions once for each row and column, not for each pixel.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Map {
     LatLon,
+    Gaussian(GaussianRows),
     RotatedLatLon(RotatedPole),
     Cone(Cone),
     Mercator(Mercator),
@@ -29,17 +34,7 @@ pub(crate) struct Meridian(f64, f64);
 
 impl From<Projection> for Map {
     fn from(projection: Projection) -> Self {
-        match projection {
-            Projection::LambertConformal { radius_m, origin_lat, central_lon, parallels } => {
-                Self::Cone(lambert::cone(radius_m, origin_lat, central_lon, parallels))
-            }
-            Projection::PolarStereographic { radius_m, south, central_lon, true_lat } => {
-                Self::Cone(polar_stereographic::cone(radius_m, south, central_lon, true_lat))
-            }
-            Projection::Mercator { radius_m, central_lon, true_lat } => {
-                Self::Mercator(Mercator::new(radius_m, central_lon, true_lat))
-            }
-        }
+        Self::of(projection, Spheroid::SPHERE)
     }
 }
 
@@ -47,7 +42,13 @@ impl From<GridProjection> for Map {
     fn from(projection: GridProjection) -> Self {
         match projection {
             GridProjection::Map(projection) => projection.into(),
+            GridProjection::Ellipsoid(EllipsoidMap { projection, flattening }) => {
+                Self::of(projection, Spheroid::of_flattening(flattening))
+            }
             GridProjection::Globe(LatLonGlobe::LatLon) => Self::LatLon,
+            GridProjection::Globe(LatLonGlobe::Gaussian { parallels }) => {
+                Self::Gaussian(GaussianRows::new(parallels))
+            }
             GridProjection::Globe(LatLonGlobe::RotatedLatLon {
                 south_pole_lat,
                 south_pole_lon,
@@ -57,9 +58,25 @@ impl From<GridProjection> for Map {
 }
 
 impl Map {
+    fn of(projection: Projection, earth: Spheroid) -> Self {
+        match projection {
+            Projection::LambertConformal { radius_m, origin_lat, central_lon, parallels } => {
+                Self::Cone(lambert::cone(radius_m, origin_lat, central_lon, parallels, earth))
+            }
+            Projection::PolarStereographic { radius_m, south, central_lon, true_lat } => {
+                let cone = polar_stereographic::cone;
+                Self::Cone(cone(radius_m, south, central_lon, true_lat, earth))
+            }
+            Projection::Mercator { radius_m, central_lon, true_lat } => {
+                Self::Mercator(Mercator::new(radius_m, central_lon, true_lat, earth))
+            }
+        }
+    }
+
     pub(super) fn parallel(&self, lat: f64) -> Parallel {
         match self {
             Self::LatLon => Parallel(lat, 0.0),
+            Self::Gaussian(rows) => Parallel(rows.y(lat), 0.0),
             Self::RotatedLatLon(_) => {
                 let (sin, cos) = libm::sincos(lat.to_radians());
                 Parallel(sin, cos)
@@ -71,7 +88,7 @@ impl Map {
 
     pub(super) fn meridian(&self, lon: f64) -> Meridian {
         match self {
-            Self::LatLon => Meridian(lon, 0.0),
+            Self::LatLon | Self::Gaussian(_) => Meridian(lon, 0.0),
             Self::RotatedLatLon(pole) => {
                 let (sin, cos) = pole.meridian(lon);
                 Meridian(sin, cos)
@@ -88,7 +105,7 @@ impl Map {
     #[inline]
     pub(super) fn meet(&self, parallel: Parallel, meridian: Meridian) -> (f64, f64) {
         match self {
-            Self::LatLon | Self::Mercator(_) => (meridian.0, parallel.0),
+            Self::LatLon | Self::Gaussian(_) | Self::Mercator(_) => (meridian.0, parallel.0),
             Self::RotatedLatLon(pole) => {
                 pole.meet((parallel.0, parallel.1), (meridian.0, meridian.1))
             }
@@ -98,7 +115,7 @@ impl Map {
         }
     }
 
-    pub(super) fn forward(&self, lon: f64, lat: f64) -> (f64, f64) {
+    pub(crate) fn forward(&self, lon: f64, lat: f64) -> (f64, f64) {
         self.meet(self.parallel(lat), self.meridian(lon))
     }
 
@@ -106,6 +123,7 @@ impl Map {
     pub(super) fn inverse(&self, x: f64, y: f64) -> (f64, f64) {
         match self {
             Self::LatLon => (normalised(x), y),
+            Self::Gaussian(rows) => (normalised(x), rows.lat(y)),
             Self::RotatedLatLon(pole) => pole.inverse(x, y),
             Self::Cone(cone) => cone.inverse(x, y),
             Self::Mercator(mercator) => mercator.inverse(x, y),
@@ -126,7 +144,7 @@ impl Map {
     #[inline]
     pub(super) fn rotation_at(&self, x: (f64, f64), y: (f64, f64)) -> Rotation {
         match self {
-            Self::LatLon | Self::Mercator(_) => Rotation::IDENTITY,
+            Self::LatLon | Self::Gaussian(_) | Self::Mercator(_) => Rotation::IDENTITY,
             Self::RotatedLatLon(pole) => pole.rotation_at(y, x),
             Self::Cone(cone) => cone.rotation_at(x.0, y.0),
         }
@@ -135,7 +153,7 @@ impl Map {
     /// Returns the units of x around the globe; `None` for maps whose x does not go round.
     pub(super) fn turn(&self) -> Option<f64> {
         match self {
-            Self::LatLon | Self::RotatedLatLon(_) => Some(360.0),
+            Self::LatLon | Self::Gaussian(_) | Self::RotatedLatLon(_) => Some(360.0),
             Self::Mercator(mercator) => Some(std::f64::consts::TAU * mercator.scale_m),
             Self::Cone(_) => None,
         }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{Definition, GridDefinitionError, GridProjection, LatLonGlobe, Projection};
+use super::{
+    Definition, EllipsoidMap, GridDefinitionError, GridProjection, LatLonGlobe, Projection,
+};
 
 /// A member of a definition, such as one in a Python dictionary or a JavaScript object.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,36 +101,49 @@ impl<M: Fn(&str) -> Member> Members<M> {
         }
     }
 
+    /// A map of a sphere, or of an ellipsoid if a flattening is given.
+    fn map(&self, projection: Projection) -> Result<GridProjection, GridDefinitionError> {
+        if let Member::Missing = (self.0)("flattening") {
+            return Ok(GridProjection::Map(projection));
+        }
+        let flattening = self.number("flattening")?;
+        Ok(GridProjection::Ellipsoid(EllipsoidMap { projection, flattening }))
+    }
+
     fn projection(&self) -> Result<GridProjection, GridDefinitionError> {
         let name = "projection";
         let got = (self.0)(name);
         let known = if let Member::Text(text) = &got { text.as_str() } else { "" };
         Ok(match known {
-            "lambert_conformal" => GridProjection::Map(Projection::LambertConformal {
+            "lambert_conformal" => self.map(Projection::LambertConformal {
                 radius_m: self.number("radius_m")?,
                 origin_lat: self.number("origin_lat")?,
                 central_lon: self.number("central_lon")?,
                 parallels: self.pair("parallels")?,
-            }),
-            "polar_stereographic" => GridProjection::Map(Projection::PolarStereographic {
+            })?,
+            "polar_stereographic" => self.map(Projection::PolarStereographic {
                 radius_m: self.number("radius_m")?,
                 south: self.flag("south")?,
                 central_lon: self.number("central_lon")?,
                 true_lat: self.number("true_lat")?,
-            }),
-            "mercator" => GridProjection::Map(Projection::Mercator {
+            })?,
+            "mercator" => self.map(Projection::Mercator {
                 radius_m: self.number("radius_m")?,
                 central_lon: self.number("central_lon")?,
                 true_lat: self.number("true_lat")?,
-            }),
+            })?,
             "lat_lon" => GridProjection::Globe(LatLonGlobe::LatLon),
+            "gaussian" => {
+                let parallels = self.count("parallels")?;
+                GridProjection::Globe(LatLonGlobe::Gaussian { parallels })
+            }
             "rotated_lat_lon" => GridProjection::Globe(LatLonGlobe::RotatedLatLon {
                 south_pole_lat: self.number("south_pole_lat")?,
                 south_pole_lon: self.number("south_pole_lon")?,
             }),
             _ => {
-                let allowed = "lambert_conformal, polar_stereographic, mercator, lat_lon or \
-                               rotated_lat_lon";
+                let allowed = "lambert_conformal, polar_stereographic, mercator, lat_lon, \
+                               gaussian or rotated_lat_lon";
                 return Err(GridDefinitionError::Member { name, allowed, got });
             }
         })

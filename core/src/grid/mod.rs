@@ -7,18 +7,21 @@
 //! | The polar stereographic projection, for both poles | `polar_stereographic.rs`, on that cone |
 //! | Mercator's | `mercator.rs` |
 //! | Latitudes and longitudes of a globe whose poles were moved | `rotated_lat_lon.rs` |
+//! | The parallels of Gaussian grids | `gaussian.rs` |
+//! | Ellipsoids | `spheroid.rs` |
 //! | Their names in PROJ | `proj_string.rs` |
 //! | Rows and columns on any of these, or of latitudes and longitudes | `native.rs`, `definition.rs` |
 //! | The box that a grid lies in | `bounds.rs` |
 //! | Definitions from other languages | `members.rs` |
 //!
 //! The formulas are those of J. P. Snyder, Map Projections: A Working Manual, US Geological Survey
-//! Professional Paper 1395 (1987), for the sphere. Ellipsoids are not supported: the producers of
-//! model grids compute on spheres.
+//! Professional Paper 1395 (1987). [`Projection`] is that of a sphere, on which most producers of
+//! model grids compute; a grid may also be on an ellipsoid ([`EllipsoidMap`]).
 
 mod bounds;
 mod cone;
 mod definition;
+mod gaussian;
 mod lambert;
 mod map;
 mod members;
@@ -29,10 +32,11 @@ mod polar_stereographic;
 mod proj_string;
 mod rotated_lat_lon;
 mod rotation;
+mod spheroid;
 mod tile;
 
 pub use self::definition::{
-    Definition, GridDefinitionError, GridProjection, LatLonGlobe, MAX_CELLS,
+    Definition, EllipsoidMap, GridDefinitionError, GridProjection, LatLonGlobe, MAX_CELLS,
 };
 pub use self::members::Member;
 pub(crate) use self::native::WindTurns;
@@ -40,6 +44,10 @@ pub use self::native::{NativeGrid, NativeGridError};
 #[cfg(feature = "model")]
 pub(crate) use self::proj_string::GLOBE_RADIUS_M;
 
+#[cfg(feature = "grib")]
+pub(crate) use self::map::Map;
+#[cfg(not(feature = "grib"))]
+use self::map::Map;
 #[cfg(any(feature = "raster", feature = "model-delivery"))]
 pub(crate) use self::packing::PackingLoss;
 pub use self::packing::{Encoding, EncodingError};
@@ -47,7 +55,6 @@ pub use self::rotation::{Rotation, RotationLengthError, rotate_field};
 pub use self::tile::{
     MAX_TILE_ZOOM, TILE_SIDE, TileAddress, TileError, TilePlan, TileSampling, WindComponent,
 };
-use map::Map;
 
 /// A projection of a sphere. At its central meridian the x axis points east and the y axis north.
 ///
@@ -154,7 +161,7 @@ impl Projection {
 }
 
 /// Wraps a difference of longitudes to ±180°.
-fn turned(degrees: f64) -> f64 {
+pub(crate) fn turned(degrees: f64) -> f64 {
     let turned = libm::fmod(degrees, 360.0);
     match turned {
         _ if turned > 180.0 => turned - 360.0,

@@ -129,9 +129,14 @@ impl NativeGrid {
         definition.check()?;
         let Definition { first_lon, first_lat, column_step, .. } = definition;
         let map = Map::from(definition.projection);
-        let (first_x, first_y) = match definition.projection {
-            GridProjection::Map(_) => map.forward(first_lon, first_lat),
-            GridProjection::Globe(_) => (first_lon, first_lat),
+        let (first_x, first_y) = match (definition.projection, &map) {
+            (GridProjection::Map(_) | GridProjection::Ellipsoid(_), _) => {
+                map.forward(first_lon, first_lat)
+            }
+            (GridProjection::Globe(_), Map::Gaussian(parallels)) => {
+                (first_lon, definition.first_row(parallels)?)
+            }
+            (GridProjection::Globe(_), _) => (first_lon, first_lat),
         };
         if !(first_x.is_finite() && first_y.is_finite()) {
             return Err(GridDefinitionError::FirstCell { lat: first_lat, lon: first_lon });
@@ -429,6 +434,17 @@ impl NativeGrid {
 
     pub(super) fn y(&self, row: usize) -> f64 {
         self.first_y + row as f64 * self.definition.row_step
+    }
+
+    /// Returns the coordinate of a row as CF and [`Definition::proj_string`] have it: metres on a
+    /// map, degrees on a globe.
+    ///
+    /// [`Definition::proj_string`]: super::Definition::proj_string
+    pub(crate) fn row_coordinate(&self, row: usize) -> f64 {
+        match &self.map {
+            Map::Gaussian(parallels) => parallels.lat(self.y(row)),
+            _ => self.y(row),
+        }
     }
 
     fn lon_lat(&self, row: usize, column: usize) -> (f64, f64) {

@@ -1,6 +1,8 @@
 //! The projection of a grid as a PROJ string.
 
-use super::{Definition, GridProjection, LatLonGlobe, NativeGrid, Projection, turned};
+use super::{
+    Definition, EllipsoidMap, GridProjection, LatLonGlobe, NativeGrid, Projection, turned,
+};
 
 /// Radius of the sphere in the string of a globe: that of GRIB2's shape 6 (code table 3.2).
 pub(crate) const GLOBE_RADIUS_M: f64 = 6_371_229.0;
@@ -11,7 +13,8 @@ impl Definition {
     ///
     /// In its coordinates, the cell at a row and column lies at x = x₀ + column · `column_step` and
     /// y = y₀ + row · `row_step`, with x₀ and y₀ from [`NativeGrid::first_xy`]: metres on a map,
-    /// degrees on a globe. Longitudes on a globe may exceed 180.
+    /// degrees on a globe. Longitudes on a globe may exceed 180. The rows of a Gaussian grid are
+    /// not evenly spaced: their latitudes are those of [`NativeGrid::position`].
     ///
     /// The coordinates of a globe do not depend on its radius, which is 6371229 m in the string.
     /// For a globe whose poles were moved, pyproj's `Transformer` uses degrees, and its `Proj`
@@ -42,6 +45,10 @@ impl Definition {
     /// ```
     pub fn proj_string(&self) -> String {
         let (projection, radius_m) = match self.projection {
+            GridProjection::Ellipsoid(EllipsoidMap { projection, flattening }) => {
+                let (projection, radius_m) = on_map(projection);
+                return format!("{projection} +a={radius_m} +f={flattening} +no_defs");
+            }
             GridProjection::Map(projection) => on_map(projection),
             GridProjection::Globe(globe) => (on_globe(globe), GLOBE_RADIUS_M),
         };
@@ -78,7 +85,7 @@ impl NativeGrid {
     /// # Ok::<(), mesonet::Error>(())
     /// ```
     pub fn first_xy(&self) -> (f64, f64) {
-        (self.x(0), self.y(0))
+        (self.x(0), self.row_coordinate(0))
     }
 }
 
@@ -103,7 +110,7 @@ fn on_map(projection: Projection) -> (String, f64) {
 
 fn on_globe(globe: LatLonGlobe) -> String {
     match globe {
-        LatLonGlobe::LatLon => "+proj=longlat".to_owned(),
+        LatLonGlobe::LatLon | LatLonGlobe::Gaussian { .. } => "+proj=longlat".to_owned(),
         LatLonGlobe::RotatedLatLon { south_pole_lat, south_pole_lon } => {
             // The latitude of the moved North Pole, without a minus sign before a zero.
             let (pole, lon) = (0.0 - south_pole_lat, meridian(south_pole_lon));

@@ -1,9 +1,11 @@
 //! The readings of a variable at a station, as they are compared with those of other stations.
 
 use super::parts::Parts;
-use crate::check::{DISAGREE, Held, NeighbourRule, OneSeries, Spot, compared, counts};
+use crate::check::{DISAGREE, Held, NeighbourRule, OneSeries, Own, Spot, compared, counts};
 use crate::derived::DERIVED_INPUTS;
-use crate::observation::{IntervalType, Quality, SeriesId, SeriesKey, Variable};
+use crate::observation::{
+    BaseQuality, IntervalType, Quality, ReasonQuality, SeriesId, SeriesKey, Variable,
+};
 use crate::time::HOUR_MS;
 
 /// A reading as it is compared.
@@ -14,7 +16,7 @@ pub(super) struct Reading {
     pub source: Quality,
     pub stored: Quality,
     /// The verdict of the station's own checks, if they ran.
-    pub own: Option<Quality>,
+    pub own: Option<Own>,
     /// Whether it is to be compared already.
     pub is_due: bool,
 }
@@ -22,11 +24,17 @@ pub(super) struct Reading {
 impl Reading {
     /// The verdict without the neighbours, as far as it matters to them.
     fn verdict(&self) -> Quality {
-        self.own.unwrap_or_else(|| without_neighbours(self.stored, self.source))
+        let stored = || without_neighbours(self.stored, self.source);
+        self.own.map_or_else(stored, |own| own.verdict)
     }
 
     fn says_something(&self) -> bool {
-        self.value.is_finite() && counts(self.verdict().base)
+        self.value.is_finite() && says_something(self.verdict())
+    }
+
+    /// Whether changes are judged from it: the value is one.
+    pub(super) fn is_of_a_course(&self) -> bool {
+        self.value.is_finite() && self.verdict().base > BaseQuality::Error
     }
 
     /// The reading as the check takes it.
@@ -127,6 +135,14 @@ pub(super) fn takes_part(key: &SeriesKey, variable: Variable) -> bool {
         && (!key.calculated || DERIVED_INPUTS.contains(&(variable, &[])))
         && key.bucket.is_empty()
         && key.reported_unit == variable.unit().symbol()
+}
+
+/// Whether a reading with this verdict, without that of nearby stations, is compared with others.
+/// One that changed too much for its own series is: nearby stations decide whether that was right,
+/// so it does not depend on what they said.
+pub(super) fn says_something(verdict: Quality) -> bool {
+    let changed = matches!(verdict.reason, ReasonQuality::Increase | ReasonQuality::Decrease);
+    counts(verdict.base) || (verdict.base == BaseQuality::Doubtful && changed)
 }
 
 /// Returns the verdict before the comparison with nearby stations, as far as it matters to them:

@@ -99,8 +99,12 @@ impl Intake {
             return Ok(None);
         };
         let neighbourhood = Neighbourhood { checker, record: store, directory, nearby };
-        if let Some(report) = neighbourhood.explain(place, &key, ts_ms)? {
+        let (reports, agrees) = neighbourhood.explain(place, &key, ts_ms)?;
+        for report in reports {
             explanation.add(report);
+        }
+        if agrees {
+            explanation.clear_jump();
         }
         let worst = calculated_from.iter().map(|input| input.quality).reduce(Quality::worse);
         if let Some(worst) = worst.filter(|worst| worst.base != BaseQuality::Unknown) {

@@ -9,10 +9,10 @@
 use super::Touched;
 use super::derived::Inputs;
 use super::nearby::Nearby;
-use super::neighbourhood::{Findings, Neighbourhood};
+use super::neighbourhood::{Findings, Neighbourhood, given};
 use super::parts::Parts;
 use super::station::{Change, Judged};
-use crate::check::{Checker, OneSeries, StationSite, combined};
+use crate::check::{Checker, OneSeries, Own, StationSite, combined};
 use crate::observation::{Quality, SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, SeriesSlice, StoreError, Verdicts};
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
@@ -53,10 +53,10 @@ impl Judging<'_> {
         let findings = Neighbourhood { checker, record, directory, nearby }.compare(compared)?;
         let Findings { changes: found, unknown, mut moments } = findings;
         changes.extend(found);
-        for (change, tally) in unknown {
+        for (change, tally, agrees) in unknown {
             let at = (change.place, change.ts_ms);
             let Some((own, source)) = self.own_verdict(at, change.series)? else { continue };
-            let verdict = combined(tally, source, own);
+            let verdict = combined(tally, source, given(own, agrees));
             if verdict != change.stored {
                 changes.push(Change { verdict, ..change });
                 moments.push(at);
@@ -116,7 +116,7 @@ impl Judging<'_> {
         &self,
         (place, ts_ms): (usize, i64),
         series: SeriesId,
-    ) -> Result<Option<(Quality, Quality)>, StoreError> {
+    ) -> Result<Option<(Own, Quality)>, StoreError> {
         let mut found = None;
         self.scan(&[(place, ts_ms, ts_ms)], |_, site, slices| {
             let parts = Parts::of_station(slices)?;
@@ -156,8 +156,8 @@ impl Judging<'_> {
             for &(derived, _) in &calculated {
                 ranges[derived] = parts[derived].between(ts_ms, ts_ms);
             }
-            self.checker.pass(site, &parts).run(&ranges, |which, _, verdict| {
-                verdicts[which] = Some(verdict);
+            self.checker.pass(site, &parts).run(&ranges, |which, _, own| {
+                verdicts[which] = Some(own.verdict);
             });
             for (derived, inputs) in &calculated {
                 let verdict = |of: usize, _| verdicts[of].unwrap_or(Quality::UNCHECKED);

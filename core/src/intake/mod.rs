@@ -2,12 +2,14 @@
 
 #[cfg(feature = "feed")]
 mod batches;
+mod changes;
 mod column;
 mod derived;
 mod explain;
 #[cfg(feature = "feed")]
 mod files;
 mod judge;
+mod known;
 mod nearby;
 mod neighbourhood;
 mod parts;

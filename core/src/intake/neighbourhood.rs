@@ -5,17 +5,18 @@
 //! found first, and then the readings of the stations that this depends on are read, nearest first,
 //! until there are enough.
 
-use super::column::{Column, Reading, takes_part};
+use super::changes::Changes;
+use super::column::{Reading, takes_part};
+use super::known::{Due, Known, at_moment};
 use super::nearby::Nearby;
-use super::parts::Parts;
 use super::station::{Change, Compared};
 use crate::check::{
-    CheckReport, Checker, Comparison, DISAGREE, Held, NeighbourRule, StationSite, Tally, combined,
+    CheckReport, Checker, Comparison, DISAGREE, Held, Own, Spot, StationSite, Tally, combined,
     compared,
 };
-use crate::observation::{BaseQuality, Quality, SeriesId, SeriesKey, StationId, Variable};
-use crate::store::{Directory, Reader, Selection, StationRecord, StoreError};
-use crate::time::{ClosedWindow, DAY_MS};
+use crate::observation::{BaseQuality, Quality, ReasonQuality, SeriesKey, Variable};
+use crate::store::{Directory, Reader, StoreError};
+use crate::time::DAY_MS;
 
 /// How many readings are compared at once, if they are not of one moment.
 const AT_ONCE: usize = 20_000;
@@ -32,29 +33,11 @@ pub(super) struct Neighbourhood<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub changes: Vec<Change>,
-    /// Readings whose own verdict must be computed, with the result of the comparison.
-    pub unknown: Vec<(Change, Tally)>,
+    /// Readings whose own verdict must be computed, with the result of the comparison, and whether nearby stations agree with the value.
+    pub unknown: Vec<(Change, Tally, bool)>,
     /// Places and moments where a verdict differs from what calculated values were based on.
     pub moments: Vec<(usize, i64)>,
 }
-
-/// The readings of a window that were read so far.
-struct Known<'c> {
-    window: ClosedWindow,
-    variables: Vec<(Variable, NeighbourRule)>,
-    /// Those whose own checks ran, by time.
-    own: &'c [Compared],
-    /// A column for each variable, by place.
-    columns: Vec<Option<Box<[Column]>>>,
-}
-
-/// The span that holds only one moment.
-fn at_moment(ts_ms: i64) -> (i64, i64) {
-    (ts_ms.saturating_sub(1), ts_ms.saturating_add(1))
-}
-
-/// A reading that is due: place, variable, series and index in the columns.
-type Due = (usize, usize, usize, usize);
 
 /// Readings of a station that a changed one near it may affect.
 struct Affected {
@@ -69,52 +52,19 @@ struct Affected {
 /// A neighbour's value at the time of a reading: place, distance in km, value.
 type Near = (usize, f64, Held);
 
+/// The verdict of a station's own checks, given whether nearby stations agree with the value.
+pub(super) fn given(own: Own, agrees: bool) -> Quality {
+    if agrees { own.cleared } else { own.verdict }
+}
+
+fn has_jumped(verdict: Quality) -> bool {
+    verdict.base == BaseQuality::Doubtful
+        && matches!(verdict.reason, ReasonQuality::Increase | ReasonQuality::Decrease)
+}
+
 /// The distances of neighbours, as the check takes them.
 fn distances(near: &[Near]) -> impl Iterator<Item = (usize, f64)> + '_ {
     near.iter().enumerate().map(|(i, &(_, distance_km, _))| (i, distance_km))
-}
-
-impl Known<'_> {
-    fn reading(&self, (place, variable, series, at): Due) -> Option<(SeriesId, &Reading)> {
-        let (id, readings) = self.columns[place].as_ref()?.get(variable)?.series.get(series)?;
-        Some((*id, readings.get(at)?))
-    }
-
-    fn value(&self, place: usize, variable: usize, ts_ms: i64) -> Option<(f64, f64)> {
-        // Without readings there are no columns.
-        self.columns[place].as_ref()?.get(variable)?.at(ts_ms, &self.variables[variable].1)
-    }
-
-    /// Marks the readings of a station in a span as due, unless they are already.
-    fn mark(
-        &mut self,
-        place: usize,
-        variable: usize,
-        (after_ms, before_ms): (i64, i64),
-        mut is_affected: impl FnMut(&Self, i64) -> bool,
-        due: &mut Vec<Due>,
-    ) {
-        let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
-        let Some(column) = column else { return };
-        let mut found: Vec<(Due, i64)> = Vec::new();
-        for (series, (_, readings)) in column.series.iter().enumerate() {
-            let from = readings.partition_point(|reading| reading.ts_ms <= after_ms);
-            let within = readings[from..].iter().enumerate();
-            for (at, reading) in within.take_while(|(_, reading)| reading.ts_ms < before_ms) {
-                if !reading.is_due {
-                    found.push(((place, variable, series, from + at), reading.ts_ms));
-                }
-            }
-        }
-        for ((place, variable, series, at), ts_ms) in found {
-            if is_affected(self, ts_ms) {
-                if let Some(columns) = &mut self.columns[place] {
-                    columns[variable].series[series].1[at].is_due = true;
-                }
-                due.push((place, variable, series, at));
-            }
-        }
-    }
 }
 
 impl Neighbourhood<'_> {
@@ -144,6 +94,9 @@ impl Neighbourhood<'_> {
         variables.dedup();
         let from_ms = now.iter().map(|of| of.after_ms.min(of.ts_ms)).min().unwrap_or(0);
         let to_ms = now.iter().map(|of| of.before_ms.max(of.ts_ms)).max().unwrap_or(0);
+        // Later readings may still have a change in them.
+        let back_ms = self.back_ms(&variables);
+        let to_ms = to_ms.saturating_add(back_ms);
         let Some(mut known) = self.known(&variables, (from_ms, to_ms), all) else { return Ok(()) };
 
         self.read(&mut known, now.iter().map(|of| of.place).collect())?;
@@ -157,9 +110,16 @@ impl Neighbourhood<'_> {
         self.read(&mut known, affected.iter().map(|of| of.place).collect())?;
         self.mark_affected(&mut known, affected, &mut due)?;
 
+        let span = (from_ms.saturating_sub(back_ms), to_ms);
+        let Some(further) = self.known(&variables, span, all) else { return Ok(()) };
+        let mut changes = Changes::new(self, further);
+        let mut concluded = Ok(());
         self.settle(&mut known, due, |known, due, near| {
-            self.conclude(known, due, near, findings);
-        })
+            if concluded.is_ok() {
+                concluded = self.conclude(known, due, near, &mut changes, findings);
+            }
+        })?;
+        concluded
     }
 
     /// The stations around changed readings that have readings of their own there.
@@ -221,6 +181,7 @@ impl Neighbourhood<'_> {
                     is_near
                 };
                 known.mark(of.place, of.variable, of.span, is_neighbour, due);
+                known.mark_later(of.place, of.variable, of.span, self.checker, due);
                 wanted.len() > already
             });
             self.read(known, wanted)?;
@@ -250,77 +211,6 @@ impl Neighbourhood<'_> {
         Ok(())
     }
 
-    fn around(&self, place: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        self.nearby.around(self.directory, place)
-    }
-
-    /// Nothing known yet of variables around a span; `None` if there is nothing to know.
-    fn known<'c>(
-        &self,
-        variables: &[Variable],
-        (from_ms, to_ms): (i64, i64),
-        own: &'c [Compared],
-    ) -> Option<Known<'c>> {
-        let rule = |&variable: &Variable| Some((variable, self.checker.neighbour_rule(variable)?));
-        let variables: Vec<_> = variables.iter().filter_map(rule).collect();
-        let reach_ms = variables.iter().map(|(_, rule)| rule.reach_ms()).max()?;
-        let (from_ms, to_ms) = (from_ms.saturating_sub(reach_ms), to_ms.saturating_add(reach_ms));
-        let window = ClosedWindow::new(from_ms, to_ms).ok()?;
-        let from = own.partition_point(|of| of.ts_ms < from_ms);
-        let own = &own[from..];
-        let own = &own[..own.partition_point(|of| of.ts_ms <= to_ms)];
-        let columns = self.directory.stations.iter().map(|_| None).collect();
-        Some(Known { window, variables, own, columns })
-    }
-
-    /// Reads stations that are not known yet.
-    fn read(&self, known: &mut Known<'_>, mut places: Vec<usize>) -> Result<(), StoreError> {
-        places.sort_unstable();
-        places.dedup();
-        places.retain(|&place| known.columns[place].is_none());
-        for &place in &places {
-            known.columns[place] = Some(Box::default());
-        }
-        places.retain(|&place| self.may_have(known, place));
-        let ids: Vec<StationId> =
-            places.iter().map(|&place| self.directory.stations[place].station.id).collect();
-        let rules = known.variables.clone();
-        let variables: Vec<Variable> = rules.iter().map(|&(variable, _)| variable).collect();
-        let selection = Selection { stations: &ids, variables: &variables, window: known.window };
-        let mut read = Ok(());
-        self.record.scan(&selection, &mut |i, slices| {
-            let parts = match Parts::of_station(slices) {
-                Ok(parts) => parts,
-                Err(error) => return read = Err(error),
-            };
-            let altitude_m = self.directory.stations[places[i]].station.altitude_m;
-            let column = |(variable, rule): &(Variable, NeighbourRule)| {
-                Column::new(&parts, *variable, rule, altitude_m)
-            };
-            known.columns[places[i]] = Some(rules.iter().map(column).collect());
-        })?;
-        read?;
-        for of in known.own.iter().filter(|of| places.binary_search(&of.place).is_ok()) {
-            let Some(variable) = known.variable(of.variable) else { continue };
-            let Some(columns) = &mut known.columns[of.place] else { continue };
-            let Some(column) = columns.get_mut(variable) else { continue };
-            let series = column.series.iter_mut().find(|(id, _)| *id == of.series);
-            let Some((_, readings)) = series else { continue };
-            if let Ok(at) = readings.binary_search_by_key(&of.ts_ms, |reading| reading.ts_ms) {
-                readings[at].own = Some(of.own);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a station can have readings in the window, as far as the directory tells.
-    fn may_have(&self, known: &Known<'_>, place: usize) -> bool {
-        let StationRecord { update_time_ms, series, .. } = &*self.directory.stations[place];
-        let until_ms = known.window.end_ms();
-        update_time_ms.is_some_and(|last_ms| last_ms >= known.window.start_ms())
-            && series.iter().any(|of| of.first_appearance_ms <= until_ms)
-    }
-
     /// Finds the values that a reading is compared with, nearest first. If stations must be read
     /// first, adds them to those that are wanted and returns false.
     fn gather(
@@ -343,7 +233,7 @@ impl Neighbourhood<'_> {
                 wanted.push(other);
             } else if let Some((value, unsure_hours)) = known.value(other, variable, reading.ts_ms)
             {
-                let spot = self.nearby.spot(self.directory, other);
+                let spot = self.spot(other);
                 let (base, value) = (BaseQuality::Good, compared(of, value, spot));
                 near.push((other, distance_km, Held { value, spot, base, unsure_hours }));
             }
@@ -352,25 +242,59 @@ impl Neighbourhood<'_> {
     }
 
     /// Compares a reading, and combines the result with the verdict of the station's own checks.
-    fn conclude(&self, known: &Known<'_>, due: Due, near: &[Near], findings: &mut Findings) {
-        let Some((series, reading)) = known.reading(due) else { return };
+    fn conclude(
+        &self,
+        known: &Known<'_>,
+        due: Due,
+        near: &[Near],
+        changes: &mut Changes<'_, '_>,
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
+        let Some((series, reading)) = known.reading(due) else { return Ok(()) };
         let (place, variable) = (due.0, known.variables[due.1].0);
         let Reading { ts_ms, source, stored, own, .. } = *reading;
-        let held = reading.held(variable, self.nearby.spot(self.directory, place));
-        let tally = self.checker.check_held(variable, held, distances(near), |i| Some(near[i].2));
+        let held = reading.held(variable, self.spot(place));
+        let (mut tally, level) =
+            self.checker.check_held(variable, held, distances(near), |i| Some(near[i].2));
+        if tally.tripped().is_none() {
+            let found = changes.judge((place, due.1, series), reading, level)?;
+            self.checker.note_change(variable, found, &mut tally);
+        }
         let mut change = Change { place, series, ts_ms, stored, verdict: stored };
-        let concluded = own.map(|own| combined(tally, source, own));
-        let revised = || self.revised(place, variable, reading, tally);
-        let Some(verdict) = concluded.or_else(revised) else {
-            return findings.unknown.push((change, tally));
+        let rule = self.checker.change_rule(variable).filter(|_| tally.tripped().is_none());
+        let agrees = level.zip(rule).is_some_and(|(level, rule)| rule.is_near(level));
+        let concluded = match own {
+            Some(own) => Some(combined(tally, source, given(own, agrees))),
+            // Agreement may have cleared a jump, or does so now.
+            None if !agrees && changes.may_have_jumped((place, due.1, series), ts_ms)? => None,
+            None if agrees && has_jumped(stored) => None,
+            None => self.revised(place, variable, reading, tally),
+        };
+        let Some(verdict) = concluded else {
+            findings.unknown.push((change, tally, agrees));
+            return Ok(());
         };
         change.verdict = verdict;
-        if verdict != own.unwrap_or(stored) {
+        if verdict != own.map_or(stored, |own| own.verdict) {
             findings.moments.push((place, ts_ms));
         }
         if verdict != stored {
             findings.changes.push(change);
         }
+        Ok(())
+    }
+
+    pub(super) fn spot(&self, place: usize) -> Spot {
+        self.nearby.spot(self.directory, place)
+    }
+
+    /// How far before a reading its verdict depends on readings of other stations.
+    fn back_ms(&self, variables: &[Variable]) -> i64 {
+        let back_ms = |&variable: &Variable| {
+            let rule = self.checker.change_rule(variable)?;
+            Some(rule.back_ms().max(self.checker.jump_back_ms(variable)))
+        };
+        variables.iter().filter_map(back_ms).max().unwrap_or(0)
     }
 
     /// Returns the verdict on a reading whose own checks would give the same result as before, as
@@ -419,7 +343,7 @@ impl Neighbourhood<'_> {
         self.settle(&mut known, due, |known, due, near| {
             let Some((_, reading)) = known.reading(due) else { return };
             let variable = known.variables[due.1].0;
-            let held = reading.held(variable, self.nearby.spot(self.directory, place));
+            let held = reading.held(variable, self.spot(place));
             let comparison =
                 self.checker.compare_held(variable, held, distances(near), |i| Some(near[i].2));
             if let Some(comparison) = comparison {
@@ -428,28 +352,34 @@ impl Neighbourhood<'_> {
         })
     }
 
-    /// Explains the result of the check for a reading; `None` if it is not compared.
+    /// Explains the results of the checks of values and of changes for a reading, none if it is not
+    /// compared; and whether nearby stations agree with it.
     pub(super) fn explain(
         &self,
         place: usize,
         key: &SeriesKey,
         ts_ms: i64,
-    ) -> Result<Option<CheckReport>, StoreError> {
+    ) -> Result<(Vec<CheckReport>, bool), StoreError> {
         let variable = key.variable;
         if !takes_part(key, variable) {
-            return Ok(None);
+            return Ok((Vec::new(), false));
         }
-        let Some(mut known) = self.known(&[variable], (ts_ms, ts_ms), &[]) else {
-            return Ok(None);
+        let from_ms = ts_ms.saturating_sub(self.back_ms(&[variable]));
+        let known = |from_ms| self.known(&[variable], (from_ms, ts_ms), &[]);
+        let (Some(mut known), Some(further)) = (known(ts_ms), known(from_ms)) else {
+            return Ok((Vec::new(), false));
         };
         self.read(&mut known, vec![place])?;
         let mut due = Vec::new();
         known.mark(place, 0, at_moment(ts_ms), |_, _| true, &mut due);
         due.retain(|&due| known.reading(due).is_some_and(|(id, _)| id == key.id()));
-        let mut explained = None;
+        let (mut explained, mut judged, mut agrees) = (Vec::new(), None, false);
         self.settle(&mut known, due, |known, due, near| {
-            let Some((_, reading)) = known.reading(due) else { return };
-            let held = reading.held(variable, self.nearby.spot(self.directory, place));
+            let Some((id, reading)) = known.reading(due) else { return };
+            let held = reading.held(variable, self.spot(place));
+            let (_, level) =
+                self.checker.check_held(variable, held, distances(near), |i| Some(near[i].2));
+            judged = Some(((place, 0, id), *reading, level));
             let mut report =
                 self.checker.explain_held(variable, held, distances(near), |i| Some(near[i].2));
             for neighbour in &mut report.neighbours {
@@ -457,14 +387,15 @@ impl Neighbourhood<'_> {
                 neighbour.station_id = Some(station.id);
                 neighbour.name = Some(station.name.clone());
             }
-            explained = Some(report);
+            explained.push(report);
         })?;
-        Ok(explained)
-    }
-}
-
-impl Known<'_> {
-    fn variable(&self, variable: Variable) -> Option<usize> {
-        self.variables.iter().position(|&(known, _)| known == variable)
+        if let Some((of, reading, level)) = judged {
+            explained.push(Changes::new(self, further).explain(of, &reading, level)?);
+            let is_good =
+                |report: &CheckReport| matches!(report.outcome, None | Some(Quality::GOOD));
+            let rule = self.checker.change_rule(variable).filter(|_| explained.iter().all(is_good));
+            agrees = level.zip(rule).is_some_and(|(level, rule)| rule.is_near(level));
+        }
+        Ok((explained, agrees))
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::column::{is_compared, without_neighbours};
+use super::column::{is_compared, says_something, without_neighbours};
 use super::derived::Inputs;
 use super::parts::Parts;
-use crate::check::{Checker, DISAGREE, NeighbourRule, OneSeries, StationSite, counts};
+use crate::check::{ChangeRule, Checker, DISAGREE, NeighbourRule, OneSeries, Own, StationSite};
 use crate::observation::{BaseQuality, Quality, SeriesId, Variable};
 use crate::store::{SeriesSlice, StoreError};
 
@@ -29,7 +29,7 @@ pub(super) struct Compared {
     pub place: usize,
     pub series: SeriesId,
     /// The verdict of the station's own checks.
-    pub own: Quality,
+    pub own: Own,
     /// Whether it may change the verdicts of nearby stations: of their readings after and before
     /// these moments.
     pub around: bool,
@@ -51,6 +51,8 @@ struct Station<'p, 's, 'a> {
     ranges: Vec<Range<usize>>,
     begin: Vec<usize>,
     verdict: Vec<Quality>,
+    /// What the verdicts are without a jump.
+    cleared: Vec<Quality>,
     /// Whether nearby stations decide the verdict on a reading.
     open: Vec<bool>,
 }
@@ -90,14 +92,18 @@ impl Judged {
         });
         let begin: Vec<usize> = begin.collect();
         let mut verdict = Vec::with_capacity(readings);
-        pass.run(&ranges, |_, _, judged| verdict.push(judged));
+        let mut cleared = Vec::with_capacity(readings);
+        pass.run(&ranges, |_, _, own| {
+            verdict.push(own.verdict);
+            cleared.push(own.cleared);
+        });
         let open = vec![false; readings];
-        let mut station = Station { parts: &parts, ranges, begin, verdict, open };
+        let mut station = Station { parts: &parts, ranges, begin, verdict, cleared, open };
 
         for variable in checker.neighbour_variables() {
             if let Some(rule) = checker.neighbour_rule(variable) {
                 let span = (first_ms, last_ms);
-                self.compare(&mut station, (variable, rule), place, span);
+                self.compare(&mut station, checker, (variable, rule), place, span);
             }
         }
         for (derived, inputs) in Inputs::of_station(&parts) {
@@ -128,6 +134,7 @@ impl Judged {
     fn compare(
         &mut self,
         station: &mut Station<'_, '_, '_>,
+        checker: &Checker,
         (variable, rule): (Variable, NeighbourRule),
         place: usize,
         (first_ms, last_ms): (i64, i64),
@@ -141,7 +148,18 @@ impl Judged {
                     (station.verdict[column], of.stored(reading), of.source(reading));
                 let ts_ms = of.ts_ms(reading);
                 let is_new = (first_ms..=last_ms).contains(&ts_ms);
-                if !is_new {
+                let mut rule_of_changes = checker.change_rule(variable).into_iter();
+                let may_change = |rule: ChangeRule| {
+                    let from_ms = first_ms.saturating_sub(rule.within_ms);
+                    let is_later =
+                        ts_ms > last_ms && ts_ms <= last_ms.saturating_add(rule.back_ms());
+                    let at = |reading| (of.ts_ms(reading), of.value(reading));
+                    let mut course = of.before(from_ms)..reading + 1;
+                    // Without the new readings the changes between them were one.
+                    is_later
+                        && course.any(|next| next > 0 && rule.may_be_large(at(next - 1), at(next)))
+                };
+                if !is_new && !rule_of_changes.any(may_change) {
                     // It was compared before, with the same stations.
                     let disagreed = stored == DISAGREE && source != DISAGREE;
                     if disagreed && own.base > BaseQuality::Doubtful {
@@ -152,24 +170,24 @@ impl Judged {
                         continue;
                     }
                 }
-                let counted = counts(without_neighbours(stored, source).base);
-                let says_something = |&other: &usize| {
+                let counted = says_something(without_neighbours(stored, source));
+                let is_compared = |&other: &usize| {
                     let verdict = station.verdict(which, other);
                     of.value(other).is_finite()
-                        && counts(without_neighbours(verdict, of.source(other)).base)
+                        && says_something(without_neighbours(verdict, of.source(other)))
                 };
                 let near =
                     |other: &usize| of.ts_ms(*other).saturating_sub(ts_ms).abs() <= rule.reach_ms();
-                let before = (0..reading).rev().take_while(near).find(says_something);
-                let after = (reading + 1..of.len()).take_while(near).find(says_something);
+                let before = (0..reading).rev().take_while(near).find(is_compared);
+                let after = (reading + 1..of.len()).take_while(near).find(is_compared);
                 station.open[column] = true;
                 self.compared.push(Compared {
                     ts_ms,
                     variable,
                     place,
                     series: of.series().id,
-                    own,
-                    around: is_new || counts(own.base) != counted,
+                    own: Own { verdict: own, cleared: station.cleared[column] },
+                    around: is_new || says_something(own) != counted,
                     after_ms: before.map_or(ts_ms.saturating_sub(rule.reach_ms() + 1), |before| {
                         of.ts_ms(before)
                     }),

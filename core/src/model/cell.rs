@@ -104,14 +104,18 @@ impl<'a> Cell<'a> {
         values: &mut [f64],
     ) -> Result<bool, RunStoreError> {
         let Winds::Earth(pairs) = self.winds else { return Ok(false) };
-        let name = &product.definition().name;
-        let Some(pair) = pairs.iter().find(|pair| pair.contains(name)) else { return Ok(false) };
+        let definition = product.definition();
+        let name = definition.shared_name();
+        let Some(pair) = pairs.iter().find(|[u, v]| name == u || name == v) else {
+            return Ok(false);
+        };
         if self.rotation == Rotation::IDENTITY {
             return Ok(false);
         }
-        let is_u = *name == pair[0];
+        let is_u = name == pair[0];
         let mut others = vec![f64::NAN; values.len()];
-        if let Some([u, v]) = components(self.run, pair.each_ref().map(String::as_str)) {
+        let member = definition.member.as_ref().map(|member| member.number);
+        if let Some([u, v]) = components(self.run, pair.each_ref().map(String::as_str), member) {
             self.read(if is_u { v } else { u }, hour, level, &mut others)?;
         }
         for (value, other) in values.iter_mut().zip(others) {
@@ -140,9 +144,13 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Returns both components of a wind by their names. A run may have been laid out without one of
-/// them, or with other levels: then there is no wind to turn.
-pub(crate) fn components<'a>(run: &'a Run, names: [&str; 2]) -> Option<[RunProduct<'a>; 2]> {
-    let [Ok(u), Ok(v)] = names.map(|name| run.product(name)) else { return None };
+/// Returns both components of a wind by their names, of the same member of an ensemble. A run may
+/// have been laid out without one of them, or with other levels: then there is no wind to turn.
+pub(crate) fn components<'a>(
+    run: &'a Run,
+    names: [&str; 2],
+    member: Option<u8>,
+) -> Option<[RunProduct<'a>; 2]> {
+    let [Ok(u), Ok(v)] = names.map(|name| run.product_of(name, member)) else { return None };
     (u.definition().levels_hpa == v.definition().levels_hpa).then_some([u, v])
 }

@@ -50,13 +50,14 @@ mod cell;
 #[cfg(feature = "model-delivery")]
 mod delivery;
 mod point;
+mod query;
 mod stamp;
 mod store;
 mod tile;
 
 #[cfg(feature = "model-delivery")]
 pub use self::catalogue::{
-    Catalogue, DEFAULT_MODELS_TOML, ModelCatalogueError, Source, SourceProduct,
+    Catalogue, DEFAULT_MODELS_TOML, MadeSource, ModelCatalogueError, Source, SourceProduct,
 };
 pub use self::cell::Winds;
 #[cfg(feature = "model-delivery")]
@@ -64,12 +65,13 @@ pub use self::delivery::{
     Delivery, DeliveryError, DeliveryLimits, DeliveryReport, Refusal, WrittenProduct, WrittenRun,
 };
 pub use self::point::{
-    CellCentre, Fields, Point, PointEntry, PointQuery, Product, ProductEncoding, Series,
-    SeriesEntry, SeriesItem, SeriesQuery, SeriesValue, point, products, series,
+    About, AnswerInterval, CellCentre, Fields, Point, PointEntry, Product, ProductEncoding, Series,
+    SeriesEntry, SeriesItem, SeriesValue, point, products, series,
 };
+pub use self::query::{PointQuery, SeriesQuery};
 pub use self::stamp::{RunStamp, RunStampError};
 pub use self::store::{
-    LevelValues, ProductDefinition, PublishedHour, Run, RunCheck, RunDefinition, RunFault,
-    RunLevel, RunProduct, RunStore, RunStoreError, RunWriter, move_aside,
+    EnsembleMember, FieldInterval, LevelValues, ProductDefinition, PublishedHour, Run, RunCheck,
+    RunDefinition, RunFault, RunLevel, RunProduct, RunStore, RunStoreError, RunWriter, move_aside,
 };
 pub use self::tile::{TileQuery, tile};

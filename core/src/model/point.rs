@@ -1,55 +1,17 @@
 //! The answers of the model service: points, series and products.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::geo::LonLat;
 use crate::grid::{Encoding, Rotation};
 use crate::model::cell::Cell;
 use crate::model::{
-    ProductDefinition, Run, RunDefinition, RunProduct, RunStamp, RunStoreError, Winds,
+    FieldInterval, PointQuery, ProductDefinition, Run, RunDefinition, RunProduct, RunStamp,
+    RunStoreError, SeriesQuery,
 };
 use crate::time::Iso8601;
-
-/// A question about one cell of a model's native grid at one hour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PointQuery<'a> {
-    /// The index into the hours of the run.
-    pub hour: usize,
-    /// The row of the native grid.
-    pub row: usize,
-    /// The column of the native grid.
-    pub column: usize,
-    /// The names of products; repeated names count once.
-    pub fields: &'a [&'a str],
-    /// The index into the levels of pressure-level products; `None` for whole columns. It has no
-    /// effect on single-level products.
-    pub level: Option<usize>,
-    /// The axes that wind components are given along.
-    pub winds: Winds<'a>,
-}
-
-/// A question about one cell over the hours of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SeriesQuery<'a> {
-    /// The row of the native grid.
-    pub row: usize,
-    /// The column of the native grid.
-    pub column: usize,
-    /// The names of products; repeated names count once.
-    pub fields: &'a [&'a str],
-    /// As in [`PointQuery`].
-    pub level: Option<usize>,
-    /// The first valid time, inclusive, in milliseconds since 1970.
-    pub from_ms: Option<i64>,
-    /// The last valid time, inclusive.
-    pub to_ms: Option<i64>,
-    /// The axes that wind components are given along.
-    pub winds: Winds<'a>,
-}
 
 /// The answer to a [`PointQuery`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -138,6 +100,9 @@ pub enum PointEntry {
         unit: String,
         /// The value.
         value: Option<f64>,
+        /// What else is to be said of it.
+        #[serde(flatten)]
+        about: About,
     },
     /// A pressure-level field.
     Levels {
@@ -147,7 +112,58 @@ pub enum PointEntry {
         levels_hpa: Vec<f64>,
         /// One value for each level.
         values: Vec<Option<f64>>,
+        /// What else is to be said of them.
+        #[serde(flatten)]
+        about: About,
     },
+}
+
+/// What is only said of some fields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct About {
+    /// The member, of an ensemble.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<u8>,
+    /// The interval, of a statistic over one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<AnswerInterval>,
+}
+
+/// The interval of a value that is a statistic over one.
+///
+/// ```
+/// use mesonet::{Iso8601, model};
+/// let rain = model::FieldInterval { length_ms: 3_600_000, statistic: 1 };
+/// let interval = model::AnswerInterval::ending(1_537_142_400_000, rain);
+/// assert_eq!(interval.start.to_string(), "2018-09-16T23:00:00Z");
+/// assert_eq!(interval.statistic, "accumulation");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AnswerInterval {
+    /// Its start.
+    pub start: Iso8601,
+    /// Its end, which is the valid time.
+    pub end: Iso8601,
+    /// How the values were combined: `average`, `accumulation`, `maximum`, `minimum`, or the number
+    /// of another statistic (code table 4.10 of GRIB2).
+    pub statistic: String,
+}
+
+impl AnswerInterval {
+    /// Returns the interval that ends at a valid time, in milliseconds since 1970.
+    pub fn ending(valid_ms: i64, interval: FieldInterval) -> Self {
+        Self {
+            start: Iso8601(valid_ms - interval.length_ms),
+            end: Iso8601(valid_ms),
+            statistic: interval.statistic_name(),
+        }
+    }
+
+    fn of(run: &Run, product: RunProduct<'_>, hour: usize) -> Option<Self> {
+        let interval = run.interval(product.definition().shared_name(), hour)?;
+        let valid_ms = run.definition().valid_ms.get(hour)?;
+        Some(Self::ending(*valid_ms, interval))
+    }
 }
 
 /// A field over time.
@@ -157,6 +173,9 @@ pub struct SeriesEntry {
     pub unit: String,
     /// The levels of a pressure-level product: the requested one, or all.
     pub levels_hpa: Option<Vec<f64>>,
+    /// The member, of an ensemble.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<u8>,
     /// The items by time; hours that are not published yet are left out.
     pub series: Vec<SeriesItem>,
 }
@@ -171,6 +190,9 @@ pub struct SeriesItem {
     /// The value, or the values of all levels.
     #[serde(flatten)]
     pub value: SeriesValue,
+    /// The interval, of a statistic over one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<AnswerInterval>,
 }
 
 /// The values of a series at an hour. Missing values are null.
@@ -211,6 +233,9 @@ pub struct Product {
     pub unit: String,
     /// Its levels; null for a product of a single level.
     pub levels_hpa: Option<Vec<f64>>,
+    /// Its members, of an ensemble; 0 is the control.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<u8>,
     /// How its tiles represent values.
     pub encoding: ProductEncoding,
 }
@@ -225,95 +250,6 @@ pub struct ProductEncoding {
     /// The packing: `scale`, `offset` and `nodata`.
     #[serde(flatten)]
     pub encoding: Encoding,
-}
-
-impl<'a> PointQuery<'a> {
-    /// A query for a cell at an hour: all levels, winds along the axes of the model.
-    pub fn new(hour: usize, (row, column): (usize, usize), fields: &'a [&'a str]) -> Self {
-        Self { hour, row, column, fields, level: None, winds: Winds::AsTheyAre }
-    }
-
-    /// Sets the index into the levels; `None` asks for whole columns.
-    #[must_use]
-    pub fn level(self, level: impl Into<Option<usize>>) -> Self {
-        Self { level: level.into(), ..self }
-    }
-
-    /// Sets the axes that wind components are given along.
-    #[must_use]
-    pub fn winds(self, winds: Winds<'a>) -> Self {
-        Self { winds, ..self }
-    }
-}
-
-impl<'a> SeriesQuery<'a> {
-    /// A query for a cell: all hours and levels, winds along the axes of the model.
-    pub fn new((row, column): (usize, usize), fields: &'a [&'a str]) -> Self {
-        let (level, from_ms, to_ms, winds) = (None, None, None, Winds::AsTheyAre);
-        Self { row, column, fields, level, from_ms, to_ms, winds }
-    }
-
-    /// Sets the index into the levels; `None` asks for whole columns.
-    #[must_use]
-    pub fn level(self, level: impl Into<Option<usize>>) -> Self {
-        Self { level: level.into(), ..self }
-    }
-
-    /// Sets the first valid time, inclusive.
-    #[must_use]
-    pub fn from_ms(self, from_ms: impl Into<Option<i64>>) -> Self {
-        Self { from_ms: from_ms.into(), ..self }
-    }
-
-    /// Sets the last valid time, inclusive.
-    #[must_use]
-    pub fn to_ms(self, to_ms: impl Into<Option<i64>>) -> Self {
-        Self { to_ms: to_ms.into(), ..self }
-    }
-
-    /// Sets the axes that wind components are given along.
-    #[must_use]
-    pub fn winds(self, winds: Winds<'a>) -> Self {
-        Self { winds, ..self }
-    }
-
-    /// A query for the cell of a run that contains a place: all hours and levels, winds along the
-    /// axes of the model.
-    ///
-    /// # Errors
-    /// If the place is more than half a cell beyond the outermost centres of the grid.
-    ///
-    /// ```
-    /// use mesonet::{LonLat, model};
-    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
-    /// let run = model::RunStore::new(folder).newest_run("nam211")?;
-    /// let oklahoma_city = LonLat::new(-97.5, 35.5)?;
-    /// let query = model::SeriesQuery::at(&run, oklahoma_city, &["prmsl"])?;
-    /// let series = model::series(&run, &query)?;
-    /// let prmsl = series.fields.get("prmsl").expect("it was asked for");
-    /// assert_eq!(prmsl.unit, "Pa");
-    /// assert_eq!(prmsl.series[0].value.to_string(), "101245.2");
-    /// assert!(model::SeriesQuery::at(&run, LonLat::new(10.0, 50.0)?, &["prmsl"]).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn at(run: &Run, at: LonLat, fields: &'a [&'a str]) -> Result<Self, RunStoreError> {
-        Ok(Self::new(run.grid().nearest(at)?, fields))
-    }
-
-    /// Returns the greatest possible number of values in the answer: those of all hours of the run.
-    ///
-    /// # Errors
-    /// If the run does not have a field.
-    pub fn values(&self, run: &Run) -> Result<usize, RunStoreError> {
-        let mut levels = 0;
-        for (index, name) in self.fields.iter().enumerate() {
-            let product = run.product(name)?;
-            if !self.fields[..index].contains(name) {
-                levels += if self.level.is_some() { 1 } else { product.definition().levels() };
-            }
-        }
-        Ok(levels * run.definition().valid_ms.len())
-    }
 }
 
 impl<T: Serialize> Serialize for Fields<T> {
@@ -331,7 +267,7 @@ impl<T: Serialize> Serialize for Fields<T> {
 ///
 /// ```
 /// use mesonet::model;
-/// use mesonet::model::PointEntry;
+/// use mesonet::model::{About, PointEntry};
 /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model_grids/store");
 /// let run = model::RunStore::new(folder).newest_run("nam211")?;
 /// let fields = &["prmsl", "u"];
@@ -340,21 +276,27 @@ impl<T: Serialize> Serialize for Fields<T> {
 /// let point = model::point(&run, &query)?;
 /// let (name, prmsl) = &point.fields.0[0];
 /// assert_eq!(name, "prmsl");
-/// assert_eq!(*prmsl, PointEntry::Single { unit: "Pa".to_owned(), value: Some(101_828.8) });
+/// assert_eq!(*prmsl, PointEntry::Single { unit: "Pa".to_owned(), value: Some(101_828.8), about: About::default() });
 /// assert_eq!(point.valid_time.to_string(), "2018-09-17T00:00:00Z");
 /// # Ok::<(), mesonet::model::RunStoreError>(())
 /// ```
 pub fn point(run: &Run, query: &PointQuery<'_>) -> Result<Point, RunStoreError> {
-    let PointQuery { hour, row, column, level, winds, .. } = *query;
+    let PointQuery { hour, row, column, member, winds, .. } = *query;
     let definition = run.definition();
     let cell = Cell::new(run, row, column, winds)?;
     let valid_ms = definition.valid_ms.get(hour).copied();
     let valid_ms = valid_ms.ok_or_else(|| out_of_range("hour", hour, definition.valid_ms.len()))?;
-    let fields = fields(run, query.fields, |product| {
-        let ProductDefinition { unit, levels_hpa, .. } = product.definition();
+    let fields = fields(run, (query.fields, member), |product| {
+        let ProductDefinition { unit, levels_hpa, member, .. } = product.definition();
+        let level = product.definition().level(query.level, query.level_hpa)?;
+        let about = About {
+            member: member.as_ref().map(|member| member.number),
+            interval: AnswerInterval::of(run, product, hour),
+        };
+        let unit = unit.clone();
         let Some(levels_hpa) = levels_hpa else {
             let value = cell.value(product, hour, 0)?;
-            return Ok(PointEntry::Single { unit: unit.clone(), value });
+            return Ok(PointEntry::Single { unit, value, about });
         };
         let (levels_hpa, values) = match level {
             Some(level) => {
@@ -363,7 +305,7 @@ pub fn point(run: &Run, query: &PointQuery<'_>) -> Result<Point, RunStoreError> 
             }
             None => (levels_hpa.clone(), cell.column(product, hour)?),
         };
-        Ok(PointEntry::Levels { unit: unit.clone(), levels_hpa, values })
+        Ok(PointEntry::Levels { unit, levels_hpa, values, about })
     })?;
     Ok(Point {
         run: definition.run,
@@ -385,15 +327,14 @@ pub fn point(run: &Run, query: &PointQuery<'_>) -> Result<Point, RunStoreError> 
 /// As [`point`], except for hours that are not published, which are left out; also if
 /// `from_ms` is after `to_ms`.
 pub fn series(run: &Run, query: &SeriesQuery<'_>) -> Result<Series, RunStoreError> {
-    let SeriesQuery { row, column, level, winds, .. } = *query;
+    let SeriesQuery { row, column, member, winds, .. } = *query;
     let definition = run.definition();
     let cell = Cell::new(run, row, column, winds)?;
     let hours = hours_between(run, query.from_ms, query.to_ms)?;
-    let fields = fields(run, query.fields, |product| {
-        let ProductDefinition { unit, levels_hpa, .. } = product.definition();
-        let one = levels_hpa.is_none() || level.is_some();
-        // A single-level product has no other.
-        let level = if levels_hpa.is_some() { level.unwrap_or(0) } else { 0 };
+    let fields = fields(run, (query.fields, member), |product| {
+        let ProductDefinition { unit, levels_hpa, member, .. } = product.definition();
+        let level = product.definition().level(query.level, query.level_hpa)?;
+        let (one, level) = (level.is_some(), level.unwrap_or(0));
         let mut series = Vec::with_capacity(hours.len());
         for &hour in &hours {
             let value = if one {
@@ -402,7 +343,8 @@ pub fn series(run: &Run, query: &SeriesQuery<'_>) -> Result<Series, RunStoreErro
                 SeriesValue::Levels(cell.column(product, hour)?)
             };
             let valid_time = Iso8601(definition.valid_ms[hour]);
-            series.push(SeriesItem { hour, valid_time, value });
+            let interval = AnswerInterval::of(run, product, hour);
+            series.push(SeriesItem { hour, valid_time, value, interval });
         }
         // The level must exist even if no hour is asked for.
         let levels_hpa = match levels_hpa {
@@ -412,7 +354,8 @@ pub fn series(run: &Run, query: &SeriesQuery<'_>) -> Result<Series, RunStoreErro
             }
             levels => levels.clone(),
         };
-        Ok(SeriesEntry { unit: unit.clone(), levels_hpa, series })
+        let member = member.as_ref().map(|member| member.number);
+        Ok(SeriesEntry { unit: unit.clone(), levels_hpa, member, series })
     })?;
     let (first, last) = span(definition);
     Ok(Series {
@@ -432,24 +375,27 @@ pub fn series(run: &Run, query: &SeriesQuery<'_>) -> Result<Series, RunStoreErro
 /// Returns the products of a run as the products endpoint lists them.
 pub fn products(run: &RunDefinition) -> Vec<Product> {
     let (height, width) = (run.grid.rows, run.grid.columns);
+    let mut seen = HashSet::new();
+    let each_once = run.products.iter().filter(|product| seen.insert(product.shared_name()));
     let listed = |product: &ProductDefinition| Product {
-        name: product.name.clone(),
+        name: product.shared_name().to_owned(),
         unit: product.unit.clone(),
         levels_hpa: product.levels_hpa.clone(),
+        members: run.members(product.shared_name()),
         encoding: ProductEncoding { height, width, encoding: product.encoding },
     };
-    run.products.iter().map(listed).collect()
+    each_once.map(listed).collect()
 }
 
 /// Returns the entries of fields, each once, in the order of their first mention.
 fn fields<T>(
     run: &Run,
-    names: &[&str],
+    (names, member): (&[&str], Option<u8>),
     entry: impl Fn(RunProduct<'_>) -> Result<T, RunStoreError>,
 ) -> Result<Fields<T>, RunStoreError> {
     let mut fields: Vec<(String, T)> = Vec::new();
     for &name in names {
-        let product = run.product(name)?;
+        let product = run.product_of(name, member)?;
         if fields.iter().all(|(known, _)| known != name) {
             fields.push((name.to_owned(), entry(product)?));
         }

@@ -12,7 +12,7 @@ fn run() -> Run {
 }
 
 fn asked_point(fields: &[&str], level: Option<usize>) -> Result<Value, String> {
-    let query = PointQuery { hour: 0, row: 40, column: 20, fields, level, winds: Winds::AsTheyAre };
+    let query = PointQuery::new(0, (40, 20), fields).level(level);
     let point = point(&run(), &query).map_err(|error| error.to_string())?;
     Ok(serde_json::to_value(point).unwrap())
 }
@@ -23,8 +23,7 @@ fn asked_series(
     from_ms: Option<i64>,
     to_ms: Option<i64>,
 ) -> Result<Value, String> {
-    let query =
-        SeriesQuery { row: 40, column: 20, fields, level, from_ms, to_ms, winds: Winds::AsTheyAre };
+    let query = SeriesQuery::new((40, 20), fields).level(level).from_ms(from_ms).to_ms(to_ms);
     let series = series(&run(), &query).map_err(|error| error.to_string())?;
     Ok(serde_json::to_value(series).unwrap())
 }
@@ -119,8 +118,7 @@ fn what_the_run_does_not_have_is_refused() {
         "from must not be after to; got 2018-09-17T00:00:00Z and 2018-09-16T23:59:59Z"
     );
     let at = |hour, row, column| {
-        let query =
-            PointQuery { hour, row, column, fields: &["u"], level: None, winds: Winds::AsTheyAre };
+        let query = PointQuery::new(hour, (row, column), &["u"]);
         point(&run(), &query).unwrap_err().to_string()
     };
     assert_eq!(at(2, 40, 20), "hour 2 is out of range: it must be 0 to 1");
@@ -153,10 +151,15 @@ fn products_are_listed_with_their_packing() {
 #[test]
 fn what_is_missing_is_null() {
     let unit = "K".to_owned();
-    let single = PointEntry::Single { unit: unit.clone(), value: None };
+    let single = PointEntry::Single { unit: unit.clone(), value: None, about: About::default() };
     assert_eq!(serde_json::to_value(single).unwrap(), json!({"unit": "K", "value": null}));
     let levels_hpa = vec![850.0, 500.0];
-    let levels = PointEntry::Levels { unit, levels_hpa, values: vec![None, Some(1.5)] };
+    let levels = PointEntry::Levels {
+        unit,
+        levels_hpa,
+        values: vec![None, Some(1.5)],
+        about: About::default(),
+    };
     assert_eq!(
         serde_json::to_value(levels).unwrap(),
         json!({"unit": "K", "levels_hpa": [850.0, 500.0], "values": [null, 1.5]})
@@ -168,7 +171,7 @@ fn winds_are_turned_to_true_north_where_that_is_asked_for() {
     let run = run();
     let pairs = [["u".to_owned(), "v".to_owned()]];
     let of = |fields, level, winds| {
-        let query = PointQuery { hour: 0, row: 40, column: 20, fields, level, winds };
+        let query = PointQuery::new(0, (40, 20), fields).level(level).winds(winds);
         serde_json::to_value(point(&run, &query).unwrap()).unwrap()
     };
     let turned = of(&["u", "v", "prmsl"], None, Winds::Earth(&pairs));
@@ -214,7 +217,7 @@ fn winds_whose_packing_has_no_decimals_are_turned_too() {
     let run = store.newest_run("nam211").unwrap();
     let winds = Winds::Earth(&pairs);
     let fields = &["u", "v"];
-    let query = PointQuery { hour: 0, row: 40, column: 20, fields, level: None, winds };
+    let query = PointQuery::new(0, (40, 20), fields).winds(winds);
     let point = serde_json::to_value(point(&run, &query).unwrap()).unwrap();
     let (u, v) = run.grid().wind_rotation(40, 20).unwrap().apply(10.0, -20.0);
     for (name, turned) in [("u", u), ("v", v)] {

@@ -20,6 +20,8 @@ pub struct TileQuery<'a> {
     pub product: &'a str,
     /// The index into its levels; 0 for a single-level product.
     pub level: usize,
+    /// The member of an ensemble; `None` for the first, which is the control if the run has it.
+    pub member: Option<u8>,
     /// The tile.
     pub address: TileAddress,
     /// How its pixels get their values.
@@ -33,13 +35,19 @@ impl<'a> TileQuery<'a> {
     /// A query for a tile of a product at an hour: its first level, sampled as by default.
     pub fn new(hour: usize, product: &'a str, address: TileAddress) -> Self {
         let sampling = TileSampling::default();
-        Self { hour, product, level: 0, address, sampling, wind: None }
+        Self { hour, product, level: 0, member: None, address, sampling, wind: None }
     }
 
     /// Sets the index into the levels of the product.
     #[must_use]
     pub fn level(self, level: usize) -> Self {
         Self { level, ..self }
+    }
+
+    /// Sets the member of an ensemble.
+    #[must_use]
+    pub fn member(self, member: impl Into<Option<u8>>) -> Self {
+        Self { member: member.into(), ..self }
     }
 
     /// Sets how pixels get their values.
@@ -80,8 +88,8 @@ impl<'a> TileQuery<'a> {
 /// If the run does not have the product, hour or level, the hour is not published, or the store is
 /// damaged.
 pub fn tile(run: &Run, query: &TileQuery<'_>) -> Result<Vec<i16>, RunStoreError> {
-    let TileQuery { hour, product, level, address, sampling, wind } = *query;
-    let product = run.product(product)?;
+    let TileQuery { hour, product, level, member, address, sampling, wind } = *query;
+    let product = run.product_of(product, member)?;
     let encoding = product.definition().encoding;
     // Checked even for a tile outside the grid: what is asked for must exist.
     let own = product.level(hour, level)?;
@@ -98,7 +106,7 @@ pub fn tile(run: &Run, query: &TileQuery<'_>) -> Result<Vec<i16>, RunStoreError>
         }
         return Ok(tile);
     };
-    let Some([u, v]) = components(run, names) else { return Ok(tile) };
+    let Some([u, v]) = components(run, names, member) else { return Ok(tile) };
     let packed = [u, v].map(|product| product.definition().encoding);
     if plan.cells() <= MAX_PART {
         let (u, v) = (part(&plan, u, hour, level)?, part(&plan, v, hour, level)?);

@@ -16,6 +16,7 @@ fn query(product: &str, level: usize, z: u32, x: u32, y: u32) -> TileQuery<'_> {
         hour: 0,
         product,
         level,
+        member: None,
         address: TileAddress::new(z, x, y).unwrap(),
         sampling: TileSampling::Nearest,
         wind: None,
@@ -28,6 +29,8 @@ fn winds(model: &str, side: usize, step_m: f64) -> RunDefinition {
         name: name.to_owned(),
         unit: "m/s".to_owned(),
         levels_hpa: None,
+        member: None,
+        attributes: std::collections::BTreeMap::new(),
         encoding: Encoding::new(0.01, 0.0, i16::MIN).unwrap(),
     };
     RunDefinition {

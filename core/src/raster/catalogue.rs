@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::duration::ProductDuration;
 use super::pyramid::Resampling;
 use crate::grib;
-use crate::grib::GribError;
+use crate::grib::{FieldKind, GribError};
 use crate::grid::Encoding;
 use crate::settings::{Fault, check_label, from_optional_text, from_text, read_over};
 
@@ -140,7 +140,7 @@ impl Catalogue {
     /// assert_eq!(product.durations(), [None]);
     /// assert!(catalogue.iter().any(|product| product.name() == "hailSize"), "those that ship stay");
     /// let refused = Catalogue::from_toml(&water.replace("0.01", "0")).unwrap_err();
-    /// assert_eq!(refused.to_string(), "precipitableWater of the products: scale must be above 0; got 0");
+    /// assert_eq!(refused.to_string(), "line 2 in [precipitableWater] of the products: scale must be above 0; got 0");
     /// # Ok::<(), CatalogueError>(())
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, CatalogueError> {
@@ -239,7 +239,7 @@ impl Product {
 
     /// Returns the lengths of time for which a field is one of this product.
     ///
-    /// A rule applies to a field of its parameter and level; if the field states an interval, its
+    /// A rule applies to a field of a single forecast or analysis, of its parameter and level; if the field states an interval, its
     /// length must be exactly that of the rule. So a field of an instant may stand for an interval
     /// by its parameter alone.
     ///
@@ -253,6 +253,8 @@ impl Product {
         let holds = |rule: &&FieldRule| {
             let interval_ms = rule.duration.map_or(0, ProductDuration::ms);
             rule.parameter == parameter
+                && product.kind == FieldKind::Deterministic
+                && product.constituent.is_none()
                 && rule.level.is_none_or(|level| level == product.level)
                 && (product.statistic.is_none() || product.interval_ms == interval_ms)
         };

@@ -99,20 +99,32 @@ fn entries_that_make_no_sense_are_refused() {
     let refusal = |text: &str| Catalogue::from_toml(text).unwrap_err().to_string();
     assert!(Catalogue::from_toml(&good).is_ok());
     for (from, to, expected) in [
-        ("own", "\"a/b\"", "a/b of the products: a type must be 1 to 64 letters, digits, - or _"),
-        ("scale = 0.1", "scale = 0", "own of the products: scale must be above 0; got 0"),
+        (
+            "own",
+            "\"a/b\"",
+            "line 1 in [a/b] of the products: a type must be 1 to 64 letters, digits, - or _",
+        ),
+        (
+            "scale = 0.1",
+            "scale = 0",
+            "line 1 in [own] of the products: scale must be above 0; got 0",
+        ),
         (
             "scale = 0.1",
             "scale = inf",
-            "own of the products: scale must be finite and not 0; got inf",
+            "line 1 in [own] of the products: scale must be finite and not 0; got inf",
         ),
         (
             "\"K\"",
             "\"K\\n\"",
-            "own of the products: unit must be up to 200 bytes without control \
+            "line 1 in [own] of the products: unit must be up to 200 bytes without control \
           characters",
         ),
-        ("{ parameter = \"1:2.3.4\" }", "", "own of the products: 0 fields; allowed: 1 to 1000"),
+        (
+            "{ parameter = \"1:2.3.4\" }",
+            "",
+            "line 1 in [own] of the products: 0 fields; allowed: 1 to 1000",
+        ),
     ] {
         assert_eq!(refusal(&good.replace(from, to)), expected);
     }

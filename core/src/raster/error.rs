@@ -8,12 +8,12 @@ pub enum RasterError {
     /// The field cannot be read.
     #[error(transparent)]
     Grib(#[from] GribError),
-    /// The field is on a rotated grid of longitudes and latitudes.
+    /// The field is on a grid for which there is no raster.
     #[error(
-        "a rotated grid of longitudes and latitudes is not supported, as GeoTIFF has no keys for \
-         it; supported: longitudes and latitudes, Mercator, Lambert and polar stereographic"
+        "a raster of {0} is not supported; supported: longitudes and latitudes in even steps, and \
+         Mercator, Lambert and polar stereographic maps of a sphere"
     )]
-    Rotated,
+    Grid(&'static str),
     /// The file cannot be written.
     #[error("the GeoTIFF cannot be written: {0}")]
     Tiff(String),

@@ -38,7 +38,14 @@ impl Georeference {
             GridGeometry::LatLon(axes) => {
                 (axes.first_lon, axes.first_lat, axes.lon_step, axes.lat_step, None)
             }
-            GridGeometry::RotatedLatLon { .. } => return Err(RasterError::Rotated),
+            // GeoTIFF has no keys for them.
+            GridGeometry::RotatedLatLon { .. } => {
+                return Err(RasterError::Grid("a rotated grid of longitudes and latitudes"));
+            }
+            GridGeometry::Gaussian { .. } => return Err(RasterError::Grid("a Gaussian grid")),
+            GridGeometry::Projected { .. } if !grid.earth().is_sphere() => {
+                return Err(RasterError::Grid("a map of an ellipsoid"));
+            }
             GridGeometry::Projected { projection, first_lon, first_lat, dx_m, dy_m } => {
                 let (x, y) = projection.forward(first_lon, first_lat);
                 (x, y, dx_m, dy_m, Some(projection))

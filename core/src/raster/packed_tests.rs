@@ -119,7 +119,7 @@ fn a_rotated_grid_is_refused_plainly() {
     let field = grib::fields(&bytes).next().unwrap().unwrap();
     let catalogue = catalogue("54:0.7.6", 1.0);
     let error = Raster::new(&field, catalogue.get("own").unwrap(), grib::MAX_POINTS).unwrap_err();
-    assert_eq!(error, RasterError::Rotated);
+    assert_eq!(error, RasterError::Grid("a rotated grid of longitudes and latitudes"));
 }
 
 /// GeoTIFF readers check all of it in `tests/python/test_products.py`.

@@ -8,22 +8,22 @@ use mesonet::model::{DeliveryLimits, RunStamp};
 use mesonet::time::HOUR_MS;
 use mesonet::{grib, model};
 
-use crate::support::{START_MS, deliver, grib, new_store};
+use crate::support::{NOW_MS, START_MS, deliver, grib, new_store};
 
 /// A model whose runs have four hours, laid out at once, and one whose runs follow their files.
-fn own() -> model::Catalogue {
+pub fn own() -> model::Catalogue {
     let product = |name: &str, parameter: &str, level: &str, more: &str| {
         format!(
-            "{{ name = \"{name}\", unit = \"1\", scale = 0.5, offset = 100000, parameter = \
-             \"{parameter}\", level = \"{level}\"{more} }},"
+            "{{ name = \"{name}\", unit = \"1\", parameter = \"{parameter}\", level = \
+             \"{level}\"{more} }},"
         )
     };
     let products = |levels: &str| {
         format!(
             "products = [{}{}{}]\n",
-            product("pressure", "7:0.3.1", "101", ""),
-            product("gust", "7:0.2.22", "1", ""),
-            product("wind", "7:0.2.2", "100", levels),
+            product("pressure", "7:0.3.1", "101", ", scale = 0.5, offset = 100000"),
+            product("gust", "7:0.2.22", "1", ", scale = 0.01"),
+            product("wind", "7:0.2.2", "100", &format!(", scale = 0.01{levels}")),
         )
     };
     let text = format!(
@@ -35,7 +35,7 @@ fn own() -> model::Catalogue {
 }
 
 /// Returns an octet of a section of a message, by its number.
-fn octet(message: &mut [u8], section: u8, number: usize) -> &mut u8 {
+pub fn octet(message: &mut [u8], section: u8, number: usize) -> &mut u8 {
     let mut at = 16;
     while message[at + 4] != section {
         at += u32::from_be_bytes(message[at..at + 4].try_into().unwrap()) as usize;
@@ -45,7 +45,7 @@ fn octet(message: &mut [u8], section: u8, number: usize) -> &mut u8 {
 
 /// Messages of the NAM file of the tests by number: 0 pressure, 1 gust, 3 and 5 wind at 100 and
 /// 150 hPa; so many hours after the start of the run, on so many days after the first.
-fn message(number: usize, hour: u8, days: u8) -> Vec<u8> {
+pub fn message(number: usize, hour: u8, days: u8) -> Vec<u8> {
     let bytes = grib("nam211_20180917T00Z_f000");
     let mut message = grib::fields(&bytes).nth(number).unwrap().unwrap().to_message();
     *octet(&mut message, 4, 22) = hour;
@@ -53,12 +53,12 @@ fn message(number: usize, hour: u8, days: u8) -> Vec<u8> {
     message
 }
 
-fn published(run: &model::Run) -> Vec<(usize, i64, Vec<&str>)> {
+pub fn published(run: &model::Run) -> Vec<(usize, i64, Vec<&str>)> {
     run.published()
         .iter()
         .map(|hour| {
             let absent = hour.absent.iter().map(String::as_str).collect();
-            (hour.hour, hour.published_ms, absent)
+            (hour.hour, hour.published_ms - NOW_MS, absent)
         })
         .collect()
 }
@@ -80,12 +80,18 @@ fn a_later_delivery_adds_hours_and_the_products_that_an_hour_lacks() {
 
     let files = [message(1, 0, 0), message(0, 0, 0), message(0, 2, 0), message(3, 0, 0)].concat();
     let second = deliver(source, &store, &[&files], 20);
-    // Pressure and wind of the first hour do not change, nor does the other level of the wind.
-    assert_eq!((second.used, second.there_already, second.refused), (2, 2, 0));
+    // Pressure of the first hour does not change, and the wind gets another level.
+    assert_eq!((second.used, second.there_already, second.refused), (3, 1, 0));
     assert_eq!(second.runs[0].hours, [0, 2]);
+    assert_eq!(second.runs[0].products[2].missing_levels, 1);
     let after = store.newest_run("stated").unwrap();
     assert_eq!(published(&after), [(0, 20, vec![]), (2, 20, vec!["gust", "wind"])]);
-    assert_eq!(after.product("wind").unwrap().value(0, 2, 3, 3), Ok(None));
+    let wind = after.product("wind").unwrap();
+    assert_eq!(wind.value(0, 0, 3, 3), before.product("wind").unwrap().value(0, 0, 3, 3));
+    assert!(wind.value(0, 1, 3, 3) == Ok(None) && wind.value(0, 2, 3, 3).unwrap().is_some());
+    assert_eq!(after.published()[0].partial["wind"], [1]);
+    // A reader of before sees what it saw.
+    assert_eq!(before.product("wind").unwrap().value(0, 2, 3, 3), Ok(None));
 
     let third = deliver(source, &store, &[&files], 30);
     assert_eq!((third.used, third.there_already, third.files), (0, 4, 1));
@@ -152,36 +158,60 @@ fn what_has_no_place_in_its_run_is_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn without_stated_hours_a_run_is_what_it_was_first_made_from() {
+fn without_stated_hours_a_run_grows_by_what_arrives() {
     let ((_folder, store), catalogue) = (new_store(), own());
     let source = catalogue.get("open").unwrap();
-    // From top to bottom, as the messages come.
-    let files = [message(3, 0, 0), message(5, 0, 0), message(3, 3, 0)];
-    let report = deliver(source, &store, &[&files[0], &files[1], &files[2]], 1);
-    assert_eq!((report.used, report.files, &*report.runs[0].hours), (3, 3, &[0, 1][..]));
-    assert_eq!(report.runs[0].products[0].missing_levels, 1);
+    let report = deliver(source, &store, &[&message(3, 3, 0)], 1);
+    assert_eq!((report.used, &*report.runs[0].hours), (1, &[0][..]));
+    let first = store.newest_run("open").unwrap();
+    let value = |run: &model::Run, hour, level| {
+        run.product("wind").unwrap().value(hour, level, 3, 3).unwrap()
+    };
+    let at_100 = value(&first, 0, 0);
+    assert!(at_100.is_some());
+    // A level below it, an earlier hour, a later one, another product.
+    for (number, hour) in [(5, 3), (5, 0), (3, 6), (0, 0), (3, 0)] {
+        let report = deliver(source, &store, &[&message(number, hour, 0)], 2);
+        assert_eq!((report.used, report.refused), (1, 0), "{report:?}");
+        assert_eq!(store.newest_run("open").unwrap().verify(), []);
+    }
     let run = store.newest_run("open").unwrap();
     let definition = run.definition();
-    assert_eq!(definition.valid_ms, [START_MS, START_MS + 3 * HOUR_MS]);
-    assert_eq!(definition.products.len(), 1);
-    assert_eq!(definition.products[0].levels_hpa, Some(vec![150.0, 100.0]));
-
-    let report = deliver(source, &store, &[&message(3, 6, 0), &message(0, 0, 0)], 2);
-    let refusals: Vec<String> = report.refusals.iter().map(ToString::to_string).collect();
-    let advice = "; runs of this model keep the hours, products and levels of the files they \
-                  were first made from: for runs that grow, state the model's hours in the \
-                  catalogue";
+    assert_eq!(definition.valid_ms, [0, 3, 6].map(|hour| START_MS + hour * HOUR_MS));
+    let names: Vec<&str> = definition.products.iter().map(|product| &*product.name).collect();
+    assert_eq!(names, ["pressure", "wind"]);
+    assert_eq!(definition.products[1].levels_hpa, Some(vec![150.0, 100.0]));
     assert_eq!(
-        refusals,
-        [
-            format!(
-                "field 1 (7:0.2.2): 2018-09-17T06:00:00Z is not an hour of run 20180917T000000Z; \
-                 its hours are the 2 from 2018-09-17T00:00:00Z to 2018-09-17T03:00:00Z{advice}"
-            ),
-            format!("field 1 (7:0.3.1): run 20180917T000000Z has no product pressure{advice}"),
-        ]
+        published(&run),
+        [(0, 2, vec![]), (1, 2, vec!["pressure"]), (2, 2, vec!["pressure"])]
     );
-    assert_eq!((report.unused_files.len(), report.runs.len()), (2, 0));
+    // As if all had come together.
+    let (_folder, other) = new_store();
+    let files = [(3, 3), (5, 3), (5, 0), (3, 6), (0, 0), (3, 0)]
+        .map(|(number, hour)| message(number, hour, 0));
+    let report = deliver(source, &other, &files.each_ref().map(Vec::as_slice), 1);
+    assert_eq!(report.used, 6);
+    let together = other.newest_run("open").unwrap();
+    assert_eq!(together.definition(), definition);
+    for (hour, level) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)] {
+        assert_eq!(value(&run, hour, level), value(&together, hour, level), "{hour} {level}");
+    }
+    assert_eq!((value(&run, 1, 1), value(&run, 2, 0)), (at_100, None));
+    let found = store.check_run("open", definition.run).unwrap();
+    assert_eq!((found.faults, found.surplus), (vec![], vec![]));
+    // A run opened before reads the files that were written since, and sees what it saw.
+    assert_eq!((value(&first, 0, 0), first.definition().valid_ms.len()), (at_100, 1));
+
+    // No hour before the start.
+    let mut before = message(0, 0, 0);
+    *octet(&mut before, 4, 19) = 0x80;
+    *octet(&mut before, 4, 22) = 6;
+    let report = deliver(source, &store, &[&before], 3);
+    assert_eq!(
+        report.refusals[0].to_string(),
+        "field 1 (7:0.3.1): 2018-09-16T18:00:00Z is not an hour of run 20180917T000000Z; its hours \
+         are those from 2018-09-17T00:00:00Z to 2019-11-07T15:00:00Z"
+    );
 }
 
 #[test]
@@ -189,7 +219,7 @@ fn a_run_that_differs_from_the_catalogue_takes_nothing() {
     let ((_folder, store), catalogue) = (new_store(), own());
     deliver(catalogue.get("stated").unwrap(), &store, &[&message(0, 0, 0)], 1);
     let text = "[stated]\ntitle = \"s\"\nhours = \"0-9\"\nproducts = [{ name = \"pressure\", unit \
-                = \"1\", scale = 0.5, parameter = \"7:0.3.1\", level = \"101\" }]";
+                = \"1\", scale = 5, parameter = \"7:0.3.1\", level = \"101\" }]";
     let other = model::Catalogue::from_toml(text).unwrap();
     let source = other.get("stated").unwrap();
     let report = deliver(source, &store, &[&message(0, 1, 0), &message(0, 1, 1)], 2);
@@ -281,7 +311,7 @@ fn limits_are_enforced() {
     let delivery = |limits| model::Delivery::new(source, &store, Cursor::new(Vec::new()), limits);
     let mut small = delivery(DeliveryLimits { points: 6044, ..DeliveryLimits::default() });
     small.add("file", &message(0, 0, 0));
-    let report = small.write(1, || ());
+    let report = small.write(NOW_MS, || ());
     assert_eq!(
         report.unused_files[0].1,
         "field 1 (7:0.3.1): the field has 6045 points; the limit is 6044"
@@ -291,7 +321,7 @@ fn limits_are_enforced() {
     let mut few = delivery(DeliveryLimits { packed_bytes, ..DeliveryLimits::default() });
     few.add("first", &first);
     few.add("second", &message(0, 1, 0));
-    let report = few.write(1, || ());
+    let report = few.write(NOW_MS, || ());
     assert_eq!((report.used, report.refused), (1, 1));
     assert_eq!(
         report.unused_files[0].1,
@@ -315,7 +345,7 @@ fn limits_are_enforced() {
         report.refusals[0].to_string(),
         "field 1 (7:0.2.2): an hour of product wind has 335544320 values; the limit is 268435456"
     );
-    let empty = delivery(DeliveryLimits::default()).write(1, || ());
+    let empty = delivery(DeliveryLimits::default()).write(NOW_MS, || ());
     assert_eq!((empty.fields, empty.files, empty.runs.len()), (0, 0, 0));
 }
 
@@ -337,8 +367,7 @@ fn a_field_of_one_value_is_stored_as_one_beside_levels_that_are_not() {
     let ((_folder, store), catalogue) = (new_store(), own());
     let source = catalogue.get("stated").unwrap();
     let whole = message(5, 0, 0);
-    let files =
-        [&of_one_value(message(0, 0, 0), 101_325.0), &of_one_value(message(3, 0, 0), 100_020.0)];
+    let files = [&of_one_value(message(0, 0, 0), 101_325.0), &of_one_value(message(3, 0, 0), 42.5)];
     let report = deliver(source, &store, &[files[0], files[1], &whole], 1);
     assert_eq!((report.used, report.refused), (3, 0), "{report:?}");
     let run = store.newest_run("stated").unwrap();
@@ -349,7 +378,7 @@ fn a_field_of_one_value_is_stored_as_one_beside_levels_that_are_not() {
         let mut column_of = [0.0_f64; 3];
         run.product("wind").unwrap().column_into(0, row, column, &mut column_of).unwrap();
         let [at_150, at_125, at_100] = column_of;
-        assert!(at_125.is_nan() && at_100 == 100_020.0, "{column_of:?}");
+        assert!(at_125.is_nan() && at_100 == 42.5, "{column_of:?}");
         assert!(at_150.is_finite() && at_150 != at_100, "{column_of:?}");
     }
 }
@@ -368,9 +397,12 @@ fn what_the_fields_of_a_file_cost_is_bounded() {
     // A thousand words that do not begin a message, each of which is looked at.
     let spent = delivery.add_within("words", &b"GRIB".repeat(1_000), 10_000);
     assert_eq!(spent, 10_000);
-    let report = delivery.write(1, || ());
+    let report = delivery.write(NOW_MS, || ());
     assert_eq!(report.used, 1);
-    let limit = format!("more than {} cells, the limit for a file of its length", cost + cost / 2);
+    let limit = format!(
+        "more than {} cells, the limit for a file of its length; fields left out: 1",
+        cost + cost / 2
+    );
     let first = report.refusals[0].to_string();
     assert!(first.starts_with("field 2") && first.ends_with(&limit), "{first}");
     assert!(report.refused < 200, "{}", report.refused);
@@ -446,7 +478,7 @@ fn fields_wait_packed_and_are_read_one_by_one() {
         delivery.add("file", &[message(0, hour, 0), message(2, hour, 0)].concat());
     }
     let mut at_each = Vec::new();
-    let report = delivery.write(1, || at_each.push(read.get()));
+    let report = delivery.write(NOW_MS, || at_each.push(read.get()));
     assert_eq!((report.used, report.other_fields), (4, 4));
     let before = |hour: usize| lengths[..hour].iter().sum::<usize>();
     assert_eq!(at_each, (0..4).map(before).collect::<Vec<_>>());

@@ -102,8 +102,30 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
         ),
         (
             "--cors-origins https://a.org,*",
-            "cors_origins is \"*\"; it must be an origin such as https://example.org",
+            "cors_origins is \"*\"; it must be an origin such as https://example.org, or \
+             https://*.example.org",
         ),
+        (
+            "--token-keys keys.json",
+            "token_issuer is nothing; it must be a text: token_keys needs it",
+        ),
+        (
+            "--token-audience a",
+            "token_audience is a text without token_keys; it must be token_keys, too, or neither",
+        ),
+        (
+            "--token-keys http://id.example.org/keys --token-issuer i --token-audience a",
+            "token_keys is \"http://id.example.org/keys\"; it must be a file or https://…; http:// \
+             only on this machine",
+        ),
+        (
+            "--trusted-proxies 10.0.0.1,proxy",
+            "trusted_proxies is \"proxy\"; it must be addresses, or networks such as 10.0.0.0/8",
+        ),
+        ("--rate-span-s 0", "rate_span_s is 0; it must be 1 to 3600"),
+        ("--rate-requests 100001", "rate_requests is 100001; it must be 0 to 100000"),
+        ("--rate-waiting 10001", "rate_waiting is 10001; it must be 0 to 10000"),
+        ("--rate-wait-ms 60001", "rate_wait_ms is 60001; it must be 0 to 60000"),
         (
             "--retention 3w",
             "retention is \"3w\"; it must be a positive whole number followed by d or h, for \
@@ -197,7 +219,7 @@ fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
         assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(&*variable));
         count += 1;
     }
-    assert_eq!(count, 30);
+    assert_eq!(count, 41);
 }
 
 #[test]

@@ -15,10 +15,24 @@ use mesonet::query::Caps;
 use mesonet::store::EmbeddedOptions;
 use mesonet::time::parse_window;
 use mesonet::{check, model, raster};
+use serde::{Deserialize, Serialize};
 
 pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
+use crate::credentials;
 use crate::door::{Limits, Pace};
 use crate::fetch::InvalidSetting;
+use crate::ingest::made_tables;
+use crate::rate::{Allowance, Hops};
+
+/// The form of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
 
 /// An invalid setting.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +56,9 @@ pub enum ConfigError {
     /// A file that cannot be read, an unknown key, or a value of the wrong type.
     #[error("{0}")]
     Read(#[from] Box<figment::Error>),
+    /// The keys of account tokens, or the record of API keys, cannot be read.
+    #[error("{0}")]
+    KeySet(String),
     /// A value that is not allowed.
     #[error(transparent)]
     Value(#[from] InvalidSetting),
@@ -88,12 +105,52 @@ impl Config {
         Ok(own(self.products.as_deref(), raster::Catalogue::from_toml)?.unwrap_or_default())
     }
 
-    /// The sources of model output of this deployment.
+    /// The sources of model output of this deployment: those that ship, those that were made from
+    /// files (`ingest --model` of an unknown one), and those of its own file.
     ///
     /// # Errors
     /// A file of sources that cannot be read or is invalid.
     pub fn model_catalogue(&self) -> Result<model::Catalogue, ConfigError> {
-        Ok(own(self.models.as_deref(), model::Catalogue::from_toml)?.unwrap_or_default())
+        let mut catalogue = model::Catalogue::default();
+        let file = |(path, error)| ConfigError::File { path, error };
+        for (path, text) in made_tables(&self.data).map_err(file)? {
+            let content = |error: model::ModelCatalogueError| ConfigError::Content {
+                path,
+                error: Box::new(error.into()),
+            };
+            catalogue = catalogue.with(&text).map_err(content)?;
+        }
+        // What a deployment states itself comes last.
+        let stated = own(self.models.as_deref(), |text| catalogue.clone().with(text))?;
+        Ok(stated.unwrap_or(catalogue))
+    }
+
+    /// The keys of account tokens; `None` if no such tokens are accepted.
+    pub(crate) fn token_source(&self) -> Option<credentials::Source> {
+        Some(credentials::Source {
+            jwks: self.token_keys.clone()?,
+            issuer: self.token_issuer.clone()?,
+            audience: self.token_audience.clone()?,
+        })
+    }
+
+    /// The proxies that are trusted.
+    pub(crate) fn hops(&self) -> Result<Hops, ConfigError> {
+        Hops::new(&self.trusted_proxies, self.proxy_header).map_err(|error| {
+            let allowed = "addresses, or networks such as 10.0.0.0/8";
+            let got = format!("\"{}\"", error.0);
+            InvalidSetting { key: "trusted_proxies", got, allowed }.into()
+        })
+    }
+
+    /// How many requests an address may send.
+    pub(crate) fn allowance(&self) -> Allowance {
+        Allowance {
+            requests: self.rate_requests,
+            span: Duration::from_secs(self.rate_span_s),
+            waiting: self.rate_waiting,
+            longest_wait: Duration::from_millis(self.rate_wait_ms),
+        }
     }
 
     /// The limits for connections.

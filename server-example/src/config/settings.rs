@@ -10,7 +10,9 @@ use mesonet::store::EmbeddedOptions;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::LogFormat;
 use crate::fetch::FetchConfig;
+use crate::rate::ProxyHeader;
 use crate::replay_start::ReplayStart;
 
 /// Makes [`Config`], which has every setting, and the flags of each group, which have those that
@@ -127,7 +129,8 @@ settings! {
         api_prefix: String = "/api/v1".into(), "MESONET_API_PREFIX", "PATH";
         /// Path prefix of the model service, /models and /capabilities; empty is the root
         model_prefix: String = String::new(), "MESONET_MODEL_PREFIX", "PATH";
-        /// Sites whose pages may call the service from a browser, comma-separated
+        /// Sites whose pages may call the service from a browser, comma-separated; https://*.a.org
+        /// stands for every subdomain of a.org
         #[arg(value_delimiter = ',')]
         cors_origins: Vec<String> = Vec::new(), "MESONET_CORS_ORIGINS", "ORIGINS";
         /// Where the clock starts: an RFC 3339 instant, "sample" for the newest reading of the
@@ -139,6 +142,20 @@ settings! {
         assume_plan: Plan = Plan::None, "MESONET_ASSUME_PLAN", "PLAN";
         /// Log level: off, error, warn, info, debug or trace
         log: String = "info".into(), "MESONET_LOG", "LEVEL";
+        /// Form of the log: text or json
+        log_format: LogFormat = LogFormat::Text, "MESONET_LOG_FORMAT", "FORM";
+        /// Whether each request is in the log
+        log_requests: bool = true, "MESONET_LOG_REQUESTS", "BOOL";
+    }
+
+    /// Whose account tokens are accepted.
+    CredentialFlags, "Credentials" {
+        /// Keys of account tokens: a JSON Web Key Set, a file or an https:// address
+        token_keys: String, "MESONET_TOKEN_KEYS", "FILE|ADDRESS", by default "none";
+        /// Who must have issued an account token (its iss); required with token-keys
+        token_issuer: String, "MESONET_TOKEN_ISSUER", "TEXT", by default "none";
+        /// Whom an account token must be for (its aud); required with token-keys
+        token_audience: String, "MESONET_TOKEN_AUDIENCE", "TEXT", by default "none";
     }
 
     /// Limits and catalogues that readings, products and runs are made with.
@@ -188,6 +205,25 @@ settings! {
         answer_memory_bytes: usize = 512 << 20, "MESONET_ANSWER_MEMORY_BYTES", "BYTES";
     }
 
+    /// How many requests an address may send.
+    RateFlags, "Rate" {
+        /// Most requests of one address (IPv6: of one /64) in any span of rate-span-s; 0 lifts the
+        /// limit
+        rate_requests: usize = 150, "MESONET_RATE_REQUESTS", "N";
+        /// The length of that span
+        rate_span_s: u64 = 10, "MESONET_RATE_SPAN_S", "SECONDS";
+        /// Most requests of one address that wait for their turn; others are refused with 429
+        rate_waiting: usize = 50, "MESONET_RATE_WAITING", "N";
+        /// Longest wait of a request for its turn
+        rate_wait_ms: u64 = 2_000, "MESONET_RATE_WAIT_MS", "MILLISECONDS";
+        /// Addresses and networks of proxies that are trusted to say whom they serve,
+        /// comma-separated
+        #[arg(value_delimiter = ',')]
+        trusted_proxies: Vec<String> = Vec::new(), "MESONET_TRUSTED_PROXIES", "NETWORKS";
+        /// The header in which they say it: x-forwarded-for or forwarded
+        proxy_header: ProxyHeader = ProxyHeader::XForwardedFor, "MESONET_PROXY_HEADER", "NAME";
+    }
+
     /// Who may connect, and for how long.
     ConnectionFlags, "Connections" {
         /// Maximum number of connections; fewer if the process may open fewer files
@@ -225,6 +261,9 @@ pub struct Flags {
     pub service: ServiceFlags,
     #[command(flatten)]
     #[serde(flatten)]
+    pub credentials: CredentialFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
     pub catalogues: CatalogueFlags,
     #[command(flatten)]
     #[serde(flatten)]
@@ -235,6 +274,9 @@ pub struct Flags {
     #[command(flatten)]
     #[serde(flatten)]
     pub requests: RequestFlags,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub rate: RateFlags,
     #[command(flatten)]
     #[serde(flatten)]
     pub connections: ConnectionFlags,

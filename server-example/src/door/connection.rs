@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep};
 use tower::ServiceExt;
 
 use super::host;
+use super::party::Peer;
 use super::table::{Asking, Leave, Place, Seat};
 use super::watched::Watched;
 use crate::{NO_SNIFFING, NOSNIFF};
@@ -46,13 +47,15 @@ pub enum Ended {
 /// connection would have no more time than a slow one; the table times both.
 pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
+    peer: Peer,
     place: &Place,
     app: Router,
     mut stop: watch::Receiver<bool>,
 ) -> Ended {
     let seat = &place.seat;
     let asked_for = Arc::clone(seat);
-    let service = service_fn(move |request| answer(app.clone(), Arc::clone(&asked_for), request));
+    let service =
+        service_fn(move |request| answer(app.clone(), peer, Arc::clone(&asked_for), request));
     let stream = TokioIo::new(Watched::new(stream, Arc::clone(seat)));
     let mut connection = pin!(
         http1::Builder::new()
@@ -89,6 +92,7 @@ pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
 
 async fn answer(
     app: Router,
+    peer: Peer,
     seat: Arc<Seat>,
     mut request: hyper::Request<Incoming>,
 ) -> Result<Response<Answered>, Infallible> {
@@ -96,6 +100,7 @@ async fn answer(
     let response = match host::check(&request) {
         Ok(()) => {
             request.extensions_mut().insert(seat.party);
+            request.extensions_mut().insert(peer);
             let awaited = |body| Body::new(Awaited { body, seat });
             app.oneshot(request.map(awaited)).await?
         }

@@ -35,7 +35,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 pub use body::{ReceiveError, receive};
 use connection::{Ended, serve_stream};
 pub use limits::{Limits, Pace, raise_file_limit};
-pub use party::Party;
+pub use party::{Party, Peer};
 use table::{Place, Table};
 
 /// How often the server looks for connections that take too long.
@@ -81,7 +81,7 @@ pub async fn serve(
                     Some(place) => {
                         let (app, stopped, alive) = (app.clone(), stopped.clone(), alive.clone());
                         tokio::spawn(async move {
-                            serve_tcp(stream, place, app, stopped).await;
+                            serve_tcp(stream, Peer(peer.ip()), place, app, stopped).await;
                             drop(alive);
                         });
                     }
@@ -123,6 +123,7 @@ async fn accept(listener: &TcpListener, table: &Table) -> io::Result<(TcpStream,
 
 async fn serve_tcp(
     mut stream: TcpStream,
+    peer: Peer,
     place: Place,
     app: Router,
     stopped: watch::Receiver<bool>,
@@ -131,7 +132,7 @@ async fn serve_tcp(
     let _ = stream.set_nodelay(true);
     #[cfg(target_os = "linux")]
     let _ = SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_BYTES);
-    if serve_stream(&mut stream, &place, app, stopped).await == Ended::CutOff {
+    if serve_stream(&mut stream, peer, &place, app, stopped).await == Ended::CutOff {
         // The system discards what it holds too, and the caller knows that the answer is
         // incomplete.
         let _ = stream.set_zero_linger();

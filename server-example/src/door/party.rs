@@ -15,6 +15,10 @@ use axum::http::request::Parts;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Party(IpAddr);
 
+/// The address at the other end of a connection; an extension of each request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub IpAddr);
+
 impl Party {
     /// The party of a peer.
     pub fn of(peer: IpAddr) -> Self {

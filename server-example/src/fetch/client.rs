@@ -208,6 +208,27 @@ pub(super) fn system_roots() -> Result<RootCerts, RootsError> {
     Ok(found.certs.iter().map(|der| Certificate::from_der(der).to_owned()).into())
 }
 
+/// Fetches a small document that the server itself needs, within ten seconds.
+pub(crate) fn document(address: &str, max_bytes: u64) -> Result<Vec<u8>, String> {
+    let limits = Limits { max_bytes, timeout: Duration::from_secs(10) };
+    let is_plain = address.starts_with("http://");
+    let roots =
+        if is_plain { None } else { Some(system_roots().map_err(|error| error.to_string())?) };
+    let user_agent = concat!("mesonet-server/", env!("CARGO_PKG_VERSION"));
+    let client = Client::new(user_agent, limits, DOCUMENTS, roots);
+    let answer = client.get(address, "application/json", &UNKNOWN);
+    let bytes = answer.map_err(|error| error.to_string())?.bytes;
+    bytes.ok_or_else(|| "it did not come".to_owned())
+}
+
+/// Whether such a document may be fetched from an address.
+pub(crate) fn may_fetch(address: &Uri) -> bool {
+    DOCUMENTS.allows(address).is_ok()
+}
+
+/// Where such documents may come from.
+const DOCUMENTS: Policy = Policy { allow_http: false };
+
 fn failed(error: ureq::Error) -> RequestError {
     use ureq::{Error, Timeout};
     match error {

@@ -40,6 +40,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 pub use client::RootsError;
+pub(crate) use client::{document, may_fetch};
 pub use poller::Poller;
 pub use settings::{FetchConfig, InvalidSetting, Source};
 pub use visit::Round;

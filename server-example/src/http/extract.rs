@@ -63,6 +63,11 @@ impl Query {
         self.pairs.iter().try_for_each(|(name, _)| check_parameter(name, declared))
     }
 
+    /// Returns whether the endpoint has a parameter.
+    pub fn knows(&self, name: &str) -> bool {
+        self.declared.is_none_or(|declared| declared.contains(&name))
+    }
+
     /// Returns every value of a parameter that may be repeated.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         let is_declared = self.declared.is_none_or(|declared| declared.contains(&name));
@@ -165,14 +170,6 @@ impl Query {
         self.one(name)?.map(index).transpose()
     }
 
-    /// Returns a required index into a list, counted from 0.
-    ///
-    /// # Errors
-    /// It is missing, repeated, or not a non-negative integer.
-    pub fn needed_index(&self, name: &str) -> Result<usize, ApiError> {
-        self.index(name)?.ok_or_else(|| missing(name))
-    }
-
     /// A place, by `lat` and `lon`.
     ///
     /// # Errors
@@ -182,6 +179,19 @@ impl Query {
             (None, None) => Ok(None),
             (Some(lat), Some(lon)) => Ok(Some(LonLat::new(lon, lat)?)),
             _ => Err(ApiError::BadRequest("a place needs both lat and lon, or neither".to_owned())),
+        }
+    }
+
+    /// The same for the grids of models, whose longitudes may run from 0 to 360.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place).
+    pub fn place_on_grid(&self) -> Result<Option<LonLat>, ApiError> {
+        match (self.number("lat")?, self.number("lon")?) {
+            (Some(lat), Some(lon)) if lon > 180.0 && lon <= 360.0 => {
+                Ok(Some(LonLat::new(lon - 360.0, lat)?))
+            }
+            _ => self.place(),
         }
     }
 

@@ -10,8 +10,11 @@
 //! | Entity tags | `etag.rs` |
 //! | Bodies encoded ahead, small answers | `snapshot.rs` |
 //! | Long bodies, piece by piece | `stream.rs` |
+//! | Requests in the log, and their ids | `request_line.rs` |
+//! | Which pages may call from a browser | `cors.rs` |
 //! | The header for readings missing from a damaged record | `damage.rs` |
 
+pub mod cors;
 pub mod damage;
 pub mod encoding;
 pub mod endpoint;
@@ -20,5 +23,6 @@ pub mod extract;
 pub mod member;
 pub mod names;
 pub mod path;
+pub mod request_line;
 pub mod snapshot;
 pub mod stream;

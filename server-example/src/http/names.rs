@@ -51,7 +51,7 @@ const SHORTEST: usize = 3;
 
 /// Whether a name is another spelling of one that is known: in another case, with `_`, `-` or `.`
 /// between its words, or with one letter too many, missing, wrong, or two neighbours swapped.
-fn is_almost(got: &str, known: &str) -> bool {
+pub fn is_almost(got: &str, known: &str) -> bool {
     // No need to look at a name that is much longer.
     if got.len() > 2 * known.len() + SHORTEST {
         return false;

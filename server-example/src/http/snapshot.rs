@@ -113,6 +113,10 @@ impl Snapshot {
 
 pub const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
 
+/// The headers of a request that an answer for one caller depends on.
+pub const PER_CALLER: HeaderValue =
+    HeaderValue::from_static("accept-encoding, authorization, cookie");
+
 /// A 200 with a JSON body that is already encoded.
 pub fn json(encoding: Encoding, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());

@@ -8,13 +8,15 @@ use clap::Args;
 use indicatif::ProgressBar;
 use mesonet::store::{AlertStore, StoreError};
 use mesonet::time::parse_instant;
-use mesonet::{Intake, MemoryStore, Store, feed, raster};
+use mesonet::{Intake, MemoryStore, Store, feed, model, raster};
 
 use super::bar::{show_fields, under_bar};
 use super::model_files::{ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
+use super::new_model::{NewModelError, make_model};
 use super::{IngestError, Options, Summary, Target, ingest};
 use crate::clock::system_ms;
 use crate::config::{CatalogueFlags, Config, ConfigError, Flags, RecordFlags};
+use crate::http::names::is_almost;
 use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles};
 use crate::record::{Origin, Record};
@@ -23,7 +25,7 @@ use crate::sample::station_tables;
 /// The flags of `ingest`.
 #[derive(Clone, Debug, Args)]
 pub struct IngestFlags {
-    /// Files, folders with everything in them, archives (gz, xz, tar, zip), or - for standard input
+    /// Files, folders with everything in them, archives (gz, bz2, xz, tar, zip), or - for standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
@@ -37,9 +39,14 @@ pub struct IngestFlags {
     pub product: Option<String>,
 
     /// Name of the model that the GRIB2 files belong to; their content is published together, and a
-    /// server may be running
+    /// server may be running. A model that no catalogue has is made from the files: its table is
+    /// printed and kept in made-models/ of the record
     #[arg(long, value_name = "NAME", conflicts_with_all = ["feed", "product", "received"])]
     pub model: Option<String>,
+
+    /// The model is new, though its name is almost that of one that is known
+    #[arg(long, requires = "model")]
+    pub new_model: bool,
 
     /// When the files were received (some feeds give only the day of the month), an RFC 3339
     /// instant [default: the date in the file's name, else when it was written]
@@ -79,9 +86,23 @@ pub enum CommandError {
         /// The types of the catalogue.
         known: String,
     },
+    /// The name of the model is almost that of one in the catalogue.
+    #[error(
+        "unknown model \"{got}\"; it is almost {known}; to make a model of that name from the files, \
+         add --new-model"
+    )]
+    AlmostModel {
+        /// What was given.
+        got: String,
+        /// The model that may be meant.
+        known: String,
+    },
     /// The model is not in the catalogue.
     #[error(transparent)]
     NoModel(#[from] NoModel),
+    /// No model can be made from the files.
+    #[error(transparent)]
+    NewModel(#[from] NewModelError),
     /// The result cannot be written.
     #[error("cannot write the result: {0}")]
     Io(#[from] io::Error),
@@ -93,7 +114,7 @@ pub enum CommandError {
 /// # Errors
 /// A setting is invalid, or the record cannot be opened.
 pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
-    let IngestFlags { paths, feed, product, model, received, json, record, catalogues } = flags;
+    let IngestFlags { paths, feed, product, model, received, json, record, catalogues, .. } = flags;
     let (record, catalogues) = (record.clone(), catalogues.clone());
     let config = Config::load(&Flags { record, catalogues, ..Flags::default() })?;
     let options = Options { feed: *feed, received_ms: *received, ..Options::at(system_ms()) };
@@ -101,7 +122,7 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
     let intake = Intake::new(config.checker()?);
 
     let summary = if let Some(name) = model {
-        read_models(paths, &config, name, options)?
+        read_models(paths, &config, name, options, flags.new_model)?
     } else if let Some(name) = product {
         let only = files.catalogue().get(name);
         let inlet =
@@ -174,8 +195,25 @@ fn read_models(
     config: &Config,
     name: &str,
     options: Options,
+    is_new: bool,
 ) -> Result<Summary, CommandError> {
-    let models = ModelRuns::new(&config.data, config.model_catalogue()?);
+    let mut catalogue = config.model_catalogue()?;
+    let is_known = catalogue.get(name).is_some();
+    let almost = |known: &&model::Source| is_almost(name, known.name());
+    if !is_known
+        && !is_new
+        && let Some(known) = catalogue.iter().find(almost)
+    {
+        let (got, known) = (name.to_owned(), known.name().to_owned());
+        return Err(CommandError::AlmostModel { got, known });
+    }
+    if is_new || !is_known {
+        make_record(&config.data)?;
+        let (with, table, path) = make_model(&config.data, catalogue, name, paths, options)?;
+        eprintln!("{table}\nkept in {}", path.display());
+        catalogue = with;
+    }
+    let models = ModelRuns::new(&config.data, catalogue);
     let inlet =
         ModelInlet { store: models.store(), source: model_named(models.catalogue(), name)? };
     make_record(&config.data)?;

@@ -62,7 +62,8 @@ pub fn model_named<'a>(
 }
 
 /// Reads files into runs of a model: `read` names them, one after the other; then their content is
-/// written and published together. Returns the fault of each file of which nothing was used.
+/// written and published together. Returns the fault of each file of which not everything was
+/// read and stored.
 pub fn ingest_model(
     inlet: ModelInlet<'_>,
     options: Options,
@@ -83,6 +84,12 @@ pub fn ingest_model(
     });
     let unused = std::mem::take(&mut report.unused_files);
     faults.extend(unused.into_iter().map(|(file, error)| FileFault::new(file, &error)));
+    let broken = std::mem::take(&mut report.broken_files);
+    faults.extend(
+        broken.into_iter().map(|(file, error)| {
+            FileFault::new(file, &format!("{error}; its other fields are kept"))
+        }),
+    );
     let mut summary = Summary {
         models: Some(report),
         copies: copied,
@@ -132,9 +139,10 @@ impl Visitor for ModelFiles<'_> {
         let spent = self.delivery.add_within(shown, &bytes, budget.left(Work::Cells));
         // Not more than is left.
         let _ = budget.spend(Work::Cells, spent);
-        let is_whole = cut.is_none();
-        self.faults.extend(cut.map(|error| FileFault::new(shown.to_owned(), &error)));
-        is_whole
+        if let Some(cut) = &cut {
+            self.delivery.break_off(cut);
+        }
+        cut.is_none()
     }
 
     fn fault(&mut self, shown: &str, error: SourceError) {

@@ -55,13 +55,16 @@ pub fn take_in_model_sample(
 mod tests {
     use super::*;
 
+    /// Later than the runs: 2023-11-14T22:13:20Z.
+    const NOW_MS: i64 = 1_700_000_000_000;
+
     #[test]
     fn the_sample_has_two_runs_which_are_created_once() {
         let folder = tempfile::tempdir().unwrap();
         let store = model::RunStore::new(folder.path());
         let catalogue = model::Catalogue::default();
-        take_in_model_sample(&store, &catalogue, 7).unwrap();
-        take_in_model_sample(&store, &catalogue, 8).unwrap();
+        take_in_model_sample(&store, &catalogue, NOW_MS).unwrap();
+        take_in_model_sample(&store, &catalogue, NOW_MS + 1).unwrap();
         for (model, run, hours, products) in
             [("nam211", "20180917T000000Z", 1, 26), ("safrica", "20100308T120000Z", 25, 2)]
         {
@@ -70,13 +73,13 @@ mod tests {
             assert_eq!(stamp.to_string(), run);
             assert!(open.is_complete());
             assert_eq!(open.published().len(), hours);
-            assert!(open.published().iter().all(|hour| hour.published_ms == 7));
+            assert!(open.published().iter().all(|hour| hour.published_ms == NOW_MS));
             assert_eq!(open.definition().products.len(), products);
         }
         let none = model::Catalogue::from_toml("without = [\"nam211\"]").unwrap();
         let other = tempfile::tempdir().unwrap();
         let store = model::RunStore::new(other.path());
-        take_in_model_sample(&store, &none, 7).unwrap();
+        take_in_model_sample(&store, &none, NOW_MS).unwrap();
         assert_eq!(store.models().unwrap(), ["safrica"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Cursor, Read};
 
+use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
@@ -59,6 +60,7 @@ pub enum SourceError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
     Gzip,
+    Bzip2,
     Xz,
     Tar,
     Zip,
@@ -70,6 +72,8 @@ impl Packing {
         const TAR_MAGIC: usize = 257;
         if start.starts_with(b"\x1f\x8b") {
             Some(Self::Gzip)
+        } else if start.starts_with(b"BZh") && start.get(4..).is_some_and(starts_bzip2_block) {
+            Some(Self::Bzip2)
         } else if start.starts_with(b"\xfd7zXZ\0") {
             Some(Self::Xz)
         } else if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
@@ -81,7 +85,12 @@ impl Packing {
     }
 }
 
-/// Returns the decompressed content of a file, whether gzip, xz or plain, also nested.
+/// What follows `BZh` and the level: the mark of a block, or that of the end of an empty file.
+fn starts_bzip2_block(rest: &[u8]) -> bool {
+    rest.starts_with(b"1AY&SY") || rest.starts_with(b"\x17\x72\x45\x38\x50\x90")
+}
+
+/// Returns the decompressed content of a file, whether gzip, bzip2, xz or plain, also nested.
 pub(super) fn decompressed<'a>(
     input: Box<dyn Read + 'a>,
     budget: &Budget,
@@ -93,6 +102,7 @@ pub(super) fn decompressed<'a>(
         let whole = Cursor::new(start).chain(input);
         let unpacked: Box<dyn Read + 'a> = match packing {
             Some(Packing::Gzip) => Box::new(MultiGzDecoder::new(whole)),
+            Some(Packing::Bzip2) => Box::new(MultiBzDecoder::new(whole)),
             Some(Packing::Xz) => Box::new(xz_decoder(whole)?),
             None | Some(Packing::Tar | Packing::Zip) => return Ok(Box::new(whole)),
         };

@@ -3,6 +3,8 @@
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
+use crate::credentials::hex;
+
 /// The prefix of keys, so that a leaked one is recognized.
 const PREFIX: &str = "mesonet_push_";
 const KEY_BYTES: usize = 32;
@@ -44,12 +46,6 @@ impl KeyHash {
         let equal = |hash: &String| self.0.as_bytes().ct_eq(hash.to_ascii_lowercase().as_bytes());
         hashes.iter().map(equal).fold(Choice::from(0), |any, equal| any | equal).into()
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let nibbles = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    nibbles.map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Everything under a path: files, folders, archives, one file at a time as a stream of bytes.
 //!
-//! The packing of a file is detected from its first bytes: gzip, xz, tar, zip. All but zip are
+//! The packing of a file is detected from its first bytes: gzip, bzip2, xz, tar, zip. All but zip are
 //! unpacked as they stream; a zip archive is read from its end, so it cannot be inside another
 //! packing. Nothing is unpacked to disk, and the output is bounded by a [`Budget`]. `packing.rs`
 //! tells and undoes one packing, `archive.rs` finds the entries of archives.
@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 
 use super::copies::Copies;
@@ -205,6 +206,9 @@ impl<'a> Source<'a> {
             }
             Some(Packing::Gzip) => {
                 self.stream(&label.without(".gz"), &mut MultiGzDecoder::new(whole), layers)
+            }
+            Some(Packing::Bzip2) => {
+                self.stream(&label.without(".bz2"), &mut MultiBzDecoder::new(whole), layers)
             }
             Some(Packing::Xz) => {
                 let mut reader = xz_decoder(whole)?;

@@ -99,7 +99,7 @@ impl Summary {
         self.files() > 0
             || self.total(|kind| kind.reports) > 0
             || self.products.written.count > 0
-            || self.models.as_ref().is_some_and(|models| models.used > 0)
+            || self.models.as_ref().is_some_and(|models| models.used + models.there_already > 0)
     }
 
     /// Whether every file was read to the end and everything read is in the store.
@@ -356,10 +356,6 @@ impl fmt::Display for WrittenProduct<'_> {
         match packing_error {
             0.0 => f.write_str("packed exactly")?,
             error => write!(f, "packed within {error:.2e} {unit}")?,
-        }
-        if self.0.clamped > 0 {
-            let clamped = grouped(self.0.clamped as u64);
-            write!(f, ", {clamped} values beyond the packing range")?;
         }
         if self.0.missing_levels > 0 {
             write!(f, ", {} levels missing", grouped(self.0.missing_levels))?;

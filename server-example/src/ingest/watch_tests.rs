@@ -129,7 +129,7 @@ fn files_in_the_folder_of_a_model_become_its_runs() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
     let state = State::new(config, Clock::live(), store, Intake::default()).unwrap();
     let path = folder.path().join("in");
-    let (model, none) = (path.join("models/nam211"), path.join("models/nam"));
+    let (model, none) = (path.join("models/nam211"), path.join("models/nam2"));
     for folder in [&model, &none] {
         fs::create_dir_all(folder).unwrap();
     }
@@ -149,7 +149,7 @@ fn files_in_the_folder_of_a_model_become_its_runs() {
     let failed = "hrdps_20260219T00Z_f000_cape.grib2.gz";
     assert_eq!(names(&model.join("failed")), [failed.to_owned(), format!("{failed}.error.txt")]);
     let reason = fs::read_to_string(none.join("failed/a.grib2.error.txt")).unwrap();
-    assert!(reason.contains(": unknown model \"nam\"; known are arome, "), "{reason}");
+    assert!(reason.contains(": unknown model \"nam2\"; known are aifs, "), "{reason}");
     assert!(watch.look(&state).unwrap().is_empty());
 }
 

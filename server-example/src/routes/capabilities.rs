@@ -14,7 +14,7 @@ use crate::access::Caller;
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
-use crate::http::snapshot::json_value;
+use crate::http::snapshot::{PER_CALLER, json_value};
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
@@ -38,14 +38,15 @@ async fn capabilities(
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
     let Capabilities { products, limits } =
-        Capabilities::new(&Product::OF_OBSERVATIONS, caller.plan, false);
+        Capabilities::new(&Product::OF_OBSERVATIONS, caller.plan, caller.is_staff);
     let catalogue = state.services.models.catalogue();
-    let models = catalogue.capabilities(&caller.of_models(), BTreeMap::new()).products;
+    let models = catalogue.capabilities(caller.of_models(), BTreeMap::new()).products;
     let products = products.into_iter().map(|(id, access)| (id.to_owned(), access));
     let view = View { products: products.chain(models).collect(), limits };
     let mut response = json_value(accepted, &view)?;
     // The answer is specific to the caller.
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, PER_CALLER);
     Ok(response)
 }

@@ -4,7 +4,9 @@ mod alerts;
 mod bulk;
 mod capabilities;
 mod explain;
+mod health;
 mod index;
+mod keys;
 mod models;
 mod products;
 mod quality;
@@ -20,6 +22,7 @@ use std::sync::Arc;
 use axum::Router;
 
 pub use bulk::HEADERS as BULK_HEADERS;
+pub use health::router as health;
 pub use index::router as index;
 pub use quality::check_length as check_quality_window;
 pub use zones::GEOGRAPHY;
@@ -29,10 +32,11 @@ use crate::ingest::push;
 use crate::state::State;
 
 /// The endpoints of the observation service that begin their answer in time, whatever they do.
-pub const OBSERVATIONS: [&[Endpoint]; 12] = [
+pub const OBSERVATIONS: [&[Endpoint]; 13] = [
     alerts::ENDPOINTS,
     zones::ENDPOINTS,
     capabilities::ENDPOINTS,
+    keys::ENDPOINTS,
     bulk::ENDPOINTS,
     explain::ENDPOINTS,
     series::ENDPOINTS,

@@ -60,7 +60,7 @@ async fn of_box(
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
     let scope = query.bbox()?.map_or(Scope::Everywhere, Scope::Box);
-    let query = readings_query(&state, caller, &query, scope)?;
+    let query = readings_query(&state, &caller, &query, scope)?;
     answer(state, party, query, accepted.fastest()).await
 }
 
@@ -89,14 +89,15 @@ async fn of_stations(
             ids.len()
         )));
     }
-    let query = readings_query(&state, caller, &query, Scope::Stations(ids.into_iter().collect()))?;
+    let query =
+        readings_query(&state, &caller, &query, Scope::Stations(ids.into_iter().collect()))?;
     answer(state, party, query, accepted.fastest()).await
 }
 
 /// Reads and checks the parameters common to both forms.
 fn readings_query(
     state: &State,
-    caller: Caller,
+    caller: &Caller,
     query: &Query,
     scope: Scope,
 ) -> Result<ReadingsQuery, ApiError> {

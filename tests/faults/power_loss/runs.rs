@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use mesonet::grid::{Encoding, GridProjection, LatLonGlobe};
-use mesonet::model::{ProductDefinition, RunDefinition, RunStamp, RunWriter};
+use mesonet::model::{LevelValues, ProductDefinition, RunDefinition, RunStamp, RunWriter};
 use mesonet::time::HOUR_MS;
 use mesonet::{grid, model};
 
@@ -15,6 +15,8 @@ const MODEL: &str = "model";
 const ROWS: usize = 20;
 const COLUMNS: usize = 18;
 const PRODUCTS: [(&str, usize); 3] = [("t2", 1), ("t", 2), ("rain", 1)];
+/// The one that has levels.
+const LEVELS: usize = 1;
 const NODATA: i16 = i16::MIN;
 
 /// 2026-07-01T00:00:00Z.
@@ -29,17 +31,22 @@ pub struct Runs {
 enum Act {
     /// Publishes products of hours, by their numbers.
     Publish(usize, &'static [usize], &'static [usize]),
+    /// Publishes a level of the product that has several at an hour.
+    Level(usize, usize, usize),
     Remove(usize),
     /// Keeps only the newest runs.
     Keep,
 }
 
-const ACTS: [Act; 9] = [
+const ACTS: [Act; 11] = [
     Act::Publish(0, &[0], &[0, 1]),
     Act::Publish(0, &[1, 2], &[0, 1, 2]),
     // For an hour that is already published.
     Act::Publish(0, &[0], &[2]),
     Act::Publish(1, &[0, 1], &[0]),
+    // The file of the first one is replaced by that of both.
+    Act::Level(1, 0, 1),
+    Act::Level(1, 0, 0),
     Act::Remove(0),
     Act::Publish(1, &[1], &[1, 2]),
     Act::Publish(2, &[0], &[0, 1, 2]),
@@ -56,6 +63,8 @@ fn definition(run: usize) -> RunDefinition {
         name: name.to_owned(),
         unit: "K".to_owned(),
         levels_hpa: (levels > 1).then(|| vec![1000.0, 850.0]),
+        member: None,
+        attributes: BTreeMap::new(),
         encoding: Encoding::new(0.5, 100.0, NODATA).unwrap(),
     };
     RunDefinition {
@@ -113,6 +122,15 @@ static DOCUMENTS: LazyLock<Vec<BTreeMap<PathBuf, Vec<u8>>>> = LazyLock::new(|| {
     (0..3).map(of_run).collect()
 });
 
+impl Runs {
+    fn writer(&mut self, run: usize) -> &mut RunWriter {
+        if self.writer.as_ref().is_none_or(|(of, _)| *of != run) {
+            self.writer = Some((run, self.store.write_run(definition(run)).unwrap()));
+        }
+        &mut self.writer.as_mut().unwrap().1
+    }
+}
+
 impl Work for Runs {
     const NAME: &'static str = "model runs";
     const STEPS: usize = ACTS.len();
@@ -126,13 +144,7 @@ impl Work for Runs {
     fn step(&mut self, number: usize) {
         match ACTS[number] {
             Act::Publish(run, hours, products) => {
-                let writer = match &mut self.writer {
-                    Some((of, writer)) if *of == run => writer,
-                    writer => {
-                        let begun = self.store.write_run(definition(run)).unwrap();
-                        &mut writer.insert((run, begun)).1
-                    }
-                };
+                let writer = self.writer(run);
                 for &hour in hours {
                     for &product in products {
                         let values = values(run, hour, product);
@@ -140,6 +152,15 @@ impl Work for Runs {
                     }
                 }
                 writer.publish(hours, START_MS).unwrap();
+            }
+            Act::Level(run, hour, level) => {
+                let values = values(run, hour, LEVELS);
+                let planes: Vec<&[i16]> = values.chunks(ROWS * COLUMNS).collect();
+                let mut levels = vec![None; planes.len()];
+                levels[level] = Some(LevelValues::Each(planes[level]));
+                let writer = self.writer(run);
+                writer.add_levels(hour, PRODUCTS[LEVELS].0, &levels).unwrap();
+                writer.publish(&[hour], START_MS).unwrap();
             }
             Act::Remove(run) => self.store.remove_run(MODEL, stamp(run)).unwrap(),
             Act::Keep => _ = self.store.keep_newest(MODEL, 1).unwrap(),
@@ -156,6 +177,18 @@ impl Work for Runs {
                             seen.push((run, hour, product, values(run, hour, product)));
                         }
                     }
+                }
+                Act::Level(run, hour, level) => {
+                    let known = |seen: &(usize, usize, usize, _)| {
+                        (seen.0, seen.1, seen.2) == (run, hour, LEVELS)
+                    };
+                    let whole = values(run, hour, LEVELS);
+                    let index = seen.iter().position(known).unwrap_or_else(|| {
+                        seen.push((run, hour, LEVELS, vec![NODATA; whole.len()]));
+                        seen.len() - 1
+                    });
+                    let plane = level * ROWS * COLUMNS..(level + 1) * ROWS * COLUMNS;
+                    seen[index].3[plane.clone()].copy_from_slice(&whole[plane]);
                 }
                 Act::Remove(run) => seen.retain(|seen| seen.0 != run),
                 Act::Keep => {

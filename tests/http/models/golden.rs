@@ -174,6 +174,8 @@ fn write(store: &model::RunStore, model: &str, grid: grid::Definition, raw: &[i1
             name: "t".to_owned(),
             unit: "K".to_owned(),
             levels_hpa: None,
+            member: None,
+            attributes: std::collections::BTreeMap::new(),
             encoding: packing(),
         }],
     };

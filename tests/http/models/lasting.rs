@@ -101,6 +101,7 @@ fn a_wind_that_is_not_turned_does_not_need_the_other_component() {
     let service = service();
     let mut definition = service.run().definition().clone();
     definition.run = "20180917T060000Z".parse().unwrap();
+    definition.valid_ms.iter_mut().for_each(|valid_ms| *valid_ms += 6 * 3_600_000);
     definition.grid.grid_relative_winds = false;
     service.publish_wind(&definition, "u", 1_537_160_400_000);
     let path = "/models/nam211/products/u/data/3/1/3?hour=1&level=0&run=20180917T060000Z";

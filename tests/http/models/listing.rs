@@ -9,17 +9,17 @@ use super::{MODELS, RUN, point, service, with};
 #[test]
 fn runs_are_listed_latest_first_with_what_is_there_of_them() {
     let service = service();
-    let detail = |available: &str, published: &[usize]| {
+    let detail = |available: &str, published: &[usize], partial: &[usize]| {
         json!({"runs": [RUN], "details": [{
             "run": RUN, "availableAt": available, "forecast_hours": 2,
-            "forecast_hour_axis": [0.0, 3.0], "published_hours": published,
+            "forecast_hour_axis": [0.0, 3.0], "published_hours": published, "partial_hours": partial,
             "valid_from": "2018-09-17T00:00:00Z", "valid_to": "2018-09-17T03:00:00Z",
         }]})
     };
-    assert_eq!(service.json("/models/nam211/runs"), detail("2018-09-17T02:00:00Z", &[0]));
+    assert_eq!(service.json("/models/nam211/runs"), detail("2018-09-17T02:00:00Z", &[0], &[]));
     // Another process writes; the server is not told.
     service.publish_second_hour();
-    assert_eq!(service.json("/models/nam211/runs"), detail("2018-09-17T05:00:00Z", &[0, 1]));
+    assert_eq!(service.json("/models/nam211/runs"), detail("2018-09-17T05:00:00Z", &[0, 1], &[1]));
     assert_eq!(service.json("/models/later/runs"), json!({"runs": [], "details": []}));
 
     // A later run, without a published hour yet.
@@ -46,11 +46,13 @@ fn products_carry_unit_levels_encoding_and_how_their_tiles_are_made() {
     let encoding = |scale: f64, offset: f64| json!({"height": 65, "width": 93, "scale": scale, "offset": offset, "nodata": -32768});
     let wind = |name: &str| {
         json!({"name": name, "unit": "m/s", "levels_hpa": [150.0, 100.0], "encoding":
-            encoding(0.01, 0.0), "sampling": "nearest", "packing_error": 0.005, "wind": ["u", "v"]})
+            encoding(0.01, 0.0), "sampling": "nearest", "packing_error": 0.005,
+            "tile_packing_error": 0.005 * (1.0 + std::f64::consts::SQRT_2), "wind": ["u", "v"]})
     };
     let expected = json!({"run": RUN, "products": [
         {"name": "prmsl", "unit": "Pa", "levels_hpa": null, "encoding": encoding(0.1, 101_000.0),
-         "title": "Pressure", "sampling": "bilinear", "packing_error": 0.05},
+         "title": "Pressure", "sampling": "bilinear", "packing_error": 0.05,
+         "tile_packing_error": 0.1},
         wind("u"),
         wind("v"),
     ]});

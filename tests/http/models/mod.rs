@@ -3,6 +3,7 @@
 //! (tests/data/model_grids/store).
 
 mod access;
+mod choice;
 mod golden;
 mod lasting;
 mod listing;
@@ -29,16 +30,17 @@ const RUN: &str = "20180917T000000Z";
 
 /// The sources of these tests: one with a run, one without.
 const MODELS: &str = r#"
-    without = ["arome", "gfs", "hrdps", "hrrr", "mrms", "ndfd", "rap", "rdpa", "safrica"]
+    without = ["*"]
     [nam211]
     title = "NAM"
     attribution = "NOAA"
     access = { plan = "none" }
     winds = [["u", "v"]]
+    hours = "0,3"
     products = [
         { name = "prmsl", title = "Pressure", unit = "Pa", scale = 0.1, offset = 101000, parameter = "7:0.3.1", level = "101" },
-        { name = "u", unit = "m/s", scale = 0.01, parameter = "7:0.2.2", level = "100", sampling = "nearest" },
-        { name = "v", unit = "m/s", scale = 0.01, parameter = "7:0.2.3", level = "100", sampling = "nearest" },
+        { name = "u", unit = "m/s", scale = 0.01, parameter = "7:0.2.2", level = "100", levels_hpa = [150, 100], sampling = "nearest" },
+        { name = "v", unit = "m/s", scale = 0.01, parameter = "7:0.2.3", level = "100", levels_hpa = [150, 100], sampling = "nearest" },
     ]
     [later]
     title = "of which there is no run"

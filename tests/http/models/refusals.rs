@@ -26,7 +26,7 @@ fn what_is_not_there_is_a_404_and_what_is_out_of_range_a_400() {
         (
             "/models/nam211/point?hour=0&row=0&col=0&fields=u",
             400,
-            "run is required: a run of /runs, for example 20180917T000000Z",
+            "run is required: a run of /runs, for example 20180917T000000Z, or latest",
         ),
         (&point("row=0&col=0&fields=u"), 400, "hour is required"),
         (
@@ -70,7 +70,11 @@ fn what_is_not_there_is_a_404_and_what_is_out_of_range_a_400() {
             404,
             "unknown product \"w\" of model \"nam211\"; known are prmsl, u, v",
         ),
-        (&tile("u/data/0/0/0?hour=0"), 400, "level is required: an index into levels_hpa, 0 to 1"),
+        (
+            &tile("u/data/0/0/0?hour=0"),
+            400,
+            "level is required: an index into levels_hpa, 0 to 1, or level_hpa",
+        ),
         (&tile("u/data/0/0/0?hour=0&level=2"), 400, "level 2 is out of range: it must be 0 to 1"),
         (
             &tile("prmsl/data/2/4/0?hour=0"),

@@ -1,14 +1,16 @@
 //! The products of a source, and the message fields that they are made from.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
 
+use super::cf_names::attributes;
 use super::kind::{TakenKind, is_usual_process};
 
 use crate::grid::{Encoding, TileSampling};
-use crate::model::ProductDefinition;
 use crate::model::store::check_name;
+use crate::model::{FieldInterval, ProductDefinition};
 use crate::settings::{check_label, from_optional_text, from_text};
 use crate::time::HOUR_MS;
 use crate::{access, grib};
@@ -36,7 +38,8 @@ pub struct SourceProduct {
     name: String,
     title: String,
     unit: String,
-    encoding: Encoding,
+    /// `None` if it is chosen by the range of the fields.
+    encoding: Option<Encoding>,
     sampling: TileSampling,
     levels_hpa: Option<Vec<f64>>,
     tiles_and_series: Option<access::Rule>,
@@ -58,9 +61,9 @@ pub(super) struct Entry {
     #[serde(default)]
     title: String,
     unit: String,
-    scale: f64,
-    #[serde(default)]
-    offset: f64,
+    scale: Option<f64>,
+    offset: Option<f64>,
+    packing: Option<Packing>,
     #[serde(default)]
     sampling: Sampling,
     #[serde(deserialize_with = "from_text")]
@@ -77,6 +80,14 @@ pub(super) struct Entry {
     constituent: Option<u16>,
     levels_hpa: Option<Vec<f64>>,
     tiles_and_series: Option<access::Rule>,
+}
+
+/// How the packing of a product is found if the catalogue does not state it.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Packing {
+    /// By the range of the fields.
+    Auto,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -127,13 +138,23 @@ impl TryFrom<String> for Interval {
 
 impl SourceProduct {
     pub(super) fn new(entry: Entry) -> Result<Self, String> {
-        let Entry { name, title, unit, scale, offset, sampling, tiles_and_series, .. } = entry;
+        let Entry { name, title, unit, scale, offset, packing, sampling, .. } = entry;
+        let tiles_and_series = entry.tiles_and_series;
         let Entry { parameter, level, second_level, interval, statistic, levels_hpa, .. } = entry;
         let Entry { field: kind, process, constituent, .. } = entry;
         check_name("product", &name).map_err(|error| error.to_string())?;
         let in_product = |reason| format!("product {name}: {reason}");
         check_label("title", &title).map_err(in_product)?;
-        let encoding = Encoding::of_product(scale, offset).map_err(in_product)?;
+        let encoding = match (packing, scale) {
+            (None, Some(scale)) => {
+                Some(Encoding::of_product(scale, offset.unwrap_or_default()).map_err(in_product)?)
+            }
+            (Some(Packing::Auto), None) if offset.is_none() => None,
+            _ => {
+                let reason = "either scale (and offset) or packing = \"auto\" is required";
+                return Err(in_product(reason.to_owned()));
+            }
+        };
         let has_levels = level.kind == ISOBARIC && level.value.is_none();
         if levels_hpa.is_some() && !has_levels {
             return Err(in_product("levels_hpa is only allowed with level = \"100\"".to_owned()));
@@ -151,7 +172,10 @@ impl SourceProduct {
             name: name.clone(),
             unit: unit.clone(),
             levels_hpa: levels_hpa.clone(),
-            encoding,
+            member: None,
+            attributes: BTreeMap::new(),
+            // Any that is valid: what else there is of the product is checked.
+            encoding: encoding.map_or_else(|| Encoding::of_product(1.0, 0.0), Ok)?,
         };
         definition.check().map_err(|error| error.to_string())?;
         let sampling = match sampling {
@@ -192,8 +216,9 @@ impl SourceProduct {
         &self.unit
     }
 
-    /// Returns how the values are packed, in all runs alike.
-    pub fn encoding(&self) -> Encoding {
+    /// Returns how the values are packed, in all runs alike; `None` with `packing = "auto"`: then
+    /// each run has a packing that its fields fit.
+    pub fn encoding(&self) -> Option<Encoding> {
         self.encoding
     }
 
@@ -221,6 +246,46 @@ impl SourceProduct {
     /// Returns the parameter of its fields.
     pub fn parameter(&self) -> grib::Parameter {
         self.parameter
+    }
+
+    /// Returns the kind of its fields as the catalogue writes it: `deterministic`, `member` for all
+    /// members of an ensemble, `mean` and so on.
+    pub fn field_kind(&self) -> String {
+        self.kind.to_string()
+    }
+
+    /// Returns the interval of its fields as the catalogue writes it: `1h`, `run` or `any`; `None`
+    /// for fields of an instant.
+    pub fn interval(&self) -> Option<String> {
+        Some(match self.interval? {
+            Interval::Ms(ms) => format!("{}h", ms / HOUR_MS),
+            Interval::Run => "run".to_owned(),
+            Interval::Any => "any".to_owned(),
+        })
+    }
+
+    /// Returns the statistic over the interval, if the catalogue states it: `average`,
+    /// `accumulation`, `maximum` or `minimum`.
+    pub fn statistic(&self) -> Option<&'static str> {
+        Some(match self.statistic? {
+            Statistic::Average => "average",
+            Statistic::Accumulation => "accumulation",
+            Statistic::Maximum => "maximum",
+            Statistic::Minimum => "minimum",
+        })
+    }
+
+    /// Returns what its array in the Zarr store says of it to readers that follow the CF
+    /// conventions.
+    pub(crate) fn attributes(&self) -> BTreeMap<String, String> {
+        let statistic = self.statistic.map(|statistic| statistic as u8);
+        attributes(self.parameter, self.level, self.kind, statistic)
+    }
+
+    /// Returns the interval of a field, if the product is a statistic over one.
+    pub(crate) fn interval_of(&self, field: &grib::Product) -> Option<FieldInterval> {
+        let statistic = field.statistic.filter(|_| self.interval.is_some())?;
+        Some(FieldInterval { length_ms: field.interval_ms, statistic })
     }
 
     /// Returns whether the product is of all members of an ensemble.

@@ -64,6 +64,12 @@ impl Hours {
 #[serde(try_from = "String")]
 pub(super) struct ForecastHours(Vec<u32>);
 
+impl ForecastHours {
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().copied()
+    }
+}
+
 /// The error for a text that does not state hours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ForecastHoursError(String);

@@ -1,10 +1,13 @@
 //! The sources of model output of a deployment: data, not code.
 
+mod cf_names;
 mod field;
 mod hours;
 mod kind;
+mod made;
 
 pub use field::SourceProduct;
+pub use made::MadeSource;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,19 +19,25 @@ use crate::grid::WindComponent;
 use crate::model::RunStamp;
 use crate::model::store::{MAX_PRODUCTS, check_name};
 use crate::settings::{Fault, check_label, read_over};
-use hours::Hours;
+use hours::{ForecastHours, Hours};
 
-/// The text of the catalogue that ships: a commented TOML file.
+/// The texts of the catalogue that ships: commented TOML files, one a centre. The first begins with
+/// the keys and their meaning.
 ///
 /// ```
 /// use mesonet::model;
 /// // A deployment writes its own file from the text that ships.
-/// assert!(model::DEFAULT_MODELS_TOML.contains("[hrrr]"));
-/// let copy = model::Catalogue::from_toml(model::DEFAULT_MODELS_TOML)?;
+/// assert!(model::DEFAULT_MODELS_TOML[0].contains("[hrrr]"));
+/// let copy = model::Catalogue::from_toml(model::DEFAULT_MODELS_TOML[0])?;
 /// assert_eq!(copy, model::Catalogue::default());
 /// # Ok::<(), model::ModelCatalogueError>(())
 /// ```
-pub const DEFAULT_MODELS_TOML: &str = include_str!("models.toml");
+pub const DEFAULT_MODELS_TOML: &[&str] = &[
+    include_str!("models.toml"),
+    include_str!("canada.toml"),
+    include_str!("europe.toml"),
+    include_str!("mrms.toml"),
+];
 
 /// The most sources.
 const MAX_SOURCES: usize = 1000;
@@ -54,7 +63,7 @@ const TAKEN: &[&str] = &["coverage"];
 ///     ]
 /// "#)?;
 /// let product = catalogue.get("mymodel").unwrap().product("t2m").unwrap();
-/// assert_eq!(product.encoding().scale(), 0.01);
+/// assert_eq!(product.encoding().map(|encoding| encoding.scale()), Some(0.01));
 /// # Ok::<(), mesonet::model::ModelCatalogueError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +98,9 @@ pub struct Source {
     attribution: String,
     access: access::Rule,
     keep_runs: usize,
+    keep_bytes: Option<u64>,
     hours: Option<Hours>,
+    members: Option<Vec<u8>>,
     products: Vec<SourceProduct>,
     winds: Vec<[String; 2]>,
 }
@@ -119,7 +130,9 @@ struct Entry {
     #[serde(default)]
     access: access::Rule,
     keep_runs: Option<usize>,
+    keep_bytes: Option<u64>,
     hours: Option<Hours>,
+    members: Option<ForecastHours>,
     products: Vec<field::Entry>,
     #[serde(default)]
     winds: Vec<[String; 2]>,
@@ -129,13 +142,16 @@ impl Default for Catalogue {
     /// The catalogue that ships.
     fn default() -> Self {
         let none = Self { sources: BTreeMap::new() };
-        none.with(DEFAULT_MODELS_TOML).expect("the catalogue that ships is tested")
+        let with =
+            |read: Self, text: &&str| read.with(text).expect("the catalogue that ships is tested");
+        DEFAULT_MODELS_TOML.iter().fold(none, with)
     }
 }
 
 impl Catalogue {
     /// Reads the catalogue that ships, overridden by the entries of a TOML text: a table replaces
-    /// the source of the same name as a whole; `without = ["name"]` removes sources.
+    /// the source of the same name as a whole; `without = ["name"]` removes sources, and
+    /// `without = ["*"]` all of them.
     ///
     /// # Errors
     /// If the text is not TOML, a key is unknown, or an entry is invalid: a name that cannot be
@@ -145,7 +161,11 @@ impl Catalogue {
         Self::default().with(text)
     }
 
-    fn with(self, text: &str) -> Result<Self, ModelCatalogueError> {
+    /// Reads the entries of another TOML text over those of this catalogue, in the same way.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn with(self, text: &str) -> Result<Self, ModelCatalogueError> {
         let sources = read_over(self.sources, text, "source", MAX_SOURCES, Source::new)?;
         Ok(Self { sources })
     }
@@ -183,7 +203,8 @@ impl Catalogue {
 
 impl Source {
     fn new(name: String, entry: Entry) -> Result<Self, String> {
-        let Entry { title, attribution, access, keep_runs, hours, products, winds } = entry;
+        let Entry { title, attribution, access, keep_runs, keep_bytes, hours, .. } = entry;
+        let Entry { products, winds, .. } = entry;
         check_name("model", &name).map_err(|error| error.to_string())?;
         if TAKEN.contains(&&*name) {
             return Err("this name is part of a path of the service".to_owned());
@@ -199,8 +220,21 @@ impl Source {
         }
         let products: Vec<_> =
             products.into_iter().map(SourceProduct::new).collect::<Result<_, _>>()?;
+        let number = |number: u32| {
+            let too_great = |_| format!("members must be 0 to 255; got {number}");
+            u8::try_from(number).map_err(too_great)
+        };
+        let members = entry.members.map(|members| members.iter().map(number).collect());
+        let members: Option<Vec<u8>> = members.transpose()?;
         let mut names = BTreeSet::new();
         for product in &products {
+            if hours.is_some() && product.has_members() && members.is_none() {
+                return Err(format!(
+                    "product {} needs the model's members, for example members = \"0-20\", because \
+                     the model has hours: it is known when an hour is whole",
+                    product.name()
+                ));
+            }
             if !names.insert(product.name()) {
                 return Err(format!("product {} is listed twice", product.name()));
             }
@@ -215,7 +249,18 @@ impl Source {
         if let Some(unknown) = winds.iter().flatten().find(|name| !names.contains(&***name)) {
             return Err(format!("winds names {unknown}, which is not a product"));
         }
-        Ok(Self { name, title, attribution, access, keep_runs, hours, products, winds })
+        Ok(Self {
+            name,
+            title,
+            attribution,
+            access,
+            keep_runs,
+            keep_bytes,
+            hours,
+            members,
+            products,
+            winds,
+        })
     }
 
     /// Returns the name, which is part of the paths of the service.
@@ -238,6 +283,12 @@ impl Source {
         &self.access
     }
 
+    /// Returns how many bytes the runs may take together, if that is limited; the latest run stays in
+    /// any case.
+    pub fn keep_bytes(&self) -> Option<u64> {
+        self.keep_bytes
+    }
+
     /// Returns how many runs are kept.
     pub fn keep_runs(&self) -> usize {
         self.keep_runs
@@ -247,6 +298,12 @@ impl Source {
     /// `None` if they are those of the files that the run is made from.
     pub fn valid_ms_of(&self, run: RunStamp) -> Option<Vec<i64>> {
         self.hours.as_ref()?.of(run)
+    }
+
+    /// Returns the members of the ensemble, ascending, if the catalogue states them; 0 is the
+    /// control.
+    pub fn members(&self) -> Option<&[u8]> {
+        self.members.as_deref()
     }
 
     /// Returns the products, in the order of the catalogue.

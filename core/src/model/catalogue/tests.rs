@@ -32,8 +32,10 @@ fn the_catalogue_that_ships_has_the_sources_of_the_sample_open_to_everyone() {
     let catalogue = Catalogue::default();
     let names: Vec<&str> = catalogue.iter().map(Source::name).collect();
     assert_eq!(
-        names,
-        ["arome", "gfs", "hrdps", "hrrr", "mrms", "nam211", "ndfd", "rap", "rdpa", "safrica"]
+        names.join(" "),
+        "aifs arome arpege ecmwf ecmwf_ens gdps gefs gefs_mean geps gfs gfs_0p50 hrdpa hrdps href \
+         href_probability hrrr hrrr_pressure icon_d2 icon_eu mrms nam nam211 nam_alaska nam_conus \
+         nam_hawaii nam_puerto_rico nbm ndfd rap rap_pressure rdpa rdps reps rtma safrica urma"
     );
     for name in ["nam211", "safrica"] {
         assert!(catalogue.get(name).unwrap().access().is_open());
@@ -68,9 +70,13 @@ fn what_makes_no_sense_is_refused_with_its_place_and_what_is_allowed() {
     };
     for (text, reason) in [
         ("[m", "line 1 of the models: "),
-        ("\n[m]\ntitel = \"m\"", "unknown field"),
+        ("\n[m]\ntitel = \"m\"", "line 3 in [m] of the models: unknown field `titel`"),
+        ("[a]\ntitle = \"a\"\nproducts = [\n  { name = 1 },\n]", "line 4 in [a] of the models: "),
         ("without = [\"x\"]", "x of the models: unknown source in \"without\""),
-        ("[m]\ntitle = \"m\"\nproducts = []", "m of the models: 0 products; allowed: 1 to 1024"),
+        (
+            "[m]\ntitle = \"m\"\nproducts = []",
+            "line 1 in [m] of the models: 0 products; allowed: 1 to 1024",
+        ),
         (&product("").replace("[m]", "[coverage]"), "this name is part of a path of the service"),
         (&product("").replace("[m]", "[\"a/b\"]"), "invalid model name \"a/b\""),
         (&product("").replace("0.1", "0"), "product t: scale must be above 0; got 0"),
@@ -164,7 +170,11 @@ fn a_rule_of_a_product_holds_for_tiles_and_series_and_not_for_points() {
 #[test]
 fn capabilities_have_each_source_and_each_product_with_a_rule_of_its_own() {
     let text = r#"
-        without = ["arome", "gfs", "hrdps", "hrrr", "nam211", "ndfd", "rap", "rdpa", "safrica"]
+        without = ["*"]
+        [mrms]
+        title = "radar"
+        access = { plan = "pro" }
+        products = [{ name = "x", unit = "1", scale = 1.0, parameter = "161:209.3.57", level = "102" }]
         [closed]
         title = "closed"
         access = { plan = "free", organisations = ["acme"] }

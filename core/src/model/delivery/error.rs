@@ -5,10 +5,6 @@ use crate::grid;
 use crate::model::{RunStamp, RunStampError, RunStoreError};
 use crate::time::Iso8601;
 
-/// The advice if a run can only have what it was first made from.
-pub(super) const GROW: &str = "; runs of this model keep the hours, products and levels of the \
-    files they were first made from: for runs that grow, state the model's hours in the catalogue";
-
 /// Why a field does not become part of a run.
 ///
 /// ```
@@ -49,7 +45,7 @@ pub enum DeliveryError {
         allowed: Box<grid::Definition>,
     },
     /// Its time is not an hour of the run.
-    #[error("{} is not an hour of run {run}; its hours are {allowed}{advice}", Iso8601(*.valid_ms))]
+    #[error("{} is not an hour of run {run}; its hours are {allowed}", Iso8601(*.valid_ms))]
     Hour {
         /// The run.
         run: RunStamp,
@@ -57,11 +53,9 @@ pub enum DeliveryError {
         valid_ms: i64,
         /// The first and the last hour, and how many there are.
         allowed: String,
-        /// What can be done about it.
-        advice: &'static str,
     },
     /// Its level is not one of the product's.
-    #[error("{hpa} hPa is not a level of product {product}; its levels are {allowed}{advice}")]
+    #[error("{hpa} hPa is not a level of product {product}; its levels are {allowed}")]
     Level {
         /// The product.
         product: String,
@@ -69,16 +63,27 @@ pub enum DeliveryError {
         hpa: f64,
         /// The levels of the product.
         allowed: String,
-        /// What can be done about it.
-        advice: &'static str,
     },
-    /// The run does not have its product.
-    #[error("run {run} has no product {product}{GROW}")]
-    Product {
-        /// The run.
-        run: RunStamp,
+    /// A value that the integers of the product cannot hold.
+    #[error(
+        "{value} is beyond the packing of product {product}, which holds {} to {}; a larger scale, \
+         or packing = \"auto\", would hold it", .allowed[0], .allowed[1]
+    )]
+    Range {
         /// The product.
         product: String,
+        /// The value that is farthest beyond.
+        value: f64,
+        /// The least and the greatest value that it holds.
+        allowed: [f64; 2],
+    },
+    /// Its run starts later than it can.
+    #[error("run {run} is in the future: it is {} now", Iso8601(*.now_ms))]
+    Future {
+        /// The run.
+        run: RunStamp,
+        /// The clock, in milliseconds since 1970.
+        now_ms: i64,
     },
     /// The run exists, laid out differently from the current catalogue.
     #[error(
@@ -115,8 +120,16 @@ pub enum DeliveryError {
     #[error("the fields of the delivery exceed the limit of {0} bytes")]
     Full(u64),
     /// The fields of the file cost more than they may.
-    #[error("the fields of the file have more than {0} cells, the limit for a file of its length")]
-    Cells(u64),
+    #[error(
+        "the fields of the file have more than {limit} cells, the limit for a file of its length; \
+         fields left out: {left_out}"
+    )]
+    Cells {
+        /// The limit.
+        limit: u64,
+        /// How many fields of the file were not used, this one among them.
+        left_out: u64,
+    },
     /// A field that waits for its run cannot be written or read.
     #[error("it cannot be kept until its run is written: {0}")]
     Spool(String),
@@ -126,6 +139,24 @@ pub enum DeliveryError {
 }
 
 impl DeliveryError {
+    /// Returns whether it shows that a file is not whole, or that it was not read to its end.
+    pub(super) fn is_of_broken_file(&self) -> bool {
+        match self {
+            Self::Grib(error) => error.is_damage(),
+            Self::Cells { .. } | Self::Full(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Returns whether the run lacks a field that it should have.
+    pub(super) fn is_loss(&self) -> bool {
+        let is_lost = matches!(
+            self,
+            Self::Range { .. } | Self::Values { .. } | Self::Store(RunStoreError::Damaged { .. })
+        );
+        is_lost || self.is_of_broken_file()
+    }
+
     /// Returns whether nothing is wrong with the field, so that it may be delivered again: the disk
     /// reported an error, or someone else is writing the run.
     pub fn is_temporary(&self) -> bool {

@@ -16,6 +16,7 @@
 
 mod error;
 mod plan;
+mod range;
 mod report;
 mod spool;
 mod write;
@@ -23,12 +24,12 @@ mod write;
 pub use error::DeliveryError;
 pub use report::{DeliveryReport, Refusal, WrittenProduct, WrittenRun};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Cursor, Read, Seek, Write};
 
-use crate::grib::GribError;
+use crate::grib::{FieldKind, GribError};
 use crate::grid::NativeGrid;
-use crate::model::{RunStamp, RunStore, Source};
+use crate::model::{FieldInterval, RunStamp, RunStore, RunStoreError, Source, SourceProduct};
 use crate::{grib, grid};
 use plan::RunPlan;
 use spool::{Place, Spool};
@@ -94,6 +95,8 @@ pub struct Delivery<'a, S> {
 struct DeliveredRun {
     plan: RunPlan,
     fields: BTreeMap<Slot, Kept>,
+    /// The files with fields of each valid time, also fields that were there already.
+    files: BTreeMap<i64, BTreeSet<usize>>,
 }
 
 /// The place of a field in a run.
@@ -102,6 +105,10 @@ struct Slot {
     valid_ms: i64,
     /// The index into the products of the source.
     product: usize,
+    /// The interval, of a statistic over one; the shortest comes first.
+    interval: Option<FieldInterval>,
+    /// The member, of an ensemble.
+    member: Option<u8>,
     /// The bits of the pressure in hPa, which sort like the numbers as these are above 0; 0 if the
     /// product has no levels.
     level: u64,
@@ -130,6 +137,10 @@ struct DeliveredFile {
     is_used: bool,
     /// The first reason why part of it was not used.
     problem: Option<String>,
+    /// The first reason why the run lacks something of it.
+    loss: Option<String>,
+    /// Whether it broke off or is damaged.
+    is_broken: bool,
     /// The parameters of fields that belong to no product.
     others: Vec<grib::Parameter>,
     /// What keeps the first field of a product's parameter from belonging to it.
@@ -173,8 +184,19 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         self.add_within(name, bytes, u64::MAX);
     }
 
+    /// Notes that the file added last is not whole, for a reason outside of its bytes: what it was
+    /// packed in broke off.
+    pub fn break_off(&mut self, reason: &str) {
+        if let Some(file) = self.files.last_mut() {
+            file.is_broken = true;
+            file.loss.get_or_insert_with(|| reason.to_owned());
+            file.problem.get_or_insert_with(|| reason.to_owned());
+        }
+    }
+
     /// The same for a file from others, with a limit on the cost of its fields as counted by
-    /// [`grib::Field::work_cells`]; fields beyond it are refused. Returns their cost.
+    /// [`grib::Field::work_cells`]; the first field beyond it and all after it are refused. Returns
+    /// their cost.
     pub fn add_within(&mut self, name: &str, bytes: &[u8], limit_cells: u64) -> u64 {
         let mut spent_cells = 0;
         let file = self.files.len();
@@ -182,20 +204,34 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
             name: name.to_owned(),
             is_used: false,
             problem: None,
+            loss: None,
+            is_broken: false,
             others: Vec::new(),
             misfit: None,
         });
-        for (number, field) in (1..).zip(grib::fields(bytes)) {
+        let mut fields = (1..).zip(grib::fields(bytes));
+        while let Some((number, field)) = fields.next() {
             self.report.fields += 1;
             let parameter = field.as_ref().ok().and_then(|field| field.parameter().ok());
             let origin = Origin { file, number, parameter };
-            let Some(mut left) = (limit_cells - spent_cells).checked_sub(CELLS_OF_A_LOOK) else {
-                self.refuse(origin, DeliveryError::Cells(limit_cells));
+            let left = (limit_cells - spent_cells).checked_sub(CELLS_OF_A_LOOK);
+            let Some(mut left) = left else {
+                let (limit, more) = (limit_cells, fields.filter(|(_, field)| field.is_ok()));
+                let more = more.count() as u64;
+                self.report.fields += more;
+                self.report.refused += more;
+                self.refuse(origin, DeliveryError::Cells { limit, left_out: more + 1 });
                 return limit_cells;
             };
-            let added = field
-                .map_err(Into::into)
-                .and_then(|field| self.add_field(&field, origin, (&mut left, limit_cells)));
+            let added = field.map_err(Into::into).and_then(|field| {
+                self.add_field(&field, origin, &mut left).map_err(|error| match error {
+                    // What follows is as dear, or was dear before.
+                    DeliveryError::Cells { .. } => {
+                        DeliveryError::Cells { limit: limit_cells, left_out: 1 }
+                    }
+                    error => error,
+                })
+            });
             spent_cells = limit_cells - left;
             match added {
                 Ok(Taken::Kept) => {}
@@ -225,7 +261,7 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         &mut self,
         field: &grib::Field<'_>,
         origin: Origin,
-        (left_cells, limit_cells): (&mut u64, u64),
+        left_cells: &mut u64,
     ) -> Result<Taken, DeliveryError> {
         let parameter = field.parameter()?;
         let source = self.source;
@@ -265,22 +301,35 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         for index in of_products {
             let product = &products[index];
             let level_hpa = kind.level.value.filter(|_| product.has_levels()).map(|pa| pa / 100.0);
-            match plan.takes(product, kind.valid_ms, level_hpa) {
-                Ok(true) => slots.push(Slot {
-                    valid_ms: kind.valid_ms,
-                    product: index,
-                    level: level_hpa.map_or(0, f64::to_bits),
-                }),
+            let member = match kind.kind {
+                FieldKind::Member(number) if product.has_members() => Some(number),
+                _ => None,
+            };
+            let slot = Slot {
+                valid_ms: kind.valid_ms,
+                product: index,
+                interval: product.interval_of(&kind),
+                member,
+                level: level_hpa.map_or(0, f64::to_bits),
+            };
+            let known = member.map_or(Ok(()), |member| known_member(source, product, member));
+            match known.and_then(|()| plan.takes(product, &slot, level_hpa)) {
+                Ok(true) => slots.push(slot),
                 Ok(false) => {}
                 Err(error) => refusal = refusal.or(Some(error)),
             }
         }
+        if let Some(refusal) = refusal.filter(|_| slots.is_empty()) {
+            return Err(refusal);
+        }
+        let delivered = self.run(run, grid)?;
+        delivered.files.entry(kind.valid_ms).or_default().insert(origin.file);
         if slots.is_empty() {
-            return refusal.map_or(Ok(Taken::ThereAlready), Err);
+            return Ok(Taken::ThereAlready);
         }
         let cells = field.work_cells()?;
         let Some(rest) = left_cells.checked_sub(cells) else {
-            return Err(DeliveryError::Cells(limit_cells));
+            return Err(DeliveryError::Cells { limit: 0, left_out: 1 });
         };
         *left_cells = rest;
         let kept = Kept { place: self.spool.put(&field.to_message())?, origin };
@@ -306,9 +355,22 @@ impl<'a, S: Read + Write + Seek> Delivery<'a, S> {
         let (source, store) = (self.source, self.store);
         let delivered = self.runs.entry(run).or_insert_with(|| {
             let plan = RunPlan::new(source, store, run, grid)?;
-            Ok(DeliveredRun { plan, fields: BTreeMap::new() })
+            Ok(DeliveredRun { plan, fields: BTreeMap::new(), files: BTreeMap::new() })
         });
         delivered.as_mut().map_err(|error| error.clone())
+    }
+}
+
+/// Checks that a member is one of the ensemble, if the catalogue states these.
+fn known_member(source: &Source, product: &SourceProduct, got: u8) -> Result<(), DeliveryError> {
+    match source.members() {
+        Some(stated) if !stated.contains(&got) => Err(RunStoreError::UnknownMember {
+            product: product.name().to_owned(),
+            got,
+            allowed: stated.iter().map(u8::to_string).collect::<Vec<_>>().join(", "),
+        }
+        .into()),
+        _ => Ok(()),
     }
 }
 
@@ -316,6 +378,10 @@ impl<S> Delivery<'_, S> {
     fn refuse(&mut self, origin: Origin, error: DeliveryError) {
         let file = &mut self.files[origin.file];
         let refusal = Refusal { file: file.name.clone(), field: origin.field(), error };
+        if refusal.error.is_loss() && file.loss.is_none() {
+            file.loss = Some(refusal.to_string());
+        }
+        file.is_broken |= refusal.error.is_of_broken_file();
         if file.problem.is_none() {
             file.problem = Some(refusal.to_string());
         }
@@ -345,6 +411,15 @@ impl Origin {
 }
 
 impl DeliveredFile {
+    /// Returns its name without folders and compression extensions: by it a file that arrives whole
+    /// is known as the one that broke off before.
+    fn key(&self) -> String {
+        let name = self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name);
+        let ending =
+            [".gz", ".xz", ".bz2"].into_iter().find_map(|ending| name.strip_suffix(ending));
+        ending.unwrap_or(name).to_owned()
+    }
+
     /// Returns why nothing of the file was used.
     fn problem_of(self, model: &str) -> String {
         self.problem.unwrap_or_else(|| {

@@ -1,28 +1,32 @@
-//! The definition of a run, as far as it is settled before its files are read.
+//! The definition of a run: what the catalogue states, what the run has, and what arrives.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Slot;
-use super::error::{DeliveryError, GROW};
+use super::error::DeliveryError;
 use crate::grid;
+use crate::grid::Encoding;
 use crate::model::{
-    ProductDefinition, PublishedHour, RunDefinition, RunStamp, RunStore, RunStoreError, Source,
-    SourceProduct,
+    EnsembleMember, ProductDefinition, PublishedHour, Run, RunDefinition, RunStamp, RunStore,
+    RunStoreError, Source, SourceProduct,
 };
-use crate::time::Iso8601;
+use crate::time::{HOUR_MS, Iso8601};
+
+/// The last hour after its start that a run may have if the catalogue does not state its hours.
+const MAX_HOURS: i64 = 9_999;
 
 /// The plan of a run.
 #[derive(Debug)]
 pub(super) struct RunPlan {
     pub run: RunStamp,
     pub grid: grid::Definition,
-    /// The definition, if it is settled: by the catalogue, or because the run exists. Otherwise it
-    /// follows from the delivery.
-    settled: Option<RunDefinition>,
-    /// The part of the run that already exists.
-    published: Vec<PublishedHour>,
-    /// What can be done if something does not belong to the run.
-    advice: &'static str,
+    /// The hours of the run, if the catalogue states them.
+    valid_ms: Option<Vec<i64>>,
+    /// What exists of the run: a run that was begun and never published is begun again.
+    stored: Option<Run>,
+    /// Whether what exists of a product at an hour is as it was written, where that was looked at.
+    checked: RefCell<BTreeMap<(String, usize), Result<(), RunStoreError>>>,
 }
 
 impl RunPlan {
@@ -33,129 +37,203 @@ impl RunPlan {
         run: RunStamp,
         grid: grid::Definition,
     ) -> Result<Self, DeliveryError> {
+        let valid_ms = source.valid_ms_of(run);
         let stored = match store.run(source.name(), run) {
-            // A run that was begun and never published is begun again.
             Ok(stored) if stored.published().is_empty() => None,
-            Ok(stored) => Some((stored.definition().clone(), stored.published().to_vec())),
+            Ok(stored) => Some(stored),
             Err(RunStoreError::UnknownRun { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        let valid_ms = source.valid_ms_of(run);
-        let advice = if valid_ms.is_some() { "" } else { GROW };
-        let grid = stored.as_ref().map_or(grid, |(stored, _)| stored.grid);
-        let stated = valid_ms.map(|valid_ms| RunDefinition {
-            model: source.name().to_owned(),
-            run,
-            grid,
-            valid_ms,
-            products: source.products().iter().map(|one| define(one, one.levels_hpa())).collect(),
-        });
-        let Some((stored, published)) = stored else {
-            return Ok(Self { run, grid, settled: stated, published: Vec::new(), advice });
+        let Some(stored) = stored else {
+            return Ok(Self { run, grid, valid_ms, stored: None, checked: RefCell::default() });
         };
-        let is_as_stated = match stated {
-            Some(stated) => stated == stored,
-            None => stored.products.iter().all(|product| agrees(source, product)),
-        };
-        if !is_as_stated {
+        let definition = stored.definition();
+        // Hours are known by their index, so those of a run that is laid out do not change.
+        let has_hours = valid_ms.as_ref().is_none_or(|valid_ms| *valid_ms == definition.valid_ms);
+        if !has_hours || !definition.products.iter().all(|product| agrees(source, product)) {
             return Err(DeliveryError::Differs(run));
         }
-        Ok(Self { run, grid, settled: Some(stored), published, advice })
+        let grid = definition.grid;
+        Ok(Self { run, grid, valid_ms, stored: Some(stored), checked: RefCell::default() })
     }
 
     /// Returns whether a field of a product may become part of the run; false if it already is.
+    ///
+    /// # Errors
+    /// If the run cannot have it, or what the run has of it is damaged.
     pub(super) fn takes(
         &self,
         product: &SourceProduct,
-        valid_ms: i64,
+        slot: &Slot,
         level_hpa: Option<f64>,
     ) -> Result<bool, DeliveryError> {
-        let Some(settled) = &self.settled else {
-            let allowed = product.levels_hpa();
-            self.check_level(product, allowed, level_hpa)?;
-            return Ok(true);
-        };
-        let hours = &settled.valid_ms;
-        let Ok(hour) = hours.binary_search(&valid_ms) else {
-            let of = |hour: Option<&i64>| Iso8601(hour.copied().unwrap_or_default());
-            let (first, last) = (of(hours.first()), of(hours.last()));
-            let allowed = format!("the {} from {first} to {last}", hours.len());
-            return Err(DeliveryError::Hour {
-                run: self.run,
-                valid_ms,
-                allowed,
-                advice: self.advice,
-            });
-        };
-        let own = settled.products.iter().find(|own| own.name == product.name());
-        let Some(own) = own else {
+        let Slot { valid_ms, member, interval, .. } = *slot;
+        self.check_hour(valid_ms)?;
+        check_level(product, level_hpa)?;
+        let Some(stored) = &self.stored else { return Ok(true) };
+        let RunDefinition { valid_ms: hours, products, .. } = stored.definition();
+        let Ok(hour) = hours.binary_search(&valid_ms) else { return Ok(true) };
+        let name = name_of(product, member);
+        let own = products.iter().find(|own| own.name == name);
+        let published = self.published().iter().find(|published| published.hour == hour);
+        let intervals = published.map(|published| &published.intervals);
+        let of_product = intervals.and_then(|intervals| intervals.get(product.name()));
+        if let (Some(&own), Some(got)) = (of_product, interval)
+            && own != got
+        {
             let product = product.name().to_owned();
-            return Err(DeliveryError::Product { run: self.run, product });
+            return Err(RunStoreError::OtherInterval { product, hour, own, got }.into());
+        }
+        let (Some(own), Some(published)) = (own, published) else { return Ok(true) };
+        if published.absent.contains(&own.name) {
+            return Ok(true);
+        }
+        let level = match (&own.levels_hpa, level_hpa) {
+            (Some(levels_hpa), Some(hpa)) => levels_hpa.iter().position(|level| *level == hpa),
+            _ => Some(0),
         };
-        self.check_level(product, own.levels_hpa.as_deref(), level_hpa)?;
-        let published = self.published.iter().find(|published| published.hour == hour);
-        Ok(published.is_none_or(|published| published.absent.contains(&own.name)))
+        let Some(level) = level else { return Ok(true) };
+        if published.partial.get(&own.name).is_some_and(|missing| missing.contains(&level)) {
+            return Ok(true);
+        }
+        let mut checked = self.checked.borrow_mut();
+        let whole = checked.entry((own.name.clone(), hour));
+        let whole = whole.or_insert_with(|| stored.product(&own.name)?.check(hour));
+        Ok(whole.clone().map(|()| false)?)
     }
 
-    /// If no levels are stated, those that arrive are taken.
-    fn check_level(
-        &self,
-        product: &SourceProduct,
-        allowed: Option<&[f64]>,
-        level_hpa: Option<f64>,
-    ) -> Result<(), DeliveryError> {
-        let Some(hpa) = level_hpa else { return Ok(()) };
-        let is_pressure = hpa.is_finite() && hpa > 0.0;
-        if allowed.map_or(is_pressure, |allowed| allowed.contains(&hpa)) {
-            return Ok(());
-        }
-        let names = |levels: &[f64]| levels.iter().map(f64::to_string).collect::<Vec<_>>();
-        let allowed = allowed.map_or("those above 0".to_owned(), |levels| names(levels).join(", "));
-        let product = product.name().to_owned();
-        Err(DeliveryError::Level { product, hpa, allowed, advice: self.advice })
+    fn published(&self) -> &[PublishedHour] {
+        self.stored.as_ref().map_or(&[], Run::published)
     }
 
-    /// Returns the definition of the run, now that its fields are known.
-    pub(super) fn definition(&self, source: &Source, slots: &[Slot]) -> RunDefinition {
-        if let Some(settled) = &self.settled {
-            return settled.clone();
-        }
-        let valid_ms: BTreeSet<i64> = slots.iter().map(|slot| slot.valid_ms).collect();
-        let mut products = Vec::new();
-        for (index, product) in source.products().iter().enumerate() {
-            let of_product = slots.iter().filter(|slot| slot.product == index);
-            // From the ground up, as they are served.
-            let levels: BTreeSet<u64> = of_product.map(|slot| slot.level).collect();
-            let levels: Vec<f64> = levels.into_iter().rev().map(f64::from_bits).collect();
-            if !levels.is_empty() {
-                products.push(define(product, product.levels_hpa().or(Some(&levels))));
+    fn products(&self) -> &[ProductDefinition] {
+        self.stored.as_ref().map_or(&[], |stored| &stored.definition().products)
+    }
+
+    fn check_hour(&self, valid_ms: i64) -> Result<(), DeliveryError> {
+        let refused = |allowed| Err(DeliveryError::Hour { run: self.run, valid_ms, allowed });
+        match &self.valid_ms {
+            Some(hours) if hours.binary_search(&valid_ms).is_ok() => Ok(()),
+            Some(hours) => {
+                let of = |hour: Option<&i64>| Iso8601(hour.copied().unwrap_or_default());
+                let (first, last) = (of(hours.first()), of(hours.last()));
+                refused(format!("the {} from {first} to {last}", hours.len()))
+            }
+            None => {
+                let first = self.run.start_ms();
+                let last = first.saturating_add(MAX_HOURS * HOUR_MS);
+                if (first..=last).contains(&valid_ms) {
+                    return Ok(());
+                }
+                refused(format!("those from {} to {}", Iso8601(first), Iso8601(last)))
             }
         }
-        RunDefinition {
-            model: source.name().to_owned(),
-            run: self.run,
-            grid: self.grid,
-            valid_ms: valid_ms.into_iter().collect(),
-            products,
+    }
+
+    /// Returns the packing that the run has for a product.
+    pub(super) fn encoding(&self, product: &str) -> Option<Encoding> {
+        let own = self.products().iter().find(|own| own.shared_name() == product);
+        own.map(|own| own.encoding)
+    }
+
+    /// Returns whether files that were broken are noted at an hour of the run.
+    pub(super) fn has_broken(&self) -> bool {
+        self.published().iter().any(|hour| !hour.broken.is_empty())
+    }
+
+    /// Returns the definition of the run with some fields in it. Products whose packing is chosen by
+    /// their range have one of `encodings`, by the index of the product.
+    pub(super) fn definition(
+        &self,
+        source: &Source,
+        slots: &[Slot],
+        encodings: &BTreeMap<usize, Encoding>,
+    ) -> RunDefinition {
+        let arrived = slots.iter().map(|slot| slot.valid_ms);
+        let valid_ms = self.valid_ms.clone().unwrap_or_else(|| {
+            let known = self.stored.iter().flat_map(|stored| &stored.definition().valid_ms);
+            let hours: BTreeSet<i64> = known.copied().chain(arrived).collect();
+            hours.into_iter().collect()
+        });
+        let mut products = Vec::new();
+        for (index, product) in source.products().iter().enumerate() {
+            let stored = self.products().iter();
+            let stored: Vec<_> = stored.filter(|own| own.shared_name() == product.name()).collect();
+            let arrived = slots.iter().filter(|slot| slot.product == index);
+            let levels = arrived.clone().map(|slot| slot.level);
+            let is_stated = self.valid_ms.is_some()
+                && product.encoding().is_some()
+                && product.has_levels() == product.levels_hpa().is_some();
+            let is_there = !stored.is_empty() || arrived.clone().next().is_some() || is_stated;
+            let encoding = product.encoding().or_else(|| encodings.get(&index).copied());
+            let encoding = encoding.or_else(|| stored.first().map(|stored| stored.encoding));
+            let Some(encoding) = encoding.filter(|_| is_there) else { continue };
+            let of_arrived = || {
+                let known = stored.first().and_then(|stored| stored.levels_hpa.as_deref());
+                let known = known.unwrap_or_default().iter().map(|hpa| hpa.to_bits());
+                // From the ground up, as they are served.
+                let levels: BTreeSet<u64> = known.chain(levels).collect();
+                levels.into_iter().rev().map(f64::from_bits).collect()
+            };
+            let levels_hpa = product
+                .has_levels()
+                .then(|| product.levels_hpa().map_or_else(of_arrived, <[f64]>::to_vec));
+            let define = |member: Option<u8>| ProductDefinition {
+                name: name_of(product, member),
+                unit: product.unit().to_owned(),
+                levels_hpa: levels_hpa.clone(),
+                member: member
+                    .map(|number| EnsembleMember { product: product.name().to_owned(), number }),
+                attributes: product.attributes(),
+                encoding,
+            };
+            if product.has_members() {
+                let known = stored.iter().filter_map(|stored| stored.member.as_ref());
+                let mut members: BTreeSet<u8> = known.map(|member| member.number).collect();
+                members.extend(arrived.filter_map(|slot| slot.member));
+                members.extend(source.members().unwrap_or_default());
+                products.extend(members.into_iter().map(|member| define(Some(member))));
+            } else {
+                products.push(define(None));
+            }
         }
+        let (model, run, grid) = (source.name().to_owned(), self.run, self.grid);
+        RunDefinition { model, run, grid, valid_ms, products }
     }
 }
 
-fn define(product: &SourceProduct, levels_hpa: Option<&[f64]>) -> ProductDefinition {
-    ProductDefinition {
-        name: product.name().to_owned(),
-        unit: product.unit().to_owned(),
-        levels_hpa: levels_hpa.filter(|_| product.has_levels()).map(<[f64]>::to_vec),
-        encoding: product.encoding(),
+/// Returns the name of a product in a run: each member of an ensemble has its own.
+pub(super) fn name_of(product: &SourceProduct, member: Option<u8>) -> String {
+    let product = product.name().to_owned();
+    match member {
+        Some(number) => EnsembleMember { product, number }.name(),
+        None => product,
     }
+}
+
+/// Checks a level; if none are stated, those that arrive are taken.
+fn check_level(product: &SourceProduct, level_hpa: Option<f64>) -> Result<(), DeliveryError> {
+    let Some(hpa) = level_hpa else { return Ok(()) };
+    let is_pressure = hpa.is_finite() && hpa > 0.0;
+    let allowed = product.levels_hpa();
+    if allowed.map_or(is_pressure, |allowed| allowed.contains(&hpa)) {
+        return Ok(());
+    }
+    let names = |levels: &[f64]| levels.iter().map(f64::to_string).collect::<Vec<_>>();
+    let allowed = allowed.map_or("those above 0".to_owned(), |levels| names(levels).join(", "));
+    Err(DeliveryError::Level { product: product.name().to_owned(), hpa, allowed })
 }
 
 /// Returns whether the catalogue still defines a product as a run has it; it may leave the levels
-/// open.
+/// and the packing open.
 fn agrees(source: &Source, stored: &ProductDefinition) -> bool {
-    let stored_levels = stored.levels_hpa.as_deref();
-    source.product(&stored.name).is_some_and(|product| {
-        define(product, product.levels_hpa().or(stored_levels)) == *stored
-            && product.has_levels() == stored_levels.is_some()
+    source.product(stored.shared_name()).is_some_and(|product| {
+        product.unit() == stored.unit
+            && product.has_members() == stored.member.is_some()
+            && product.has_levels() == stored.levels_hpa.is_some()
+            && product.encoding().is_none_or(|encoding| encoding == stored.encoding)
+            && product
+                .levels_hpa()
+                .is_none_or(|levels| Some(levels) == stored.levels_hpa.as_deref())
     })
 }

@@ -25,7 +25,7 @@ const MAX_REFUSALS: usize = 100;
 /// let run: &WrittenRun = &report.runs[0];
 /// assert_eq!((run.run.to_string().as_str(), run.hours.len()), ("20100308T120000Z", 25));
 /// let water: &WrittenProduct = &run.products[0];
-/// assert!(water.packing_error <= water.half_step && water.clamped == 0);
+/// assert!(water.packing_error <= water.half_step);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -41,7 +41,8 @@ pub struct DeliveryReport {
     pub used: u64,
     /// The fields that belong to no product of the model.
     pub other_fields: u64,
-    /// The fields that were replaced by a later one of the same product, level and time.
+    /// The fields that were replaced by a later one of the same product, level and time, or by one
+    /// over a shorter interval.
     pub replaced: u64,
     /// The fields of products and hours that were published before: these do not change.
     pub there_already: u64,
@@ -63,6 +64,10 @@ pub struct DeliveryReport {
     /// The files that contributed nothing to any run, and why.
     #[serde(skip)]
     pub unused_files: Vec<(String, String)>,
+    /// Other files that broke off, are damaged, or have fields that could not be kept, and why: the
+    /// hours of their fields are not complete until they arrive whole.
+    #[serde(skip)]
+    pub broken_files: Vec<(String, String)>,
 }
 
 /// A field, or all fields of a run, that were refused.
@@ -100,18 +105,16 @@ pub struct WrittenProduct {
     pub name: String,
     /// The unit of its values.
     pub unit: String,
-    /// The hours of it that were written.
+    /// The hours of it that were written; those of each member of an ensemble count.
     pub hours: usize,
     /// The fields that these were made from.
     pub fields: u64,
-    /// The levels of these hours that did not arrive: they have no values, and will not get any.
+    /// The levels of these hours that did not arrive yet: they have no values until they do.
     pub missing_levels: u64,
     /// The most that the packing can change a value by: half a step of its integers.
     pub half_step: f64,
     /// The most that it changed a value by.
     pub packing_error: f64,
-    /// The values beyond the range of the integers, which were clamped to it.
-    pub clamped: usize,
 }
 
 impl DeliveryReport {
@@ -125,9 +128,13 @@ impl DeliveryReport {
         }
     }
 
-    /// Returns whether every file was used and the disk took every field that had a place.
+    /// Returns whether every file was used and read to its end, and every field that had a place was
+    /// stored.
     pub fn is_whole(&self) -> bool {
-        self.unused_files.is_empty() && self.failure.is_none() && self.retention_error.is_none()
+        self.unused_files.is_empty()
+            && self.broken_files.is_empty()
+            && self.failure.is_none()
+            && self.retention_error.is_none()
     }
 }
 

@@ -1,16 +1,20 @@
 //! The definition of a run: its grid, its hours and its products.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::grid;
 use crate::grid::Encoding;
 use crate::model::{RunStamp, RunStoreError};
+use crate::time::HOUR_MS;
 
-/// The limits on the hours of a run, the products of a model and the levels of a product.
+/// The limits on the hours of a run, the products of a model, those of a run with each member of an
+/// ensemble for itself, and the levels of a product.
 const MAX_HOURS: usize = 1024;
 pub(crate) const MAX_PRODUCTS: usize = 1024;
+const MAX_WITH_MEMBERS: usize = 16_384;
 const MAX_LEVELS: usize = 256;
 /// The longest unit, in bytes.
 const MAX_UNIT_BYTES: usize = 64;
@@ -34,14 +38,77 @@ pub struct RunDefinition {
 /// A field of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProductDefinition {
-    /// The name, in the same form as a model's.
+    /// The name, in the same form as a model's; for a member of an ensemble `name/member`.
     pub name: String,
     /// The unit of the values.
     pub unit: String,
     /// The pressure levels; `None` for a single-level field.
     pub levels_hpa: Option<Vec<f64>>,
+    /// The member of an ensemble that it is, if it is one. The members of an ensemble have the same
+    /// unit, packing and levels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<EnsembleMember>,
+    /// What its array in the Zarr store says of it to readers that follow the CF conventions, such
+    /// as `standard_name` and `cell_methods`. Nothing here depends on it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
     /// How the packed integers represent values.
     pub encoding: Encoding,
+}
+
+/// A member of an ensemble: each is a product of its own in a run, and together they are one array
+/// in the Zarr store.
+///
+/// ```
+/// use mesonet::model::EnsembleMember;
+/// let third = EnsembleMember { product: "temperature".to_owned(), number: 3 };
+/// assert_eq!(third.name(), "temperature/3");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnsembleMember {
+    /// The name of the product that all members share.
+    pub product: String,
+    /// The number of the member; 0 is the control.
+    pub number: u8,
+}
+
+impl EnsembleMember {
+    /// Returns the name of the member's own product.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.product, self.number)
+    }
+}
+
+/// The interval that a field is a statistic over. It ends at the valid time.
+///
+/// ```
+/// use mesonet::model::FieldInterval;
+/// let rain = FieldInterval { length_ms: 6 * 3_600_000, statistic: 1 };
+/// assert_eq!(rain.to_string(), "accumulation over 6 h");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FieldInterval {
+    /// Its length in milliseconds.
+    pub length_ms: i64,
+    /// How the values were combined (code table 4.10 of GRIB2): 0 an average, 1 an accumulation, 2
+    /// a maximum, 3 a minimum.
+    pub statistic: u8,
+}
+
+impl FieldInterval {
+    /// Returns the name of the statistic, or its number if it has no name here.
+    pub fn statistic_name(self) -> String {
+        let names = ["average", "accumulation", "maximum", "minimum"];
+        let name = names.get(usize::from(self.statistic));
+        name.map_or_else(|| self.statistic.to_string(), |name| (*name).to_owned())
+    }
+}
+
+impl fmt::Display for FieldInterval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hours = self.length_ms as f64 / HOUR_MS as f64;
+        write!(f, "{} over {hours} h", self.statistic_name())
+    }
 }
 
 /// A published hour of a run.
@@ -52,10 +119,10 @@ pub struct ProductDefinition {
 /// let run = RunStore::new(folder).newest_run("nam211")?;
 /// let hour: &PublishedHour = &run.published()[0];
 /// assert_eq!(mesonet::Iso8601(hour.published_ms).to_string(), "2018-09-17T02:00:00Z");
-/// assert!(hour.absent.is_empty() && hour.lost.is_empty(), "it has all products");
+/// assert!(hour.is_whole(), "it has all products with all their levels");
 /// # Ok::<(), mesonet::model::RunStoreError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishedHour {
     /// The index into the hours of the run.
     pub hour: usize,
@@ -69,6 +136,24 @@ pub struct PublishedHour {
     /// them is an error until they are delivered again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
+    /// By product, the interval of those that are a statistic over one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub intervals: BTreeMap<String, FieldInterval>,
+    /// Products of which some levels did not arrive yet, with the indices of these levels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub partial: BTreeMap<String, Vec<usize>>,
+    /// Files with fields of the hour that broke off or are damaged: until they arrive whole, nobody
+    /// knows what else the hour should have.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub broken: BTreeSet<String>,
+}
+
+impl PublishedHour {
+    /// Returns whether nothing is missing: it has all products of the run with all their levels,
+    /// and no file of it was broken.
+    pub fn is_whole(&self) -> bool {
+        self.absent.is_empty() && self.partial.is_empty() && self.broken.is_empty()
+    }
 }
 
 impl ProductDefinition {
@@ -76,9 +161,31 @@ impl ProductDefinition {
     pub fn levels(&self) -> usize {
         self.levels_hpa.as_ref().map_or(1, Vec::len)
     }
+
+    /// Returns the name that it is asked for by: that of the product, which a member of an ensemble
+    /// shares with the others.
+    pub fn shared_name(&self) -> &str {
+        self.member.as_ref().map_or(&self.name, |member| &member.product)
+    }
 }
 
 impl RunDefinition {
+    /// Returns the numbers of the members of an ensemble product, ascending; none if the product
+    /// does not exist or is not of members.
+    pub fn members(&self, product: &str) -> Vec<u8> {
+        let members = self.products.iter().filter_map(|product| product.member.as_ref());
+        let own = members.filter(|member| member.product == product);
+        let numbers: BTreeSet<u8> = own.map(|member| member.number).collect();
+        numbers.into_iter().collect()
+    }
+
+    /// Returns the names by which products are asked for, in their order, each once.
+    pub fn shared_names(&self) -> Vec<&str> {
+        let mut seen = BTreeSet::new();
+        let names = self.products.iter().map(ProductDefinition::shared_name);
+        names.filter(|name| seen.insert(*name)).collect()
+    }
+
     pub(super) fn check(&self) -> Result<(), RunStoreError> {
         check_name("model", &self.model)?;
         let none = |cause: String| Err(RunStoreError::Definition(cause));
@@ -90,14 +197,25 @@ impl RunDefinition {
             return none("its hours must ascend".to_owned());
         }
         let products = self.products.len();
-        if !(1..=MAX_PRODUCTS).contains(&products) {
-            return none(format!("it has {products} products; allowed: 1 to {MAX_PRODUCTS}"));
+        if !(1..=MAX_WITH_MEMBERS).contains(&products) {
+            return none(format!("it has {products} products; allowed: 1 to {MAX_WITH_MEMBERS}"));
         }
         let mut names = BTreeSet::new();
         for product in &self.products {
             product.check()?;
             if !names.insert(&product.name) {
                 return none(format!("product \"{}\" is listed twice", product.name));
+            }
+        }
+        let mut shared: BTreeMap<&str, &ProductDefinition> = BTreeMap::new();
+        for product in &self.products {
+            let first = *shared.entry(product.shared_name()).or_insert(product);
+            let what = |product: &ProductDefinition| {
+                let is_member = product.member.is_some();
+                (is_member, product.unit.clone(), product.levels_hpa.clone(), product.encoding)
+            };
+            if what(first) != what(product) {
+                return none(format!("\"{}\" differs from \"{}\"", product.name, first.name));
             }
         }
         Ok(())
@@ -107,9 +225,13 @@ impl RunDefinition {
 impl ProductDefinition {
     /// Checks what must hold for every product of a run.
     pub(crate) fn check(&self) -> Result<(), RunStoreError> {
-        let Self { name, unit, levels_hpa, .. } = self;
-        check_name("product", name)?;
+        let Self { name, unit, levels_hpa, member, .. } = self;
+        check_name("product", self.shared_name())?;
         let none = |cause: String| Err(RunStoreError::Definition(cause));
+        if let Some(member) = member.as_ref().filter(|member| member.name() != *name) {
+            let expected = member.name();
+            return none(format!("a member is named \"{name}\"; it must be \"{expected}\""));
+        }
         if name == "valid_time" || name.starts_with("level_hpa") {
             return none(format!("\"{name}\" is the name of a coordinate: no product may have it"));
         }

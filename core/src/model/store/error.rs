@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use super::definition::FieldInterval;
 use crate::grid::{GridDefinitionError, NativeGridError, TileError};
 use crate::time::Iso8601;
 
@@ -42,6 +43,38 @@ pub enum RunStoreError {
         got: String,
         /// The names of its products.
         allowed: String,
+    },
+    /// A member that a product does not have.
+    #[error("product \"{product}\" has no member {got}; its members are {allowed}")]
+    UnknownMember {
+        /// The product.
+        product: String,
+        /// The member.
+        got: u8,
+        /// The members that it has.
+        allowed: String,
+    },
+    /// A pressure level that a product does not have.
+    #[error("product \"{product}\" has no level at {got} hPa; its levels are {allowed}")]
+    UnknownLevel {
+        /// The product.
+        product: String,
+        /// The level.
+        got: f64,
+        /// The levels that it has.
+        allowed: String,
+    },
+    /// A field over another interval than the rest of its product at an hour.
+    #[error("product \"{product}\" of hour {hour} is {own}; it cannot also be {got}")]
+    OtherInterval {
+        /// The product.
+        product: String,
+        /// The hour.
+        hour: usize,
+        /// The interval that it has.
+        own: FieldInterval,
+        /// The interval of the field.
+        got: FieldInterval,
     },
     /// An index beyond its axis.
     #[error("{what} {got} is out of range: it must be 0 to {last}")]

@@ -6,7 +6,8 @@
 //! <model>/<run>/valid_time, level_hpa, y, x …  coordinates of the arrays
 //! <model>/<run>/crs                   the grid mapping, as attributes
 //! <model>/<run>/<product>/zarr.json   an array of hours × (levels ×) rows × columns, int16
-//! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour
+//! <model>/<run>/<product>/c/<hour>/…  its shards: one file for each hour; of an ensemble one for
+//!                                     each hour and member, c/<hour>/<member>/…
 //! <model>/.<run>.lock                 held by whoever writes the run
 //! ```
 //!
@@ -18,6 +19,12 @@
 //! on a globe whose poles were moved) and the grid mapping, which `xarray.open_zarr` reads with
 //! `decode_coords="all"`. They are not needed to read a run here.
 //!
+//! Products with the same levels share the axis `level_hpa`; those with others have `level_hpa_2` and
+//! so on, each a coordinate with the standard name `air_pressure`. The members of an ensemble, which
+//! are products of their own here (`temperature/3`), are one array there: along `member` each has the
+//! place of its number, so that a member that arrives later is one more file. The start of the run is
+//! the coordinate `forecast_reference_time`.
+//!
 //! An hour is published by renaming the group's document once, when all shards of the hour are on
 //! disk. An open run shows the hours that were published when it was opened, each of them complete.
 //! What was published does not change, but an hour may later get products that it lacked
@@ -25,10 +32,14 @@
 
 mod arrays;
 mod cf;
+mod content;
 mod definition;
 mod error;
+mod growth;
+mod members;
 mod reader;
 mod shard;
+mod unfinished;
 mod verify;
 mod writer;
 mod zarr;
@@ -36,7 +47,9 @@ mod zarr;
 #[cfg(feature = "model-delivery")]
 pub(crate) use definition::MAX_PRODUCTS;
 pub(crate) use definition::check_name;
-pub use definition::{ProductDefinition, PublishedHour, RunDefinition};
+pub use definition::{
+    EnsembleMember, FieldInterval, ProductDefinition, PublishedHour, RunDefinition,
+};
 pub use error::RunStoreError;
 pub use reader::{Run, RunLevel, RunProduct};
 pub use shard::LevelValues;
@@ -77,6 +90,8 @@ use error::storage;
 ///         name: "temperature".to_owned(),
 ///         unit: "K".to_owned(),
 ///         levels_hpa: None,
+///         member: None,
+///         attributes: std::collections::BTreeMap::new(),
 ///         encoding: Encoding::new(0.01, 273.15, i16::MIN)?,
 ///     }],
 /// };
@@ -225,6 +240,8 @@ impl RunStore {
     /// #         name: name.to_owned(),
     /// #         unit: "1".to_owned(),
     /// #         levels_hpa: None,
+    /// #         member: None,
+    /// #         attributes: std::collections::BTreeMap::new(),
     /// #         encoding: Encoding::new(0.01, 0.0, i16::MIN).expect("it is valid"),
     /// #     }).into(),
     /// # };
@@ -263,6 +280,48 @@ impl RunStore {
         Ok(removed)
     }
 
+    /// Removes the oldest runs of a model until the others take no more than so many bytes on disk,
+    /// and returns the removed ones. The latest run stays, whatever it takes.
+    ///
+    /// # Errors
+    /// As [`Self::runs`] and [`Self::remove_run`].
+    pub fn keep_newest_within(
+        &self,
+        model: &str,
+        bytes: u64,
+    ) -> Result<Vec<RunStamp>, RunStoreError> {
+        let (mut taken, mut removed) = (0, Vec::new());
+        for (number, run) in self.runs(model)?.into_iter().enumerate() {
+            taken += self.run_bytes(model, run)?;
+            if number > 0 && taken > bytes {
+                self.remove_run(model, run)?;
+                removed.push(run);
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Returns the bytes that the files of a run have together.
+    ///
+    /// # Errors
+    /// If a folder cannot be read.
+    pub fn run_bytes(&self, model: &str, run: RunStamp) -> Result<u64, RunStoreError> {
+        let (mut bytes, mut folders) = (0, vec![self.run_folder(model, run)?]);
+        while let Some(folder) = folders.pop() {
+            for name in names(&folder)? {
+                let path = folder.join(name);
+                match fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_dir() => folders.push(path),
+                    Ok(metadata) => bytes += metadata.len(),
+                    // It was replaced meanwhile.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(storage(&path, &error)),
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
     /// Removes what killed processes left behind: runs that were being created or removed, and
     /// hours that the document of their run does not list. Anything being written meanwhile stays,
     /// and so do files that the store did not create. Returns the number of files and folders
@@ -277,7 +336,7 @@ impl RunStore {
                 continue;
             }
             for name in names(&self.model_folder(&model)?)? {
-                removed += writer::remove_unfinished(&self.model_folder(&model)?.join(name))?;
+                removed += unfinished::remove_unfinished(&self.model_folder(&model)?.join(name))?;
             }
         }
         Ok(removed)
@@ -330,6 +389,8 @@ fn names(folder: &Path) -> Result<Vec<String>, RunStoreError> {
 
 #[cfg(test)]
 mod damage_tests;
+#[cfg(test)]
+mod growth_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

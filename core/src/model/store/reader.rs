@@ -34,6 +34,8 @@ pub struct Run {
     definition: RunDefinition,
     grid: NativeGrid,
     published: Vec<PublishedHour>,
+    /// The place of each hour in the arrays.
+    slots: Vec<usize>,
     /// The shards of all hours, product by product.
     shards: Vec<OnceLock<Box<Shard>>>,
     /// In the same order, whether a shard exists.
@@ -96,6 +98,7 @@ impl Run {
             let (model, run) = (name(folder.parent()), name(Some(folder)));
             return Err(RunStoreError::UnknownRun { model, run });
         };
+        let slots = manifest.slots();
         let Manifest { definition, published, .. } = manifest;
         let document = folder.join(DOCUMENT);
         check_place(folder, &definition).map_err(|cause| damaged(&document, &cause))?;
@@ -111,7 +114,7 @@ impl Run {
         }
         let shards = present.iter().map(|_| OnceLock::new()).collect();
         let folder = folder.to_owned();
-        Ok(Self { folder, state, definition, grid, published, shards, present, lost })
+        Ok(Self { folder, state, definition, grid, published, slots, shards, present, lost })
     }
 
     /// Returns the definition of the run.
@@ -148,27 +151,58 @@ impl Run {
         Ok(DocumentState::now(&self.folder)? == Some(self.state))
     }
 
-    /// Returns whether a product has values of its own at an hour, even if all are missing. An hour
-    /// without them may get them later.
+    /// Returns whether a product has values of its own at an hour, even if all are missing; for an
+    /// ensemble, whether all its members have. An hour without them may get them later.
     pub fn has(&self, product: &str, hour: usize) -> bool {
         let hours = self.definition.valid_ms.len();
-        let index = self.definition.products.iter().position(|known| known.name == product);
-        index.is_some_and(|index| hour < hours && self.present[index * hours + hour])
+        let products = self.definition.products.iter().enumerate();
+        let mut own = products
+            .filter(|(_, known)| known.name == product || known.shared_name() == product)
+            .peekable();
+        hour < hours
+            && own.peek().is_some()
+            && own.all(|(index, _)| self.present[index * hours + hour])
     }
 
-    /// Returns a product by name.
+    /// Returns whether an hour has a product with all its levels and members, and nothing suggests
+    /// that more of the hour is to come: no file of it was broken.
+    pub fn is_whole(&self, product: &str, hour: usize) -> bool {
+        let published = self.published.iter().find(|published| published.hour == hour);
+        let is_part = |name: &String| {
+            name.strip_prefix(product).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.has(product, hour)
+            && published.is_some_and(|published| {
+                published.broken.is_empty() && !published.partial.keys().any(is_part)
+            })
+    }
+
+    /// Returns a product by its own name, which for a member of an ensemble is `name/member`; by the
+    /// name of an ensemble, its first member.
     ///
     /// # Errors
     /// If no product has the name.
     pub fn product(&self, name: &str) -> Result<RunProduct<'_>, RunStoreError> {
         let products = &self.definition.products;
-        match products.iter().position(|product| product.name == name) {
+        let first_member = || {
+            let members = products.iter().enumerate().filter_map(|(index, product)| {
+                let member = product.member.as_ref()?;
+                (member.product == name).then_some((member.number, index))
+            });
+            members.min().map(|(_, index)| index)
+        };
+        let index = products.iter().position(|product| product.name == name);
+        match index.or_else(first_member) {
             Some(index) => Ok(RunProduct { run: self, index }),
-            None => Err(RunStoreError::UnknownProduct {
-                model: self.definition.model.clone(),
-                got: name.chars().take(80).collect(),
-                allowed: join(products.iter().map(|product| product.name.as_str())),
-            }),
+            None => Err(self.unknown_product(name)),
+        }
+    }
+
+    pub(super) fn unknown_product(&self, name: &str) -> RunStoreError {
+        RunStoreError::UnknownProduct {
+            model: self.definition.model.clone(),
+            got: name.chars().take(80).collect(),
+            allowed: join(self.definition.shared_names().into_iter()),
         }
     }
 
@@ -213,6 +247,14 @@ impl<'a> RunProduct<'a> {
         Ok((!value[0].is_nan()).then_some(value[0]))
     }
 
+    /// Compares everything that an hour has of the product with its checksums.
+    ///
+    /// # Errors
+    /// If it is damaged, or the hour is out of range or not published.
+    pub fn check(&self, hour: usize) -> Result<(), RunStoreError> {
+        self.shard(hour)?.map_or(Ok(()), Shard::check)
+    }
+
     /// Reads the values of a cell at all levels, NaN where one is missing.
     ///
     /// # Errors
@@ -235,7 +277,6 @@ impl<'a> RunProduct<'a> {
     /// # Errors
     /// As [`Self::value`], except for hours that are not published; also if the buffer does not
     /// have one place for each hour.
-    ///
     pub fn series_into(
         &self,
         hours: Range<usize>,
@@ -330,7 +371,7 @@ impl<'a> RunProduct<'a> {
             return self.open(hour).map(Some);
         }
         if self.lost(hour) {
-            let path = shard_path(&self.run.folder, self.definition(), hour);
+            let path = shard_path(&self.run.folder, self.definition(), self.run.slots[hour]);
             return Err(damaged(&path, &"it was set aside"));
         }
         if self.run.is_published(hour) {
@@ -362,10 +403,12 @@ impl<'a> RunProduct<'a> {
         if let Some(shard) = place.get() {
             return Ok(shard);
         }
-        let definition = self.definition();
-        let path = shard_path(&run.folder, definition, hour);
-        let layout = layout(&run.definition, definition, hour);
-        let shard = Shard::open(&path, layout, definition.encoding.nodata())?;
+        let (definition, slot) = (self.definition(), run.slots[hour]);
+        let path = shard_path(&run.folder, definition, slot);
+        let layout = layout(&run.definition, definition, slot);
+        let published = run.published.iter().find(|published| published.hour == hour);
+        let missing = published.and_then(|hour| hour.partial.get(&definition.name));
+        let shard = Shard::open(&path, layout, definition, missing.map_or(&[], Vec::as_slice))?;
         Ok(place.get_or_init(|| Box::new(shard)))
     }
 
@@ -402,8 +445,9 @@ impl RunLevel<'_> {
     }
 }
 
-pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, hour: usize) -> Layout {
-    let name = format!("{}/{}/{}/{hour}", run.model, run.run, product.name);
+/// Returns the layout of an hour's shard, by the place of the hour in the arrays.
+pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, slot: usize) -> Layout {
+    let name = format!("{}/{}/{}/{slot}", run.model, run.run, product.name);
     Layout {
         levels: product.levels(),
         rows: run.grid.rows,
@@ -412,10 +456,15 @@ pub(super) fn layout(run: &RunDefinition, product: &ProductDefinition, hour: usi
     }
 }
 
-/// Returns the path of an hour's shard in Zarr, which is the only one along the other axes.
-pub(super) fn shard_path(folder: &Path, product: &ProductDefinition, hour: usize) -> PathBuf {
+/// Returns the path of a shard in Zarr, which is the only one along the axes of levels, rows and
+/// columns. Along the axis of members, each has the place of its number.
+pub(super) fn shard_path(folder: &Path, product: &ProductDefinition, slot: usize) -> PathBuf {
     let key = if product.levels_hpa.is_some() { "0/0/0" } else { "0/0" };
-    folder.join(&product.name).join("c").join(hour.to_string()).join(key)
+    let mut path = folder.join(product.shared_name()).join("c").join(slot.to_string());
+    if let Some(member) = &product.member {
+        path.push(member.number.to_string());
+    }
+    path.join(key)
 }
 
 /// Checks that a run is in the folder that its definition says.
@@ -439,7 +488,7 @@ fn check_part(what: &'static str, part: &Range<usize>, length: usize) -> Result<
     Err(RunStoreError::Part { what, start: part.start, end: part.end, length })
 }
 
-fn join(names: impl Iterator<Item = impl AsRef<str>>) -> String {
+pub(super) fn join(names: impl Iterator<Item = impl AsRef<str>>) -> String {
     let mut joined = String::new();
     for name in names {
         if !joined.is_empty() {

@@ -12,7 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
 
+use super::content::Content;
+use super::definition::ProductDefinition;
 use super::error::{RunStoreError, damaged, storage};
+use crate::grid::Encoding;
 
 /// The rows and columns of a chunk.
 pub(super) const SIDE: usize = 16;
@@ -20,8 +23,6 @@ pub(super) const SIDE: usize = 16;
 const CELLS: usize = SIDE * SIDE;
 /// The bytes of a CRC-32C.
 const CHECKSUM: usize = 4;
-/// The bytes between the chunks and the index that identify the owner of the shard.
-const OWNER: usize = 4;
 /// The bytes of an index entry: offset and length.
 const ENTRY: usize = 16;
 /// The offset and length of a chunk that is left out because it is empty (Zarr v3, codec
@@ -80,9 +81,9 @@ pub(super) fn write(
     path: &Path,
     layout: Layout,
     levels: &[LevelValues<'_>],
-    nodata: i16,
+    content: &Content,
 ) -> Result<(), RunStoreError> {
-    let written = write_file(path, layout, levels, nodata);
+    let written = write_file(path, layout, levels, content);
     written.map_err(|error| storage(path, &error))
 }
 
@@ -90,8 +91,9 @@ fn write_file(
     path: &Path,
     layout: Layout,
     levels: &[LevelValues<'_>],
-    nodata: i16,
+    content: &Content,
 ) -> io::Result<()> {
+    let nodata = content.encoding.nodata();
     let mut file = BufWriter::with_capacity(1 << 18, File::create(path)?);
     let mut index = Vec::with_capacity(layout.index_bytes());
     let mut chunk = vec![nodata; layout.levels * CELLS];
@@ -126,7 +128,7 @@ fn write_file(
         }
     }
     // Zarr allows gaps between the chunks and the index.
-    file.write_all(&layout.owner.to_le_bytes())?;
+    file.write_all(&content.to_bytes(layout.owner))?;
     file.write_all(&index)?;
     file.write_all(&crc32c::crc32c(&index).to_le_bytes())?;
     file.into_inner()?.sync_all()
@@ -163,8 +165,15 @@ fn gather(
 #[derive(Debug)]
 pub(super) struct Shard {
     path: PathBuf,
+    /// With the number of planes in the file.
     layout: Layout,
-    nodata: i16,
+    /// How the values are packed for the reader.
+    encoding: Encoding,
+    /// How they are packed in the file, if differently.
+    packed: Option<Encoding>,
+    /// The planes of the file by those of the product, if they differ; `None` for one that is not
+    /// published.
+    planes: Option<Vec<Option<usize>>>,
     bytes: Mmap,
     /// The offset of the index.
     index: usize,
@@ -173,19 +182,23 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    /// Maps a shard and checks its length and the checksum of its index.
-    pub(super) fn open(path: &Path, layout: Layout, nodata: i16) -> Result<Self, RunStoreError> {
+    /// Maps a shard and checks its length and the checksum of its index. Of the planes of the
+    /// product, `missing` are not published.
+    pub(super) fn open(
+        path: &Path,
+        layout: Layout,
+        product: &ProductDefinition,
+        missing: &[usize],
+    ) -> Result<Self, RunStoreError> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => damaged(path, &"it is missing"),
             _ => storage(path, &error),
         };
         let file = File::open(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
-        let (least, chunk) = (layout.index_bytes(), layout.chunk_bytes() + CHECKSUM);
-        let most = (least + OWNER) as u64 + layout.chunks() as u64 * chunk as u64;
-        if length < least as u64 || length > most {
-            let cause = format!("{length} bytes long; expected {least} to {most}");
-            return Err(damaged(path, &cause));
+        let least = layout.index_bytes();
+        if length < least as u64 {
+            return Err(damaged(path, &format!("{length} bytes long; expected {least} or more")));
         }
         // SAFETY: mapped bytes must not change while they are borrowed. A shard is written under
         // another name, renamed once it is complete, and never written again. As with every mapped
@@ -198,33 +211,46 @@ impl Shard {
         if checksum != crc32c::crc32c(entries).to_le_bytes() {
             return Err(damaged(path, &"its index is not the one that was written"));
         }
-        let mut chunks_end = 0;
+        let Some((content, owner, stated)) = Content::read(&bytes[..index]) else {
+            return Err(damaged(path, &"what it says of its content is not what was written"));
+        };
+        if owner != layout.owner {
+            return Err(damaged(path, &"it is the shard of another product, hour or run"));
+        }
+        let layout = Layout { levels: content.planes.len(), ..layout };
+        let (chunk, chunks_end) = (layout.chunk_bytes() + CHECKSUM, index - stated);
+        let mut end = 0;
         for entry in entries.as_chunks::<ENTRY>().0 {
             let (start, size) = split(entry);
-            let empty = start == EMPTY && size == EMPTY;
-            let within = start.checked_add(size).is_some_and(|end| end <= index as u64);
-            if !(empty || within && size == chunk as u64) {
+            if start == EMPTY && size == EMPTY {
+                continue;
+            }
+            let within = start.checked_add(size).filter(|end| *end <= chunks_end as u64);
+            let Some(chunk_end) = within.filter(|_| size == chunk as u64) else {
                 let cause = format!("its index lists a chunk of {size} bytes at {start}");
                 return Err(damaged(path, &cause));
-            }
-            if !empty {
-                chunks_end = chunks_end.max(start + size);
-            }
+            };
+            end = end.max(chunk_end);
         }
-        match &bytes[chunks_end as usize..index] {
-            // It was written before shards identified their owner.
-            [] => {}
-            owner if owner == layout.owner.to_le_bytes() => {}
-            owner if owner.len() == OWNER => {
-                return Err(damaged(path, &"it is the shard of another product, hour or run"));
-            }
-            gap => {
-                let cause = format!("{} bytes before its index belong to no chunk", gap.len());
-                return Err(damaged(path, &cause));
-            }
+        if end != chunks_end as u64 {
+            let cause = format!("{} bytes belong to no chunk", chunks_end as u64 - end);
+            return Err(damaged(path, &cause));
         }
         let whole = (0..layout.chunks().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Ok(Self { path: path.to_owned(), layout, nodata, bytes, index, whole })
+        let (encoding, wanted) = (product.encoding, product.planes());
+        let packed = Some(content.encoding).filter(|packed| *packed != encoding);
+        let planes = (!missing.is_empty() || content.planes != wanted).then(|| {
+            let own = |plane| content.planes.iter().position(|own| own == plane);
+            let published = |(at, plane)| own(plane).filter(|_| !missing.contains(&at));
+            wanted.iter().enumerate().map(published).collect()
+        });
+        let path = path.to_owned();
+        Ok(Self { path, layout, encoding, packed, planes, bytes, index, whole })
+    }
+
+    /// Returns whether the file has the planes and the packing of its product, no more and no less.
+    pub(super) fn is_as_defined(&self) -> bool {
+        self.planes.is_none() && self.packed.is_none()
     }
 
     /// Reads the levels of a cell, from the first on, as many as there is room for.
@@ -237,13 +263,22 @@ impl Shard {
         raw: &mut [i16],
     ) -> Result<(), RunStoreError> {
         let Some(chunk) = self.chunk(row / SIDE, column / SIDE)? else {
-            raw.fill(self.nodata);
+            raw.fill(self.encoding.nodata());
             return Ok(());
         };
-        let start = first_level * CELLS + (row % SIDE) * SIDE + column % SIDE;
-        for (raw, &value) in raw.iter_mut().zip(chunk[start..].iter().step_by(CELLS)) {
-            *raw = i16::from_le_bytes(value);
+        let cell = (row % SIDE) * SIDE + column % SIDE;
+        if let Some(planes) = &self.planes {
+            for (raw, own) in raw.iter_mut().zip(&planes[first_level..]) {
+                let value = own.map(|own| i16::from_le_bytes(chunk[own * CELLS + cell]));
+                *raw = value.unwrap_or(self.packed.unwrap_or(self.encoding).nodata());
+            }
+        } else {
+            let start = first_level * CELLS + cell;
+            for (raw, &value) in raw.iter_mut().zip(chunk[start..].iter().step_by(CELLS)) {
+                *raw = i16::from_le_bytes(value);
+            }
         }
+        self.pack_again(raw);
         Ok(())
     }
 
@@ -256,6 +291,12 @@ impl Shard {
         raw: &mut [i16],
     ) -> Result<(), RunStoreError> {
         let width = columns.len();
+        let own = self.planes.as_ref().map_or(Some(level), |planes| planes[level]);
+        let Some(level) = own else {
+            raw.fill(self.encoding.nodata());
+            return Ok(());
+        };
+        let nodata = self.packed.unwrap_or(self.encoding).nodata();
         for chunk_row in rows.start / SIDE..rows.end.div_ceil(SIDE) {
             let top = chunk_row * SIDE;
             let inside_rows = rows.start.max(top)..rows.end.min(top + SIDE);
@@ -267,7 +308,7 @@ impl Shard {
                     let to = (row - rows.start) * width + (inside.start - columns.start);
                     let raw = &mut raw[to..to + inside.len()];
                     let Some(chunk) = chunk else {
-                        raw.fill(self.nodata);
+                        raw.fill(nodata);
                         continue;
                     };
                     let from = level * CELLS + (row - top) * SIDE + (inside.start - left);
@@ -277,7 +318,18 @@ impl Shard {
                 }
             }
         }
+        self.pack_again(raw);
         Ok(())
+    }
+
+    /// Packs integers of the file as the product says.
+    #[inline]
+    fn pack_again(&self, raw: &mut [i16]) {
+        if let Some(packed) = self.packed {
+            for raw in raw {
+                *raw = self.encoding.encode(packed.decode(*raw));
+            }
+        }
     }
 
     /// Checks the checksum of every chunk again.

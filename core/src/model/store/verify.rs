@@ -1,8 +1,8 @@
 //! Checks every file of a run, and sets damaged ones aside.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::arrays::DOCUMENT;
@@ -10,7 +10,7 @@ use super::error::storage;
 use super::reader::{check_place, layout, shard_path};
 use super::shard::Shard;
 use super::writer::lock;
-use super::zarr::{Manifest, array_files, write_named};
+use super::zarr::{Manifest, array_files, is_as_written, write_named};
 use crate::durable::sync_folder;
 use crate::model::{RunStamp, RunStore, RunStoreError};
 
@@ -89,6 +89,8 @@ impl RunStore {
     /// #         name: name.to_owned(),
     /// #         unit: "1".to_owned(),
     /// #         levels_hpa: None,
+    /// #         member: None,
+    /// #         attributes: std::collections::BTreeMap::new(),
     /// #         encoding: Encoding::new(0.01, 0.0, i16::MIN).expect("it is valid"),
     /// #     }).into(),
     /// # };
@@ -175,10 +177,11 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
     found.documents += 1;
     found.bytes += length(&document);
 
-    for (name, bytes) in array_files(&manifest.definition)? {
+    let slots = manifest.slots();
+    for (name, bytes) in array_files(&manifest.definition, &slots)? {
         let file = folder.join(&name);
-        if !manifest.is_of_this_format() {
-            // If another version wrote these, or none did, nobody reads them here.
+        if manifest.growing {
+            // They are yet to be written again, and nobody reads them here.
             known.insert(file);
             continue;
         }
@@ -197,10 +200,11 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
             if hour.absent.contains(&product.name) {
                 continue;
             }
-            let file = shard_path(folder, product, hour.hour);
-            let layout = layout(&manifest.definition, product, hour.hour);
+            let slot = slots[hour.hour];
+            let file = shard_path(folder, product, slot);
+            let layout = layout(&manifest.definition, product, slot);
             found.shards += 1;
-            let opened = Shard::open(&file, layout, product.encoding.nodata());
+            let opened = Shard::open(&file, layout, product, &[]);
             match opened.and_then(|shard| shard.check()) {
                 Ok(()) => found.bytes += length(&file),
                 Err(RunStoreError::Damaged { cause, .. }) => {
@@ -218,22 +222,6 @@ fn check(folder: &Path) -> Result<(RunCheck, Vec<Damage>), RunStoreError> {
         return Ok((RunCheck::default(), Vec::new()));
     }
     Ok((found, damaged))
-}
-
-/// Checks whether a file holds these bytes.
-fn is_as_written(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err("it is missing".to_owned());
-        }
-        Err(error) => return Err(error.to_string()),
-    };
-    let mut found = Vec::with_capacity(bytes.len());
-    // Read no more than is needed to tell the difference.
-    let read = file.take(bytes.len() as u64 + 1).read_to_end(&mut found);
-    read.map_err(|error| error.to_string())?;
-    if found == bytes { Ok(()) } else { Err("it is not as it was written".to_owned()) }
 }
 
 fn length(path: &Path) -> u64 {

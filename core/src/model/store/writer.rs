@@ -1,18 +1,20 @@
 //! Writing a run, hour by hour.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::arrays::DOCUMENT;
 use super::cf::check_names;
-use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
+use super::content::Content;
+use super::definition::{FieldInterval, ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
+use super::growth::{finish, read_planes, ready_path};
+use super::members::StatedIntervals;
 use super::reader::{layout, shard_path};
 use super::shard::{self, LevelValues};
-use super::zarr::{FRESH_DOCUMENT, Manifest, create, write_arrays};
+use super::zarr::{Manifest, create, write_arrays};
 use super::{clear, take_away};
 use crate::durable::{create_folder, sync_folder, sync_folders};
 use crate::grid::NativeGrid;
@@ -21,7 +23,9 @@ use crate::model::{RunStamp, RunStoreError};
 /// Writes the hours of a run. Nobody sees what is written until it is published.
 ///
 /// A run that was left half-written is continued: what was published stays, the rest is written
-/// again. If nothing was published, it may also get another definition.
+/// again. If nothing was published, it may also get another definition; else one that adds to its
+/// own: further hours, products and levels, or another packing, in which all of the run is then
+/// packed.
 ///
 /// ```
 /// # use mesonet::{grid::{Encoding, GridProjection, LatLonGlobe}, model};
@@ -45,6 +49,8 @@ use crate::model::{RunStamp, RunStoreError};
 /// #         name: name.to_owned(),
 /// #         unit: "1".to_owned(),
 /// #         levels_hpa: None,
+/// #         member: None,
+/// #         attributes: std::collections::BTreeMap::new(),
 /// #         encoding: Encoding::new(0.01, 0.0, i16::MIN).expect("it is valid"),
 /// #     }).into(),
 /// # };
@@ -66,8 +72,10 @@ use crate::model::{RunStamp, RunStoreError};
 pub struct RunWriter {
     folder: PathBuf,
     manifest: Manifest,
-    /// The hour and product index of each shard that is ready.
-    ready: BTreeSet<(usize, usize)>,
+    /// The hour and product index of each shard that is ready, with the planes that it lacks.
+    ready: BTreeMap<(usize, usize), Vec<usize>>,
+    /// By hour and product, the intervals that were stated since the last publication.
+    intervals: StatedIntervals,
     /// Locked while it is open, so even a killed process leaves no lock behind.
     _lock: File,
 }
@@ -79,17 +87,27 @@ impl RunWriter {
         let model = folder.parent().unwrap_or(folder);
         create_folder(model).map_err(|error| storage(model, &error))?;
         let lock = lock(model, definition.run)?;
-        let manifest = match Manifest::read(folder)? {
+        let mut manifest = match Manifest::read(folder)? {
             Some(manifest) if manifest.definition == definition => manifest,
             // Nobody has seen any of it.
             Some(manifest) if manifest.published.is_empty() => {
                 take_away(folder, definition.run)?;
                 found(folder, definition)?
             }
-            Some(_) => return Err(RunStoreError::Differs(definition.run.to_string())),
+            Some(manifest) => {
+                check_names(&definition)?;
+                let run = definition.run.to_string();
+                let grown = manifest.grown(definition).ok_or(RunStoreError::Differs(run))?;
+                grown.write(folder)?;
+                grown
+            }
             None => found(folder, definition)?,
         };
-        Ok(Self { folder: folder.to_owned(), manifest, ready: BTreeSet::new(), _lock: lock })
+        if manifest.growing {
+            finish(folder, &mut manifest)?;
+        }
+        let (ready, intervals) = (BTreeMap::new(), StatedIntervals::default());
+        Ok(Self { folder: folder.to_owned(), manifest, ready, intervals, _lock: lock })
     }
 
     /// Returns the definition of the run.
@@ -102,10 +120,38 @@ impl RunWriter {
         &self.manifest.published
     }
 
-    /// Returns whether a product of an hour is published and so can no longer change.
+    /// Returns whether a product of an hour is published with all its levels and so can no longer
+    /// change.
     pub fn is_published(&self, hour: usize, product: &str) -> bool {
-        self.published_hour(hour)
-            .is_some_and(|index| !self.published()[index].absent.iter().any(|one| one == product))
+        self.missing_levels(hour, product).is_empty()
+    }
+
+    /// Returns the levels that a product of an hour does not have yet, by index: all, if it is not
+    /// published, or if the run has no such product.
+    pub fn missing_levels(&self, hour: usize, product: &str) -> Vec<usize> {
+        let published = self.published_hour(hour).map(|index| &self.published()[index]);
+        let published = published.filter(|hour| !hour.absent.iter().any(|one| one == product));
+        let known = self.definition().products.iter().find(|known| known.name == product);
+        match (published, known) {
+            (Some(hour), Some(_)) => hour.partial.get(product).cloned().unwrap_or_default(),
+            (_, known) => (0..known.map_or(1, ProductDefinition::levels)).collect(),
+        }
+    }
+
+    /// States the interval that a product is a statistic over at an hour; it is published with the
+    /// hour. The members of an ensemble, which is given by the name that they share, have the same.
+    ///
+    /// # Errors
+    /// If another interval was stated before.
+    pub fn state_interval(
+        &mut self,
+        hour: usize,
+        product: &str,
+        interval: FieldInterval,
+    ) -> Result<(), RunStoreError> {
+        let published = self.published_hour(hour).map(|index| &self.published()[index].intervals);
+        let published = published.and_then(|intervals| intervals.get(product)).copied();
+        self.intervals.state(hour, product, interval, published)
     }
 
     /// Writes the integers of a product at an hour, in the order levels, rows, columns.
@@ -134,6 +180,61 @@ impl RunWriter {
         product: &str,
         levels: &[LevelValues<'_>],
     ) -> Result<(), RunStoreError> {
+        let levels: Vec<_> = levels.iter().copied().map(Some).collect();
+        self.add_levels(hour, product, &levels)
+    }
+
+    /// Like [`write_levels`](Self::write_levels) for some of the levels: the others, `None`, stay
+    /// as they are published, or missing until they are added.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); also if what is published of the hour is damaged.
+    ///
+    /// ```
+    /// # use mesonet::{grid::{Encoding, GridProjection, LatLonGlobe}, model};
+    /// # let temporary = tempfile::tempdir().expect("a folder");
+    /// # let store = model::RunStore::new(temporary.path());
+    /// # let definition = model::RunDefinition {
+    /// #     model: "demo".to_owned(),
+    /// #     run: "20180917T000000Z".parse()?,
+    /// #     grid: mesonet::grid::Definition {
+    /// #         rows: 2,
+    /// #         columns: 3,
+    /// #         projection: GridProjection::Globe(LatLonGlobe::LatLon),
+    /// #         first_lon: -80.0,
+    /// #         first_lat: 43.0,
+    /// #         column_step: 1.0,
+    /// #         row_step: 1.0,
+    /// #         grid_relative_winds: false,
+    /// #     },
+    /// #     valid_ms: vec![1_537_142_400_000, 1_537_153_200_000],
+    /// #     products: vec![model::ProductDefinition {
+    /// #         name: "wind".to_owned(),
+    /// #         unit: "m/s".to_owned(),
+    /// #         levels_hpa: Some(vec![1000.0, 850.0]),
+    /// #         member: None,
+    /// #         attributes: std::collections::BTreeMap::new(),
+    /// #         encoding: Encoding::new(0.5, 0.0, i16::MIN).expect("it is valid"),
+    /// #     }],
+    /// # };
+    /// use mesonet::model::LevelValues;
+    /// let mut writer = store.write_run(definition)?;
+    /// writer.add_levels(0, "wind", &[None, Some(LevelValues::All(40))])?;
+    /// writer.publish(&[0], 1_537_150_000_000)?;
+    /// assert_eq!(writer.missing_levels(0, "wind"), [0]);
+    /// writer.add_levels(0, "wind", &[Some(LevelValues::All(10)), None])?;
+    /// writer.publish(&[0], 1_537_151_000_000)?;
+    /// let (run, mut column) = (store.newest_run("demo")?, [0.0; 2]);
+    /// run.product("wind")?.column_into(0, 1, 1, &mut column)?;
+    /// assert_eq!(column, [5.0, 20.0]);
+    /// # Ok::<(), mesonet::Error>(())
+    /// ```
+    pub fn add_levels(
+        &mut self,
+        hour: usize,
+        product: &str,
+        levels: &[Option<LevelValues<'_>>],
+    ) -> Result<(), RunStoreError> {
         self.check_hour(hour)?;
         let run = &self.manifest.definition;
         let Some(index) = run.products.iter().position(|known| known.name == product) else {
@@ -145,31 +246,47 @@ impl RunWriter {
             });
         };
         let product = &run.products[index];
-        if self.is_published(hour, &product.name) {
-            return Err(RunStoreError::Published { hour, product: product.name.clone() });
-        }
-        let layout = layout(run, product, hour);
+        let slot = self.manifest.slots()[hour];
+        let layout = layout(run, product, slot);
         let cells = layout.rows * layout.columns;
         let lengths = levels.iter().map(|level| match level {
-            LevelValues::All(_) => cells,
-            LevelValues::Each(raw) => raw.len(),
+            None | Some(LevelValues::All(_)) => cells,
+            Some(LevelValues::Each(raw)) => raw.len(),
         });
         let got = lengths.clone().sum();
         if levels.len() != layout.levels || lengths.clone().any(|length| length != cells) {
             let (what, needed) = ("a field of all its levels", layout.values());
             return Err(RunStoreError::Length { what, needed, got });
         }
-        let path = ready_path(&self.folder, product, hour);
+        let missing = self.missing_levels(hour, &product.name);
+        let adds =
+            |(level, values): (usize, &Option<_>)| values.is_some() && !missing.contains(&level);
+        if missing.is_empty() || levels.iter().enumerate().any(adds) {
+            return Err(RunStoreError::Published { hour, product: product.name.clone() });
+        }
+        let there: Vec<usize> =
+            (0..levels.len()).filter(|level| !missing.contains(level)).collect();
+        let planes = match &*there {
+            [] => Vec::new(),
+            there => read_planes(&self.folder, &self.manifest, hour, product, there)?,
+        };
+        let whole = levels.iter().enumerate().map(|(level, values)| {
+            let known = there.binary_search(&level).ok().map(|at| LevelValues::Each(&planes[at]));
+            values.or(known).unwrap_or(LevelValues::All(product.encoding.nodata()))
+        });
+        let whole: Vec<LevelValues<'_>> = whole.collect();
+        let path = ready_path(&self.folder, product, slot);
         if let Some(folder) = path.parent() {
             create(folder)?;
         }
-        shard::write(&path, layout, levels, product.encoding.nodata())?;
-        self.ready.insert((hour, index));
+        shard::write(&path, layout, &whole, &Content::of(product))?;
+        let still = missing.into_iter().filter(|level| levels[*level].is_none()).collect();
+        self.ready.insert((hour, index), still);
         Ok(())
     }
 
-    /// Publishes what was written for some hours, all of them at once. A product that was not
-    /// written for an hour has no values there until it is written and published later.
+    /// Publishes what was written for some hours, all of them at once. A product or level that was
+    /// not written for an hour has no values there until it is written and published later.
     ///
     /// `published_ms` is the current time, in milliseconds since 1970; that of an hour is the time
     /// of its newest part.
@@ -188,9 +305,10 @@ impl RunWriter {
         let mut manifest = self.manifest.clone();
         let mut folders = BTreeSet::new();
         for &hour in &hours {
-            let mut absent = Vec::new();
+            let (mut absent, mut written) = (Vec::new(), BTreeMap::new());
             for (index, product) in self.manifest.definition.products.iter().enumerate() {
-                if self.ready.contains(&(hour, index)) {
+                if let Some(missing) = self.ready.get(&(hour, index)) {
+                    written.insert(product.name.clone(), missing.clone());
                     let shard = self.place(product, hour)?;
                     // The folders of the axes may be new, up to that of the product.
                     let above = shard.ancestors().skip(1).map(Path::to_owned);
@@ -199,15 +317,18 @@ impl RunWriter {
                     absent.push(product.name.clone());
                 }
             }
-            if let Some(index) = self.published_hour(hour) {
-                let published = &mut manifest.published[index];
-                published.absent.retain(|product| absent.contains(product));
-                published.lost.retain(|product| absent.contains(product));
-                published.published_ms = published_ms;
-            } else {
-                let lost = Vec::new();
-                manifest.published.push(PublishedHour { hour, published_ms, absent, lost });
-            }
+            let index = self.published_hour(hour).unwrap_or_else(|| {
+                let absent = absent.clone();
+                manifest.published.push(PublishedHour { hour, absent, ..PublishedHour::default() });
+                manifest.published.len() - 1
+            });
+            let published = &mut manifest.published[index];
+            published.absent.retain(|product| absent.contains(product));
+            published.lost.retain(|product| absent.contains(product));
+            published.published_ms = published_ms;
+            published.intervals.extend(self.intervals.of_hour(hour));
+            published.partial.extend(written);
+            published.partial.retain(|_, missing| !missing.is_empty());
         }
         for folder in &folders {
             sync_folder(folder).map_err(|error| storage(folder, &error))?;
@@ -215,15 +336,53 @@ impl RunWriter {
         manifest.published.sort_unstable_by_key(|published| published.hour);
         manifest.write(&self.folder)?;
         self.manifest = manifest;
-        self.ready.retain(|(hour, _)| !hours.contains(hour));
+        self.ready.retain(|(hour, _), _| !hours.contains(hour));
+        self.intervals.forget(&hours);
+        Ok(())
+    }
+
+    /// Notes which files with fields of published hours were broken, and which of those have since
+    /// arrived whole. An hour that lacks nothing has no broken files.
+    ///
+    /// # Errors
+    /// If the disk reports an error: nothing has changed.
+    pub fn note_files(
+        &mut self,
+        hours: &BTreeMap<usize, BTreeSet<String>>,
+        is_broken: impl Fn(&str) -> bool,
+        published_ms: i64,
+    ) -> Result<(), RunStoreError> {
+        let mut manifest = self.manifest.clone();
+        for published in &mut manifest.published {
+            let Some(files) = hours.get(&published.hour) else { continue };
+            let before = published.broken.clone();
+            for file in files {
+                if is_broken(file) {
+                    published.broken.insert(file.clone());
+                } else {
+                    published.broken.remove(file);
+                }
+            }
+            if published.absent.is_empty() && published.partial.is_empty() {
+                published.broken.clear();
+            }
+            if published.broken != before {
+                published.published_ms = published_ms;
+            }
+        }
+        if manifest != self.manifest {
+            manifest.write(&self.folder)?;
+            self.manifest = manifest;
+        }
         Ok(())
     }
 
     /// Gives a shard the name under which Zarr reads it. Until the group's document lists its hour
     /// as published, writing the shard again undoes this.
     fn place(&self, product: &ProductDefinition, hour: usize) -> Result<PathBuf, RunStoreError> {
+        let slot = self.manifest.slots()[hour];
         let (from, to) =
-            (ready_path(&self.folder, product, hour), shard_path(&self.folder, product, hour));
+            (ready_path(&self.folder, product, slot), shard_path(&self.folder, product, slot));
         match fs::rename(&from, &to) {
             // An earlier attempt got this far and then failed.
             Err(error) if error.kind() == io::ErrorKind::NotFound && to.exists() => {}
@@ -277,65 +436,4 @@ pub(super) fn lock(model: &Path, run: RunStamp) -> Result<File, RunStoreError> {
         Err(TryLockError::WouldBlock) => Err(RunStoreError::Busy(run.to_string())),
         Err(TryLockError::Error(error)) => Err(storage(&path, &error)),
     }
-}
-
-/// Removes the remains of an interrupted write, if a path in the folder of a model is one or is a
-/// run that contains some, and nobody is writing the run. Returns how many there were.
-pub(super) fn remove_unfinished(path: &Path) -> Result<usize, RunStoreError> {
-    let (Some(model), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str))
-    else {
-        return Ok(0);
-    };
-    let hidden = name
-        .strip_prefix('.')
-        .and_then(|name| name.strip_suffix(".new").or_else(|| name.strip_suffix(".removed")));
-    let Ok(run) = hidden.unwrap_or(name).parse::<RunStamp>() else { return Ok(0) };
-    if !path.is_dir() {
-        return Ok(0);
-    }
-    let left = match hidden {
-        Some(_) => vec![path.to_owned()],
-        None => unfinished_of(path)?,
-    };
-    if left.is_empty() {
-        return Ok(0);
-    }
-    let _lock = match lock(model, run) {
-        Err(RunStoreError::Busy(_)) => return Ok(0),
-        lock => lock?,
-    };
-    for one in &left {
-        if hidden.is_some() {
-            clear(one)?;
-            continue;
-        }
-        match fs::remove_file(one) {
-            // It was published or removed meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            removed => removed.map_err(|error| storage(one, &error))?,
-        }
-    }
-    Ok(left.len())
-}
-
-/// Returns the files of a run that are not published.
-fn unfinished_of(run: &Path) -> Result<Vec<PathBuf>, RunStoreError> {
-    let manifest = match Manifest::read(run) {
-        Ok(Some(manifest)) => manifest,
-        // A damaged run is reported when it is opened.
-        Ok(None) | Err(RunStoreError::Damaged { .. }) => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let RunDefinition { products, valid_ms, .. } = &manifest.definition;
-    let mut left: Vec<PathBuf> = vec![run.join(FRESH_DOCUMENT)];
-    for product in products {
-        left.extend((0..valid_ms.len()).map(|hour| ready_path(run, product, hour)));
-    }
-    left.retain(|path| path.is_file());
-    Ok(left)
-}
-
-/// Returns the path of an hour's shard until it is published.
-fn ready_path(run: &Path, product: &ProductDefinition, hour: usize) -> PathBuf {
-    shard_path(run, product, hour).with_extension("new")
 }

@@ -3,6 +3,7 @@
 //! Sources: the Zarr core specification, version 3.0, with its codecs `bytes`, `crc32c` and
 //! `sharding_indexed`; for the attributes, CF conventions 1.12, section 8.1.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -12,19 +13,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::arrays::{DOCUMENT, Files, add_document, coordinate};
-use super::cf::{GRID_MAPPING, add_location, axis_names};
+use super::cf::{
+    CONVENTIONS, MEMBERS, SINCE_1970, add_location, add_reference_time, axis_names,
+    product_attributes,
+};
 use super::definition::{ProductDefinition, PublishedHour, RunDefinition};
 use super::error::{damaged, storage};
 use super::shard::SIDE;
-use crate::durable::sync_folder;
+use crate::durable::{create_folder, sync_folder};
 use crate::model::RunStoreError;
 
 /// The name of the group's document until it is complete.
 pub(super) const FRESH_DOCUMENT: &str = "zarr.json.new";
 
-/// The version of the layout of a run and of the contents of its files. Since version 2 the group's
-/// document has a checksum.
-const FORMAT: u8 = 2;
+/// The version of the layout of a run and of the contents of its files.
+const FORMAT: u8 = 3;
 
 /// The text before and after the checksum in a group's document.
 const CHECKSUM: [&str; 2] = ["\"mesonet_crc32c\": \"", "\""];
@@ -45,6 +48,8 @@ struct Group {
 
 #[derive(Serialize, Deserialize)]
 struct Attributes {
+    #[serde(rename = "Conventions", default)]
+    conventions: String,
     mesonet: Manifest,
     /// The CRC-32C of the whole text, computed with eight zeros in its own place.
     #[serde(default)]
@@ -58,6 +63,17 @@ pub(super) struct Manifest {
     format: u8,
     pub definition: RunDefinition,
     pub published: Vec<PublishedHour>,
+    /// The place of each hour in the arrays, if the hours did not arrive in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    places: Vec<usize>,
+    /// Whether arrays and shards are yet to be written as the definition has them now.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub growing: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Tells one state of a document from the next, which is a new file.
@@ -92,7 +108,8 @@ impl DocumentState {
 
 impl Manifest {
     pub(super) fn new(definition: RunDefinition) -> Self {
-        Self { format: FORMAT, definition, published: Vec::new() }
+        let (published, places) = (Vec::new(), Vec::new());
+        Self { format: FORMAT, definition, published, places, growing: false }
     }
 
     /// Reads the group in a folder; `None` if there is none.
@@ -119,17 +136,13 @@ impl Manifest {
             return Err(damaged(&path, &format!("it is longer than {MAX_DOCUMENT_BYTES} bytes")));
         }
         let group: Group = serde_json::from_slice(&text).map_err(|error| damaged(&path, &error))?;
-        let Attributes { mesonet: manifest, mesonet_crc32c } = group.attributes;
-        if !(1..=FORMAT).contains(&manifest.format) {
+        let Attributes { mesonet: manifest, mesonet_crc32c, .. } = group.attributes;
+        if manifest.format != FORMAT {
             let cause =
-                format!("its layout has version {}; supported are 1 to {FORMAT}", manifest.format);
+                format!("its layout has version {}; supported is {FORMAT}", manifest.format);
             return Err(damaged(&path, &cause));
         }
-        let is_whole = match &mesonet_crc32c {
-            Some(stated) => checksum(&text).as_ref() == Some(stated),
-            None => manifest.format == 1,
-        };
-        if !is_whole {
+        if mesonet_crc32c.is_none() || mesonet_crc32c != checksum(&text) {
             return Err(damaged(&path, &"it is not as it was written"));
         }
         manifest.definition.check().map_err(|error| damaged(&path, &error))?;
@@ -140,19 +153,91 @@ impl Manifest {
         {
             return Err(damaged(&path, &"its published hours are not in order"));
         }
+        let mut slots = manifest.slots();
+        slots.sort_unstable();
+        if !slots.into_iter().eq(0..hours) {
+            return Err(damaged(&path, &"two of its hours have the same place"));
+        }
         Ok(Some((manifest, state)))
     }
 
-    /// Returns whether the files of its arrays are written as [`array_files`] does, not as by
-    /// another version.
-    pub(super) fn is_of_this_format(&self) -> bool {
-        self.format == FORMAT
+    /// Returns the place of each hour in the arrays.
+    pub(super) fn slots(&self) -> Vec<usize> {
+        match &*self.places {
+            [] => (0..self.definition.valid_ms.len()).collect(),
+            places => places.to_vec(),
+        }
+    }
+
+    /// Gives the run another definition, which has everything of the present one: further hours,
+    /// products and levels, or another packing. Its arrays are yet to be written. `None` if it
+    /// lacks something.
+    pub(super) fn grown(&self, to: RunDefinition) -> Option<Self> {
+        let own = &self.definition;
+        if (&own.model, own.run, own.grid) != (&to.model, to.run, to.grid) {
+            return None;
+        }
+        let mut free = own.valid_ms.len()..to.valid_ms.len();
+        let (slots, mut places, mut moved) = (self.slots(), Vec::new(), Vec::new());
+        for valid_ms in &to.valid_ms {
+            match own.valid_ms.binary_search(valid_ms) {
+                Ok(hour) => {
+                    moved.push((hour, places.len()));
+                    places.push(slots[hour]);
+                }
+                Err(_) => places.push(free.next()?),
+            }
+        }
+        let mut published = self.published.clone();
+        for hour in &mut published {
+            hour.hour = moved.iter().find(|(before, _)| *before == hour.hour)?.1;
+            for product in &to.products {
+                let Some(before) = own.products.iter().find(|one| one.name == product.name) else {
+                    hour.absent.push(product.name.clone());
+                    continue;
+                };
+                let missing = hour.partial.remove(&product.name).unwrap_or_default();
+                let (before, planes) = (before.planes(), product.planes());
+                let is_missing = |plane: &usize| {
+                    let before = before.iter().position(|one| *one == planes[*plane]);
+                    before.is_none_or(|before| missing.contains(&before))
+                };
+                let missing: Vec<usize> = (0..planes.len()).filter(is_missing).collect();
+                if !missing.is_empty() && !hour.absent.contains(&product.name) {
+                    hour.partial.insert(product.name.clone(), missing);
+                }
+            }
+            let place =
+                |name: &String| to.products.iter().position(|product| product.name == *name);
+            hour.absent.sort_by_key(place);
+        }
+        let stays = |before: &ProductDefinition| {
+            let is_there = |product: &ProductDefinition| {
+                let planes = product.planes();
+                (&product.name, &product.unit) == (&before.name, &before.unit)
+                    && product.levels_hpa.is_some() == before.levels_hpa.is_some()
+                    && before.planes().iter().all(|plane| planes.contains(plane))
+            };
+            to.products.iter().any(is_there)
+        };
+        let is_whole = moved.len() == own.valid_ms.len() && own.products.iter().all(stays);
+        if places.is_sorted() {
+            places.clear();
+        }
+        is_whole.then_some(Self {
+            format: FORMAT,
+            definition: to,
+            published,
+            places,
+            growing: true,
+        })
     }
 
     /// Notes that a product of an hour is no longer available.
     pub(super) fn lose(&mut self, product: &str, hour: usize) {
         let hours = self.published.iter_mut();
         for published in hours.filter(|published| published.hour == hour) {
+            published.partial.remove(product);
             for names in [&mut published.absent, &mut published.lost] {
                 if !names.iter().any(|name| name == product) {
                     names.push(product.to_owned());
@@ -167,6 +252,7 @@ impl Manifest {
             zarr_format: 3,
             node_type: "group".to_owned(),
             attributes: Attributes {
+                conventions: CONVENTIONS.to_owned(),
                 mesonet: self.clone(),
                 mesonet_crc32c: Some(NO_CHECKSUM.to_owned()),
             },
@@ -206,7 +292,8 @@ pub(super) fn with_checksum(mut text: Vec<u8>) -> Vec<u8> {
 
 /// Writes the arrays of a run, without shards yet, and their coordinates.
 pub(super) fn write_arrays(folder: &Path, run: &RunDefinition) -> Result<(), RunStoreError> {
-    array_files(run)?.iter().try_for_each(|(name, bytes)| write_named(folder, name, bytes))
+    let slots: Vec<usize> = (0..run.valid_ms.len()).collect();
+    array_files(run, &slots)?.iter().try_for_each(|(name, bytes)| write_named(folder, name, bytes))
 }
 
 /// Writes a file below the folder of a run, creating the folders in between.
@@ -216,96 +303,130 @@ pub(super) fn write_named(folder: &Path, name: &Path, bytes: &[u8]) -> Result<()
     write_file(&path, bytes)
 }
 
+/// The same for a file that others may be reading.
+pub(super) fn replace_named(folder: &Path, name: &Path, bytes: &[u8]) -> Result<(), RunStoreError> {
+    let (path, fresh) = (folder.join(name), folder.join(name).with_extension("new"));
+    let above = path.parent().unwrap_or(folder);
+    create_folder(above).map_err(|error| storage(above, &error))?;
+    write_file(&fresh, bytes)?;
+    fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
+    sync_folder(above).map_err(|error| storage(above, &error))
+}
+
 /// Returns the files of a run other than its group and its shards, relative to its folder. They
 /// follow from the definition alone and are compared with what is on disk, so their contents may
-/// only change together with [`FORMAT`].
-pub(super) fn array_files(run: &RunDefinition) -> Result<Files, RunStoreError> {
+/// only change together with [`FORMAT`]. The hours have their places in the arrays.
+pub(super) fn array_files(run: &RunDefinition, slots: &[usize]) -> Result<Files, RunStoreError> {
     let mut files = Files::new();
-    let valid = run.valid_ms.iter().flat_map(|ms| ms.to_le_bytes()).collect::<Vec<u8>>();
+    let mut valid_ms = run.valid_ms.clone();
+    for (&slot, &ms) in slots.iter().zip(&run.valid_ms) {
+        valid_ms[slot] = ms;
+    }
+    let valid = valid_ms.iter().flat_map(|ms| ms.to_le_bytes()).collect::<Vec<u8>>();
     let attributes = json!({
         "standard_name": "time",
-        "units": "milliseconds since 1970-01-01T00:00:00Z",
+        "units": SINCE_1970,
         "calendar": "standard",
     });
     coordinate(&mut files, "valid_time", ("int64", valid), run.valid_ms.len(), &attributes);
-    let axes = level_axes(&run.products);
-    for (number, levels_hpa) in axes.iter().enumerate() {
+    add_reference_time(&mut files, run);
+    let level_axes = distinct(run.products.iter().filter_map(|one| one.levels_hpa.as_deref()));
+    for (number, levels_hpa) in level_axes.iter().enumerate() {
         let bytes = levels_hpa.iter().flat_map(|hpa| hpa.to_le_bytes()).collect::<Vec<u8>>();
-        let attributes =
-            json!({"standard_name": "air_pressure", "units": "hPa", "positive": "down"});
-        let name = level_axis_name(number);
+        let attributes = json!({
+            "standard_name": "air_pressure",
+            "units": "hPa",
+            "positive": "down",
+            "axis": "Z",
+        });
+        let name = numbered("level_hpa", number);
         coordinate(&mut files, &name, ("float64", bytes), levels_hpa.len(), &attributes);
     }
+    // One axis for all ensembles: along it, each member has the place of its number.
+    let numbers = run.products.iter().filter_map(|product| product.member.as_ref());
+    let members = numbers.map(|member| usize::from(member.number) + 1).max().unwrap_or(0);
+    if members > 0 {
+        let attributes = json!({"standard_name": "realization", "units": "1", "axis": "E"});
+        let bytes: Vec<u8> = (0..members).map(|number| number as u8).collect();
+        coordinate(&mut files, MEMBERS, ("uint8", bytes), members, &attributes);
+    }
+    let mut written = BTreeSet::new();
     for product in &run.products {
+        if !written.insert(product.shared_name()) {
+            continue;
+        }
         let levels_hpa = product.levels_hpa.as_deref();
-        let axis = levels_hpa.and_then(|levels| axes.iter().position(|axis| *axis == levels));
-        let document = product_array(run, product, axis.map(level_axis_name).as_deref());
-        add_document(&mut files, &product.name, &document);
+        let level = levels_hpa.and_then(|own| level_axes.iter().position(|axis| *axis == own));
+        let level = level.map(|at| numbered("level_hpa", at));
+        let members = product.member.as_ref().map(|_| members);
+        let document = product_array(run, product, members, level.as_deref());
+        add_document(&mut files, product.shared_name(), &document);
     }
     add_location(&mut files, &run.grid)?;
     Ok(files)
 }
 
-/// Returns the distinct sets of levels: each becomes a dimension.
-fn level_axes(products: &[ProductDefinition]) -> Vec<&[f64]> {
-    let mut axes: Vec<&[f64]> = Vec::new();
-    for levels_hpa in products.iter().filter_map(|product| product.levels_hpa.as_deref()) {
-        if !axes.contains(&levels_hpa) {
-            axes.push(levels_hpa);
+/// Returns the distinct ones of some lists: each becomes a dimension.
+fn distinct<'a, T: PartialEq>(lists: impl Iterator<Item = &'a [T]>) -> Vec<&'a [T]> {
+    let mut axes: Vec<&[T]> = Vec::new();
+    for list in lists {
+        if !axes.contains(&list) {
+            axes.push(list);
         }
     }
     axes
 }
 
-fn level_axis_name(number: usize) -> String {
-    if number == 0 { "level_hpa".to_owned() } else { format!("level_hpa_{}", number + 1) }
+/// Returns the name of a dimension, with its number if it is not the first of its kind.
+fn numbered(name: &str, number: usize) -> String {
+    if number == 0 { name.to_owned() } else { format!("{name}_{}", number + 1) }
 }
 
 /// Returns the document of a product's array. Its shards consist of whole chunks, so they may
-/// extend beyond it.
-fn product_array(run: &RunDefinition, product: &ProductDefinition, level: Option<&str>) -> Value {
+/// extend beyond it. `members` is the length of its axis of members, `level_axis` the name of its
+/// axis of levels, if it has them.
+fn product_array(
+    run: &RunDefinition,
+    product: &ProductDefinition,
+    members: Option<usize>,
+    level_axis: Option<&str>,
+) -> Value {
     let levels = product.levels();
     let whole = |length: usize| length.next_multiple_of(SIDE);
-    let of_level = |length: usize| level.map(|_| length);
-    let axes = |hours: usize, levels: usize, rows: usize, columns: usize| -> Vec<usize> {
-        [Some(hours), of_level(levels), Some(rows), Some(columns)].into_iter().flatten().collect()
+    let axes = |hours: usize, members: Option<usize>, rows: usize, columns: usize| {
+        let all = [Some(hours), members, level_axis.map(|_| levels), Some(rows), Some(columns)];
+        all.into_iter().flatten().collect::<Vec<usize>>()
     };
+    let one_member = members.map(|_| 1);
     let (rows, columns) = (run.grid.rows, run.grid.columns);
-    let encoding = product.encoding;
     let little = json!({"name": "bytes", "configuration": {"endian": "little"}});
     let checked = json!([little, {"name": "crc32c"}]);
     let [row_axis, column_axis] = axis_names(&run.grid);
-    let names = [Some("valid_time"), level, Some(row_axis), Some(column_axis)];
+    let member_axis = members.map(|_| MEMBERS);
+    let dimensions =
+        [Some("valid_time"), member_axis, level_axis, Some(row_axis), Some(column_axis)];
     json!({
         "zarr_format": 3,
         "node_type": "array",
-        "shape": axes(run.valid_ms.len(), levels, rows, columns),
+        "shape": axes(run.valid_ms.len(), members, rows, columns),
         "data_type": "int16",
         "chunk_grid": {
             "name": "regular",
-            "configuration": {"chunk_shape": axes(1, levels, whole(rows), whole(columns))},
+            "configuration": {"chunk_shape": axes(1, one_member, whole(rows), whole(columns))},
         },
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-        "fill_value": encoding.nodata(),
+        "fill_value": product.encoding.nodata(),
         "codecs": [{
             "name": "sharding_indexed",
             "configuration": {
-                "chunk_shape": axes(1, levels, SIDE, SIDE),
+                "chunk_shape": axes(1, one_member, SIDE, SIDE),
                 "codecs": checked,
                 "index_codecs": checked,
                 "index_location": "end",
             },
         }],
-        "attributes": {
-            "units": product.unit,
-            "scale_factor": encoding.scale(),
-            "add_offset": encoding.offset(),
-            "_FillValue": encoding.nodata(),
-            // The most that packing changes a value by, in its unit.
-            "packing_error": encoding.scale().abs() / 2.0,
-            "grid_mapping": GRID_MAPPING,
-        },
-        "dimension_names": names.into_iter().flatten().collect::<Vec<_>>(),
+        "attributes": product_attributes(run, product),
+        "dimension_names": dimensions.into_iter().flatten().collect::<Vec<_>>(),
     })
 }
 
@@ -320,4 +441,20 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RunStoreError> {
         file.sync_all()
     });
     written.map_err(|error| storage(path, &error))
+}
+
+/// Checks whether a file holds these bytes.
+pub(super) fn is_as_written(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err("it is missing".to_owned());
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut found = Vec::with_capacity(bytes.len());
+    // Read no more than is needed to tell the difference.
+    let read = file.take(bytes.len() as u64 + 1).read_to_end(&mut found);
+    read.map_err(|error| error.to_string())?;
+    if found == bytes { Ok(()) } else { Err("it is not as it was written".to_owned()) }
 }

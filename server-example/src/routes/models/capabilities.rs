@@ -29,6 +29,6 @@ async fn capabilities(
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
     let limits = BTreeMap::from([("maxValues", Some(state.config.max_model_values as u64))]);
-    let view = state.services.models.catalogue().capabilities(&caller.of_models(), limits);
+    let view = state.services.models.catalogue().capabilities(caller.of_models(), limits);
     json_value(accepted, &view).map(not_stored)
 }

@@ -119,7 +119,7 @@ async fn locate(
         let run = run_or_newest(state, granted, &request.query)?;
         let at = request
             .query
-            .place()?
+            .place_on_grid()?
             .ok_or_else(|| ApiError::BadRequest("lat and lon are required".to_owned()))?;
         let grid = run.grid();
         let (row, col) = nearest(&run, at)?;
@@ -136,7 +136,10 @@ async fn locate(
             fractional_col,
             wind_rotation: grid.wind_rotation(row, col)?,
         };
-        json_value(request.accepted(), &located).map(not_stored)
+        if run_stamp(&request.query)?.is_none() {
+            return json_value(request.accepted(), &located).map(not_stored);
+        }
+        request.json(&Lasting::of_definition(granted), &located)
     };
     state.look_up(answer).await?
 }

@@ -6,7 +6,7 @@ use mesonet::grid::TileSampling;
 use mesonet::model;
 use mesonet::model::{PublishedHour, SourceProduct};
 
-use super::ModelRequest;
+use super::{AskedRun, ModelRequest};
 use crate::access::Granted;
 use crate::error::ApiError;
 use crate::http::encoding::Encoding;
@@ -16,10 +16,12 @@ use crate::http::snapshot::VARY;
 /// How long an answer from a run may be cached.
 ///
 /// The published part of a run does not change, so an answer made of it alone lasts forever. One
-/// with gaps where something may still be published is revalidated. What not everyone may have is
-/// not for shared caches.
+/// with gaps where something may still be published is revalidated, and so is one whose hours or
+/// levels may get another index, or its product another packing. What not everyone may have is not
+/// for shared caches.
 pub struct Lasting {
-    cache_control: HeaderValue,
+    is_final: bool,
+    is_open: bool,
     /// What the answer depends on in the run and the catalogue, besides its address.
     state: Vec<u8>,
 }
@@ -29,42 +31,63 @@ impl Lasting {
     pub fn at_hour(granted: Granted<'_>, run: &model::Run, hour: usize, products: &[&str]) -> Self {
         let published = run.published();
         let hours = published.iter().filter(|published| published.hour == hour);
-        let is_final = products.iter().all(|product| run.has(product, hour));
-        Self::new(granted, hours, is_final, products)
+        // No hour comes before the start of the run.
+        let is_first =
+            run.definition().valid_ms.get(hour) == Some(&run.definition().run.start_ms());
+        let is_final = (is_first || has_stated_hours(granted, run))
+            && products
+                .iter()
+                .all(|product| run.is_whole(product, hour) && is_fixed(granted, product));
+        Self::new(granted, run, hours, is_final, products)
     }
 
     /// For an answer that shows products at all hours.
     pub fn at_all_hours(granted: Granted<'_>, run: &model::Run, products: &[&str]) -> Self {
         let hours = 0..run.definition().valid_ms.len();
-        let is_final =
-            products.iter().all(|product| hours.clone().all(|hour| run.has(product, hour)));
-        Self::new(granted, run.published().iter(), is_final, products)
+        let is_whole = |product: &&str| hours.clone().all(|hour| run.is_whole(product, hour));
+        let is_final = has_stated_hours(granted, run)
+            && products.iter().all(|product| is_whole(product) && is_fixed(granted, product));
+        Self::new(granted, run, run.published().iter(), is_final, products)
     }
 
     /// For an answer that shows the definition of the run, but none of its content.
     pub fn of_definition(granted: Granted<'_>) -> Self {
-        Self::new(granted, [].iter(), true, &[])
+        Self::with(granted, Vec::new(), true, &[])
     }
 
     fn new<'h>(
         granted: Granted<'_>,
+        run: &model::Run,
         hours: impl Iterator<Item = &'h PublishedHour>,
         is_final: bool,
         products: &[&str],
     ) -> Self {
+        let definition = run.definition();
+        let mut state: Vec<u8> =
+            definition.valid_ms.iter().flat_map(|ms| ms.to_le_bytes()).collect();
+        for product in
+            definition.products.iter().filter(|one| products.contains(&one.shared_name()))
+        {
+            let encoding = product.encoding;
+            let levels_hpa = product.levels_hpa.iter().flatten().copied();
+            let numbers = [encoding.scale(), encoding.offset()].into_iter().chain(levels_hpa);
+            state.extend(numbers.flat_map(f64::to_le_bytes));
+        }
+        for hour in hours {
+            let missing: usize = hour.partial.values().map(Vec::len).sum();
+            let counts = [hour.hour, hour.absent.len(), missing, hour.broken.len()];
+            state.extend(counts.into_iter().flat_map(usize::to_le_bytes));
+            state.extend(hour.published_ms.to_le_bytes());
+        }
+        Self::with(granted, state, is_final, products)
+    }
+
+    fn with(granted: Granted<'_>, state: Vec<u8>, is_final: bool, products: &[&str]) -> Self {
         let source = granted.source();
         let own_rules = products.iter().filter_map(|name| source.product(name));
         let mut own_rules = own_rules.filter_map(|product| product.tiles_and_series());
         let is_open = source.access().is_open() && own_rules.all(mesonet::access::Rule::is_open);
-        let cache_control = HeaderValue::from_static(match (is_final, is_open) {
-            (true, true) => "public, max-age=31536000, immutable",
-            (true, false) => "private, max-age=31536000, immutable",
-            (false, true) => "no-cache",
-            (false, false) => "private, no-cache",
-        });
-        let of_hour =
-            |hour: &PublishedHour| [hour.hour.to_le_bytes(), hour.published_ms.to_le_bytes()];
-        let mut state: Vec<u8> = hours.flat_map(of_hour).flatten().collect();
+        let mut state = state;
         // A changed catalogue gives different answers from the same run.
         for name in products {
             let sampling = source.product(name).map(SourceProduct::sampling).unwrap_or_default();
@@ -73,7 +96,25 @@ impl Lasting {
                 state.extend(both.join(",").bytes());
             }
         }
-        Self { cache_control, state }
+        Self { is_final, is_open, state }
+    }
+
+    /// The same for an answer from a run that the request may or may not name.
+    pub fn of_run(mut self, asked: &AskedRun) -> Self {
+        if !asked.is_named {
+            self.is_final = false;
+            self.state.extend(asked.run.definition().run.start_ms().to_le_bytes());
+        }
+        self
+    }
+
+    fn cache_control(&self) -> HeaderValue {
+        HeaderValue::from_static(match (self.is_final, self.is_open) {
+            (true, true) => "public, max-age=31536000, immutable",
+            (true, false) => "private, max-age=31536000, immutable",
+            (false, true) => "no-cache",
+            (false, false) => "private, no-cache",
+        })
     }
 
     /// Answers, or returns 304 to a caller who has the answer: then it is not made.
@@ -92,7 +133,7 @@ impl Lasting {
         let headers = response.headers_mut();
         headers.insert(header::ETAG, etag);
         headers.insert(header::VARY, VARY);
-        headers.insert(header::CACHE_CONTROL, self.cache_control.clone());
+        headers.insert(header::CACHE_CONTROL, self.cache_control());
         Ok(response)
     }
 
@@ -102,4 +143,19 @@ impl Lasting {
         let parts = [env!("CARGO_PKG_VERSION").as_bytes(), address.as_bytes(), &[0], &self.state];
         etag(&digest(&parts), encoding).map_err(ApiError::internal)
     }
+}
+
+/// Whether the catalogue states the hours of a run: then each keeps its index.
+fn has_stated_hours(granted: Granted<'_>, run: &model::Run) -> bool {
+    let definition = run.definition();
+    granted.source().valid_ms_of(definition.run).is_some_and(|hours| hours == definition.valid_ms)
+}
+
+/// Whether levels keep their index and values their packing in the runs of a product.
+fn is_fixed(granted: Granted<'_>, product: &str) -> bool {
+    granted.source().product(product).is_none_or(|product| {
+        product.encoding().is_some()
+            && (!product.has_levels() || product.levels_hpa().is_some())
+            && (!product.has_members() || granted.source().members().is_some())
+    })
 }

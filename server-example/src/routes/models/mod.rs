@@ -13,21 +13,21 @@ mod tiles;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use axum::extract::{FromRef, FromRequestParts, Path};
+use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::Response;
 use mesonet::access::ModelUse;
 use mesonet::model::RunStamp;
-use mesonet::{LonLat, model};
+use mesonet::{Iso8601, LonLat, model};
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Caller, Granted};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
-use crate::http::extract::Query;
-use crate::http::snapshot::json_value;
+use crate::http::extract::{Query, missing};
+use crate::http::snapshot::{PER_CALLER, json_value};
 use crate::state::State;
 use lasting::Lasting;
 
@@ -63,16 +63,87 @@ fn fields(query: &Query) -> Result<Vec<&str>, ApiError> {
     }
 }
 
-/// Returns the requested run, which is required.
-fn run(state: &State, granted: Granted<'_>, query: &Query) -> Result<Arc<model::Run>, ApiError> {
-    let stamp = run_stamp(query)?.ok_or_else(|| {
-        let text = "run is required: a run of /runs, for example 20180917T000000Z";
-        ApiError::BadRequest(text.to_owned())
-    })?;
-    Ok(state.services.models_with_sample().run(granted, stamp)?)
+/// The run that a request is about.
+struct AskedRun {
+    run: Arc<model::Run>,
+    /// Whether the request names it: `latest` and `valid` may mean another run later.
+    is_named: bool,
+    /// The index of the hour that is given by its valid time.
+    hour: Option<usize>,
 }
 
-/// Returns the requested run, else the latest.
+impl AskedRun {
+    /// Returns the requested run: a stamp, `latest`, or the newest that has the valid time `valid`
+    /// with the products, if there is one, else without them.
+    fn new(
+        state: &State,
+        granted: Granted<'_>,
+        query: &Query,
+        products: &[&str],
+    ) -> Result<Self, ApiError> {
+        let is_named = query.one("run")?.is_some_and(|run| run != LATEST);
+        if query.one("run")?.is_some() {
+            return Ok(Self { run: run_or_newest(state, granted, query)?, is_named, hour: None });
+        }
+        // A series is not of one time.
+        let valid = || query.knows("valid").then(|| query.instant("valid")).transpose();
+        let Some(valid_ms) = valid()?.flatten() else {
+            let text = "run is required: a run of /runs, for example 20180917T000000Z, or latest";
+            return Err(ApiError::BadRequest(text.to_owned()));
+        };
+        let runs = state.services.models_with_sample().runs(granted)?;
+        let hour = |run: &model::Run| {
+            let hour = run.definition().valid_ms.binary_search(&valid_ms).ok()?;
+            run.is_published(hour).then_some(hour)
+        };
+        let with_hour = || runs.iter().filter_map(|run| Some((run, hour(run)?)));
+        let has_products =
+            |run: &model::Run, hour| products.iter().all(|product| run.has(product, hour));
+        let found = with_hour().find(|(run, hour)| has_products(run, *hour));
+        let Some((run, hour)) = found.or_else(|| with_hour().next()) else {
+            let model = granted.source().name();
+            return Err(ApiError::NotFound(format!(
+                "no run of model \"{model}\" has {}",
+                Iso8601(valid_ms)
+            )));
+        };
+        Ok(Self { run: Arc::clone(run), is_named, hour: Some(hour) })
+    }
+
+    /// Returns the requested hour: an index, or that of the valid time `valid`.
+    fn hour(&self, query: &Query) -> Result<usize, ApiError> {
+        match (query.index("hour")?, query.instant("valid")?) {
+            (Some(_), Some(_)) => {
+                Err(ApiError::BadRequest("hour and valid cannot be given together".to_owned()))
+            }
+            (Some(hour), None) => Ok(hour),
+            (None, None) => Err(missing("hour")),
+            (None, Some(valid_ms)) => {
+                self.hour.or_else(|| self.hour_of(valid_ms)).ok_or_else(|| {
+                    let hours = &self.run.definition().valid_ms;
+                    let of = |hour: Option<&i64>| Iso8601(hour.copied().unwrap_or_default());
+                    ApiError::BadRequest(format!(
+                        "valid {} is not an hour of run {}; its hours are the {} from {} to {}",
+                        Iso8601(valid_ms),
+                        self.run.definition().run,
+                        hours.len(),
+                        of(hours.first()),
+                        of(hours.last()),
+                    ))
+                })
+            }
+        }
+    }
+
+    fn hour_of(&self, valid_ms: i64) -> Option<usize> {
+        self.run.definition().valid_ms.binary_search(&valid_ms).ok()
+    }
+}
+
+/// In place of a run: the latest.
+const LATEST: &str = "latest";
+
+/// Returns the requested run; the latest by that word, or if none is requested.
 fn run_or_newest(
     state: &State,
     granted: Granted<'_>,
@@ -86,19 +157,43 @@ fn run_or_newest(
     })
 }
 
+/// Returns the run that is requested by its stamp.
 fn run_stamp(query: &Query) -> Result<Option<RunStamp>, ApiError> {
+    if query.one("run")? == Some(LATEST) {
+        return Ok(None);
+    }
     query.read("run", str::parse::<RunStamp>)
 }
 
 /// Returns the requested cell, by row and column or by latitude and longitude.
 fn cell(run: &model::Run, query: &Query) -> Result<(usize, usize), ApiError> {
-    match (query.index("row")?, query.index("col")?, query.place()?) {
+    match (query.index("row")?, query.index("col")?, query.place_on_grid()?) {
         (Some(row), Some(column), None) => Ok((row, column)),
         (None, None, Some(at)) => nearest(run, at),
         _ => Err(ApiError::BadRequest(
             "a cell is required: row and col, or lat and lon, but not both".to_owned(),
         )),
     }
+}
+
+/// Returns the requested level, by its index or by its pressure.
+fn level(query: &Query) -> Result<(Option<usize>, Option<f64>), ApiError> {
+    let level = (query.index("level")?, query.number("level_hpa")?);
+    if let (Some(_), Some(_)) = level {
+        let text = "level and level_hpa cannot be given together";
+        return Err(ApiError::BadRequest(text.to_owned()));
+    }
+    Ok(level)
+}
+
+/// Returns the requested member of an ensemble.
+fn member(query: &Query) -> Result<Option<u8>, ApiError> {
+    let number = |number: usize| {
+        u8::try_from(number).map_err(|_| {
+            ApiError::BadRequest(format!("member must be 0 (the control) to 255; got {number}"))
+        })
+    };
+    query.index("member")?.map(number).transpose()
 }
 
 /// Reads the directions of wind components: those of the grid, or `winds=earth`.
@@ -149,7 +244,7 @@ impl FromRequestParts<Arc<State>> for ModelRequest {
         let named = Path::<Named>::from_request_parts(parts, state).await;
         Ok(Self {
             model: named.map_err(ApiError::internal)?.0.model,
-            caller: Caller::from_ref(state),
+            caller: Caller::from_request_parts(parts, state).await?,
             query: Query::of(parts)?,
             uri: parts.uri.clone(),
             headers: parts.headers.clone(),
@@ -167,7 +262,7 @@ impl ModelRequest {
         products: impl IntoIterator<Item = &'p str>,
     ) -> Result<Granted<'a>, ApiError> {
         let catalogue = state.services.models.catalogue();
-        let granted = Granted::new(catalogue, self.caller, &self.model, use_, products)?;
+        let granted = Granted::new(catalogue, &self.caller, &self.model, use_, products)?;
         self.query.check_names()?;
         Ok(granted)
     }
@@ -185,7 +280,9 @@ impl ModelRequest {
 
 /// Marks an answer as specific to the caller.
 fn not_stored(mut response: Response) -> Response {
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, PER_CALLER);
     response
 }
 

@@ -9,7 +9,7 @@ use mesonet::access::ModelUse;
 use mesonet::model;
 
 use super::lasting::Lasting;
-use super::{ModelRequest, cell, fields, run, used_products, winds};
+use super::{AskedRun, ModelRequest, cell, level, member, used_products, winds};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
 use crate::state::State;
@@ -17,7 +17,20 @@ use crate::state::State;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/models/{model}/point",
-    query: &["run", "fields", "hour", "row", "col", "lat", "lon", "level", "winds"],
+    query: &[
+        "run",
+        "valid",
+        "fields",
+        "hour",
+        "row",
+        "col",
+        "lat",
+        "lon",
+        "level",
+        "level_hpa",
+        "member",
+        "winds",
+    ],
     body: &[],
     handler: || get(point),
 }];
@@ -29,16 +42,21 @@ async fn point(
     let answer = move |state: &State| {
         let named = request.query.list("fields");
         let granted = request.granted(state, ModelUse::Point, named)?;
-        let run = run(state, granted, &request.query)?;
-        let fields = fields(&request.query)?;
-        let hour = request.query.needed_index("hour")?;
+        let fields: Vec<&str> = request.query.list("fields").collect();
+        let asked_run = AskedRun::new(state, granted, &request.query, &fields)?;
+        let run = &*asked_run.run;
+        let fields = super::fields(&request.query)?;
+        let hour = asked_run.hour(&request.query)?;
         let winds = winds(granted, &request.query)?;
-        let asked = model::PointQuery::new(hour, cell(&run, &request.query)?, &fields)
-            .level(request.query.index("level")?)
+        let (level, level_hpa) = level(&request.query)?;
+        let asked = model::PointQuery::new(hour, cell(run, &request.query)?, &fields)
+            .level(level)
+            .level_hpa(level_hpa)
+            .member(member(&request.query)?)
             .winds(winds);
-        let point = model::point(&run, &asked)?;
+        let point = model::point(run, &asked)?;
         let used = used_products(granted, winds, &fields);
-        let lasting = Lasting::at_hour(granted, &run, hour, &used);
+        let lasting = Lasting::at_hour(granted, run, hour, &used).of_run(&asked_run);
         request.json(&lasting, &point)
     };
     state.look_up(answer).await?

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::{ModelRequest, asked_again, run_or_newest};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
-use crate::http::snapshot::json_value;
+use crate::http::snapshot::json_tagged;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
@@ -24,6 +24,9 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     body: &[],
     handler: || get(products),
 }];
+
+/// The kind of fields that need no mention.
+const PLAIN: &str = "deterministic";
 
 #[derive(Serialize)]
 struct Products {
@@ -38,10 +41,21 @@ struct Listed {
     product: model::Product,
     #[serde(skip_serializing_if = "String::is_empty")]
     title: String,
+    /// What its fields are of, if it is not a single forecast: `member`, `mean` and so on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    /// The interval that its fields cover, as the catalogue states it, and their statistic over it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistic: Option<&'static str>,
     /// How the pixels of its tiles are sampled.
     sampling: &'static str,
     /// The packing error of a value, in its unit.
     packing_error: f64,
+    /// The same for the pixels of its tiles: they are packed once more after they were interpolated
+    /// or turned.
+    tile_packing_error: f64,
     /// The other component, if it is a wind component.
     #[serde(skip_serializing_if = "Option::is_none")]
     wind: Option<[String; 2]>,
@@ -51,16 +65,32 @@ impl Listed {
     fn new(source: &model::Source, product: model::Product) -> Self {
         let of_catalogue = source.product(&product.name);
         let sampling = of_catalogue.map(SourceProduct::sampling).unwrap_or_default();
+        let half_step = product.encoding.encoding.scale() / 2.0;
         Self {
             title: of_catalogue.map(|product| product.title().to_owned()).unwrap_or_default(),
+            field: of_catalogue.map(SourceProduct::field_kind).filter(|kind| kind != PLAIN),
+            interval: of_catalogue.and_then(SourceProduct::interval),
+            statistic: of_catalogue.and_then(SourceProduct::statistic),
             sampling: match sampling {
                 TileSampling::Nearest => "nearest",
                 TileSampling::Bilinear => "bilinear",
             },
-            packing_error: product.encoding.encoding.scale() / 2.0,
+            packing_error: half_step,
+            tile_packing_error: half_step
+                * tile_half_steps(sampling, source.wind_of(&product.name).is_some()),
             wind: source.wind_of(&product.name).map(|(_, both)| both.map(str::to_owned)),
             product,
         }
+    }
+}
+
+/// Returns the most that packing changes a pixel by, in half steps: one of the values that it is
+/// made from, up to √2 of those of a wind that is turned, and one of its own.
+fn tile_half_steps(sampling: TileSampling, is_wind: bool) -> f64 {
+    match (is_wind, sampling) {
+        (true, _) => 1.0 + std::f64::consts::SQRT_2,
+        (false, TileSampling::Bilinear) => 2.0,
+        (false, TileSampling::Nearest) => 1.0,
     }
 }
 
@@ -75,7 +105,8 @@ async fn products(
         let products = model::products(run.definition());
         let products = products.into_iter().map(|product| Listed::new(source, product)).collect();
         let products = Products { run: run.definition().run, products };
-        json_value(request.accepted(), &products).map(|response| asked_again(granted, response))
+        let body = serde_json::to_vec(&products).map_err(ApiError::internal)?;
+        json_tagged(&request.headers, &body).map(|response| asked_again(granted, response))
     };
     state.look_up(answer).await?
 }

@@ -46,6 +46,8 @@ struct RunDetail {
     forecast_hour_axis: Vec<f64>,
     /// The published hours, as indices into the axis.
     published_hours: Vec<usize>,
+    /// Those of them that lack a product or a level, or with a file that broke off.
+    partial_hours: Vec<usize>,
     valid_from: Option<Iso8601>,
     valid_to: Option<Iso8601>,
 }
@@ -53,6 +55,7 @@ struct RunDetail {
 impl RunDetail {
     fn new(run: &model::Run) -> Self {
         let definition = run.definition();
+        let partial = run.published().iter().filter(|hour| !hour.is_whole());
         let available_ms = run.published().iter().map(|hour| hour.published_ms).max();
         Self {
             run: definition.run,
@@ -60,6 +63,7 @@ impl RunDetail {
             forecast_hours: definition.valid_ms.len(),
             forecast_hour_axis: forecast_hour_axis(run),
             published_hours: run.published().iter().map(|hour| hour.hour).collect(),
+            partial_hours: partial.map(|hour| hour.hour).collect(),
             valid_from: definition.valid_ms.first().copied().map(Iso8601),
             valid_to: definition.valid_ms.last().copied().map(Iso8601),
         }
@@ -81,7 +85,7 @@ async fn runs(
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
         let catalogue = state.services.models.catalogue();
-        let granted = Granted::new(catalogue, caller, &model, ModelUse::Listing, [])?;
+        let granted = Granted::new(catalogue, &caller, &model, ModelUse::Listing, [])?;
         let runs = state.services.models_with_sample().runs(granted)?;
         let details: Vec<RunDetail> = runs.iter().map(|run| RunDetail::new(run)).collect();
         let runs = details.iter().map(|detail| detail.run).collect();

@@ -9,7 +9,7 @@ use mesonet::access::ModelUse;
 use mesonet::model;
 
 use super::lasting::Lasting;
-use super::{ModelRequest, cell, fields, run, used_products, winds};
+use super::{AskedRun, ModelRequest, cell, fields, level, member, used_products, winds};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
@@ -22,7 +22,20 @@ const BYTES_OF_A_VALUE: usize = 16;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/models/{model}/series",
-    query: &["run", "fields", "row", "col", "lat", "lon", "level", "from", "to", "winds"],
+    query: &[
+        "run",
+        "fields",
+        "row",
+        "col",
+        "lat",
+        "lon",
+        "level",
+        "level_hpa",
+        "member",
+        "from",
+        "to",
+        "winds",
+    ],
     body: &[],
     handler: || get(series),
 }];
@@ -35,23 +48,27 @@ async fn series(
     let answer = move |state: &State| {
         let named = request.query.list("fields");
         let granted = request.granted(state, ModelUse::Series, named)?;
-        let run = run(state, granted, &request.query)?;
+        let asked_run = AskedRun::new(state, granted, &request.query, &[])?;
+        let run = &*asked_run.run;
         let fields = fields(&request.query)?;
-        let asked = model::SeriesQuery::new(cell(&run, &request.query)?, &fields)
-            .level(request.query.index("level")?)
+        let (level, level_hpa) = level(&request.query)?;
+        let asked = model::SeriesQuery::new(cell(run, &request.query)?, &fields)
+            .level(level)
+            .level_hpa(level_hpa)
+            .member(member(&request.query)?)
             .from_ms(request.query.instant("from")?)
             .to_ms(request.query.instant("to")?)
             .winds(winds(granted, &request.query)?);
-        let (values, limit) = (asked.values(&run)?, state.config.max_model_values);
+        let (values, limit) = (asked.values(run)?, state.config.max_model_values);
         if values > limit {
             return Err(ApiError::BadRequest(format!(
                 "the fields have {values} values over the run; the limit is {limit} \
                  (maxValues): ask for fewer fields or for one level"
             )));
         }
-        let series = model::series(&run, &asked)?;
+        let series = model::series(run, &asked)?;
         let used = used_products(granted, asked.winds, &fields);
-        let lasting = Lasting::at_all_hours(granted, &run, &used);
+        let lasting = Lasting::at_all_hours(granted, run, &used).of_run(&asked_run);
         request.json(&lasting, &series)
     };
     let cost = Cost::heavy(state.config.max_model_values.saturating_mul(BYTES_OF_A_VALUE));

@@ -9,11 +9,11 @@ use axum::routing::get;
 use mesonet::access::ModelUse;
 use mesonet::grid::TileAddress;
 use mesonet::model;
-use mesonet::model::SourceProduct;
+use mesonet::model::{ProductDefinition, SourceProduct};
 use serde::Deserialize;
 
 use super::lasting::Lasting;
-use super::{ModelRequest, run};
+use super::{AskedRun, ModelRequest, level, member};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
@@ -25,7 +25,7 @@ use crate::work::Cost;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/models/{model}/products/{name}/data/{z}/{x}/{y}",
-    query: &["run", "hour", "level"],
+    query: &["run", "valid", "hour", "level", "level_hpa", "member"],
     body: &[],
     handler: || get(tile),
 }];
@@ -47,26 +47,31 @@ async fn tile(
     let answer = move |state: &State| {
         let Address { name, z, x, y } = &address;
         let granted = request.granted(state, ModelUse::Tiles, [&**name])?;
-        let run = run(state, granted, &request.query)?;
-        let product = run.product(name).map_err(|error| ApiError::NotFound(error.to_string()))?;
+        let asked_run = AskedRun::new(state, granted, &request.query, &[name])?;
+        let run = &*asked_run.run;
+        let member = member(&request.query)?;
+        // The product is part of the path.
+        run.product_of(name, None).map_err(|error| ApiError::NotFound(error.to_string()))?;
+        let product = run.product_of(name, member)?;
         let address = TileAddress::new(number(z)?, number(x)?, number(y)?)?;
         let source = granted.source();
         let wind = source.wind_of(name);
         // The catalogue may have changed since the run was made.
         let sampling = source.product(name).map(SourceProduct::sampling).unwrap_or_default();
-        let asked = model::TileQuery::new(request.query.needed_index("hour")?, name, address)
-            .level(level(&request.query, product.definition().levels_hpa.as_deref())?)
+        let asked = model::TileQuery::new(asked_run.hour(&request.query)?, name, address)
+            .level(tile_level(&request.query, product.definition())?)
+            .member(member)
             .sampling(sampling)
             .wind(wind);
         let used: &[&str] = match &wind {
             Some((_, both)) if run.definition().grid.grid_relative_winds => both,
             _ => &[name],
         };
-        let lasting = Lasting::at_hour(granted, &run, asked.hour, used);
-        check(&run, &asked)?;
+        let lasting = Lasting::at_hour(granted, run, asked.hour, used).of_run(&asked_run);
+        check(run, &asked)?;
         let encoding = request.accepted().fastest();
         lasting.answer(&request, encoding, || {
-            let raw = model::tile(&run, &asked)?;
+            let raw = model::tile(run, &asked)?;
             let bytes: Vec<u8> = raw.into_iter().flat_map(i16::to_le_bytes).collect();
             let mut response = json_bytes(encoding, &bytes)?;
             let octets = HeaderValue::from_static("application/octet-stream");
@@ -87,20 +92,21 @@ fn number(text: &str) -> Result<u32, ApiError> {
 }
 
 /// Returns the level: the given one if there are several.
-fn level(query: &Query, levels_hpa: Option<&[f64]>) -> Result<usize, ApiError> {
-    match (query.index("level")?, levels_hpa) {
-        (_, None | Some([_])) => Ok(0),
-        (Some(level), Some(_)) => Ok(level),
-        (None, Some(levels)) => Err(ApiError::BadRequest(format!(
-            "level is required: an index into levels_hpa, 0 to {}",
-            levels.len() - 1
+fn tile_level(query: &Query, product: &ProductDefinition) -> Result<usize, ApiError> {
+    let (index, hpa) = level(query)?;
+    match (product.level(index, hpa)?, product.levels_hpa.as_deref()) {
+        (_, Some([_])) if hpa.is_none() => Ok(0),
+        (Some(level), _) => Ok(level),
+        (None, levels) => Err(ApiError::BadRequest(format!(
+            "level is required: an index into levels_hpa, 0 to {}, or level_hpa",
+            levels.map_or(0, |levels| levels.len() - 1)
         ))),
     }
 }
 
 /// Refuses an hour or level that the run does not have, even if the caller has the tile already.
 fn check(run: &model::Run, asked: &model::TileQuery<'_>) -> Result<(), ApiError> {
-    let product = run.product(asked.product)?;
+    let product = run.product_of(asked.product, asked.member)?;
     Ok(product.part_into(asked.hour, asked.level, 0..0, 0..0, &mut [])?)
 }
 

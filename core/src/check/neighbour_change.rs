@@ -1,0 +1,246 @@
+//! Neighbour change: a change that the stations around do not share. Siting, altitude and the bias
+//! of a sensor are in a value, but not in its change, so far smaller faults show in it; a front or a
+//! sea breeze shows in the changes of the neighbours as well.
+//!
+//! What the neighbours' changes say is found by the same optimum interpolation as their values
+//! (`neighbours.rs`). Everything here is a function of the readings of a bounded time before.
+
+use super::change_limits::ChangeLimits;
+use super::config::Config;
+use super::details::{input, limit};
+use super::limits::NeighbourLimits;
+use super::neighbours::{Around, DISAGREE, Held};
+use super::outcome::{Check, Details, NotRun, Outcome, Sink};
+use crate::observation::Variable;
+
+/// The part of the limit that the change itself must be: a small one is not looked at.
+const LARGE: f64 = 0.6;
+/// The part of a jump that must be left for its readings to stay doubtful, and that must be taken
+/// back for it to be over.
+const LEFT: f64 = 0.5;
+
+impl ChangeLimits {
+    /// How changes of stations are compared; which stations is as for their values.
+    fn of_changes(&self, of_values: &NeighbourLimits) -> NeighbourLimits {
+        NeighbourLimits {
+            deviation: self.deviation,
+            variance_per_km: self.variance_per_km,
+            lapse_per_m: None,
+            change_per_hour: self.change_per_hour,
+            threshold: self.threshold,
+            ..of_values.clone()
+        }
+    }
+}
+
+/// From which readings a change is judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ChangeRule {
+    /// Successive readings farther apart are not compared.
+    pub within_ms: i64,
+    hold_ms: i64,
+    limit: f64,
+    level: f64,
+    explained_falls: bool,
+    agree: f64,
+}
+
+impl ChangeRule {
+    /// How far before a reading others matter to it.
+    pub(crate) fn back_ms(&self) -> i64 {
+        2 * self.hold_ms + self.within_ms
+    }
+
+    /// Whether a value is so far from what the neighbours say that a change may be why.
+    pub(crate) fn is_far(&self, level: f64) -> bool {
+        level.abs() >= self.level
+    }
+
+    /// Whether other sensors of the station may explain a change.
+    pub(crate) fn may_be_explained(&self, of: &Unshared) -> bool {
+        self.explained_falls && of.difference < 0.0
+    }
+
+    /// Whether the neighbours agree with a value: a jump that its own series sees was right then.
+    pub(crate) fn is_near(&self, level: f64) -> bool {
+        level.abs() <= self.agree
+    }
+
+    /// Whether a change is large, or may be part of a large one.
+    pub(crate) fn may_be_large(&self, one: (i64, f64), next: (i64, f64)) -> bool {
+        2.0 * (next.1 - one.1).abs() >= LARGE * self.limit
+    }
+
+    /// Whether a change from one reading to the next may be one that is not shared.
+    pub(crate) fn is_large(&self, one: (i64, f64), next: (i64, f64)) -> bool {
+        next.0.saturating_sub(one.0) <= self.within_ms
+            && (next.1 - one.1).abs() >= LARGE * self.limit
+    }
+}
+
+/// A change against that of the neighbours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Difference {
+    /// The change minus what they say.
+    pub difference: f64,
+    /// Whether it is beyond the limits.
+    pub is_unshared: bool,
+}
+
+/// A change that the neighbours did not share: the moments of the last reading before and the first
+/// after it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Unshared {
+    pub before_ms: i64,
+    pub after_ms: i64,
+    pub difference: f64,
+}
+
+/// The change that makes the last of some readings doubtful, if there is one: not shared by the
+/// neighbours, not taken back since, and still there in the value. `level` is how far the value is
+/// from what the neighbours say, in deviations, and `compare` compares the change between two
+/// moments, if it can.
+pub(crate) fn lasting<E>(
+    rule: &ChangeRule,
+    own: &[(i64, f64)],
+    level: f64,
+    mut compare: impl FnMut(i64, i64) -> Result<Option<Difference>, E>,
+) -> Result<Option<Unshared>, E> {
+    let Some(&(now_ms, _)) = own.last().filter(|_| rule.is_far(level)) else {
+        return Ok(None);
+    };
+    let oldest_ms = now_ms.saturating_sub(rule.hold_ms);
+    let mut lasting: Option<Unshared> = None;
+    for pair in own.windows(2).filter(|pair| rule.is_large(pair[0], pair[1])) {
+        let (before_ms, after_ms) = (pair[0].0, pair[1].0);
+        let found = compare(before_ms, after_ms)?.filter(|found| found.is_unshared);
+        let Some(Difference { difference, .. }) = found else { continue };
+        let fresh = Unshared { before_ms, after_ms, difference };
+        lasting = match lasting {
+            Some(known) if (known.difference > 0.0) != (difference > 0.0) => {
+                let is_over = difference.abs() >= LEFT * known.difference.abs();
+                if is_over { None } else { Some(known) }
+            }
+            Some(known) if known.after_ms >= oldest_ms => Some(known),
+            _ => Some(fresh),
+        };
+    }
+    let points_there = |of: &Unshared| (of.difference > 0.0) == (level > 0.0);
+    let Some(found) = lasting.filter(|of| of.after_ms >= oldest_ms).filter(points_there) else {
+        return Ok(None);
+    };
+    if found.after_ms == now_ms {
+        return Ok(Some(found));
+    }
+    let since = compare(found.before_ms, now_ms)?;
+    let is_left = since.is_some_and(|since| {
+        since.difference * found.difference.signum() >= LEFT * found.difference.abs()
+    });
+    Ok(is_left.then_some(found))
+}
+
+/// What the check looked at: a change, and how far the value is from the neighbours'.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looked {
+    pub before: (i64, f64),
+    pub after: (i64, f64),
+    pub level: f64,
+}
+
+pub(super) fn rule(config: &Config, variable: Variable) -> Option<ChangeRule> {
+    config.neighbours.get(&variable)?;
+    let limits = config.neighbour_change.get(&variable)?;
+    Some(ChangeRule {
+        within_ms: limits.within.ms,
+        hold_ms: limits.hold.ms,
+        explained_falls: limits.explained_falls,
+        agree: limits.agree,
+        limit: limits.limit,
+        level: limits.level,
+    })
+}
+
+fn around(
+    config: &Config,
+    variable: Variable,
+    of: Held,
+    near: impl Iterator<Item = (usize, f64)>,
+    held: impl Fn(usize) -> Option<Held>,
+) -> Option<(Around, Difference)> {
+    let (of_values, limits) =
+        (config.neighbours.get(&variable)?, config.neighbour_change.get(&variable)?);
+    let around = Around::new(of, near, held, &limits.of_changes(of_values))?;
+    let difference = around.residual().difference;
+    let is_unshared = difference.abs() > limits.limit && around.is_unlike(limits.threshold);
+    Some((around, Difference { difference, is_unshared }))
+}
+
+/// A change against those of the neighbours; `None` if there are too few.
+pub(super) fn compare(
+    config: &Config,
+    variable: Variable,
+    of: Held,
+    near: impl Iterator<Item = (usize, f64)>,
+    held: impl Fn(usize) -> Option<Held>,
+) -> Option<Difference> {
+    around(config, variable, of, near, held).map(|(_, difference)| difference)
+}
+
+/// Notes what the check found about a reading, with the change that it looked at.
+pub(super) fn note<S: Sink>(
+    config: &Config,
+    variable: Variable,
+    found: Result<bool, NotRun>,
+    looked: Option<Looked>,
+    near: &[(f64, Held)],
+    sink: &mut S,
+) {
+    let outcome = match found {
+        Err(why) => Outcome::NotRun(why),
+        Ok(is_unshared) => is_unshared.then_some(DISAGREE).into(),
+    };
+    sink.note(Check::NeighbourChange, outcome, || details(config, variable, looked, near));
+}
+
+fn details(
+    config: &Config,
+    variable: Variable,
+    looked: Option<Looked>,
+    near: &[(f64, Held)],
+) -> Details {
+    let mut details = Details::default();
+    let Some(limits) = config.neighbour_change.get(&variable) else { return details };
+    let unit = variable.unit().symbol();
+    if let Some(Looked { before, after, level }) = looked {
+        let altimeter = variable == Variable::BarometricPressure;
+        let name = if altimeter { "altimeterSetting" } else { variable.name() };
+        let change = after.1 - before.1;
+        details.inputs.push(input(name, before.1, unit, Some(before.0)));
+        details.inputs.push(input(name, after.1, unit, Some(after.0)));
+        details.inputs.push(input("change", change, unit, None));
+        details.inputs.push(input("levelStandardizedDifference", level, "", None));
+        let of = near.first().map(|&(_, held)| Held { value: change, ..held });
+        let distances = near.iter().enumerate().skip(1).map(|(i, &(km, _))| (i, km));
+        let found = of
+            .and_then(|of| around(config, variable, of, distances, |i| near.get(i).map(|of| of.1)));
+        if let Some((around, found)) = found {
+            let residual = around.residual();
+            details.inputs.push(input("changeOfNeighbours", change - found.difference, unit, None));
+            details.inputs.push(input("deviation", residual.deviation, unit, None));
+            let standardized = residual.standardized();
+            details.inputs.push(input("standardizedDifference", standardized, "", None));
+            details.neighbours = around.neighbours(change, 0.0);
+        }
+    }
+    let both = |name, most: f64, unit| limit(name, Some(-most), Some(most), unit, &limits.source);
+    details.limits = vec![
+        both("difference", limits.limit, unit),
+        both("standardizedDifference", limits.threshold, ""),
+        both("levelStandardizedDifference", limits.level, ""),
+    ];
+    details
+}
+
+#[cfg(test)]
+#[path = "neighbour_change_tests.rs"]
+mod tests;

@@ -1,0 +1,228 @@
+//! Changes from reading to reading against those of nearby stations.
+//!
+//! A change that nobody shares makes the readings after it doubtful for hours, so readings from
+//! further back matter than for the comparison of values. Few readings are so far from what is said
+//! about them that it can: only for these the hours before are read, and only for large changes
+//! those of the neighbours.
+
+use super::column::Reading;
+use super::known::Known;
+use super::neighbourhood::Neighbourhood;
+use super::parts::Parts;
+use crate::check::{
+    ChangeRule, CheckReport, Difference, Held, Looked, NotRun, StationSite, Unshared, compared,
+    lasting,
+};
+use crate::observation::{BaseQuality, SeriesId, Variable};
+use crate::store::{Selection, StoreError};
+use crate::time::{ClosedWindow, HOUR_MS};
+
+/// The readings from which changes are judged, read as it takes.
+pub(super) struct Changes<'n, 'c> {
+    of: &'n Neighbourhood<'n>,
+    known: Known<'c>,
+}
+
+/// The series of a reading: place, variable in the columns, id.
+type Of = (usize, usize, SeriesId);
+
+/// The changes of a station, first, and of those around it, with their places and distances in km.
+type Near = Vec<(usize, f64, Held)>;
+
+impl<'n, 'c> Changes<'n, 'c> {
+    /// Nothing is read yet. What is known must reach back far enough.
+    pub(super) fn new(of: &'n Neighbourhood<'n>, known: Known<'c>) -> Self {
+        Self { of, known }
+    }
+
+    fn rule(&self, variable: usize) -> (Variable, Option<ChangeRule>) {
+        let variable = self.known.variables[variable].0;
+        (variable, self.of.checker.change_rule(variable))
+    }
+
+    /// Whether the neighbours do not share a change that is still in a reading, whose value is
+    /// `level` deviations from what they say; or why this cannot be told.
+    pub(super) fn judge(
+        &mut self,
+        of: Of,
+        reading: &Reading,
+        level: Option<f64>,
+    ) -> Result<Result<bool, NotRun>, StoreError> {
+        let Some(level) = level else { return Ok(Err(NotRun::TooFewNeighbours)) };
+        let (_, Some(rule)) = self.rule(of.1) else { return Ok(Err(NotRun::NoLimit)) };
+        if !rule.is_far(level) {
+            return Ok(Ok(false));
+        }
+        let course = self.course(of, reading.ts_ms, &rule)?;
+        Ok(self.lasting(of, &course, level, &rule)?.map(|found| found.is_some()))
+    }
+
+    /// Whether a reading may be doubtful for a jump in its own series.
+    pub(super) fn may_have_jumped(
+        &mut self,
+        (place, variable, series): Of,
+        ts_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let (checker, name) = (self.of.checker, self.known.variables[variable].0);
+        if checker.change_rule(name).is_none() {
+            return Ok(false);
+        }
+        self.of.read(&mut self.known, vec![place])?;
+        let from_ms = ts_ms.saturating_sub(checker.jump_back_ms(name));
+        let course = self.known.course((place, variable), series, (from_ms, ts_ms));
+        Ok(checker.may_have_jumped(name, &course))
+    }
+
+    fn lasting(
+        &mut self,
+        of: Of,
+        course: &[(i64, f64)],
+        level: f64,
+        rule: &ChangeRule,
+    ) -> Result<Result<Option<Unshared>, NotRun>, StoreError> {
+        let follows = |pair: &[(i64, f64)]| pair[1].0.saturating_sub(pair[0].0) <= rule.within_ms;
+        if !course.windows(2).any(follows) {
+            return Ok(Err(NotRun::NoPrevious));
+        }
+        let compare = |from_ms, to_ms| {
+            let near = self.near(of, course, (from_ms, to_ms))?;
+            let variable = self.known.variables[of.1].0;
+            Ok(compare(self.of, variable, &near))
+        };
+        let found = lasting(rule, course, level, compare)?;
+        if let Some(unshared) = found.filter(|of| rule.may_be_explained(of))
+            && self.is_explained(of, &unshared)?
+        {
+            return Ok(Ok(None));
+        }
+        Ok(Ok(found))
+    }
+
+    /// Whether another sensor of the station explains a change.
+    fn is_explained(&self, (place, _, series): Of, change: &Unshared) -> Result<bool, StoreError> {
+        let Unshared { before_ms, after_ms, .. } = *change;
+        let Ok(window) = ClosedWindow::new(before_ms.saturating_sub(HOUR_MS), after_ms) else {
+            return Ok(false);
+        };
+        let Neighbourhood { checker, record, directory, .. } = *self.of;
+        let station = &directory.stations[place].station;
+        let (site, stations) = (StationSite::from(station), [station.id]);
+        let selection = Selection { stations: &stations, variables: Variable::ALL, window };
+        let mut explained = Ok(false);
+        record.scan(&selection, &mut |_, slices| {
+            explained = Parts::of_station(slices).map(|parts| {
+                let which = parts.iter().position(|of| of.series().id == series);
+                let pass = checker.pass(&site, &parts);
+                which.is_some_and(|which| pass.is_explained(which, before_ms, after_ms))
+            });
+        })?;
+        explained
+    }
+
+    /// The readings of a series as far back as they matter.
+    fn course(
+        &mut self,
+        (place, variable, series): Of,
+        ts_ms: i64,
+        rule: &ChangeRule,
+    ) -> Result<Vec<(i64, f64)>, StoreError> {
+        self.of.read(&mut self.known, vec![place])?;
+        let from_ms = ts_ms.saturating_sub(rule.back_ms());
+        let mut course = self.known.course((place, variable), series, (from_ms, ts_ms));
+        let (name, spot) = (self.known.variables[variable].0, self.of.spot(place));
+        for (_, value) in &mut course {
+            *value = compared(name, *value, spot);
+        }
+        course.retain(|(_, value)| value.is_finite());
+        Ok(course)
+    }
+
+    /// The change between two moments at a station and at those around it, nearest first.
+    fn near(
+        &mut self,
+        (place, variable, _): Of,
+        course: &[(i64, f64)],
+        (from_ms, to_ms): (i64, i64),
+    ) -> Result<Near, StoreError> {
+        let value = |ts_ms| course.iter().find(|of| of.0 == ts_ms).map_or(f64::NAN, |of| of.1);
+        let held = |value, spot, unsure_hours| {
+            let base = BaseQuality::Good;
+            Held { value, spot, base, unsure_hours }
+        };
+        let (name, rule) = self.known.variables[variable];
+        let mut near: Near = Vec::new();
+        loop {
+            near.clear();
+            near.push((place, 0.0, held(value(to_ms) - value(from_ms), self.of.spot(place), 0.0)));
+            let (mut wanted, mut neighbours) = (Vec::new(), 0);
+            for (other, distance_km) in self.of.around(place) {
+                if distance_km > rule.radius_km || neighbours + wanted.len() >= rule.nearest {
+                    break;
+                }
+                if self.known.columns[other].is_none() {
+                    wanted.push(other);
+                    continue;
+                }
+                let at = |ts_ms| self.known.value(other, variable, ts_ms);
+                let Some(to) = at(to_ms) else { continue };
+                // The neighbours are those of the later moment, as for values.
+                neighbours += 1;
+                let Some(from) = at(from_ms) else { continue };
+                let spot = self.of.spot(other);
+                let change = compared(name, to.0, spot) - compared(name, from.0, spot);
+                near.push((other, distance_km, held(change, spot, libm::hypot(from.1, to.1))));
+            }
+            if wanted.is_empty() {
+                return Ok(near);
+            }
+            self.of.read(&mut self.known, wanted)?;
+        }
+    }
+
+    /// Explains what the check found about a reading.
+    pub(super) fn explain(
+        &mut self,
+        of: Of,
+        reading: &Reading,
+        level: Option<f64>,
+    ) -> Result<CheckReport, StoreError> {
+        let (variable, rule) = self.rule(of.1);
+        let checker = self.of.checker;
+        let (Some(level), Some(rule)) = (level, rule) else {
+            let why = rule.map_or(NotRun::NoLimit, |_| NotRun::TooFewNeighbours);
+            return Ok(checker.explain_change(variable, Err(why), None, &[]));
+        };
+        let course = self.course(of, reading.ts_ms, &rule)?;
+        let found = self.lasting(of, &course, level, &rule)?;
+        // Where nothing lasts, the latest change is shown.
+        let lasting = found.ok().flatten();
+        let before = course.len().checked_sub(2).map(|at| course[at]);
+        let before = match lasting {
+            Some(Unshared { before_ms, .. }) => course.iter().find(|of| of.0 == before_ms).copied(),
+            None => before.filter(|of| reading.ts_ms.saturating_sub(of.0) <= rule.within_ms),
+        };
+        let found = found.map(|found| found.is_some());
+        let (Some(before), Some(&after)) = (before, course.last()) else {
+            return Ok(checker.explain_change(variable, found, None, &[]));
+        };
+        let near = self.near(of, &course, (before.0, after.0))?;
+        let looked = Looked { before, after, level };
+        let held: Vec<(f64, Held)> = near.iter().map(|&(_, km, held)| (km, held)).collect();
+        let mut report = checker.explain_change(variable, found, Some(looked), &held);
+        for neighbour in &mut report.neighbours {
+            let station = &self.of.directory.stations[near[neighbour.place].0].station;
+            neighbour.station_id = Some(station.id);
+            neighbour.name = Some(station.name.clone());
+        }
+        Ok(report)
+    }
+}
+
+fn compare(of: &Neighbourhood<'_>, variable: Variable, near: &Near) -> Option<Difference> {
+    let distances = near.iter().enumerate().skip(1).map(|(i, &(_, km, _))| (i, km));
+    of.checker.change_held(variable, near.first()?.2, distances, |i| Some(near[i].2))
+}
+
+#[cfg(test)]
+#[path = "changes_tests.rs"]
+mod tests;

@@ -1,0 +1,197 @@
+//! What is known of the readings of stations while they are compared.
+
+use super::column::{Column, Reading};
+use super::neighbourhood::Neighbourhood;
+use super::parts::Parts;
+use super::station::Compared;
+use crate::check::{Checker, NeighbourRule};
+use crate::observation::{SeriesId, StationId, Variable};
+use crate::store::{Selection, StationRecord, StoreError};
+use crate::time::ClosedWindow;
+
+/// The readings of a window that were read so far.
+pub(super) struct Known<'c> {
+    window: ClosedWindow,
+    pub variables: Vec<(Variable, NeighbourRule)>,
+    /// Those whose own checks ran, by time.
+    own: &'c [Compared],
+    /// A column for each variable, by place.
+    pub columns: Vec<Option<Box<[Column]>>>,
+}
+
+/// The span that holds only one moment.
+pub(super) fn at_moment(ts_ms: i64) -> (i64, i64) {
+    (ts_ms.saturating_sub(1), ts_ms.saturating_add(1))
+}
+
+/// A reading that is due: place, variable, series and index in the columns.
+pub(super) type Due = (usize, usize, usize, usize);
+
+impl Known<'_> {
+    pub(super) fn reading(
+        &self,
+        (place, variable, series, at): Due,
+    ) -> Option<(SeriesId, &Reading)> {
+        let (id, readings) = self.columns[place].as_ref()?.get(variable)?.series.get(series)?;
+        Some((*id, readings.get(at)?))
+    }
+
+    pub(super) fn value(&self, place: usize, variable: usize, ts_ms: i64) -> Option<(f64, f64)> {
+        // Without readings there are no columns.
+        self.columns[place].as_ref()?.get(variable)?.at(ts_ms, &self.variables[variable].1)
+    }
+
+    /// Marks the readings of a station in a span as due, unless they are already.
+    pub(super) fn mark(
+        &mut self,
+        place: usize,
+        variable: usize,
+        (after_ms, before_ms): (i64, i64),
+        mut is_affected: impl FnMut(&Self, i64) -> bool,
+        due: &mut Vec<Due>,
+    ) {
+        let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
+        let Some(column) = column else { return };
+        let mut found: Vec<(Due, i64)> = Vec::new();
+        for (series, (_, readings)) in column.series.iter().enumerate() {
+            let from = readings.partition_point(|reading| reading.ts_ms <= after_ms);
+            let within = readings[from..].iter().enumerate();
+            for (at, reading) in within.take_while(|(_, reading)| reading.ts_ms < before_ms) {
+                if !reading.is_due {
+                    found.push(((place, variable, series, from + at), reading.ts_ms));
+                }
+            }
+        }
+        for ((place, variable, series, at), ts_ms) in found {
+            if is_affected(self, ts_ms) {
+                if let Some(columns) = &mut self.columns[place] {
+                    columns[variable].series[series].1[at].is_due = true;
+                }
+                due.push((place, variable, series, at));
+            }
+        }
+    }
+
+    /// Marks later readings of a station as due if a large change there begins or ends within a span,
+    /// and may still be in them.
+    pub(super) fn mark_later(
+        &mut self,
+        place: usize,
+        variable: usize,
+        (after_ms, before_ms): (i64, i64),
+        checker: &Checker,
+        due: &mut Vec<Due>,
+    ) {
+        let Some(rule) = checker.change_rule(self.variables[variable].0) else { return };
+        let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
+        let Some(column) = column else { return };
+        let ends_ms = column.series.iter().filter_map(|(_, readings)| {
+            let from = readings.partition_point(|of| of.ts_ms <= after_ms).saturating_sub(1);
+            let pairs = readings[from..].windows(2).take_while(|pair| pair[0].ts_ms < before_ms);
+            let at = |of: &Reading| (of.ts_ms, of.value);
+            let large = pairs.filter(|pair| rule.is_large(at(&pair[0]), at(&pair[1])));
+            large.map(|pair| pair[1].ts_ms).max()
+        });
+        if let Some(end_ms) = ends_ms.max() {
+            let span = (after_ms, end_ms.saturating_add(rule.back_ms()));
+            self.mark(place, variable, span, |_, _| true, due);
+        }
+    }
+
+    pub(super) fn variable(&self, variable: Variable) -> Option<usize> {
+        self.variables.iter().position(|&(known, _)| known == variable)
+    }
+
+    /// The readings of a series at a station between two moments, both included, as changes are
+    /// judged from them.
+    pub(super) fn course(
+        &self,
+        (place, variable): (usize, usize),
+        series: SeriesId,
+        (from_ms, to_ms): (i64, i64),
+    ) -> Vec<(i64, f64)> {
+        let columns = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
+        let found = columns.and_then(|of| of.series.iter().find(|(id, _)| *id == series));
+        let readings = found.map_or(&[][..], |(_, readings)| readings);
+        let from = readings.partition_point(|of| of.ts_ms < from_ms);
+        let within = readings[from..].iter().take_while(|of| of.ts_ms <= to_ms);
+        within.filter(|of| of.is_of_a_course()).map(|of| (of.ts_ms, of.value)).collect()
+    }
+}
+
+impl Neighbourhood<'_> {
+    pub(super) fn around(&self, place: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.nearby.around(self.directory, place)
+    }
+
+    /// Nothing known yet of variables around a span; `None` if there is nothing to know.
+    pub(super) fn known<'c>(
+        &self,
+        variables: &[Variable],
+        (from_ms, to_ms): (i64, i64),
+        own: &'c [Compared],
+    ) -> Option<Known<'c>> {
+        let rule = |&variable: &Variable| Some((variable, self.checker.neighbour_rule(variable)?));
+        let variables: Vec<_> = variables.iter().filter_map(rule).collect();
+        let reach_ms = variables.iter().map(|(_, rule)| rule.reach_ms()).max()?;
+        let (from_ms, to_ms) = (from_ms.saturating_sub(reach_ms), to_ms.saturating_add(reach_ms));
+        let window = ClosedWindow::new(from_ms, to_ms).ok()?;
+        let from = own.partition_point(|of| of.ts_ms < from_ms);
+        let own = &own[from..];
+        let own = &own[..own.partition_point(|of| of.ts_ms <= to_ms)];
+        let columns = self.directory.stations.iter().map(|_| None).collect();
+        Some(Known { window, variables, own, columns })
+    }
+
+    /// Reads stations that are not known yet.
+    pub(super) fn read(
+        &self,
+        known: &mut Known<'_>,
+        mut places: Vec<usize>,
+    ) -> Result<(), StoreError> {
+        places.sort_unstable();
+        places.dedup();
+        places.retain(|&place| known.columns[place].is_none());
+        for &place in &places {
+            known.columns[place] = Some(Box::default());
+        }
+        places.retain(|&place| self.may_have(known, place));
+        let ids: Vec<StationId> =
+            places.iter().map(|&place| self.directory.stations[place].station.id).collect();
+        let rules = known.variables.clone();
+        let variables: Vec<Variable> = rules.iter().map(|&(variable, _)| variable).collect();
+        let selection = Selection { stations: &ids, variables: &variables, window: known.window };
+        let mut read = Ok(());
+        self.record.scan(&selection, &mut |i, slices| {
+            let parts = match Parts::of_station(slices) {
+                Ok(parts) => parts,
+                Err(error) => return read = Err(error),
+            };
+            let altitude_m = self.directory.stations[places[i]].station.altitude_m;
+            let column = |(variable, rule): &(Variable, NeighbourRule)| {
+                Column::new(&parts, *variable, rule, altitude_m)
+            };
+            known.columns[places[i]] = Some(rules.iter().map(column).collect());
+        })?;
+        read?;
+        for of in known.own.iter().filter(|of| places.binary_search(&of.place).is_ok()) {
+            let Some(variable) = known.variable(of.variable) else { continue };
+            let Some(columns) = &mut known.columns[of.place] else { continue };
+            let Some(column) = columns.get_mut(variable) else { continue };
+            let series = column.series.iter_mut().find(|(id, _)| *id == of.series);
+            let Some((_, readings)) = series else { continue };
+            if let Ok(at) = readings.binary_search_by_key(&of.ts_ms, |reading| reading.ts_ms) {
+                readings[at].own = Some(of.own);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a station can have readings in the window, as far as the directory tells.
+    pub(super) fn may_have(&self, known: &Known<'_>, place: usize) -> bool {
+        let StationRecord { update_time_ms, series, .. } = &*self.directory.stations[place];
+        let until_ms = known.window.end_ms();
+        update_time_ms.is_some_and(|last_ms| last_ms >= known.window.start_ms())
+            && series.iter().any(|of| of.first_appearance_ms <= until_ms)
+    }
+}

@@ -1,0 +1,105 @@
+//! A run that gets further hours, products or levels, or a wider packing.
+//!
+//! First its document is replaced: from then on readers have the new definition, and read shards of
+//! the old one by what these say of themselves. Then the documents of the arrays and the shards are
+//! replaced, one by one, so that other programs read them too. What a killed process left of this is
+//! done by the next that writes the run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::content::Content;
+use super::definition::ProductDefinition;
+use super::error::storage;
+use super::reader::{layout, shard_path};
+use super::shard::{self, LevelValues, Shard};
+use super::zarr::{Manifest, array_files, is_as_written, replace_named};
+use crate::durable::sync_folder;
+use crate::model::RunStoreError;
+
+/// Writes the arrays and the shards of a run that has grown as its definition has them now.
+pub(super) fn finish(folder: &Path, manifest: &mut Manifest) -> Result<(), RunStoreError> {
+    for (name, bytes) in array_files(&manifest.definition, &manifest.slots())? {
+        if is_as_written(&folder.join(&name), &bytes).is_err() {
+            replace_named(folder, &name, &bytes)?;
+        }
+    }
+    for hour in &manifest.published {
+        for product in &manifest.definition.products {
+            if hour.absent.contains(&product.name) {
+                continue;
+            }
+            match open_shard(folder, manifest, hour.hour, product) {
+                Ok(shard) if shard.is_as_defined() => {}
+                Ok(shard) => write_again(folder, manifest, hour.hour, product, &shard)?,
+                // It stays as it is: reading it is an error, and `verify` names it.
+                Err(RunStoreError::Damaged { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    manifest.growing = false;
+    manifest.write(folder)
+}
+
+/// Opens the shard of a published hour with all of its planes, also those that are not published.
+fn open_shard(
+    folder: &Path,
+    manifest: &Manifest,
+    hour: usize,
+    product: &ProductDefinition,
+) -> Result<Shard, RunStoreError> {
+    let slot = manifest.slots()[hour];
+    let layout = layout(&manifest.definition, product, slot);
+    Shard::open(&shard_path(folder, product, slot), layout, product, &[])
+}
+
+/// Reads planes of the shard of a published hour.
+pub(super) fn read_planes(
+    folder: &Path,
+    manifest: &Manifest,
+    hour: usize,
+    product: &ProductDefinition,
+    planes: &[usize],
+) -> Result<Vec<Vec<i16>>, RunStoreError> {
+    let shard = open_shard(folder, manifest, hour, product)?;
+    planes.iter().map(|&plane| read_plane(manifest, &shard, plane)).collect()
+}
+
+fn read_plane(manifest: &Manifest, shard: &Shard, plane: usize) -> Result<Vec<i16>, RunStoreError> {
+    let grid = &manifest.definition.grid;
+    let mut raw = vec![0; grid.rows * grid.columns];
+    shard.part(plane, 0..grid.rows, 0..grid.columns, &mut raw)?;
+    Ok(raw)
+}
+
+fn write_again(
+    folder: &Path,
+    manifest: &Manifest,
+    hour: usize,
+    product: &ProductDefinition,
+    shard: &Shard,
+) -> Result<(), RunStoreError> {
+    let slot = manifest.slots()[hour];
+    let mut planes = Vec::new();
+    for plane in 0..product.levels() {
+        match read_plane(manifest, shard, plane) {
+            Ok(raw) => planes.push(raw),
+            // What is damaged is not written again as if it were not.
+            Err(RunStoreError::Damaged { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    let levels: Vec<_> = planes.iter().map(|raw| LevelValues::Each(raw)).collect();
+    let layout = layout(&manifest.definition, product, slot);
+    let (fresh, path) = (ready_path(folder, product, slot), shard_path(folder, product, slot));
+    shard::write(&fresh, layout, &levels, &Content::of(product))?;
+    fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
+    let above = path.parent().unwrap_or(folder);
+    sync_folder(above).map_err(|error| storage(above, &error))
+}
+
+/// Returns the path of an hour's shard until it is published.
+pub(super) fn ready_path(run: &Path, product: &ProductDefinition, slot: usize) -> PathBuf {
+    shard_path(run, product, slot).with_extension("new")
+}

@@ -1,0 +1,77 @@
+use super::*;
+
+#[test]
+fn a_key_is_issued_listed_and_revoked() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(KeyFile::open(folder.path()).unwrap().is_none());
+    let mut file = KeyFile::create(folder.path()).unwrap();
+    let (key, entry) = file.issue("a network", Validity::Year, 1_000).unwrap();
+    let (_, endless) = file.issue("another", Validity::Never, 2_000).unwrap();
+    let digest = KeyDigest::of(&key).unwrap();
+    assert_eq!((entry.id, entry.expires), (digest.id(), Some(Iso8601(1_000 + YEAR_MS))));
+    assert_eq!(endless.expires, None);
+    let bytes = std::fs::read(path_in(folder.path())).unwrap();
+    let holds = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    assert!(!holds(&key) && !holds(&key[12..76]), "the file holds the key");
+
+    file.used(&HashMap::from([(digest, 5_000)])).unwrap();
+    file.used(&HashMap::from([(digest, 4_000)])).unwrap();
+    let listed = file.list().unwrap();
+    assert_eq!(listed.len(), 2);
+    assert_eq!(listed[0].last_used, Some(Iso8601(5_000)));
+
+    let revoked = file.revoke(&digest.id(), 6_000).unwrap();
+    assert_eq!(revoked.revoked, Some(Iso8601(6_000)));
+    assert_eq!(file.revoke(&digest.id(), 7_000).unwrap().revoked, Some(Iso8601(6_000)));
+    assert!(matches!(file.revoke("unknown", 7_000), Err(KeysError::Unknown(_))));
+    assert_eq!(file.valid().unwrap().len(), 1);
+}
+
+#[test]
+fn a_label_is_short_and_plain() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = KeyFile::create(folder.path()).unwrap();
+    for bad in ["", "two\nlines", &"x".repeat(201)] {
+        assert!(matches!(file.issue(bad, Validity::Never, 0), Err(KeysError::Label(_))));
+    }
+}
+
+#[test]
+fn two_commands_at_once_lose_no_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            scope.spawn(move || {
+                for _ in 0..5 {
+                    let mut file = KeyFile::create(data).unwrap();
+                    file.issue(&format!("of {number}"), Validity::Never, 0).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(KeyFile::open(data).unwrap().unwrap().list().unwrap().len(), 20);
+}
+
+#[test]
+fn a_file_of_another_kind_or_version_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(folder.path());
+    std::fs::write(&path, "no database, but somebody's data").unwrap();
+    assert!(matches!(KeyFile::create(folder.path()), Err(KeysError::Database { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), b"no database, but somebody's data");
+    std::fs::remove_file(&path).unwrap();
+    KeyFile::create(folder.path()).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    assert!(matches!(KeyFile::open(folder.path()), Err(KeysError::Version { got: 2, .. })));
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_can_read_the_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    KeyFile::create(folder.path()).unwrap();
+    let mode = std::fs::metadata(path_in(folder.path())).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}

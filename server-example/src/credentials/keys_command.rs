@@ -1,0 +1,106 @@
+//! The command `keys`: issues, lists and revokes API keys.
+
+use std::io::{self, Write};
+
+use clap::{Args, Subcommand};
+
+use super::key_file::{KeyEntry, KeyFile, KeysError, Validity};
+use crate::clock::system_ms;
+use crate::config::{Config, ConfigError, Flags, RecordFlags};
+
+/// The flags of `keys`.
+#[derive(Clone, Debug, Args)]
+pub struct KeysFlags {
+    #[command(subcommand)]
+    command: KeysCommand,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum KeysCommand {
+    /// Make a key and print it; it is shown only now
+    Issue {
+        /// Whose key it is
+        #[arg(long, value_name = "TEXT")]
+        label: String,
+        /// How long it is valid
+        #[arg(long, value_enum, default_value = "year")]
+        expires: Validity,
+        #[command(flatten)]
+        record: RecordFlags,
+    },
+    /// List all keys, oldest first
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        record: RecordFlags,
+    },
+    /// Revoke a key; running servers refuse it within two seconds
+    Revoke {
+        /// The id of the key, as listed
+        id: String,
+        #[command(flatten)]
+        record: RecordFlags,
+    },
+}
+
+/// Why the command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum KeysCommandError {
+    /// A setting is invalid.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The record of keys cannot be used.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// The output cannot be written.
+    #[error(transparent)]
+    Output(#[from] io::Error),
+}
+
+/// Issues, lists or revokes API keys of a record.
+///
+/// # Errors
+/// An invalid flag, an unknown key, or a record of keys that cannot be used.
+pub fn keys_command(flags: &KeysFlags) -> Result<(), KeysCommandError> {
+    let data = |record: &RecordFlags| {
+        Config::load(&Flags { record: record.clone(), ..Flags::default() }).map(|of| of.data)
+    };
+    let mut out = io::stdout().lock();
+    match &flags.command {
+        KeysCommand::Issue { label, expires, record } => {
+            let mut file = KeyFile::create(&data(record)?)?;
+            let (key, entry) = file.issue(label, *expires, system_ms())?;
+            writeln!(out, "{key}")?;
+            eprintln!("{}; the key is not shown again", line(&entry));
+        }
+        KeysCommand::List { json, record } => {
+            let file = KeyFile::open(&data(record)?)?;
+            let entries = file.map_or(Ok(Vec::new()), |file| file.list())?;
+            if *json {
+                serde_json::to_writer(&mut out, &entries).map_err(io::Error::from)?;
+                writeln!(out)?;
+            } else if entries.is_empty() {
+                eprintln!("no key has been issued");
+            }
+            for entry in entries.iter().filter(|_| !json) {
+                writeln!(out, "{}", line(entry))?;
+            }
+        }
+        KeysCommand::Revoke { id, record } => {
+            let file = KeyFile::open(&data(record)?)?;
+            let mut file = file.ok_or_else(|| KeysError::Unknown(id.clone()))?;
+            writeln!(out, "{}", line(&file.revoke(id, system_ms())?))?;
+        }
+    }
+    Ok(())
+}
+
+fn line(entry: &KeyEntry) -> String {
+    let KeyEntry { id, label, issued, expires, last_used, revoked } = entry;
+    let expires = expires.map_or_else(|| "never expires".to_owned(), |at| format!("expires {at}"));
+    let used = last_used.map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
+    let revoked = revoked.map_or_else(String::new, |at| format!(", revoked {at}"));
+    format!("{id}  {label}: issued {issued}, {expires}, {used}{revoked}")
+}

@@ -1,0 +1,240 @@
+//! Account tokens: signed JSON Web Tokens (RFC 7515, 7519), checked as RFC 8725 advises.
+//!
+//! Which key checks a token is decided by the key set alone: what a token says about keys (`jwk`,
+//! `jku`, `x5c`, `x5u`) is never used, and its `alg` must be the one of the key.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::Algorithm;
+use mesonet::access::Plan;
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::key_set::Key;
+
+/// Longest token.
+pub const MAX_TOKEN_BYTES: usize = 8_192;
+
+/// How far the clocks of the issuer and of this server may differ.
+pub const LEEWAY_S: f64 = 30.0;
+
+/// Most organisations of an account.
+const MAX_ORGANISATIONS: usize = 256;
+
+/// Why a token is rejected; tested in this order. Only an expired one merits a refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rejection {
+    /// It does not decode, or uses what is not understood.
+    Malformed,
+    /// It names no key, or one that the key set does not have.
+    UnknownKid,
+    /// The signature is not of the key, or the algorithm is not that of the key.
+    BadSignature,
+    /// It has expired.
+    Expired,
+    /// Another claim is missing or not as it must be.
+    BadClaims,
+}
+
+/// What a valid token says of an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The plan: free, pro or commercial.
+    pub plan: Plan,
+    /// The organisations that it belongs to.
+    pub organisations: Vec<String>,
+    /// Whether it is of the operator's staff.
+    pub is_staff: bool,
+    /// Who it is, for the log: the claim `sub`.
+    pub subject: Option<String>,
+}
+
+/// A token that has been read but not believed.
+pub struct Token<'a> {
+    /// The header and the claims as they were sent, which the signature covers.
+    signed: &'a str,
+    signature: &'a str,
+    /// The key that it names.
+    pub kid: Option<String>,
+    algorithm: String,
+    claims: Map<String, Value>,
+}
+
+impl<'a> Token<'a> {
+    /// Whether a credential is a token, and not an API key: it has exactly two dots.
+    pub fn is_one(credential: &str) -> bool {
+        credential.bytes().filter(|&byte| byte == b'.').count() == 2
+    }
+
+    /// Reads a token.
+    ///
+    /// # Errors
+    /// It is malformed.
+    pub fn read(text: &'a str) -> Result<Self, Rejection> {
+        if text.len() > MAX_TOKEN_BYTES {
+            return Err(Rejection::Malformed);
+        }
+        let (signed, signature) = text.rsplit_once('.').ok_or(Rejection::Malformed)?;
+        let (header, claims) = signed.split_once('.').ok_or(Rejection::Malformed)?;
+        let (header, claims) = (members(header)?, members(claims)?);
+        URL_SAFE_NO_PAD.decode(signature).map_err(|_| Rejection::Malformed)?;
+
+        // An extension that must be understood, or a token in a token.
+        if ["crit", "b64", "cty", "enc", "zip"].iter().any(|name| header.contains_key(*name)) {
+            return Err(Rejection::Malformed);
+        }
+        let is_of_us = header.get("typ").is_none_or(|of| {
+            let known = |of: &str| {
+                let of = of.to_ascii_lowercase();
+                matches!(of.strip_prefix("application/").unwrap_or(&of), "jwt" | "at+jwt")
+            };
+            of.as_str().is_some_and(known)
+        });
+        let Some(Value::String(algorithm)) = header.get("alg") else {
+            return Err(Rejection::Malformed);
+        };
+        let kid = match header.get("kid") {
+            None => None,
+            Some(Value::String(kid)) => Some(kid.clone()),
+            Some(_) => return Err(Rejection::Malformed),
+        };
+        if !is_of_us {
+            return Err(Rejection::Malformed);
+        }
+        Ok(Self { signed, signature, kid, algorithm: algorithm.clone(), claims })
+    }
+
+    /// Checks the token against the key that it names, at a time in seconds since 1970.
+    ///
+    /// # Errors
+    /// The first reason why it is rejected.
+    pub fn check(&self, key: &Key, now_s: f64) -> Result<Account, Rejection> {
+        if self.algorithm != name(key.algorithm) {
+            return Err(Rejection::BadSignature);
+        }
+        let message = self.signed.as_bytes();
+        let verified =
+            jsonwebtoken::crypto::verify(self.signature, message, &key.decoding, key.algorithm);
+        if !verified.unwrap_or(false) {
+            return Err(Rejection::BadSignature);
+        }
+        let claims = Claims(&self.claims);
+        let expires_s = claims.instant("exp")?.ok_or(Rejection::BadClaims);
+        if expires_s.is_ok_and(|expires_s| now_s - expires_s > LEEWAY_S) {
+            return Err(Rejection::Expired);
+        }
+        expires_s?;
+        claims.instant("iat")?;
+        if claims.instant("nbf")?.is_some_and(|from_s| from_s - now_s > LEEWAY_S) {
+            return Err(Rejection::BadClaims);
+        }
+        if claims.text("iss")? != Some(&*key.issuer) || !claims.is_for(&key.audience) {
+            return Err(Rejection::BadClaims);
+        }
+        claims.account()
+    }
+}
+
+/// The name of an algorithm in a header.
+pub const fn name(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::RS256 => "RS256",
+        Algorithm::ES256 => "ES256",
+        Algorithm::EdDSA => "EdDSA",
+        // No key has another one.
+        _ => "",
+    }
+}
+
+struct Claims<'a>(&'a Map<String, Value>);
+
+impl<'a> Claims<'a> {
+    /// An instant in seconds since 1970; may have a fraction (RFC 7519, 2).
+    fn instant(&self, name: &str) -> Result<Option<f64>, Rejection> {
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(value) => value.as_f64().map(Some).ok_or(Rejection::BadClaims),
+        }
+    }
+
+    fn text(&self, name: &str) -> Result<Option<&'a str>, Rejection> {
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(value) => value.as_str().map(Some).ok_or(Rejection::BadClaims),
+        }
+    }
+
+    /// Whether an audience is among those of the token.
+    fn is_for(&self, audience: &str) -> bool {
+        match self.0.get("aud") {
+            Some(Value::String(one)) => one == audience,
+            Some(Value::Array(all)) => {
+                all.iter().all(Value::is_string) && all.iter().any(|one| one == audience)
+            }
+            _ => false,
+        }
+    }
+
+    fn account(&self) -> Result<Account, Rejection> {
+        let plan: Plan = self
+            .text("plan")?
+            .and_then(|plan| plan.parse().ok())
+            .filter(|&plan| plan > Plan::None)
+            .ok_or(Rejection::BadClaims)?;
+        let organisations = match self.0.get("orgs") {
+            None => Vec::new(),
+            Some(Value::Array(all)) if all.len() <= MAX_ORGANISATIONS => all
+                .iter()
+                .map(|one| one.as_str().map(str::to_owned).ok_or(Rejection::BadClaims))
+                .collect::<Result<_, _>>()?,
+            Some(_) => return Err(Rejection::BadClaims),
+        };
+        let is_staff = match self.0.get("staff") {
+            None => false,
+            Some(Value::Bool(is_staff)) => *is_staff,
+            Some(_) => return Err(Rejection::BadClaims),
+        };
+        let subject = self.text("sub")?.map(str::to_owned);
+        Ok(Account { plan, organisations, is_staff, subject })
+    }
+}
+
+/// Reads a part of a token: a JSON object in base64url, none of whose members stands twice.
+fn members(part: &str) -> Result<Map<String, Value>, Rejection> {
+    let json = URL_SAFE_NO_PAD.decode(part).map_err(|_| Rejection::Malformed)?;
+    let Members(members) = serde_json::from_slice(&json).map_err(|_| Rejection::Malformed)?;
+    Ok(members)
+}
+
+/// A JSON object with different names.
+struct Members(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Different;
+        impl<'de> Visitor<'de> for Different {
+            type Value = Members;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Map::new();
+                while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                    if members.insert(name, value).is_some() {
+                        return Err(A::Error::custom("a member stands twice"));
+                    }
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Different)
+    }
+}
+
+#[cfg(test)]
+#[path = "token_tests.rs"]
+mod tests;

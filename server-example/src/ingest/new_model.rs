@@ -1,0 +1,137 @@
+//! A model that no catalogue has: its table is made from its files and kept beside the data.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+
+use mesonet::{grib, model};
+use tempfile::NamedTempFile;
+
+use super::copies::Copies;
+use super::packing::SourceError;
+use super::source::{Source, SourceFile, Visitor};
+use super::{Options, read_grib};
+
+/// The folder of the tables in a data folder.
+const FOLDER: &str = "made-models";
+
+/// What keeps a model from being made.
+#[derive(Debug, thiserror::Error)]
+pub enum NewModelError {
+    /// The model exists.
+    #[error("the model \"{0}\" is in the catalogue already; leave out --new-model")]
+    Known(String),
+    /// Standard input cannot be read twice.
+    #[error("a new model is made from files that are read twice; standard input cannot be")]
+    Stream,
+    /// There is nothing to make it from.
+    #[error("no field of the files can be read, so no model can be made from them")]
+    NoField,
+    /// The name cannot be that of a model.
+    #[error(transparent)]
+    Catalogue(#[from] model::ModelCatalogueError),
+    /// The table cannot be kept.
+    #[error("cannot write {}: {error}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+}
+
+/// Returns the tables that were made from files, by path; none if there is no folder of them.
+///
+/// # Errors
+/// If one cannot be read.
+pub fn made_tables(data: &Path) -> Result<Vec<(PathBuf, String)>, (PathBuf, io::Error)> {
+    let folder = data.join(FOLDER);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err((folder, error)),
+    };
+    let paths: Result<Vec<PathBuf>, _> =
+        entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut paths = paths.map_err(|error| (folder, error))?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    paths.sort();
+    let read = |path: PathBuf| match fs::read_to_string(&path) {
+        Ok(text) => Ok((path, text)),
+        Err(error) => Err((path, error)),
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Makes the table of a model from files, and keeps it in the data folder. Returns the catalogue
+/// with it, the table and its file.
+///
+/// # Errors
+/// If the catalogue has the model, no field can be read, or the table cannot be written: nothing is
+/// overwritten.
+pub fn make_model(
+    data: &Path,
+    catalogue: model::Catalogue,
+    name: &str,
+    paths: &[PathBuf],
+    options: Options,
+) -> Result<(model::Catalogue, String, PathBuf), NewModelError> {
+    if catalogue.get(name).is_some() {
+        return Err(NewModelError::Known(name.to_owned()));
+    }
+    if paths.iter().any(|path| path.as_os_str() == "-") {
+        return Err(NewModelError::Stream);
+    }
+    let mut survey = Survey::default();
+    let (mut copies, progress) = (Copies::default(), AtomicU64::new(0));
+    for path in paths {
+        Source::new(&mut survey, options.bounds, &mut copies, &progress).path(path);
+    }
+    let table = survey.made.toml(name).ok_or(NewModelError::NoField)?;
+    let catalogue = catalogue.with(&table)?;
+    let folder = data.join(FOLDER);
+    let path = folder.join(format!("{name}.toml"));
+    let text = format!("# Made from files by ingest; yours to change.\n\n{table}");
+    let write = || {
+        fs::create_dir_all(&folder)?;
+        // Under its name only once it is whole: a server reads it at its start.
+        let mut file = NamedTempFile::new_in(&folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist_noclobber(&path).map_err(|error| error.error)?;
+        fs::File::open(&folder)?.sync_all()
+    };
+    write().map_err(|error| NewModelError::Write { path: path.clone(), error })?;
+    if survey.made.elsewhere() > 0 {
+        eprintln!(
+            "{} fields are on other grids than the first one and are left out: a model has one grid",
+            survey.made.elsewhere()
+        );
+    }
+    Ok((catalogue, text, path))
+}
+
+/// Looks at the fields of files. What cannot be read is named when the files are read in.
+#[derive(Default)]
+struct Survey {
+    made: model::MadeSource,
+}
+
+impl Visitor for Survey {
+    fn file(&mut self, file: SourceFile<'_>) -> bool {
+        let (bytes, cut) = read_grib(file.input);
+        for field in grib::fields(&bytes).flatten() {
+            let _ = self.made.add(&field);
+        }
+        cut.is_none()
+    }
+
+    fn fault(&mut self, _: &str, _: SourceError) {}
+
+    fn copy(&mut self) {}
+
+    fn is_done(&self) -> bool {
+        false
+    }
+}

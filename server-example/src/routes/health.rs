@@ -1,0 +1,75 @@
+//! `/healthz` and `/readyz`: for whom keeps the server running, and whom sends requests to it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State as Shared;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use mesonet::Iso8601;
+use serde::Serialize;
+
+use crate::error::ApiError;
+use crate::state::State;
+
+pub fn router() -> Router<Arc<State>> {
+    Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
+}
+
+/// The process answers.
+async fn healthz() -> Response {
+    let plain = [(header::CONTENT_TYPE, "text/plain"), (header::CACHE_CONTROL, "no-store")];
+    (plain, "ok\n").into_response()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Readiness {
+    ready: bool,
+    /// What keeps the server from being ready.
+    reasons: Vec<&'static str>,
+    newest_reading: Option<Iso8601>,
+    /// How old that reading is, seconds.
+    newest_age_s: Option<i64>,
+    /// How many parts of the record are damaged.
+    faults: usize,
+}
+
+/// The server can answer and take files in.
+async fn readyz(Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
+    let readiness = state.look_up(readiness).await?;
+    let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let body = serde_json::to_vec(&readiness).map_err(ApiError::internal)?;
+    let mut response = (status, body).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+fn readiness(state: &State) -> Readiness {
+    let mut reasons = Vec::new();
+    if state.services.is_stopping() {
+        reasons.push("the server is stopping");
+    }
+    let (mut newest_ms, mut faults) = (None, 0);
+    if let Some(record) = state.services.record() {
+        let health = record.store().health();
+        (newest_ms, faults) = (health.newest_ms, health.faults.len());
+        if !record.is_writable() {
+            reasons.push("the record cannot be written");
+        }
+        if record.alerts().failure().is_some() {
+            reasons.push("the alerts cannot be read");
+        }
+    }
+    let age_s = |newest_ms: i64| (state.clock.now_ms() - newest_ms).div_euclid(1000);
+    Readiness {
+        ready: reasons.is_empty(),
+        reasons,
+        newest_reading: newest_ms.map(Iso8601),
+        newest_age_s: newest_ms.map(age_s),
+        faults,
+    }
+}

@@ -1,0 +1,148 @@
+//! `/keys`: API keys, for an operator who is signed in.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Path, State as Shared};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::{Deserialize, Serialize};
+
+use crate::access::Caller;
+use crate::clock::system_ms;
+use crate::credentials::{KeyEntry, KeyFile, KeysError, Validity};
+use crate::error::ApiError;
+use crate::http::endpoint::Endpoint;
+use crate::http::extract::JsonBody;
+use crate::http::member::{Kind, Member};
+use crate::state::State;
+
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint { method: "GET", path: "/keys", query: &[], body: &[], handler: || get(list) },
+    Endpoint {
+        method: "POST",
+        path: "/keys",
+        query: &[],
+        body: &[Member::required("label", Kind::Text), Member::new("expires", Kind::Text)],
+        handler: || post(issue),
+    },
+    Endpoint {
+        method: "POST",
+        path: "/keys/{id}/revoke",
+        query: &[],
+        body: &[],
+        handler: || post(revoke),
+    },
+];
+
+/// An operator who is signed in by the header: a cookie is sent by the browser on its own, whoever
+/// wrote the page.
+struct Operator(Option<Arc<str>>);
+
+impl FromRequestParts<Arc<State>> for Operator {
+    type Rejection = ApiError;
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<State>) -> Result<Self, ApiError> {
+        let caller = Caller::from_request_parts(parts, state).await?;
+        if !parts.headers.contains_key(header::AUTHORIZATION) || !caller.is_signed_in {
+            return Err(ApiError::Unauthorized);
+        }
+        if !caller.is_staff {
+            return Err(ApiError::Forbidden);
+        }
+        Ok(Self(caller.subject))
+    }
+}
+
+/// A new key. It is shown only here.
+#[derive(Serialize)]
+struct Issued {
+    key: String,
+    #[serde(flatten)]
+    entry: KeyEntry,
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    label: String,
+    expires: Option<String>,
+}
+
+#[derive(Serialize)]
+struct List {
+    keys: Vec<KeyEntry>,
+}
+
+async fn list(_: Operator, Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError> {
+    let keys =
+        look_up(&state, |data| KeyFile::open(data)?.map_or(Ok(Vec::new()), |file| file.list()));
+    json(StatusCode::OK, &List { keys: keys.await? })
+}
+
+async fn issue(
+    Operator(subject): Operator,
+    Shared(state): Shared<Arc<State>>,
+    JsonBody(wanted): JsonBody<Wanted>,
+) -> Result<Response, ApiError> {
+    let validity = match wanted.expires.as_deref() {
+        None | Some("year") => Validity::Year,
+        Some("never") => Validity::Never,
+        Some(got) => {
+            let got: String = got.chars().take(80).collect();
+            let text = format!("expires must be \"year\" or \"never\"; got \"{got}\"");
+            return Err(ApiError::BadRequest(text));
+        }
+    };
+    let (key, entry) = look_up(&state, move |data| {
+        KeyFile::create(data)?.issue(&wanted.label, validity, system_ms())
+    })
+    .await?;
+    tracing::info!("API key {} issued by {}", entry.id, subject.as_deref().unwrap_or("staff"));
+    json(StatusCode::CREATED, &Issued { key, entry })
+}
+
+async fn revoke(
+    Operator(subject): Operator,
+    Shared(state): Shared<Arc<State>>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let entry = look_up(&state, move |data| match KeyFile::open(data)? {
+        Some(mut file) => file.revoke(&id, system_ms()),
+        None => Err(KeysError::Unknown(id.chars().take(40).collect())),
+    })
+    .await?;
+    tracing::info!("API key {} revoked by {}", entry.id, subject.as_deref().unwrap_or("staff"));
+    json(StatusCode::OK, &entry)
+}
+
+/// Uses the record of keys; afterwards this server knows what changed.
+async fn look_up<T: Send + 'static>(
+    state: &Arc<State>,
+    use_: impl FnOnce(&std::path::Path) -> Result<T, KeysError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let done = state.look_up(move |state| {
+        let Some(known) = &state.credentials.keys else {
+            let text = "this server has no record on disk, so it has no keys".to_owned();
+            return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
+        };
+        let done = use_(&state.config.data).map_err(|error| match error {
+            KeysError::Unknown(_) => ApiError::NotFound(error.to_string()),
+            KeysError::Label(_) | KeysError::Full => ApiError::BadRequest(error.to_string()),
+            _ => ApiError::internal(error),
+        })?;
+        if let Err(error) = known.renew() {
+            tracing::error!("{error}");
+        }
+        Ok(done)
+    });
+    done.await?
+}
+
+fn json(status: StatusCode, value: &impl Serialize) -> Result<Response, ApiError> {
+    let body = serde_json::to_vec(value).map_err(ApiError::internal)?;
+    let mut response = (status, body).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}

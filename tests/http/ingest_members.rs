@@ -1,0 +1,255 @@
+//! Members of an ensemble, and fields over an interval: from files to answers.
+
+use axum::body::Body;
+use axum::http::{Method, header};
+use mesonet::MemoryStore;
+use mesonet_server::Config;
+use mesonet_server::ingest::KeyHash;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::crafted::{Message, interval};
+use crate::support::{Answer, Api};
+
+const MODELS: &str = r#"
+    [ensemble]
+    title = "e"
+    access = { plan = "none" }
+    hours = "0,6,12"
+    members = "0-3"
+    products = [
+        { name = "pressure", field = "member", unit = "Pa", scale = 1.0, offset = 98000.0, parameter = "7:0.3.1", level = "101", tiles_and_series = { plan = "free" } },
+        { name = "rain", field = "member", unit = "kg/m²", scale = 0.5, parameter = "7:0.1.8", level = "1", interval = "any", statistic = "accumulation" },
+    ]
+    [single]
+    title = "s"
+    access = { plan = "none" }
+    hours = "0,6,12"
+    products = [
+        { name = "rain", unit = "kg/m²", scale = 0.5, parameter = "7:0.1.8", level = "1", interval = "any", statistic = "accumulation" },
+        { name = "rain_6h", unit = "kg/m²", scale = 0.5, parameter = "7:0.1.8", level = "1", interval = "6h", statistic = "accumulation" },
+    ]
+"#;
+
+const RUN: &str = "20180917T000000Z";
+
+struct Service {
+    api: Api,
+    folder: TempDir,
+}
+
+fn service() -> Service {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("models.toml");
+    std::fs::write(&file, MODELS).unwrap();
+    let config = Config {
+        data: folder.path().to_owned(),
+        models: Some(file),
+        ingest_key_hashes: vec![KeyHash::of("key").as_str().to_owned()],
+        assume_plan: mesonet::access::Plan::Free,
+        ..Config::default()
+    };
+    Service { api: Api::with(config, MemoryStore::default()), folder }
+}
+
+impl Service {
+    fn push(&self, model: &str, messages: &[Message]) -> Answer {
+        let key = [(header::AUTHORIZATION, "Bearer key")];
+        let bytes: Vec<u8> = messages.iter().flat_map(|one| one.clone().bytes()).collect();
+        self.api.call(Method::POST, &format!("/api/v1/ingest?model={model}"), &key, bytes.into())
+    }
+
+    fn summary(&self, model: &str, messages: &[Message]) -> Value {
+        let answer = self.push(model, messages);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        serde_json::from_slice::<Value>(&answer.body).unwrap()["models"].clone()
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.api.call(Method::GET, path, &[], Body::empty())
+    }
+
+    fn json(&self, path: &str) -> Value {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        serde_json::from_slice(&answer.body).unwrap()
+    }
+
+    fn refusal(&self, path: &str) -> String {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 400, "{path}: {}", answer.text());
+        serde_json::from_slice(&answer.body).unwrap()
+    }
+}
+
+/// A member at an hour: its template says that it is perturbed, or the control.
+fn member(number: u8, hour: u8, value: f32) -> Message {
+    let kind = if number == 0 { 1 } else { 3 };
+    Message::pressure().at_hour(hour).of_template(1, &[kind, number, 4]).of_value(value)
+}
+
+/// Rain over an interval that ends at an hour.
+fn rain(end: u8, length_h: u8, value: f32) -> Message {
+    Message::pressure()
+        .with(4, 10, &[1, 8])
+        .with(4, 23, &[1])
+        .at_hour(end - length_h)
+        .of_template(8, &interval(end, length_h))
+        .of_value(value)
+}
+
+fn point(more: &str) -> String {
+    format!("/models/ensemble/point?run={RUN}&row=40&col=20{more}")
+}
+
+#[test]
+fn each_member_of_an_ensemble_is_asked_for_by_its_number() {
+    let service = service();
+    // One file a member, in any order.
+    for number in [2, 0, 3] {
+        let value = 100_000.0 + 100.0 * f32::from(number);
+        service.summary("ensemble", &[member(number, 0, value), member(number, 6, value + 1.0)]);
+    }
+    let entry = |more: &str| {
+        service.json(&point(&format!("&hour=0&fields=pressure{more}")))["fields"]["pressure"]
+            .clone()
+    };
+    assert_eq!(entry("&member=2"), json!({"unit": "Pa", "value": 100_200.0, "member": 2}));
+    // Without a number, the control.
+    assert_eq!(entry(""), json!({"unit": "Pa", "value": 100_000.0, "member": 0}));
+    // It has not arrived.
+    assert_eq!(entry("&member=1"), json!({"unit": "Pa", "value": null, "member": 1}));
+    let series = service
+        .json(&format!("/models/ensemble/series?run={RUN}&row=40&col=20&fields=pressure&member=3"));
+    let series = &series["fields"]["pressure"];
+    assert_eq!((&series["member"], &series["levels_hpa"]), (&json!(3), &Value::Null));
+    let values: Vec<&Value> =
+        series["series"].as_array().unwrap().iter().map(|item| &item["value"]).collect();
+    assert_eq!(values, [&json!(100_300.0), &json!(100_301.0)]);
+    let products = service.json(&format!("/models/ensemble/products?run={RUN}"));
+    assert_eq!(products["products"][0]["name"], "pressure");
+    assert_eq!(products["products"][0]["members"], json!([0, 1, 2, 3]));
+    assert_eq!(products["products"][0]["field"], "member");
+    assert_eq!(products["products"].as_array().unwrap().len(), 2);
+
+    let unknown = service.refusal(&point("&hour=0&fields=pressure&member=4"));
+    assert_eq!(unknown, "product \"pressure\" has no member 4; its members are 0, 1, 2, 3");
+    let refused = service.refusal(&point("&hour=0&fields=pressure&member=300"));
+    assert_eq!(refused, "member must be 0 (the control) to 255; got 300");
+    // A member's own name is not one of a field, so that no rule is passed by.
+    let named = service.refusal(&point("&hour=0&fields=pressure/2"));
+    assert!(named.starts_with("unknown product \"pressure/2\""), "{named}");
+
+    // What the ensemble does not have is refused by name.
+    let surplus = service.push("ensemble", &[member(7, 0, 1.0)]);
+    assert_eq!(surplus.status, 400);
+    assert!(surplus.text().contains("has no member 7; its members are 0, 1, 2, 3"));
+
+    // The missing member comes later, and nothing else changes.
+    let late = service.summary("ensemble", &[member(1, 0, 99_000.0), member(2, 0, 1.0)]);
+    assert_eq!((&late["used"], &late["thereAlready"]), (&json!(1), &json!(1)));
+    assert_eq!(entry("&member=1")["value"], 99_000.0);
+    assert_eq!(entry("&member=2")["value"], 100_200.0);
+    let check = mesonet::model::RunStore::new(service.folder.path().join("models"));
+    let check = check.check_run("ensemble", RUN.parse().unwrap()).unwrap();
+    assert_eq!((check.faults.len(), check.surplus.len(), check.shards), (0, 0, 7));
+}
+
+#[test]
+fn tiles_are_of_a_member() {
+    let service = service();
+    service.summary("ensemble", &[member(0, 0, 100_000.0), member(1, 0, 101_000.0)]);
+    let tile = |more: &str| {
+        let path = format!("/models/ensemble/products/pressure/data/2/0/1?run={RUN}&hour=0{more}");
+        let answer = service.get(&path);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let raw = answer.body.chunks_exact(2).map(|two| i16::from_le_bytes([two[0], two[1]]));
+        raw.filter(|raw| *raw != i16::MIN).max().unwrap()
+    };
+    assert_eq!((tile(""), tile("&member=0"), tile("&member=1")), (2_000, 2_000, 3_000));
+    let path = format!("/models/ensemble/products/pressure/data/2/0/1?run={RUN}&hour=0&member=9");
+    assert!(service.refusal(&path).contains("has no member 9"));
+}
+
+#[test]
+fn an_answer_may_be_kept_for_good_once_all_members_are_there() {
+    let service = service();
+    let cached = || {
+        let answer = service.get(&point("&hour=0&fields=pressure&member=0"));
+        answer.header(header::CACHE_CONTROL).unwrap().to_owned()
+    };
+    service.summary("ensemble", &[member(0, 0, 100_000.0)]);
+    assert_eq!(cached(), "private, no-cache");
+    service.summary("ensemble", &[1, 2, 3].map(|number| member(number, 0, 100_000.0)));
+    assert_eq!(cached(), "private, max-age=31536000, immutable");
+}
+
+#[test]
+fn a_field_over_an_interval_answers_with_it() {
+    let service = service();
+    service.summary("single", &[rain(6, 6, 3.0), rain(12, 6, 4.0)]);
+    let point = service
+        .json(&format!("/models/single/point?run={RUN}&row=40&col=20&hour=2&fields=rain_6h"));
+    let interval = json!({
+        "start": "2018-09-17T06:00:00Z", "end": "2018-09-17T12:00:00Z",
+        "statistic": "accumulation",
+    });
+    assert_eq!(
+        point["fields"]["rain_6h"],
+        json!({"unit": "kg/m²", "value": 4.0, "interval": interval})
+    );
+    let series =
+        service.json(&format!("/models/single/series?run={RUN}&row=40&col=20&fields=rain_6h"));
+    let items = series["fields"]["rain_6h"]["series"].as_array().unwrap();
+    assert_eq!(items[0]["interval"]["start"], "2018-09-17T00:00:00Z");
+    assert_eq!(items[1]["interval"], interval);
+    let products = service.json("/models/single/products");
+    let listed = &products["products"][1];
+    assert_eq!((&listed["interval"], &listed["statistic"]), (&json!("6h"), &json!("accumulation")));
+}
+
+#[test]
+fn two_intervals_that_end_at_one_hour_are_not_mixed() {
+    let value = |service: &Service, hour: u8| {
+        let path = format!("/models/single/point?run={RUN}&row=40&col=20&hour={hour}&fields=rain");
+        let entry = service.json(&path)["fields"]["rain"].clone();
+        (entry["value"].clone(), entry["interval"]["start"].clone())
+    };
+    // Of two in a file the shorter one counts, in any order.
+    for files in [[rain(12, 12, 7.0), rain(12, 6, 4.0)], [rain(12, 6, 4.0), rain(12, 12, 7.0)]] {
+        let service = service();
+        let summary = service.summary("single", &files);
+        assert_eq!((&summary["used"], &summary["replaced"]), (&json!(1), &json!(1)));
+        assert_eq!(value(&service, 2), (json!(4.0), json!("2018-09-17T06:00:00Z")));
+        // Another one later is refused by name.
+        let refused = service.push("single", &[rain(12, 12, 7.0)]);
+        assert_eq!(refused.status, 400);
+        assert!(
+            refused.text().contains(
+                "product \\\"rain\\\" of hour 2 is accumulation over 6 h; it cannot also be \
+                 accumulation over 12 h"
+            ),
+            "{}",
+            refused.text()
+        );
+        assert_eq!(value(&service, 2).0, 4.0);
+    }
+}
+
+/// The members of a product at an hour have one interval.
+#[test]
+fn a_member_over_another_interval_is_refused() {
+    let service = service();
+    let of_member = |number: u8, length_h: u8| {
+        let octets = [&[3, number, 4][..], &interval(12, length_h)].concat();
+        rain(12, length_h, 2.0).of_template(11, &octets)
+    };
+    service.summary("ensemble", &[of_member(0, 6)]);
+    let refused = service.push("ensemble", &[of_member(1, 12)]);
+    assert_eq!(refused.status, 400);
+    assert!(refused.text().contains("it cannot also be accumulation over 12 h"));
+    service.summary("ensemble", &[of_member(1, 6)]);
+    let entry = service.json(&point("&hour=2&fields=rain&member=1"))["fields"]["rain"].clone();
+    assert_eq!((&entry["value"], &entry["member"]), (&json!(2.0), &json!(1)));
+    assert_eq!(entry["interval"]["end"], "2018-09-17T12:00:00Z");
+}
