@@ -11,7 +11,7 @@ use flate2::read::MultiGzDecoder;
 use mesonet::grid::{GridProjection, LatLonGlobe, NativeGrid, Projection};
 use mesonet::{Iso8601, grib, model};
 
-use crate::config::{CatalogueFlags, Config, ConfigError, Flags};
+use crate::config::{CatalogueFlags, Config, Flags};
 
 /// Longest message that is read into memory.
 const MAX_MESSAGE_BYTES: u64 = 1 << 30;
@@ -40,7 +40,7 @@ pub struct GribLsFlags {
 pub fn grib_ls_command(flags: &GribLsFlags) -> Result<bool, Box<dyn std::error::Error>> {
     let catalogues = flags.catalogues.clone();
     let config = Config::load(&Flags { catalogues, ..Flags::default() })?;
-    let catalogue = config.model_catalogue().map_err(ConfigError::from)?;
+    let catalogue = config.model_catalogue()?;
     if let Some(name) = &flags.model {
         crate::ingest::model_named(&catalogue, name)?;
     }
@@ -89,7 +89,7 @@ fn messages(path: &Path, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::R
         _ if start.starts_with(b"BZh") => Box::new(BufReader::new(MultiBzDecoder::new(file))),
         _ => Box::new(file),
     };
-    while find(&mut input, b"GRIB")? {
+    while find(&mut input, *b"GRIB")? {
         let mut message = b"GRIB".to_vec();
         input.by_ref().take((INDICATOR - 4) as u64).read_to_end(&mut message)?;
         let header = message.as_slice().first_chunk::<INDICATOR>();
@@ -122,7 +122,7 @@ fn messages(path: &Path, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::R
 
 /// Reads up to behind the next occurrence of a word whose first letter comes once in it. Returns
 /// whether there is one.
-fn find(input: &mut dyn BufRead, word: &[u8; 4]) -> io::Result<bool> {
+fn find(input: &mut dyn BufRead, word: [u8; 4]) -> io::Result<bool> {
     let mut matched = 0;
     loop {
         let bytes = input.fill_buf()?;

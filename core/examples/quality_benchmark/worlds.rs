@@ -207,7 +207,7 @@ impl Found {
             let mut readings = Vec::new();
             let mut add = |variable, kind, minutes, value: Option<f64>| {
                 let series = SeriesKey::new(variable, kind, minutes);
-                let reading = |value| Reading { series, value, quality: Quality::UNCHECKED };
+                let reading = |value| Reading::unchecked(series, value);
                 readings.extend(value.map(reading));
             };
             let (moment, mean) = (IntervalType::Instantaneous, IntervalType::Average);

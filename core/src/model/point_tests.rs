@@ -3,7 +3,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::RunStore;
+use crate::model::{RunStore, Winds};
 
 /// NAM on grid 211 with the first of two hours published: see `tests/data/model_grids`.
 fn run() -> Run {
