@@ -10,7 +10,7 @@ use mesonet::feed::DETECT_BYTES;
 
 /// Every file of the test data: the start of its path below `tests/data`, and its kind. The first
 /// match counts; the number is how many files it matches.
-const KINDS: [(&str, usize, Option<feed::Kind>); 27] = [
+const KINDS: [(&str, usize, Option<feed::Kind>); 28] = [
     ("nws_observation/pynws/alerts", 2, Some(feed::Kind::NwsAlerts)),
     // An answer without an observation.
     ("nws_observation/pynws/stations_observations_noprop", 1, None),
@@ -29,6 +29,8 @@ const KINDS: [(&str, usize, Option<feed::Kind>); 27] = [
     ("iem_asos/asos_", 5, Some(feed::Kind::IemAsos)),
     // Recognised only to explain why it is not read.
     ("iem_asos/nycflights13", 1, Some(feed::Kind::IemAsos)),
+    // A table made of several files.
+    ("isd/isd_network", 1, None),
     ("isd/", 2, Some(feed::Kind::Isd)),
     ("ghcnh/", 4, Some(feed::Kind::Ghcnh)),
     ("capcp/", 9, Some(feed::Kind::Cap)),
@@ -42,8 +44,8 @@ const KINDS: [(&str, usize, Option<feed::Kind>); 27] = [
     ("nws_text_vtec/", 7, None),
     ("zones/", 14, None),
     // Fields of models and radars are not feeds of reports or alerts.
-    ("grib/", 10, None),
-    ("model_grids/", 19, None),
+    ("grib/", 30, None),
+    ("model_grids/", 21, None),
 ];
 
 fn files(folder: &Path, all: &mut Vec<PathBuf>) {

@@ -6,8 +6,7 @@
 //! those of the neighbours.
 
 use super::column::Reading;
-use super::known::Known;
-use super::neighbourhood::Neighbourhood;
+use super::known::{Known, Neighbourhood};
 use super::parts::Parts;
 use crate::check::{
     ChangeRule, CheckReport, Difference, Held, Looked, NotRun, StationSite, Unshared, compared,

@@ -3,7 +3,7 @@
 use super::Intake;
 use super::derived::Inputs;
 use super::judge::Judging;
-use super::neighbourhood::Neighbourhood;
+use super::known::Neighbourhood;
 use super::parts::Parts;
 use crate::check::{Explanation, OneSeries};
 use crate::observation::{BaseQuality, Qualifier, Quality, SeriesId, StationId};

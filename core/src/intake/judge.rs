@@ -8,8 +8,9 @@
 
 use super::Touched;
 use super::derived::Inputs;
+use super::known::Neighbourhood;
 use super::nearby::Nearby;
-use super::neighbourhood::{Findings, Neighbourhood, given};
+use super::neighbourhood::{Findings, given};
 use super::parts::Parts;
 use super::station::{Change, Judged};
 use crate::check::{Checker, OneSeries, Own, StationSite, combined};

@@ -1,13 +1,21 @@
-//! What is known of the readings of stations while they are compared.
+//! Stations that are compared with nearby ones, and what is known of their readings meanwhile.
 
 use super::column::{Column, Reading};
-use super::neighbourhood::Neighbourhood;
+use super::nearby::Nearby;
 use super::parts::Parts;
 use super::station::Compared;
-use crate::check::{Checker, NeighbourRule};
+use crate::check::{Checker, NeighbourRule, Spot};
 use crate::observation::{SeriesId, StationId, Variable};
-use crate::store::{Selection, StationRecord, StoreError};
+use crate::store::{Directory, Reader, Selection, StationRecord, StoreError};
 use crate::time::ClosedWindow;
+
+/// The stations on record, to be compared with each other.
+pub(super) struct Neighbourhood<'a> {
+    pub checker: &'a Checker,
+    pub record: &'a dyn Reader,
+    pub directory: &'a Directory,
+    pub nearby: &'a Nearby,
+}
 
 /// The readings of a window that were read so far.
 pub(super) struct Known<'c> {
@@ -120,6 +128,10 @@ impl Known<'_> {
 }
 
 impl Neighbourhood<'_> {
+    pub(super) fn spot(&self, place: usize) -> Spot {
+        self.nearby.spot(self.directory, place)
+    }
+
     pub(super) fn around(&self, place: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.nearby.around(self.directory, place)
     }

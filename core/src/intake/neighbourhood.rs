@@ -7,27 +7,17 @@
 
 use super::changes::Changes;
 use super::column::{Reading, takes_part};
-use super::known::{Due, Known, at_moment};
-use super::nearby::Nearby;
+use super::known::{Due, Known, Neighbourhood, at_moment};
 use super::station::{Change, Compared};
 use crate::check::{
-    CheckReport, Checker, Comparison, DISAGREE, Held, Own, Spot, StationSite, Tally, combined,
-    compared,
+    CheckReport, Comparison, DISAGREE, Held, Own, StationSite, Tally, combined, compared,
 };
 use crate::observation::{BaseQuality, Quality, ReasonQuality, SeriesKey, Variable};
-use crate::store::{Directory, Reader, StoreError};
+use crate::store::StoreError;
 use crate::time::DAY_MS;
 
 /// How many readings are compared at once, if they are not of one moment.
 const AT_ONCE: usize = 20_000;
-
-/// The stations on record, to be compared with each other.
-pub(super) struct Neighbourhood<'a> {
-    pub checker: &'a Checker,
-    pub record: &'a dyn Reader,
-    pub directory: &'a Directory,
-    pub nearby: &'a Nearby,
-}
 
 /// The results of a comparison.
 #[derive(Debug, Default)]
@@ -282,10 +272,6 @@ impl Neighbourhood<'_> {
             findings.changes.push(change);
         }
         Ok(())
-    }
-
-    pub(super) fn spot(&self, place: usize) -> Spot {
-        self.nearby.spot(self.directory, place)
     }
 
     /// How far before a reading its verdict depends on readings of other stations.

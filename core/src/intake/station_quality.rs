@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Intake;
-use super::neighbourhood::Neighbourhood;
+use super::known::Neighbourhood;
 use crate::check::Comparison;
 use crate::observation::{Quality, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, StoreError};

@@ -106,7 +106,7 @@ fn what_has_no_place_in_its_run_is_refused_with_what_is_allowed() {
     let mut other_grid = message(1, 0, 0);
     *octet(&mut other_grid, 3, 46) ^= 1;
     let mut template = message(1, 0, 0);
-    (*octet(&mut template, 3, 13), *octet(&mut template, 3, 14)) = (0x80, 0x01);
+    (*octet(&mut template, 3, 13), *octet(&mut template, 3, 14)) = (0x80, 0x00);
     let mut packing = message(1, 0, 0);
     *octet(&mut packing, 5, 11) = 61;
     let mut level = message(5, 0, 0);
@@ -126,8 +126,9 @@ fn what_has_no_place_in_its_run_is_refused_with_what_is_allowed() {
     );
     assert_eq!(
         refusals[1],
-        "field 3 (7:0.2.22): unsupported grid template 32769; supported: 0 (latitude and \
-         longitude), 1 (rotated), 10 (Mercator), 20 (polar stereographic), 30 (Lambert)"
+        "field 3 (7:0.2.22): unsupported grid template (Arakawa E-staggered, rotated) 32768; \
+         supported: 0 (latitude and longitude), 1 (rotated), 10 (Mercator), 20 (polar \
+         stereographic), 30 (Lambert), 40 (Gaussian), 32769 (NCEP's rotated)"
     );
     assert!(
         hpa.starts_with("field 5 (7:0.2.2): ")
@@ -143,8 +144,8 @@ fn what_has_no_place_in_its_run_is_refused_with_what_is_allowed() {
     // Whether a field can be unpacked is only known later.
     assert_eq!(
         refusals[5],
-        "field 4 (7:0.2.22): unsupported packing template 61; supported: 0 (simple), 2 and 3 \
-         (complex), 40 (JPEG 2000), 41 (PNG), 42 (CCSDS)"
+        "field 4 (7:0.2.22): unsupported packing template (logarithms) 61; supported: 0 (simple), \
+         2 and 3 (complex), 4 (IEEE), 40 (JPEG 2000), 41 (PNG), 42 (CCSDS)"
     );
     let unused: Vec<&str> = report.unused_files.iter().map(|(_, error)| &**error).collect();
     assert_eq!(

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::codec::Wrong;
 use crate::observation::SeriesId;
 
 /// The rows of a run that hold present weather. No series has a negative id.
@@ -52,7 +51,7 @@ impl Words {
     }
 
     /// Reads such a text, whose number must be that of its words.
-    pub(super) fn from_text(code: i64, text: &str) -> Result<Self, Wrong> {
+    pub(super) fn from_text(code: i64, text: &str) -> Result<Self, String> {
         let words: Vec<String> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let words = Self::new(&words);
         if words.code != code {
