@@ -64,7 +64,7 @@ impl Cone {
         let lon = self.central_lon + libm::atan2(across, along).to_degrees() / self.n;
         let radius = libm::hypot(across, along) / self.equator_m.abs();
         let tangent = libm::pow(radius, 1.0 / self.n.abs());
-        let lat = side * self.earth.latitude(tangent).to_degrees();
+        let lat = side * self.earth.lat_of_tangent(tangent);
         (normalised(lon), lat)
     }
 

@@ -15,7 +15,7 @@ pub(super) fn cone(
 ) -> Cone {
     let n = cone_constant(parallels, earth);
     let first = parallels[0].to_radians();
-    let f = earth.radius(first) * libm::pow(1.0 / earth.tangent(first), n) / n;
+    let f = earth.radius(first) * libm::pow(earth.cotangent(first), n) / n;
     Cone::new(n, radius_m * f.abs(), central_lon, origin_lat, earth)
 }
 

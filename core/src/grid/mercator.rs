@@ -28,12 +28,11 @@ impl Mercator {
         if lat.abs() >= 90.0 {
             return f64::INFINITY * lat.signum();
         }
-        -self.scale_m * libm::log(self.earth.tangent(lat.to_radians()))
+        self.scale_m * self.earth.isometric(lat.to_radians())
     }
 
     pub(super) fn inverse(&self, x_m: f64, y_m: f64) -> (f64, f64) {
         let lon = self.central_lon + (x_m / self.scale_m).to_degrees();
-        let lat = self.earth.latitude(libm::exp(-y_m / self.scale_m));
-        (normalised(lon), lat.to_degrees())
+        (normalised(lon), self.earth.lat_of_isometric(y_m / self.scale_m))
     }
 }

@@ -29,18 +29,37 @@ impl Spheroid {
         libm::tan(FRAC_PI_4 - lat / 2.0) / self.stretch(lat)
     }
 
+    /// Returns 1/t of a latitude in radians.
+    pub(super) fn cotangent(self, lat: f64) -> f64 {
+        libm::tan(FRAC_PI_4 + lat / 2.0) * self.stretch(lat)
+    }
+
     /// Returns m of a latitude in radians: the radius of its parallel, in half axes.
     pub(super) fn radius(self, lat: f64) -> f64 {
         let ratio = self.eccentricity * libm::sin(lat);
         libm::cos(lat) / libm::sqrt(1.0 - ratio * ratio)
     }
 
-    /// Returns the latitude in radians of t.
-    pub(super) fn latitude(self, tangent: f64) -> f64 {
-        let mut lat = FRAC_PI_2 - 2.0 * libm::atan(tangent);
+    /// Returns the logarithm of 1/t of a latitude in radians: how far it lies from the equator on
+    /// Mercator's map.
+    pub(super) fn isometric(self, lat: f64) -> f64 {
+        libm::log(libm::tan(FRAC_PI_4 + lat / 2.0)) + libm::log(self.stretch(lat))
+    }
+
+    /// Returns the latitude in degrees of such a logarithm.
+    pub(super) fn lat_of_isometric(self, isometric: f64) -> f64 {
         if self.eccentricity == 0.0 {
-            return lat;
+            return libm::atan(libm::sinh(isometric)).to_degrees();
         }
+        self.lat_of_tangent(libm::exp(-isometric))
+    }
+
+    /// Returns the latitude in degrees of t.
+    pub(super) fn lat_of_tangent(self, tangent: f64) -> f64 {
+        if self.eccentricity == 0.0 {
+            return 90.0 - 2.0 * libm::atan(tangent).to_degrees();
+        }
+        let mut lat = FRAC_PI_2 - 2.0 * libm::atan(tangent);
         for _ in 0..TURNS {
             let next = FRAC_PI_2 - 2.0 * libm::atan(tangent * self.stretch(lat));
             let step = (next - lat).abs();
@@ -49,7 +68,7 @@ impl Spheroid {
                 break;
             }
         }
-        lat
+        lat.to_degrees()
     }
 
     fn stretch(self, lat: f64) -> f64 {

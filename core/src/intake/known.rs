@@ -21,8 +21,8 @@ pub(super) struct Neighbourhood<'a> {
 pub(super) struct Known<'c> {
     window: ClosedWindow,
     pub variables: Vec<(Variable, NeighbourRule)>,
-    /// Those whose own checks ran, by time.
-    own: &'c [Compared],
+    /// Those whose own checks ran, by place.
+    own: Vec<&'c Compared>,
     /// A column for each variable, by place.
     pub columns: Vec<Option<Box<[Column]>>>,
 }
@@ -151,6 +151,8 @@ impl Neighbourhood<'_> {
         let from = own.partition_point(|of| of.ts_ms < from_ms);
         let own = &own[from..];
         let own = &own[..own.partition_point(|of| of.ts_ms <= to_ms)];
+        let mut own: Vec<&Compared> = own.iter().collect();
+        own.sort_unstable_by_key(|of| of.place);
         let columns = self.directory.stations.iter().map(|_| None).collect();
         Some(Known { window, variables, own, columns })
     }
@@ -164,6 +166,9 @@ impl Neighbourhood<'_> {
         places.sort_unstable();
         places.dedup();
         places.retain(|&place| known.columns[place].is_none());
+        if places.is_empty() {
+            return Ok(());
+        }
         for &place in &places {
             known.columns[place] = Some(Box::default());
         }
@@ -186,14 +191,19 @@ impl Neighbourhood<'_> {
             known.columns[places[i]] = Some(rules.iter().map(column).collect());
         })?;
         read?;
-        for of in known.own.iter().filter(|of| places.binary_search(&of.place).is_ok()) {
-            let Some(variable) = known.variable(of.variable) else { continue };
-            let Some(columns) = &mut known.columns[of.place] else { continue };
-            let Some(column) = columns.get_mut(variable) else { continue };
-            let series = column.series.iter_mut().find(|(id, _)| *id == of.series);
-            let Some((_, readings)) = series else { continue };
-            if let Ok(at) = readings.binary_search_by_key(&of.ts_ms, |reading| reading.ts_ms) {
-                readings[at].own = Some(of.own);
+        for place in places {
+            let from = known.own.partition_point(|of| of.place < place);
+            let here = known.own[from..].iter().take_while(|of| of.place == place);
+            for of in here {
+                let of_name = |&(known, _): &(Variable, _)| known == of.variable;
+                let Some(variable) = known.variables.iter().position(of_name) else { continue };
+                let Some(columns) = &mut known.columns[place] else { continue };
+                let Some(column) = columns.get_mut(variable) else { continue };
+                let series = column.series.iter_mut().find(|(id, _)| *id == of.series);
+                let Some((_, readings)) = series else { continue };
+                if let Ok(at) = readings.binary_search_by_key(&of.ts_ms, |of| of.ts_ms) {
+                    readings[at].own = Some(of.own);
+                }
             }
         }
         Ok(())

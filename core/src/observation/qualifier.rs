@@ -5,17 +5,21 @@
 /// The value of the reading is the number that the report gives, and of a trace it is 0.
 ///
 /// ```
-/// use mesonet::feed::{metar::Metar, metar_report};
+/// use mesonet::Variable;
+/// use mesonet::feed::{metar_report, read_bulletins};
 /// use mesonet::observation::Qualifier;
-/// use mesonet::{StationId, Variable};
-/// let metar = Metar::parse("KBUF 312354Z 21014KT M1/4SM +SN M01/M01 A2983 RMK AO2 P0000")?;
-/// let report = metar_report(&metar, StationId::new("METAR", "KBUF"), 0, None);
-/// let of = |variable| report.readings.iter().find(|reading| reading.series.variable == variable);
-/// let visibility = of(Variable::Visibility).ok_or("there is no visibility")?;
-/// assert_eq!((visibility.value, visibility.qualifier), (0.402336, Some(Qualifier::LessThan)));
-/// let rain = of(Variable::Precipitation).ok_or("there is no amount")?;
-/// assert_eq!((rain.value, rain.qualifier), (0.0, Some(Qualifier::Trace)));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let text = "METAR KBUF 312354Z 21014KT M1/4SM +SN M01/M01 A2983 RMK AO2 P0000=";
+/// read_bulletins(text.as_bytes(), 1_577_836_860_000, |item| {
+///     let report = metar_report(&item);
+///     let of = |variable| {
+///         report.readings.iter().find(|reading| reading.series.variable == variable).unwrap()
+///     };
+///     let visibility = of(Variable::Visibility);
+///     assert_eq!((visibility.value, visibility.qualifier), (0.402336, Some(Qualifier::LessThan)));
+///     let rain = of(Variable::Precipitation);
+///     assert_eq!((rain.value, rain.qualifier), (0.0, Some(Qualifier::Trace)));
+/// })?;
+/// # Ok::<(), mesonet::feed::FeedError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
