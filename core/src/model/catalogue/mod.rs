@@ -17,9 +17,12 @@ use crate::access;
 use crate::access::{ModelCaller, ModelCapabilities, ModelUse};
 use crate::grid::WindComponent;
 use crate::model::RunStamp;
-use crate::model::store::{MAX_PRODUCTS, check_name};
+use crate::model::store::check_name;
 use crate::settings::{Fault, check_label, read_over};
 use hours::{ForecastHours, Hours};
+
+/// Most products of a model.
+const MAX_PRODUCTS: usize = 1024;
 
 /// The texts of the catalogue that ships: commented TOML files, one a centre. The first begins with
 /// the keys and their meaning.

@@ -10,10 +10,9 @@ use crate::grid::Encoding;
 use crate::model::{RunStamp, RunStoreError};
 use crate::time::HOUR_MS;
 
-/// The limits on the hours of a run, the products of a model, those of a run with each member of an
-/// ensemble for itself, and the levels of a product.
+/// The limits on the hours of a run, its products with each member of an ensemble for itself, and the
+/// levels of a product.
 const MAX_HOURS: usize = 1024;
-pub(crate) const MAX_PRODUCTS: usize = 1024;
 const MAX_WITH_MEMBERS: usize = 16_384;
 const MAX_LEVELS: usize = 256;
 /// The longest unit, in bytes.

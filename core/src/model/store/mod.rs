@@ -44,8 +44,6 @@ mod verify;
 mod writer;
 mod zarr;
 
-#[cfg(feature = "model-delivery")]
-pub(crate) use definition::MAX_PRODUCTS;
 pub(crate) use definition::check_name;
 pub use definition::{
     EnsembleMember, FieldInterval, ProductDefinition, PublishedHour, RunDefinition,
