@@ -104,7 +104,9 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let identified = parts.extensions.get().cloned();
-        identified.ok_or_else(|| ApiError::internal("the caller of the request is unknown: identify did not run"))
+        identified.ok_or_else(|| {
+            ApiError::internal("the caller of the request is unknown: identify did not run")
+        })
     }
 }
 

@@ -1,8 +1,11 @@
 //! The grid of a field: section 3.
 
 use super::GribError;
+use super::axes::{LatLonAxes, Step};
+use super::earth::Earth;
 use super::octets::Octets;
 use super::row_lengths::RowLengths;
+use super::scan::Scan;
 use crate::grid::{GridProjection, LatLonGlobe, Map, Projection};
 
 /// NCEP's own template of a rotated globe that is not E-staggered.
@@ -42,15 +45,6 @@ pub struct Grid {
     grid_relative_winds: bool,
     scan: Scan,
     rows_of: Option<RowLengths>,
-}
-
-/// The shape of the Earth that a grid assumes (code table 3.2); half axes in metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Earth {
-    /// The half axis to the equator.
-    pub major_m: f64,
-    /// The half axis to a pole.
-    pub minor_m: f64,
 }
 
 /// Where the points of a grid lie. Angles in degrees, longitudes to the east.
@@ -96,66 +90,6 @@ pub enum GridGeometry {
         /// The step from row to row, in metres.
         dy_m: f64,
     },
-}
-
-/// The axes of a grid in degrees.
-///
-/// ```
-/// # use std::io::Read;
-/// # let path = "/../tests/data/grib/gfs2p5_20110110T12Z_f120_gh10.grib2.gz";
-/// # let file = std::fs::File::open(env!("CARGO_MANIFEST_DIR").to_owned() + path)?;
-/// # let mut bytes = Vec::new();
-/// # flate2::read::GzDecoder::new(file).read_to_end(&mut bytes)?;
-/// use mesonet::grib::{self, GridGeometry, LatLonAxes};
-/// // A field of the Global Forecast System, every 2.5° from the North Pole southward.
-/// let field = grib::fields(&bytes).next().ok_or("no field")??;
-/// let GridGeometry::LatLon(axes) = field.grid()?.geometry() else { panic!("it is a globe") };
-/// let expected = LatLonAxes { first_lon: 0.0, first_lat: 90.0, lon_step: 2.5, lat_step: -2.5 };
-/// assert_eq!(axes, expected);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LatLonAxes {
-    /// Longitude of the first point.
-    pub first_lon: f64,
-    /// Latitude of the first point.
-    pub first_lat: f64,
-    /// The step from column to column.
-    pub lon_step: f64,
-    /// The step from row to row.
-    pub lat_step: f64,
-}
-
-/// Flag table 3.4: the order of the points in a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Scan(u8);
-
-impl Scan {
-    /// Reads the flags. Rows that alternate in direction are supported, rows shifted by half a step
-    /// are not.
-    fn new(flags: u8) -> Result<Self, GribError> {
-        if flags & 0x0f != 0 {
-            let (what, allowed) = ("scanning mode", "modes without an offset of points (bits 5–8)");
-            return Err(GribError::Unsupported { what, got: flags.into(), allowed });
-        }
-        Ok(Self(flags))
-    }
-
-    fn i_sign(self) -> f64 {
-        if self.0 & 0x80 == 0 { 1.0 } else { -1.0 }
-    }
-
-    fn j_sign(self) -> f64 {
-        if self.0 & 0x40 == 0 { -1.0 } else { 1.0 }
-    }
-
-    fn columns_first(self) -> bool {
-        self.0 & 0x20 != 0
-    }
-
-    fn alternates(self) -> bool {
-        self.0 & 0x10 != 0
-    }
 }
 
 impl Grid {
@@ -279,43 +213,6 @@ impl Grid {
     }
 }
 
-impl Earth {
-    fn read(section: Octets<'_>) -> Result<Self, GribError> {
-        let sphere = |radius_m| Self { major_m: radius_m, minor_m: radius_m };
-        let given = |octet, what| {
-            let value = section.scaled(octet)?;
-            value.filter(|&value| value > 0.0).ok_or(GribError::Grid(what))
-        };
-        let radius = "no radius of the Earth is given";
-        let axes = |unit| {
-            let (major, minor) = (given(21, radius)?, given(26, radius)?);
-            Ok(Self { major_m: major * unit, minor_m: minor * unit })
-        };
-        Ok(match section.u8(15)? {
-            0 => sphere(6_367_470.0),
-            1 => sphere(given(16, radius)?),
-            2 => Self { major_m: 6_378_160.0, minor_m: 6_356_775.0 },
-            3 => axes(1000.0)?,
-            // GRS 80 and WGS 84 differ by a tenth of a millimetre.
-            4 => Self { major_m: 6_378_137.0, minor_m: 6_356_752.314 },
-            5 => Self { major_m: 6_378_137.0, minor_m: 6_356_752.314_245 },
-            6 => sphere(6_371_229.0),
-            7 => axes(1.0)?,
-            8 => sphere(6_371_200.0),
-            9 => Self { major_m: 6_377_563.396, minor_m: 6_356_256.909 },
-            got => {
-                let (what, allowed) = ("shape of the Earth", "0 to 9");
-                return Err(GribError::Unsupported { what, got: got.into(), allowed });
-            }
-        })
-    }
-
-    /// Returns whether the Earth is a sphere.
-    pub fn is_sphere(self) -> bool {
-        self.major_m == self.minor_m
-    }
-}
-
 /// Returns an error that names a grid that is not supported (code table 3.1).
 fn unsupported(template: u16) -> GribError {
     let what = match template {
@@ -338,66 +235,6 @@ fn unsupported(template: u16) -> GribError {
         got: template.into(),
         allowed: "0 (latitude and longitude), 1 (rotated), 10 (Mercator), 20 (polar \
                   stereographic), 30 (Lambert), 40 (Gaussian), 32769 (NCEP's rotated)",
-    }
-}
-
-impl LatLonAxes {
-    fn read(
-        section: Octets<'_>,
-        columns: u32,
-        rows: u32,
-        scan: Scan,
-        step: Step,
-    ) -> Result<Self, GribError> {
-        let (basic, parts) = (section.u32(39)?, section.u32(43)?);
-        // Millionths of a degree, unless a basic angle and its divisions are given.
-        let unit = match (basic, parts) {
-            (0 | u32::MAX, _) | (_, 0 | u32::MAX) => 1e-6,
-            _ => f64::from(basic) / f64::from(parts),
-        };
-        let angle = |octet| Ok(f64::from(section.i32(octet)?) * unit);
-        let (first_lat, first_lon) = (angle(47)?, angle(51)?);
-        let (last_lat, last_lon) = (angle(56)?, angle(60)?);
-        if !(-90.0 - unit..=90.0 + unit).contains(&first_lat) || !first_lon.is_finite() {
-            return Err(GribError::Grid("its first point is not on the globe"));
-        }
-        let east = scan.i_sign();
-        // The span from the first to the last column, always forward.
-        let turn = libm::fmod(east * (last_lon - first_lon), 360.0);
-        let turn = if turn <= 0.0 && columns > 1 { turn + 360.0 } else { turn };
-        let lon_step = step.of_axis(section.u32(64)?, unit, turn, columns)? * east;
-        let span = (last_lat - first_lat).abs();
-        let lat_step = step.of_axis(section.u32(68)?, unit, span, rows)? * scan.j_sign();
-        Ok(Self { first_lon, first_lat, lon_step, lat_step })
-    }
-}
-
-/// Which step counts if the message states one and its end points imply another, as both are
-/// rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// The stated one, unless it is rounded so coarsely that the end points would be missed.
-    Stated,
-    /// The one implied by the end points, as in NCEP's library ip on rotated globes
-    /// (`ip_rot_equid_cylind_grid`).
-    OfEnds,
-}
-
-impl Step {
-    /// Returns the step of an axis with this many points; that of its end points if no step is
-    /// stated.
-    fn of_axis(self, raw: u32, unit: f64, span: f64, points: u32) -> Result<f64, GribError> {
-        let stated = (raw != u32::MAX && raw != 0).then(|| f64::from(raw) * unit);
-        let spanned = (points > 1 && span > 0.0).then(|| span / f64::from(points - 1));
-        match (stated, spanned) {
-            (Some(stated), Some(spanned)) if (stated - spanned).abs() <= 1.5 * unit => {
-                let misses = (stated * f64::from(points - 1) - span).abs() > 3.0 * unit;
-                Ok(if misses || self == Self::OfEnds { spanned } else { stated })
-            }
-            (Some(stated), _) => Ok(stated),
-            (None, Some(spanned)) => Ok(spanned),
-            (None, None) => Err(GribError::Grid("the step between its points is not given")),
-        }
     }
 }
 

@@ -20,7 +20,9 @@
 //! Not supported are edition 1, spherical harmonics, icosahedral grids and packing by logarithms.
 //! Such a field still has the metadata that can be read; the rest is an error that names the code.
 
+mod axes;
 mod codec;
+mod earth;
 mod error;
 mod field;
 mod grid;
@@ -31,11 +33,14 @@ mod octets;
 mod packing;
 mod product;
 mod row_lengths;
+mod scan;
 mod sentinel;
 
+pub use axes::LatLonAxes;
+pub use earth::Earth;
 pub use error::GribError;
 pub use field::{Field, Fields, MAX_POINTS, fields};
-pub use grid::{Earth, Grid, GridGeometry, LatLonAxes};
+pub use grid::{Grid, GridGeometry};
 pub use kind::{FieldKind, FieldKindError, ProbabilityEvent};
 pub use names::ParameterName;
 #[cfg(feature = "model-delivery")]
