@@ -287,7 +287,7 @@ fn an_hour() -> impl Strategy<Value = Vec<Report>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 40, ..ProptestConfig::with_cases(1500) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(64) })]
 
     /// Nearby readings arrive and are corrected step by step: the final verdicts are the same as if
     /// they had all come at once.
