@@ -145,6 +145,9 @@ pub enum Error {
     #[cfg(feature = "model")]
     #[error(transparent)]
     RunStamp(#[from] model::RunStampError),
+    #[cfg(feature = "query")]
+    #[error(transparent)]
+    Ragged(#[from] query::RaggedError),
     #[cfg(feature = "model")]
     #[error(transparent)]
     RunStore(#[from] model::RunStoreError),
@@ -237,6 +240,8 @@ impl Error {
             Self::RotationLength(_) => ErrorKind::Invalid,
             #[cfg(feature = "model")]
             Self::RunStamp(_) => ErrorKind::Invalid,
+            #[cfg(feature = "query")]
+            Self::Ragged(_) => ErrorKind::Invalid,
             #[cfg(feature = "model")]
             Self::RunStore(error) => kind_of_run_store(error),
             Self::SeriesKey(_) => ErrorKind::Invalid,

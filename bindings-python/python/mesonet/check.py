@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _mesonet
+from ._columns import column, milliseconds, numbers
 from ._mesonet import DEFAULT_LIMITS_TOML
 
 if TYPE_CHECKING:
@@ -143,44 +144,14 @@ def _columns(of: SeriesReadings) -> SimpleNamespace:
         calculated=of.calculated,
         reported_unit=of.reported_unit,
         bucket=of.bucket,
-        ts_ms=_milliseconds(of.times),
-        value=_numbers(of.values),
+        ts_ms=milliseconds(of.times),
+        value=numbers(of.values),
         source=source,
     )
 
 
-def _column(given: "ArrayLike", what: str) -> "NDArray[Any]":
-    array = np.asarray(given)
-    if array.ndim != 1:
-        raise TypeError(f"{what} must have one dimension; got {array.ndim}")
-    return array
-
-
-def _numbers(given: "ArrayLike") -> "NDArray[np.float64]":
-    array = _column(given, "values")
-    if array.dtype.kind not in "iuf" or not np.can_cast(array.dtype, np.float64):
-        raise TypeError(f"values must be numbers; got {array.dtype}")
-    return np.ascontiguousarray(array, np.float64)
-
-
 def _codes(given: "ArrayLike", what: str) -> "NDArray[np.uint8]":
-    array = _column(given, what)
+    array = column(given, what)
     if array.dtype != np.uint8:
         raise TypeError(f"{what} must be uint8; got {array.dtype}")
     return np.ascontiguousarray(array)
-
-
-def _milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
-    array = _column(given, "times")
-    if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] != "generic":
-        if np.isnat(array).any():
-            reading = int(np.isnat(array).argmax())
-            raise _mesonet.MesonetError(f"times must be times; reading {reading} is NaT")
-        times = array.astype("M8[ms]")
-        # Years can lie beyond the milliseconds of 64 bits.
-        if np.can_cast(array.dtype, times.dtype, "safe") and (times.astype(array.dtype) != array).any():
-            raise _mesonet.MesonetError("times must fit 64-bit milliseconds")
-        return np.ascontiguousarray(times).view(np.int64)
-    if array.dtype.kind != "i" and array.size:
-        raise TypeError(f"times must be int64 milliseconds or datetime64; got {array.dtype}")
-    return np.ascontiguousarray(array, np.int64)
