@@ -12,6 +12,7 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`worse`               the worse of two, element by element (ufunc)
 :func:`distinct_worst_first`  the distinct codes among many
 :func:`check_station`       the quality checks over the series of a station
+:func:`check_network`       the same and the comparison with neighbours, over a network
 :func:`explain`             what each check found out about a reading
 :func:`resample`            the latest reading at each position of a time grid
 :func:`plan_grid`           a time grid that fits the limits of an answer
@@ -35,7 +36,15 @@ whose message says what was given and what is allowed; an array of a wrong type 
 
 from ._mesonet import MesonetError, __version__
 from .access import capabilities, check_lookback
-from .check import DEFAULT_LIMITS_TOML, SeriesReadings, Verdicts, check_station, explain
+from .check import (
+    DEFAULT_LIMITS_TOML,
+    NetworkStation,
+    SeriesReadings,
+    Verdicts,
+    check_network,
+    check_station,
+    explain,
+)
 from .crosswalk import (
     BUFR_033020,
     GHCNH_CHECKS,
@@ -89,6 +98,7 @@ __all__ = [
     "MADIS",
     "MesonetError",
     "NativeGrid",
+    "NetworkStation",
     "Picks",
     "Position",
     "QARTOD",
@@ -103,6 +113,7 @@ __all__ = [
     "__version__",
     "capabilities",
     "check_lookback",
+    "check_network",
     "check_station",
     "convert",
     "decode",

@@ -21,6 +21,7 @@ __all__ = [
     "rotate",
     "DEFAULT_LIMITS_TOML",
     "check_station",
+    "check_network",
     "explain",
     "swob_qa_summary_quality",
     "swob_qa_summary_flag",
@@ -155,6 +156,9 @@ def canonical(
 def check_station(
     lon: float, lat: float, altitude_m: float | None, series: list[Any], limits: str | None, /
 ) -> list[_Verdicts]: ...
+def check_network(
+    stations: list[tuple[float, float, float | None, list[Any]]], limits: str | None, /
+) -> list[list[_Verdicts]]: ...
 def instant_ms(text: str, /) -> int: ...
 def position_count(grid: _Grid, /) -> int: ...
 def fill_positions(grid: _Grid, out: _Int64s, /) -> None: ...

@@ -26,7 +26,15 @@ from ._mesonet import DEFAULT_LIMITS_TOML
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["DEFAULT_LIMITS_TOML", "SeriesReadings", "Verdicts", "check_station", "explain"]
+__all__ = [
+    "DEFAULT_LIMITS_TOML",
+    "NetworkStation",
+    "SeriesReadings",
+    "Verdicts",
+    "check_network",
+    "check_station",
+    "explain",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +105,47 @@ def check_station(
     """
     columns = [_columns(of) for of in series]
     return [Verdicts(*of) for of in _mesonet.check_station(lon, lat, altitude_m, columns, limits)]
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkStation:
+    """A station of a network, for :func:`check_network`.
+
+    >>> from mesonet import NetworkStation
+    >>> NetworkStation(-79.63, 43.68, 173.0, []).altitude_m
+    173.0
+    """
+
+    lon: float
+    """Degrees east."""
+    lat: float
+    """Degrees north."""
+    altitude_m: float | None
+    """Altitude above mean sea level, if known; some values are compared only where it is."""
+    series: Iterable[SeriesReadings]
+    """Its series; no two of the same variable, interval, unit and bucket."""
+
+
+def check_network(
+    stations: Iterable[NetworkStation], *, limits: str | None = None
+) -> list[list[Verdicts]]:
+    """Runs all checks, that of the neighbours too, over the series of a network.
+
+    Returns for each station, in the order given, the verdicts of each of its series. They are those
+    of a service that takes in these readings and no others: each reading is compared with what the
+    stations around it say at its time, and so is each large change. ``limits`` and what is refused
+    are as for :func:`check_station`; a station that has a series twice is refused too.
+
+    >>> from mesonet import NetworkStation, SeriesReadings, check_network
+    >>> stations = [
+    ...     NetworkStation(-100.0, 45.0 + 0.09 * place, 200.0,
+    ...                    [SeriesReadings("airTemperature", "Instantaneous", 0, [0], [value])])
+    ...     for place, value in enumerate([20.0, 20.5, 19.5, 38.0, 20.0, 20.5, 19.0])]
+    >>> [int(of[0].base[0]) for of in check_network(stations)]
+    [6, 6, 6, 3, 6, 6, 6]
+    """
+    given = [(of.lon, of.lat, of.altitude_m, [_columns(one) for one in of.series]) for of in stations]
+    return [[Verdicts(*one) for one in of] for of in _mesonet.check_network(given, limits)]
 
 
 def explain(
