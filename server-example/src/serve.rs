@@ -10,9 +10,9 @@ use mesonet::store::{Maintained, Maintenance, StoreError};
 use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, system_ms};
 use crate::config::{Config, ConfigError};
-use crate::door::raise_file_limit;
+use crate::door::{Certificate, Door, Table, raise_file_limit};
 use crate::ingest::{Watch, WatchError};
 use crate::record::{Origin, Record};
 use crate::replay::Timeline;
@@ -101,6 +101,9 @@ pub enum ServeError {
 /// The server cannot start; no request can end it.
 pub async fn serve(config: Config) -> Result<(), ServeError> {
     let listen = config.listen;
+    let certificate = config.certificate()?.map(Arc::new);
+    let tls =
+        certificate.as_ref().map(Certificate::acceptor).transpose().map_err(ConfigError::from)?;
     let signals = Signals::new()?;
     // First, so that a taken address is reported at once.
     let listener =
@@ -131,7 +134,8 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
         limits.connections,
         limits.of_party
     );
-    tracing::info!("listening on http://{}", listener.local_addr()?);
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    tracing::info!("listening on {scheme}://{}", listener.local_addr()?);
 
     let mut beside = tokio::task::JoinSet::new();
     let replayed = record.clone();
@@ -155,6 +159,12 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
         }
         Ok(credentials::LOOK)
     }));
+    if let Some(certificate) = certificate {
+        beside.spawn(repeat(Arc::clone(&state), certificate, rest, |_, certificate| {
+            renew_certificate(certificate);
+            Ok(LOOK)
+        }));
+    }
     if let Some(watch) = watch {
         beside.spawn(repeat(Arc::clone(&state), watch, rest, look));
     }
@@ -166,7 +176,9 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
         tracing::info!("stopping");
         stopping.services.stop();
     };
-    if !door::serve(listener, app, limits, stop_requested, SHUTDOWN_GRACE).await {
+    let max_streams = state.config.max_streams;
+    let door = Door { app, table: Table::new(limits), max_streams, tls };
+    if !door::serve(listener, door, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
     }
     if let Some(keys) = &state.credentials.keys
@@ -349,6 +361,18 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
         tracing::info!("sealed {sealed_readings} readings, merged {merged_segments} segments");
     }
     Ok(MAINTENANCE)
+}
+
+/// Takes a new certificate if its files have changed.
+fn renew_certificate(certificate: &Certificate) {
+    match certificate.renew(system_ms()) {
+        Ok(false) => {}
+        Ok(true) => {
+            let until = Iso8601(certificate.validity().to_ms);
+            tracing::info!("took a new certificate, valid until {until}");
+        }
+        Err(error) => tracing::error!("{error}; the old certificate goes on"),
+    }
 }
 
 /// Looks at the watched folder.

@@ -41,5 +41,6 @@ mod stations_readings;
 mod stations_readings_grid;
 mod stations_readings_post;
 mod support;
+mod tls;
 #[cfg(unix)]
 mod verify;
