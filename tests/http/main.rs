@@ -21,6 +21,7 @@ mod ingest_broken;
 mod ingest_kinds;
 mod ingest_members;
 mod ingest_models;
+mod metrics;
 mod model_commands;
 mod models;
 mod observations_explain;

@@ -54,8 +54,10 @@ fn write_certificate(folder: &TempDir, until: i32) -> CertificateDer<'static> {
 fn secured(args: &[&str]) -> Secured {
     let folder = TempDir::new().unwrap();
     let root = write_certificate(&folder, 2999);
+    // A record without the sample starts at once.
+    let live: &[&str] = if args.contains(&"--now") { &[] } else { &["--now", "live"] };
     let own = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
-    let server = Server::start(&folder, &[&own, args].concat());
+    let server = Server::start(&folder, &[&own, live, args].concat());
     assert!(server.log().contains("listening on https://"), "{}", server.log());
     Secured { folder, root, server }
 }
@@ -359,7 +361,7 @@ async fn a_flood_of_continuations_ends_the_connection() {
 /// Over HTTP/2 the socket can be read while an answer is not.
 #[tokio::test]
 async fn who_grants_no_window_for_an_answer_is_cut_off_as_who_does_not_read() {
-    let secured = secured(&[]);
+    let secured = secured(&["--now", "sample"]);
     let began = Instant::now();
     let (mut client, connection) = streams(&secured, 0).await;
     let answer = client.send_request(request(BIG), true).unwrap().0.await.unwrap();

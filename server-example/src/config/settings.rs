@@ -129,6 +129,8 @@ settings! {
         tls_cert: PathBuf, "MESONET_TLS_CERT", "FILE", by default "none: no TLS";
         /// Private key of that certificate (PEM)
         tls_key: PathBuf, "MESONET_TLS_KEY", "FILE", by default "none";
+        /// Address and port of /metrics, for a monitoring system: whoever reaches it may read it
+        metrics_listen: SocketAddr, "MESONET_METRICS_LISTEN", "ADDR", by default "none";
         /// Path prefix of the observation service
         api_prefix: String = "/api/v1".into(), "MESONET_API_PREFIX", "PATH";
         /// Path prefix of the model service, /models and /capabilities; empty is the root

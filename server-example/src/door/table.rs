@@ -40,6 +40,33 @@ struct Seats {
     open: usize,
     taken: HashMap<u64, Arc<Seat>>,
     of_party: HashMap<Party, usize>,
+    counts: Counts,
+}
+
+/// What has happened since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Connections that got a place.
+    pub accepted: u64,
+    /// Connections that got none.
+    refused: u64,
+    for_another: u64,
+    of_many: u64,
+    too_late: u64,
+    too_slow: u64,
+}
+
+impl Counts {
+    /// Connections that were refused or closed, by reason.
+    pub fn closed(&self) -> [(&'static str, u64); 5] {
+        [
+            ("no_room", self.refused),
+            ("room_for_another", self.for_another),
+            ("room_of_many", self.of_many),
+            ("idle_or_late", self.too_late),
+            ("too_slow", self.too_slow),
+        ]
+    }
 }
 
 impl Table {
@@ -58,6 +85,13 @@ impl Table {
     /// Returns a place for a connection of a party; `None` if all others are busy and nobody has
     /// many times more.
     pub fn admit(self: &Arc<Self>, party: Party) -> Option<Place> {
+        let place = self.find_place(party);
+        let counts = &mut lock(&self.seats).counts;
+        *(if place.is_some() { &mut counts.accepted } else { &mut counts.refused }) += 1;
+        place
+    }
+
+    fn find_place(self: &Arc<Self>, party: Party) -> Option<Place> {
         let mut seats = lock(&self.seats);
         let has = seats.has(party);
         if has >= self.limits.of_party {
@@ -99,7 +133,12 @@ impl Table {
         }
     }
 
-    /// How many connections are open.
+    /// What has happened since the start.
+    pub fn counts(&self) -> Counts {
+        lock(&self.seats).counts
+    }
+
+    /// How many connections have a place.
     pub fn len(&self) -> usize {
         lock(&self.seats).taken.len()
     }
@@ -141,6 +180,13 @@ impl Seats {
 
     fn send_away(&mut self, number: u64, leave: Leave) {
         if let Some(seat) = self.remove(number) {
+            let counts = &mut self.counts;
+            *match leave {
+                Leave::ForAnother => &mut counts.for_another,
+                Leave::OfMany => &mut counts.of_many,
+                Leave::TooLate => &mut counts.too_late,
+                Leave::TooSlow => &mut counts.too_slow,
+            } += 1;
             // Only the first reason counts.
             let _ = seat.leave.set(leave);
             seat.told.notify_one();
