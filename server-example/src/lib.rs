@@ -26,6 +26,7 @@
 //! | The commands `grib ls` and `models` | `grib_ls.rs`, `models_command.rs` |
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
+//! | The description at `/openapi/v1.json` | `describe/` |
 //! | Error answers | `error.rs` |
 //! | Parameters, encodings, ETags, long bodies | `http/` |
 //! | Figures for a monitoring system | `metrics/` |
@@ -41,6 +42,7 @@ mod alerts;
 mod clock;
 mod config;
 mod credentials;
+mod describe;
 mod door;
 mod error;
 pub mod fetch;
@@ -97,6 +99,7 @@ pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogForma
 pub use credentials::{
     KeysCommandError, KeysFlags, TokenError, TokenFlags, keys_command, token_command,
 };
+pub use describe::description;
 pub use grib_ls::{GribLsFlags, grib_ls_command};
 pub use http::snapshot::SnapshotError;
 pub use model_runs::ModelRuns;

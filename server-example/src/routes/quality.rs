@@ -10,7 +10,9 @@ use mesonet::intake::STATION_QUALITY_MAX_MS;
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, StationId};
 
+use super::parameters::{END, START, STATION};
 use crate::access::Caller;
+use crate::describe::{About, Part, StationQuality};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
@@ -27,9 +29,18 @@ const DEFAULT_MS: i64 = 7 * DAY_MS;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/stations/{id}/quality",
-    query: &["start", "end"],
+    query: &[START, END],
     body: &[],
     handler: || get(quality),
+    about: || {
+        About::new("getStationQuality", Part::Observations, "The verdicts on a station")
+            .text(
+                "Rates of verdicts by variable and month, and what the neighbours say. At most 31 \
+                   days; by default the last 7.",
+            )
+            .path(&[STATION])
+            .json::<StationQuality>("The report.")
+    },
 }];
 
 /// The report is computed on request and not stored.

@@ -14,7 +14,9 @@ use mesonet::time::{DAY_MS, MINUTE_MS};
 use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
 
+use super::parameters::{END, START};
 use crate::access::Caller;
+use crate::describe::{About, Common, ObservationSeries, Part, SeriesRequest as DescribedRequest};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
@@ -34,7 +36,7 @@ const MAX_RESERVED_BYTES: usize = 16 << 20;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
     path: "/observations/series",
-    query: &["start", "end"],
+    query: &[START.required(), END.required()],
     body: &[
         Member::required("stationId", Kind::Text),
         Member::new("stationIds", Kind::Any),
@@ -46,6 +48,16 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Member::new("groupBucketName", Kind::Text),
     ],
     handler: || post(series),
+    about: || {
+        About::new("getSeries", Part::Observations, "Readings of one variable at one station")
+            .text("Where several series match, their readings are mixed.")
+            .json_body::<DescribedRequest>(serde_json::json!({
+                "stationId": "700f7e18-e84e-51b2-90bd-f054766d1ec5",
+                "name": "airTemperature",
+            }))
+            .json::<ObservationSeries>("The readings, by time.")
+            .with(Common::NotFound)
+    },
 }];
 
 /// `stationIds` has no effect, so it is ignored like an unknown field.

@@ -10,7 +10,9 @@ use mesonet::query::{MAX_WEATHER_REPORTS, present_weather};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, StationId};
 
+use super::parameters::{END, START, STATION_ID};
 use crate::access::Caller;
+use crate::describe::{About, Common, Part, StationWeather};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
@@ -27,9 +29,18 @@ const LIGHT_MS: i64 = 7 * DAY_MS;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/observations/weather",
-    query: &["stationId", "start", "end"],
+    query: &[STATION_ID, START.required(), END.required()],
     body: &[],
     handler: || get(weather),
+    about: || {
+        About::new(
+            "getWeather",
+            Part::Observations,
+            "What the reports of a station say of the weather",
+        )
+        .json::<StationWeather>("The reports, by time.")
+        .with(Common::NotFound)
+    },
 }];
 
 async fn weather(
