@@ -8,6 +8,7 @@ mod check;
 mod crosswalk;
 mod derived;
 mod error;
+mod feed;
 mod grid;
 mod quality;
 mod tile;
@@ -29,6 +30,7 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     check::register(module)?;
     crosswalk::register(module)?;
     derived::register(module)?;
+    feed::register(module)?;
     grid::register(module)?;
     quality::register(module)?;
     tile::register(module)?;

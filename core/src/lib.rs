@@ -85,7 +85,7 @@
 //! - `check`: the quality checks. Brings `serde`, because their limits are TOML.
 //! - `zone`, `zone-files`: polygons and zones of alerts; readers of their GeoJSON and shapefiles.
 //! - `alert`: alerts. Brings `zone`.
-//! - `feed`: readers of published feeds. Brings `alert`.
+//! - `feed`, `feed-table`: readers of published feeds, and their readings as Arrow tables. Brings `alert`.
 //! - `store`, `embedded`: the store trait and the store in memory; the store on disk.
 //! - `intake`: the way into a store. Brings `store` and `check`.
 //! - `query`, `json`, `export`: what endpoints ask; answers as JSON, piece by piece; bulk export as

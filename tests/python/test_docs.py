@@ -13,6 +13,7 @@ MODULES = [
     mesonet.check,
     mesonet.crosswalk,
     mesonet.derived,
+    mesonet.feed,
     mesonet.grid,
     mesonet.quality,
     mesonet.tile,

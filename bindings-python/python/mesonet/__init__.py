@@ -14,6 +14,7 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`check_station`       the quality checks over the series of a station
 :func:`check_network`       the same and the comparison with neighbours, over a network
 :func:`explain`             what each check found out about a reading
+:func:`read_feed`           files of published feeds as a table: METAR, SWOB, NDBC, IEM, ISD …
 :func:`resample`            the latest reading at each position of a time grid
 :func:`plan_grid`           a time grid that fits the limits of an answer
 :func:`pick_series`         which series of a variable fills each position
@@ -69,6 +70,7 @@ from .derived import (
     wind_chill_c,
     wind_chill_f,
 )
+from .feed import FEED_KINDS, FeedFile, FeedReadings, read_feed
 from .grid import Cell, NativeGrid, Position, Rotation
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
 from .tile import decode, decode_bytes, encode
@@ -93,6 +95,9 @@ __all__ = [
     "Coarsening",
     "Crosswalk",
     "DEFAULT_LIMITS_TOML",
+    "FEED_KINDS",
+    "FeedFile",
+    "FeedReadings",
     "GHCNH_CHECKS",
     "ISD",
     "MADIS",
@@ -128,6 +133,7 @@ __all__ = [
     "mean_sea_level_pressure_hpa",
     "pick_series",
     "plan_grid",
+    "read_feed",
     "relative_humidity_pct",
     "resample",
     "resolve_unit",

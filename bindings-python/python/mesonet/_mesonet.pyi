@@ -60,6 +60,9 @@ __all__ = [
     "convert_numbered",
     "DEFAULT_CAPS",
     "instant_ms",
+    "ArrowTable",
+    "FEED_KINDS",
+    "read_feed",
     "position_count",
     "fill_positions",
     "plan",
@@ -96,6 +99,7 @@ convert_numbered: Final[np.ufunc]
 
 DEFAULT_LIMITS_TOML: Final[str]
 DEFAULT_CAPS: Final[tuple[int, int]]
+FEED_KINDS: Final[list[str]]
 swob_qa_summary_flags: Final[list[int]]
 bufr_033020_flags: Final[list[int]]
 madis_flags: Final[list[str]]
@@ -113,6 +117,12 @@ def decode_bytes(
 
 _Float64s = NDArray[np.float64]
 _Int64s = NDArray[np.int64]
+
+@final
+class ArrowTable:
+    def __len__(self) -> int: ...
+    def column_names(self) -> list[str]: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 @final
 class NativeGrid:
@@ -159,6 +169,9 @@ def check_station(
 def check_network(
     stations: list[tuple[float, float, float | None, list[Any]]], limits: str | None, /
 ) -> list[list[_Verdicts]]: ...
+def read_feed(
+    files: list[tuple[str, bytes, int, str | None]], /
+) -> tuple[ArrowTable, list[dict[str, Any]]]: ...
 def instant_ms(text: str, /) -> int: ...
 def position_count(grid: _Grid, /) -> int: ...
 def fill_positions(grid: _Grid, out: _Int64s, /) -> None: ...

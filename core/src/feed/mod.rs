@@ -19,6 +19,7 @@
 //! | Alerts of Canada and the United States, CAP (XML) | [`read_cap`] |
 //! | Alerts of the United States, api.weather.gov (GeoJSON) | [`read_nws_alerts`] |
 //! | A file of any kind, found from its content | [`Kind`] |
+//! | The readings of files as one Arrow table | `FeedTable`, with the feature `feed-table` |
 //! | One METAR or SPECI report | [`metar::Metar::parse`] |
 //! | From a decoded report to readings, to a station | [`metar_report`], [`metar_station`] |
 //!
@@ -54,6 +55,8 @@ mod ndbc;
 mod nws;
 mod sign;
 mod summary;
+#[cfg(feature = "feed-table")]
+mod table;
 mod text;
 
 pub use self::cap::{MAX_CAP_BYTES, read_cap};
@@ -78,3 +81,5 @@ pub use self::summary::{
     FeedError, FilePlace, MAX_REFUSALS, MAX_TALLY_NAMES, MetarItem, Refusal, RefusalReason,
     Summary, Tally,
 };
+#[cfg(feature = "feed-table")]
+pub use self::table::FeedTable;
