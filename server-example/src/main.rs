@@ -1,5 +1,7 @@
 //! `mesonet-server`: the command line.
 
+use std::io;
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -41,6 +43,8 @@ enum Command {
         #[command(flatten)]
         flags: Box<Flags>,
     },
+    /// Print the description of the service (OpenAPI 3.1)
+    Openapi,
     /// Read files into the record; exit with 0 if all were read to the end, else with 1
     Ingest {
         #[command(flatten)]
@@ -100,6 +104,7 @@ fn main() -> ExitCode {
     let outcome = match command {
         None => run(&flags).map(|()| true),
         Some(Command::Serve { flags }) => run(&flags).map(|()| true),
+        Some(Command::Openapi) => openapi(),
         Some(Command::Ingest { flags }) => ingest_command(&flags).map_err(Into::into),
         Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
         Some(Command::Retention { flags }) => {
@@ -131,9 +136,17 @@ fn push_key() -> Result<bool, Box<dyn std::error::Error>> {
     Ok(true)
 }
 
+/// The description under the default prefixes.
+fn openapi() -> Result<bool, Box<dyn std::error::Error>> {
+    let config = Config::default();
+    let description = mesonet_server::description(&config.api_prefix, &config.model_prefix);
+    writeln!(io::stdout(), "{}", description.to_pretty_json()?)?;
+    Ok(true)
+}
+
 fn run(flags: &Flags) -> Result<(), Box<dyn std::error::Error>> {
     let config = Config::load(flags)?;
-    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     let log = match config.log_format {
         LogFormat::Text => log.boxed(),
         LogFormat::Json => log.json().flatten_event(true).boxed(),

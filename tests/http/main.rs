@@ -22,6 +22,7 @@ mod ingest_kinds;
 mod ingest_members;
 mod ingest_models;
 mod ingest_repair;
+mod metrics;
 mod model_commands;
 mod model_pushes;
 mod models;
@@ -43,5 +44,6 @@ mod stations_readings;
 mod stations_readings_grid;
 mod stations_readings_post;
 mod support;
+mod tls;
 #[cfg(unix)]
 mod verify;

@@ -25,7 +25,7 @@ pub const MAX_LABEL_BYTES: usize = 200;
 const YEAR_MS: i64 = 365 * 86_400_000;
 
 /// What is known of a key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyEntry {
     /// The name by which it is revoked.
@@ -33,17 +33,23 @@ pub struct KeyEntry {
     /// Whose it is, for people.
     pub label: String,
     /// When it was issued.
+    #[schema(value_type = String, format = DateTime)]
     pub issued: Iso8601,
     /// When it expires; `None` is never.
+    #[schema(required = true, value_type = Option<String>, format = DateTime)]
     pub expires: Option<Iso8601>,
     /// When it was last used, to a minute or so.
+    #[schema(required = true, value_type = Option<String>, format = DateTime)]
     pub last_used: Option<Iso8601>,
     /// When it was revoked.
+    #[schema(required = true, value_type = Option<String>, format = DateTime)]
     pub revoked: Option<Iso8601>,
 }
 
 /// How long a key is valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize, utoipa::ToSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Validity {
     /// One year.

@@ -1,5 +1,5 @@
-//! The addresses of the services: one declaration each, for the router, for the list at `/`, and for
-//! the names that a request may have.
+//! The addresses of the services: one declaration each, for the router, for the list at `/`, for the
+//! names that a request may have, and for the description at `/openapi/v1.json`.
 
 use std::sync::Arc;
 
@@ -7,6 +7,8 @@ use axum::routing::MethodRouter;
 use axum::{Extension, Router};
 
 use super::member::{Member, Requested};
+use super::parameter::Parameter;
+use crate::describe::About;
 use crate::state::State;
 
 /// An address with a method, its parameters, and who answers it.
@@ -15,12 +17,14 @@ pub struct Endpoint {
     pub method: &'static str,
     /// Below the prefix of its service.
     pub path: &'static str,
-    /// The names of its query parameters.
-    pub query: &'static [&'static str],
+    /// Its query parameters.
+    pub query: &'static [Parameter],
     /// The members of its JSON body and of the objects in it.
     pub body: &'static [Member],
     /// The handler, for its method.
     pub handler: fn() -> MethodRouter<Arc<State>>,
+    /// What it is for and what it answers.
+    pub about: fn() -> About,
 }
 
 /// Returns the router of endpoints.

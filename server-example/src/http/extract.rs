@@ -15,6 +15,7 @@ use super::encoding::{preferences, weight};
 use super::member;
 use super::member::Requested;
 use super::names::{SIDES, check_parameter};
+use super::parameter::Parameter;
 use crate::door::{Pace, ReceiveError, receive};
 use crate::error::ApiError;
 use crate::work::Workers;
@@ -27,8 +28,8 @@ const MAX_QUERY: usize = 32_768;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
     pairs: Vec<(String, String)>,
-    /// The names of the parameters that the endpoint has, if it is known.
-    declared: Option<&'static [&'static str]>,
+    /// The parameters that the endpoint has, if it is known.
+    declared: Option<&'static [Parameter]>,
 }
 
 impl Query {
@@ -65,13 +66,13 @@ impl Query {
 
     /// Returns whether the endpoint has a parameter.
     pub fn knows(&self, name: &str) -> bool {
-        self.declared.is_none_or(|declared| declared.contains(&name))
+        let of_name = |parameter: &Parameter| parameter.name == name;
+        self.declared.is_none_or(|declared| declared.iter().any(of_name))
     }
 
     /// Returns every value of a parameter that may be repeated.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        let is_declared = self.declared.is_none_or(|declared| declared.contains(&name));
-        debug_assert!(is_declared, "{name} is missing in the declaration of the endpoint");
+        debug_assert!(self.knows(name), "{name} is missing in the declaration of the endpoint");
         self.pairs.iter().filter(move |pair| pair.0 == name).map(|pair| &*pair.1)
     }
 

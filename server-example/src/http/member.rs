@@ -9,6 +9,7 @@ use mesonet::{BaseQuality, IntervalType};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::names::check_member;
+use super::parameter::Parameter;
 use crate::error::ApiError;
 
 /// A member of a body, or of an object in it.
@@ -21,12 +22,12 @@ pub struct Member {
     pub is_required: bool,
 }
 
-/// The names that a request may have; an extension of each.
+/// What a request may have; an extension of each.
 #[derive(Clone, Copy)]
 pub struct Requested {
-    /// Of its query parameters.
-    pub query: &'static [&'static str],
-    /// Of the members of its JSON body and of the objects in it.
+    /// Its query parameters.
+    pub query: &'static [Parameter],
+    /// The members of its JSON body and of the objects in it.
     pub body: &'static [Member],
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | What | Where |
 //! | --- | --- |
-//! | The addresses and the names of their parameters | `endpoint.rs` |
+//! | The addresses and their parameters | `endpoint.rs`, `parameter.rs` |
 //! | Names that are almost right | `names.rs` |
 //! | Query parameters and JSON bodies | `extract.rs`, `member.rs` |
 //! | Paths with letters that are encoded | `path.rs` |
@@ -22,6 +22,7 @@ pub mod etag;
 pub mod extract;
 pub mod member;
 pub mod names;
+pub mod parameter;
 pub mod path;
 pub mod request_line;
 pub mod snapshot;

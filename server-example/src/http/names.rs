@@ -1,5 +1,6 @@
 //! Names of parameters and members that are almost right.
 
+use super::parameter::Parameter;
 use crate::error::ApiError;
 
 /// The sides of a box, which some services call `bbox`.
@@ -22,12 +23,14 @@ pub fn check_member(
 ///
 /// # Errors
 /// 400 with the right name.
-pub fn check_parameter(got: &str, declared: &[&'static str]) -> Result<(), ApiError> {
-    if got == "bbox" && declared.contains(&SIDES[0]) && !declared.contains(&got) {
+pub fn check_parameter(got: &str, declared: &'static [Parameter]) -> Result<(), ApiError> {
+    let names = declared.iter().map(|parameter| parameter.name);
+    let has = |name: &str| names.clone().any(|known| known == name);
+    if got == "bbox" && has(SIDES[0]) && !has(got) {
         let text = format!("unknown parameter \"bbox\"; a box is given by {}", SIDES.join(", "));
         return Err(ApiError::BadRequest(text));
     }
-    almost(got, declared.iter().copied(), "parameter")
+    almost(got, names, "parameter")
 }
 
 fn almost(

@@ -13,10 +13,12 @@ use mesonet::store::StoreError;
 
 use super::{Bounds, Input, KeyHash, Label, ModelFiles, NoModel, Options, Summary, model_named};
 use crate::clock::system_ms;
+use crate::describe::{About, Common, Credentials, Part, Pushed};
 use crate::error::ApiError;
 use crate::files::shown_name;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
+use crate::http::parameter::{Form, Parameter};
 use crate::state::State;
 
 const MAX_NAME_BYTES: usize = 255;
@@ -24,9 +26,25 @@ const MAX_NAME_BYTES: usize = 255;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
     path: "/ingest",
-    query: &["feed", "name", "model", "received"],
+    query: &[
+        Parameter::new(
+            "feed",
+            Form::Text(64),
+            "Kind of the file, if it is not to be found from it.",
+        ),
+        Parameter::new("name", Form::Matching("^[^/\\\\\\x00]{1,63}$"), "Name of the file."),
+        Parameter::new("model", Form::Text(64), "The model whose output it is."),
+        Parameter::new("received", Form::Instant, "When it was received, if not now."),
+    ],
     body: &[],
     handler: || post(push),
+    about: || {
+        About::new("pushFile", Part::Server, "Pushes a feed file")
+            .credentials(Credentials::Pusher)
+            .bytes_body("A file or an archive, packed or not.")
+            .json::<Pushed>("What was taken of it.")
+            .with(Common::InsufficientStorage)
+    },
 }];
 
 /// Permission to push. When a handler extracts it first, other callers are refused before the rest

@@ -9,18 +9,23 @@ use axum::routing::get;
 use mesonet::time::TimeError;
 use mesonet::{BBox, alert, zone};
 
+use super::parameters::{BOX, LATITUDE, LONGITUDE, ZONE_CODE};
 use crate::alerts::Language;
+use crate::describe::{About, Alerts, Part};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
+use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_bytes;
 use crate::state::State;
 use crate::work::{Cost, Load};
 
 /// Maximum number of codes in a request.
 const MAX_CODES: usize = 2_000;
+
+const BBOX: &str = "West, south, east, north, in place of the four sides.";
 
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
@@ -29,11 +34,30 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/alerts",
     query: &[
-        "start", "end", "bbox", "minLat", "minLon", "maxLat", "maxLon", "lat", "lon", "codes",
-        "active", "lang",
+        Parameter::new("start", Form::Instant, "Only alerts that last to this time or longer.")
+            .example("2026-07-15T00:00:00Z"),
+        Parameter::new("end", Form::Instant, "Only alerts that begin at this time or before.")
+            .example("2026-08-31T00:00:00Z"),
+        Parameter::new("bbox", Form::List("^-?[0-9]+([.][0-9]+)?$", 4), BBOX),
+        BOX[0],
+        BOX[1],
+        BOX[2],
+        BOX[3],
+        Parameter::new("lat", LATITUDE, "With `lon`: only alerts for this place.").example("43.5"),
+        Parameter::new("lon", LONGITUDE, "With `lat`.").example("-79.5"),
+        Parameter::new("codes", Form::List(ZONE_CODE, MAX_CODES), "Only alerts for these zones."),
+        Parameter::new("active", Form::Truth, "Only alerts that are active.").default("false"),
+        Parameter::new("lang", Form::OneOf(&["en", "fr"]), "Language of the texts.").default("en"),
     ],
     body: &[],
     handler: || get(alerts),
+    about: || {
+        About::new("getAlerts", Part::Alerts, "Official alerts with their current state")
+            .text("Filters must each be met by one of the areas of an alert.")
+            .json::<Alerts>("The alerts, newest first.")
+            .cached("`no-cache`")
+            .tagged()
+    },
 }];
 
 async fn alerts(

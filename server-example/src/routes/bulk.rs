@@ -12,7 +12,9 @@ use mesonet::store::Watched;
 use mesonet::{HalfOpenWindow, Store, Variable, export};
 use serde::Deserialize;
 
+use super::parameters::START;
 use crate::access::{Allowed, Gate};
+use crate::describe::{About, BulkRequest as DescribedRequest, Credentials, Part};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
@@ -20,6 +22,7 @@ use crate::http::encoding::{Accepted, Encoding};
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::{JsonBody, Query, accepted_media_type};
 use crate::http::member::{Kind, Member};
+use crate::http::parameter::{Form, Parameter};
 use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
 use crate::state::State;
@@ -41,7 +44,25 @@ const PAGE_BYTES: usize = 8 << 20;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
     path: "/historical/bulk",
-    query: &["start", "end", "pageSize", "cursor", "qualifiers"],
+    query: &[
+        START.required(),
+        Parameter::new("end", Form::Instant, "End of the window, not included; after the start.")
+            .required()
+            .example("2024-08-03T21:00:00Z"),
+        Parameter::new("pageSize", Form::Whole(1, MAX_PAGE_ROWS as i64), "Most rows of a page.")
+            .default("200000"),
+        Parameter::new(
+            "cursor",
+            Form::Text(4096),
+            "X-Next-Cursor of the previous page; query and body must be the same.",
+        ),
+        Parameter::new(
+            "qualifiers",
+            Form::Truth,
+            "Adds a column with what reports say beside values.",
+        )
+        .default("false"),
+    ],
     body: &[
         Member::required("stationId", Kind::Text),
         Member::new("requests", Kind::Objects),
@@ -58,6 +79,26 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Member::new("best", Kind::BaseQuality),
     ],
     handler: || post(bulk),
+    about: || {
+        About::new("exportReadings", Part::Observations, "All readings of a station, in pages")
+            .text(
+                "For the commercial plan. Rows by time, then by series. The media type that is \
+                   accepted chooses the format. Without rows, 200 with the header row.",
+            )
+            .credentials(Credentials::Commercial)
+            .json_body::<DescribedRequest>(serde_json::json!({
+                "stationId": "700f7e18-e84e-51b2-90bd-f054766d1ec5",
+                "requests": [{ "name": "airTemperature" }],
+            }))
+            .plain("text/csv", "A page of rows.")
+            .bytes(export::Format::ArrowStream.media_type(), "A page of rows.")
+            .bytes(export::Format::Parquet.media_type(), "A page of rows.")
+            .header("X-Has-More", "`True` when more pages follow, else `False`.")
+            .header("X-Next-Cursor", "The cursor of the next page.")
+            .header("X-Series-Found", "`False` when the station has no such series.")
+            .header("X-Station-Id", "Id of the station, when a series was found.")
+            .header("X-Name", "The exported variables, when a series was found.")
+    },
 }];
 
 struct HistoricalBulk;

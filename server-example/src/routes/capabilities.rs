@@ -11,6 +11,8 @@ use mesonet::access::{Capabilities, Limits, Product, ProductAccess};
 use serde::Serialize;
 
 use crate::access::Caller;
+use crate::describe;
+use crate::describe::{About, Part};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
@@ -23,6 +25,12 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     query: &[],
     body: &[],
     handler: || get(capabilities),
+    about: || {
+        About::new("getCapabilities", Part::Access, "What the caller may do")
+            .text("An anonymous caller gets the free view.")
+            .json::<describe::Capabilities>("Products of both services, and limits of this one.")
+            .cached("`no-store`: the answer is per caller.")
+    },
 }];
 
 /// The products of both services, and the limits of this one.

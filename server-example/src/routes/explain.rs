@@ -7,16 +7,18 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::check_moment;
 use mesonet::observation::SeriesId;
-use mesonet::store::Watched;
 use mesonet::{Iso8601, StationId};
 
+use super::parameters::STATION_ID;
 use crate::access::Caller;
+use crate::describe::{About, Common, Explanation, Part};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::{Query, missing};
+use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_value;
 use crate::state::State;
 use crate::work::Load;
@@ -24,9 +26,22 @@ use crate::work::Load;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/observations/explain",
-    query: &["stationId", "typeId", "timestamp"],
+    query: &[
+        STATION_ID,
+        Parameter::new("typeId", Form::Whole(i32::MIN as i64, i32::MAX as i64), "The series.")
+            .required()
+            .example("214495241"),
+        Parameter::new("timestamp", Form::Instant, "Time of the reading.")
+            .required()
+            .example("2024-08-03T21:00:00Z"),
+    ],
     body: &[],
     handler: || get(explain),
+    about: || {
+        About::new("explainReading", Part::Observations, "Why a reading has its verdict")
+            .json::<Explanation>("The checks that ran, with what they looked at and their limits.")
+            .with(Common::NotFound)
+    },
 }];
 
 /// The explanation is computed on request and not stored.
@@ -46,9 +61,8 @@ async fn explain(
     let ts_ms = query.needed_instant("timestamp")?;
     check_moment(ts_ms, state.clock.now_ms(), caller.plan)?;
     let explained = state.work(party, Load::Light, move |state| {
-        let store = Watched::new(&*state.services.store);
-        let found = state.services.intake.explain(&store, station, series, ts_ms);
-        found.map(|found| (found, state.services.note_damage(&store)))
+        let intake = &state.services.intake;
+        state.services.read(|store| intake.explain(store, station, series, ts_ms))
     });
     let (found, damaged) = explained.await??;
     let unknown = || {

@@ -2,20 +2,46 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use mesonet::Iso8601;
 use serde::Serialize;
+use utoipa::ToSchema;
 
+use crate::describe::{About, Part};
 use crate::error::ApiError;
+use crate::http::endpoint::Endpoint;
 use crate::state::State;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
-}
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        method: "GET",
+        path: "/healthz",
+        query: &[],
+        body: &[],
+        handler: || get(healthz),
+        about: || {
+            About::new("getHealth", Part::Server, "Whether the process answers")
+                .plain("text/plain", "`ok`")
+                .cached("`no-store`")
+        },
+    },
+    Endpoint {
+        method: "GET",
+        path: "/readyz",
+        query: &[],
+        body: &[],
+        handler: || get(readyz),
+        about: || {
+            About::new("getReadiness", Part::Server, "Whether it can answer and take files in")
+                .json::<Readiness>("It can.")
+                .not_ready::<Readiness>("It cannot, for these reasons.")
+                .cached("`no-store`")
+        },
+    },
+];
 
 /// The process answers.
 async fn healthz() -> Response {
@@ -23,14 +49,16 @@ async fn healthz() -> Response {
     (plain, "ok\n").into_response()
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Readiness {
     ready: bool,
     /// What keeps the server from being ready.
     reasons: Vec<&'static str>,
+    #[schema(required = true, value_type = Option<String>, format = DateTime)]
     newest_reading: Option<Iso8601>,
     /// How old that reading is, seconds.
+    #[schema(required = true)]
     newest_age_s: Option<i64>,
     /// How many parts of the record are damaged.
     faults: usize,

@@ -2,31 +2,64 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State as Shared;
+use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::Iso8601;
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::{MODELS, OBSERVATIONS};
+use crate::describe;
+use crate::describe::{About, Credentials, Part};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
-use crate::http::snapshot::json_value;
-use crate::ingest::push;
+use crate::http::snapshot::{json_tagged, json_value};
 use crate::state::State;
 
-pub fn router() -> Router<Arc<State>> {
-    Router::new().route("/", get(index))
-}
+pub const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        method: "GET",
+        path: "/",
+        query: &[],
+        body: &[],
+        handler: || get(index),
+        about: || {
+            About::new("getIndex", Part::Server, "What the server is and where its endpoints are")
+                .credentials(Credentials::Any)
+                .json::<Index>("The endpoints.")
+        },
+    },
+    Endpoint {
+        method: "GET",
+        path: "/openapi/v1.json",
+        query: &[],
+        body: &[],
+        handler: || get(openapi),
+        about: || {
+            About::new("getDescription", Part::Server, "This description")
+                .credentials(Credentials::Any)
+                .json::<Described>("An OpenAPI 3.1 document.")
+                .cached("`no-cache`")
+                .tagged()
+        },
+    },
+];
 
-#[derive(Serialize)]
+/// An OpenAPI 3.1 document.
+#[derive(ToSchema)]
+#[schema(as = OpenApiDocument, value_type = Object)]
+#[expect(dead_code, reason = "only its form is used")]
+struct Described(serde_json::Value);
+
+#[derive(Serialize, ToSchema)]
 struct Index {
     service: &'static str,
     version: &'static str,
     /// The data is recorded: this is the time of the answers. Absent on a live server.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     replay: Option<Iso8601>,
     endpoints: Vec<String>,
 }
@@ -35,17 +68,13 @@ async fn index(
     Shared(state): Shared<Arc<State>>,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let listed = |prefix: &str, endpoints: &mut dyn Iterator<Item = &Endpoint>| {
-        let line = |of: &Endpoint| format!("{} {prefix}{}", of.method, of.path);
-        let mut lines: Vec<String> = endpoints.map(line).collect();
-        // By path, whatever the method.
-        lines.sort_by(|one, other| one.split(' ').rev().cmp(other.split(' ').rev()));
-        lines
-    };
     let config = &state.config;
-    let mut observations = OBSERVATIONS.into_iter().flatten().chain(push::ENDPOINTS);
-    let mut endpoints = listed(&config.api_prefix, &mut observations);
-    endpoints.extend(listed(&config.model_prefix, &mut MODELS.into_iter().flatten()));
+    let all = describe::all(&config.api_prefix, &config.model_prefix);
+    let mut endpoints: Vec<(String, &str)> =
+        all.map(|(prefix, of)| (format!("{prefix}{}", of.path), of.method)).collect();
+    endpoints.sort_unstable();
+    let endpoints =
+        endpoints.into_iter().map(|(path, method)| format!("{method} {path}")).collect();
     let now = || Iso8601(state.clock.now_ms().div_euclid(1000) * 1000);
     let index = Index {
         service: "mesonet",
@@ -54,4 +83,13 @@ async fn index(
         endpoints,
     };
     json_value(accepted, &index)
+}
+
+async fn openapi(
+    Shared(state): Shared<Arc<State>>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let config = &state.config;
+    let description = describe::description(&config.api_prefix, &config.model_prefix);
+    json_tagged(&headers, &serde_json::to_vec(&description).map_err(ApiError::internal)?)
 }

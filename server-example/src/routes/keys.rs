@@ -8,24 +8,51 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::clock::system_ms;
 use crate::credentials::{KeyEntry, KeyFile, KeysError, Validity};
+use crate::describe::{About, Credentials, Part};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::JsonBody;
 use crate::http::member::{Kind, Member};
+use crate::http::parameter::{Form, Parameter};
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint { method: "GET", path: "/keys", query: &[], body: &[], handler: || get(list) },
+    Endpoint {
+        method: "GET",
+        path: "/keys",
+        query: &[],
+        body: &[],
+        handler: || get(list),
+        about: || {
+            About::new("listKeys", Part::Access, "The API keys")
+                .text("For an account of the staff, signed in by the header.")
+                .credentials(Credentials::Operator)
+                .json::<List>("The keys, without their texts.")
+                .cached("`no-store`")
+        },
+    },
     Endpoint {
         method: "POST",
         path: "/keys",
         query: &[],
         body: &[Member::required("label", Kind::Text), Member::new("expires", Kind::Text)],
         handler: || post(issue),
+        about: || {
+            About::new("issueKey", Part::Access, "Issues an API key")
+                .text("For an account of the staff, signed in by the header.")
+                .credentials(Credentials::Operator)
+                .json_body::<Wanted>(serde_json::json!({
+                    "label": "City of Toronto",
+                    "expires": "year",
+                }))
+                .created::<Issued>("The key, which is shown only here.")
+                .cached("`no-store`")
+        },
     },
     Endpoint {
         method: "POST",
@@ -33,6 +60,14 @@ pub const ENDPOINTS: &[Endpoint] = &[
         query: &[],
         body: &[],
         handler: || post(revoke),
+        about: || {
+            About::new("revokeKey", Part::Access, "Revokes an API key")
+                .text("For an account of the staff, signed in by the header.")
+                .credentials(Credentials::Operator)
+                .path(&[Parameter::new("id", Form::Text(40), "Id of the key.")])
+                .json::<KeyEntry>("The key, now revoked.")
+                .cached("`no-store`")
+        },
     },
 ];
 
@@ -55,20 +90,29 @@ impl FromRequestParts<Arc<State>> for Operator {
 }
 
 /// A new key. It is shown only here.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = IssuedKey)]
 struct Issued {
     key: String,
     #[serde(flatten)]
     entry: KeyEntry,
 }
 
-#[derive(Deserialize)]
+/// A key that is wanted.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = KeyRequest)]
 struct Wanted {
+    /// Whose it is, for people; without control characters.
+    #[schema(min_length = 1, max_length = 200)]
     label: String,
+    /// By default a year.
+    #[schema(value_type = Validity, required = false)]
     expires: Option<String>,
 }
 
-#[derive(Serialize)]
+/// The keys that were issued.
+#[derive(Serialize, ToSchema)]
+#[schema(as = KeyList)]
 struct List {
     keys: Vec<KeyEntry>,
 }

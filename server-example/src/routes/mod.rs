@@ -8,6 +8,7 @@ mod health;
 mod index;
 mod keys;
 mod models;
+mod parameters;
 mod products;
 mod quality;
 mod readings;
@@ -22,8 +23,6 @@ use std::sync::Arc;
 use axum::Router;
 
 pub use bulk::HEADERS as BULK_HEADERS;
-pub use health::router as health;
-pub use index::router as index;
 pub use quality::check_length as check_quality_window;
 pub use zones::GEOGRAPHY;
 
@@ -51,6 +50,22 @@ pub const OBSERVATIONS: [&[Endpoint]; 13] = [
 /// Those of the model service.
 pub const MODELS: [&[Endpoint]; 8] = models::ENDPOINTS;
 
+/// Those for pushing files, under the prefix of the observation service.
+pub const PUSHES: &[Endpoint] = push::ENDPOINTS;
+
+/// Those of the server itself, under no prefix.
+pub const SERVER: [&[Endpoint]; 2] = [health::ENDPOINTS, index::ENDPOINTS];
+
+/// Those for whom keeps the server running.
+pub fn health() -> Router<Arc<State>> {
+    router(health::ENDPOINTS.iter())
+}
+
+/// What is at the root.
+pub fn index() -> Router<Arc<State>> {
+    router(index::ENDPOINTS.iter())
+}
+
 /// The observation service without pushes, to be mounted at its prefix.
 pub fn observations() -> Router<Arc<State>> {
     router(OBSERVATIONS.into_iter().flatten())
@@ -58,7 +73,7 @@ pub fn observations() -> Router<Arc<State>> {
 
 /// Pushes, to be mounted at the same prefix: a long file on a slow line takes its time.
 pub fn pushes() -> Router<Arc<State>> {
-    router(push::ENDPOINTS.iter())
+    router(PUSHES.iter())
 }
 
 /// The model service, at its prefix.

@@ -14,12 +14,15 @@ use mesonet::raster::ProductDuration;
 use mesonet::{Iso8601, raster};
 use serde::Serialize;
 use tower_http::services::ServeFile;
+use utoipa::ToSchema;
 
+use crate::describe::{About, Part};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
+use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_value;
 use crate::products::{Place, ProductFiles, span_name};
 use crate::state::State;
@@ -36,22 +39,66 @@ const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-cache");
 const MAX_TIMES: usize = 1000;
 
 pub const ENDPOINTS: &[Endpoint] = &[
-    Endpoint { method: "GET", path: "/products", query: &[], body: &[], handler: || get(list) },
+    Endpoint {
+        method: "GET",
+        path: "/products",
+        query: &[],
+        body: &[],
+        handler: || get(list),
+        about: || {
+            About::new("listProducts", Part::Products, "The raster products and their times")
+                .json::<List>("Products by type.")
+        },
+    },
     Endpoint {
         method: "GET",
         path: "/products/{type}",
-        query: &["duration", "timestamp"],
+        query: &[DURATION, TIMESTAMP],
         body: &[],
         handler: || get(file),
+        about: || {
+            About::new("getProduct", Part::Products, "The file of a raster product")
+                .path(&[TYPE])
+                .bytes("image/tiff", "A Cloud Optimized GeoTIFF.")
+                .header("Content-Location", "The address that still names this file later.")
+                .cached("`no-cache`: a file may be replaced by a better one.")
+                .ranges()
+                .tagged()
+        },
     },
     Endpoint {
         method: "GET",
         path: "/products/{type}/exists",
-        query: &["duration", "timestamp"],
+        query: &[DURATION, TIMESTAMP],
         body: &[],
         handler: || get(exists),
+        about: || {
+            About::new("hasProduct", Part::Products, "Whether there is a file of a raster product")
+                .path(&[TYPE])
+                .json::<Exists>("Whether there is one.")
+        },
     },
 ];
+
+/// Whether there is a file.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ProductExists)]
+struct Exists {
+    exists: bool,
+}
+
+const TYPE: Parameter = Parameter::new("type", Form::Text(64), "Type of the product, as listed.")
+    .example("reflectivity");
+
+const DURATION: Parameter = Parameter::new(
+    "duration",
+    Form::Matching("^[0-9]{1,6}(min|h|d)$"),
+    "The length of time that it covers; needed where there are several.",
+);
+
+const TIMESTAMP: Parameter =
+    Parameter::new("timestamp", Form::Instant, "Its time; by default the newest.")
+        .example("2023-04-06T12:00:39Z");
 
 /// A well-formed request.
 struct Asked {
@@ -135,10 +182,6 @@ async fn exists(
     query: Query,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    #[derive(Serialize)]
-    struct Exists {
-        exists: bool,
-    }
     let asked = Asked::new(&state.services.products, name, &query)?;
     let found = state
         .work(party, Load::Light, move |state| asked.find(state.services.products_with_sample()))
@@ -252,12 +295,15 @@ async fn list(
     json_value(accepted, &list)
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ProductList)]
 struct List {
     products: BTreeMap<String, Listed>,
 }
 
-#[derive(Serialize)]
+/// A value is raw · scale + offset, and missing if raw is nodata.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ListedProduct)]
 struct Listed {
     title: String,
     unit: String,
@@ -268,10 +314,14 @@ struct Listed {
 }
 
 /// The times of one duration, newest first.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ProductTimes)]
 struct Times {
+    /// Absent of an instant.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     duration: Option<String>,
+    #[schema(value_type = Vec<String>)]
     timestamps: Vec<String>,
 }
 

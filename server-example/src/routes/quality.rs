@@ -7,11 +7,12 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::check_lookback;
 use mesonet::intake::STATION_QUALITY_MAX_MS;
-use mesonet::store::Watched;
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, StationId};
 
+use super::parameters::{END, START, STATION};
 use crate::access::Caller;
+use crate::describe::{About, Part, StationQuality};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
@@ -28,9 +29,18 @@ const DEFAULT_MS: i64 = 7 * DAY_MS;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/stations/{id}/quality",
-    query: &["start", "end"],
+    query: &[START, END],
     body: &[],
     handler: || get(quality),
+    about: || {
+        About::new("getStationQuality", Part::Observations, "The verdicts on a station")
+            .text(
+                "Rates of verdicts by variable and month, and what the neighbours say. At most 31 \
+                   days; by default the last 7.",
+            )
+            .path(&[STATION])
+            .json::<StationQuality>("The report.")
+    },
 }];
 
 /// The report is computed on request and not stored.
@@ -51,9 +61,8 @@ async fn quality(
     check_lookback(window, now_ms, caller.plan)?;
     check_length(window).map_err(ApiError::BadRequest)?;
     let found = state.work(party, Load::Heavy, move |state| {
-        let store = Watched::new(&*state.services.store);
-        let found = state.services.intake.station_quality(&store, id, window);
-        found.map(|found| (found, state.services.note_damage(&store)))
+        let intake = &state.services.intake;
+        state.services.read(|store| intake.station_quality(store, id, window))
     });
     let (found, damaged) = found.await??;
     let answer = found.ok_or_else(unknown).and_then(|found| json_value(accepted, &found));

@@ -10,12 +10,13 @@ use axum::routing::{get, post};
 use mesonet::access::check_lookback;
 use mesonet::query::json::ReadingsWriter;
 use mesonet::query::{Cell, ReadingsQuery, Scope, readings};
-use mesonet::store::Watched;
 use mesonet::time::{HOUR_MS, parse_max_age};
 use mesonet::{ClosedWindow, StationId, Step, Variable};
 use serde::Deserialize;
 
+use super::parameters::{BOX, END, START};
 use crate::access::Caller;
+use crate::describe::{About, Part, Readings, ReadingsRequest};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
@@ -23,6 +24,7 @@ use crate::http::encoding::{Accepted, Encoding};
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::{JsonBody, Query};
 use crate::http::member::{Kind, Member};
+use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json;
 use crate::http::stream;
 use crate::http::stream::{Pieces, Writer};
@@ -32,23 +34,61 @@ use crate::work::{Cost, Load};
 /// The window of a request without a start.
 const DEFAULT_WINDOW_MS: i64 = 12 * HOUR_MS;
 
+const WINDOW: &str = "By default the window ends now and starts 12 hours before its end. Its length \
+     and how far back it ends are limited by plan.";
+
 /// Readings that can be scanned within a few milliseconds.
 const LIGHT_READINGS: usize = 20_000;
+
+const STEP: Parameter = Parameter::new(
+    "step",
+    Form::Whole(1, i32::MAX as i64),
+    "Spacing of the grid in minutes; without it, the latest reading of each series. A whole multiple \
+     is used where the answer would be too large.",
+)
+.example("60");
+
+const NAMES: Parameter = Parameter::new(
+    "names",
+    Form::Variables,
+    "Names of variables, repeated or comma-separated; by default those of the map.",
+)
+.example("airTemperature,mslp");
+
+const MAX_AGE: Parameter = Parameter::new(
+    "maxAge",
+    Form::Matching("^[0-9]*[1-9][0-9]*[dhm]$"),
+    "Grid only: no reading fills a cell that is older than this.",
+)
+.example("90m");
 
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/readings",
-        query: &["start", "end", "minLat", "minLon", "maxLat", "maxLon", "step", "names", "maxAge"],
+        query: &[START, END, BOX[0], BOX[1], BOX[2], BOX[3], STEP, NAMES, MAX_AGE],
         body: &[],
         handler: || get(of_box),
+        about: || {
+            About::new("getReadings", Part::Observations, "Readings of the stations in a box")
+                .text(WINDOW)
+                .json::<Readings>("Readings by station.")
+        },
     },
     Endpoint {
         method: "POST",
         path: "/stations/readings",
-        query: &["start", "end", "step", "names", "maxAge"],
+        query: &[START, END, STEP, NAMES, MAX_AGE],
         body: &[Member::required("stationIds", Kind::Texts)],
         handler: || post(of_stations),
+        about: || {
+            About::new("getReadingsOfStations", Part::Observations, "Readings of named stations")
+                .text(WINDOW)
+                .json_body::<ReadingsRequest>(serde_json::json!({
+                    "stationIds": ["700f7e18-e84e-51b2-90bd-f054766d1ec5"],
+                }))
+                .json::<Readings>("Readings by station.")
+        },
     },
 ];
 
@@ -130,10 +170,10 @@ async fn answer(
     let cost = cost(&state, &query)?;
     let workers = Arc::clone(&state.workers);
     let begin = move || {
-        let store = Watched::new(&*state.services.store);
-        let answer = readings(&store, &query, state.config.caps())?;
+        let caps = state.config.caps();
+        let (answer, damaged) = state.services.read(|store| readings(store, &query, caps))?;
         let pieces = Pieces::new(ReadingsWriter::new(answer), encoding)?;
-        Ok((state.services.note_damage(&store), pieces))
+        Ok((damaged, pieces))
     };
     let (damaged, body) = stream::body(workers, party, cost, begin).await?;
     Ok(said(Ok(json(encoding, body)), damaged))

@@ -10,12 +10,13 @@ use mesonet::access::check_lookback;
 use mesonet::observation::SeriesFilter;
 use mesonet::query::json::SeriesWriter;
 use mesonet::query::{SeriesReading, observation_series};
-use mesonet::store::Watched;
 use mesonet::time::{DAY_MS, MINUTE_MS};
 use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
 
+use super::parameters::{END, START};
 use crate::access::Caller;
+use crate::describe::{About, Common, ObservationSeries, Part, SeriesRequest as DescribedRequest};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
@@ -35,7 +36,7 @@ const MAX_RESERVED_BYTES: usize = 16 << 20;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "POST",
     path: "/observations/series",
-    query: &["start", "end"],
+    query: &[START.required(), END.required()],
     body: &[
         Member::required("stationId", Kind::Text),
         Member::new("stationIds", Kind::Any),
@@ -47,6 +48,16 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         Member::new("groupBucketName", Kind::Text),
     ],
     handler: || post(series),
+    about: || {
+        About::new("getSeries", Part::Observations, "Readings of one variable at one station")
+            .text("Where several series match, their readings are mixed.")
+            .json_body::<DescribedRequest>(serde_json::json!({
+                "stationId": "700f7e18-e84e-51b2-90bd-f054766d1ec5",
+                "name": "airTemperature",
+            }))
+            .json::<ObservationSeries>("The readings, by time.")
+            .with(Common::NotFound)
+    },
 }];
 
 /// `stationIds` has no effect, so it is ignored like an unknown field.
@@ -82,10 +93,11 @@ async fn series(
     let cost = cost(window);
     let workers = Arc::clone(&state.workers);
     let begin = move || {
-        let store = Watched::new(&*state.services.store);
-        let found = observation_series(&store, station, &filter, window)?;
-        noted.store(state.services.note_damage(&store), Ordering::Relaxed);
-        let Some(found) = found else { return Err(none(&store, station, &name)?) };
+        let services = &state.services;
+        let read = |store: &dyn Reader| observation_series(store, station, &filter, window);
+        let (found, damaged) = services.read(read)?;
+        noted.store(damaged, Ordering::Relaxed);
+        let Some(found) = found else { return Err(none(&*services.store, station, &name)?) };
         let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
         Ok(((), Pieces::new(writer, encoding)?))
     };

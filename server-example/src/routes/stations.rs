@@ -8,14 +8,16 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::StationId;
 use mesonet::query::detail;
-use mesonet::store::Watched;
 use mesonet::time::parse_window;
 
+use super::parameters::STATION;
+use crate::describe::{About, Part, StationDetail, StationDetails, StationMarkers};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
+use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_tagged;
 use crate::state::State;
 use crate::work::Cost;
@@ -24,9 +26,28 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/stations/map/details",
-        query: &["window", "search"],
+        query: &[
+            Parameter::new(
+                "window",
+                Form::Matching("^[0-9]*[1-9][0-9]*[dh]$"),
+                "Only stations whose most recent report is within this span of now.",
+            )
+            .example("7d"),
+            Parameter::new(
+                "search",
+                Form::Text(MAX_SEARCH),
+                "Only stations in whose name or ids this occurs, ignoring case.",
+            )
+            .example("Pearson"),
+        ],
         body: &[],
         handler: || get(map_details),
+        about: || {
+            About::new("getStationDetails", Part::Observations, "All stations with their details")
+                .json::<StationDetails>("Stations by id.")
+                .cached("`no-cache`")
+                .tagged()
+        },
     },
     Endpoint {
         method: "GET",
@@ -34,6 +55,12 @@ pub const ENDPOINTS: &[Endpoint] = &[
         query: &[],
         body: &[],
         handler: || get(markers),
+        about: || {
+            About::new("getStationMarkers", Part::Observations, "Where the stations are")
+                .json::<StationMarkers>("All stations on record.")
+                .cached("`no-cache`")
+                .tagged()
+        },
     },
     Endpoint {
         method: "GET",
@@ -41,6 +68,13 @@ pub const ENDPOINTS: &[Endpoint] = &[
         query: &[],
         body: &[],
         handler: || get(station),
+        about: || {
+            About::new("getStation", Part::Observations, "One station with its details")
+                .path(&[STATION])
+                .json::<StationDetail>("The station.")
+                .cached("`no-cache`")
+                .tagged()
+        },
     },
 ];
 
@@ -96,9 +130,9 @@ async fn station(
 ) -> Result<Response, ApiError> {
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id: StationId = text.parse().map_err(|_| unknown())?;
-    let store = Watched::new(&*state.services.store);
-    let found = detail(&store, id, state.clock.now_ms())?;
+    let now_ms = state.clock.now_ms();
+    let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
     let body = serde_json::to_vec(&found.ok_or_else(unknown)?).map_err(ApiError::internal)?;
     let answer = json_tagged(&headers, &body);
-    Ok(said(answer, state.services.note_damage(&store)))
+    Ok(said(answer, damaged))
 }

@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 
+use crate::describe::{About, Part, Units};
 use crate::http::endpoint::Endpoint;
 use crate::state::State;
 
@@ -16,6 +17,12 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     query: &[],
     body: &[],
     handler: || get(units),
+    about: || {
+        About::new("getUnits", Part::Observations, "The unit of each variable")
+            .json::<Units>("Units by name of the variable.")
+            .cached("How long they may be kept.")
+            .tagged()
+    },
 }];
 
 async fn units(Shared(state): Shared<Arc<State>>, headers: HeaderMap) -> Response {

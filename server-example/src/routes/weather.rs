@@ -7,11 +7,12 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::check_lookback;
 use mesonet::query::{MAX_WEATHER_REPORTS, present_weather};
-use mesonet::store::Watched;
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, StationId};
 
+use super::parameters::{END, START, STATION_ID};
 use crate::access::Caller;
+use crate::describe::{About, Common, Part, StationWeather};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::damage::said;
@@ -28,9 +29,18 @@ const LIGHT_MS: i64 = 7 * DAY_MS;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/observations/weather",
-    query: &["stationId", "start", "end"],
+    query: &[STATION_ID, START.required(), END.required()],
     body: &[],
     handler: || get(weather),
+    about: || {
+        About::new(
+            "getWeather",
+            Part::Observations,
+            "What the reports of a station say of the weather",
+        )
+        .json::<StationWeather>("The reports, by time.")
+        .with(Common::NotFound)
+    },
 }];
 
 async fn weather(
@@ -47,9 +57,7 @@ async fn weather(
     check_lookback(window, state.clock.now_ms(), caller.plan)?;
     let load = if window.span_ms() <= LIGHT_MS { Load::Light } else { Load::Heavy };
     let found = state.work(party, load, move |state| {
-        let store = Watched::new(&*state.services.store);
-        let found = present_weather(&store, station, window);
-        found.map(|found| (found, state.services.note_damage(&store)))
+        state.services.read(|store| present_weather(store, station, window))
     });
     let (found, damaged) = found.await??;
     let answer = match found {

@@ -10,12 +10,15 @@ use axum::routing::get;
 use mesonet::zone;
 use mesonet::zone::Zones;
 
+use super::parameters::ZONE_CODE;
+use crate::describe::{About, Common, Part, Zones as DescribedZones};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
 use crate::http::etag::{etag, has_already};
 use crate::http::extract::Query;
+use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::{VARY, json_bytes};
 use crate::state::State;
 use crate::work::{Cost, Load};
@@ -37,9 +40,31 @@ const USUAL_BYTES: usize = 8 << 20;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/alerts/zones",
-    query: &["codes", "kind", "version"],
+    query: &[
+        Parameter::new("codes", Form::List(ZONE_CODE, MAX_CODES), "Codes of the zones.")
+            .required()
+            .example("041320,OKC001"),
+        Parameter::new(
+            "kind",
+            Form::OneOf(&["base", "public", "marine", "fire", "county"]),
+            "Which zones, where a code is of several kinds.",
+        ),
+        Parameter::new(
+            "version",
+            Form::Text(64),
+            "Geography version; 404 if it is not the current one.",
+        ),
+    ],
     body: &[],
     handler: || get(zones),
+    about: || {
+        About::new("getZones", Part::Alerts, "Names and outlines of zones")
+            .json::<DescribedZones>("The zones in the order of the codes, without unknown ones.")
+            .header("X-Mesonet-Geography", "The geography version.")
+            .cached("A day; with `version`, for ever.")
+            .tagged()
+            .with(Common::NotFound)
+    },
 }];
 
 async fn zones(

@@ -9,6 +9,7 @@ use axum::routing::get;
 
 use super::not_stored;
 use crate::access::Caller;
+use crate::describe::{About, Capabilities, Part};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
@@ -21,6 +22,11 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     query: &[],
     body: &[],
     handler: || get(capabilities),
+    about: || {
+        About::new("getModelCapabilities", Part::Models, "What the caller may do with models")
+            .json::<Capabilities>("Sources of model output, and limits.")
+            .cached("`no-store`: the answer is per caller.")
+    },
 }];
 
 async fn capabilities(

@@ -11,10 +11,12 @@ use mesonet::grid::{MAX_TILE_ZOOM, NativeGrid, TILE_SIDE};
 use mesonet::model;
 use mesonet::model::RunStamp;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::not_stored;
 use super::runs::forecast_hour_axis;
 use crate::access::{Caller, Granted};
+use crate::describe::{About, GridBounds, Part};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
@@ -27,15 +29,20 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     query: &[],
     body: &[],
     handler: || get(coverage),
+    about: || {
+        About::new("getModelCoverage", Part::Models, "The models and the areas they cover")
+            .json::<Coverage>("The models that the caller may use and that have a run.")
+            .cached("`no-store`: the answer is per caller.")
+    },
 }];
 
 /// The models that the caller may use and that have a run.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Coverage {
     models: BTreeMap<String, ModelCoverage>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ModelCoverage {
     title: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -43,7 +50,9 @@ struct ModelCoverage {
     /// Rows and columns of the native grid of the latest run.
     ny: usize,
     nx: usize,
+    #[schema(value_type = GridBounds)]
     bounds: Bounds,
+    #[schema(value_type = String)]
     latest_run: RunStamp,
     /// The hours of the latest run, counted from its start.
     forecast_hour_axis: Vec<f64>,

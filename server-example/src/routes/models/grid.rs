@@ -11,10 +11,13 @@ use mesonet::grid::Rotation;
 use mesonet::model::RunStamp;
 use mesonet::{LonLat, grid, model};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::coverage::Bounds;
 use super::lasting::Lasting;
+use super::parameters::{LASTING, LAT, LON, MODEL, RUN};
 use super::{ModelRequest, nearest, not_stored, run_or_newest, run_stamp};
+use crate::describe::{About, ModelGrid, Part, WindRotation};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
@@ -24,16 +27,31 @@ pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "GET",
         path: "/models/{model}/grid",
-        query: &["run"],
+        query: &[RUN],
         body: &[],
         handler: || get(grid),
+        about: || {
+            About::new("getModelGrid", Part::Models, "The native grid of a run")
+                .text("By default of the latest run.")
+                .path(&[MODEL])
+                .json::<ModelGrid>("What is needed to convert between cells and places.")
+                .cached(LASTING)
+                .tagged()
+        },
     },
     Endpoint {
         method: "GET",
         path: "/models/{model}/locate",
-        query: &["run", "lat", "lon"],
+        query: &[RUN, LAT.required().example("43.5"), LON.required().example("-79.5")],
         body: &[],
         handler: || get(locate),
+        about: || {
+            About::new("locate", Part::Models, "The cell at a place")
+                .path(&[MODEL])
+                .json::<Located>("The cell.")
+                .cached(LASTING)
+                .tagged()
+        },
     },
 ];
 
@@ -94,8 +112,10 @@ async fn grid(
 }
 
 /// The cell at a position.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = LocatedCell)]
 struct Located {
+    #[schema(value_type = String)]
     run: RunStamp,
     row: usize,
     col: usize,
@@ -107,6 +127,7 @@ struct Located {
     /// The position in fractional rows and columns.
     fractional_row: f64,
     fractional_col: f64,
+    #[schema(value_type = WindRotation)]
     wind_rotation: Rotation,
 }
 

@@ -4,6 +4,7 @@ mod capabilities;
 mod coverage;
 mod grid;
 mod lasting;
+mod parameters;
 mod point;
 mod products;
 mod runs;

@@ -9,7 +9,11 @@ use mesonet::access::ModelUse;
 use mesonet::model;
 
 use super::lasting::Lasting;
+use super::parameters::{
+    COL, FIELDS, HOUR, LASTING, LAT, LEVEL, LEVEL_HPA, LON, MEMBER, MODEL, ROW, RUN, VALID, WINDS,
+};
 use super::{AskedRun, ModelRequest, cell, level, member, used_products, winds};
+use crate::describe::{About, ModelPoint, Part};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
 use crate::state::State;
@@ -17,22 +21,18 @@ use crate::state::State;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/models/{model}/point",
-    query: &[
-        "run",
-        "valid",
-        "fields",
-        "hour",
-        "row",
-        "col",
-        "lat",
-        "lon",
-        "level",
-        "level_hpa",
-        "member",
-        "winds",
-    ],
+    query: &[RUN, VALID, FIELDS, HOUR, ROW, COL, LAT, LON, LEVEL, LEVEL_HPA, MEMBER, WINDS],
     body: &[],
     handler: || get(point),
+    about: || {
+        About::new("getModelPoint", Part::Models, "Values of one cell at one hour")
+            .text("Exact values of the native grid. A cell is given by row and col, or by lat and lon; \
+                   an hour by run and hour, or by valid.")
+            .path(&[MODEL])
+            .json::<ModelPoint>("The values; missing ones are null.")
+            .cached(LASTING)
+            .tagged()
+    },
 }];
 
 async fn point(

@@ -11,7 +11,9 @@ use mesonet::model;
 use mesonet::model::{RunStamp, SourceProduct};
 use serde::Serialize;
 
+use super::parameters::{MODEL, RUN};
 use super::{ModelRequest, asked_again, run_or_newest};
+use crate::describe::{About, ModelProducts, Part};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_tagged;
@@ -20,9 +22,17 @@ use crate::state::State;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/models/{model}/products",
-    query: &["run"],
+    query: &[RUN],
     body: &[],
     handler: || get(products),
+    about: || {
+        About::new("listModelProducts", Part::Models, "The products of a run")
+            .text("By default of the latest run.")
+            .path(&[MODEL])
+            .json::<ModelProducts>("The products.")
+            .cached("`no-cache`; `private` where not everyone may have it.")
+            .tagged()
+    },
 }];
 
 /// The kind of fields that need no mention.

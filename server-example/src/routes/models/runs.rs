@@ -10,9 +10,12 @@ use mesonet::model::RunStamp;
 use mesonet::time::HOUR_MS;
 use mesonet::{Iso8601, model};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::asked_again;
+use super::parameters::MODEL;
 use crate::access::{Caller, Granted};
+use crate::describe::{About, Part};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
@@ -25,21 +28,31 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     query: &[],
     body: &[],
     handler: || get(runs),
+    about: || {
+        About::new("listModelRuns", Part::Models, "The runs of a model")
+            .path(&[MODEL])
+            .json::<Runs>("The runs, latest first.")
+            .cached("`no-cache`; `private` where not everyone may have it.")
+    },
 }];
 
 /// The runs, latest first.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ModelRuns)]
 struct Runs {
+    #[schema(value_type = Vec<String>)]
     runs: Vec<RunStamp>,
     /// Details of each, in the same order: an addition to the interface.
     details: Vec<RunDetail>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct RunDetail {
+    #[schema(value_type = String)]
     run: RunStamp,
     /// When its newest part was published.
     #[serde(rename = "availableAt")]
+    #[schema(required = true, value_type = Option<String>, format = DateTime)]
     available_at: Option<Iso8601>,
     forecast_hours: usize,
     /// The hours of the run, counted from its start.
@@ -48,7 +61,9 @@ struct RunDetail {
     published_hours: Vec<usize>,
     /// Those of them that lack a product or a level, or with a file that broke off.
     partial_hours: Vec<usize>,
+    #[schema(required = true, value_type = Option<String>, format = DateTime)]
     valid_from: Option<Iso8601>,
+    #[schema(required = true, value_type = Option<String>, format = DateTime)]
     valid_to: Option<Iso8601>,
 }
 

@@ -9,10 +9,15 @@ use mesonet::access::ModelUse;
 use mesonet::model;
 
 use super::lasting::Lasting;
+use super::parameters::{
+    COL, FIELDS, LASTING, LAT, LEVEL, LEVEL_HPA, LON, MEMBER, MODEL, ROW, RUN, WINDS,
+};
 use super::{AskedRun, ModelRequest, cell, fields, level, member, used_products, winds};
+use crate::describe::{About, ModelSeries, Part};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
+use crate::http::parameter::{Form, Parameter};
 use crate::state::State;
 use crate::work::Cost;
 
@@ -23,21 +28,29 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/models/{model}/series",
     query: &[
-        "run",
-        "fields",
-        "row",
-        "col",
-        "lat",
-        "lon",
-        "level",
-        "level_hpa",
-        "member",
-        "from",
-        "to",
-        "winds",
+        RUN.required(),
+        FIELDS,
+        ROW,
+        COL,
+        LAT,
+        LON,
+        LEVEL,
+        LEVEL_HPA,
+        MEMBER,
+        Parameter::new("from", Form::Instant, "The first valid time, included."),
+        Parameter::new("to", Form::Instant, "The last valid time, included."),
+        WINDS,
     ],
     body: &[],
     handler: || get(series),
+    about: || {
+        About::new("getModelSeries", Part::Models, "Values of one cell over the hours of a run")
+            .text("A cell is given by row and col, or by lat and lon.")
+            .path(&[MODEL])
+            .json::<ModelSeries>("The values by hour; missing ones are null.")
+            .cached(LASTING)
+            .tagged()
+    },
 }];
 
 async fn series(

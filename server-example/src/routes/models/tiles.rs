@@ -7,17 +7,20 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::ModelUse;
-use mesonet::grid::TileAddress;
+use mesonet::grid::{MAX_TILE_ZOOM, TileAddress};
 use mesonet::model;
 use mesonet::model::{ProductDefinition, SourceProduct};
 use serde::Deserialize;
 
 use super::lasting::Lasting;
+use super::parameters::{HOUR, LASTING, LEVEL, LEVEL_HPA, MEMBER, MODEL, RUN, VALID};
 use super::{AskedRun, ModelRequest, level, member};
+use crate::describe::{About, Part};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
+use crate::http::parameter::{Form, Parameter};
 use crate::http::snapshot::json_bytes;
 use crate::state::State;
 use crate::work::Cost;
@@ -25,10 +28,31 @@ use crate::work::Cost;
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/models/{model}/products/{name}/data/{z}/{x}/{y}",
-    query: &["run", "valid", "hour", "level", "level_hpa", "member"],
+    query: &[RUN, VALID, HOUR, LEVEL, LEVEL_HPA, MEMBER],
     body: &[],
     handler: || get(tile),
+    about: || {
+        About::new("getModelTile", Part::Models, "A tile of a map")
+            .text("256 rows of 256 signed integers of 16 bits, little-endian; the value is raw · scale + \
+                   offset, and missing if raw is nodata. Beyond the grid all are missing.")
+            .path(&[MODEL, NAME, ZOOM, X, Y])
+            .bytes("application/octet-stream", "The tile.")
+            .cached(LASTING)
+            .tagged()
+    },
 }];
+
+const NAME: Parameter =
+    Parameter::new("name", Form::Text(64), "Name of the product.").example("temperature_2m");
+const ZOOM: Parameter =
+    Parameter::new("z", Form::Whole(0, MAX_TILE_ZOOM as i64), "Zoom of the Web Mercator tile.")
+        .example("3");
+const X: Parameter =
+    Parameter::new("x", Form::Whole(0, MAX_TILE), "Column, below 2 to the power of z.")
+        .example("1");
+const Y: Parameter =
+    Parameter::new("y", Form::Whole(0, MAX_TILE), "Row, below 2 to the power of z.").example("2");
+const MAX_TILE: i64 = (1 << MAX_TILE_ZOOM) - 1;
 
 #[derive(Deserialize)]
 struct Address {

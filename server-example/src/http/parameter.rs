@@ -1,0 +1,139 @@
+//! The parameters of addresses: what each is called, what it may hold, and what it is for.
+
+use mesonet::Variable;
+use serde_json::Value;
+use utoipa::openapi::path::{
+    Parameter as Described, ParameterBuilder, ParameterIn, ParameterStyle,
+};
+use utoipa::openapi::schema::{
+    ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type,
+};
+use utoipa::openapi::{RefOr, Required};
+
+/// A parameter of the query string or of the path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    form: Form,
+    about: &'static str,
+    is_required: bool,
+    example: &'static str,
+    default: &'static str,
+}
+
+/// What a parameter may hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// An RFC 3339 instant.
+    Instant,
+    /// A UUID.
+    Uuid,
+    /// `true` or `false`.
+    Truth,
+    /// A text of 1 to so many characters.
+    Text(usize),
+    /// A text of a pattern.
+    Matching(&'static str),
+    /// A whole number, both bounds included.
+    Whole(i64, i64),
+    /// A number, both bounds included.
+    Number(f64, f64),
+    /// One of some words.
+    OneOf(&'static [&'static str]),
+    /// One to so many texts of a pattern, comma-separated.
+    List(&'static str, usize),
+    /// Names of variables, repeated or comma-separated.
+    Variables,
+}
+
+impl Parameter {
+    /// A parameter that may be left out.
+    pub const fn new(name: &'static str, form: Form, about: &'static str) -> Self {
+        Self { name, form, about, is_required: false, example: "", default: "" }
+    }
+
+    /// The same, but required.
+    pub const fn required(self) -> Self {
+        Self { is_required: true, ..self }
+    }
+
+    /// The same with a value that the sample has an answer for.
+    pub const fn example(self, example: &'static str) -> Self {
+        Self { example, ..self }
+    }
+
+    /// The same with the value that it has where it is left out.
+    pub const fn default(self, default: &'static str) -> Self {
+        Self { default, ..self }
+    }
+
+    /// Describes it as a parameter of the query string.
+    pub fn in_query(&self) -> Described {
+        let described = self.described(ParameterIn::Query, self.is_required);
+        let explode = match self.form {
+            // With commas.
+            Form::List(..) => Some(false),
+            Form::Variables => Some(true),
+            _ => None,
+        };
+        described.style(explode.map(|_| ParameterStyle::Form)).explode(explode).build()
+    }
+
+    /// Describes it as a part of the path.
+    pub fn in_path(&self) -> Described {
+        self.described(ParameterIn::Path, true).build()
+    }
+
+    fn described(&self, place: ParameterIn, is_required: bool) -> ParameterBuilder {
+        ParameterBuilder::new()
+            .name(self.name)
+            .parameter_in(place)
+            .required(if is_required { Required::True } else { Required::False })
+            .description(Some(self.about))
+            .schema(Some(self.schema()))
+            .example((!self.example.is_empty()).then(|| self.value(self.example)))
+    }
+
+    fn schema(&self) -> RefOr<Schema> {
+        let of = |kind| ObjectBuilder::new().schema_type(kind);
+        let text = || of(Type::String);
+        let default = (!self.default.is_empty()).then(|| self.value(self.default));
+        let object = match self.form {
+            Form::Instant => text().format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))),
+            Form::Uuid => text().format(Some(SchemaFormat::Custom("uuid".to_owned()))),
+            Form::Truth => of(Type::Boolean),
+            Form::Text(most) => text().min_length(Some(1)).max_length(Some(most)),
+            Form::Matching(pattern) => text().pattern(Some(pattern)),
+            Form::Whole(least, most) => of(Type::Integer).minimum(Some(least)).maximum(Some(most)),
+            Form::Number(least, most) => of(Type::Number).minimum(Some(least)).maximum(Some(most)),
+            Form::OneOf(words) => text().enum_values(Some(words.iter().copied())),
+            Form::List(pattern, most) => {
+                let item = text().min_length(Some(1)).pattern(Some(pattern));
+                return ArrayBuilder::new()
+                    .items(item)
+                    .min_items(Some(1))
+                    .max_items(Some(most))
+                    .into();
+            }
+            Form::Variables => {
+                let names = Variable::ALL.iter().map(|variable| variable.name());
+                return ArrayBuilder::new()
+                    .items(text().enum_values(Some(names)))
+                    .min_items(Some(1))
+                    .into();
+            }
+        };
+        object.default(default).into()
+    }
+
+    fn value(&self, text: &str) -> Value {
+        match self.form {
+            Form::List(..) | Form::Variables => text.split(',').map(Value::from).collect(),
+            Form::Truth | Form::Whole(..) | Form::Number(..) => {
+                serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+            }
+            _ => Value::from(text),
+        }
+    }
+}
