@@ -22,6 +22,8 @@ products = [
     { name = "pressure", field = "member", unit = "Pa", scale = 0.5, offset = 98000.0, parameter = "7:0.3.1", level = "101" },
     { name = "pressure_mean", field = "mean", unit = "Pa", scale = 0.5, offset = 98000.0, parameter = "7:0.3.1", level = "101" },
     { name = "temperature", field = "member", unit = "K", scale = 0.01, offset = 273.15, parameter = "7:0.0.0", level = "100", levels_hpa = [850, 500] },
+    { name = "humidity", field = "member", unit = "%", scale = 0.01, parameter = "7:0.1.1", level = "100", levels_hpa = [500, 850] },
+    { name = "height", field = "member", unit = "m", scale = 1.0, offset = 20000.0, parameter = "7:0.3.5", level = "100", levels_hpa = [850, 500, 100] },
     { name = "rain", unit = "kg/m²", scale = 0.5, parameter = "7:0.1.8", level = "1", interval = "6h", statistic = "accumulation" },
 ]
 """
@@ -66,6 +68,10 @@ def run(tmp_path_factory):
                 crafted(250 + hpa / 100, (0, 0), (100, 0, hpa * 100), **of_member(0))
                 for hpa in (850, 500)
             ),
+            *(
+                crafted(20_000 - 20 * hpa, (3, 5), (100, 0, hpa * 100), **of_member(0))
+                for hpa in (850, 500, 100)
+            ),
         ],
         "mean": [crafted(100_150, template=2, after_levels=bytes([0, 4]))],
         "rain": [crafted(4, (1, 8), (1, 255, 0xFFFFFFFF), template=8, after_levels=six_hours)],
@@ -103,12 +109,24 @@ def test_each_member_has_its_values(run):
     assert float(run.rain.isel(valid_time=1, y=40, x=20)) == 4
 
 
+def test_products_with_the_same_pressures_share_an_axis_and_others_have_their_own(run):
+    of = {name: array.dims[2] for name, array in run.data_vars.items() if array.ndim == 5}
+    assert of == {"temperature": "level_hpa", "humidity": "level_hpa", "height": "level_hpa_2"}
+    np.testing.assert_array_equal(run.level_hpa, [850, 500])
+    np.testing.assert_array_equal(run.level_hpa_2, [850, 500, 100])
+    assert {run[axis].attrs["standard_name"] for axis in of.values()} == {"air_pressure"}
+    column = run.height.isel(valid_time=0, member=0, y=40, x=20)
+    np.testing.assert_array_equal(column.sel(level_hpa_2=[100, 850]), [18_000, 3_000])
+
+
 def test_arrays_say_what_they_are(run):
     names = {name: run[name].attrs.get("standard_name") for name in run.data_vars}
     assert names == {
         "pressure": "air_pressure_at_mean_sea_level",
         "pressure_mean": "air_pressure_at_mean_sea_level",
         "temperature": "air_temperature",
+        "humidity": "relative_humidity",
+        "height": "geopotential_height",
         "rain": "precipitation_amount",
     }
     assert run.pressure_mean.cell_methods == "realization: mean"
