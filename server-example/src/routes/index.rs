@@ -42,7 +42,7 @@ async fn index(
         lines.sort_by(|one, other| one.split(' ').rev().cmp(other.split(' ').rev()));
         lines
     };
-    let config = &state.config;
+    let config = state.config();
     let mut observations = OBSERVATIONS.into_iter().flatten().chain(push::ENDPOINTS);
     let mut endpoints = listed(&config.api_prefix, &mut observations);
     endpoints.extend(listed(&config.model_prefix, &mut MODELS.into_iter().flatten()));
