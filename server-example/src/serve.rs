@@ -9,6 +9,7 @@ use mesonet::access::Plan;
 use mesonet::store::{Maintained, Maintenance, StoreError};
 use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use crate::clock::{Clock, system_ms};
 use crate::config::{Config, ConfigError, Flags};
@@ -99,33 +100,29 @@ pub enum ServeError {
 }
 
 /// Serves a record until the process is told to stop (SIGTERM, Ctrl-C).
+///
 /// At SIGHUP it reads the settings again, from the flags and their file.
 ///
 /// # Errors
 /// The server cannot start; no request can end it.
-pub async fn serve(mut config: Config, flags: Flags) -> Result<(), ServeError> {
-    let listen = config.listen;
+pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeError> {
     let certificate = config.certificate()?.map(Arc::new);
     let tls =
         certificate.as_ref().map(Certificate::acceptor).transpose().map_err(ConfigError::from)?;
-    let mut signals = Signals::new()?;
+    let signals = Signals::new()?;
     // First, so that a taken address is reported at once.
     let listener = match passed_socket()? {
         Some(listener) => {
             // What depends on the address, as tokens for development do, depends on that one.
             config.listen = listener.local_addr()?;
+            flags.service.listen = Some(config.listen);
             config.check()?;
             listener
         }
-        None => {
-            TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })?
-        }
+        None => bind(config.listen).await?,
     };
     let of_metrics = match config.metrics_listen {
-        Some(listen) => {
-            let bound = TcpListener::bind(listen).await;
-            Some(bound.map_err(|error| ServeError::Listen { listen, error })?)
-        }
+        Some(listen) => Some(bind(listen).await?),
         None => None,
     };
 
@@ -155,7 +152,7 @@ pub async fn serve(mut config: Config, flags: Flags) -> Result<(), ServeError> {
         limits.of_party
     );
     let (max_streams, table) = (state.config().max_streams, Table::new(limits));
-    let mut beside = tokio::task::JoinSet::new();
+    let mut beside = JoinSet::new();
     if let Some(listener) = of_metrics {
         tracing::info!("metrics at http://{}/metrics", listener.local_addr()?);
         let few = Limits { connections: OF_METRICS, of_party: OF_METRICS, ..limits };
@@ -172,27 +169,7 @@ pub async fn serve(mut config: Config, flags: Flags) -> Result<(), ServeError> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     tracing::info!("listening on {scheme}://{}", listener.local_addr()?);
 
-    let replayed = record.clone();
-    beside.spawn(repeat(Arc::clone(&state), timeline, rest, move |state, timeline| {
-        advance(state, &replayed, timeline.as_mut())?;
-        state.refresh_alerts()?;
-        Ok(TICK)
-    }));
-    beside.spawn(repeat(Arc::clone(&state), (), rest_of_details, |state, ()| {
-        state.refresh_stations()?;
-        Ok(GLANCE)
-    }));
-    beside.spawn(repeat(Arc::clone(&state), None, rest, |state, last| {
-        state.snapshots.settle(last).map_err(StateError::from)?;
-        Ok(SETTLED)
-    }));
-    beside.spawn(repeat(Arc::clone(&state), record, rest, maintain));
-    beside.spawn(repeat(Arc::clone(&state), (), rest, |state, ()| {
-        if let Some(keys) = &state.credentials.keys {
-            keys.renew()?;
-        }
-        Ok(credentials::LOOK)
-    }));
+    work_beside(&mut beside, &state, record, timeline);
     if let Some(certificate) = certificate.clone() {
         beside.spawn(repeat(Arc::clone(&state), certificate, rest, |_, certificate| {
             renew_certificate(certificate);
@@ -204,19 +181,7 @@ pub async fn serve(mut config: Config, flags: Flags) -> Result<(), ServeError> {
     }
     // Stopped on drop.
     let _fetchers = spawn_fetchers(&state)?;
-    let stopping = Arc::clone(&state);
-    let stop_requested = async move {
-        while signals.next().await == Told::Reload {
-            let (state, flags) = (Arc::clone(&stopping), flags.clone());
-            let certificate = certificate.clone();
-            let reloaded = move || reload(&state, &flags, certificate.as_deref());
-            if let Err(error) = tokio::task::spawn_blocking(reloaded).await {
-                tracing::error!("the reload has ended: {error}");
-            }
-        }
-        tracing::info!("stopping");
-        stopping.services.stop();
-    };
+    let stop_requested = until_told_to_stop(signals, Arc::clone(&state), flags, certificate);
     let door = Door { app, table, max_streams, tls };
     if !door::serve(listener, door, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
@@ -227,6 +192,59 @@ pub async fn serve(mut config: Config, flags: Flags) -> Result<(), ServeError> {
         tracing::error!("{error}");
     }
     Ok(())
+}
+
+async fn bind(listen: SocketAddr) -> Result<TcpListener, ServeError> {
+    TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })
+}
+
+/// Starts what goes on beside the requests, whatever the settings.
+fn work_beside(
+    beside: &mut JoinSet<()>,
+    state: &Arc<State>,
+    record: Record,
+    timeline: Option<Timeline>,
+) {
+    let replayed = record.clone();
+    beside.spawn(repeat(Arc::clone(state), timeline, rest, move |state, timeline| {
+        advance(state, &replayed, timeline.as_mut())?;
+        state.refresh_alerts()?;
+        Ok(TICK)
+    }));
+    beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
+        state.refresh_stations()?;
+        Ok(GLANCE)
+    }));
+    beside.spawn(repeat(Arc::clone(state), None, rest, |state, last| {
+        state.snapshots.settle(last).map_err(StateError::from)?;
+        Ok(SETTLED)
+    }));
+    beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
+    beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
+        if let Some(keys) = &state.credentials.keys {
+            keys.renew()?;
+        }
+        Ok(credentials::LOOK)
+    }));
+}
+
+/// Reloads at SIGHUP, until another signal tells to stop.
+async fn until_told_to_stop(
+    mut signals: Signals,
+    state: Arc<State>,
+    flags: Flags,
+    certificate: Option<Arc<Certificate>>,
+) {
+    while signals.next().await == Told::Reload {
+        let (state, flags) = (Arc::clone(&state), flags.clone());
+        let certificate = certificate.clone();
+        let reloaded = move || reload(&state, &flags, certificate.as_deref());
+        if let Err(error) = tokio::task::spawn_blocking(reloaded).await {
+            tracing::error!("the reload has ended: {error}");
+        }
+    }
+    tracing::info!("stopping");
+    state.services.stop();
 }
 
 /// The socket that the system's manager has opened for the server, if it has (`LISTEN_FDS`).

@@ -50,13 +50,13 @@ impl Configured {
         std::fs::write(&self.file, settings).unwrap();
         self.server.signal("HUP");
     }
+}
 
-    fn until(&self, what: &str, is_so: impl Fn() -> bool) {
-        let began = Instant::now();
-        while !is_so() {
-            assert!(began.elapsed() < PATIENCE, "{what}");
-            sleep(Duration::from_millis(50));
-        }
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        sleep(Duration::from_millis(50));
     }
 }
 
@@ -69,14 +69,14 @@ fn limits_and_sites_are_taken_and_what_needs_a_restart_is_named() {
         "rate_requests = 0\ncors_origins = [\"https://b.example\"]\napi_prefix = \"/v2\"\n\
          max_connections = 7\n",
     );
-    one.until("the other site", || {
+    until("the other site", || {
         one.headers("https://b.example").contains("access-control-allow-origin")
     });
     assert!(!one.headers("https://a.example").contains("access-control-allow-origin"));
     // The paths are those of the start.
     assert!(one.server.get(UNITS).0.starts_with("HTTP/1.1 200"));
     one.reload("rate_requests = 1\nrate_waiting = 0\nrate_span_s = 3600\n");
-    one.until("the rate", || one.server.get(UNITS).0.starts_with("HTTP/1.1 429"));
+    until("the rate", || one.server.get(UNITS).0.starts_with("HTTP/1.1 429"));
     let (code, log) = one.server.stop();
     assert_eq!(code, Some(0), "{log}");
     let named = "took the settings again, but a restart is needed for api_prefix, max_connections";

@@ -155,7 +155,10 @@ impl Certificate {
 
 impl fmt::Debug for Certificate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Certificate").field("file", &self.certificate).finish()
+        formatter
+            .debug_struct("Certificate")
+            .field("file", &self.certificate)
+            .finish_non_exhaustive()
     }
 }
 
