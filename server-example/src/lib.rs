@@ -24,6 +24,7 @@
 //! | Live fetchers of feeds | [`fetch`] |
 //! | How far back the record is kept; the command `retention` | `retention.rs` |
 //! | The commands `grib ls` and `models` | `grib_ls.rs`, `models_command.rs` |
+//! | The command `health` | `health.rs` |
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
 //! | The description at `/openapi/v1.json` | `describe/` |
@@ -48,6 +49,7 @@ mod error;
 pub mod fetch;
 mod files;
 mod grib_ls;
+mod health;
 mod http;
 pub mod ingest;
 mod metrics;
@@ -101,6 +103,7 @@ pub use credentials::{
 };
 pub use describe::description;
 pub use grib_ls::{GribLsFlags, grib_ls_command};
+pub use health::health_command;
 pub use http::snapshot::SnapshotError;
 pub use model_runs::ModelRuns;
 pub use models_command::{ModelsCommand, models_command};
@@ -132,22 +135,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The whole service.
 pub fn app(state: Arc<State>) -> Router {
+    let config = state.config();
     let router = Router::new()
         .merge(routes::index())
-        .nest(&state.config.api_prefix, routes::observations())
-        .merge(routes::models(&state.config.model_prefix))
+        .nest(&config.api_prefix, routes::observations())
+        .merge(routes::models(&config.model_prefix))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, PATIENCE))
         // A long file on a slow line takes its time; only its pieces must keep coming.
-        .nest(&state.config.api_prefix, routes::pushes())
+        .nest(&config.api_prefix, routes::pushes())
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(refuse_invalid_utf8))
         .layer(from_fn_with_state(Arc::clone(&state), credentials::identify))
         .layer(from_fn_with_state(Arc::clone(&state), rate::limit));
-    let router = match http::cors::layer(&state.config.cors_origins) {
-        Some(cors) => router.layer(cors),
-        None => router,
-    };
     let router = router
+        .layer(from_fn_with_state(Arc::clone(&state), http::cors::allow))
         .layer(from_fn_with_state(Arc::clone(&state), add_replay_header))
         .layer(map_response(leave_length_open))
         .layer(from_fn(metrics::note_route))

@@ -2,15 +2,17 @@
 
 use std::io;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
     Config, Flags, GribLsFlags, KeysFlags, LogFormat, ModelsCommand, QualityFlags, RetentionFlags,
-    TokenFlags, VerifyFlags, grib_ls_command, keys_command, models_command, quality_command,
-    retention_command, serve, token_command, verify_command,
+    TokenFlags, VerifyFlags, grib_ls_command, health_command, keys_command, models_command,
+    quality_command, retention_command, serve, token_command, verify_command,
 };
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -86,6 +88,21 @@ enum Command {
         #[command(subcommand)]
         command: ModelsCommand,
     },
+    /// Ask the server with these settings whether it answers; exit with 0 if it does, else with 1
+    Health {
+        #[command(flatten)]
+        flags: Box<Flags>,
+    },
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands into a folder
+    Man {
+        /// The folder, which must exist
+        folder: Option<PathBuf>,
+    },
     /// Print a new key for pushing feed files, and its hash for the settings
     PushKey,
 }
@@ -100,11 +117,22 @@ enum GribCommand {
 }
 
 fn main() -> ExitCode {
-    let CommandLine { command, flags } = CommandLine::parse();
+    let matches = CommandLine::command().get_matches();
+    let CommandLine { command, flags } =
+        CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let outcome = match command {
-        None => run(&flags).map(|()| true),
-        Some(Command::Serve { flags }) => run(&flags).map(|()| true),
+        None => run(flags, &matches),
+        Some(Command::Serve { flags }) => {
+            run(*flags, matches.subcommand_matches("serve").unwrap_or(&matches))
+        }
         Some(Command::Openapi) => openapi(),
+        Some(Command::Health { flags }) => health_command(&flags).map(|()| true),
+        Some(Command::Completions { shell }) => {
+            let mut command = CommandLine::command();
+            clap_complete::generate(shell, &mut command, "mesonet-server", &mut io::stdout());
+            Ok(true)
+        }
+        Some(Command::Man { folder }) => manual(folder).map(|()| true).map_err(Into::into),
         Some(Command::Ingest { flags }) => ingest_command(&flags).map_err(Into::into),
         Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
         Some(Command::Retention { flags }) => {
@@ -144,8 +172,40 @@ fn openapi() -> Result<bool, Box<dyn std::error::Error>> {
     Ok(true)
 }
 
-fn run(flags: &Flags) -> Result<(), Box<dyn std::error::Error>> {
-    let config = Config::load(flags)?;
+fn manual(folder: Option<PathBuf>) -> io::Result<()> {
+    let command = CommandLine::command();
+    match folder {
+        Some(folder) => clap_mangen::generate_to(command, folder),
+        None => clap_mangen::Man::new(command).render(&mut io::stdout()),
+    }
+}
+
+/// Returns where a setting was given, unless it was in the configuration file or is the default.
+fn given(matches: &ArgMatches, key: &str) -> Option<&'static str> {
+    match matches.try_contains_id(key).ok().and_then(|_| matches.value_source(key))? {
+        ValueSource::CommandLine => Some("flag"),
+        ValueSource::EnvVariable => Some("environment"),
+        _ => None,
+    }
+}
+
+/// Names the variables that look like settings and are none.
+fn warn_of_unknown_variables() {
+    let serve = CommandLine::command();
+    let known: Vec<_> = serve.get_arguments().filter_map(clap::Arg::get_env).collect();
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("MESONET_") && !known.contains(&&*name) {
+            tracing::warn!("the environment variable {} is not a setting", name.display());
+        }
+    }
+}
+
+fn run(flags: Flags, matches: &ArgMatches) -> Result<bool, Box<dyn std::error::Error>> {
+    let config = Config::load(&flags)?;
+    if flags.service.print_config {
+        print!("{}", config.shown(&flags, |key| given(matches, key)));
+        return Ok(true);
+    }
     let log = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     let log = match config.log_format {
         LogFormat::Text => log.boxed(),
@@ -157,9 +217,11 @@ fn run(flags: &Flags) -> Result<(), Box<dyn std::error::Error>> {
     let level = config.log.parse::<LevelFilter>()?;
     tracing_subscriber::registry().with(log.with_filter(targets)).with(level).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(serve(config));
+    warn_of_unknown_variables();
+    let served = runtime.block_on(serve(config, flags));
     // Reading in stops between two batches. Work that does not stop is cut off, as by a crash,
     // which loses nothing that was acknowledged.
     runtime.shutdown_timeout(BACKGROUND_GRACE);
-    Ok(served?)
+    served?;
+    Ok(true)
 }

@@ -40,12 +40,13 @@ fn newest_ms(reading_ms: Option<i64>, alerts: &AlertRecord) -> Option<i64> {
 pub fn cutoff_of(state: &State, record: &Record) -> Option<i64> {
     let live_ms = state.clock.is_live().then(|| state.clock.now_ms());
     let newest_ms = newest_ms(record.store().health().newest_ms, &record.alerts().record());
-    cutoff_ms(state.config.retention_ms()?, live_ms, newest_ms)
+    cutoff_ms(state.config().retention_ms()?, live_ms, newest_ms)
 }
 
 /// Logs at the start what the setting will do.
 pub fn announce(state: &State, record: &Record) {
-    let Some(span) = &state.config.retention else { return };
+    let config = state.config();
+    let Some(span) = &config.retention else { return };
     if !state.clock.is_live() {
         tracing::warn!("retention {span} does nothing: in a replay, nothing is too old");
     } else if let Some(cutoff_ms) = cutoff_of(state, record) {

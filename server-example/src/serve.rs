@@ -9,16 +9,17 @@ use mesonet::access::Plan;
 use mesonet::store::{Maintained, Maintenance, StoreError};
 use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use crate::clock::{Clock, system_ms};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Flags};
 use crate::door::{Certificate, Door, Limits, Table, raise_file_limit};
 use crate::ingest::{Watch, WatchError};
 use crate::record::{Origin, Record};
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
-use crate::signals::Signals;
+use crate::signals::{Signals, Told};
 use crate::state::{State, StateError};
 use crate::zones::ZonesError;
 use crate::{credentials, door, fetch, metrics, retention};
@@ -100,22 +101,28 @@ pub enum ServeError {
 
 /// Serves a record until the process is told to stop (SIGTERM, Ctrl-C).
 ///
+/// At SIGHUP it reads the settings again, from the flags and their file.
+///
 /// # Errors
 /// The server cannot start; no request can end it.
-pub async fn serve(config: Config) -> Result<(), ServeError> {
-    let listen = config.listen;
+pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeError> {
     let certificate = config.certificate()?.map(Arc::new);
     let tls =
         certificate.as_ref().map(Certificate::acceptor).transpose().map_err(ConfigError::from)?;
     let signals = Signals::new()?;
     // First, so that a taken address is reported at once.
-    let listener =
-        TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })?;
-    let of_metrics = match config.metrics_listen {
-        Some(listen) => {
-            let bound = TcpListener::bind(listen).await;
-            Some(bound.map_err(|error| ServeError::Listen { listen, error })?)
+    let listener = match passed_socket()? {
+        Some(listener) => {
+            // What depends on the address, as tokens for development do, depends on that one.
+            config.listen = listener.local_addr()?;
+            flags.service.listen = Some(config.listen);
+            config.check()?;
+            listener
         }
+        None => bind(config.listen).await?,
+    };
+    let of_metrics = match config.metrics_listen {
+        Some(listen) => Some(bind(listen).await?),
         None => None,
     };
 
@@ -138,14 +145,14 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     drop(tokio::task::spawn_blocking(move || {
         sampled.services.models_with_sample();
     }));
-    let limits = state.config.door_limits().within(raise_file_limit());
+    let limits = state.config().door_limits().within(raise_file_limit());
     tracing::info!(
         "up to {} connections at once, {} of one address",
         limits.connections,
         limits.of_party
     );
-    let (max_streams, table) = (state.config.max_streams, Table::new(limits));
-    let mut beside = tokio::task::JoinSet::new();
+    let (max_streams, table) = (state.config().max_streams, Table::new(limits));
+    let mut beside = JoinSet::new();
     if let Some(listener) = of_metrics {
         tracing::info!("metrics at http://{}/metrics", listener.local_addr()?);
         let few = Limits { connections: OF_METRICS, of_party: OF_METRICS, ..limits };
@@ -162,28 +169,8 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     tracing::info!("listening on {scheme}://{}", listener.local_addr()?);
 
-    let replayed = record.clone();
-    beside.spawn(repeat(Arc::clone(&state), timeline, rest, move |state, timeline| {
-        advance(state, &replayed, timeline.as_mut())?;
-        state.refresh_alerts()?;
-        Ok(TICK)
-    }));
-    beside.spawn(repeat(Arc::clone(&state), (), rest_of_details, |state, ()| {
-        state.refresh_stations()?;
-        Ok(GLANCE)
-    }));
-    beside.spawn(repeat(Arc::clone(&state), None, rest, |state, last| {
-        state.snapshots.settle(last).map_err(StateError::from)?;
-        Ok(SETTLED)
-    }));
-    beside.spawn(repeat(Arc::clone(&state), record, rest, maintain));
-    beside.spawn(repeat(Arc::clone(&state), (), rest, |state, ()| {
-        if let Some(keys) = &state.credentials.keys {
-            keys.renew()?;
-        }
-        Ok(credentials::LOOK)
-    }));
-    if let Some(certificate) = certificate {
+    work_beside(&mut beside, &state, record, timeline);
+    if let Some(certificate) = certificate.clone() {
         beside.spawn(repeat(Arc::clone(&state), certificate, rest, |_, certificate| {
             renew_certificate(certificate);
             Ok(LOOK)
@@ -194,12 +181,7 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     }
     // Stopped on drop.
     let _fetchers = spawn_fetchers(&state)?;
-    let stopping = Arc::clone(&state);
-    let stop_requested = async move {
-        signals.stop_requested().await;
-        tracing::info!("stopping");
-        stopping.services.stop();
-    };
+    let stop_requested = until_told_to_stop(signals, Arc::clone(&state), flags, certificate);
     let door = Door { app, table, max_streams, tls };
     if !door::serve(listener, door, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
@@ -212,6 +194,68 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
     Ok(())
 }
 
+async fn bind(listen: SocketAddr) -> Result<TcpListener, ServeError> {
+    TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })
+}
+
+/// Starts what goes on beside the requests, whatever the settings.
+fn work_beside(
+    beside: &mut JoinSet<()>,
+    state: &Arc<State>,
+    record: Record,
+    timeline: Option<Timeline>,
+) {
+    let replayed = record.clone();
+    beside.spawn(repeat(Arc::clone(state), timeline, rest, move |state, timeline| {
+        advance(state, &replayed, timeline.as_mut())?;
+        state.refresh_alerts()?;
+        Ok(TICK)
+    }));
+    beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
+        state.refresh_stations()?;
+        Ok(GLANCE)
+    }));
+    beside.spawn(repeat(Arc::clone(state), None, rest, |state, last| {
+        state.snapshots.settle(last).map_err(StateError::from)?;
+        Ok(SETTLED)
+    }));
+    beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
+    beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
+        if let Some(keys) = &state.credentials.keys {
+            keys.renew()?;
+        }
+        Ok(credentials::LOOK)
+    }));
+}
+
+/// Reloads at SIGHUP, until another signal tells to stop.
+async fn until_told_to_stop(
+    mut signals: Signals,
+    state: Arc<State>,
+    flags: Flags,
+    certificate: Option<Arc<Certificate>>,
+) {
+    while signals.next().await == Told::Reload {
+        let (state, flags) = (Arc::clone(&state), flags.clone());
+        let certificate = certificate.clone();
+        let reloaded = move || reload(&state, &flags, certificate.as_deref());
+        if let Err(error) = tokio::task::spawn_blocking(reloaded).await {
+            tracing::error!("the reload has ended: {error}");
+        }
+    }
+    tracing::info!("stopping");
+    state.services.stop();
+}
+
+/// The socket that the system's manager has opened for the server, if it has (`LISTEN_FDS`).
+fn passed_socket() -> io::Result<Option<TcpListener>> {
+    let Some(listener) = listenfd::ListenFd::from_env().take_tcp_listener(0)? else {
+        return Ok(None);
+    };
+    listener.set_nonblocking(true)?;
+    TcpListener::from_std(listener).map(Some)
+}
+
 /// Unpacks the zones in parallel with the first requests. If there are zone files, it waits, so
 /// that faults in them are reported before the server listens.
 async fn prepare_zones(state: &Arc<State>) -> Result<(), ServeError> {
@@ -221,7 +265,7 @@ async fn prepare_zones(state: &Arc<State>) -> Result<(), ServeError> {
         tracing::info!("{} zones, geography version {}", zones.zones().len(), zones.version());
         Ok::<_, ZonesError>(())
     });
-    if !state.config.zones.is_empty() {
+    if !state.config().zones.is_empty() {
         zones.await.map_err(io::Error::other)??;
     }
     Ok(())
@@ -229,7 +273,7 @@ async fn prepare_zones(state: &Arc<State>) -> Result<(), ServeError> {
 
 /// Starts the configured fetchers, which hand their files to the state.
 fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnError> {
-    let config = &state.config;
+    let config = state.config();
     let sink: Arc<dyn fetch::Sink> = Arc::clone(&state.services) as _;
     let folder = config.data.join("fetch");
     fetch::spawn(&config.fetch, Some(&folder), &sink, &tokio::runtime::Handle::current())
@@ -384,6 +428,27 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
         tracing::info!("sealed {sealed_readings} readings, merged {merged_segments} segments");
     }
     Ok(MAINTENANCE)
+}
+
+/// Reads the settings again, and takes what a running server can. Faulty ones change nothing.
+fn reload(state: &State, flags: &Flags, certificate: Option<&Certificate>) {
+    let taken = Config::load(flags).and_then(|new| {
+        let fresh = certificate.map(|of| Ok::<_, ConfigError>((of, of.fresh(system_ms())?)));
+        let fresh = fresh.transpose()?;
+        let left = state.reload(&new)?;
+        if let Some((certificate, fresh)) = fresh {
+            certificate.take(fresh);
+        }
+        Ok(left)
+    });
+    match taken {
+        Ok(left) if left.is_empty() => tracing::info!("took the settings again"),
+        Ok(left) => tracing::warn!(
+            "took the settings again, but a restart is needed for {}",
+            left.join(", ")
+        ),
+        Err(error) => tracing::error!("the settings stay as they were: {error}"),
+    }
 }
 
 /// Takes a new certificate if its files have changed.

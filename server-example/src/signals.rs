@@ -5,6 +5,16 @@ use std::io;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+/// What a signal says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// SIGTERM, or SIGINT as by Ctrl-C.
+    Stop,
+    /// SIGHUP: from the system's manager, or from a closing terminal, which stops nothing.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "there is no such signal"))]
+    Reload,
+}
+
 /// Listens for signals from its creation on, so that none ends a server that is starting.
 pub struct Signals {
     #[cfg(unix)]
@@ -29,18 +39,12 @@ impl Signals {
         })
     }
 
-    /// Waits until the server is told to stop. SIGHUP, from a closing terminal or to reload
-    /// settings, does not stop it.
-    pub async fn stop_requested(mut self) {
-        loop {
-            tokio::select! {
-                _ = self.terminate.recv() => return,
-                _ = self.interrupt.recv() => return,
-                _ = self.hang_up.recv() => tracing::warn!(
-                    "SIGHUP has no effect: settings are read at the start, so restart the server \
-                     to reload them"
-                ),
-            }
+    /// Waits for the next one.
+    pub async fn next(&mut self) -> Told {
+        tokio::select! {
+            _ = self.terminate.recv() => Told::Stop,
+            _ = self.interrupt.recv() => Told::Stop,
+            _ = self.hang_up.recv() => Told::Reload,
         }
     }
 }
@@ -55,10 +59,11 @@ impl Signals {
         Ok(Self {})
     }
 
-    /// Waits until the server is told to stop.
-    pub async fn stop_requested(self) {
+    /// Waits for the next one.
+    pub async fn next(&mut self) -> Told {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        Told::Stop
     }
 }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::extract::FromRef;
 use axum::response::Response;
 use mesonet::{Intake, Store, alert};
+use tower_http::cors::CorsLayer;
 
 use crate::alerts::AlertView;
 use crate::clock::Clock;
@@ -12,6 +14,7 @@ use crate::config::{Config, ConfigError};
 use crate::credentials::Credentials;
 use crate::door::Party;
 use crate::error::ApiError;
+use crate::http::cors;
 use crate::http::extract::BodyRules;
 use crate::http::snapshot::SnapshotError;
 use crate::model_runs::ModelRuns;
@@ -25,15 +28,17 @@ use crate::zones::ZonesError;
 
 /// What all requests share.
 pub struct State {
-    /// The settings.
-    pub config: Config,
+    /// The settings, which a reload exchanges.
+    config: ArcSwap<Config>,
     /// The current time: real, or that of a replay.
     pub clock: Clock,
     /// The stores, products, models and zones.
     pub services: Arc<Services>,
     pub(crate) credentials: Credentials,
     /// Which address a request comes from.
-    pub(crate) hops: Hops,
+    pub(crate) hops: ArcSwap<Hops>,
+    /// Which pages may call from a browser.
+    pub(crate) cors: ArcSwapOption<CorsLayer>,
     /// How many requests each address has sent.
     pub(crate) window: Window,
     pub(crate) snapshots: Snapshots,
@@ -100,13 +105,35 @@ impl State {
         Ok(Arc::new(Self {
             services: Arc::new(Services::new(store, record, intake, products, models, zones)),
             credentials,
-            hops: config.hops()?,
+            hops: ArcSwap::from_pointee(config.hops()?),
+            cors: ArcSwapOption::from_pointee(cors::layer(&config.cors_origins)),
             window: Window::new(config.allowance()),
             snapshots,
             workers: Arc::new(Workers::new(cores, config.answer_memory_bytes)),
-            config,
+            config: ArcSwap::from_pointee(config),
             clock,
         }))
+    }
+
+    /// The settings as they are now.
+    pub fn config(&self) -> Arc<Config> {
+        self.config.load_full()
+    }
+
+    /// Takes what a running server can from new settings. Returns the names of those that changed
+    /// and need a restart; they stay as they are.
+    ///
+    /// # Errors
+    /// A setting is invalid, or keys of account tokens cannot be read; then nothing has changed.
+    pub(crate) fn reload(&self, new: &Config) -> Result<Vec<String>, ConfigError> {
+        let (config, left) = self.config().taking(new)?;
+        let hops = config.hops()?;
+        self.credentials.reload(&config)?;
+        self.hops.store(Arc::new(hops));
+        self.cors.store(cors::layer(&config.cors_origins).map(Arc::new));
+        self.window.set(config.allowance());
+        self.config.store(Arc::new(config));
+        Ok(left)
     }
 
     /// The alerts with their current state.
@@ -191,8 +218,8 @@ impl State {
 impl FromRef<Arc<State>> for BodyRules {
     fn from_ref(state: &Arc<State>) -> Self {
         Self {
-            limit: state.config.max_body_bytes,
-            pace: state.config.pace(),
+            limit: state.config().max_body_bytes,
+            pace: state.config().pace(),
             workers: Arc::clone(&state.workers),
         }
     }

@@ -12,6 +12,7 @@ use mesonet::{EmbeddedStore, alert, model, zone};
 use serde::Serialize;
 
 use crate::config::{Config, ConfigError, Flags, RecordFlags};
+use crate::credentials::KeyFile;
 use crate::model_runs::ModelRuns;
 use crate::products::{ProductFiles, Stored};
 use crate::zones::{ZoneSet, ZonesError};
@@ -21,6 +22,9 @@ const DAMAGED: &str = "damaged";
 
 /// The entries of a data folder that we create.
 const OURS: [&str; 7] = ["lock", "segments", DAMAGED, "orphaned", "products", "models", "fetch"];
+
+/// The API keys.
+const KEYS: &str = "keys.sqlite";
 
 /// Maximum number of unchecked files that are named.
 const MAX_NAMED: usize = 100;
@@ -120,6 +124,7 @@ pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
     verified.record(&config.data, *set_aside)?;
     verified.check_products(&config, *set_aside)?;
     verified.check_models(&config, *set_aside)?;
+    verified.check_keys(&config);
     verified.note_foreign(&config.data)?;
     // Damage is dealt with first: unpacking the zones takes longer than all of the checks of a small
     // record.
@@ -235,10 +240,18 @@ impl Verified {
         Ok(())
     }
 
+    /// Checks the API keys. They are never set aside: without the file every key would be unknown.
+    fn check_keys(&mut self, config: &Config) {
+        if let Some(Err(cause)) = KeyFile::check(&config.data) {
+            let cause = format!("{cause}; put the file of a backup in its place");
+            self.faults.push(Finding { file: KEYS.to_owned(), cause, set_aside: false });
+        }
+    }
+
     /// Names foreign entries of the folder.
     fn note_foreign(&mut self, data: &Path) -> Result<(), VerifyError> {
         let is_of_database =
-            |name: &str| name.starts_with("mesonet.") || name.starts_with("alerts.");
+            |name: &str| ["mesonet.", "alerts.", KEYS].iter().any(|own| name.starts_with(own));
         for entry in fs::read_dir(data)? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             if !OURS.contains(&&*name) && !is_of_database(&name) {

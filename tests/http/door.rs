@@ -330,20 +330,6 @@ fn two_hundred_clients_that_do_not_read_and_reconnect_keep_nobody_waiting() {
 }
 
 #[test]
-fn sighup_ends_nothing() {
-    let folder = TempDir::new().unwrap();
-    let server = Server::start(&folder, &["--now", "live"]);
-    server.signal("HUP");
-    for _ in 0..5 {
-        get(server.address(), "/api/v1/observations/units");
-        thread::sleep(Duration::from_millis(20));
-    }
-    let (code, log) = server.stop();
-    assert_eq!(code, Some(0), "{log}");
-    assert!(log.contains("SIGHUP has no effect"), "{log}");
-}
-
-#[test]
 fn a_server_told_to_stop_finishes_what_it_can_and_ends_while_files_are_pushed() {
     let folder = TempDir::new().unwrap();
     std::fs::create_dir(folder.path().join("in")).unwrap();

@@ -1,3 +1,4 @@
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, TimestampMillisecondType};
 

@@ -2,6 +2,7 @@
 //! defaults.
 
 mod settings;
+mod shown;
 mod validate;
 
 use std::io;
@@ -16,6 +17,7 @@ use mesonet::store::EmbeddedOptions;
 use mesonet::time::parse_window;
 use mesonet::{check, model, raster};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
 use crate::clock::system_ms;
@@ -24,6 +26,37 @@ use crate::door::{Certificate, Limits, Pace, TlsError};
 use crate::fetch::InvalidSetting;
 use crate::ingest::made_tables;
 use crate::rate::{Allowance, Hops};
+
+/// The settings that are read at the start only. All others are taken from the new ones by a reload.
+const NEED_RESTART: [&str; 27] = [
+    "data",
+    "seal_readings",
+    "listen",
+    "metrics_listen",
+    "tls_cert",
+    "tls_key",
+    "api_prefix",
+    "model_prefix",
+    "now",
+    "assume_plan",
+    "log",
+    "log_format",
+    "log_requests",
+    "limits",
+    "products",
+    "models",
+    "zones",
+    "watch",
+    "watch_keep",
+    "fetch",
+    "answer_memory_bytes",
+    "max_connections",
+    "max_address_connections",
+    "max_streams",
+    "head_timeout_s",
+    "idle_timeout_s",
+    "min_bytes_per_s",
+];
 
 /// The form of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -90,6 +123,30 @@ impl Config {
         config.catalogue()?;
         config.model_catalogue()?;
         Ok(config)
+    }
+
+    /// Returns these settings with what a running server takes from new ones, and the names of
+    /// those that have changed and need a restart.
+    ///
+    /// # Errors
+    /// A setting that cannot be compared.
+    pub(crate) fn taking(&self, new: &Self) -> Result<(Self, Vec<String>), ConfigError> {
+        let values = |config: &Self| -> Result<Map<String, Value>, ConfigError> {
+            serde_json::to_value(config)
+                .and_then(serde_json::from_value)
+                .map_err(|error| ConfigError::KeySet(error.to_string()))
+        };
+        let (mut old, mut left) = (values(self)?, Vec::new());
+        let mut taken = values(new)?;
+        for key in NEED_RESTART {
+            let old = old.remove(key).unwrap_or_default();
+            let new = taken.insert(key.to_owned(), old.clone());
+            if new != Some(old) {
+                left.push(key.to_owned());
+            }
+        }
+        let taken = serde_json::from_value(taken.into());
+        Ok((taken.map_err(|error| ConfigError::KeySet(error.to_string()))?, left))
     }
 
     /// The quality checks with the limits of this deployment.

@@ -31,7 +31,7 @@ macro_rules! settings {
         ///
         /// The name of a field is its key in the file; the environment variable and the flag follow
         /// from it: `max_cells`, `MESONET_MAX_CELLS` and `--max-cells`.
-        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct Config {
             $($(
@@ -122,7 +122,12 @@ settings! {
     }
 
     /// The service: its address, its paths, its clock and its callers.
-    ServiceFlags, "Service" {
+    ServiceFlags, "Service", with {
+        /// Print the settings as they would be used, and where each comes from, and end
+        #[arg(long, help_heading = "Service")]
+        #[serde(skip)]
+        pub print_config: bool,
+    } {
         /// Address and port to listen on
         listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080)), "MESONET_LISTEN", "ADDR";
         /// Certificate of the server with its chain (PEM); the server then speaks TLS only

@@ -143,6 +143,22 @@ impl KeyFile {
         Self::connect(path, true)
     }
 
+    /// Checks every page of the file, for which it is only read; `None` if there is none, else what is
+    /// wrong with it, or nothing.
+    pub fn check(data: &Path) -> Option<Result<(), String>> {
+        let path = path_in(data);
+        if matches!(path.try_exists(), Ok(false)) {
+            return None;
+        }
+        let found = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .and_then(|file| {
+                file.query_row("SELECT count(*) FROM keys", [], |_| Ok(()))?;
+                file.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))
+            })
+            .map_err(|error| error.to_string());
+        Some(found.and_then(|found| if found == "ok" { Ok(()) } else { Err(found) }))
+    }
+
     fn connect(path: PathBuf, may_create: bool) -> Result<Self, KeysError> {
         let connect = || {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

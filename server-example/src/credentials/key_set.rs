@@ -109,6 +109,20 @@ impl KeySet {
         Ok(set)
     }
 
+    /// Reads a set again, from a source that may be another.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn renewed(&self, source: Option<Source>) -> Result<Self, String> {
+        let is_same = self.source == source;
+        let new = Self::new(source, self.development.clone())?;
+        if is_same && new.keys.load().by_kid.is_empty() {
+            // An address that cannot be reached now.
+            new.keys.store(self.keys.load_full());
+        }
+        Ok(new)
+    }
+
     /// Returns a key. An unknown one makes the set be read again, an address at most once a minute.
     pub async fn find(self: &Arc<Self>, kid: &str) -> Option<Key> {
         if kid.len() > MAX_KID_BYTES || self.is_empty() {

@@ -22,6 +22,7 @@ mod token;
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -49,7 +50,7 @@ const COOKIE: &str = "acct_at";
 
 /// What credentials are checked with.
 pub struct Credentials {
-    key_set: Arc<KeySet>,
+    key_set: ArcSwap<KeySet>,
     /// `None` without a record on disk.
     pub keys: Option<KnownKeys>,
 }
@@ -67,13 +68,25 @@ impl Credentials {
         }
         let key_set = KeySet::new(config.token_source(), development);
         let credentials = Self {
-            key_set: Arc::new(key_set.map_err(ConfigError::KeySet)?),
+            key_set: ArcSwap::from_pointee(key_set.map_err(ConfigError::KeySet)?),
             keys: has_record.then(|| KnownKeys::new(&config.data)),
         };
         if let Some(keys) = &credentials.keys {
             keys.renew().map_err(|error| ConfigError::KeySet(error.to_string()))?;
         }
         Ok(credentials)
+    }
+
+    /// Reads the keys of account tokens again, from where new settings say. Those of an address that
+    /// cannot be reached stay, if it is the same address.
+    ///
+    /// # Errors
+    /// A key set that cannot be read; the old one stays.
+    pub fn reload(&self, config: &Config) -> Result<(), ConfigError> {
+        let old = self.key_set.load();
+        let new = old.renewed(config.token_source()).map_err(ConfigError::KeySet)?;
+        self.key_set.store(Arc::new(new));
+        Ok(())
     }
 
     /// Returns who sends a request. An API key that is not known counts as none.
@@ -86,7 +99,7 @@ impl Credentials {
         }
         let token = Token::read(credential)?;
         let kid = token.kid.as_deref().ok_or(Rejection::UnknownKid)?;
-        let key = self.key_set.find(kid).await.ok_or(Rejection::UnknownKid)?;
+        let key = self.key_set.load_full().find(kid).await.ok_or(Rejection::UnknownKid)?;
         let now_s = system_ms() as f64 / 1000.0;
         token.check(&key, now_s).map(Caller::of_account)
     }
@@ -124,7 +137,7 @@ pub async fn identify(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let anonymous = Caller::anonymous(state.config.assume_plan);
+    let anonymous = Caller::anonymous(state.config().assume_plan);
     match state.credentials.caller(request.headers(), &anonymous).await {
         Ok(caller) => {
             let plan = OfPlan(caller.plan);

@@ -78,6 +78,9 @@ struct Current {
     validity: Validity,
 }
 
+/// A certificate that was read and does not serve yet.
+pub struct Fresh(Current);
+
 /// What changes when a file does.
 type Identity = (SystemTime, u64);
 
@@ -102,27 +105,32 @@ impl Certificate {
         self.current.load().validity
     }
 
-    /// Reads the files again. Without an error the new certificate serves from the next handshake
-    /// on; connections that live are not touched.
+    /// Reads the files again.
     ///
     /// # Errors
-    /// As [`read`](Self::read); the old certificate stays.
-    pub fn reload(&self, now_ms: i64) -> Result<(), TlsError> {
+    /// As [`read`](Self::read).
+    pub fn fresh(&self, now_ms: i64) -> Result<Fresh, TlsError> {
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = self.identities();
-        self.current.store(Arc::new(load(&self.certificate, &self.key, now_ms)?));
-        Ok(())
+        load(&self.certificate, &self.key, now_ms).map(Fresh)
     }
 
-    /// The same if one of the files has changed since it was last read. Returns whether it had.
+    /// Makes what was read serve from the next handshake on. Connections that live are not touched.
+    pub fn take(&self, Fresh(fresh): Fresh) {
+        self.current.store(Arc::new(fresh));
+    }
+
+    /// Reads the files and takes the certificate if they have changed since they were last read.
+    /// Returns whether they had.
     ///
     /// # Errors
-    /// As [`reload`](Self::reload), once for each change.
+    /// As [`read`](Self::read), once for each change; the old certificate stays.
     pub fn renew(&self, now_ms: i64) -> Result<bool, TlsError> {
         let identities = self.identities();
         if *self.seen.lock().unwrap_or_else(PoisonError::into_inner) == identities {
             return Ok(false);
         }
-        self.reload(now_ms).map(|()| true)
+        self.take(self.fresh(now_ms)?);
+        Ok(true)
     }
 
     fn identities(&self) -> [Option<Identity>; 2] {
@@ -147,7 +155,10 @@ impl Certificate {
 
 impl fmt::Debug for Certificate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Certificate").field("file", &self.certificate).finish()
+        formatter
+            .debug_struct("Certificate")
+            .field("file", &self.certificate)
+            .finish_non_exhaustive()
     }
 }
 

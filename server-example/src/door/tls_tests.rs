@@ -62,7 +62,7 @@ fn a_new_certificate_is_taken_when_its_files_change_and_a_broken_one_leaves_the_
     assert_eq!(served(), first);
     // It is told once.
     assert!(!certificate.renew(NOW_MS).unwrap());
-    assert!(certificate.reload(NOW_MS).is_err());
+    assert!(certificate.fresh(NOW_MS).is_err());
 
     write(&folder, "longer");
     assert!(certificate.renew(NOW_MS).unwrap());

@@ -100,7 +100,7 @@ async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Sum
         feed,
         received_ms: query.instant("received")?,
         now_ms: system_ms(),
-        bounds: Bounds::pushed(state.config.max_ingest_bytes),
+        bounds: Bounds::pushed(state.config().max_ingest_bytes),
     };
     encoding(request.headers())?;
     let label = Label { shown: shown_name(name), name: name.to_owned(), modified_ms: None };
@@ -111,7 +111,7 @@ async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Sum
     let mut received = state
         .services
         .reception
-        .receive(request.into_body(), state.config.max_ingest_bytes)
+        .receive(request.into_body(), state.config().max_ingest_bytes)
         .await?;
     let turn = match &model {
         Some(model) => state.services.lanes.pushed_model(model).await?,
@@ -172,7 +172,8 @@ pub(super) fn no_disk(kind: io::ErrorKind, what: &str) -> ApiError {
 
 /// Checks that the request has a key whose hash is in the settings.
 fn authorize(state: &State, headers: &HeaderMap) -> Result<(), ApiError> {
-    let hashes = &state.config.ingest_key_hashes;
+    let config = state.config();
+    let hashes = &config.ingest_key_hashes;
     if hashes.is_empty() {
         return Err(ApiError::Forbidden);
     }

@@ -114,7 +114,7 @@ impl Metrics {
             }
         }
         for name in DATABASES {
-            let bytes = length(&state.config.data.join(name));
+            let bytes = length(&state.config().data.join(name));
             looked.database_bytes.get_or_create(&[("file", name.to_owned())]).set(bytes);
         }
         let newest_ms = ingest.newest_ms.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

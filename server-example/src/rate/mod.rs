@@ -31,7 +31,7 @@ pub async fn limit(
     next: Next,
 ) -> Response {
     let Some(&Peer(peer)) = request.extensions().get() else { return next.run(request).await };
-    let party = Party::of(state.hops.client(peer, request.headers()));
+    let party = Party::of(state.hops.load().client(peer, request.headers()));
     // From here on the request counts for the address behind the proxies.
     request.extensions_mut().insert(party);
     let turn = state.window.take(party, Instant::now());

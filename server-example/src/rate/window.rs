@@ -44,13 +44,13 @@ pub enum Turn {
 
 /// The counts of all addresses.
 pub struct Window {
-    allowance: Allowance,
     counts: Mutex<Counts>,
     /// Strangers cannot choose which of them share a count.
     hasher: RandomState,
 }
 
 struct Counts {
+    allowance: Allowance,
     /// The times of the last requests of each, oldest first; those that wait are in the future.
     times: HashMap<Counted, VecDeque<Instant>>,
     swept: Option<Instant>,
@@ -65,17 +65,22 @@ enum Counted {
 impl Window {
     /// No request has been counted.
     pub fn new(allowance: Allowance) -> Self {
-        let counts = Mutex::new(Counts { times: HashMap::new(), swept: None });
-        Self { allowance, counts, hasher: RandomState::new() }
+        let counts = Mutex::new(Counts { allowance, times: HashMap::new(), swept: None });
+        Self { counts, hasher: RandomState::new() }
+    }
+
+    /// Allows another number from now on. What was counted stays.
+    pub fn set(&self, allowance: Allowance) {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).allowance = allowance;
     }
 
     /// Counts a request that came at a time. A refused one does not count.
     pub fn take(&self, party: Party, now: Instant) -> Turn {
-        let Allowance { requests, span, waiting, longest_wait } = self.allowance;
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let Allowance { requests, span, waiting, longest_wait } = counts.allowance;
         if requests == 0 {
             return Turn::Now;
         }
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         counts.sweep(now, span);
         let mut counted = Counted::One(party);
         if counts.times.len() >= MAX_PARTIES && !counts.times.contains_key(&counted) {

@@ -68,7 +68,7 @@ async fn index(
     Shared(state): Shared<Arc<State>>,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let config = &state.config;
+    let config = state.config();
     let all = describe::all(&config.api_prefix, &config.model_prefix);
     let mut endpoints: Vec<(String, &str)> =
         all.map(|(prefix, of)| (format!("{prefix}{}", of.path), of.method)).collect();
@@ -89,7 +89,7 @@ async fn openapi(
     Shared(state): Shared<Arc<State>>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let config = &state.config;
+    let config = state.config();
     let description = describe::description(&config.api_prefix, &config.model_prefix);
     json_tagged(&headers, &serde_json::to_vec(&description).map_err(ApiError::internal)?)
 }

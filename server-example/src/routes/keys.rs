@@ -169,7 +169,7 @@ async fn look_up<T: Send + 'static>(
             let text = "this server has no record on disk, so it has no keys".to_owned();
             return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
         };
-        let done = use_(&state.config.data).map_err(|error| match error {
+        let done = use_(&state.config().data).map_err(|error| match error {
             KeysError::Unknown(_) => ApiError::NotFound(error.to_string()),
             KeysError::Label(_) | KeysError::Full => ApiError::BadRequest(error.to_string()),
             _ => ApiError::internal(error),

@@ -214,7 +214,8 @@ async fn file(
     headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);
     // The address that still names this file when a newer one arrives.
     let duration = span.map(|span| format!("duration={span}&")).unwrap_or_default();
-    let prefix = &state.config.api_prefix;
+    let config = state.config();
+    let prefix = &config.api_prefix;
     let address = format!("{prefix}/products/{name}?{duration}timestamp={}", Iso8601(ts_ms));
     let address = HeaderValue::try_from(address).map_err(ApiError::internal)?;
     headers.insert(header::CONTENT_LOCATION, address);

@@ -122,7 +122,7 @@ async fn of_stations(
 ) -> Result<Response, ApiError> {
     let ids: BTreeSet<StationId> =
         station_ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?;
-    let limit = state.config.max_station_ids;
+    let limit = state.config().max_station_ids;
     if ids.len() > limit {
         return Err(ApiError::BadRequest(format!(
             "stationIds holds {} different ids; the limit is {limit}",
@@ -170,7 +170,7 @@ async fn answer(
     let cost = cost(&state, &query)?;
     let workers = Arc::clone(&state.workers);
     let begin = move || {
-        let caps = state.config.caps();
+        let caps = state.config().caps();
         let (answer, damaged) = state.services.read(|store| readings(store, &query, caps))?;
         let pieces = Pieces::new(ReadingsWriter::new(answer), encoding)?;
         Ok((damaged, pieces))
@@ -189,7 +189,7 @@ fn cost(state: &State, query: &ReadingsQuery) -> Result<Cost, ApiError> {
     };
     let columns = stations * query.names.len().min(Variable::ALL.len());
     let span_ms = query.window.span_ms();
-    let caps = state.config.caps();
+    let caps = state.config().caps();
     let at_most = |count: i64, most: u64| u64::try_from(count).unwrap_or(0).min(most) as usize;
     let positions =
         query.step.map_or(1, |step| at_most(span_ms / step.ms().max(1) + 1, caps.positions));

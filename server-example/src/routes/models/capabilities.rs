@@ -34,7 +34,7 @@ async fn capabilities(
     caller: Caller,
     accepted: Accepted,
 ) -> Result<Response, ApiError> {
-    let limits = BTreeMap::from([("maxValues", Some(state.config.max_model_values as u64))]);
+    let limits = BTreeMap::from([("maxValues", Some(state.config().max_model_values as u64))]);
     let view = state.services.models.catalogue().capabilities(caller.of_models(), limits);
     json_value(accepted, &view).map(not_stored)
 }

@@ -72,7 +72,7 @@ async fn series(
             .from_ms(request.query.instant("from")?)
             .to_ms(request.query.instant("to")?)
             .winds(winds(granted, &request.query)?);
-        let (values, limit) = (asked.values(run)?, state.config.max_model_values);
+        let (values, limit) = (asked.values(run)?, state.config().max_model_values);
         if values > limit {
             return Err(ApiError::BadRequest(format!(
                 "the fields have {values} values over the run; the limit is {limit} \
@@ -84,6 +84,6 @@ async fn series(
         let lasting = Lasting::at_all_hours(granted, run, &used).of_run(&asked_run);
         request.json(&lasting, &series)
     };
-    let cost = Cost::heavy(state.config.max_model_values.saturating_mul(BYTES_OF_A_VALUE));
+    let cost = Cost::heavy(state.config().max_model_values.saturating_mul(BYTES_OF_A_VALUE));
     state.answer(party, cost, answer).await
 }

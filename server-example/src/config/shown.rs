@@ -1,0 +1,111 @@
+//! The settings as `--print-config` shows them: a configuration file, with where each comes from.
+
+use std::fmt::Write as _;
+
+use figment::Figment;
+use figment::providers::{Format, Toml};
+use serde_json::Value;
+
+use super::{Config, Flags};
+
+/// Stands where something is kept secret.
+const HIDDEN: &str = "(hidden)";
+
+impl Config {
+    /// Writes all settings as a configuration file. Hashes of keys, and what stands in an address for
+    /// a name and a password, are hidden.
+    ///
+    /// `given` tells whether a setting was given by a flag or by the environment.
+    pub fn shown(&self, flags: &Flags, given: impl Fn(&str) -> Option<&'static str>) -> String {
+        let in_file = flags.record.config.as_ref().map(Toml::file_exact);
+        let in_file = in_file.map(Figment::from).unwrap_or_default();
+        let Ok(Value::Object(values)) = serde_json::to_value(self) else {
+            return String::new();
+        };
+        let (mut text, mut tables) = (String::new(), String::new());
+        for (key, value) in values {
+            if let ("fetch", Value::Array(fetched)) = (&*key, &value) {
+                for table in fetched.iter().filter_map(Value::as_object) {
+                    tables.push_str("\n[[fetch]]\n");
+                    for (key, value) in table {
+                        if let Some(value) = toml_value(key, value) {
+                            let _ = writeln!(tables, "{key} = {value}");
+                        }
+                    }
+                }
+                continue;
+            }
+            let source = match given(&key) {
+                Some(given) => given,
+                None if in_file.contains(&key) => "file",
+                None => "default",
+            };
+            let _ = match toml_value(&key, &value) {
+                Some(value) => writeln!(text, "{key} = {value}  # {source}"),
+                None => writeln!(text, "# {key} is not set"),
+            };
+        }
+        text + &tables
+    }
+}
+
+/// Writes a value; those that settings have are written in TOML as in JSON. `None` for nothing.
+fn toml_value(key: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::Array(hashes) if key == "ingest_key_hashes" => {
+            Some(Value::from(vec![HIDDEN; hashes.len()]).to_string())
+        }
+        Value::String(text) => Some(Value::from(without_secrets(text)).to_string()),
+        value => Some(value.to_string()),
+    }
+}
+
+/// Hides the name and password of an address, and its query.
+fn without_secrets(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let (rest, query) = match rest.split_once('?') {
+        Some((rest, _)) => (rest, format!("?{HIDDEN}")),
+        None => (rest, String::new()),
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let authority = match authority.rsplit_once('@') {
+        Some((_, host)) => format!("{HIDDEN}@{host}"),
+        None => authority.to_owned(),
+    };
+    format!("{scheme}://{authority}{path}{query}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fetch::{FetchConfig, Source};
+
+    #[test]
+    fn settings_are_shown_as_a_file_that_gives_the_same_without_secrets() {
+        let config = Config { max_cells: 7, now: None, ..Config::default() };
+        let given = |key: &str| (key == "max_cells").then_some("flag");
+        let text = config.shown(&Flags::default(), given);
+        assert!(text.contains("\nmax_cells = 7  # flag\n"), "{text}");
+        assert!(text.contains("\nlisten = \"127.0.0.1:8080\"  # default\n"), "{text}");
+        assert!(text.contains("# now is not set\n"), "{text}");
+        let again: Config = Figment::from(Toml::string(&text)).extract().unwrap();
+        assert_eq!(again, config);
+
+        let mut source = FetchConfig::new(Source::DatamartAmqp, "a b@c.d");
+        source.url = Some("amqps://name:pass@host/path?key=1".to_owned());
+        let config = Config {
+            ingest_key_hashes: vec!["ab".repeat(32)],
+            token_keys: Some("https://me:secret@id.example/keys".to_owned()),
+            fetch: vec![source],
+            ..Config::default()
+        };
+        let text = config.shown(&Flags::default(), |_| None);
+        assert!(text.contains("token_keys = \"https://(hidden)@id.example/keys\""), "{text}");
+        assert!(text.contains("[[fetch]]\n"), "{text}");
+        assert!(text.contains("url = \"amqps://(hidden)@host/path?(hidden)\""), "{text}");
+        for secret in ["abab", "secret", "pass", "key=1"] {
+            assert!(!text.contains(secret), "{secret}: {text}");
+        }
+    }
+}

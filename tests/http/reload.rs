@@ -1,0 +1,146 @@
+//! SIGHUP: what a running server takes from its settings, and what it leaves.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::process::{PATIENCE, Server, output};
+
+const UNITS: &str = "/api/v1/observations/units";
+
+struct Configured {
+    _folder: TempDir,
+    file: PathBuf,
+    server: Server,
+}
+
+impl Configured {
+    fn start(settings: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("mesonet.toml");
+        std::fs::write(&file, settings).unwrap();
+        let args = ["--config", "mesonet.toml", "--now", "live", "--rate-requests", "0"];
+        // Flags win: the rate is the file's own.
+        let args = if settings.contains("rate_requests") { &args[..4] } else { &args[..] };
+        let mut command = crate::process::command(folder.path(), args);
+        command.args(["--listen", "127.0.0.1:0"]);
+        let server = Server::spawn(command);
+        Self { _folder: folder, file, server }
+    }
+
+    /// The headers of an answer to a page of a site.
+    fn headers(&self, origin: &str) -> String {
+        let mut stream = TcpStream::connect(self.server.address()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        write!(
+            stream,
+            "GET {UNITS} HTTP/1.1\r\nhost: a\r\norigin: {origin}\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split("\r\n\r\n").next().unwrap().to_owned()
+    }
+
+    fn reload(&self, settings: &str) {
+        std::fs::write(&self.file, settings).unwrap();
+        self.server.signal("HUP");
+    }
+}
+
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn limits_and_sites_are_taken_and_what_needs_a_restart_is_named() {
+    let one = Configured::start("rate_requests = 0\ncors_origins = [\"https://a.example\"]\n");
+    assert!(one.headers("https://a.example").contains("access-control-allow-origin"));
+    assert!(!one.headers("https://b.example").contains("access-control-allow-origin"));
+    one.reload(
+        "rate_requests = 0\ncors_origins = [\"https://b.example\"]\napi_prefix = \"/v2\"\n\
+         max_connections = 7\n",
+    );
+    until("the other site", || {
+        one.headers("https://b.example").contains("access-control-allow-origin")
+    });
+    assert!(!one.headers("https://a.example").contains("access-control-allow-origin"));
+    // The paths are those of the start.
+    assert!(one.server.get(UNITS).0.starts_with("HTTP/1.1 200"));
+    one.reload("rate_requests = 1\nrate_waiting = 0\nrate_span_s = 3600\n");
+    until("the rate", || one.server.get(UNITS).0.starts_with("HTTP/1.1 429"));
+    let (code, log) = one.server.stop();
+    assert_eq!(code, Some(0), "{log}");
+    let named = "took the settings again, but a restart is needed for api_prefix, max_connections";
+    assert!(log.contains(named), "{log}");
+    assert!(log.contains("took the settings again\n"), "{log}");
+}
+
+#[test]
+fn faulty_settings_change_nothing_and_are_logged() {
+    let one = Configured::start("cors_origins = [\"https://a.example\"]\n");
+    one.reload("cors_origins = [\"https://b.example\"]\nmax_cells = 0\n");
+    sleep(Duration::from_secs(1));
+    one.reload("cors_origins = [\"https://b.example\"]\nmax_cell = 1\n");
+    sleep(Duration::from_secs(1));
+    assert!(one.headers("https://a.example").contains("access-control-allow-origin"));
+    assert!(!one.headers("https://b.example").contains("access-control-allow-origin"));
+    let (code, log) = one.server.stop();
+    assert_eq!(code, Some(0), "{log}");
+    for reason in ["max_cells is 0; it must be 1 or more", "unknown field: found `max_cell`"] {
+        assert!(log.contains(reason), "{reason}: {log}");
+    }
+    assert_eq!(log.matches("the settings stay as they were: ").count(), 2, "{log}");
+}
+
+#[test]
+fn the_key_set_is_read_again_and_a_broken_one_leaves_the_old() {
+    let folder = TempDir::new().unwrap();
+    let keys = folder.path().join("keys.json");
+    let set = |x: &str| {
+        format!(
+            "{{\"keys\":[{{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"kid\":\"1\",\"x\":\"{x}\"}}]}}"
+        )
+    };
+    std::fs::write(&keys, set("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")).unwrap();
+    let args = ["--now", "live", "--token-keys", "keys.json"];
+    let whose = ["--token-issuer", "a", "--token-audience", "b"];
+    let server = Server::start(&folder, &[&args[..], &whose].concat());
+    std::fs::write(&keys, "{").unwrap();
+    server.signal("HUP");
+    sleep(Duration::from_secs(1));
+    std::fs::write(&keys, set("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")).unwrap();
+    server.signal("HUP");
+    sleep(Duration::from_secs(1));
+    let (code, log) = server.stop();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("the settings stay as they were: the key set keys.json: "), "{log}");
+    assert!(log.contains("took the settings again\n"), "{log}");
+}
+
+/// Beside the record that `verify` checks.
+#[test]
+fn verify_names_damaged_api_keys() {
+    let folder = TempDir::new().unwrap();
+    drop(Server::start(&folder, &["--now", "live"]).stop());
+    let (ok, _, error) =
+        output(folder.path(), &["keys", "issue", "--label", "x", "--expires", "year"]);
+    assert!(ok, "{error}");
+    let (ok, said, _) = output(folder.path(), &["verify"]);
+    assert!(ok && !said.contains("keys.sqlite"), "{said}");
+    let file = folder.path().join("mesonet-data/keys.sqlite");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let from = bytes.len() / 2;
+    bytes[from..].fill(0x5a);
+    std::fs::write(&file, bytes).unwrap();
+    let (ok, said, _) = output(folder.path(), &["verify"]);
+    assert!(!ok && said.contains("keys.sqlite"), "{said}");
+}
