@@ -210,5 +210,5 @@ def test_a_caller_who_has_an_answer_gets_a_304(server, description):
 
 METARS = (
     "raw_text,station_id,observation_time,latitude,longitude\n"
-    "CYYZ 031900Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T19:00:00Z,43.68,-79.63\n"
+    "CYOW 031900Z 24012KT 15SM 29/17 A2991,CYOW,2024-08-03T19:00:00Z,45.32,-75.67\n"
 )

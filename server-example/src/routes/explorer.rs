@@ -105,14 +105,11 @@ async fn file(
 ) -> Result<Response, ApiError> {
     let media_type = if name == STYLES { "text/css" } else { "text/javascript" };
     let answer = move |_: &State| {
-        let names = FILES.iter().zip(files()?);
-        let mut response = names
-            .filter_map(|(known, file)| (*known == name).then(|| file.answer(&headers)))
-            .next()
-            .ok_or_else(|| {
-                let names = FILES.join(", ");
-                ApiError::NotFound(format!("unknown file \"{name}\"; there are {names}"))
-            })?;
+        let place = FILES.iter().position(|known| *known == name).ok_or_else(|| {
+            let names = FILES.join(", ");
+            ApiError::NotFound(format!("unknown file \"{name}\"; there are {names}"))
+        })?;
+        let mut response = files()?[place].answer(&headers);
         let headers = response.headers_mut();
         if headers.contains_key(header::CONTENT_TYPE) {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
