@@ -1,6 +1,7 @@
 //! The quality checks over columns of NumPy, and the explanation of a verdict.
 
 use mesonet::check::{Checker, SeriesReadings, StationSite};
+use mesonet::intake::{Intake, NetworkStation};
 use mesonet::observation::SeriesParts;
 use mesonet::{LonLat, Quality, SeriesKey, check};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
@@ -92,6 +93,49 @@ fn check_station<'py>(
         .collect())
 }
 
+/// A station from Python: place, altitude and series.
+type Site<'py> = (f64, f64, Option<f64>, Vec<Columns<'py>>);
+
+/// See `mesonet.check_network`.
+#[pyfunction]
+#[pyo3(signature = (stations, limits, /))]
+#[expect(clippy::needless_pass_by_value, reason = "Python's list is converted into ours")]
+fn check_network<'py>(
+    py: Python<'py>,
+    stations: Vec<Site<'py>>,
+    limits: Option<&str>,
+) -> PyResult<Vec<Vec<Verdicts<'py>>>> {
+    let checker = Checker::with_limits(limits).map_err(refused)?;
+    let owned = stations
+        .iter()
+        .map(|(lon, lat, altitude_m, columns)| {
+            let keys = columns.iter().map(Columns::key).collect::<PyResult<Vec<_>>>()?;
+            let sources = columns.iter().map(Columns::source).collect::<PyResult<Vec<_>>>()?;
+            Ok((site(*lon, *lat, *altitude_m)?, keys, sources))
+        })
+        .collect::<PyResult<Vec<_>>>()?;
+    let mut series = Vec::with_capacity(stations.len());
+    for ((.., columns), (_, keys, sources)) in stations.iter().zip(&owned) {
+        let of_station = columns.iter().zip(keys).zip(sources).map(|((columns, key), source)| {
+            let (ts_ms, value) = (columns.ts_ms.as_slice()?, columns.value.as_slice()?);
+            Ok(SeriesReadings { key, ts_ms, value, source })
+        });
+        series.push(of_station.collect::<PyResult<Vec<_>>>()?);
+    }
+    let network: Vec<_> = owned
+        .iter()
+        .zip(&series)
+        .map(|((site, ..), series)| NetworkStation { site: *site, series })
+        .collect();
+    let intake = Intake::new(checker.into_owned());
+    let verdicts = py.detach(|| intake.check_network(&network)).map_err(refused)?;
+    let told = |of: Vec<Quality>| {
+        let (base, reason): (Vec<u8>, Vec<u8>) = of.into_iter().map(Quality::codes).unzip();
+        (base.to_pyarray(py), reason.to_pyarray(py))
+    };
+    Ok(verdicts.into_iter().map(|of| of.into_iter().map(told).collect()).collect())
+}
+
 /// Returns the explanation as the JSON that the service sends.
 #[pyfunction]
 #[pyo3(signature = (lon, lat, altitude_m, series, which_series, which_reading, limits, /))]
@@ -117,5 +161,6 @@ fn explain(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DEFAULT_LIMITS_TOML", check::DEFAULT_LIMITS_TOML)?;
     module.add_function(wrap_pyfunction!(check_station, module)?)?;
+    module.add_function(wrap_pyfunction!(check_network, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)
 }

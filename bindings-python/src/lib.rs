@@ -3,6 +3,7 @@
 //! There is one file per module of the core, and this one registers them. Names, codes, limits and
 //! messages come from the core; the docstrings for users are in `python/mesonet/`.
 
+mod access;
 mod check;
 mod crosswalk;
 mod derived;
@@ -10,6 +11,7 @@ mod error;
 mod grid;
 mod quality;
 mod tile;
+mod time_grid;
 mod ufunc;
 mod unit;
 mod wind;
@@ -23,12 +25,14 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.py().import("numpy")?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     error::register(module)?;
+    access::register(module)?;
     check::register(module)?;
     crosswalk::register(module)?;
     derived::register(module)?;
     grid::register(module)?;
     quality::register(module)?;
     tile::register(module)?;
+    time_grid::register(module)?;
     unit::register(module)?;
     wind::register(module)
 }

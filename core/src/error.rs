@@ -10,7 +10,7 @@ use crate::export;
 use crate::feed;
 #[cfg(feature = "grib")]
 use crate::grib;
-#[cfg(all(feature = "feed", feature = "intake"))]
+#[cfg(feature = "intake")]
 use crate::intake;
 #[cfg(feature = "model")]
 use crate::model;
@@ -145,6 +145,12 @@ pub enum Error {
     #[cfg(feature = "model")]
     #[error(transparent)]
     RunStamp(#[from] model::RunStampError),
+    #[cfg(feature = "intake")]
+    #[error(transparent)]
+    Network(#[from] intake::NetworkError),
+    #[cfg(feature = "query")]
+    #[error(transparent)]
+    Ragged(#[from] query::RaggedError),
     #[cfg(feature = "model")]
     #[error(transparent)]
     RunStore(#[from] model::RunStoreError),
@@ -237,6 +243,10 @@ impl Error {
             Self::RotationLength(_) => ErrorKind::Invalid,
             #[cfg(feature = "model")]
             Self::RunStamp(_) => ErrorKind::Invalid,
+            #[cfg(feature = "intake")]
+            Self::Network(error) => kind_of_network(error),
+            #[cfg(feature = "query")]
+            Self::Ragged(_) => ErrorKind::Invalid,
             #[cfg(feature = "model")]
             Self::RunStore(error) => kind_of_run_store(error),
             Self::SeriesKey(_) => ErrorKind::Invalid,
@@ -390,6 +400,15 @@ fn kind_of_store(error: &store::StoreError) -> ErrorKind {
         E::NoCatalogue { .. } => ErrorKind::Damaged,
         E::Full { .. } | E::Locked { .. } => ErrorKind::Unavailable,
         E::Columns(_) | E::Storage { .. } => ErrorKind::Internal,
+    }
+}
+
+#[cfg(feature = "intake")]
+fn kind_of_network(error: &intake::NetworkError) -> ErrorKind {
+    use intake::NetworkError as E;
+    match error {
+        E::Columns { .. } | E::Twice { .. } => ErrorKind::Invalid,
+        E::Store(error) => kind_of_store(error),
     }
 }
 

@@ -29,6 +29,7 @@
 //! | The description at `/openapi/v1.json` | `describe/` |
 //! | Error answers | `error.rs` |
 //! | Parameters, encodings, ETags, long bodies | `http/` |
+//! | Figures for a monitoring system | `metrics/` |
 //! | How many requests an address may send, behind proxies too | `rate/` |
 //! | Account tokens and API keys: who sends a request | `credentials/` |
 //! | Callers and what they may use | `access.rs` |
@@ -49,6 +50,7 @@ mod files;
 mod grib_ls;
 mod http;
 pub mod ingest;
+mod metrics;
 mod model_runs;
 mod models_command;
 mod noted;
@@ -148,13 +150,16 @@ pub fn app(state: Arc<State>) -> Router {
     let router = router
         .layer(from_fn_with_state(Arc::clone(&state), add_replay_header))
         .layer(map_response(leave_length_open))
+        .layer(from_fn(metrics::note_route))
         .with_state(Arc::clone(&state));
     // Who keeps the server running is not limited.
+    let metrics = Arc::clone(&state.services.metrics);
     let router = routes::health()
+        .layer(from_fn(metrics::note_route))
         .with_state(state)
         .fallback_service(router)
         .layer(map_response(add_nosniff_header))
-        .layer(from_fn(http::request_line::note));
+        .layer(from_fn_with_state(metrics, http::request_line::note));
     // Before the router looks at the path.
     Router::new().fallback_service(MapRequest::new(router, decode_letters))
 }

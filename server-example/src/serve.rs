@@ -10,9 +10,9 @@ use mesonet::store::{Maintained, Maintenance, StoreError};
 use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, system_ms};
 use crate::config::{Config, ConfigError};
-use crate::door::raise_file_limit;
+use crate::door::{Certificate, Door, Limits, Table, raise_file_limit};
 use crate::ingest::{Watch, WatchError};
 use crate::record::{Origin, Record};
 use crate::replay::Timeline;
@@ -21,7 +21,7 @@ use crate::sample::{Sample, SampleError, sample, sample_alerts};
 use crate::signals::Signals;
 use crate::state::{State, StateError};
 use crate::zones::ZonesError;
-use crate::{credentials, door, fetch, retention};
+use crate::{credentials, door, fetch, metrics, retention};
 
 /// How often the server checks whether the clock has passed a report.
 const TICK: Duration = Duration::from_secs(1);
@@ -42,6 +42,9 @@ const SETTLED: Duration = Duration::from_secs(3);
 
 /// Share of one core that background work may take: one part in this many.
 const SHARE: u32 = 10;
+
+/// Most connections to `/metrics`.
+const OF_METRICS: usize = 16;
 
 /// How long answers under way may take once the server is told to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
@@ -101,10 +104,20 @@ pub enum ServeError {
 /// The server cannot start; no request can end it.
 pub async fn serve(config: Config) -> Result<(), ServeError> {
     let listen = config.listen;
+    let certificate = config.certificate()?.map(Arc::new);
+    let tls =
+        certificate.as_ref().map(Certificate::acceptor).transpose().map_err(ConfigError::from)?;
     let signals = Signals::new()?;
     // First, so that a taken address is reported at once.
     let listener =
         TcpListener::bind(listen).await.map_err(|error| ServeError::Listen { listen, error })?;
+    let of_metrics = match config.metrics_listen {
+        Some(listen) => {
+            let bound = TcpListener::bind(listen).await;
+            Some(bound.map_err(|error| ServeError::Listen { listen, error })?)
+        }
+        None => None,
+    };
 
     let record = Record::open(&config.data, config.store_options())?;
     let intake = Intake::new(config.checker()?);
@@ -131,9 +144,24 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
         limits.connections,
         limits.of_party
     );
-    tracing::info!("listening on http://{}", listener.local_addr()?);
-
+    let (max_streams, table) = (state.config.max_streams, Table::new(limits));
     let mut beside = tokio::task::JoinSet::new();
+    if let Some(listener) = of_metrics {
+        tracing::info!("metrics at http://{}/metrics", listener.local_addr()?);
+        let few = Limits { connections: OF_METRICS, of_party: OF_METRICS, ..limits };
+        let app = metrics::router(
+            Arc::clone(&state),
+            Arc::clone(&table),
+            certificate.as_ref().map(Arc::clone),
+        );
+        let door = Door { app, table: Table::new(few), max_streams, tls: None };
+        beside.spawn(async move {
+            door::serve(listener, door, std::future::pending(), SHUTDOWN_GRACE).await;
+        });
+    }
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    tracing::info!("listening on {scheme}://{}", listener.local_addr()?);
+
     let replayed = record.clone();
     beside.spawn(repeat(Arc::clone(&state), timeline, rest, move |state, timeline| {
         advance(state, &replayed, timeline.as_mut())?;
@@ -155,6 +183,12 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
         }
         Ok(credentials::LOOK)
     }));
+    if let Some(certificate) = certificate {
+        beside.spawn(repeat(Arc::clone(&state), certificate, rest, |_, certificate| {
+            renew_certificate(certificate);
+            Ok(LOOK)
+        }));
+    }
     if let Some(watch) = watch {
         beside.spawn(repeat(Arc::clone(&state), watch, rest, look));
     }
@@ -166,7 +200,8 @@ pub async fn serve(config: Config) -> Result<(), ServeError> {
         tracing::info!("stopping");
         stopping.services.stop();
     };
-    if !door::serve(listener, app, limits, stop_requested, SHUTDOWN_GRACE).await {
+    let door = Door { app, table, max_streams, tls };
+    if !door::serve(listener, door, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
     }
     if let Some(keys) = &state.credentials.keys
@@ -349,6 +384,18 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
         tracing::info!("sealed {sealed_readings} readings, merged {merged_segments} segments");
     }
     Ok(MAINTENANCE)
+}
+
+/// Takes a new certificate if its files have changed.
+fn renew_certificate(certificate: &Certificate) {
+    match certificate.renew(system_ms()) {
+        Ok(false) => {}
+        Ok(true) => {
+            let until = Iso8601(certificate.validity().to_ms);
+            tracing::info!("took a new certificate, valid until {until}");
+        }
+        Err(error) => tracing::error!("{error}; the old certificate goes on"),
+    }
 }
 
 /// Looks at the watched folder.

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
 use mesonet::store::{AlertStore, Watched};
-use mesonet::{Intake, Store};
+use mesonet::{Intake, Reader, Store};
 
 use crate::clock::system_ms;
 use crate::ingest::{
     FileFault, Ingest, IngestError, Lanes, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
     Reception, Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
 };
+use crate::metrics::Metrics;
 use crate::model_runs::ModelRuns;
 use crate::noted::Noted;
 use crate::products::{Inlet, ProductFiles, take_in_sample};
@@ -41,6 +42,8 @@ pub struct Services {
     pub(crate) lanes: Lanes,
     /// Receives the bodies of pushes.
     pub(crate) reception: Reception,
+    /// What is counted.
+    pub(crate) metrics: Arc<Metrics>,
     sampled: Sampled,
     zone_files: Vec<PathBuf>,
     /// Unpacked when first requested.
@@ -76,6 +79,7 @@ impl Services {
             models,
             lanes: Lanes::default(),
             reception: Reception::default(),
+            metrics: Arc::default(),
             sampled: Sampled { product: Once::new(), models: Once::new() },
             zone_files,
             zones: OnceLock::new(),
@@ -111,6 +115,19 @@ impl Services {
     /// Whether it was told to stop.
     pub(crate) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Reads from the store, and returns how many damaged blocks were met with what was found.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn read<T, E>(
+        &self,
+        read: impl FnOnce(&dyn Reader) -> Result<T, E>,
+    ) -> Result<(T, u64), E> {
+        let store = Watched::new(&*self.store);
+        let found = read(&store)?;
+        Ok((found, self.note_damage(&store)))
     }
 
     /// Returns how many damaged blocks were met while the store was read, and logs the new ones.
@@ -192,6 +209,7 @@ impl Services {
             products: Some(Inlet { files: &self.products, only: None }),
         };
         let done = ingest(target, options, &AtomicU64::new(0), read)?;
+        self.metrics.ingested(&done.1);
         if let Some(record) = &self.record
             && done.1.total(|kind| kind.receipt.added as u64) > 0
         {

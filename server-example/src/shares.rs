@@ -54,7 +54,6 @@ impl Shares {
     }
 
     /// How much is held.
-    #[cfg(test)]
     pub fn used(&self) -> usize {
         self.lock().used
     }

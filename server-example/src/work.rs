@@ -72,7 +72,6 @@ impl Turns {
     }
 
     /// The number of bytes held.
-    #[cfg(test)]
     pub fn memory_used(&self) -> usize {
         self.memory.used()
     }

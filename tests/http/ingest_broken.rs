@@ -4,19 +4,17 @@
 use std::fs;
 use std::io::{Read, Write};
 
-use axum::body::Body;
-use axum::http::{Method, header};
+use axum::http::header;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use mesonet::{MemoryStore, grib};
-use mesonet_server::Config;
-use mesonet_server::ingest::KeyHash;
+use mesonet::access::Plan;
+use mesonet::grib;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::model_pushes::ModelPushes;
 use crate::process::{data, output};
-use crate::support::{Answer, Api};
 
 const RUN: &str = "20180917T000000Z";
 const LASTING: &str = "public, max-age=31536000, immutable";
@@ -60,48 +58,20 @@ fn whole() -> Vec<u8> {
     [0, 1, 3, 5].map(message).concat()
 }
 
-struct Service {
-    api: Api,
-    _folder: TempDir,
+fn service() -> ModelPushes {
+    ModelPushes::new(MODELS, Plan::None)
 }
 
-fn service() -> Service {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("models.toml");
-    fs::write(&file, MODELS).unwrap();
-    let config = Config {
-        data: folder.path().to_owned(),
-        models: Some(file),
-        ingest_key_hashes: vec![KeyHash::of("key").as_str().to_owned()],
-        ..Config::default()
-    };
-    Service { api: Api::with(config, MemoryStore::default()), _folder: folder }
+fn push(service: &ModelPushes, model: &str, body: Vec<u8>) -> Value {
+    service.summary(&format!("model={model}&name=f000.grib2"), body)
 }
 
-impl Service {
-    fn push(&self, model: &str, body: Vec<u8>) -> Answer {
-        let key = [(header::AUTHORIZATION, "Bearer key")];
-        let path = format!("/api/v1/ingest?model={model}&name=f000.grib2");
-        self.api.call(Method::POST, &path, &key, Body::from(body))
-    }
-
-    fn get(&self, path: &str) -> Answer {
-        self.api.call(Method::GET, path, &[], Body::empty())
-    }
-
-    fn json(&self, path: &str) -> Value {
-        let answer = self.get(path);
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        serde_json::from_slice(&answer.body).unwrap()
-    }
-
-    /// The caching of a point, and its tag.
-    fn caching(&self, model: &str, fields: &str) -> (String, String) {
-        let answer = self.get(&point(model, fields));
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        let text = |name| answer.header(name).unwrap().to_owned();
-        (text(header::CACHE_CONTROL), text(header::ETAG))
-    }
+/// The caching of a point, and its tag.
+fn caching(service: &ModelPushes, model: &str, fields: &str) -> (String, String) {
+    let answer = service.get(&point(model, fields));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let text = |name| answer.header(name).unwrap().to_owned();
+    (text(header::CACHE_CONTROL), text(header::ETAG))
 }
 
 fn point(model: &str, fields: &str) -> String {
@@ -112,9 +82,7 @@ fn point(model: &str, fields: &str) -> String {
 fn what_breaks_off_is_served_as_what_it_is_until_the_whole_file_arrives() {
     let service = service();
     let whole = whole();
-    let cut = service.push("stated", whole[..whole.len() - 100].to_vec());
-    assert_eq!(cut.status, 200, "{}", cut.text());
-    let told: Value = serde_json::from_slice(&cut.body).unwrap();
+    let told = push(&service, "stated", whole[..whole.len() - 100].to_vec());
     assert_eq!((&told["whole"], &told["models"]["used"]), (&json!(false), &json!(3)));
     let fault = &told["faults"]["first"][0];
     let text = fault["error"].as_str().unwrap();
@@ -132,18 +100,16 @@ fn what_breaks_off_is_served_as_what_it_is_until_the_whole_file_arrives() {
         wind["fields"]["wind"]["values"][0].is_null()
             && wind["fields"]["wind"]["values"][1].is_f64()
     );
-    let before = ["pressure", "wind", "pressure,gust"].map(|of| service.caching("stated", of));
+    let before = ["pressure", "wind", "pressure,gust"].map(|of| caching(&service, "stated", of));
     assert!(before.iter().all(|(control, _)| control == "no-cache"), "{before:?}");
 
-    let again = service.push("stated", whole);
-    assert_eq!(again.status, 200, "{}", again.text());
-    let summary: Value = serde_json::from_slice(&again.body).unwrap();
+    let summary = push(&service, "stated", whole);
     assert_eq!(
         (&summary["models"]["used"], &summary["models"]["thereAlready"]),
         (&json!(1), &json!(3))
     );
     assert_eq!(service.json("/models/stated/runs")["details"][0]["partial_hours"], json!([]));
-    let after = ["pressure", "wind", "pressure,gust"].map(|of| service.caching("stated", of));
+    let after = ["pressure", "wind", "pressure,gust"].map(|of| caching(&service, "stated", of));
     assert!(after.iter().all(|(control, _)| control == LASTING), "{after:?}");
     assert!(before.iter().zip(&after).all(|(before, after)| before.1 != after.1));
     let wind = service.json(&point("stated", "wind"));
@@ -158,19 +124,19 @@ fn what_breaks_off_is_served_as_what_it_is_until_the_whole_file_arrives() {
 fn a_run_is_served_while_it_grows_step_by_step() {
     let service = service();
     for model in ["stated", "open"] {
-        assert_eq!(service.push(model, message(3)).status, 200);
-        let (control, tag) = service.caching(model, "wind");
+        push(&service, model, message(3));
+        let (control, tag) = caching(&service, model, "wind");
         assert_eq!(control, "no-cache");
         let column = service.json(&point(model, "wind"))["fields"]["wind"]["values"].clone();
-        assert_eq!(service.push(model, message(5)).status, 200);
+        push(&service, model, message(5));
         let both = service.json(&point(model, "wind"));
         assert_eq!(both["fields"]["wind"]["levels_hpa"], json!([150.0, 100.0]));
         let column = column.as_array().unwrap();
         assert_eq!(both["fields"]["wind"]["values"][1], column[column.len() - 1]);
-        let (control, now) = service.caching(model, "wind");
+        let (control, now) = caching(&service, model, "wind");
         assert_eq!(control, if model == "stated" { LASTING } else { "no-cache" });
         assert_ne!(now, tag);
-        assert_eq!(service.push(model, message(0)).status, 200);
+        push(&service, model, message(0));
         let pressure = service.json(&point(model, "pressure"));
         assert!(pressure["fields"]["pressure"]["value"].is_f64());
     }

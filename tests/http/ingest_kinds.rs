@@ -1,16 +1,11 @@
 //! What a field is of: a product takes fields of its own kind, whatever else has its parameter,
 //! level and time.
 
-use axum::body::Body;
-use axum::http::{Method, header};
-use mesonet::MemoryStore;
-use mesonet_server::Config;
-use mesonet_server::ingest::KeyHash;
+use mesonet::access::Plan;
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::crafted::Message;
-use crate::support::{Answer, Api};
+use crate::model_pushes::ModelPushes;
 
 const MODELS: &str = r#"
     [pressure]
@@ -29,6 +24,8 @@ const MODELS: &str = r#"
     ]
 "#;
 
+const QUERY: &str = "model=pressure";
+
 /// The products, and a value of its own for each.
 const KINDS: [(&str, f32); 8] = [
     ("pressure", 101_000.0),
@@ -41,46 +38,15 @@ const KINDS: [(&str, f32); 8] = [
     ("ozone", 106_000.0),
 ];
 
-struct Service {
-    api: Api,
-    _folder: TempDir,
+fn service() -> ModelPushes {
+    ModelPushes::new(MODELS, Plan::None)
 }
 
-fn service() -> Service {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("models.toml");
-    std::fs::write(&file, MODELS).unwrap();
-    let config = Config {
-        data: folder.path().to_owned(),
-        models: Some(file),
-        ingest_key_hashes: vec![KeyHash::of("key").as_str().to_owned()],
-        ..Config::default()
-    };
-    Service { api: Api::with(config, MemoryStore::default()), _folder: folder }
-}
-
-impl Service {
-    fn push(&self, message: Message) -> Answer {
-        let key = [(header::AUTHORIZATION, "Bearer key")];
-        let body = Body::from(message.bytes());
-        self.api.call(Method::POST, "/api/v1/ingest?model=pressure", &key, body)
-    }
-
-    fn refusal(&self, message: Message) -> String {
-        let answer = self.push(message);
-        assert_eq!(answer.status, 400, "{}", answer.text());
-        serde_json::from_slice(&answer.body).unwrap()
-    }
-
-    fn value(&self, product: &str) -> Value {
-        let path = format!(
-            "/models/pressure/point?run=20180917T000000Z&hour=0&row=40&col=20&fields={product}"
-        );
-        let answer = self.api.call(Method::GET, &path, &[], Body::empty());
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        let point: Value = serde_json::from_slice(&answer.body).unwrap();
-        point["fields"][product]["value"].clone()
-    }
+fn value(service: &ModelPushes, product: &str) -> Value {
+    let path = format!(
+        "/models/pressure/point?run=20180917T000000Z&hour=0&row=40&col=20&fields={product}"
+    );
+    service.json(&path)["fields"][product]["value"].clone()
 }
 
 /// The message of a product: what its template and process say, and its value.
@@ -112,13 +78,12 @@ fn of_constituent(message: Message, constituent: u16) -> Message {
 #[test]
 fn the_spread_does_not_take_the_place_of_the_temperature() {
     let service = service();
-    assert_eq!(service.push(message("pressure")).status, 200);
+    service.summary(QUERY, message("pressure").bytes());
     for (product, _) in KINDS {
-        let answer = service.push(message(product));
-        assert_eq!(answer.status, 200, "{product}: {}", answer.text());
+        service.summary(QUERY, message(product).bytes());
     }
-    for (product, value) in KINDS {
-        assert_eq!(service.value(product), f64::from(value), "{product}");
+    for (product, expected) in KINDS {
+        assert_eq!(value(&service, product), f64::from(expected), "{product}");
     }
 }
 
@@ -126,8 +91,8 @@ fn the_spread_does_not_take_the_place_of_the_temperature() {
 fn a_field_of_another_kind_alone_leaves_the_product_without_values() {
     for (other, _) in &KINDS[1..] {
         let service = service();
-        assert_eq!(service.push(message(other)).status, 200);
-        assert_eq!(service.value("pressure"), Value::Null, "{other}");
+        service.summary(QUERY, message(other).bytes());
+        assert_eq!(value(&service, "pressure"), Value::Null, "{other}");
     }
 }
 
@@ -146,7 +111,7 @@ fn what_differs_from_the_nearest_product_is_said() {
         (of_constituent(base(), 5), "its constituent is 5; "),
         (base().with(4, 23, &[103]), "its level is 103"),
     ] {
-        let refusal = service.refusal(message);
+        let refusal = service.refused(QUERY, message.bytes());
         assert!(refusal.starts_with(&format!("{none}{difference}")), "{refusal}");
     }
 }
@@ -154,8 +119,11 @@ fn what_differs_from_the_nearest_product_is_said() {
 #[test]
 fn a_template_that_is_not_read_is_refused_by_name() {
     let service = service();
-    for (template, name) in [(32, "simulated satellite"), (44, "aerosol"), (3, "a cluster")] {
-        let refusal = service.refusal(Message::pressure().of_template(template, &[0; 40]));
+    let aerosols = [44, 45, 46, 47, 48, 49].map(|template| (template, "aerosol"));
+    let others = [(32, "simulated satellite"), (3, "a cluster"), (67, "particles")];
+    for (template, name) in aerosols.into_iter().chain(others) {
+        let refusal =
+            service.refused(QUERY, Message::pressure().of_template(template, &[0; 40]).bytes());
         let expected = format!("-: field 1 (7:0.3.1): unsupported product template ({name}");
         assert!(refusal.starts_with(&expected), "{refusal}");
         assert!(refusal.contains(&format!(" {template}; ")), "{refusal}");

@@ -1,15 +1,12 @@
 //! Members of an ensemble, and fields over an interval: from files to answers.
 
-use axum::body::Body;
-use axum::http::{Method, header};
-use mesonet::MemoryStore;
-use mesonet_server::Config;
-use mesonet_server::ingest::KeyHash;
+use axum::http::header;
+use mesonet::access::Plan;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use crate::crafted::{Message, interval};
-use crate::support::{Answer, Api};
+use crate::model_pushes::ModelPushes;
+use crate::support::Answer;
 
 const MODELS: &str = r#"
     [ensemble]
@@ -33,53 +30,25 @@ const MODELS: &str = r#"
 
 const RUN: &str = "20180917T000000Z";
 
-struct Service {
-    api: Api,
-    folder: TempDir,
+fn service() -> ModelPushes {
+    ModelPushes::new(MODELS, Plan::Free)
 }
 
-fn service() -> Service {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("models.toml");
-    std::fs::write(&file, MODELS).unwrap();
-    let config = Config {
-        data: folder.path().to_owned(),
-        models: Some(file),
-        ingest_key_hashes: vec![KeyHash::of("key").as_str().to_owned()],
-        assume_plan: mesonet::access::Plan::Free,
-        ..Config::default()
-    };
-    Service { api: Api::with(config, MemoryStore::default()), folder }
+fn push(service: &ModelPushes, model: &str, messages: &[Message]) -> Answer {
+    let bytes: Vec<u8> = messages.iter().flat_map(|one| one.clone().bytes()).collect();
+    service.push(&format!("model={model}"), bytes)
 }
 
-impl Service {
-    fn push(&self, model: &str, messages: &[Message]) -> Answer {
-        let key = [(header::AUTHORIZATION, "Bearer key")];
-        let bytes: Vec<u8> = messages.iter().flat_map(|one| one.clone().bytes()).collect();
-        self.api.call(Method::POST, &format!("/api/v1/ingest?model={model}"), &key, bytes.into())
-    }
+fn summary(service: &ModelPushes, model: &str, messages: &[Message]) -> Value {
+    let answer = push(service, model, messages);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    serde_json::from_slice::<Value>(&answer.body).unwrap()["models"].clone()
+}
 
-    fn summary(&self, model: &str, messages: &[Message]) -> Value {
-        let answer = self.push(model, messages);
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        serde_json::from_slice::<Value>(&answer.body).unwrap()["models"].clone()
-    }
-
-    fn get(&self, path: &str) -> Answer {
-        self.api.call(Method::GET, path, &[], Body::empty())
-    }
-
-    fn json(&self, path: &str) -> Value {
-        let answer = self.get(path);
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        serde_json::from_slice(&answer.body).unwrap()
-    }
-
-    fn refusal(&self, path: &str) -> String {
-        let answer = self.get(path);
-        assert_eq!(answer.status, 400, "{path}: {}", answer.text());
-        serde_json::from_slice(&answer.body).unwrap()
-    }
+fn refusal(service: &ModelPushes, path: &str) -> String {
+    let answer = service.get(path);
+    assert_eq!(answer.status, 400, "{path}: {}", answer.text());
+    serde_json::from_slice(&answer.body).unwrap()
 }
 
 /// A member at an hour: its template says that it is perturbed, or the control.
@@ -108,7 +77,7 @@ fn each_member_of_an_ensemble_is_asked_for_by_its_number() {
     // One file a member, in any order.
     for number in [2, 0, 3] {
         let value = 100_000.0 + 100.0 * f32::from(number);
-        service.summary("ensemble", &[member(number, 0, value), member(number, 6, value + 1.0)]);
+        summary(&service, "ensemble", &[member(number, 0, value), member(number, 6, value + 1.0)]);
     }
     let entry = |more: &str| {
         service.json(&point(&format!("&hour=0&fields=pressure{more}")))["fields"]["pressure"]
@@ -132,25 +101,25 @@ fn each_member_of_an_ensemble_is_asked_for_by_its_number() {
     assert_eq!(products["products"][0]["field"], "member");
     assert_eq!(products["products"].as_array().unwrap().len(), 2);
 
-    let unknown = service.refusal(&point("&hour=0&fields=pressure&member=4"));
+    let unknown = refusal(&service, &point("&hour=0&fields=pressure&member=4"));
     assert_eq!(unknown, "product \"pressure\" has no member 4; its members are 0, 1, 2, 3");
-    let refused = service.refusal(&point("&hour=0&fields=pressure&member=300"));
+    let refused = refusal(&service, &point("&hour=0&fields=pressure&member=300"));
     assert_eq!(refused, "member must be 0 (the control) to 255; got 300");
     // A member's own name is not one of a field, so that no rule is passed by.
-    let named = service.refusal(&point("&hour=0&fields=pressure/2"));
+    let named = refusal(&service, &point("&hour=0&fields=pressure/2"));
     assert!(named.starts_with("unknown product \"pressure/2\""), "{named}");
 
     // What the ensemble does not have is refused by name.
-    let surplus = service.push("ensemble", &[member(7, 0, 1.0)]);
+    let surplus = push(&service, "ensemble", &[member(7, 0, 1.0)]);
     assert_eq!(surplus.status, 400);
     assert!(surplus.text().contains("has no member 7; its members are 0, 1, 2, 3"));
 
     // The missing member comes later, and nothing else changes.
-    let late = service.summary("ensemble", &[member(1, 0, 99_000.0), member(2, 0, 1.0)]);
+    let late = summary(&service, "ensemble", &[member(1, 0, 99_000.0), member(2, 0, 1.0)]);
     assert_eq!((&late["used"], &late["thereAlready"]), (&json!(1), &json!(1)));
     assert_eq!(entry("&member=1")["value"], 99_000.0);
     assert_eq!(entry("&member=2")["value"], 100_200.0);
-    let check = mesonet::model::RunStore::new(service.folder.path().join("models"));
+    let check = mesonet::model::RunStore::new(service.runs());
     let check = check.check_run("ensemble", RUN.parse().unwrap()).unwrap();
     assert_eq!((check.faults.len(), check.surplus.len(), check.shards), (0, 0, 7));
 }
@@ -158,7 +127,7 @@ fn each_member_of_an_ensemble_is_asked_for_by_its_number() {
 #[test]
 fn tiles_are_of_a_member() {
     let service = service();
-    service.summary("ensemble", &[member(0, 0, 100_000.0), member(1, 0, 101_000.0)]);
+    summary(&service, "ensemble", &[member(0, 0, 100_000.0), member(1, 0, 101_000.0)]);
     let tile = |more: &str| {
         let path = format!("/models/ensemble/products/pressure/data/2/0/1?run={RUN}&hour=0{more}");
         let answer = service.get(&path);
@@ -168,7 +137,7 @@ fn tiles_are_of_a_member() {
     };
     assert_eq!((tile(""), tile("&member=0"), tile("&member=1")), (2_000, 2_000, 3_000));
     let path = format!("/models/ensemble/products/pressure/data/2/0/1?run={RUN}&hour=0&member=9");
-    assert!(service.refusal(&path).contains("has no member 9"));
+    assert!(refusal(&service, &path).contains("has no member 9"));
 }
 
 #[test]
@@ -178,16 +147,16 @@ fn an_answer_may_be_kept_for_good_once_all_members_are_there() {
         let answer = service.get(&point("&hour=0&fields=pressure&member=0"));
         answer.header(header::CACHE_CONTROL).unwrap().to_owned()
     };
-    service.summary("ensemble", &[member(0, 0, 100_000.0)]);
+    summary(&service, "ensemble", &[member(0, 0, 100_000.0)]);
     assert_eq!(cached(), "private, no-cache");
-    service.summary("ensemble", &[1, 2, 3].map(|number| member(number, 0, 100_000.0)));
+    summary(&service, "ensemble", &[1, 2, 3].map(|number| member(number, 0, 100_000.0)));
     assert_eq!(cached(), "private, max-age=31536000, immutable");
 }
 
 #[test]
 fn a_field_over_an_interval_answers_with_it() {
     let service = service();
-    service.summary("single", &[rain(6, 6, 3.0), rain(12, 6, 4.0)]);
+    summary(&service, "single", &[rain(6, 6, 3.0), rain(12, 6, 4.0)]);
     let point = service
         .json(&format!("/models/single/point?run={RUN}&row=40&col=20&hour=2&fields=rain_6h"));
     let interval = json!({
@@ -210,7 +179,7 @@ fn a_field_over_an_interval_answers_with_it() {
 
 #[test]
 fn two_intervals_that_end_at_one_hour_are_not_mixed() {
-    let value = |service: &Service, hour: u8| {
+    let value = |service: &ModelPushes, hour: u8| {
         let path = format!("/models/single/point?run={RUN}&row=40&col=20&hour={hour}&fields=rain");
         let entry = service.json(&path)["fields"]["rain"].clone();
         (entry["value"].clone(), entry["interval"]["start"].clone())
@@ -218,11 +187,11 @@ fn two_intervals_that_end_at_one_hour_are_not_mixed() {
     // Of two in a file the shorter one counts, in any order.
     for files in [[rain(12, 12, 7.0), rain(12, 6, 4.0)], [rain(12, 6, 4.0), rain(12, 12, 7.0)]] {
         let service = service();
-        let summary = service.summary("single", &files);
+        let summary = summary(&service, "single", &files);
         assert_eq!((&summary["used"], &summary["replaced"]), (&json!(1), &json!(1)));
         assert_eq!(value(&service, 2), (json!(4.0), json!("2018-09-17T06:00:00Z")));
         // Another one later is refused by name.
-        let refused = service.push("single", &[rain(12, 12, 7.0)]);
+        let refused = push(&service, "single", &[rain(12, 12, 7.0)]);
         assert_eq!(refused.status, 400);
         assert!(
             refused.text().contains(
@@ -244,11 +213,11 @@ fn a_member_over_another_interval_is_refused() {
         let octets = [&[3, number, 4][..], &interval(12, length_h)].concat();
         rain(12, length_h, 2.0).of_template(11, &octets)
     };
-    service.summary("ensemble", &[of_member(0, 6)]);
-    let refused = service.push("ensemble", &[of_member(1, 12)]);
+    summary(&service, "ensemble", &[of_member(0, 6)]);
+    let refused = push(&service, "ensemble", &[of_member(1, 12)]);
     assert_eq!(refused.status, 400);
     assert!(refused.text().contains("it cannot also be accumulation over 12 h"));
-    service.summary("ensemble", &[of_member(1, 6)]);
+    summary(&service, "ensemble", &[of_member(1, 6)]);
     let entry = service.json(&point("&hour=2&fields=rain&member=1"))["fields"]["rain"].clone();
     assert_eq!((&entry["value"], &entry["member"]), (&json!(2.0), &json!(1)));
     assert_eq!(entry["interval"]["end"], "2018-09-17T12:00:00Z");

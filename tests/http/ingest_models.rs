@@ -4,17 +4,13 @@ use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
 
-use axum::body::Body;
-use axum::http::{Method, header};
 use flate2::read::GzDecoder;
-use mesonet::MemoryStore;
-use mesonet_server::Config;
-use mesonet_server::ingest::KeyHash;
+use mesonet::access::Plan;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::model_pushes::ModelPushes;
 use crate::process::{Server, data, output};
-use crate::support::{Answer, Api};
 
 /// A model whose runs have four hours, from the messages of the tests.
 const MODELS: &str = r#"
@@ -164,83 +160,48 @@ fn what_cannot_be_placed_is_named_and_the_rest_is_written() {
     assert_eq!(files, ["files/a.grib2", "files/letter.txt"]);
 }
 
-struct Service {
-    api: Api,
-    folder: TempDir,
-}
-
-fn service() -> Service {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("models.toml");
-    fs::write(&file, MODELS).unwrap();
-    let config = Config {
-        data: folder.path().to_owned(),
-        models: Some(file),
-        ingest_key_hashes: vec![KeyHash::of("key").as_str().to_owned()],
-        ..Config::default()
-    };
-    Service { api: Api::with(config, MemoryStore::default()), folder }
-}
-
-impl Service {
-    fn push(&self, query: &str, body: impl Into<Body>) -> Answer {
-        let key = [(header::AUTHORIZATION, "Bearer key")];
-        self.api.call(Method::POST, &format!("/api/v1/ingest{query}"), &key, body.into())
-    }
-
-    fn run(&self) -> Value {
-        let answer = self.api.call(Method::GET, "/models/pressure/runs", &[], Body::empty());
-        serde_json::from_slice(&answer.body).unwrap()
-    }
+fn service() -> ModelPushes {
+    ModelPushes::new(MODELS, Plan::None)
 }
 
 #[test]
 fn a_file_that_is_pushed_is_part_of_its_run_at_once() {
     let service = service();
     let pushed = fs::read(grib(PRESSURE)).unwrap();
-    let answer = service.push("?model=pressure&name=a.grib2.gz", pushed);
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let summary: Value = serde_json::from_slice(&answer.body).unwrap();
+    let summary = service.summary("model=pressure&name=a.grib2.gz", pushed);
     assert_eq!((&summary["models"]["used"], &summary["models"]["files"]), (&json!(1), &json!(1)));
-    assert_eq!(service.run()["runs"], json!(["20180917T000000Z"]));
+    assert_eq!(service.json("/models/pressure/runs")["runs"], json!(["20180917T000000Z"]));
     let value = |field: &str| {
         let path = format!(
             "/models/pressure/point?run=20180917T000000Z&hour=0&row=40&col=20&fields={field}"
         );
-        let answer = service.api.call(Method::GET, &path, &[], Body::empty());
-        let point: Value = serde_json::from_slice(&answer.body).unwrap();
-        point["fields"][field]["value"].clone()
+        service.json(&path)["fields"][field]["value"].clone()
     };
     assert!((value("pressure_msl").as_f64().unwrap() - 101_828.76).abs() < 1.0);
     assert_eq!(value("wind_gust"), Value::Null);
     // The hour's other product arrives later and is also served.
-    let answer = service.push("?model=pressure", message(SEVERAL));
-    let summary: Value = serde_json::from_slice(&answer.body).unwrap();
+    let summary = service.summary("model=pressure", message(SEVERAL));
     assert_eq!(summary["models"]["thereAlready"], 1);
     assert!(value("wind_gust").as_f64().unwrap() > 0.0);
-    assert!(service.folder.path().join("models/pressure/20180917T000000Z").is_dir());
+    assert!(service.runs().join("pressure/20180917T000000Z").is_dir());
 }
 
 #[test]
 fn a_push_without_effect_says_why() {
     let service = service();
-    let refused = |query: &str, body: &[u8]| {
-        let answer = service.push(query, body.to_vec());
-        assert_eq!(answer.status, 400);
-        serde_json::from_slice::<String>(&answer.body).unwrap()
-    };
-    let none = refused("?model=nam2", b"");
+    let refused = |query: &str, body: &[u8]| service.refused(query, body.to_vec());
+    let none = refused("model=nam2", b"");
     assert!(none.starts_with("model: unknown model \"nam2\"; known are aifs, arome, "), "{none}");
     assert_eq!(
-        refused("?model=pressure&feed=swob", b""),
+        refused("model=pressure&feed=swob", b""),
         "model cannot be given with feed: the files of models are GRIB2"
     );
     assert_eq!(
-        refused("?model=pressure&name=a.txt", b"Dear reader"),
+        refused("model=pressure&name=a.txt", b"Dear reader"),
         "a.txt: none of its fields belongs to a product of model pressure; it holds no field"
     );
     let cut = &message(PRESSURE)[..200];
-    let cut = refused("?model=pressure", cut);
+    let cut = refused("model=pressure", cut);
     assert!(cut.starts_with("-: field 1: the message is cut short: got 200 of "), "{cut}");
-    assert_eq!(service.run()["runs"], json!([]));
+    assert_eq!(service.json("/models/pressure/runs")["runs"], json!([]));
 }

@@ -21,7 +21,10 @@ mod ingest_broken;
 mod ingest_kinds;
 mod ingest_members;
 mod ingest_models;
+mod ingest_repair;
+mod metrics;
 mod model_commands;
+mod model_pushes;
 mod models;
 mod observations_explain;
 mod observations_series;
@@ -41,5 +44,6 @@ mod stations_readings;
 mod stations_readings_grid;
 mod stations_readings_post;
 mod support;
+mod tls;
 #[cfg(unix)]
 mod verify;

@@ -67,9 +67,9 @@ impl Server {
     /// Starts a server from the given command, and waits until it listens.
     pub fn spawn(mut command: Command) -> Self {
         let mut process = Process::start(&mut command, PATIENCE);
-        let log = process.wait_for("listening on http://").err.clone();
-        let (_, address) = log.split_once("listening on http://").unwrap();
-        let address = address.trim().to_owned();
+        let log = process.wait_for("listening on http").err.clone();
+        let (_, address) = log.split_once("listening on http").unwrap();
+        let address = address.split_once("://").unwrap().1.trim().to_owned();
         Self { process, log, address }
     }
 

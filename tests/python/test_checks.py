@@ -31,6 +31,35 @@ def test_times_of_every_unit(unit):
     assert explained["timestamp"] == "2021-01-15T00:00:00Z"
 
 
+def network(shift):
+    """Seven stations in a row, 15 km apart, for two days; the fourth is wrong for the last hour."""
+    times = START + np.arange(48)
+    rng = np.random.default_rng(3)
+    for place in range(7):
+        values = 15 + 4 * np.sin(np.arange(48) / 24 * 2 * np.pi) + rng.normal(0, 0.2, 48)
+        values[-1:] += shift if place == 3 else 0.0
+        yield mesonet.NetworkStation(-100.0 + 0.2 * place, 45.5, 200.0, [air(times, values)])
+
+
+def test_a_network_compares_its_stations():
+    verdicts = mesonet.check_network(network(6.0))
+    wrong = [(place, hour) for place, [of] in enumerate(verdicts)
+             for hour in np.flatnonzero(of.base < BaseQuality.Instrumentation)]
+    assert wrong == [(3, 47)]
+    station = list(network(6.0))[3]
+    [[alone]] = mesonet.check_network([station])
+    [own] = mesonet.check_station(station.lon, station.lat, station.altitude_m, station.series)
+    assert (alone.base.tolist(), alone.reason.tolist()) == (own.base.tolist(), own.reason.tolist())
+    assert all((of.base == BaseQuality.Good).all() for [of] in mesonet.check_network(network(0.0)))
+
+
+def test_a_network_that_is_refused():
+    station = mesonet.NetworkStation(-100.0, 45.5, None, [air(), air()])
+    with pytest.raises(MesonetError, match="station 1: series 1 has the key of one before it"):
+        mesonet.check_network([mesonet.NetworkStation(0.0, 0.0, None, []), station])
+    assert mesonet.check_network([]) == []
+
+
 @pytest.mark.parametrize(
     "values",
     [np.array([-12, 140], np.int16), np.array([-12, 140], ">f4"), np.array([-12, 0, 140.0])[::2]],

@@ -9,12 +9,14 @@ import pytest
 
 MODULES = [
     mesonet,
+    mesonet.access,
     mesonet.check,
     mesonet.crosswalk,
     mesonet.derived,
     mesonet.grid,
     mesonet.quality,
     mesonet.tile,
+    mesonet.time_grid,
     mesonet.unit,
     mesonet.wind,
 ]

@@ -12,7 +12,13 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`worse`               the worse of two, element by element (ufunc)
 :func:`distinct_worst_first`  the distinct codes among many
 :func:`check_station`       the quality checks over the series of a station
+:func:`check_network`       the same and the comparison with neighbours, over a network
 :func:`explain`             what each check found out about a reading
+:func:`resample`            the latest reading at each position of a time grid
+:func:`plan_grid`           a time grid that fits the limits of an answer
+:func:`pick_series`         which series of a variable fills each position
+:func:`check_lookback`      whether a plan covers a window
+:func:`capabilities`        what a caller on a plan may use
 :class:`Crosswalk`          quality flags of other schemes
 :func:`convert`             values in another unit
 :func:`resolve_unit`        what the text of a unit stands for
@@ -29,7 +35,16 @@ whose message says what was given and what is allowed; an array of a wrong type 
 """
 
 from ._mesonet import MesonetError, __version__
-from .check import DEFAULT_LIMITS_TOML, SeriesReadings, Verdicts, check_station, explain
+from .access import capabilities, check_lookback
+from .check import (
+    DEFAULT_LIMITS_TOML,
+    NetworkStation,
+    SeriesReadings,
+    Verdicts,
+    check_network,
+    check_station,
+    explain,
+)
 from .crosswalk import (
     BUFR_033020,
     GHCNH_CHECKS,
@@ -57,13 +72,25 @@ from .derived import (
 from .grid import Cell, NativeGrid, Position, Rotation
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
 from .tile import decode, decode_bytes, encode
+from .time_grid import (
+    Caps,
+    Coarsening,
+    Picks,
+    Resampled,
+    TimeGrid,
+    pick_series,
+    plan_grid,
+    resample,
+)
 from .unit import UnitResolution, convert, resolve_unit, to_canonical
 from .wind import rotate
 
 __all__ = [
     "BUFR_033020",
     "BaseQuality",
+    "Caps",
     "Cell",
+    "Coarsening",
     "Crosswalk",
     "DEFAULT_LIMITS_TOML",
     "GHCNH_CHECKS",
@@ -71,15 +98,22 @@ __all__ = [
     "MADIS",
     "MesonetError",
     "NativeGrid",
+    "NetworkStation",
+    "Picks",
     "Position",
     "QARTOD",
     "ReasonQuality",
+    "Resampled",
     "Rotation",
     "SWOB_QA_SUMMARY",
     "SeriesReadings",
+    "TimeGrid",
     "UnitResolution",
     "Verdicts",
     "__version__",
+    "capabilities",
+    "check_lookback",
+    "check_network",
     "check_station",
     "convert",
     "decode",
@@ -92,7 +126,10 @@ __all__ = [
     "heat_index_f",
     "humidex",
     "mean_sea_level_pressure_hpa",
+    "pick_series",
+    "plan_grid",
     "relative_humidity_pct",
+    "resample",
     "resolve_unit",
     "rotate",
     "roughness_m",

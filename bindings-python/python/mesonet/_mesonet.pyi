@@ -21,6 +21,7 @@ __all__ = [
     "rotate",
     "DEFAULT_LIMITS_TOML",
     "check_station",
+    "check_network",
     "explain",
     "swob_qa_summary_quality",
     "swob_qa_summary_flag",
@@ -57,6 +58,15 @@ __all__ = [
     "resolve_unit",
     "canonical",
     "convert_numbered",
+    "DEFAULT_CAPS",
+    "instant_ms",
+    "position_count",
+    "fill_positions",
+    "plan",
+    "resample_into",
+    "pick_into",
+    "check_lookback",
+    "capabilities",
 ]
 
 __version__: Final[str]
@@ -85,6 +95,7 @@ wind_chill_f: Final[np.ufunc]
 convert_numbered: Final[np.ufunc]
 
 DEFAULT_LIMITS_TOML: Final[str]
+DEFAULT_CAPS: Final[tuple[int, int]]
 swob_qa_summary_flags: Final[list[int]]
 bufr_033020_flags: Final[list[int]]
 madis_flags: Final[list[str]]
@@ -118,6 +129,7 @@ class NativeGrid:
     def positions(self) -> tuple[_Float64s, _Float64s]: ...
     def wind_rotations(self) -> tuple[_Float64s, _Float64s]: ...
 
+_Grid = tuple[int, int, int]
 _Numbers = tuple[int, int, int]
 _Verdicts = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
@@ -144,6 +156,34 @@ def canonical(
 def check_station(
     lon: float, lat: float, altitude_m: float | None, series: list[Any], limits: str | None, /
 ) -> list[_Verdicts]: ...
+def check_network(
+    stations: list[tuple[float, float, float | None, list[Any]]], limits: str | None, /
+) -> list[list[_Verdicts]]: ...
+def instant_ms(text: str, /) -> int: ...
+def position_count(grid: _Grid, /) -> int: ...
+def fill_positions(grid: _Grid, out: _Int64s, /) -> None: ...
+def plan(
+    grid: _Grid, stations: int, names: int, caps: tuple[int, int], /
+) -> tuple[int, tuple[int, int, str, int, int] | None]: ...
+def resample_into(
+    ts_ms: _Int64s,
+    value: _Float64s,
+    offsets: _Int64s,
+    grid: _Grid,
+    max_age_ms: int | None,
+    out: tuple[_Float64s, _Int64s, _Int64s],
+    /,
+) -> None: ...
+def pick_into(
+    candidates: list[_Int64s],
+    grid: _Grid,
+    max_age_ms: int | None,
+    series: _Int64s,
+    reading: _Int64s,
+    /,
+) -> None: ...
+def check_lookback(start_ms: int, end_ms: int, now_ms: int, plan: str, /) -> None: ...
+def capabilities(plan: str, staff: bool, /) -> str: ...
 def explain(
     lon: float,
     lat: float,

@@ -20,12 +20,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _mesonet
+from ._columns import column, milliseconds, numbers
 from ._mesonet import DEFAULT_LIMITS_TOML
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["DEFAULT_LIMITS_TOML", "SeriesReadings", "Verdicts", "check_station", "explain"]
+__all__ = [
+    "DEFAULT_LIMITS_TOML",
+    "NetworkStation",
+    "SeriesReadings",
+    "Verdicts",
+    "check_network",
+    "check_station",
+    "explain",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +107,47 @@ def check_station(
     return [Verdicts(*of) for of in _mesonet.check_station(lon, lat, altitude_m, columns, limits)]
 
 
+@dataclass(frozen=True, eq=False)
+class NetworkStation:
+    """A station of a network, for :func:`check_network`.
+
+    >>> from mesonet import NetworkStation
+    >>> NetworkStation(-79.63, 43.68, 173.0, []).altitude_m
+    173.0
+    """
+
+    lon: float
+    """Degrees east."""
+    lat: float
+    """Degrees north."""
+    altitude_m: float | None
+    """Altitude above mean sea level, if known; some values are compared only where it is."""
+    series: Iterable[SeriesReadings]
+    """Its series; no two of the same variable, interval, unit and bucket."""
+
+
+def check_network(
+    stations: Iterable[NetworkStation], *, limits: str | None = None
+) -> list[list[Verdicts]]:
+    """Runs all checks, that of the neighbours too, over the series of a network.
+
+    Returns for each station, in the order given, the verdicts of each of its series. They are those
+    of a service that takes in these readings and no others: each reading is compared with what the
+    stations around it say at its time, and so is each large change. ``limits`` and what is refused
+    are as for :func:`check_station`; a station that has a series twice is refused too.
+
+    >>> from mesonet import NetworkStation, SeriesReadings, check_network
+    >>> stations = [
+    ...     NetworkStation(-100.0, 45.0 + 0.09 * place, 200.0,
+    ...                    [SeriesReadings("airTemperature", "Instantaneous", 0, [0], [value])])
+    ...     for place, value in enumerate([20.0, 20.5, 19.5, 38.0, 20.0, 20.5, 19.0])]
+    >>> [int(of[0].base[0]) for of in check_network(stations)]
+    [6, 6, 6, 3, 6, 6, 6]
+    """
+    given = [(of.lon, of.lat, of.altitude_m, [_columns(one) for one in of.series]) for of in stations]
+    return [[Verdicts(*one) for one in of] for of in _mesonet.check_network(given, limits)]
+
+
 def explain(
     lon: float,
     lat: float,
@@ -143,44 +193,14 @@ def _columns(of: SeriesReadings) -> SimpleNamespace:
         calculated=of.calculated,
         reported_unit=of.reported_unit,
         bucket=of.bucket,
-        ts_ms=_milliseconds(of.times),
-        value=_numbers(of.values),
+        ts_ms=milliseconds(of.times),
+        value=numbers(of.values),
         source=source,
     )
 
 
-def _column(given: "ArrayLike", what: str) -> "NDArray[Any]":
-    array = np.asarray(given)
-    if array.ndim != 1:
-        raise TypeError(f"{what} must have one dimension; got {array.ndim}")
-    return array
-
-
-def _numbers(given: "ArrayLike") -> "NDArray[np.float64]":
-    array = _column(given, "values")
-    if array.dtype.kind not in "iuf" or not np.can_cast(array.dtype, np.float64):
-        raise TypeError(f"values must be numbers; got {array.dtype}")
-    return np.ascontiguousarray(array, np.float64)
-
-
 def _codes(given: "ArrayLike", what: str) -> "NDArray[np.uint8]":
-    array = _column(given, what)
+    array = column(given, what)
     if array.dtype != np.uint8:
         raise TypeError(f"{what} must be uint8; got {array.dtype}")
     return np.ascontiguousarray(array)
-
-
-def _milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
-    array = _column(given, "times")
-    if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] != "generic":
-        if np.isnat(array).any():
-            reading = int(np.isnat(array).argmax())
-            raise _mesonet.MesonetError(f"times must be times; reading {reading} is NaT")
-        times = array.astype("M8[ms]")
-        # Years can lie beyond the milliseconds of 64 bits.
-        if np.can_cast(array.dtype, times.dtype, "safe") and (times.astype(array.dtype) != array).any():
-            raise _mesonet.MesonetError("times must fit 64-bit milliseconds")
-        return np.ascontiguousarray(times).view(np.int64)
-    if array.dtype.kind != "i" and array.size:
-        raise TypeError(f"times must be int64 milliseconds or datetime64; got {array.dtype}")
-    return np.ascontiguousarray(array, np.int64)

@@ -42,6 +42,8 @@ pub(crate) use outcome::{Own, Tally};
 #[cfg(feature = "intake")]
 pub(crate) use single::NeighbourRule;
 pub(crate) use station::Pass;
+#[cfg(feature = "intake")]
+pub(crate) use value::without_value;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -371,7 +373,7 @@ impl Checker {
     }
 }
 
-fn check_columns(series: &[SeriesReadings<'_>]) -> Result<(), CheckError> {
+pub(crate) fn check_columns(series: &[SeriesReadings<'_>]) -> Result<(), CheckError> {
     for (series, SeriesReadings { ts_ms, value, source, .. }) in series.iter().enumerate() {
         let lengths =
             [("times", ts_ms.len()), ("values", value.len()), ("source verdicts", source.len())];

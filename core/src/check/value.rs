@@ -6,12 +6,19 @@ use crate::observation::{BaseQuality, Quality, ReasonQuality, Variable};
 /// NaN is no value: Missing, reason Missing. An infinite value, or one that stands for "no value",
 /// is Missing, reason ValueType.
 pub(super) fn value(variable: Variable, value: f64, limits: &ValueLimits) -> Option<Quality> {
-    let missing = |reason| Some(Quality { base: BaseQuality::Missing, reason });
+    without_value(value)
+        .or_else(|| limits.is_sentinel(variable, value).then(|| missing(ReasonQuality::ValueType)))
+}
+
+/// The verdict on what is no number of any variable.
+pub(crate) fn without_value(value: f64) -> Option<Quality> {
     if value.is_nan() {
-        missing(ReasonQuality::Missing)
-    } else if value.is_infinite() || limits.is_sentinel(variable, value) {
-        missing(ReasonQuality::ValueType)
+        Some(missing(ReasonQuality::Missing))
     } else {
-        None
+        value.is_infinite().then(|| missing(ReasonQuality::ValueType))
     }
+}
+
+fn missing(reason: ReasonQuality) -> Quality {
+    Quality { base: BaseQuality::Missing, reason }
 }

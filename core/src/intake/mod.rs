@@ -12,6 +12,7 @@ mod judge;
 mod known;
 mod nearby;
 mod neighbourhood;
+mod network;
 mod parts;
 #[cfg(feature = "feed")]
 mod places;
@@ -33,6 +34,7 @@ pub use explain::{InputVerdict, ReadingExplanation};
 pub use files::{FeedFile, FileError, FileReceipt};
 use judge::{Judging, around_ms};
 use nearby::{Nearby, NearbyCache};
+pub use network::{NetworkError, NetworkStation, StationVerdicts};
 pub use station_quality::{
     AgainstNeighbours, DayAgainstNeighbours, MonthOfVerdicts, STATION_QUALITY_MAX_MS,
     StationQuality, VariableQuality, VerdictRate,

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | Readings of many stations, on a grid or as a snapshot | [`readings`], [`ReadingsQuery`] |
 //! | The grid: its positions, its caps, and what fills a cell | [`plan_time_grid`], [`as_of`], [`pick_series`] |
+//! | Columns of many series on a grid, without a store | [`resample`], [`Ragged`] |
 //! | Stations, with the qualities of their readings | [`details`], [`StationMarkers`] |
 //! | The readings of one variable at one station | [`observation_series`] |
 
@@ -12,6 +13,7 @@ mod detail;
 #[cfg(feature = "json")]
 pub mod json;
 mod readings;
+mod resample;
 pub(crate) mod rows;
 mod series;
 mod time_grid;
@@ -21,6 +23,7 @@ pub use self::detail::{
     QUALITIES_SPAN_MS, StationDetail, StationMarker, StationMarkers, detail, details, details_of,
 };
 pub use self::readings::{Cell, Readings, ReadingsQuery, Scope, readings};
+pub use self::resample::{GridCells, Ragged, RaggedError, resample};
 pub use self::series::{ObservationSeries, SeriesReading, observation_series};
 pub use self::time_grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, LimitedBy, NO_READING, Pick, Positions,

@@ -171,10 +171,10 @@ pub fn plan_time_grid(
 
 /// The error for a buffer whose length is not the number of positions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("got room for {room} values; a grid of {positions} positions needs as many")]
+#[error("got room for {room} values; the grid has {positions}")]
 pub struct TimeGridLengthError {
-    positions: u64,
-    room: usize,
+    pub(super) positions: u64,
+    pub(super) room: usize,
 }
 
 /// Finds for each position the index of the latest instant at or before it, or [`NO_READING`] if

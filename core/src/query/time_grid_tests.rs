@@ -87,7 +87,7 @@ fn a_buffer_of_another_length_is_refused() {
     let positions = Positions::new(minutes(0..30), step(10));
     assert_eq!(
         as_of(&[0], positions, &mut [0; 3]).unwrap_err().to_string(),
-        "got room for 3 values; a grid of 4 positions needs as many"
+        "got room for 3 values; the grid has 4"
     );
     assert!(pick_series(&[], positions, None, &mut [Pick::EMPTY; 4], &mut [0; 5]).is_err());
 }

@@ -18,8 +18,9 @@ use mesonet::{check, model, raster};
 use serde::{Deserialize, Serialize};
 
 pub use self::settings::{CatalogueFlags, Config, Flags, KeepFlags, RecordFlags};
+use crate::clock::system_ms;
 use crate::credentials;
-use crate::door::{Limits, Pace};
+use crate::door::{Certificate, Limits, Pace, TlsError};
 use crate::fetch::InvalidSetting;
 use crate::ingest::made_tables;
 use crate::rate::{Allowance, Hops};
@@ -59,6 +60,9 @@ pub enum ConfigError {
     /// The keys of account tokens, or the record of API keys, cannot be read.
     #[error("{0}")]
     KeySet(String),
+    /// The certificate cannot serve.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// A value that is not allowed.
     #[error(transparent)]
     Value(#[from] InvalidSetting),
@@ -132,6 +136,17 @@ impl Config {
             issuer: self.token_issuer.clone()?,
             audience: self.token_audience.clone()?,
         })
+    }
+
+    /// The certificate of the server; `None` if it speaks no TLS.
+    ///
+    /// # Errors
+    /// A certificate that cannot serve.
+    pub(crate) fn certificate(&self) -> Result<Option<Certificate>, ConfigError> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
+            return Ok(None);
+        };
+        Ok(Some(Certificate::read(certificate, key, system_ms())?))
     }
 
     /// The proxies that are trusted.

@@ -125,6 +125,12 @@ settings! {
     ServiceFlags, "Service" {
         /// Address and port to listen on
         listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080)), "MESONET_LISTEN", "ADDR";
+        /// Certificate of the server with its chain (PEM); the server then speaks TLS only
+        tls_cert: PathBuf, "MESONET_TLS_CERT", "FILE", by default "none: no TLS";
+        /// Private key of that certificate (PEM)
+        tls_key: PathBuf, "MESONET_TLS_KEY", "FILE", by default "none";
+        /// Address and port of /metrics, for a monitoring system: whoever reaches it may read it
+        metrics_listen: SocketAddr, "MESONET_METRICS_LISTEN", "ADDR", by default "none";
         /// Path prefix of the observation service
         api_prefix: String = "/api/v1".into(), "MESONET_API_PREFIX", "PATH";
         /// Path prefix of the model service, /models and /capabilities; empty is the root
@@ -232,7 +238,9 @@ settings! {
         /// to the total
         max_address_connections: usize, "MESONET_MAX_ADDRESS_CONNECTIONS", "N",
             by default "a quarter of all";
-        /// How long the head of a request may take
+        /// Maximum number of requests at a time on one HTTP/2 connection
+        max_streams: u32 = 100, "MESONET_MAX_STREAMS", "N";
+        /// How long the head of a request may take; the first one with the TLS handshake
         head_timeout_s: u64 = 10, "MESONET_HEAD_TIMEOUT_S", "SECONDS";
         /// How long a connection may be idle between requests; behind a proxy, longer than the
         /// proxy keeps it

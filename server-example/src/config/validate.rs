@@ -48,6 +48,13 @@ impl Config {
             let allowed = "off, error, warn, info, debug or trace";
             return refused("log", &format!("\"{}\"", self.log), allowed);
         }
+        if self.tls_cert.is_some() != self.tls_key.is_some() {
+            return refused(
+                "tls_cert",
+                &"one without tls_key, or the other way",
+                "both or neither",
+            );
+        }
         self.check_credentials()?;
         self.check_rate()?;
         if self.max_cells < 1 {
@@ -89,6 +96,9 @@ impl Config {
         }
         if self.max_connections < 1 {
             return refused("max_connections", &self.max_connections, "1 or more");
+        }
+        if !(1..=1_000).contains(&self.max_streams) {
+            return refused("max_streams", &self.max_streams, "1 to 1000");
         }
         if self.max_address_connections == Some(0) {
             return refused("max_address_connections", &0, "1 or more");

@@ -1,29 +1,20 @@
 //! One connection, from its first byte to its last.
 
-use std::convert::Infallible;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody};
-use axum::http::{HeaderValue, Response, header};
-use axum::response::IntoResponse;
-use hyper::body::{Frame, Incoming, SizeHint};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::{HttpService, service_fn};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
-use tower::ServiceExt;
 
-use super::host;
-use super::party::Peer;
-use super::table::{Asking, Leave, Place, Seat};
-use super::watched::Watched;
-use crate::{NO_SNIFFING, NOSNIFF};
+use super::answer::{Answered, Guest, answer};
+use super::table::{Leave, Seat};
 
 /// Longest head: the longest query string and room for headers.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -31,6 +22,20 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// How long the answer to a request may take that arrived while its connection was being closed.
 /// The table no longer watches it.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
+
+/// How long the caller of an idle HTTP/2 connection may take to learn that it ends.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
+/// Limits of HTTP/2 that the table does not have. A body that nobody reads yet may take the window;
+/// with more resets than these the connection ends (CVE-2023-44487). The number of CONTINUATION
+/// frames is bounded by `h2` from the length of a head.
+const WINDOW_BYTES: u32 = 256 * 1024;
+const MAX_RESETS_BY_CALLER: usize = 20;
+const MAX_RESETS_BY_SERVER: usize = 256;
+
+/// How often a caller is asked whether it is there, and how long it may take to answer.
+const PING: Duration = Duration::from_secs(20);
+const PONG: Duration = Duration::from_secs(10);
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,25 +50,94 @@ pub enum Ended {
 ///
 /// `hyper` could time the heads itself, but its clock starts with the wait for them, so an idle
 /// connection would have no more time than a slow one; the table times both.
-pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
-    stream: &mut S,
-    peer: Peer,
-    place: &Place,
+pub async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    guest: Guest,
     app: Router,
-    mut stop: watch::Receiver<bool>,
+    stop: watch::Receiver<bool>,
 ) -> Ended {
-    let seat = &place.seat;
-    let asked_for = Arc::clone(seat);
-    let service =
-        service_fn(move |request| answer(app.clone(), peer, Arc::clone(&asked_for), request));
-    let stream = TokioIo::new(Watched::new(stream, Arc::clone(seat)));
-    let mut connection = pin!(
-        http1::Builder::new()
-            .max_buf_size(MAX_HEAD_BYTES)
-            .header_read_timeout(None)
-            .serve_connection(stream, service)
-    );
-    let (mut stopping, mut leaving) = (false, false);
+    let seat = Arc::clone(&guest.seat);
+    let connection = http1::Builder::new()
+        .max_buf_size(MAX_HEAD_BYTES)
+        .header_read_timeout(None)
+        .serve_connection(
+            TokioIo::new(stream),
+            service_fn(move |request| answer(app.clone(), guest.clone(), request)),
+        );
+    drive(connection, &seat, stop, Duration::ZERO).await
+}
+
+/// Serves HTTP/2 over a stream, with at most so many requests at a time.
+pub async fn serve_http2<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    guest: Guest,
+    app: Router,
+    stop: watch::Receiver<bool>,
+    max_streams: u32,
+) -> Ended {
+    let seat = Arc::clone(&guest.seat);
+    seat.speaks_http2();
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(max_streams)
+        .max_header_list_size(MAX_HEAD_BYTES as u32)
+        .initial_connection_window_size(WINDOW_BYTES)
+        .initial_stream_window_size(WINDOW_BYTES)
+        .max_send_buf_size(WINDOW_BYTES as usize)
+        .max_pending_accept_reset_streams(MAX_RESETS_BY_CALLER)
+        .max_local_error_reset_streams(MAX_RESETS_BY_SERVER)
+        .keep_alive_interval(PING)
+        .keep_alive_timeout(PONG)
+        .serve_connection(
+            TokioIo::new(stream),
+            service_fn(move |request| answer(app.clone(), guest.clone(), request)),
+        );
+    drive(connection, &seat, stop, LAST_WORD).await
+}
+
+/// A connection that can be told to take no more requests.
+trait Closing {
+    fn close(self: Pin<&mut Self>);
+}
+
+impl<I, S> Closing for http1::Connection<I, S>
+where
+    S: HttpService<
+            Incoming,
+            ResBody = Answered,
+            Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        >,
+    I: hyper::rt::Read + hyper::rt::Write + Unpin,
+{
+    fn close(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+impl<I, S, E> Closing for http2::Connection<I, S, E>
+where
+    S: HttpService<
+            Incoming,
+            ResBody = Answered,
+            Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        >,
+    I: hyper::rt::Read + hyper::rt::Write + Unpin,
+    E: hyper::rt::bounds::Http2ServerConnExec<S::Future, Answered>,
+{
+    fn close(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+/// Drives a connection; one that is idle when it must go has a last word.
+async fn drive<C: Future + Closing>(
+    connection: C,
+    seat: &Seat,
+    mut stop: watch::Receiver<bool>,
+    last_word: Duration,
+) -> Ended {
+    let mut connection = pin!(connection);
+    let (mut stopping, mut leaving) = (false, None);
     let mut last_answer = pin!(sleep(LAST_ANSWER));
     loop {
         tokio::select! {
@@ -71,106 +145,24 @@ pub async fn serve_stream<S: AsyncRead + AsyncWrite + Unpin>(
             _ = &mut connection => return Ended::Itself,
             _ = stop.wait_for(|stop| *stop), if !stopping => {
                 stopping = true;
-                connection.as_mut().graceful_shutdown();
+                connection.as_mut().close();
             }
-            (leave, is_busy) = seat.leave(), if !leaving => {
+            (leave, is_busy) = seat.leave(), if leaving.is_none() => {
                 if matches!(leave, Leave::TooSlow | Leave::OfMany) {
                     return Ended::CutOff;
                 }
-                if !is_busy {
+                let grace = if is_busy { LAST_ANSWER } else { last_word };
+                if grace.is_zero() {
                     return Ended::Itself;
                 }
-                // A request has just arrived: it is answered first.
-                leaving = true;
-                connection.as_mut().graceful_shutdown();
-                last_answer.as_mut().reset(Instant::now() + LAST_ANSWER);
+                // A request that has just arrived is answered first.
+                leaving = Some(if is_busy { Ended::CutOff } else { Ended::Itself });
+                connection.as_mut().close();
+                last_answer.as_mut().reset(Instant::now() + grace);
             }
-            () = &mut last_answer, if leaving => return Ended::CutOff,
+            () = &mut last_answer, if leaving.is_some() => {
+                return leaving.unwrap_or(Ended::CutOff);
+            }
         }
-    }
-}
-
-async fn answer(
-    app: Router,
-    peer: Peer,
-    seat: Arc<Seat>,
-    mut request: hyper::Request<Incoming>,
-) -> Result<Response<Answered>, Infallible> {
-    let asking = seat.asks();
-    let response = match host::check(&request) {
-        Ok(()) => {
-            request.extensions_mut().insert(seat.party);
-            request.extensions_mut().insert(peer);
-            let awaited = |body| Body::new(Awaited { body, seat });
-            app.oneshot(request.map(awaited)).await?
-        }
-        Err(refused) => {
-            let mut response = refused.into_response();
-            let headers = response.headers_mut();
-            headers.insert(NOSNIFF, NO_SNIFFING);
-            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-            response
-        }
-    };
-    Ok(response.map(|body| Answered { body, _asking: asking }))
-}
-
-/// The body of a request. It tells its seat when the server waits for it.
-struct Awaited {
-    body: Incoming,
-    seat: Arc<Seat>,
-}
-
-impl HttpBody for Awaited {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context);
-        self.seat.awaits_body(frame.is_pending());
-        frame
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-impl Drop for Awaited {
-    fn drop(&mut self) {
-        self.seat.awaits_body(false);
-    }
-}
-
-/// The body of an answer. The request is under way until it is dropped.
-struct Answered {
-    body: Body,
-    _asking: Asking,
-}
-
-impl HttpBody for Answered {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

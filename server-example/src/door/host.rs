@@ -7,8 +7,13 @@ use axum::http::{HeaderValue, StatusCode, Version, header};
 use crate::error::ApiError;
 
 /// Refuses a request with an ambiguous target, as RFC 9112 (3.2) requires: without a host, with
-/// two, or with a malformed one.
+/// two, or with a malformed one. Over HTTP/2 the authority stands for it (RFC 9113, 8.3.1).
 pub fn check<B>(request: &Request<B>) -> Result<(), ApiError> {
+    if request.version() == Version::HTTP_2
+        && let Some(authority) = request.uri().authority()
+    {
+        return check_authority(request, authority);
+    }
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let refuse = |got: &str| {
         let text = format!("a request must have one Host header, host or host:port; got {got}");
@@ -21,6 +26,21 @@ pub fn check<B>(request: &Request<B>) -> Result<(), ApiError> {
         (Some(host), 0) => refuse(&format!("\"{}\"", String::from_utf8_lossy(host.as_bytes()))),
         (Some(_), more) => refuse(&format!("{} of them", more + 1)),
     }
+}
+
+/// A Host header beside the authority must be the same.
+fn check_authority<B>(request: &Request<B>, authority: &Authority) -> Result<(), ApiError> {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let same =
+        |host: &HeaderValue| host.as_bytes().eq_ignore_ascii_case(authority.as_str().as_bytes());
+    let is_one = hosts.next().is_none_or(same) && hosts.next().is_none();
+    if is_one && !authority.as_str().contains('@') {
+        return Ok(());
+    }
+    let text = format!(
+        "a request must have one authority, and no Host header other than it; got {authority}"
+    );
+    Err(ApiError::Refused(StatusCode::BAD_REQUEST, text))
 }
 
 /// A host may be empty, for an address without one.
@@ -66,6 +86,13 @@ mod tests {
         assert!(check_hosts(&[b"\xff"]).is_err());
         assert!(check_hosts(&[]).is_err());
         assert!(check_hosts(&[b"a", b"a"]).is_err());
+        let mut newer =
+            Request::builder().uri("https://a.org/b").version(Version::HTTP_2).body(()).unwrap();
+        assert_eq!(check(&newer), Ok(()));
+        newer.headers_mut().insert(header::HOST, HeaderValue::from_static("A.org"));
+        assert_eq!(check(&newer), Ok(()));
+        newer.headers_mut().insert(header::HOST, HeaderValue::from_static("b.org"));
+        assert!(check(&newer).is_err());
         let mut old = Request::new(());
         *old.version_mut() = Version::HTTP_10;
         assert_eq!(check(&old), Ok(()));

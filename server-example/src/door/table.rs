@@ -14,6 +14,10 @@ use super::party::Party;
 /// must have to lose one with a request under way. Ordinary callers keep their requests.
 const MANY_TIMES: usize = 4;
 
+/// Length of the pieces in which an answer is sent over HTTP/2. The next one is made only when the
+/// caller grants a window for it, so that no answer lies in memory outside its bounds.
+pub const PIECE_BYTES: usize = 16 * 1024;
+
 /// How many connections may be closing while new ones are accepted.
 const STILL_CLOSING: usize = 32;
 
@@ -36,6 +40,33 @@ struct Seats {
     open: usize,
     taken: HashMap<u64, Arc<Seat>>,
     of_party: HashMap<Party, usize>,
+    counts: Counts,
+}
+
+/// What has happened since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Connections that got a place.
+    pub accepted: u64,
+    /// Connections that got none.
+    refused: u64,
+    for_another: u64,
+    of_many: u64,
+    too_late: u64,
+    too_slow: u64,
+}
+
+impl Counts {
+    /// Connections that were refused or closed, by reason.
+    pub fn closed(&self) -> [(&'static str, u64); 5] {
+        [
+            ("no_room", self.refused),
+            ("room_for_another", self.for_another),
+            ("room_of_many", self.of_many),
+            ("idle_or_late", self.too_late),
+            ("too_slow", self.too_slow),
+        ]
+    }
 }
 
 impl Table {
@@ -54,6 +85,13 @@ impl Table {
     /// Returns a place for a connection of a party; `None` if all others are busy and nobody has
     /// many times more.
     pub fn admit(self: &Arc<Self>, party: Party) -> Option<Place> {
+        let place = self.find_place(party);
+        let counts = &mut lock(&self.seats).counts;
+        *(if place.is_some() { &mut counts.accepted } else { &mut counts.refused }) += 1;
+        place
+    }
+
+    fn find_place(self: &Arc<Self>, party: Party) -> Option<Place> {
         let mut seats = lock(&self.seats);
         let has = seats.has(party);
         if has >= self.limits.of_party {
@@ -95,8 +133,13 @@ impl Table {
         }
     }
 
-    #[cfg(test)]
-    fn len(&self) -> usize {
+    /// What has happened since the start.
+    pub fn counts(&self) -> Counts {
+        lock(&self.seats).counts
+    }
+
+    /// How many connections have a place.
+    pub fn len(&self) -> usize {
         lock(&self.seats).taken.len()
     }
 }
@@ -137,6 +180,13 @@ impl Seats {
 
     fn send_away(&mut self, number: u64, leave: Leave) {
         if let Some(seat) = self.remove(number) {
+            let counts = &mut self.counts;
+            *match leave {
+                Leave::ForAnother => &mut counts.for_another,
+                Leave::OfMany => &mut counts.of_many,
+                Leave::TooLate => &mut counts.too_late,
+                Leave::TooSlow => &mut counts.too_slow,
+            } += 1;
             // Only the first reason counts.
             let _ = seat.leave.set(leave);
             seat.told.notify_one();
@@ -199,11 +249,26 @@ struct Doing {
     head_since: Option<Instant>,
     /// Whether a whole head has ever arrived.
     has_asked: bool,
-    /// Since when a request has been under way.
+    /// How many requests are under way; more than one only over HTTP/2.
+    under_way: usize,
+    /// Since when there has been one.
     busy_since: Option<Instant>,
-    /// The server waits for the body of the request.
-    awaits_body: bool,
+    /// For how many of them the server waits for the body.
+    bodies_awaited: usize,
     /// There are bytes that the caller does not read.
+    behind: Option<Behind>,
+    /// The frames of HTTP/2; `None` over HTTP/1.
+    streams: Option<Streams>,
+}
+
+/// What the caller of an HTTP/2 connection does not take because it grants no window for it: the
+/// socket itself does not tell.
+#[derive(Default)]
+struct Streams {
+    next: u64,
+    /// Since when a piece of each answer has been on offer.
+    offered: HashMap<u64, Instant>,
+    /// Since when there has been one, and how much was taken since.
     behind: Option<Behind>,
 }
 
@@ -219,17 +284,25 @@ impl Seat {
             resting_since: now,
             head_since: None,
             has_asked: false,
+            under_way: 0,
             busy_since: None,
-            awaits_body: false,
+            bodies_awaited: 0,
             behind: None,
+            streams: None,
         };
         Self { party, doing: Mutex::new(doing), leave: OnceLock::new(), told: Notify::new() }
+    }
+
+    /// It speaks HTTP/2: its heads are not told from its other frames, so that each has the time
+    /// of an idle connection.
+    pub fn speaks_http2(&self) {
+        lock(&self.doing).streams = Some(Streams::default());
     }
 
     /// Bytes arrived.
     pub fn has_read(&self) {
         let mut doing = lock(&self.doing);
-        if doing.busy_since.is_none() {
+        if doing.busy_since.is_none() && doing.streams.is_none() {
             doing.head_since.get_or_insert_with(Instant::now);
         }
     }
@@ -238,13 +311,23 @@ impl Seat {
     pub fn asks(self: &Arc<Self>) -> Asking {
         let mut doing = lock(&self.doing);
         (doing.has_asked, doing.head_since) = (true, None);
-        doing.busy_since = Some(Instant::now());
-        Asking(Arc::clone(self))
+        doing.under_way += 1;
+        doing.busy_since.get_or_insert_with(Instant::now);
+        let number = doing.streams.as_mut().map(|streams| {
+            streams.next += 1;
+            streams.next
+        });
+        Asking { seat: Arc::clone(self), number }
     }
 
-    /// The server starts or stops waiting for the body of the request.
+    /// The server starts or stops waiting for the body of a request.
     pub fn awaits_body(&self, awaits: bool) {
-        lock(&self.doing).awaits_body = awaits;
+        let mut doing = lock(&self.doing);
+        if awaits {
+            doing.bodies_awaited += 1;
+        } else {
+            doing.bodies_awaited -= 1;
+        }
     }
 
     /// The caller has read bytes.
@@ -284,18 +367,23 @@ impl Doing {
 
     /// Whether it can go on only once its caller sends or reads something.
     fn waits_for_caller(&self) -> bool {
-        self.awaits_body || self.behind.is_some()
+        self.bodies_awaited > 0 || self.behind.is_some() || self.offers()
+    }
+
+    /// Whether there is a piece of an answer for which the caller grants no window.
+    fn offers(&self) -> bool {
+        self.streams.as_ref().is_some_and(|streams| streams.behind.is_some())
     }
 
     fn overdue(&mut self, limits: Limits, now: Instant) -> Option<Leave> {
-        if let Some(behind) = &mut self.behind {
-            if now >= limits.pace.deadline(behind.since, behind.bytes) {
+        let of_streams = self.streams.as_mut().and_then(|streams| streams.behind.as_mut());
+        for behind in self.behind.as_mut().into_iter().chain(of_streams) {
+            if behind.is_too_slow(limits.pace, now) {
                 return Some(Leave::TooSlow);
             }
-            if now >= behind.since + Pace::SPAN {
-                // A fast start does not count forever.
-                *behind = Behind { since: now, bytes: 0 };
-            }
+        }
+        if self.streams.as_ref().is_some_and(|streams| streams.has_stuck(limits.pace, now)) {
+            return Some(Leave::TooSlow);
         }
         self.resting_since()?;
         let (since, limit) = match (self.head_since, self.has_asked) {
@@ -307,14 +395,87 @@ impl Doing {
     }
 }
 
+impl Behind {
+    fn is_too_slow(&mut self, pace: Pace, now: Instant) -> bool {
+        if now >= pace.deadline(self.since, self.bytes) {
+            return true;
+        }
+        if now >= self.since + Pace::SPAN {
+            // A fast start does not count forever.
+            *self = Self { since: now, bytes: 0 };
+        }
+        false
+    }
+}
+
+impl Streams {
+    /// Whether a piece has been on offer for longer than all of them take at the pace: one stream
+    /// that is read does not excuse others that are not.
+    fn has_stuck(&self, pace: Pace, now: Instant) -> bool {
+        let all_bytes = (self.offered.len() * PIECE_BYTES) as u64;
+        self.offered.values().any(|&since| now >= pace.deadline(since, all_bytes))
+    }
+
+    fn ends(&mut self, number: u64) {
+        self.offered.remove(&number);
+        if self.offered.is_empty() {
+            self.behind = None;
+        }
+    }
+}
+
 /// A request that is under way.
-pub struct Asking(Arc<Seat>);
+pub struct Asking {
+    seat: Arc<Seat>,
+    /// Of its stream; `None` over HTTP/1.
+    number: Option<u64>,
+}
+
+impl Asking {
+    /// Whether the answer is sent in [pieces](PIECE_BYTES), of which the seat is told.
+    pub fn is_in_pieces(&self) -> bool {
+        self.number.is_some()
+    }
+
+    /// A piece of the answer waits until the caller grants a window for it.
+    pub fn offers(&self) {
+        let mut doing = lock(&self.seat.doing);
+        if let (Some(number), Some(streams)) = (self.number, &mut doing.streams) {
+            let now = Instant::now();
+            streams.offered.insert(number, now);
+            streams.behind.get_or_insert(Behind { since: now, bytes: 0 });
+        }
+    }
+
+    /// The caller took a piece.
+    pub fn is_taken(&self, bytes: usize) {
+        let mut doing = lock(&self.seat.doing);
+        let streams = doing.streams.as_mut();
+        if let Some(behind) = streams.and_then(|streams| streams.behind.as_mut()) {
+            behind.bytes += bytes as u64;
+        }
+    }
+
+    /// There is no piece to take until the server has made one.
+    pub fn has_no_piece(&self) {
+        let mut doing = lock(&self.seat.doing);
+        if let (Some(number), Some(streams)) = (self.number, &mut doing.streams) {
+            streams.ends(number);
+        }
+    }
+}
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        let mut doing = lock(&self.0.doing);
-        (doing.busy_since, doing.awaits_body) = (None, false);
-        doing.resting_since = Instant::now();
+        let mut doing = lock(&self.seat.doing);
+        if let (Some(number), Some(streams)) = (self.number, &mut doing.streams) {
+            streams.ends(number);
+        }
+        doing.under_way -= 1;
+        if doing.under_way == 0 {
+            doing.busy_since = None;
+            doing.resting_since = Instant::now();
+        }
     }
 }
 

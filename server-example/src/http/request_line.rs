@@ -1,19 +1,23 @@
-//! Requests in the log: an id for each, which an answer of 5xx carries too, and a line at its end.
+//! Requests in the log and in the figures: an id for each, which an answer of 5xx carries too, and a
+//! line at its end.
 
 use std::fmt::Write as _;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request, State as Shared};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use mesonet::access::Plan;
 use tracing::Instrument;
+
+use crate::metrics::{Metrics, route_of};
 
 /// The id of a request, on answers of 5xx.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -27,7 +31,7 @@ pub struct OfPlan(pub Plan);
 
 /// Gives a request its id, under which everything about it is logged, and logs it once its answer
 /// has been sent or given up. Query strings are not logged.
-pub async fn note(request: Request, next: Next) -> Response {
+pub async fn note(Shared(metrics): Shared<Arc<Metrics>>, request: Request, next: Next) -> Response {
     let id = next_id();
     let began = Instant::now();
     let method = request.method().clone();
@@ -46,7 +50,9 @@ pub async fn note(request: Request, next: Next) -> Response {
         }
     }
     let plan = response.extensions().get().map(|&OfPlan(plan)| plan);
-    let line = Line { id, method, path, status, plan, bytes: 0, began };
+    let route = route_of(&response);
+    let answered = began.elapsed();
+    let line = Line { id, method, path, status, plan, bytes: 0, began, answered, route, metrics };
     response.map(|body| Body::new(Noted { body, line }))
 }
 
@@ -83,11 +89,18 @@ struct Line {
     plan: Option<Plan>,
     bytes: u64,
     began: Instant,
+    /// How long it took until the answer began.
+    answered: Duration,
+    /// `None` if the address is not one of the service's.
+    route: Option<MatchedPath>,
+    metrics: Arc<Metrics>,
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let Self { id, method, path, status, plan, bytes, began } = self;
+        let Self { id, method, path, status, plan, bytes, began, answered, route, metrics } = self;
+        let route = route.as_ref().map_or("none", MatchedPath::as_str);
+        metrics.answered(route, method, *status, *answered, *bytes);
         tracing::info!(
             target: "request",
             id,

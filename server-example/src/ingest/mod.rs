@@ -314,10 +314,13 @@ impl Ingest<'_> {
             budget,
             reports: Cell::default(),
             readings: Cell::default(),
+            newest_ms: Cell::default(),
+            latest_ms: self.options.now_ms.saturating_add(FUTURE_MS),
         };
         let read = self.batches.read(&sink, kind, input, &file);
         of_kind.reports += sink.reports.get();
         of_kind.readings += sink.readings.get();
+        of_kind.newest_ms = of_kind.newest_ms.max(sink.newest_ms.get());
         let of_file = read.map_err(|stop| match stop {
             FileStop::Sink(error) => error,
             FileStop::Feed(error) => error.to_string(),
@@ -349,6 +352,9 @@ struct OfOneFile<'a> {
     budget: &'a Budget,
     reports: Cell<u64>,
     readings: Cell<u64>,
+    /// The time of the newest report that is not from the future.
+    newest_ms: Cell<Option<i64>>,
+    latest_ms: i64,
 }
 
 impl FileSink for OfOneFile<'_> {
@@ -365,6 +371,11 @@ impl FileSink for OfOneFile<'_> {
         spent.map_err(|over| over.to_string())?;
         self.reports.set(self.reports.get() + 1);
         self.readings.set(self.readings.get() + item.readings());
+        if let feed::Item::Report(report) = item
+            && report.report.ts_ms <= self.latest_ms
+        {
+            self.newest_ms.set(self.newest_ms.get().max(Some(report.report.ts_ms)));
+        }
         Ok(())
     }
 

@@ -64,6 +64,9 @@ pub struct KindSummary {
     pub reports: u64,
     /// Readings in these reports.
     pub readings: u64,
+    /// The time of the newest report.
+    #[serde(skip)]
+    pub newest_ms: Option<i64>,
     /// What the store did with them and with the values derived from them.
     #[serde(flatten, serialize_with = "receipt")]
     pub receipt: Receipt,

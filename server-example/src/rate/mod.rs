@@ -34,7 +34,9 @@ pub async fn limit(
     let party = Party::of(state.hops.client(peer, request.headers()));
     // From here on the request counts for the address behind the proxies.
     request.extensions_mut().insert(party);
-    match state.window.take(party, Instant::now()) {
+    let turn = state.window.take(party, Instant::now());
+    state.services.metrics.limited(turn);
+    match turn {
         Turn::Now => {}
         Turn::At(instant) => sleep_until(instant).await,
         Turn::Refused => return StatusCode::TOO_MANY_REQUESTS.into_response(),

@@ -358,4 +358,7 @@ impl Source {
 }
 
 #[cfg(test)]
+mod shipped_tests;
+
+#[cfg(test)]
 mod tests;

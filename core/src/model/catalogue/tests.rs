@@ -35,7 +35,8 @@ fn the_catalogue_that_ships_has_the_sources_of_the_sample_open_to_everyone() {
         names.join(" "),
         "aifs arome arpege ecmwf ecmwf_ens gdps gefs gefs_mean geps gfs gfs_0p50 hrdpa hrdps href \
          href_probability hrrr hrrr_pressure icon_d2 icon_eu mrms nam nam211 nam_alaska nam_conus \
-         nam_hawaii nam_puerto_rico nbm ndfd rap rap_pressure rdpa rdps reps rtma safrica urma"
+         nam_hawaii nam_puerto_rico nbm ndfd rap rap_pressure rdpa rdps reps rtma rtma_precipitation \
+         safrica urma"
     );
     for name in ["nam211", "safrica"] {
         assert!(catalogue.get(name).unwrap().access().is_open());

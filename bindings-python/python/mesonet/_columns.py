@@ -1,0 +1,111 @@
+"""What users pass, as contiguous columns of exactly the types of the core."""
+
+import datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from . import _mesonet
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Instant: TypeAlias = str | int | datetime.datetime | np.datetime64
+"""A text in RFC 3339, milliseconds since 1970, or a time; one without a time zone is UTC."""
+
+Duration: TypeAlias = datetime.timedelta | np.timedelta64
+"""A length of time."""
+
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_LAST_MS = np.iinfo(np.int64).max // 1000
+
+
+def column(given: "ArrayLike", what: str) -> "NDArray[Any]":
+    array = np.asarray(given)
+    if array.ndim != 1:
+        raise TypeError(f"{what} must have one dimension; got {array.ndim}")
+    return array
+
+
+def numbers(given: "ArrayLike") -> "NDArray[np.float64]":
+    array = column(given, "values")
+    if array.dtype.kind not in "iuf" or not np.can_cast(array.dtype, np.float64):
+        raise TypeError(f"values must be numbers; got {array.dtype}")
+    return np.ascontiguousarray(array, np.float64)
+
+
+def milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
+    array = column(given, "times")
+    if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] != "generic":
+        if np.isnat(array).any():
+            reading = int(np.isnat(array).argmax())
+            raise _mesonet.MesonetError(f"times must be times; reading {reading} is NaT")
+        times = array.astype("M8[ms]")
+        # Years can lie beyond the milliseconds of 64 bits.
+        if np.can_cast(array.dtype, times.dtype, "safe") and (times.astype(array.dtype) != array).any():
+            raise _mesonet.MesonetError("times must fit 64-bit milliseconds")
+        return np.ascontiguousarray(times).view(np.int64)
+    if array.dtype.kind != "i" and array.size:
+        raise TypeError(f"times must be int64 milliseconds or datetime64; got {array.dtype}")
+    return np.ascontiguousarray(array, np.int64)
+
+
+def instant_ms(given: Instant, what: str) -> int:
+    """Milliseconds since 1970; anything finer is truncated."""
+    if isinstance(given, str):
+        return _mesonet.instant_ms(given)
+    if isinstance(given, (int, np.integer)) and not isinstance(given, (bool, np.timedelta64)):
+        # What is returned is datetime64[us].
+        if abs(int(given)) > _LAST_MS:
+            raise _mesonet.MesonetError(f"{what} must fit 64-bit microseconds; got {given} milliseconds")
+        return int(given)
+    if isinstance(given, datetime.datetime):
+        # Pandas' NaT is one too.
+        if given != given:
+            raise _mesonet.MesonetError(f"{what} must be a time; got NaT")
+        aware = given if given.tzinfo else given.replace(tzinfo=datetime.UTC)
+        return (aware - _EPOCH) // datetime.timedelta(milliseconds=1)
+    if isinstance(given, np.datetime64):
+        if np.isnat(given):
+            raise _mesonet.MesonetError(f"{what} must be a time; got NaT")
+        return instant_ms(int(milliseconds(np.array([given]))[0]), what)
+    raise TypeError(
+        f"{what} must be a text, milliseconds since 1970, a datetime or a datetime64; "
+        f"got {type(given).__name__}"
+    )
+
+
+def duration_ms(given: Duration, what: str) -> int:
+    """Milliseconds; anything finer is refused."""
+    if isinstance(given, datetime.timedelta):
+        if given != given:
+            raise _mesonet.MesonetError(f"{what} must be a length of time; got NaT")
+        whole, rest = divmod(given, datetime.timedelta(milliseconds=1))
+        if rest:
+            raise _mesonet.MesonetError(f"{what} must be whole milliseconds; got {given}")
+        return whole
+    if isinstance(given, np.timedelta64) and np.datetime_data(given.dtype)[0] != "generic":
+        if np.isnat(given):
+            raise _mesonet.MesonetError(f"{what} must be a length of time; got NaT")
+        if np.datetime_data(given.dtype)[0] in "YM":
+            raise _mesonet.MesonetError(f"{what} must have one length; got {given}")
+        ms = given.astype("m8[ms]")
+        if ms != given:
+            raise _mesonet.MesonetError(f"{what} must be whole milliseconds; got {given}")
+        return int(ms.astype(np.int64))
+    raise TypeError(f"{what} must be a timedelta or timedelta64; got {type(given).__name__}")
+
+
+def step_minutes(given: int | Duration) -> int:
+    if isinstance(given, (datetime.timedelta, np.timedelta64)):
+        minutes, rest = divmod(duration_ms(given, "step"), 60_000)
+        if rest:
+            raise _mesonet.MesonetError(f"step must be a whole number of minutes; got {given}")
+        return minutes
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        # What does not fit 64 bits is refused with the rest that is too long.
+        return min(max(int(given), 0), int(np.iinfo(np.int64).max))
+    raise TypeError(
+        f"step must be a number of minutes, a timedelta or a timedelta64; got {type(given).__name__}"
+    )
