@@ -101,15 +101,14 @@ fn members_of_bodies_are_those_that_are_checked() {
             let name = name.rsplit('/').next().unwrap();
             members(&of["components"]["schemas"][name], of, found);
         }
-        members_of_items(schema, of, found);
+        // What may be null is one of two.
+        let kinds = schema["oneOf"].as_array().into_iter().flatten();
+        for part in kinds.chain([&schema["items"]]).filter(|part| part.is_object()) {
+            members(part, of, found);
+        }
         for (name, member) in schema["properties"].as_object().into_iter().flatten() {
             found.insert(name.clone());
             members(member, of, found);
-        }
-    }
-    fn members_of_items(schema: &Value, of: &Value, found: &mut BTreeSet<String>) {
-        if schema["items"].is_object() {
-            members(&schema["items"], of, found);
         }
     }
     let description = described();
