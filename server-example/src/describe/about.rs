@@ -99,6 +99,15 @@ impl Credentials {
         };
         schemes.iter().map(requirement).collect()
     }
+
+    /// A replaying server says so, but not to whom keeps it running.
+    fn replayed(self, mut response: Response) -> Response {
+        if self != Self::Unread {
+            let header = Ref::new("#/components/headers/Replay");
+            response.headers.insert("X-Mesonet-Replay".to_owned(), RefOr::Ref(header));
+        }
+        response
+    }
 }
 
 /// The description of an endpoint but for what its declaration says already.
@@ -263,7 +272,7 @@ impl About {
         let common = self.common(endpoint);
         let mut responses = ResponsesBuilder::new();
         for (status, response) in self.ok {
-            responses = responses.response(status, replayed(response));
+            responses = responses.response(status, self.credentials.replayed(response));
         }
         for answer in common {
             responses = responses.response(answer.status(), answer.reference());
@@ -337,11 +346,4 @@ fn bytes() -> Content {
 fn text_header(description: &str) -> Header {
     let text = Object::with_type(Type::String);
     HeaderBuilder::new().schema(Some(text)).description(Some(description)).build()
-}
-
-/// A replaying server says so on every answer.
-fn replayed(mut response: Response) -> Response {
-    let header = Ref::new("#/components/headers/Replay");
-    response.headers.insert("X-Mesonet-Replay".to_owned(), RefOr::Ref(header));
-    response
 }

@@ -6,7 +6,7 @@
 //! | What an endpoint is for and what it answers | `about.rs`, beside the handlers in `routes/` |
 //! | Answers that several endpoints give | `answers.rs` |
 //! | The shapes of bodies that the library writes | `shapes/` |
-//! | The page at `/swagger` | `explorer.rs` |
+//! | The page at `/swagger` | `routes/explorer.rs` |
 
 mod about;
 mod answers;

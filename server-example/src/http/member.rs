@@ -34,8 +34,6 @@ pub struct Requested {
 /// What a member holds.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// Whatever it is, it has no effect.
-    Any,
     /// A text.
     Text,
     /// A list of texts.
@@ -72,7 +70,6 @@ impl Kind {
     /// What is allowed, in words.
     fn words(self) -> String {
         match self {
-            Self::Any => "anything".to_owned(),
             Self::Text => "a text".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
             Self::Whole => format!("a whole number from {} to {}", i32::MIN, i32::MAX),
@@ -159,12 +156,7 @@ impl Value<'_> {
 impl<'de> DeserializeSeed<'de> for Value<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        match self.of {
-            Of::Member(Member { kind: Kind::Any, .. }) => {
-                json.deserialize_ignored_any(IgnoredAny).map(drop)
-            }
-            _ => json.deserialize_any(self),
-        }
+        json.deserialize_any(self)
     }
 }
 

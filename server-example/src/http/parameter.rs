@@ -41,8 +41,8 @@ pub enum Form {
     Number(f64, f64),
     /// One of some words.
     OneOf(&'static [&'static str]),
-    /// One to so many texts of a pattern, comma-separated.
-    List(&'static str, usize),
+    /// From so many to so many texts of a pattern, comma-separated.
+    List(&'static str, usize, usize),
     /// Names of variables, repeated or comma-separated.
     Variables,
 }
@@ -108,11 +108,11 @@ impl Parameter {
             Form::Whole(least, most) => of(Type::Integer).minimum(Some(least)).maximum(Some(most)),
             Form::Number(least, most) => of(Type::Number).minimum(Some(least)).maximum(Some(most)),
             Form::OneOf(words) => text().enum_values(Some(words.iter().copied())),
-            Form::List(pattern, most) => {
+            Form::List(pattern, least, most) => {
                 let item = text().min_length(Some(1)).pattern(Some(pattern));
                 return ArrayBuilder::new()
                     .items(item)
-                    .min_items(Some(1))
+                    .min_items(Some(least))
                     .max_items(Some(most))
                     .into();
             }

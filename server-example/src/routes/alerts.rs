@@ -14,11 +14,10 @@ use crate::alerts::Language;
 use crate::describe::{About, Alerts, Part};
 use crate::door::Party;
 use crate::error::ApiError;
-use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
-use crate::http::snapshot::json_bytes;
+use crate::http::snapshot::json_tagged;
 use crate::state::State;
 use crate::work::{Cost, Load};
 
@@ -38,14 +37,18 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .example("2026-07-15T00:00:00Z"),
         Parameter::new("end", Form::Instant, "Only alerts that begin at this time or before.")
             .example("2026-08-31T00:00:00Z"),
-        Parameter::new("bbox", Form::List("^-?[0-9]+([.][0-9]+)?$", 4), BBOX),
+        Parameter::new("bbox", Form::List("^-?[0-9]+([.][0-9]+)?$", 4, 4), BBOX),
         BOX[0],
         BOX[1],
         BOX[2],
         BOX[3],
         Parameter::new("lat", LATITUDE, "With `lon`: only alerts for this place.").example("43.5"),
         Parameter::new("lon", LONGITUDE, "With `lat`.").example("-79.5"),
-        Parameter::new("codes", Form::List(ZONE_CODE, MAX_CODES), "Only alerts for these zones."),
+        Parameter::new(
+            "codes",
+            Form::List(ZONE_CODE, 1, MAX_CODES),
+            "Only alerts for these zones.",
+        ),
         Parameter::new("active", Form::Truth, "Only alerts that are active.").default("false"),
         Parameter::new("lang", Form::OneOf(&["en", "fr"]), "Language of the texts.").default("en"),
     ],
@@ -80,10 +83,9 @@ async fn alerts(
     {
         return Ok(snapshot.answer(&headers));
     }
-    let encoding = Accepted::of(&headers).fastest();
     let answer = move |_: &State| {
         let body = view.answer(&query, language).map_err(ApiError::internal)?;
-        json_bytes(encoding, &body)
+        json_tagged(&headers, &body)
     };
     state.answer(party, Cost::heavy(USUAL_BYTES), answer).await
 }

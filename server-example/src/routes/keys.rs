@@ -106,7 +106,7 @@ struct Wanted {
     #[schema(min_length = 1, max_length = 200)]
     label: String,
     /// By default a year.
-    #[schema(value_type = Validity, required = false)]
+    #[schema(value_type = Option<Validity>)]
     expires: Option<String>,
 }
 

@@ -4,6 +4,7 @@ mod alerts;
 mod bulk;
 mod capabilities;
 mod explain;
+mod explorer;
 mod health;
 mod index;
 mod keys;
@@ -54,7 +55,7 @@ pub const MODELS: [&[Endpoint]; 8] = models::ENDPOINTS;
 pub const PUSHES: &[Endpoint] = push::ENDPOINTS;
 
 /// Those of the server itself, under no prefix.
-pub const SERVER: [&[Endpoint]; 2] = [health::ENDPOINTS, index::ENDPOINTS];
+pub const SERVER: [&[Endpoint]; 3] = [health::ENDPOINTS, explorer::ENDPOINTS, index::ENDPOINTS];
 
 /// Those for whom keeps the server running.
 pub fn health() -> Router<Arc<State>> {
@@ -63,7 +64,7 @@ pub fn health() -> Router<Arc<State>> {
 
 /// What is at the root.
 pub fn index() -> Router<Arc<State>> {
-    router(index::ENDPOINTS.iter())
+    router(index::ENDPOINTS.iter().chain(explorer::ENDPOINTS))
 }
 
 /// The observation service without pushes, to be mounted at its prefix.

@@ -87,12 +87,13 @@ struct Exists {
     exists: bool,
 }
 
-const TYPE: Parameter = Parameter::new("type", Form::Text(64), "Type of the product, as listed.")
-    .example("reflectivity");
+const TYPE: Parameter =
+    Parameter::new("type", Form::Matching(".+"), "Type of the product, as listed.")
+        .example("reflectivity");
 
 const DURATION: Parameter = Parameter::new(
     "duration",
-    Form::Matching("^[0-9]{1,6}(min|h|d)$"),
+    Form::Matching("^[0-9]*[1-9][0-9]*(min|h|d)$"),
     "The length of time that it covers; needed where there are several.",
 );
 

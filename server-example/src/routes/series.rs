@@ -39,7 +39,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     query: &[START.required(), END.required()],
     body: &[
         Member::required("stationId", Kind::Text),
-        Member::new("stationIds", Kind::Any),
+        Member::new("stationIds", Kind::Texts),
         Member::new("name", Kind::Text),
         Member::new("intervalType", Kind::IntervalType),
         Member::new("intervalMinutes", Kind::Whole),

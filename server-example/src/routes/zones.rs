@@ -41,7 +41,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
     path: "/alerts/zones",
     query: &[
-        Parameter::new("codes", Form::List(ZONE_CODE, MAX_CODES), "Codes of the zones.")
+        Parameter::new("codes", Form::List(ZONE_CODE, 1, MAX_CODES), "Codes of the zones.")
             .required()
             .example("041320,OKC001"),
         Parameter::new(

@@ -77,27 +77,21 @@ pub struct ReadingsRequest {
     station_ids: Vec<Uuid>,
 }
 
-/// Which readings of a station are wanted. Members that are left out select nothing.
+/// Which readings of a station are wanted. What is left out, or null, does not narrow the choice.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct SeriesRequest {
     station_id: Uuid,
     /// Name of the variable, exact.
     name: String,
-    #[schema(required = false)]
-    interval_type: IntervalType,
-    #[schema(required = false)]
-    interval_minutes: i32,
+    interval_type: Option<IntervalType>,
+    interval_minutes: Option<i32>,
     /// True: only derived values. False: only reported ones.
-    #[schema(required = false)]
-    calculated: bool,
-    #[schema(required = false)]
-    reported_unit: String,
-    #[schema(required = false)]
-    group_bucket_name: String,
+    calculated: Option<bool>,
+    reported_unit: Option<String>,
+    group_bucket_name: Option<String>,
     /// Without effect.
-    #[schema(required = false)]
-    station_ids: Vec<String>,
+    station_ids: Option<Vec<String>>,
 }
 
 /// Readings of one variable at one station. Where several series match, the description is that of
@@ -162,40 +156,28 @@ pub struct WeatherReport {
 pub struct BulkRequest {
     station_id: Uuid,
     /// The series; all if left out or empty. All entries must have the same bounds and range.
-    #[schema(required = false)]
-    requests: Vec<BulkEntry>,
+    requests: Option<Vec<BulkEntry>>,
 }
 
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct BulkEntry {
-    #[schema(required = false)]
-    name: String,
-    #[schema(required = false)]
-    interval_type: IntervalType,
-    #[schema(required = false)]
-    interval_minutes: i32,
-    #[schema(required = false)]
-    calculated: bool,
-    #[schema(required = false)]
-    reported_unit: String,
-    #[schema(required = false)]
-    group_bucket_name: String,
+    name: Option<String>,
+    interval_type: Option<IntervalType>,
+    interval_minutes: Option<i32>,
+    calculated: Option<bool>,
+    reported_unit: Option<String>,
+    group_bucket_name: Option<String>,
     /// Included.
-    #[schema(required = false)]
-    lower_value_bound: f64,
+    lower_value_bound: Option<f64>,
     /// Included.
-    #[schema(required = false)]
-    upper_value_bound: f64,
-    #[schema(required = false)]
-    quality_range: QualityRange,
+    upper_value_bound: Option<f64>,
+    quality_range: Option<QualityRange>,
 }
 
 /// Verdicts from one to another, both included.
 #[derive(ToSchema)]
 pub struct QualityRange {
-    #[schema(required = false)]
-    worst: BaseQualityCode,
-    #[schema(required = false)]
-    best: BaseQualityCode,
+    worst: Option<BaseQualityCode>,
+    best: Option<BaseQualityCode>,
 }

@@ -36,7 +36,7 @@ pub const LON: Parameter =
     Parameter::new("lon", Form::Number(-180.0, 360.0), "With `lat`, in place of `row` and `col`.");
 
 pub const FIELDS: Parameter =
-    Parameter::new("fields", Form::List("^[^,]+$", 1024), "Names of products, comma-separated.")
+    Parameter::new("fields", Form::List("^[^,]+$", 1, 1024), "Names of products, comma-separated.")
         .required()
         .example("pressure_msl,temperature");
 

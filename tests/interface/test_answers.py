@@ -1,0 +1,214 @@
+"""Answers of a running server have the forms that its description gives them.
+
+An object may have no member that is not described: what is not in the description would be unknown to
+the clients that are made from it.
+"""
+
+import copy
+import json
+from http.client import HTTPConnection
+from urllib.parse import quote, urlencode, urlsplit
+
+import jsonschema_rs
+import pytest
+from openapi_spec_validator import validate
+
+# Beside the examples in the description: requests whose answers have other members.
+OTHERS = {
+    "getReadings": [
+        {"start": "2024-08-03T12:00:00Z", "end": "2024-08-03T21:00:00Z"},
+        # Coarsened.
+        {"start": "2024-08-02T21:00:00Z", "end": "2024-08-03T21:00:00Z", "step": 1},
+    ],
+    "getStationDetails": [{}],
+    "getAlerts": [{}, {"lang": "fr"}],
+    "getModelPoint": [
+        {"run": "latest", "hour": 0, "row": 1, "col": 2, "level": 1, "winds": "earth",
+         "fields": "u_wind,v_wind,precipitation,lifted_index"},
+    ],
+    "getModelSeries": [
+        {"run": "latest", "row": 1, "col": 2, "fields": "temperature,precipitation"},
+    ],
+    "getZones": [{"codes": "OKZ001,OKC001", "kind": "fire"}],
+}  # fmt: skip
+
+
+class Server:
+    def __init__(self, service):
+        self.address = urlsplit(service.origin).netloc
+        self.service = service
+        self.tokens = {
+            "staff": service.token("--plan", "commercial", "--staff"),
+            "push": service.push_key,
+        }
+
+    def ask(self, method, address, *, body=None, headers=()):
+        connection = HTTPConnection(self.address, timeout=120)
+        connection.request(method, address, body, dict(headers))
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+
+@pytest.fixture(scope="module")
+def server(service):
+    return Server(service)
+
+
+def strict(description):
+    """The same with no further members in the objects that list theirs."""
+    description = copy.deepcopy(description)
+    schemas = description["components"]["schemas"]
+    # What is a part of another type has the members of the whole.
+    parts = {part["$ref"] for schema in schemas.values() for part in schema.get("allOf", [])
+             if "$ref" in part}  # fmt: skip
+
+    def close(schema):
+        if isinstance(schema, dict):
+            if "allOf" in schema:
+                schema["unevaluatedProperties"] = False
+                return
+            if schema.get("type") == "object" and "properties" in schema:
+                schema.setdefault("additionalProperties", False)
+            for value in schema.values():
+                close(value)
+        elif isinstance(schema, list):
+            for value in schema:
+                close(value)
+
+    for name, schema in schemas.items():
+        if f"#/components/schemas/{name}" not in parts:
+            close(schema)
+    return description
+
+
+@pytest.fixture(scope="module")
+def check(description):
+    """Checks an answer against the description of its operation."""
+    components = strict(description)["components"]
+    validators = {}
+
+    def check(operation, status, headers, body):
+        responses = operation["responses"]
+        assert str(status) in responses, (operation["operationId"], status, body[:500])
+        response = responses[str(status)]
+        if "$ref" in response:
+            response = components["responses"][response["$ref"].rsplit("/", 1)[1]]
+        content = response.get("content")
+        if content is None:
+            # A 401 has a reason or no body.
+            assert not body or status == 401, (operation["operationId"], status, body[:500])
+            return None
+        media_type = headers["content-type"].split(";")[0]
+        assert media_type in content, (operation["operationId"], media_type)
+        if not media_type.endswith("json"):
+            return None
+        schema = {"components": components, **content[media_type]["schema"]}
+        key = json.dumps(content[media_type]["schema"])
+        if key not in validators:
+            validators[key] = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
+        value = json.loads(body)
+        errors = [f"{list(e.instance_path)}: {e.message[:300]}"
+                  for e, _ in zip(validators[key].iter_errors(value), range(5))]  # fmt: skip
+        assert not errors, (operation["operationId"], errors)
+        return value
+
+    return check
+
+
+def operations(description):
+    for path, item in description["paths"].items():
+        for method, operation in item.items():
+            yield path, method.upper(), operation
+
+
+def credential(server, operation):
+    for requirement in operation["security"]:
+        if "pushKey" in requirement:
+            return {"authorization": f"Bearer {server.tokens['push']}"}
+    if {} in operation["security"] or not operation["security"]:
+        return {}
+    return {"authorization": f"Bearer {server.tokens['staff']}"}
+
+
+def request(path, operation, query=None):
+    """The address and the body of the example of an operation."""
+    given = dict(query or {})
+    for parameter in operation.get("parameters", []):
+        example = parameter.get("example")
+        if parameter["in"] == "path":
+            path = path.replace("{" + parameter["name"] + "}", quote(str(example), safe=""))
+        elif parameter["in"] == "query" and query is None and example is not None:
+            given[parameter["name"]] = ",".join(example) if isinstance(example, list) else example
+    address = path + ("?" + urlencode(given) if given else "")
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    return address, content and json.dumps(content["example"])
+
+
+def test_the_description_is_an_openapi_document(description):
+    validate(description)
+
+
+def test_the_example_of_every_operation_has_the_answer_that_is_described(
+    server, description, check
+):
+    key = None
+    for path, method, operation in operations(description):
+        name = operation["operationId"]
+        address, body = request(path, operation)
+        headers = credential(server, operation)
+        if body:
+            headers["content-type"] = "application/json"
+        if name == "pushFile":
+            address, body = path + "?name=metars.csv", METARS
+        if name == "revokeKey":
+            address = path.replace("{id}", key)
+        status, answered, answer = server.ask(method, address, body=body, headers=headers)
+        assert status in (200, 201), (name, address, status, answer[:500])
+        value = check(operation, status, answered, answer)
+        if name == "issueKey":
+            key = value["id"]
+        described = operation["responses"][str(status)].get("headers", {})
+        conditional = {"x-next-cursor", "content-range"}
+        lacking = {header.lower() for header in described} - {h.lower() for h in answered}
+        assert lacking <= conditional, (name, lacking)
+
+
+def test_other_answers_are_as_described_too(server, description, check):
+    by_name = {op["operationId"]: (path, op) for path, _, op in operations(description)}
+    for name, queries in OTHERS.items():
+        path, operation = by_name[name]
+        for query in queries:
+            address, _ = request(path, operation, query)
+            status, headers, body = server.ask("GET", address)
+            assert status == 200, (address, status, body[:500])
+            check(operation, status, headers, body)
+
+
+def test_a_rejected_token_is_refused_by_every_operation_as_described(server, description, check):
+    for path, method, operation in operations(description):
+        if not operation["security"]:
+            continue
+        address, _ = request(path, operation)
+        headers = {"authorization": "Bearer a.b.c"}
+        status, answered, body = server.ask(method, address.replace("{id}", "x"), headers=headers)
+        assert (status, json.loads(body)) == (401, {"reason": "malformed"}), operation["operationId"]
+        check(operation, status, answered, body)
+
+
+def test_a_caller_who_has_an_answer_gets_a_304(server, description):
+    tagged = 0
+    for path, method, operation in operations(description):
+        if "304" not in operation["responses"]:
+            continue
+        address, _ = request(path, operation)
+        _, headers, _ = server.ask(method, address)
+        again = {"if-none-match": headers["etag"]}
+        assert server.ask(method, address, headers=again)[0] == 304, address
+        tagged += 1
+    assert tagged > 10
+
+
+METARS = (
+    "raw_text,station_id,observation_time,latitude,longitude\n"
+    "CYOW 031900Z 24012KT 15SM 29/17 A2991,CYOW,2024-08-03T19:00:00Z,45.32,-75.67\n"
+)
