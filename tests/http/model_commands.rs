@@ -55,8 +55,8 @@ fn models_are_listed_shown_and_checked() {
     let folder = TempDir::new().unwrap();
     let run = |args: &[&str]| output(folder.path(), args);
     let (ok, out, _) = run(&["models", "list"]);
-    assert!(ok && out.lines().count() == 36, "{out}");
-    assert!(out.contains("\nhrdps                  8 products  HRDPS, Canada's High Resolution"));
+    assert!(ok && out.lines().count() == 37, "{out}");
+    assert!(out.contains("\nhrdps                 15 products  HRDPS, Canada's High Resolution"));
     let (ok, table, _) = run(&["models", "show", "hrdpa"]);
     assert!(ok && table.starts_with("[hrdpa]\ntitle = \"HRDPA, "), "{table}");
     let (ok, _, error) = run(&["models", "show", "hrpda"]);
