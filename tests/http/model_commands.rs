@@ -74,7 +74,7 @@ fn models_are_listed_shown_and_checked() {
     };
     let (ok, out, _) = check(&table.replace("[hrdpa]", "[mine]"));
     assert!(ok);
-    assert_eq!(out, "mine: valid, 2 products\n");
+    assert_eq!(out, "mine: valid, 4 products\n");
     let (ok, _, error) = check(&table.replace("unit = \"kg/m²\"", "unt = 1"));
     assert!(!ok && error.contains("own.toml: ") && error.contains("unt"), "{error}");
 }
