@@ -55,8 +55,8 @@ fn models_are_listed_shown_and_checked() {
     let folder = TempDir::new().unwrap();
     let run = |args: &[&str]| output(folder.path(), args);
     let (ok, out, _) = run(&["models", "list"]);
-    assert!(ok && out.lines().count() == 36, "{out}");
-    assert!(out.contains("\nhrdps                  8 products  HRDPS, Canada's High Resolution"));
+    assert!(ok && out.lines().count() == 37, "{out}");
+    assert!(out.contains("\nhrdps                 15 products  HRDPS, Canada's High Resolution"));
     let (ok, table, _) = run(&["models", "show", "hrdpa"]);
     assert!(ok && table.starts_with("[hrdpa]\ntitle = \"HRDPA, "), "{table}");
     let (ok, _, error) = run(&["models", "show", "hrpda"]);
@@ -74,7 +74,7 @@ fn models_are_listed_shown_and_checked() {
     };
     let (ok, out, _) = check(&table.replace("[hrdpa]", "[mine]"));
     assert!(ok);
-    assert_eq!(out, "mine: valid, 2 products\n");
+    assert_eq!(out, "mine: valid, 4 products\n");
     let (ok, _, error) = check(&table.replace("unit = \"kg/m²\"", "unt = 1"));
     assert!(!ok && error.contains("own.toml: ") && error.contains("unt"), "{error}");
 }
