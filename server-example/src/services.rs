@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
 use mesonet::store::{AlertStore, Watched};
-use mesonet::{Intake, Store};
+use mesonet::{Intake, Reader, Store};
 
 use crate::clock::system_ms;
 use crate::ingest::{
@@ -111,6 +111,19 @@ impl Services {
     /// Whether it was told to stop.
     pub(crate) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Reads from the store, and returns how many damaged blocks were met with what was found.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn read<T, E>(
+        &self,
+        read: impl FnOnce(&dyn Reader) -> Result<T, E>,
+    ) -> Result<(T, u64), E> {
+        let store = Watched::new(&*self.store);
+        let found = read(&store)?;
+        Ok((found, self.note_damage(&store)))
     }
 
     /// Returns how many damaged blocks were met while the store was read, and logs the new ones.

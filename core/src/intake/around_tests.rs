@@ -248,6 +248,27 @@ fn a_gust_at_10_m_is_as_good_as_the_gust() {
     assert_eq!(inputs, [("windGust", 40.0)]);
 }
 
+/// A regression: the change was gone and the verdict stayed.
+#[test]
+fn a_change_that_a_correction_takes_back_no_longer_counts() {
+    let (intake, store) = intake();
+    let reports = [
+        air(3, -20, 34.9),
+        air(1, 15, 19.1),
+        air(3, 0, 20.3),
+        air(2, 0, 20.6),
+        air(4, 0, 32.4),
+        air(5, 0, 31.0),
+    ];
+    for report in reports {
+        take_in(&intake, &store, vec![report]);
+    }
+    let air_temperature = key(AirTemperature);
+    assert_eq!(verdict(&store, 3, &air_temperature, 0), DISAGREE);
+    take_in(&intake, &store, vec![report(3, -20, 1, &[(AirTemperature, 20.1)])]);
+    assert_eq!(verdict(&store, 3, &air_temperature, 0), Quality::GOOD);
+}
+
 /// Reports of seven stations within an hour, most of them alike, with corrections.
 fn an_hour() -> impl Strategy<Value = Vec<Report>> {
     let air = prop_oneof![
@@ -266,7 +287,7 @@ fn an_hour() -> impl Strategy<Value = Vec<Report>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(64) })]
 
     /// Nearby readings arrive and are corrected step by step: the final verdicts are the same as if
     /// they had all come at once.

@@ -148,25 +148,27 @@ impl Judged {
                     (station.verdict[column], of.stored(reading), of.source(reading));
                 let ts_ms = of.ts_ms(reading);
                 let is_new = (first_ms..=last_ms).contains(&ts_ms);
-                let mut rule_of_changes = checker.change_rule(variable).into_iter();
-                let may_change = |rule: ChangeRule| {
+                // The rule of changes, if a new reading may be part of one that is still in this.
+                let follows = checker.change_rule(variable).filter(|rule| {
+                    ts_ms > last_ms && ts_ms <= last_ms.saturating_add(rule.back_ms())
+                });
+                let may_have_changed = |rule: ChangeRule| {
                     let from_ms = first_ms.saturating_sub(rule.within_ms);
-                    let is_later =
-                        ts_ms > last_ms && ts_ms <= last_ms.saturating_add(rule.back_ms());
                     let at = |reading| (of.ts_ms(reading), of.value(reading));
                     let mut course = of.before(from_ms)..reading + 1;
                     // Without the new readings the changes between them were one.
-                    is_later
-                        && course.any(|next| next > 0 && rule.may_be_large(at(next - 1), at(next)))
+                    course.any(|next| next > 0 && rule.may_be_large(at(next - 1), at(next)))
                 };
-                if !is_new && !rule_of_changes.any(may_change) {
-                    // It was compared before, with the same stations.
+                if !is_new && !follows.is_some_and(may_have_changed) {
                     let disagreed = stored == DISAGREE && source != DISAGREE;
-                    if disagreed && own.base > BaseQuality::Doubtful {
+                    // It was compared before, with the same stations; but a change that they did
+                    // not share may have gone with a correction.
+                    if disagreed && own.base > BaseQuality::Doubtful && follows.is_none() {
                         station.verdict[column] = DISAGREE;
                         continue;
                     }
-                    if own == stored {
+                    // What they may clear is not settled by its own checks.
+                    if own == stored && station.cleared[column] == own {
                         continue;
                     }
                 }

@@ -7,7 +7,6 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::check_moment;
 use mesonet::observation::SeriesId;
-use mesonet::store::Watched;
 use mesonet::{Iso8601, StationId};
 
 use crate::access::Caller;
@@ -46,9 +45,8 @@ async fn explain(
     let ts_ms = query.needed_instant("timestamp")?;
     check_moment(ts_ms, state.clock.now_ms(), caller.plan)?;
     let explained = state.work(party, Load::Light, move |state| {
-        let store = Watched::new(&*state.services.store);
-        let found = state.services.intake.explain(&store, station, series, ts_ms);
-        found.map(|found| (found, state.services.note_damage(&store)))
+        let intake = &state.services.intake;
+        state.services.read(|store| intake.explain(store, station, series, ts_ms))
     });
     let (found, damaged) = explained.await??;
     let unknown = || {

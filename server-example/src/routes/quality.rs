@@ -7,7 +7,6 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::check_lookback;
 use mesonet::intake::STATION_QUALITY_MAX_MS;
-use mesonet::store::Watched;
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, StationId};
 
@@ -51,9 +50,8 @@ async fn quality(
     check_lookback(window, now_ms, caller.plan)?;
     check_length(window).map_err(ApiError::BadRequest)?;
     let found = state.work(party, Load::Heavy, move |state| {
-        let store = Watched::new(&*state.services.store);
-        let found = state.services.intake.station_quality(&store, id, window);
-        found.map(|found| (found, state.services.note_damage(&store)))
+        let intake = &state.services.intake;
+        state.services.read(|store| intake.station_quality(store, id, window))
     });
     let (found, damaged) = found.await??;
     let answer = found.ok_or_else(unknown).and_then(|found| json_value(accepted, &found));

@@ -10,7 +10,6 @@ use axum::routing::{get, post};
 use mesonet::access::check_lookback;
 use mesonet::query::json::ReadingsWriter;
 use mesonet::query::{Cell, ReadingsQuery, Scope, readings};
-use mesonet::store::Watched;
 use mesonet::time::{HOUR_MS, parse_max_age};
 use mesonet::{ClosedWindow, StationId, Step, Variable};
 use serde::Deserialize;
@@ -130,10 +129,10 @@ async fn answer(
     let cost = cost(&state, &query)?;
     let workers = Arc::clone(&state.workers);
     let begin = move || {
-        let store = Watched::new(&*state.services.store);
-        let answer = readings(&store, &query, state.config.caps())?;
+        let caps = state.config.caps();
+        let (answer, damaged) = state.services.read(|store| readings(store, &query, caps))?;
         let pieces = Pieces::new(ReadingsWriter::new(answer), encoding)?;
-        Ok((state.services.note_damage(&store), pieces))
+        Ok((damaged, pieces))
     };
     let (damaged, body) = stream::body(workers, party, cost, begin).await?;
     Ok(said(Ok(json(encoding, body)), damaged))

@@ -10,7 +10,6 @@ use mesonet::access::check_lookback;
 use mesonet::observation::SeriesFilter;
 use mesonet::query::json::SeriesWriter;
 use mesonet::query::{SeriesReading, observation_series};
-use mesonet::store::Watched;
 use mesonet::time::{DAY_MS, MINUTE_MS};
 use mesonet::{ClosedWindow, Reader, SeriesKey, StationId, Variable};
 use serde::Deserialize;
@@ -82,10 +81,11 @@ async fn series(
     let cost = cost(window);
     let workers = Arc::clone(&state.workers);
     let begin = move || {
-        let store = Watched::new(&*state.services.store);
-        let found = observation_series(&store, station, &filter, window)?;
-        noted.store(state.services.note_damage(&store), Ordering::Relaxed);
-        let Some(found) = found else { return Err(none(&store, station, &name)?) };
+        let services = &state.services;
+        let read = |store: &dyn Reader| observation_series(store, station, &filter, window);
+        let (found, damaged) = services.read(read)?;
+        noted.store(damaged, Ordering::Relaxed);
+        let Some(found) = found else { return Err(none(&*services.store, station, &name)?) };
         let writer = SeriesWriter::new(found).map_err(ApiError::internal)?;
         Ok(((), Pieces::new(writer, encoding)?))
     };

@@ -8,7 +8,6 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::StationId;
 use mesonet::query::detail;
-use mesonet::store::Watched;
 use mesonet::time::parse_window;
 
 use crate::door::Party;
@@ -96,9 +95,9 @@ async fn station(
 ) -> Result<Response, ApiError> {
     let unknown = || ApiError::NotFound(format!("no station has the id \"{text}\""));
     let id: StationId = text.parse().map_err(|_| unknown())?;
-    let store = Watched::new(&*state.services.store);
-    let found = detail(&store, id, state.clock.now_ms())?;
+    let now_ms = state.clock.now_ms();
+    let (found, damaged) = state.services.read(|store| detail(store, id, now_ms))?;
     let body = serde_json::to_vec(&found.ok_or_else(unknown)?).map_err(ApiError::internal)?;
     let answer = json_tagged(&headers, &body);
-    Ok(said(answer, state.services.note_damage(&store)))
+    Ok(said(answer, damaged))
 }

@@ -7,7 +7,6 @@ use axum::response::Response;
 use axum::routing::get;
 use mesonet::access::check_lookback;
 use mesonet::query::{MAX_WEATHER_REPORTS, present_weather};
-use mesonet::store::Watched;
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, StationId};
 
@@ -47,9 +46,7 @@ async fn weather(
     check_lookback(window, state.clock.now_ms(), caller.plan)?;
     let load = if window.span_ms() <= LIGHT_MS { Load::Light } else { Load::Heavy };
     let found = state.work(party, load, move |state| {
-        let store = Watched::new(&*state.services.store);
-        let found = present_weather(&store, station, window);
-        found.map(|found| (found, state.services.note_damage(&store)))
+        state.services.read(|store| present_weather(store, station, window))
     });
     let (found, damaged) = found.await??;
     let answer = match found {

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use tempfile::TempDir;
 
 use super::*;
+use crate::store::InFront;
 
 /// A store in its own folder, which is deleted with it.
 pub(in crate::store) struct Temporary {
@@ -43,26 +44,9 @@ impl Deref for Temporary {
     }
 }
 
-impl Reader for Temporary {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.deref().directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.deref().scan(selection, visit)
-    }
-
-    fn present_weather(
-        &self,
-        station: StationId,
-        window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
-    ) -> Result<Damage, StoreError> {
-        self.deref().present_weather(station, window, visit)
+impl InFront for Temporary {
+    fn behind(&self) -> &dyn Reader {
+        &**self
     }
 }
 
