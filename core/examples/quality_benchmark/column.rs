@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use mesonet::check::Checker;
 use mesonet::observation::BaseQuality;
 use mesonet::store::{Selection, StoreError};
 use mesonet::time::{DAY_MS, MINUTE_MS};
@@ -50,12 +51,12 @@ pub trait Column: Sync {
     fn flags(&self, feed: Feed<'_>) -> Flags;
 }
 
-pub fn columns() -> Vec<Box<dyn Column>> {
-    vec![Box::new(Mesonet), Box::new(crate::madis::Madis)]
+pub fn columns(checker: &Checker) -> Vec<Box<dyn Column>> {
+    vec![Box::new(Mesonet(checker.clone())), Box::new(crate::madis::Madis)]
 }
 
 /// This library: the intake into a store.
-struct Mesonet;
+struct Mesonet(Checker);
 
 impl Column for Mesonet {
     fn name(&self) -> &'static str {
@@ -63,16 +64,19 @@ impl Column for Mesonet {
     }
 
     fn flags(&self, feed: Feed<'_>) -> Flags {
-        take_in(feed).expect("a store in memory takes real reports")
+        take_in(&self.0, feed).expect("a store in memory takes real reports")
     }
 }
 
-fn take_in(Feed { stations, reports, live_ms, watched }: Feed<'_>) -> Result<Flags, StoreError> {
+fn take_in(
+    checker: &Checker,
+    Feed { stations, reports, live_ms, watched }: Feed<'_>,
+) -> Result<Flags, StoreError> {
     /// Verdicts change no longer than this after a reading.
     const SETTLED_MS: i64 = 10 * DAY_MS;
     let mut watched = watched.to_vec();
     watched.sort_unstable();
-    let (intake, store) = (Intake::default(), MemoryStore::default());
+    let (intake, store) = (Intake::new(checker.clone()), MemoryStore::default());
     let history = reports.partition_point(|report| report.ts_ms < live_ms);
     let (history, live) = reports.split_at(history);
     let mut flags = Flags::new();

@@ -10,7 +10,7 @@ pub enum Target {
     DewPoint,
     /// The sea level pressure alone.
     SeaLevel,
-    /// The altimeter setting alone, from which the station pressure is calculated.
+    /// The altimeter setting, and the station pressure that is calculated from it.
     Altimeter,
     /// The sensor behind both.
     Barometer,
@@ -36,15 +36,15 @@ impl Target {
     /// The variables that are changed.
     pub fn variables(self) -> &'static [Variable] {
         use Variable::{
-            AirTemperature, BarometricPressure, DewPointTemperature, Mslp, WindGust, WindGust10m,
-            WindSpeed, WindSpeed10m,
+            AirTemperature, AltimeterSetting, BarometricPressure, DewPointTemperature, Mslp,
+            WindGust, WindGust10m, WindSpeed, WindSpeed10m,
         };
         match self {
             Self::AirTemperature => &[AirTemperature],
             Self::DewPoint => &[DewPointTemperature],
             Self::SeaLevel => &[Mslp],
-            Self::Altimeter => &[BarometricPressure],
-            Self::Barometer => &[Mslp, BarometricPressure],
+            Self::Altimeter => &[AltimeterSetting, BarometricPressure],
+            Self::Barometer => &[Mslp, BarometricPressure, AltimeterSetting],
             Self::Wind => &[WindSpeed, WindSpeed10m, WindGust, WindGust10m],
             Self::Report => &[
                 AirTemperature,
@@ -62,7 +62,7 @@ impl Target {
         match variable {
             Variable::WindSpeed | Variable::WindSpeed10m => 7.0,
             Variable::WindGust | Variable::WindGust10m => f64::INFINITY,
-            Variable::Mslp | Variable::BarometricPressure => 1.0,
+            Variable::Mslp | Variable::BarometricPressure | Variable::AltimeterSetting => 1.0,
             _ => 1.5,
         }
     }

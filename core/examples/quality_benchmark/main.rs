@@ -3,14 +3,16 @@
 //! flagged.
 //!
 //! Takes the folders of the feed files, by default those of the test data; `--seed N` places the
-//! faults elsewhere, `--only WORD` keeps the faults with that word in their name or target,
-//! `--list` prints each flag on the untouched data, `--reasons` the verdicts on the wrong values, and
-//! `--dump FILE` writes the faulty networks for `titanlib.py`. See `README.md` beside this file.
+//! faults elsewhere, `--limits FILE` takes other limits, `--only WORD` keeps the faults with that word in their name or target,
+//! `--list` prints each flag on the untouched data, `--reasons` the verdicts on the wrong values,
+//! `--missed` why faults of the networks are not found within an hour, and `--dump FILE` writes the
+//! faulty networks for `titanlib_columns.py`. See `README.md` beside this file.
 
 mod column;
 mod dump;
 mod faults;
 mod madis;
+mod missed;
 mod table;
 mod trials;
 mod worlds;
@@ -23,14 +25,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use column::{Column, Feed, Flags, columns};
 use faults::Fault;
 use mesonet::StationId;
+use mesonet::check::Checker;
 use trials::Score;
 use worlds::World;
 
 const FOLDERS: [&str; 4] = ["iem_asos", "isd", "metar", "ndbc"];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut folders, mut seed, mut only, mut list, mut reasons, mut dump) =
-        (Vec::new(), 1, String::new(), false, false, None);
+    let (mut folders, mut seed, mut only, mut list, mut reasons, mut missed) =
+        (Vec::new(), 1, String::new(), false, false, false);
+    let (mut limits, mut dump): (Option<String>, Option<PathBuf>) = (None, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut next = || arguments.next().ok_or(format!("{argument} needs a value"));
@@ -38,8 +42,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--seed" => seed = next()?.parse()?,
             "--only" => only = next()?,
             "--dump" => dump = Some(PathBuf::from(next()?)),
+            "--limits" => limits = Some(std::fs::read_to_string(next()?)?),
             "--list" => list = true,
             "--reasons" => reasons = true,
+            "--missed" => missed = true,
             _ => folders.push(PathBuf::from(argument)),
         }
     }
@@ -53,7 +59,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(path) = dump {
         return Ok(dump::write(&path, &worlds, &faults, seed)?);
     }
-    let columns = columns();
+    let checker = Checker::with_limits(limits.as_deref())?;
+    let columns = columns(&checker);
+    if missed {
+        let networks = worlds.iter().enumerate().filter(|(_, world)| world.is_network());
+        for (at, world) in networks {
+            for fault in &faults {
+                missed::print(world, fault, &checker, &*columns[0], seed + 1000 * at as u64);
+            }
+        }
+        return Ok(());
+    }
     let clean = each(&worlds, |world| untouched(world, &columns));
     table::data(&worlds);
     table::untouched(&worlds, &columns, &clean);

@@ -28,9 +28,14 @@ fn names(columns: &[Box<dyn Column>]) -> String {
 pub fn untouched(worlds: &[World], columns: &[Box<dyn Column>], clean: &[Vec<Flags>]) {
     println!("| Untouched | Values |{}", names(columns));
     println!("| --- | --- |{}", " --- |".repeat(columns.len()));
-    for is_network in [false, true] {
+    // The lone stations together, each network for itself.
+    let networks = worlds.iter().filter(|of| of.is_network());
+    for network in std::iter::once(None).chain(networks.map(|of| Some(of.name.as_str()))) {
         let mut counts: BTreeMap<String, (usize, Vec<[usize; 2]>)> = BTreeMap::new();
-        let of_kind = worlds.iter().zip(clean).filter(|(of, _)| of.is_network() == is_network);
+        let of_kind = worlds.iter().zip(clean).filter(|(of, _)| match network {
+            Some(name) => of.name == name,
+            None => !of.is_network(),
+        });
         for (world, flags) in of_kind {
             let of = |variable: mesonet::Variable| {
                 let main = Target::Report.variables().contains(&variable);
@@ -58,7 +63,7 @@ pub fn untouched(worlds: &[World], columns: &[Box<dyn Column>], clean: &[Vec<Fla
                 }
             }
         }
-        let whose = if is_network { "networks" } else { "lone stations" };
+        let whose = network.unwrap_or("lone stations");
         for (variable, (values, flagged)) in counts {
             print!("| {whose}: {} | {values} |", variable.trim_start_matches('~'));
             for [kept, withdrawn] in flagged {

@@ -19,6 +19,8 @@ const NEAR_KM: f64 = 250.0;
 /// Faults are put into a network with few stations so often.
 const ROUNDS: usize = 3;
 const FEW: usize = 1_000;
+/// What is flagged so soon after the first wrong value is found within an hour: reports come late.
+pub const IN_AN_HOUR_MS: i64 = HOUR_MS + HOUR_MS / 12;
 /// History before a fault, and what follows it.
 const BEFORE_DAYS: i64 = 30;
 const AFTER_DAYS: i64 = 2;
@@ -56,7 +58,7 @@ impl Score {
 /// A fault in the reports of a station.
 pub struct Placed {
     pub station: StationId,
-    start_ms: i64,
+    pub start_ms: i64,
     pub wrong: Vec<Wrong>,
 }
 
@@ -80,7 +82,7 @@ pub fn run(
     };
     if world.is_network() {
         let live_ms = world.reports[0].ts_ms + world.history_ms();
-        for _ in 0..if world.stations.len() < FEW { ROUNDS } else { 1 } {
+        for _ in 0..rounds(world) {
             let (reports, placed) = spread(world, fault, &mut random);
             if !placed.is_empty() {
                 ask(&reports, live_ms, &placed);
@@ -118,6 +120,21 @@ pub fn run(
         done += 1;
     }
     scores
+}
+
+/// How often faults are put into a network.
+pub fn rounds(world: &World) -> usize {
+    if world.stations.len() < FEW { ROUNDS } else { 1 }
+}
+
+/// How long after its beginning a fault is found, if it is.
+pub fn found_after_ms(of: &Placed, flags: &Flags) -> Option<i64> {
+    let flag = |wrong: &Wrong| {
+        let &Wrong { variable, ts_ms } = wrong;
+        flags.get(&Value { station: of.station, variable, ts_ms })
+    };
+    let raised_ms = of.wrong.iter().filter_map(flag).map(|flag| flag.raised_ms).min();
+    raised_ms.map(|raised_ms| (raised_ms - of.start_ms).max(0))
 }
 
 /// Puts a fault into stations of a network that are far from each other.
@@ -171,8 +188,8 @@ pub fn spread(world: &World, fault: &Fault, random: &mut Random) -> (Vec<Report>
 
 fn judge(fault: &Fault, placed: &[Placed], flags: &Flags, clean: &Flags) -> Score {
     let mut score = Score::default();
-    for Placed { station, start_ms, wrong } in placed {
-        let mut first_ms: Option<i64> = None;
+    for of in placed {
+        let Placed { station, wrong, .. } = of;
         let mut is_found = false;
         for &Wrong { variable, ts_ms } in wrong {
             let value = Value { station: *station, variable, ts_ms };
@@ -182,14 +199,12 @@ fn judge(fault: &Fault, placed: &[Placed], flags: &Flags, clean: &Flags) -> Scor
                 is_found = true;
                 score.said.push(format!("{}, {}", quality.base, quality.reason));
             }
-            first_ms = Some(first_ms.map_or(flag.raised_ms, |first| first.min(flag.raised_ms)));
         }
         score.events += 1;
         score.wrong += wrong.len();
         score.found += usize::from(is_found);
-        if let Some(first_ms) = first_ms {
-            let delay_ms = (first_ms - start_ms).max(0);
-            score.in_an_hour += usize::from(delay_ms <= HOUR_MS + HOUR_MS / 12);
+        if let Some(delay_ms) = found_after_ms(of, flags) {
+            score.in_an_hour += usize::from(delay_ms <= IN_AN_HOUR_MS);
             score.delays_h.push(delay_ms as f64 / HOUR_MS as f64);
         }
     }

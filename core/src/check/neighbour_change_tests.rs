@@ -166,7 +166,9 @@ fn real_changes_are_shared_and_the_same_with_a_fault_of_five_are_not() {
             assert!(wrong.is_unshared, "{variable} {fault}: {wrong:?}");
             assert!((wrong.difference - right.difference - fault).abs() < 0.01);
         }
-        // Three are too few to say anything.
-        assert_eq!(found(5.0, 4), None);
+        // With fewer than the limits say nothing is said.
+        let at_least = Config::default().neighbours[&variable].at_least;
+        assert_eq!(found(5.0, at_least), None);
+        assert!(found(5.0, at_least + 1).is_some());
     }
 }
