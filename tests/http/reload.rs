@@ -86,44 +86,39 @@ fn limits_and_sites_are_taken_and_what_needs_a_restart_is_named() {
 
 #[test]
 fn faulty_settings_change_nothing_and_are_logged() {
-    let one = Configured::start("cors_origins = [\"https://a.example\"]\n");
-    one.reload("cors_origins = [\"https://b.example\"]\nmax_cells = 0\n");
-    sleep(Duration::from_secs(1));
-    one.reload("cors_origins = [\"https://b.example\"]\nmax_cell = 1\n");
-    sleep(Duration::from_secs(1));
-    assert!(one.headers("https://a.example").contains("access-control-allow-origin"));
-    assert!(!one.headers("https://b.example").contains("access-control-allow-origin"));
-    let (code, log) = one.server.stop();
-    assert_eq!(code, Some(0), "{log}");
-    for reason in ["max_cells is 0; it must be 1 or more", "unknown field: found `max_cell`"] {
-        assert!(log.contains(reason), "{reason}: {log}");
+    for (fault, reason) in [
+        ("max_cells = 0", "max_cells is 0; it must be 1 or more"),
+        ("max_cell = 1", "unknown field: found `max_cell`"),
+    ] {
+        let one = Configured::start("cors_origins = [\"https://a.example\"]\n");
+        one.reload(&format!("cors_origins = [\"https://b.example\"]\n{fault}\n"));
+        sleep(Duration::from_secs(2));
+        assert!(one.headers("https://a.example").contains("access-control-allow-origin"));
+        assert!(!one.headers("https://b.example").contains("access-control-allow-origin"));
+        let (code, log) = one.server.stop();
+        assert_eq!(code, Some(0), "{log}");
+        assert!(log.contains("the settings stay as they were: ") && log.contains(reason), "{log}");
     }
-    assert_eq!(log.matches("the settings stay as they were: ").count(), 2, "{log}");
 }
 
 #[test]
-fn the_key_set_is_read_again_and_a_broken_one_leaves_the_old() {
+fn a_broken_key_set_leaves_the_old_one() {
     let folder = TempDir::new().unwrap();
     let keys = folder.path().join("keys.json");
-    let set = |x: &str| {
-        format!(
-            "{{\"keys\":[{{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"kid\":\"1\",\"x\":\"{x}\"}}]}}"
-        )
-    };
-    std::fs::write(&keys, set("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")).unwrap();
+    let key = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+    let set = serde_json::json!({
+        "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": "1", "x": key }]
+    });
+    std::fs::write(&keys, set.to_string()).unwrap();
     let args = ["--now", "live", "--token-keys", "keys.json"];
     let whose = ["--token-issuer", "a", "--token-audience", "b"];
     let server = Server::start(&folder, &[&args[..], &whose].concat());
     std::fs::write(&keys, "{").unwrap();
     server.signal("HUP");
-    sleep(Duration::from_secs(1));
-    std::fs::write(&keys, set("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")).unwrap();
-    server.signal("HUP");
-    sleep(Duration::from_secs(1));
+    sleep(Duration::from_secs(2));
     let (code, log) = server.stop();
     assert_eq!(code, Some(0), "{log}");
     assert!(log.contains("the settings stay as they were: the key set keys.json: "), "{log}");
-    assert!(log.contains("took the settings again\n"), "{log}");
 }
 
 /// Beside the record that `verify` checks.
