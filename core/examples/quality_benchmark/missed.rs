@@ -100,7 +100,7 @@ fn cases(
         .find(first)
         .into_iter()
         .flat_map(|report| report.readings.iter().map(|reading| reading.series.clone()))
-        .filter(|key| is_of_the_moment(key))
+        .filter(is_of_the_moment)
         .filter(|key| {
             of.wrong
                 .iter()
