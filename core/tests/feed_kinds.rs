@@ -44,7 +44,7 @@ const KINDS: [(&str, usize, Option<feed::Kind>); 28] = [
     ("nws_text_vtec/", 7, None),
     ("zones/", 14, None),
     // Fields of models and radars are not feeds of reports or alerts.
-    ("grib/", 30, None),
+    ("grib/", 31, None),
     ("model_grids/", 21, None),
 ];
 

@@ -230,6 +230,11 @@ fn the_root_tells_what_the_server_is() {
     let api = Api::with(config, MemoryStore::default());
     api.call(Method::GET, "/", &[], Body::empty()).is(concat!(
         r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
+        r#""GET /","GET /capabilities","GET /healthz","GET /models/coverage","#,
+        r#""GET /models/{model}/grid","GET /models/{model}/locate","#,
+        r#""GET /models/{model}/point","GET /models/{model}/products","#,
+        r#""GET /models/{model}/products/{name}/data/{z}/{x}/{y}","#,
+        r#""GET /models/{model}/runs","GET /models/{model}/series","#,
         r#""GET /obs/alerts","GET /obs/alerts/zones","#,
         r#""GET /obs/capabilities","POST /obs/historical/bulk","POST /obs/ingest","#,
         r#""GET /obs/keys","POST /obs/keys","POST /obs/keys/{id}/revoke","#,
@@ -239,11 +244,7 @@ fn the_root_tells_what_the_server_is() {
         r#""GET /obs/stations/map/details","#,
         r#""GET /obs/stations/map/markers","GET /obs/stations/readings","#,
         r#""POST /obs/stations/readings","GET /obs/stations/{id}","GET /obs/stations/{id}/quality","#,
-        r#""GET /capabilities","GET /models/coverage","GET /models/{model}/grid","#,
-        r#""GET /models/{model}/locate","GET /models/{model}/point","#,
-        r#""GET /models/{model}/products","#,
-        r#""GET /models/{model}/products/{name}/data/{z}/{x}/{y}","#,
-        r#""GET /models/{model}/runs","GET /models/{model}/series"]}"#
+        r#""GET /openapi/v1.json","GET /readyz","GET /swagger","GET /swagger/{file}"]}"#
     ));
     assert_eq!(api.call(Method::GET, "/obs/capabilities", &[], Body::empty()).status, 200);
     api.get("/capabilities").is_empty(404);
@@ -257,7 +258,7 @@ fn every_endpoint_that_the_root_lists_is_there() {
         serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
     let listed: Vec<&str> =
         root["endpoints"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-    assert_eq!(listed.len(), 30);
+    assert_eq!(listed.len(), 36);
     for line in &listed {
         let (method, path) = line.split_once(' ').unwrap();
         let uri = path.replace(['{', '}'], "");

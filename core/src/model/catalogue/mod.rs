@@ -24,8 +24,8 @@ use hours::{ForecastHours, Hours};
 /// Most products of a model.
 const MAX_PRODUCTS: usize = 1024;
 
-/// The texts of the catalogue that ships: commented TOML files, one a centre. The first begins with
-/// the keys and their meaning.
+/// The texts of the catalogue that ships: commented TOML files, of a centre or a family each. The
+/// first begins with the keys and their meaning.
 ///
 /// ```
 /// use mesonet::model;
@@ -37,6 +37,8 @@ const MAX_PRODUCTS: usize = 1024;
 /// ```
 pub const DEFAULT_MODELS_TOML: &[&str] = &[
     include_str!("models.toml"),
+    include_str!("nam.toml"),
+    include_str!("guidance.toml"),
     include_str!("canada.toml"),
     include_str!("europe.toml"),
     include_str!("mrms.toml"),
