@@ -16,13 +16,7 @@ const COLUMNS: u64 = 93;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let number = |index: usize, otherwise: u64| match arguments.get(index) {
-        Some(text) => text.parse(),
-        None => Ok(otherwise),
-    };
-    let (rate, seconds) = (number(0, 1000)?, number(1, 20)?);
-    let address = arguments.get(2).map_or("127.0.0.1:8080", String::as_str);
+    let ([rate, seconds], address) = steady::arguments([1000, 20])?;
     // Neighbours in time are far apart on the grid.
     let path = |number: u64| {
         let (row, column) = (number * 37 % ROWS, number * 59 % COLUMNS);
@@ -31,6 +25,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
              u_wind,v_wind"
         )
     };
-    println!("{}", steady::ask(address, rate, seconds, path).await?);
+    println!("{}", steady::ask(&address, rate, seconds, path).await?);
     Ok(())
 }

@@ -27,13 +27,8 @@ const STATIONS: [&str; 8] = ["KBUF", "KJFK", "KORD", "CYYZ", "CYVR", "KDEN", "KS
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let number = |index: usize, otherwise: u64| match arguments.get(index) {
-        Some(text) => text.parse(),
-        None => Ok(otherwise),
-    };
-    let (rate, seconds, slow) = (number(0, 2000)?, number(1, 20)?, number(2, 1000)?);
-    let address: SocketAddr = arguments.get(3).map_or("127.0.0.1:8080", String::as_str).parse()?;
+    let ([rate, seconds, slow], address) = steady::arguments([2000, 20, 1000])?;
+    let address: SocketAddr = address.parse()?;
     let ids = STATIONS.map(|station| StationId::new("METAR", station));
     let path = move |number: u64| format!("/api/v1/stations/{}", ids[number as usize % ids.len()]);
 

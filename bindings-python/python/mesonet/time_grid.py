@@ -103,9 +103,9 @@ class Resampled:
     values: "NDArray[np.float64]"
     """The values; NaN where there is no reading."""
     age: "NDArray[np.timedelta64]"
-    """How old the readings are at their positions, in timedelta64[ms]; NaT where there is none."""
+    """The age of each reading at its position, in timedelta64[ms]; NaT where there is no reading."""
     reading: "NDArray[np.int64]"
-    """The indices of the readings in the columns that were given; -1 where there is none."""
+    """The index of each reading in the input columns; -1 where there is no reading."""
     step_minutes: int
     """The step that was used."""
     coarsening: Coarsening | None
@@ -118,7 +118,7 @@ class Picks(NamedTuple):
     series: "NDArray[np.int64]"
     """The index of the series among the candidates; -1 where none has a reading."""
     reading: "NDArray[np.int64]"
-    """The index of the reading in its series; -1 where there is none."""
+    """The index of the reading in its series; -1 where there is no reading."""
 
 
 def plan_grid(

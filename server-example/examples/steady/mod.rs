@@ -11,6 +11,18 @@ use tokio::net::TcpStream;
 /// Connections that take turns.
 const CONNECTIONS: u64 = 16;
 
+/// The numbers and the address on the command line, or else these.
+pub fn arguments<const N: usize>(
+    otherwise: [u64; N],
+) -> Result<([u64; N], String), std::num::ParseIntError> {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let mut numbers = otherwise;
+    for (number, text) in numbers.iter_mut().zip(&given) {
+        *number = text.parse()?;
+    }
+    Ok((numbers, given.get(N).map_or("127.0.0.1:8080", String::as_str).to_owned()))
+}
+
 /// How long answers took from when their requests were due.
 pub struct Took {
     sorted_us: Vec<u64>,
