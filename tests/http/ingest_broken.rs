@@ -2,19 +2,17 @@
 //! what completes it.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 
 use axum::http::header;
 use flate2::Compression;
-use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use mesonet::access::Plan;
-use mesonet::grib;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::model_pushes::ModelPushes;
-use crate::process::{data, output};
+use crate::model_pushes::{ModelPushes, message, whole};
+use crate::process::output;
 
 const RUN: &str = "20180917T000000Z";
 const LASTING: &str = "public, max-age=31536000, immutable";
@@ -45,18 +43,6 @@ const MODELS: &str = r#"
         { name = "pressure", unit = "Pa", scale = 0.01, offset = 98000.0, parameter = "7:0.3.1", level = "101" },
     ]
 "#;
-
-/// The messages of a real file: 0 pressure, 1 gust, 3 and 5 wind at 100 and 150 hPa.
-fn message(number: usize) -> Vec<u8> {
-    let packed = fs::File::open(data("grib/nam211_20180917T00Z_f000.grib2.gz")).unwrap();
-    let mut bytes = Vec::new();
-    GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
-    grib::fields(&bytes).nth(number).unwrap().unwrap().to_message()
-}
-
-fn whole() -> Vec<u8> {
-    [0, 1, 3, 5].map(message).concat()
-}
 
 fn service() -> ModelPushes {
     ModelPushes::new(MODELS, Plan::None)

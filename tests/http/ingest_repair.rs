@@ -1,7 +1,7 @@
 //! GRIB2 files of models that arrive cut, packed or again: what is served until all is there.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -9,14 +9,12 @@ use std::time::{Duration, Instant};
 use axum::http::header;
 use bzip2::Compression;
 use bzip2::write::BzEncoder;
-use flate2::read::GzDecoder;
 use mesonet::access::Plan;
-use mesonet::grib;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::model_pushes::ModelPushes;
-use crate::process::{Server, data, output};
+use crate::model_pushes::{ModelPushes, message, whole};
+use crate::process::{Server, output};
 
 const RUN: &str = "20180917T000000Z";
 const LASTING: &str = "public, max-age=31536000, immutable";
@@ -33,18 +31,6 @@ const MODELS: &str = r#"
         { name = "wind", unit = "m/s", scale = 0.01, parameter = "7:0.2.2", level = "100", levels_hpa = [150, 100] },
     ]
 "#;
-
-/// The messages of a real file: 0 pressure, 1 gust, 3 and 5 wind at 100 and 150 hPa.
-fn message(number: usize) -> Vec<u8> {
-    let packed = fs::File::open(data("grib/nam211_20180917T00Z_f000.grib2.gz")).unwrap();
-    let mut bytes = Vec::new();
-    GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
-    grib::fields(&bytes).nth(number).unwrap().unwrap().to_message()
-}
-
-fn whole() -> Vec<u8> {
-    [0, 1, 3, 5].map(message).concat()
-}
 
 fn bzip2(bytes: &[u8]) -> Vec<u8> {
     let mut packed = BzEncoder::new(Vec::new(), Compression::fast());

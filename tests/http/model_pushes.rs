@@ -1,17 +1,33 @@
 //! A service with models of its own that takes their files by push.
 
+use std::io::Read;
 use std::path::PathBuf;
 
 use axum::body::Body;
 use axum::http::{Method, header};
-use mesonet::MemoryStore;
+use flate2::read::GzDecoder;
 use mesonet::access::Plan;
+use mesonet::{MemoryStore, grib};
 use mesonet_server::Config;
 use mesonet_server::ingest::KeyHash;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::process::data;
 use crate::support::{Answer, Api};
+
+/// The messages of a real file: 0 pressure, 1 gust, 3 and 5 wind at 100 and 150 hPa.
+pub fn message(number: usize) -> Vec<u8> {
+    let packed = std::fs::File::open(data("grib/nam211_20180917T00Z_f000.grib2.gz")).unwrap();
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    grib::fields(&bytes).nth(number).unwrap().unwrap().to_message()
+}
+
+/// Four of them, as one file.
+pub fn whole() -> Vec<u8> {
+    [0, 1, 3, 5].map(message).concat()
+}
 
 /// The service and its data folder, which is gone with it.
 pub struct ModelPushes {
