@@ -1,19 +1,20 @@
 //! Bodies that many request, made when what they show changes.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use mesonet::store::AlertStore;
 use mesonet::{StationId, Store, Variable, alert};
 
 use crate::alerts::AlertView;
+use crate::describe;
 use crate::http::encoding::Effort;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::station_bodies::{Details, Markers};
 use crate::zones::{ZoneSet, ZonesError};
 
-/// The alerts, markers, details and units as they were last encoded.
+/// The alerts, markers, details, units and the description as they were last encoded.
 pub struct Snapshots {
     alert_view: ArcSwapOption<AlertView>,
     /// Held while it is made: others wait for it.
@@ -21,10 +22,12 @@ pub struct Snapshots {
     markers: ArcSwap<Markers>,
     details: ArcSwap<Details>,
     units: Snapshot,
+    /// It stays the same as long as the server runs.
+    description: OnceLock<Snapshot>,
 }
 
 impl Snapshots {
-    /// Makes all but the alerts, which are made when first requested.
+    /// Makes all but the alerts and the description, which are made when first requested.
     ///
     /// # Errors
     /// A body could not be made.
@@ -35,6 +38,7 @@ impl Snapshots {
             markers: ArcSwap::from_pointee(Markers::new(store)?),
             details: ArcSwap::from_pointee(Details::new(store, now_ms)?),
             units: units()?,
+            description: OnceLock::new(),
         })
     }
 
@@ -80,6 +84,23 @@ impl Snapshots {
     /// The units of all variables.
     pub fn units(&self) -> &Snapshot {
         &self.units
+    }
+
+    /// The description of the service under the prefixes that it was started with.
+    ///
+    /// # Errors
+    /// The body could not be made.
+    pub fn description(
+        &self,
+        api_prefix: &str,
+        model_prefix: &str,
+    ) -> Result<&Snapshot, SnapshotError> {
+        if let Some(description) = self.description.get() {
+            return Ok(description);
+        }
+        let body = serde_json::to_vec(&describe::description(api_prefix, model_prefix))?;
+        let made = Snapshot::new(body, "no-cache", Effort::Fastest)?;
+        Ok(self.description.get_or_init(|| made))
     }
 
     /// Updates the markers when a station is added or moves, and the details when anything arrives

@@ -124,11 +124,14 @@ impl State {
     /// and need a restart; they stay as they are.
     ///
     /// # Errors
-    /// A setting is invalid, or keys of account tokens cannot be read; then nothing has changed.
+    /// A setting is invalid, or keys of account tokens or a catalogue cannot be read; then nothing has changed.
     pub(crate) fn reload(&self, new: &Config) -> Result<Vec<String>, ConfigError> {
         let (config, left) = self.config().taking(new)?;
         let hops = config.hops()?;
+        let (products, models) = (config.catalogue()?, config.model_catalogue()?);
         self.credentials.reload(&config)?;
+        self.services.products.take(products);
+        self.services.models.take(models);
         self.hops.store(Arc::new(hops));
         self.cors.store(cors::layer(&config.cors_origins).map(Arc::new));
         self.window.set(config.allowance());

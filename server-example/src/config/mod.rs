@@ -28,7 +28,7 @@ use crate::ingest::made_tables;
 use crate::rate::{Allowance, Hops};
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 27] = [
+const NEED_RESTART: [&str; 25] = [
     "data",
     "seal_readings",
     "listen",
@@ -43,8 +43,6 @@ const NEED_RESTART: [&str; 27] = [
     "log_format",
     "log_requests",
     "limits",
-    "products",
-    "models",
     "zones",
     "watch",
     "watch_keep",

@@ -15,7 +15,7 @@ use crate::describe::{About, Credentials, Part};
 use crate::error::ApiError;
 use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
-use crate::http::snapshot::{json_tagged, json_value};
+use crate::http::snapshot::json_value;
 use crate::state::State;
 
 pub const ENDPOINTS: &[Endpoint] = &[
@@ -89,7 +89,10 @@ async fn openapi(
     Shared(state): Shared<Arc<State>>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let config = state.config();
-    let description = describe::description(&config.api_prefix, &config.model_prefix);
-    json_tagged(&headers, &serde_json::to_vec(&description).map_err(ApiError::internal)?)
+    let answer = move |state: &State| {
+        let config = state.config();
+        let made = state.snapshots.description(&config.api_prefix, &config.model_prefix);
+        made.map(|description| description.answer(&headers)).map_err(ApiError::internal)
+    };
+    state.look_up(answer).await?
 }
