@@ -186,6 +186,10 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     if !door::serve(listener, door, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
     }
+    let traced = Arc::clone(&state);
+    if let Err(error) = tokio::task::spawn_blocking(move || traced.traces.stop()).await {
+        tracing::error!("the last traces: {error}");
+    }
     if let Some(keys) = &state.credentials.keys
         && let Err(error) = keys.close()
     {

@@ -23,6 +23,7 @@ use crate::rate::{Hops, Window};
 use crate::record::Record;
 use crate::services::Services;
 use crate::snapshots::Snapshots;
+use crate::traces::Traces;
 use crate::work::{Cost, Load, Workers};
 use crate::zones::ZonesError;
 
@@ -43,6 +44,7 @@ pub struct State {
     pub(crate) window: Window,
     pub(crate) snapshots: Snapshots,
     pub(crate) workers: Arc<Workers>,
+    pub(crate) traces: Traces,
 }
 
 /// Why the state could not be made or updated.
@@ -110,6 +112,7 @@ impl State {
             window: Window::new(config.allowance()),
             snapshots,
             workers: Arc::new(Workers::new(cores, config.answer_memory_bytes)),
+            traces: Traces::new(config.otlp_endpoint.as_deref())?,
             config: ArcSwap::from_pointee(config),
             clock,
         }))
