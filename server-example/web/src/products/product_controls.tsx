@@ -1,0 +1,5 @@
+import { word } from "../ui/words";
+
+export function ProductControls() {
+  return <p>{word("noProducts")}</p>;
+}

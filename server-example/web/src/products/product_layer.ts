@@ -1,0 +1,3 @@
+import type L from "leaflet";
+
+export function productLayer(_map: L.Map): void {}

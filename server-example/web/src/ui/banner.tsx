@@ -1,0 +1,25 @@
+// What has to be said all the time: that the data is recorded, that a plan is assumed.
+import { about } from "../api/client";
+import { utcShort } from "../domain/time";
+import { locale } from "../view";
+import { word } from "./words";
+
+const day = (text: string, locale: string) =>
+  new Date(text).toLocaleDateString(locale, { timeZone: "UTC", day: "numeric", month: "long", year: "numeric" });
+
+export function Banner() {
+  const { replay, replayAlerts, assumedPlan } = about.value ?? {};
+  if (!replay && !assumedPlan) return null;
+  const of = (text: string) => `${utcShort(Date.parse(text), locale.value).replace(" UTC", "")} ${new Date(text).getUTCFullYear()} UTC`;
+  return (
+    <p class="banner" role="note">
+      {replay && (
+        <>
+          {word("replay")} <b>{day(replay, locale.value)}</b>
+          {replayAlerts && `; ${word("replayAlerts", of(replayAlerts.canada), of(replayAlerts.unitedStates))}`}.{" "}
+        </>
+      )}
+      {assumedPlan && `${word("assumed", assumedPlan)}.`}
+    </p>
+  );
+}
