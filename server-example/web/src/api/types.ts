@@ -159,6 +159,8 @@ export interface ModelCoverage {
   readonly title: string;
   readonly attribution: string;
   readonly bounds: { readonly minLat: number; readonly minLon: number; readonly maxLat: number; readonly maxLon: number };
+  readonly nx: number;
+  readonly ny: number;
   readonly latest_run: string;
   readonly forecast_hour_axis: readonly number[];
 }

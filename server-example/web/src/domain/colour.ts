@@ -23,7 +23,7 @@ const hex = (text: string): readonly Rgb[] =>
 // After F. Crameri's scientific colour maps, sampled.
 const VIK = hex("001261 033e7d 1e6f9d 71a8c4 c9dde7 eaceBD d39774 be6533 8b2706 590008");
 const BATLOW = hex("faccfa fdb8a0 f1a05a c0902f 829231 4d7e4c 1c6660 114360 011959".toLowerCase());
-const HAWAII = hex("b9bec4 8fbcc4 66a7a0 6f9a4e 9b951d a07a20 9a5a2d 943c41 8c0273");
+const HAWAII = hex("8c949b 5f9aa6 3d8d84 5f8f3a 9b951d a07a20 9a5a2d 943c41 8c0273");
 const RAIN = hex("d6eaf8 a6cee8 6baed6 3182bd 08519c 08306b 4a1486");
 const CLEAR = hex("3b2f63 5a5a93 7d8fb5 a9c1d0 dbe6ea");
 const ENERGY = hex("f2f0e6 fee391 fec44f fe9929 ec7014 cc4c02 8c2d04");

@@ -1,4 +1,5 @@
-// The map below everything: coasts, borders and lakes as lines, drawn once per tile.
+// The map below everything: land, borders and lakes, drawn once per tile. Fields of models lie between its
+// ground and its lines.
 import L from "leaflet";
 import address from "virtual:basemap";
 
@@ -6,7 +7,7 @@ import { worldX, worldY } from "../domain/mercator";
 
 const SIDE = 256;
 const PER_DEGREE = 100;
-const KINDS = ["coast", "country", "state", "lake"] as const;
+const KINDS = ["land", "country", "state", "lake"] as const;
 type Kind = (typeof KINDS)[number];
 
 interface Line {
@@ -50,10 +51,13 @@ export async function loadOutlines(): Promise<Outlines> {
   return Object.fromEntries(KINDS.map((kind) => [kind, lines()])) as unknown as Outlines;
 }
 
-/** A layer of the outlines in the colours of the theme. */
+/** Land and lakes as areas, or the lines of all, in the colours of the theme. */
 export class Basemap extends L.GridLayer {
-  constructor(private readonly outlines: Outlines) {
-    super({ tileSize: SIDE, updateWhenZooming: false, keepBuffer: 3, noWrap: true, className: "basemap" });
+  constructor(
+    private readonly outlines: Outlines,
+    private readonly part: "ground" | "lines",
+  ) {
+    super({ tileSize: SIDE, updateWhenZooming: false, keepBuffer: 3, noWrap: true, className: "basemap", zIndex: part === "ground" ? 0 : 3 });
   }
 
   override createTile({ x, y, z }: L.Coords): HTMLElement {
@@ -63,27 +67,41 @@ export class Basemap extends L.GridLayer {
     const context = canvas.getContext("2d");
     if (!context) return canvas;
     const styles = getComputedStyle(document.documentElement);
+    const colour = (kind: string) => styles.getPropertyValue(`--map-${kind}`).trim();
     const world = SIDE * 2 ** z;
-    const margin = 4 / world;
     const [left, top] = [x / 2 ** z, y / 2 ** z];
-    const [right, bottom] = [left + 1 / 2 ** z, top + 1 / 2 ** z];
     context.scale(ratio, ratio);
     context.lineJoin = "round";
-    const width: Record<Kind, number> = { coast: 1, lake: 0.7, state: z < 4 ? 0.4 : 0.7, country: 1.2 };
-    for (const kind of ["lake", "state", "coast", "country"] as const) {
-      if (kind === "lake" && z < 4) continue;
+    const outline = (kind: Kind) => {
       context.beginPath();
-      for (const line of this.outlines[kind]) {
-        const [x0, y0, x1, y1] = line.box;
-        if (x1 < left - margin || x0 > right + margin || y1 < top - margin || y0 > bottom + margin) continue;
-        trace(context, line, left, top, world);
+      for (const line of this.outlines[kind]) if (isSeen(line, left, top, z)) trace(context, line, left, top, world);
+    };
+    if (this.part === "ground") {
+      context.fillStyle = colour("sea");
+      context.fillRect(0, 0, SIDE, SIDE);
+      for (const kind of ["land", "lake"] as const) {
+        outline(kind);
+        context.fillStyle = colour(kind === "land" ? "land" : "sea");
+        context.fill("evenodd");
       }
+      return canvas;
+    }
+    const width: Record<Kind, number> = { land: 0.9, lake: 0.6, state: z < 4 ? 0.5 : 0.8, country: 1.2 };
+    for (const kind of ["lake", "state", "land", "country"] as const) {
+      if (kind === "lake" && z < 3) continue;
+      outline(kind);
       context.lineWidth = width[kind];
-      context.strokeStyle = styles.getPropertyValue(`--map-${kind}`).trim();
+      context.strokeStyle = colour(kind === "land" ? "coast" : kind);
       context.stroke();
     }
     return canvas;
   }
+}
+
+function isSeen({ box: [x0, y0, x1, y1] }: Line, left: number, top: number, z: number): boolean {
+  const side = 1 / 2 ** z;
+  const margin = side / 64;
+  return x1 > left - margin && x0 < left + side + margin && y1 > top - margin && y0 < top + side + margin;
 }
 
 /** Points closer than half a pixel to the last are left out. */

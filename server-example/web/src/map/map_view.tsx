@@ -61,11 +61,10 @@ function start(element: HTMLElement): () => void {
   L.control.scale({ position: "bottomright", maxWidth: 110 }).addTo(map);
   L.control.zoom({ position: "topright" }).addTo(map);
   void loadOutlines().then((outlines) => {
-    const basemap = new Basemap(outlines).addTo(map);
-    basemap.setZIndex(2);
+    const parts = [new Basemap(outlines, "ground").addTo(map), new Basemap(outlines, "lines").addTo(map)];
     let of = theme.peek();
     effect(() => {
-      if (theme.value !== of) requestAnimationFrame(() => basemap.redraw());
+      if (theme.value !== of) requestAnimationFrame(() => parts.forEach((part) => part.redraw()));
       of = theme.value;
     });
   });

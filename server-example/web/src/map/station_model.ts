@@ -20,6 +20,8 @@ export interface Ink {
   readonly soft: string;
   readonly halo: string;
   readonly ground: string;
+  /** Around dots. */
+  readonly rim: string;
 }
 
 const R = 5;

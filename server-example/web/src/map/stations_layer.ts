@@ -44,7 +44,7 @@ let spots: readonly Spot[] = [];
 export function inks(): Ink {
   const styles = getComputedStyle(document.documentElement);
   const of = (name: string) => styles.getPropertyValue(name).trim();
-  return { text: of("--ink"), soft: of("--ink-soft"), halo: of("--halo"), ground: of("--ground") };
+  return { text: of("--ink"), soft: of("--ink-soft"), halo: of("--halo"), ground: of("--map-land"), rim: of("--rim") };
 }
 
 /** Makes the layer, which draws itself again whenever what it shows changes. */
@@ -182,7 +182,7 @@ const dots = new Map<string, HTMLCanvasElement>();
 
 /** A dot drawn once and copied: thousands of arcs would take longer than a frame. */
 function dot(fill: string | undefined, ink: Ink): HTMLCanvasElement {
-  const key = `${fill ?? ""}${ink.halo}`;
+  const key = `${fill ?? ""}${ink.rim}`;
   const known = dots.get(key);
   if (known) return known;
   const canvas = document.createElement("canvas");
@@ -193,7 +193,7 @@ function dot(fill: string | undefined, ink: Ink): HTMLCanvasElement {
     context.beginPath();
     context.arc(6, 6, fill ? 3.6 : 2.2, 0, 2 * Math.PI);
     context.lineWidth = 0.8;
-    context.strokeStyle = fill ? ink.halo : ink.soft;
+    context.strokeStyle = fill ? ink.rim : ink.soft;
     if (fill) {
       context.fillStyle = fill;
       context.fill();
@@ -208,6 +208,7 @@ function drawModels(context: CanvasRenderingContext2D, { scale, left, top, width
   const { columns: of, at } = closeUp.value!;
   const position = of.times_ms.length - 1;
   const taken = new Taken();
+  if (valueCount.peek() !== of.ids.length) queueMicrotask(() => (valueCount.value = of.ids.length));
   for (const { id, x, y, isSouthern } of spots) {
     const [px, py] = [x * scale - left, y * scale - top];
     if (px < -40 || py < -40 || px > width + 40 || py > height + 40) continue;

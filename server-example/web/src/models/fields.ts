@@ -16,6 +16,17 @@ export const products = signal<readonly ModelProduct[]>([]);
 export const coverage = computed(() => models.value?.[model.value]);
 export const field = computed(() => products.value.find(({ name }) => name === product.value));
 
+/** The zoom from which tiles only repeat what the cells of the grid have. */
+export const nativeZoom = computed(() => {
+  const of = coverage.value;
+  if (!of) return 0;
+  const { minLat, maxLat, minLon, maxLon } = of.bounds;
+  const width = (((maxLon - minLon) % 360) + 360) % 360 || 360;
+  const cell = Math.min(width / of.nx, (maxLat - minLat) / of.ny);
+  return Math.min(Math.max(Math.ceil(Math.log2((360 * PIXELS_PER_CELL) / (256 * cell))), 1), 9);
+});
+const PIXELS_PER_CELL = 8;
+
 /** The start of a run, milliseconds since 1970. */
 export function runStart_ms(run: string): number {
   return Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
@@ -120,7 +131,7 @@ export function tile(of: ModelProduct, z: number, x: number, y: number, colours:
   const convert = (value: number) => core().convert(value, of.unit, unit, { liquidWater: true });
   const shift = unit === of.unit ? 0 : convert(0);
   const factor = unit === of.unit ? 1 : convert(1) - shift;
-  const made = askBytes(address, { accept: "application/octet-stream" }).then((body) =>
+  const made = askBytes(address, { accept: "application/octet-stream", isTile: true }).then((body) =>
     inWorker({ kind: "tile", body, encoding: of.encoding, colours, factor, shift }),
   );
   made.catch(() => kept.delete(key));

@@ -10,10 +10,9 @@ import { drawBarb } from "../map/barb";
 import { Overlay } from "../map/overlay";
 import { hour, layer, level_hpa, model } from "../view";
 import type { PaintedTile } from "../worker";
-import { coverage, field, findRange, levelOf, paintOf, products, tile } from "./fields";
+import { coverage, field, findRange, levelOf, nativeZoom, paintOf, products, tile } from "./fields";
 
 const SIDE = 256;
-const MAX_TILE_ZOOM = 9;
 const BARB_SPACING = 52;
 
 /** The value of the field under the pointer, in the unit of its colours. */
@@ -29,7 +28,7 @@ class FieldLayer extends L.GridLayer {
     private readonly colours: Scale,
     private readonly at: number,
   ) {
-    super({ tileSize: SIDE, maxNativeZoom: MAX_TILE_ZOOM, noWrap: true, updateWhenZooming: false, className: "field", zIndex: 1 });
+    super({ tileSize: SIDE, maxNativeZoom: nativeZoom.peek(), noWrap: true, updateWhenZooming: false, className: "field", zIndex: 1 });
   }
 
   override createTile({ x, y, z }: L.Coords, done: L.DoneCallback): HTMLElement {
@@ -50,7 +49,7 @@ class FieldLayer extends L.GridLayer {
   }
 
   valueAt(lat: number, lon: number, zoom: number): number | undefined {
-    const z = Math.min(Math.round(zoom), MAX_TILE_ZOOM);
+    const z = Math.min(Math.round(zoom), nativeZoom.peek());
     const [x, y] = [worldX(lon) * 2 ** z, worldY(lat) * 2 ** z];
     const painted = this.painted.get(`${z}/${Math.floor(x)}/${Math.floor(y)}`);
     const value = painted?.values[Math.floor((y % 1) * SIDE) * SIDE + Math.floor((x % 1) * SIDE)];
@@ -97,6 +96,9 @@ function windOf(of: ModelProduct): readonly [ModelProduct, ModelProduct] | undef
   return u && v ? [u, v] : undefined;
 }
 
+/** Barbs stand far apart: coarser tiles will do. */
+const windZoom = (zoom: number) => Math.min(Math.max(Math.round(zoom) - 2, 0), nativeZoom.peek());
+
 function winds(map: L.Map): void {
   const components = new Map<string, readonly [PaintedTile, PaintedTile]>();
   let of: string | undefined;
@@ -106,7 +108,7 @@ function winds(map: L.Map): void {
     context.strokeStyle = styles.getPropertyValue("--ink").trim();
     context.lineWidth = 1.2;
     context.globalAlpha = 0.85;
-    const z = Math.min(Math.round(zoom), MAX_TILE_ZOOM);
+    const z = windZoom(zoom);
     const pixels = SIDE * 2 ** z;
     const first = (edge: number) => Math.ceil(edge / BARB_SPACING) * BARB_SPACING;
     for (let worldTop = first(top); worldTop < top + height; worldTop += BARB_SPACING) {
@@ -131,7 +133,7 @@ function winds(map: L.Map): void {
     of = next;
     overlay.redraw();
     if (!wind) return;
-    const z = Math.min(Math.round(map.getZoom()), MAX_TILE_ZOOM);
+    const z = windZoom(map.getZoom());
     const bounds = map.getBounds();
     const last = 2 ** z - 1;
     const limit = (value: number) => Math.min(Math.max(Math.floor(value * 2 ** z), 0), last);

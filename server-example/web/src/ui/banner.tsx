@@ -1,6 +1,5 @@
 // What has to be said all the time: that the data is recorded, that a plan is assumed.
 import { about } from "../api/client";
-import { utcShort } from "../domain/time";
 import { locale } from "../view";
 import { word } from "./words";
 
@@ -10,7 +9,7 @@ const day = (text: string, locale: string) =>
 export function Banner() {
   const { replay, replayAlerts, assumedPlan } = about.value ?? {};
   if (!replay && !assumedPlan) return null;
-  const of = (text: string) => `${utcShort(Date.parse(text), locale.value).replace(" UTC", "")} ${new Date(text).getUTCFullYear()} UTC`;
+  const of = (text: string) => `${day(text, locale.value)}, ${text.slice(11, 16)} UTC`;
   return (
     <p class="banner" role="note">
       {replay && (

@@ -6,6 +6,7 @@ import { field, paintOf } from "../models/fields";
 import { tileTrouble, underPointer } from "../models/model_layer";
 import { valueCount } from "../map/stations_layer";
 import { productPaint } from "../products/catalogue";
+import { underPointer as underProduct } from "../products/product_layer";
 import { columns } from "../station/network";
 import { language, layer, locale, system, variable } from "../view";
 import { Trouble } from "./states";
@@ -18,7 +19,7 @@ export function Legend() {
       {layer.value === "quality" && <OfQuality />}
       {layer.value === "alerts" && <OfAlerts />}
       {layer.value === "models" && <OfField />}
-      {layer.value === "products" && productPaint.value && <Ramp {...productPaint.value} />}
+      {layer.value === "products" && productPaint.value && <OfProduct {...productPaint.value} />}
     </section>
   );
 }
@@ -113,16 +114,29 @@ function OfAlerts() {
   );
 }
 
+function OfProduct(paint: { scale: Scale; unit: string }) {
+  return (
+    <>
+      <Ramp {...paint} />
+      <Under value={underProduct.value} unit={paint.unit} />
+    </>
+  );
+}
+
+/** The value under the pointer. */
+function Under({ value, unit }: { value: number | undefined; unit: string }) {
+  const to = shownUnit(unit, system.value);
+  return <output id="under">{value === undefined ? "–" : `${digits(shown(value, unit, system.value), to, locale.value)} ${to}`}</output>;
+}
+
 function OfField() {
   const of = field.value;
   const paint = of && paintOf(of);
-  const to = paint && shownUnit(paint.unit, system.value);
-  const value = underPointer.value;
   return (
     <>
       {tileTrouble.value && <Trouble text={tileTrouble.value} />}
       {paint && <Ramp {...paint} />}
-      <output id="under">{value !== undefined && paint && to !== undefined ? `${digits(shown(value, paint.unit, system.value), to, locale.value)} ${to}` : "–"}</output>
+      {paint && <Under value={underPointer.value} unit={paint.unit} />}
     </>
   );
 }

@@ -1,10 +1,11 @@
 // The time that is shown: a slider over the times of the readings, or over the hours of a model.
 import { effect, useSignalEffect } from "@preact/signals";
 
-import { isOffline } from "../api/client";
+import { about, isOffline, now_ms } from "../api/client";
 import { isPlaying, moveTime } from "../keys";
 import { local, utc } from "../domain/time";
 import { coverage, valid_ms } from "../models/fields";
+import { file } from "../products/catalogue";
 import { columns, loadReadings, positions_ms, shown_ms, end_ms } from "../station/network";
 import { at_ms, hour, layer, locale, step_min } from "../view";
 import { word } from "./words";
@@ -18,6 +19,8 @@ export function TimeBar() {
     const timer = setInterval(() => moveTime(1), FRAME_MS);
     return () => clearInterval(timer);
   });
+  if (layer.value === "alerts") return <OfAlerts />;
+  if (layer.value === "products") return <Fixed text={file.value ? utc(Date.parse(file.value.timestamp), locale.value) : "…"} />;
   const isModel = layer.value === "models";
   const times = positions_ms.value;
   const count = isModel ? (coverage.value?.forecast_hour_axis.length ?? 1) : times.length;
@@ -28,7 +31,7 @@ export function TimeBar() {
   return (
     <div class={`time ${isOffline.value ? "stale" : ""}`} role="group" aria-label={word("time")}>
       <button type="button" aria-label={word("earlier")} title={`${word("earlier")} (←)`} onClick={() => moveTime(-1)}>
-        ◀
+        ‹
       </button>
       <button
         type="button"
@@ -41,7 +44,7 @@ export function TimeBar() {
         {isPlaying.value ? "❚❚" : "▶"}
       </button>
       <button type="button" aria-label={word("later")} title={`${word("later")} (→)`} onClick={() => moveTime(1)}>
-        ▶︎
+        ›
       </button>
       <output id="clock" title={time > 0 ? local(time, locale.value) : ""}>
         {text}
@@ -79,6 +82,25 @@ export function TimeBar() {
           </label>
         </>
       )}
+    </div>
+  );
+}
+
+/** Alerts are shown as they stand: at the server's time, or at that of each feed of the demonstration. */
+function OfAlerts() {
+  const { replayAlerts: feeds, replay } = about.value ?? {};
+  const asOf = (text: string) => utc(Date.parse(text), locale.value);
+  const text = feeds
+    ? `Canada ${asOf(feeds.canada)} · ${word("unitedStates")} ${asOf(feeds.unitedStates)}`
+    : asOf(replay ?? new Date(now_ms()).toISOString());
+  return <Fixed text={text} />;
+}
+
+/** A time that no slider moves. */
+function Fixed({ text }: { text: string }) {
+  return (
+    <div class={`time ${isOffline.value ? "stale" : ""}`} role="group" aria-label={word("time")}>
+      <output id="clock">{text}</output>
     </div>
   );
 }

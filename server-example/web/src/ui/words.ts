@@ -62,6 +62,7 @@ const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   elevation: ["Sensor height", "Hauteur du capteur"],
   network: ["Network", "Réseau"],
   updated: ["Last report", "Dernier message"],
+  unitedStates: ["United States", "États-Unis"],
   activeAlerts: ["{0} in force of {1}", "{0} en vigueur sur {1}"],
   issuer: ["Issuer", "Émetteur"],
   status: ["Status", "État"],
