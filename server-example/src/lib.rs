@@ -40,6 +40,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod access;
+mod alert_clocks;
 mod alerts;
 mod clock;
 mod config;
