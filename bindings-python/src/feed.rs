@@ -1,42 +1,13 @@
 //! Files of feeds as Arrow tables.
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_array::RecordBatch;
 use mesonet::feed::{FeedTable, FileContext, Kind, Summary, Tally};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::PyDict;
 
 use crate::error::refused;
-
-/// A table that other libraries take over without a copy, by Arrow's interface of capsules.
-#[pyclass(frozen, module = "mesonet._mesonet")]
-struct ArrowTable(RecordBatch);
-
-#[pymethods]
-impl ArrowTable {
-    fn __len__(&self) -> usize {
-        self.0.num_rows()
-    }
-
-    /// The names of the columns.
-    fn column_names(&self) -> Vec<String> {
-        self.0.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
-    }
-
-    /// A stream of the one batch. A requested schema may be ignored, as the interface says.
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = requested_schema;
-        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
-        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
-    }
-}
+use crate::table::ArrowTable;
 
 /// A file: its name without folders, its content, when it was received, and its kind if known.
 type File = (String, PyBackedBytes, i64, Option<String>);
@@ -96,6 +67,5 @@ fn told<'py>(py: Python<'py>, kind: Kind, of: &Summary) -> PyResult<Bound<'py, P
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FEED_KINDS", names())?;
-    module.add_class::<ArrowTable>()?;
     module.add_function(wrap_pyfunction!(read_feed, module)?)
 }

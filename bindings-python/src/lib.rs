@@ -11,6 +11,7 @@ mod error;
 mod feed;
 mod grid;
 mod quality;
+mod table;
 mod tile;
 mod time_grid;
 mod ufunc;
@@ -33,6 +34,7 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     feed::register(module)?;
     grid::register(module)?;
     quality::register(module)?;
+    table::register(module)?;
     tile::register(module)?;
     time_grid::register(module)?;
     unit::register(module)?;

@@ -16,6 +16,7 @@ MODULES = [
     mesonet.feed,
     mesonet.grid,
     mesonet.quality,
+    mesonet.table,
     mesonet.tile,
     mesonet.time_grid,
     mesonet.unit,

@@ -16,6 +16,7 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`explain`             what each check found out about a reading
 :func:`read_feed`           files of published feeds as a table: METAR, SWOB, NDBC, IEM, ISD …
 :func:`resample`            the latest reading at each position of a time grid
+:func:`resample_table`      the same for the series of a table: Arrow, pandas, polars
 :func:`plan_grid`           a time grid that fits the limits of an answer
 :func:`pick_series`         which series of a variable fills each position
 :func:`check_lookback`      whether a plan covers a window
@@ -73,6 +74,7 @@ from .derived import (
 from .feed import FEED_KINDS, FeedFile, FeedReadings, read_feed
 from .grid import Cell, NativeGrid, Position, Rotation
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
+from .table import Table, resample_table
 from .tile import decode, decode_bytes, encode
 from .time_grid import (
     Caps,
@@ -112,6 +114,7 @@ __all__ = [
     "Rotation",
     "SWOB_QA_SUMMARY",
     "SeriesReadings",
+    "Table",
     "TimeGrid",
     "UnitResolution",
     "Verdicts",
@@ -136,6 +139,7 @@ __all__ = [
     "read_feed",
     "relative_humidity_pct",
     "resample",
+    "resample_table",
     "resolve_unit",
     "rotate",
     "roughness_m",

@@ -59,8 +59,10 @@ __all__ = [
     "canonical",
     "convert_numbered",
     "DEFAULT_CAPS",
+    "MAX_CANDIDATE_READINGS",
     "instant_ms",
     "ArrowTable",
+    "TableColumns",
     "FEED_KINDS",
     "read_feed",
     "position_count",
@@ -99,6 +101,7 @@ convert_numbered: Final[np.ufunc]
 
 DEFAULT_LIMITS_TOML: Final[str]
 DEFAULT_CAPS: Final[tuple[int, int]]
+MAX_CANDIDATE_READINGS: Final[int]
 FEED_KINDS: Final[list[str]]
 swob_qa_summary_flags: Final[list[int]]
 bufr_033020_flags: Final[list[int]]
@@ -140,6 +143,16 @@ class NativeGrid:
     def wind_rotations(self) -> tuple[_Float64s, _Float64s]: ...
 
 _Grid = tuple[int, int, int]
+
+@final
+class TableColumns:
+    def __new__(
+        cls, table: Any, key: list[str], time: str, value: str, sort: bool, /
+    ) -> TableColumns: ...
+    def series(self) -> int: ...
+    def addresses(self) -> tuple[int, int]: ...
+    def resample(self, grid: _Grid, max_age_ms: int | None, /) -> ArrowTable: ...
+
 _Numbers = tuple[int, int, int]
 _Verdicts = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 

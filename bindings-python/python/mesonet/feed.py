@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from . import _mesonet
 from ._columns import Instant, instant_ms
+from .table import Table
 
 __all__ = ["FEED_KINDS", "FeedFile", "FeedReadings", "read_feed"]
 
@@ -64,11 +65,10 @@ class FeedFile:
     """Values that make no sense, by the feed's name."""
 
 
-class FeedReadings:
+class FeedReadings(Table):
     """The readings of files as an Arrow table, and how each file was read.
 
-    Whatever takes Arrow's streams takes it without a copy: ``pyarrow.table(feed)``,
-    ``polars.DataFrame(feed)``, DuckDB, and pandas by :meth:`to_pandas`. The columns are
+    The columns are
     ``network``, ``station``, ``station_name``, ``lat``, ``lon``, ``altitude_m``,
     ``observation_name``, ``unit``, ``interval_type``, ``interval_minutes``, ``timestamp`` (UTC),
     ``value``, ``quality_base`` and ``quality_reason`` (the verdict of the source), ``qualifier``
@@ -82,40 +82,13 @@ class FeedReadings:
     """
 
     def __init__(self, table: _mesonet.ArrowTable, files: tuple[FeedFile, ...]) -> None:
-        self._table = table
+        super().__init__(table)
         self.files = files
         """How each file was read, in the order given."""
-
-    def __len__(self) -> int:
-        return len(self._table)
 
     def __repr__(self) -> str:
         files = len(self.files)
         return f"<mesonet.FeedReadings: {len(self)} readings of {files} file{'' if files == 1 else 's'}>"
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self._table.__arrow_c_stream__(requested_schema)
-
-    @property
-    def column_names(self) -> list[str]:
-        """The names of the columns."""
-        return self._table.column_names()
-
-    def to_arrow(self) -> Any:
-        """The ``pyarrow.Table``, without a copy."""
-        import pyarrow  # type: ignore[import-untyped,unused-ignore]
-
-        return pyarrow.table(self)
-
-    def to_polars(self) -> Any:
-        """The ``polars.DataFrame``; texts are categories."""
-        import polars
-
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> Any:
-        """The ``pandas.DataFrame``, by pyarrow; texts are categories."""
-        return self.to_arrow().to_pandas()
 
 
 def read_feed(
