@@ -22,7 +22,9 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow_select::{concat::concat_batches, take::take};
-use mesonet::query::{GridCells, Positions, Ragged, RaggedError, offsets_of_keys, order_of_rows, resample};
+use mesonet::query::{
+    GridCells, Positions, Ragged, RaggedError, offsets_of_keys, order_of_rows, resample,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
