@@ -10,6 +10,7 @@ mod derived;
 mod error;
 mod feed;
 mod grid;
+mod metar;
 mod quality;
 mod table;
 mod tile;
@@ -33,6 +34,7 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     derived::register(module)?;
     feed::register(module)?;
     grid::register(module)?;
+    metar::register(module)?;
     quality::register(module)?;
     table::register(module)?;
     tile::register(module)?;

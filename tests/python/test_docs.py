@@ -15,6 +15,7 @@ MODULES = [
     mesonet.derived,
     mesonet.feed,
     mesonet.grid,
+    mesonet.metar,
     mesonet.quality,
     mesonet.table,
     mesonet.tile,

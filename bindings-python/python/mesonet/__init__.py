@@ -15,6 +15,7 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`check_network`       the same and the comparison with neighbours, over a network
 :func:`explain`             what each check found out about a reading
 :func:`read_feed`           files of published feeds as a table: METAR, SWOB, NDBC, IEM, ISD …
+:func:`parse_metar`         one METAR or SPECI report with all its groups and remarks
 :func:`resample`            the latest reading at each position of a time grid
 :func:`resample_table`      the same for the series of a table: Arrow, pandas, polars
 :func:`plan_grid`           a time grid that fits the limits of an answer
@@ -73,6 +74,7 @@ from .derived import (
 )
 from .feed import FEED_KINDS, FeedFile, FeedReadings, read_feed
 from .grid import Cell, NativeGrid, Position, Rotation
+from .metar import Metar, parse_metar
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
 from .table import Table, resample_table
 from .tile import decode, decode_bytes, encode
@@ -104,6 +106,7 @@ __all__ = [
     "ISD",
     "MADIS",
     "MesonetError",
+    "Metar",
     "NativeGrid",
     "NetworkStation",
     "Picks",
@@ -134,6 +137,7 @@ __all__ = [
     "heat_index_f",
     "humidex",
     "mean_sea_level_pressure_hpa",
+    "parse_metar",
     "pick_series",
     "plan_grid",
     "read_feed",
