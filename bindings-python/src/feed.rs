@@ -1,7 +1,7 @@
 //! Files of feeds as Arrow tables.
 
 use arrow_array::RecordBatch;
-use mesonet::feed::{FeedTable, FileContext, Kind, Summary, Tally};
+use mesonet::feed::{FeedKindError, FeedTable, FileContext, Kind, Summary, Tally};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
@@ -10,7 +10,7 @@ use crate::error::refused;
 use crate::table::ArrowTable;
 
 /// A file: its name without folders, its content, when it was received, and its kind if known.
-type File = (String, PyBackedBytes, i64, Option<String>);
+pub type File = (String, PyBackedBytes, i64, Option<String>);
 
 /// How each file was read, and the readings of all.
 #[pyfunction]
@@ -26,13 +26,8 @@ fn read(files: &[File]) -> Result<(RecordBatch, Vec<(Kind, Summary)>), String> {
     let mut table = FeedTable::default();
     let mut summaries = Vec::with_capacity(files.len());
     for (name, content, received_ms, kind) in files {
-        let kind = match kind {
-            Some(kind) => kind.parse::<Kind>().map_err(|error| error.to_string())?,
-            None => Kind::detect(name, content).ok_or_else(|| {
-                format!("{name}: of no known kind; known are {}", names().join(", "))
-            })?,
-        };
-        if matches!(kind, Kind::Cap | Kind::NwsAlerts) {
+        let kind = kind_of(name, content, kind.as_deref())?;
+        if holds_alerts(kind) {
             return Err(format!("{name}: files of kind {kind} hold alerts and no readings"));
         }
         let file = FileContext::new(name, *received_ms);
@@ -45,11 +40,32 @@ fn read(files: &[File]) -> Result<(RecordBatch, Vec<(Kind, Summary)>), String> {
     Ok((table.finish().map_err(|error| error.to_string())?, summaries))
 }
 
+/// The kind of a file: the one that is named, or the one that its content and name tell.
+pub fn kind_of(name: &str, content: &[u8], kind: Option<&str>) -> Result<Kind, String> {
+    match kind {
+        Some(kind) => kind.parse().map_err(|error: FeedKindError| error.to_string()),
+        None => Kind::detect(name, content)
+            .ok_or_else(|| format!("{name}: of no known kind; known are {}", names().join(", "))),
+    }
+}
+
+pub fn holds_alerts(kind: Kind) -> bool {
+    matches!(kind, Kind::Cap | Kind::NwsAlerts)
+}
+
+/// The kind of a file, and whether it holds alerts; `None` if it is of no known kind.
+#[pyfunction]
+#[pyo3(signature = (name, content, /))]
+#[expect(clippy::needless_pass_by_value, reason = "Python's bytes are passed by value")]
+fn detect_feed(name: &str, content: PyBackedBytes) -> Option<(&'static str, bool)> {
+    Kind::detect(name, &content).map(|kind| (kind.name(), holds_alerts(kind)))
+}
+
 fn names() -> Vec<&'static str> {
     Kind::ALL.iter().map(|kind| kind.name()).collect()
 }
 
-fn told<'py>(py: Python<'py>, kind: Kind, of: &Summary) -> PyResult<Bound<'py, PyDict>> {
+pub fn told<'py>(py: Python<'py>, kind: Kind, of: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let counts = |tally: &Tally| -> Vec<(String, u64)> {
         tally.iter().map(|(name, count)| (name.to_owned(), count)).collect()
     };
@@ -67,5 +83,6 @@ fn told<'py>(py: Python<'py>, kind: Kind, of: &Summary) -> PyResult<Bound<'py, P
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FEED_KINDS", names())?;
+    module.add_function(wrap_pyfunction!(detect_feed, module)?)?;
     module.add_function(wrap_pyfunction!(read_feed, module)?)
 }

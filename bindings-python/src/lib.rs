@@ -4,6 +4,7 @@
 //! messages come from the core; the docstrings for users are in `python/mesonet/`.
 
 mod access;
+mod alert;
 mod check;
 mod crosswalk;
 mod derived;
@@ -29,6 +30,7 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     error::register(module)?;
     access::register(module)?;
+    alert::register(module)?;
     check::register(module)?;
     crosswalk::register(module)?;
     derived::register(module)?;

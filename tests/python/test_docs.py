@@ -10,6 +10,7 @@ import pytest
 MODULES = [
     mesonet,
     mesonet.access,
+    mesonet.alert,
     mesonet.check,
     mesonet.crosswalk,
     mesonet.derived,

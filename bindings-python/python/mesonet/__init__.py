@@ -15,6 +15,10 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`check_network`       the same and the comparison with neighbours, over a network
 :func:`explain`             what each check found out about a reading
 :func:`read_feed`           files of published feeds as a table: METAR, SWOB, NDBC, IEM, ISD …
+:func:`read_metar` …        the same for one feed: also ``read_swob``, ``read_ndbc``, ``read_iem``,
+                            ``read_isd``, ``read_ghcnh``, ``read_nws``, ``read_eccc_hourly``
+:func:`read_cap`            official alerts as GeoJSON with their state at a time; also
+                            ``read_nws_alerts``, and ``read_any`` for files of any kind
 :func:`parse_metar`         one METAR or SPECI report with all its groups and remarks
 :func:`resample`            the latest reading at each position of a time grid
 :func:`resample_table`      the same for the series of a table: Arrow, pandas, polars
@@ -39,6 +43,7 @@ whose message says what was given and what is allowed; an array of a wrong type 
 
 from ._mesonet import MesonetError, __version__
 from .access import capabilities, check_lookback
+from .alert import Alerts, AlertState, read_any, read_cap, read_nws_alerts
 from .check import (
     DEFAULT_LIMITS_TOML,
     NetworkStation,
@@ -72,7 +77,20 @@ from .derived import (
     wind_chill_c,
     wind_chill_f,
 )
-from .feed import FEED_KINDS, FeedFile, FeedReadings, read_feed
+from .feed import (
+    FEED_KINDS,
+    FeedFile,
+    FeedReadings,
+    read_eccc_hourly,
+    read_feed,
+    read_ghcnh,
+    read_iem,
+    read_isd,
+    read_metar,
+    read_ndbc,
+    read_nws,
+    read_swob,
+)
 from .grid import Cell, NativeGrid, Position, Rotation
 from .metar import Metar, parse_metar
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
@@ -92,6 +110,8 @@ from .unit import UnitResolution, convert, resolve_unit, to_canonical
 from .wind import rotate
 
 __all__ = [
+    "AlertState",
+    "Alerts",
     "BUFR_033020",
     "BaseQuality",
     "Caps",
@@ -140,7 +160,18 @@ __all__ = [
     "parse_metar",
     "pick_series",
     "plan_grid",
+    "read_any",
+    "read_cap",
+    "read_eccc_hourly",
     "read_feed",
+    "read_ghcnh",
+    "read_iem",
+    "read_isd",
+    "read_metar",
+    "read_ndbc",
+    "read_nws",
+    "read_nws_alerts",
+    "read_swob",
     "relative_humidity_pct",
     "resample",
     "resample_table",

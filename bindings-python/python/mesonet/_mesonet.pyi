@@ -61,6 +61,9 @@ __all__ = [
     "DEFAULT_CAPS",
     "MAX_CANDIDATE_READINGS",
     "instant_ms",
+    "AlertMessages",
+    "read_alerts",
+    "detect_feed",
     "ArrowTable",
     "TableColumns",
     "FEED_KINDS",
@@ -183,6 +186,28 @@ def check_station(
 def check_network(
     stations: list[tuple[float, float, float | None, list[Any]]], limits: str | None, /
 ) -> list[list[_Verdicts]]: ...
+def detect_feed(name: str, content: bytes, /) -> tuple[str, bool] | None: ...
+
+@final
+class AlertMessages:
+    def __len__(self) -> int: ...
+    def states(
+        self, at_ms: int, is_replay: bool, /
+    ) -> list[tuple[str, str, str, int, list[str], list[str]]]: ...
+    def geojson(
+        self,
+        at_ms: int,
+        is_replay: bool,
+        is_active: bool,
+        language: str,
+        sides: tuple[float, float, float, float] | None,
+        place: tuple[float, float] | None,
+        /,
+    ) -> str: ...
+
+def read_alerts(
+    files: list[tuple[str, bytes, int, str | None]], zones: bytes | None, /
+) -> tuple[AlertMessages, list[dict[str, Any]]]: ...
 def read_feed(
     files: list[tuple[str, bytes, int, str | None]], /
 ) -> tuple[ArrowTable, list[dict[str, Any]]]: ...
