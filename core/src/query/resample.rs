@@ -63,6 +63,17 @@ pub enum RaggedError {
         /// The index of the reading in its series.
         reading: usize,
     },
+    /// A table in which other rows stand between those of a series.
+    #[error(
+        "the rows of a series must stand together; row {row} has the key of row {before}, and \
+         others are between them"
+    )]
+    Split {
+        /// The row at which the series goes on.
+        row: usize,
+        /// The last of its rows before.
+        before: usize,
+    },
 }
 
 impl<'a> Ragged<'a> {
