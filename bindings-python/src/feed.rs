@@ -11,7 +11,7 @@ use crate::error::refused;
 
 /// A table that other libraries take over without a copy, by Arrow's interface of capsules.
 #[pyclass(frozen, module = "mesonet._mesonet")]
-struct ArrowTable(RecordBatch);
+pub struct ArrowTable(pub RecordBatch);
 
 #[pymethods]
 impl ArrowTable {
