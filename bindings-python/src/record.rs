@@ -39,7 +39,11 @@ pub struct Open {
 enum Files {
     Read(EmbeddedReader),
     /// The alerts are closed before the folder is unlocked.
-    Written { alerts: AlertStore, faults: Vec<Fault>, store: Box<EmbeddedStore> },
+    Written {
+        alerts: AlertStore,
+        faults: Vec<Fault>,
+        store: Box<EmbeddedStore>,
+    },
 }
 
 impl Open {
@@ -155,7 +159,9 @@ impl Record {
         let ingest = || {
             let Files::Written { alerts, store, .. } = open.files() else {
                 let folder = open.folder.display();
-                return Err(format!("{folder} is open for reading; to write, open it with write=True"));
+                return Err(format!(
+                    "{folder} is open for reading; to write, open it with write=True"
+                ));
             };
             let file = FeedFile {
                 kind,
@@ -166,7 +172,9 @@ impl Record {
             };
             let receipt = open.intake.read_file(&**store, &content[..], &file).map_err(text)?;
             // A server's clock does not stand still over readings that somebody brought in.
-            if receipt.readings.added > 0 && store.meta_get(ORIGIN).map_err(text)?.as_deref() == Some(SAMPLE) {
+            if receipt.readings.added > 0
+                && store.meta_get(ORIGIN).map_err(text)?.as_deref() == Some(SAMPLE)
+            {
                 store.meta_set(ORIGIN, "own").map_err(text)?;
             }
             store.maintain(&Maintenance::default()).map_err(text)?;
@@ -191,7 +199,10 @@ impl Record {
 
     /// Numbers of stations, segments, sealed and fresh readings, the newest time, and the faults.
     #[expect(clippy::type_complexity, reason = "one caller in Python")]
-    fn health(&self, py: Python<'_>) -> PyResult<(usize, usize, u64, u64, Option<i64>, Vec<String>)> {
+    fn health(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<(usize, usize, u64, u64, Option<i64>, Vec<String>)> {
         let open = self.opened()?;
         let look = || -> Result<_, StoreError> {
             open.refresh()?;
@@ -240,7 +251,8 @@ impl Record {
             (Some(_), Some(_)) => return Err(refused("give either stations or bbox, not both")),
         };
         let step = step.map(Step::from_minutes).transpose().map_err(refused)?;
-        let query = ReadingsQuery::new(window, names).scope(scope).step(step).max_age_ms(max_age_ms);
+        let query =
+            ReadingsQuery::new(window, names).scope(scope).step(step).max_age_ms(max_age_ms);
         let ((batch, step, coarsening), damaged) = self.read(py, |_, store| {
             let found = readings(store, &query, Caps { cells, positions }).map_err(text)?;
             let coarsening = found.coarsening.as_ref().map(json).transpose()?;
@@ -314,7 +326,8 @@ impl Record {
             )));
         }
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.clone().ok_or_else(|| refused(format!("the record in {} is closed", self.folder.display())))
+        open.clone()
+            .ok_or_else(|| refused(format!("the record in {} is closed", self.folder.display())))
     }
 
     /// Reads without the GIL, and counts the damaged blocks that the answer lacks.
@@ -375,6 +388,14 @@ fn told<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> 
     Ok(told)
 }
 
+/// The id of a station, which is made from its network and native id.
+#[pyfunction]
+#[pyo3(signature = (network, native_id, /))]
+fn station_id(network: &str, native_id: &str) -> String {
+    StationId::new(network, native_id).to_string()
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(station_id, module)?)?;
     module.add_class::<Record>()
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use mesonet::export::{Batches, Entry, Format, Page, Request};
 use mesonet::HalfOpenWindow;
+use mesonet::export::{Batches, Entry, Format, Page, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -62,7 +62,12 @@ impl RecordBatchReader for Rows {
     }
 }
 
-fn request(station: &str, window: (i64, i64), entries: &str, qualifiers: bool) -> PyResult<Request> {
+fn request(
+    station: &str,
+    window: (i64, i64),
+    entries: &str,
+    qualifiers: bool,
+) -> PyResult<Request> {
     let window = HalfOpenWindow::new(window.0, window.1).map_err(refused)?;
     let entries: Vec<Entry> = serde_json::from_str(entries).map_err(refused)?;
     let station = station.parse().map_err(refused)?;
@@ -81,8 +86,7 @@ fn record_bulk(
     qualifiers: bool,
 ) -> PyResult<(ArrowStream, u64)> {
     let request = request(station, window, entries, qualifiers)?;
-    let (page, damaged) =
-        record.read(py, |_, store| Page::whole(store, &request).map_err(text))?;
+    let (page, damaged) = record.read(py, |_, store| Page::whole(store, &request).map_err(text))?;
     Ok((ArrowStream { page, open: record.opened()? }, damaged))
 }
 

@@ -2,7 +2,8 @@
 
 use mesonet::alert::{Alert, Clock, missing_zones, outlines};
 use mesonet::model::{
-    Catalogue, PointQuery, Run, RunStamp, RunStore, RunStoreError, SeriesQuery, Winds, point, series,
+    Catalogue, PointQuery, Run, RunStamp, RunStore, RunStoreError, SeriesQuery, Winds, point,
+    series,
 };
 use mesonet::zone::Zones;
 use mesonet::{BBox, LonLat, alert};

@@ -45,12 +45,16 @@ pub fn stations(of: &Directory) -> Result<RecordBatch, String> {
 pub fn readings(of: &Readings) -> Result<RecordBatch, String> {
     let ids: Vec<String> = of.by_station().map(|(id, _)| id.to_string()).collect();
     let counts = of.by_station().map(|(_, cells)| cells.len());
-    let station = (0_i32..).zip(counts).flat_map(|(at, count)| std::iter::repeat_n(Some(at), count));
+    let station =
+        (0_i32..).zip(counts).flat_map(|(at, count)| std::iter::repeat_n(Some(at), count));
     let cells = || of.cells.iter();
     let series = |cell: &Cell| &*of.series[cell.series as usize];
     let mut columns = vec![("station_id", dictionary::<Int32Type>(station, ids)?, false)];
     columns.extend(times(cells().map(|cell| cell.ts_ms)));
-    columns.extend(keys(&of.series.iter().map(|one| &**one).collect::<Vec<_>>(), cells().map(|cell| cell.series))?);
+    columns.extend(keys(
+        &of.series.iter().map(|one| &**one).collect::<Vec<_>>(),
+        cells().map(|cell| cell.series),
+    )?);
     columns.push(("value", numbers(cells().map(|cell| Some(cell.value))), false));
     columns.extend(verdicts(cells().map(|cell| (cell.quality, cell.qualifier)))?);
     columns.push((
@@ -123,7 +127,11 @@ fn keys(
     Ok([
         ("observation_name", by_series(|of| of.key.variable.name().to_owned())?, false),
         ("type_id", Arc::new(Int32Array::from_iter_values(ids)), false),
-        ("interval_type", dictionary::<Int8Type>(kinds, IntervalType::ALL.map(IntervalType::name))?, false),
+        (
+            "interval_type",
+            dictionary::<Int8Type>(kinds, IntervalType::ALL.map(IntervalType::name))?,
+            false,
+        ),
         ("interval_minutes", Arc::new(Int32Array::from_iter_values(minutes)), false),
         ("unit", by_series(|of| of.key.reported_unit.to_string())?, false),
         ("group_bucket_name", by_series(|of| of.key.bucket.to_string())?, false),
@@ -138,12 +146,20 @@ fn verdicts(
     // The code 0 says nothing.
     let qualifier = of.map(|(_, qualifier)| qualifier.map(|qualifier| qualifier as i8 - 1));
     Ok([
-        ("quality_base", dictionary::<Int8Type>(base, BaseQuality::ALL.map(BaseQuality::name))?, false),
+        (
+            "quality_base",
+            dictionary::<Int8Type>(base, BaseQuality::ALL.map(BaseQuality::name))?,
+            false,
+        ),
         (
             "quality_reason",
             dictionary::<Int8Type>(reason, ReasonQuality::ALL.map(ReasonQuality::name))?,
             false,
         ),
-        ("qualifier", dictionary::<Int8Type>(qualifier, Qualifier::ALL.map(Qualifier::name))?, true),
+        (
+            "qualifier",
+            dictionary::<Int8Type>(qualifier, Qualifier::ALL.map(Qualifier::name))?,
+            true,
+        ),
     ])
 }

@@ -111,8 +111,7 @@ impl Batches {
     /// The store cannot be read.
     pub fn next(&mut self, store: &dyn Reader) -> Result<Option<RecordBatch>, ExportError> {
         while !self.done {
-            let (done, batch) =
-                next_batch(&mut self.rows, &self.pass, &mut self.columns, store)?;
+            let (done, batch) = next_batch(&mut self.rows, &self.pass, &mut self.columns, store)?;
             self.done = done;
             if batch.num_rows() > 0 {
                 return Ok(Some(batch));

@@ -38,7 +38,8 @@ impl Folder {
             // Readers share the lock for as long as they look at the catalogue.
             let is_shared = lock.try_lock_shared().is_ok();
             if !is_shared || patience == 0 {
-                let holder = if is_shared { "a process that reads it".into() } else { holder(&file) };
+                let holder =
+                    if is_shared { "a process that reads it".into() } else { holder(&file) };
                 return Err(StoreError::Locked { path: path.display().to_string(), holder });
             }
             lock.unlock().map_err(|error| storage(&file, &error))?;

@@ -125,9 +125,10 @@ fn readers_do_not_keep_a_writer_out() {
     let (stop, told) = std::sync::mpsc::channel::<()>();
     let reader = std::thread::spawn(move || {
         let mut looks = 0;
-        while told.recv_timeout(std::time::Duration::from_millis(3)).is_err_and(|error| {
-            error == std::sync::mpsc::RecvTimeoutError::Timeout
-        }) {
+        while told
+            .recv_timeout(std::time::Duration::from_millis(3))
+            .is_err_and(|error| error == std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
             assert_eq!(held(&EmbeddedReader::open(&dir).unwrap()).len(), 90);
             looks += 1;
         }

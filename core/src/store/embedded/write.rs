@@ -294,12 +294,7 @@ impl State {
 
 /// Adds a run that is in the journal to the fresh runs, of which the first `frozen` must not change.
 /// The newest are merged when several have a similar size, so that few have to be searched.
-pub(super) fn add_run(
-    fresh: &mut Vec<(Arc<Run>, i64)>,
-    frozen: usize,
-    run: Run,
-    journal_id: i64,
-) {
+pub(super) fn add_run(fresh: &mut Vec<(Arc<Run>, i64)>, frozen: usize, run: Run, journal_id: i64) {
     let mut readings = run.readings;
     fresh.push((Arc::new(run), journal_id));
     let mut start = fresh.len() - 1;

@@ -329,16 +329,15 @@ impl Catalogue {
     pub(super) fn edition(&self) -> Result<Edition, StoreError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
         let number = |sql| self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed);
-        let lost = if self.version < 2 { 0 } else { number("SELECT coalesce(sum(rowid), 0) FROM lost")? };
+        let lost =
+            if self.version < 2 { 0 } else { number("SELECT coalesce(sum(rowid), 0) FROM lost")? };
         Ok(Edition {
-            first_batch: number(
-                "SELECT coalesce(min(id), 0) FROM journal WHERE damaged IS NULL",
-            )?,
+            first_batch: number("SELECT coalesce(min(id), 0) FROM journal WHERE damaged IS NULL")?,
             last_batch: self.last_batch()? as i64,
-            segments: self.rows(
-                "SELECT id FROM segment WHERE damaged IS NULL ORDER BY sequence",
-                |row| row.get(0),
-            )?,
+            segments: self
+                .rows("SELECT id FROM segment WHERE damaged IS NULL ORDER BY sequence", |row| {
+                    row.get(0)
+                })?,
             lost,
             retain_from_ms: self.number(RETAIN_FROM)?,
         })
