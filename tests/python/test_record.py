@@ -182,7 +182,7 @@ def test_model_values_are_those_of_the_service(service):
             query = f"run={run_of}&lat=35.5&lon=-97.5&fields={','.join(fields)}&winds={winds}"
             sounding = record.model_point("nam211", fields, hour=0, lon=-97.5, lat=35.5, winds=winds)
             assert sounding == told(origin, f"/models/nam211/point?{query}&hour=0")
-            assert len(sounding["fields"]["u"]["value"]) > 1
+            assert len(sounding["fields"]["u"]["values"]) > 1
             series = record.model_series("nam211", fields, lon=-97.5, lat=35.5, winds=winds)
             assert series == told(origin, f"/models/nam211/series?{query}")
         cell = record.model_point("nam211", ["u"], valid="2018-09-17T00:00Z", row=37, column=68, level=0)
