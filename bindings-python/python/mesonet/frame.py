@@ -171,9 +171,9 @@ def _view(frame: Any) -> Any:
     module = type(frame).__module__.partition(".")[0]
     if module == "pandas" and hasattr(frame, "columns"):
         return _Pandas(frame)
-    if module == "polars" and hasattr(frame, "columns"):
-        if not hasattr(frame, "get_column"):
-            raise TypeError("a lazy frame is not read; collect it first")
+    if type(frame).__name__ == "LazyFrame":
+        raise TypeError("a lazy frame is not read; collect it first")
+    if module == "polars" and hasattr(frame, "get_column"):
         return _Polars(frame)
     if hasattr(frame, "__arrow_c_stream__"):
         import pyarrow  # type: ignore[import-untyped,unused-ignore]
