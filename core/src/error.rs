@@ -407,7 +407,7 @@ fn kind_of_store(error: &store::StoreError) -> ErrorKind {
 fn kind_of_network(error: &intake::NetworkError) -> ErrorKind {
     use intake::NetworkError as E;
     match error {
-        E::Columns { .. } | E::Twice { .. } => ErrorKind::Invalid,
+        E::Columns { .. } | E::Twice { .. } | E::NoStation { .. } => ErrorKind::Invalid,
         E::Store(error) => kind_of_store(error),
     }
 }

@@ -14,6 +14,9 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`check_station`       the quality checks over the series of a station
 :func:`check_network`       the same and the comparison with neighbours, over a network
 :func:`explain`             what each check found out about a reading
+:func:`check_frame`         the checks over a data frame, with columns of verdicts
+:class:`Record`             the folder of a server in process: ingest, readings, series, bulk,
+                            explain, alerts, model values
 :func:`read_feed`           files of published feeds as a table: METAR, SWOB, NDBC, IEM, ISD …
 :func:`read_metar` …        the same for one feed: also ``read_swob``, ``read_ndbc``, ``read_iem``,
                             ``read_isd``, ``read_ghcnh``, ``read_nws``, ``read_eccc_hourly``
@@ -53,6 +56,7 @@ from .check import (
     check_station,
     explain,
 )
+from .frame import check_frame
 from .crosswalk import (
     BUFR_033020,
     GHCNH_CHECKS,
@@ -77,6 +81,7 @@ from .derived import (
     wind_chill_c,
     wind_chill_f,
 )
+from .explanation import Explanation
 from .feed import (
     FEED_KINDS,
     FeedFile,
@@ -94,6 +99,7 @@ from .feed import (
 from .grid import Cell, NativeGrid, Position, Rotation
 from .metar import Metar, parse_metar
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
+from .record import DamagedWarning, IngestOutcome, Record, RecordHealth, RecordTable
 from .table import Table, resample_table
 from .tile import decode, decode_bytes, encode
 from .time_grid import (
@@ -119,10 +125,13 @@ __all__ = [
     "Coarsening",
     "Crosswalk",
     "DEFAULT_LIMITS_TOML",
+    "DamagedWarning",
+    "Explanation",
     "FEED_KINDS",
     "FeedFile",
     "FeedReadings",
     "GHCNH_CHECKS",
+    "IngestOutcome",
     "ISD",
     "MADIS",
     "MesonetError",
@@ -133,6 +142,9 @@ __all__ = [
     "Position",
     "QARTOD",
     "ReasonQuality",
+    "Record",
+    "RecordHealth",
+    "RecordTable",
     "Resampled",
     "Rotation",
     "SWOB_QA_SUMMARY",
@@ -143,6 +155,7 @@ __all__ = [
     "Verdicts",
     "__version__",
     "capabilities",
+    "check_frame",
     "check_lookback",
     "check_network",
     "check_station",
