@@ -12,7 +12,7 @@ export const browse = () =>
 /** Opens a view of the explorer; `problems` are those that have been noted. */
 export async function openView(browser, origin, view = "", options = {}) {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, locale: "en-CA", ...options });
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(60_000);
   const problems = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`);
