@@ -15,6 +15,7 @@ MODULES = [
     mesonet.crosswalk,
     mesonet.derived,
     mesonet.feed,
+    mesonet.grib,
     mesonet.grid,
     mesonet.metar,
     mesonet.quality,

@@ -37,6 +37,7 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`decode_bytes`        the bytes of a tile to values
 :class:`NativeGrid`         the grid of a model: rows and columns to longitudes and latitudes and
                             back, and how its winds are turned
+:func:`read_grib`           the fields of GRIB2 files: what they are, values, xarray; ``true_winds``
 :func:`rotate`              grid-relative to earth-relative winds (ufunc)
 ==========================  ====================================================
 """
@@ -91,6 +92,7 @@ from .feed import (
     read_nws,
     read_swob,
 )
+from .grib import GribField, GribFile, GribLevel, GribRefusal, read_grib, true_winds
 from .grid import Cell, NativeGrid, Position, Rotation
 from .metar import Metar, parse_metar
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
@@ -123,6 +125,10 @@ __all__ = [
     "FeedFile",
     "FeedReadings",
     "GHCNH_CHECKS",
+    "GribField",
+    "GribFile",
+    "GribLevel",
+    "GribRefusal",
     "ISD",
     "MADIS",
     "MesonetError",
@@ -165,6 +171,7 @@ __all__ = [
     "read_eccc_hourly",
     "read_feed",
     "read_ghcnh",
+    "read_grib",
     "read_iem",
     "read_isd",
     "read_metar",
@@ -181,6 +188,7 @@ __all__ = [
     "station_pressure_hpa",
     "stull_wet_bulb_c",
     "to_canonical",
+    "true_winds",
     "wet_bulb_c",
     "wind_at_10m",
     "wind_chill_c",
