@@ -20,8 +20,8 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
 use crate::error::refused;
-use crate::feed::ArrowTable;
 use crate::record_tables;
+use crate::table::ArrowTable;
 
 /// The name under which a server keeps whose readings a record holds, and that of its sample.
 const ORIGIN: &str = "origin";

@@ -10,6 +10,7 @@ import pytest
 MODULES = [
     mesonet,
     mesonet.access,
+    mesonet.alert,
     mesonet.check,
     mesonet.frame,
     mesonet.explanation,
@@ -18,7 +19,9 @@ MODULES = [
     mesonet.derived,
     mesonet.feed,
     mesonet.grid,
+    mesonet.metar,
     mesonet.quality,
+    mesonet.table,
     mesonet.tile,
     mesonet.time_grid,
     mesonet.unit,

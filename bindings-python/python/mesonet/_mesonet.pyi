@@ -69,10 +69,16 @@ __all__ = [
     "canonical",
     "convert_numbered",
     "DEFAULT_CAPS",
+    "MAX_CANDIDATE_READINGS",
     "instant_ms",
+    "AlertMessages",
+    "read_alerts",
+    "detect_feed",
     "ArrowTable",
+    "TableColumns",
     "FEED_KINDS",
     "read_feed",
+    "parse_metar",
     "position_count",
     "fill_positions",
     "plan",
@@ -109,6 +115,7 @@ convert_numbered: Final[np.ufunc]
 
 DEFAULT_LIMITS_TOML: Final[str]
 DEFAULT_CAPS: Final[tuple[int, int]]
+MAX_CANDIDATE_READINGS: Final[int]
 FEED_KINDS: Final[list[str]]
 swob_qa_summary_flags: Final[list[int]]
 bufr_033020_flags: Final[list[int]]
@@ -150,6 +157,16 @@ class NativeGrid:
     def wind_rotations(self) -> tuple[_Float64s, _Float64s]: ...
 
 _Grid = tuple[int, int, int]
+
+@final
+class TableColumns:
+    def __new__(
+        cls, table: Any, key: list[str], time: str, value: str, sort: bool, /
+    ) -> TableColumns: ...
+    def series(self) -> int: ...
+    def addresses(self) -> tuple[int, int]: ...
+    def resample(self, grid: _Grid, max_age_ms: int | None, /) -> ArrowTable: ...
+
 _Numbers = tuple[int, int, int]
 _Verdicts = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
@@ -179,9 +196,32 @@ def check_station(
 def check_network(
     stations: list[tuple[float, float, float | None, list[Any]]], limits: str | None, /
 ) -> list[list[_Verdicts]]: ...
+def detect_feed(name: str, content: bytes, /) -> tuple[str, bool] | None: ...
+
+@final
+class AlertMessages:
+    def __len__(self) -> int: ...
+    def states(
+        self, at_ms: int, is_replay: bool, /
+    ) -> list[tuple[str, str, str, int, list[str], list[str]]]: ...
+    def geojson(
+        self,
+        at_ms: int,
+        is_replay: bool,
+        is_active: bool,
+        language: str,
+        sides: tuple[float, float, float, float] | None,
+        place: tuple[float, float] | None,
+        /,
+    ) -> str: ...
+
+def read_alerts(
+    files: list[tuple[str, bytes, int, str | None]], zones: bytes | None, /
+) -> tuple[AlertMessages, list[dict[str, Any]]]: ...
 def read_feed(
     files: list[tuple[str, bytes, int, str | None]], /
 ) -> tuple[ArrowTable, list[dict[str, Any]]]: ...
+def parse_metar(text: str, received_ms: int | None, /) -> tuple[str, str, int | None]: ...
 def instant_ms(text: str, /) -> int: ...
 def position_count(grid: _Grid, /) -> int: ...
 def fill_positions(grid: _Grid, out: _Int64s, /) -> None: ...
