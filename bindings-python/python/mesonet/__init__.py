@@ -32,6 +32,8 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :class:`NativeGrid`         the grid of a model: rows and columns to longitudes and latitudes and
                             back, and how its winds are turned
 :func:`rotate`              grid-relative to earth-relative winds (ufunc)
+:class:`Client`             the service as frames, GeoJSON and xarray; needs httpx
+:class:`AsyncClient`        the same calls, awaited
 ==========================  ====================================================
 """
 
@@ -45,6 +47,23 @@ from .check import (
     check_network,
     check_station,
     explain,
+)
+from .client import (
+    AsyncClient,
+    BulkFile,
+    BulkTable,
+    Client,
+    DamagedError,
+    DamagedWarning,
+    Features,
+    ModelPoint,
+    ModelSeries,
+    Raster,
+    Retry,
+    ServiceError,
+    Table,
+    Tile,
+    UnreachableError,
 )
 from .crosswalk import (
     BUFR_033020,
@@ -88,32 +107,47 @@ from .unit import UnitResolution, convert, resolve_unit, to_canonical
 from .wind import rotate
 
 __all__ = [
+    "AsyncClient",
     "BUFR_033020",
     "BaseQuality",
+    "BulkFile",
+    "BulkTable",
     "Caps",
     "Cell",
+    "Client",
     "Coarsening",
     "Crosswalk",
     "DEFAULT_LIMITS_TOML",
+    "DamagedError",
+    "DamagedWarning",
     "FEED_KINDS",
+    "Features",
     "FeedFile",
     "FeedReadings",
     "GHCNH_CHECKS",
     "ISD",
     "MADIS",
     "MesonetError",
+    "ModelPoint",
+    "ModelSeries",
     "NativeGrid",
     "NetworkStation",
     "Picks",
     "Position",
     "QARTOD",
+    "Raster",
     "ReasonQuality",
     "Resampled",
+    "Retry",
     "Rotation",
     "SWOB_QA_SUMMARY",
     "SeriesReadings",
+    "ServiceError",
+    "Table",
+    "Tile",
     "TimeGrid",
     "UnitResolution",
+    "UnreachableError",
     "Verdicts",
     "__version__",
     "capabilities",
