@@ -7,6 +7,7 @@ import io
 import json
 import urllib.request
 import uuid
+from pathlib import Path
 
 import child
 import mesonet
@@ -272,8 +273,9 @@ def test_a_path_cannot_leave_its_endpoint(client):
 def test_too_many_requests_are_tried_again(server, tmp_path):
     flags = ("--rate-requests", "5", "--rate-span-s", "1", "--rate-waiting", "0")
     command = (server.binary, "--listen", "127.0.0.1:0", "--data", tmp_path / "record", *flags)
-    # A folder of its own, without the sample's models: it starts at once.
-    (tmp_path / "record").mkdir()
+    # A record that is not new gets no sample, and so it starts at once.
+    feed = Path(__file__).parent.parent / "data" / "ndbc" / "latest_obs_2018-07-30.txt.gz"
+    child.run(server.binary, "ingest", feed, "--data", tmp_path / "record")
     with child.serving(*command, log=tmp_path / "log") as origin:
         with mesonet.Client(origin, retry=mesonet.Retry(attempts=1)) as once:
             with pytest.raises(mesonet.ServiceError) as refused:
