@@ -198,6 +198,8 @@ def _converted(array: xarray.DataArray, unit: str, name: str) -> xarray.DataArra
     if present is None:
         raise MesonetError(f"{name} does not say its unit; set attrs['units']")
     try:
+        # On dask nothing is converted yet: what is refused is refused now.
+        convert(0.0, present, unit)
         made = xarray.apply_ufunc(
             convert,
             array,
@@ -205,7 +207,8 @@ def _converted(array: xarray.DataArray, unit: str, name: str) -> xarray.DataArra
             dask="parallelized",
             output_dtypes=[array.dtype if array.dtype.kind == "f" else np.float64],
         )
-        attrs = {**array.attrs, "units": resolve_unit(unit).units[0]}
+        # A unit that can be converted to has a symbol, a mere number none.
+        attrs = {**array.attrs, "units": (*resolve_unit(unit).units, unit)[0]}
         if "packing_error" in attrs:
             # An error is a difference, so that the zeros of temperature scales cancel out.
             error = np.array([attrs["packing_error"], 0.0])
