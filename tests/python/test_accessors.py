@@ -76,7 +76,7 @@ def test_units_are_those_of_convert_lazily_too(run):
     for name, unit, said in [
         ("temperature_2m", "furlong", "temperature_2m: "),
         ("temperature_2m", "hPa", "temperature_2m: .* measures temperature"),
-        ("x", "K", "no variable 'x'"),
+        ("gust", "K", "no variable 'gust'"),
     ]:
         with pytest.raises(mesonet.MesonetError, match=said):
             run.mesonet.to_units({name: unit})

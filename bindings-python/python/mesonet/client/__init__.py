@@ -16,13 +16,13 @@ import ssl
 import time
 from collections.abc import Generator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from .._optional import need
 from ._bulk import Bulk
 from ._models import Models
 from ._observations import Observations
-from ._wire import Answer, Damaged, NoAnswer, Outcome, Program, Retry, Send, Step, Token, Wait, Wire
+from ._wire import Answer, NoAnswer, Outcome, Program, Retry, Send, Step, Token, Wait, Wire
 from .bulk import BulkFile, BulkTable
 from .errors import DamagedError, DamagedWarning, ServiceError, UnreachableError
 from .model import ModelPoint, ModelSeries, Tile
@@ -98,7 +98,7 @@ class Client(_Calls):
         model_url: str | None = None,
         timeout_s: float = 60.0,
         retry: Retry = Retry(),
-        damaged: Damaged = "warn",
+        damaged: Literal["warn", "raise"] = "warn",
         tls: ssl.SSLContext | None = None,
         transport: "httpx.BaseTransport | None" = None,
     ) -> None:
@@ -172,7 +172,7 @@ class AsyncClient(_Calls):
         model_url: str | None = None,
         timeout_s: float = 60.0,
         retry: Retry = Retry(),
-        damaged: Damaged = "warn",
+        damaged: Literal["warn", "raise"] = "warn",
         tls: ssl.SSLContext | None = None,
         transport: "httpx.AsyncBaseTransport | None" = None,
     ) -> None:

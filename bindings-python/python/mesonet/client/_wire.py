@@ -24,8 +24,6 @@ T = TypeVar("T")
 Token: TypeAlias = str | Callable[[], str]
 """A credential, or what returns a current one."""
 
-Damaged: TypeAlias = Literal["warn", "raise"]
-
 _REDIRECTS = {301, 302, 303, 307, 308}
 _MOST_REDIRECTS = 5
 _PORTS = {"http": 80, "https": 443}
@@ -167,11 +165,15 @@ class Wire:
     models: str
     token: Token | None = field(default=None, repr=False)
     retry: Retry = Retry()
-    damaged: Damaged = "warn"
+    damaged: Literal["warn", "raise"] = "warn"
 
     @staticmethod
     def to(
-        url: str, model_url: str | None, token: Token | None, retry: Retry, damaged: Damaged
+        url: str,
+        model_url: str | None,
+        token: Token | None,
+        retry: Retry,
+        damaged: Literal["warn", "raise"],
     ) -> "Wire":
         if damaged not in ("warn", "raise"):
             raise MesonetError(f"damaged must be 'warn' or 'raise'; got {damaged!r}")
