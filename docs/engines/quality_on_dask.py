@@ -12,7 +12,6 @@ from pathlib import Path
 
 import mesonet
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from dask.distributed import Client, LocalCluster, as_completed
@@ -21,45 +20,19 @@ SERIES = ["station", "observation_name", "interval_type", "interval_minutes", "u
 
 
 def check_stations(frame):
-    """The readings with `quality_base` and `quality_reason` of the checks, each series in order.
+    """The readings with `verdict_base` and `verdict_reason` of the checks, in their order.
 
-    Of two readings of a series at one time the later row counts, as in the service.
+    Of two readings of a series at one time the later row counts, as in the service. Stations whose place
+    is not known cannot be checked, and say so: Unknown.
     """
-    frame = frame.drop_duplicates([*SERIES, "timestamp"], keep="last")
-    frame = frame.sort_values([*SERIES, "timestamp"], ignore_index=True)
-    ts = frame.timestamp.dt.tz_convert(None).to_numpy()
-    value = frame.value.to_numpy()
-    # Where a series begins, and where a station does.
-    series = frame.groupby(SERIES, observed=True, dropna=False).ngroup().to_numpy()
-    begins = np.flatnonzero(np.diff(series, prepend=-1))
-    ends = np.append(begins[1:], len(frame))
-    heads = frame.iloc[begins].reset_index(drop=True)
-    # What cannot be checked, as the place of its station is not known, says so: Unknown.
-    base = np.full(len(frame), mesonet.BaseQuality.Unknown, np.uint8)
-    reason = np.zeros(len(frame), np.uint8)
-    for _, which in heads.groupby("station", observed=True).indices.items():
-        place = heads.iloc[which[0]]
-        if pd.isna(place.lat) or pd.isna(place.lon):
-            continue
-        altitude = None if pd.isna(place.altitude_m) else float(place.altitude_m)
-        given = [
-            mesonet.SeriesReadings(
-                head.observation_name,
-                head.interval_type,
-                int(head.interval_minutes),
-                ts[begins[row] : ends[row]],
-                value[begins[row] : ends[row]],
-                calculated=bool(head.calculated),
-                reported_unit=head.unit,
-                bucket=head.group_bucket_name or "",
-            )
-            for row, head in zip(which, heads.iloc[which].itertuples(), strict=True)
-        ]
-        verdicts = mesonet.check_station(place.lon, place.lat, altitude, given)
-        for row, verdict in zip(which, verdicts, strict=True):
-            base[begins[row] : ends[row]] = verdict.base
-            reason[begins[row] : ends[row]] = verdict.reason
-    return frame.assign(quality_base=base, quality_reason=reason)
+    frame = frame.drop_duplicates([*SERIES, "timestamp"], keep="last", ignore_index=True)
+    placed = frame.lat.notna() & frame.lon.notna()
+    checked = mesonet.check_frame(frame[placed], neighbours=False)
+    verdicts = checked[["verdict_base", "verdict_reason"]].reindex(frame.index)
+    return frame.assign(
+        verdict_base=verdicts.verdict_base.fillna("Unknown"),
+        verdict_reason=verdicts.verdict_reason.fillna("None"),
+    )
 
 
 def check_partition(source, target):
@@ -70,7 +43,7 @@ def check_partition(source, target):
     part = target.with_suffix(".part")
     pq.write_table(pa.Table.from_pandas(checked, preserve_index=False), part)
     part.replace(target)
-    return np.bincount(checked.quality_base, minlength=len(mesonet.BaseQuality))
+    return np.bincount(checked.verdict_base.cat.codes, minlength=len(mesonet.BaseQuality))
 
 
 def check_archive(archive, out, workers):

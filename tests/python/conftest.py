@@ -29,11 +29,16 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    """The debug build of the workspace, or MESONET_SERVER_BIN, on a fresh folder."""
+def binary():
+    """The debug build of the workspace, or MESONET_SERVER_BIN."""
     target = os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[2] / "target")
     default = Path(target) / "debug" / "mesonet-server"
-    binary = Path(os.environ.get("MESONET_SERVER_BIN", default))
+    return Path(os.environ.get("MESONET_SERVER_BIN", default))
+
+
+@pytest.fixture(scope="session")
+def server(binary, tmp_path_factory):
+    """A server on a fresh folder."""
     folder = tmp_path_factory.mktemp("server")
     data = folder / "record"
     # Tests ask faster than callers may.

@@ -52,7 +52,7 @@ def test_an_archive_is_checked_on_two_processes_as_in_one(engines, archive, tmp_
     for path in sorted(archive.glob("part=*/*.parquet"))[:2]:
         expected = on_dask.check_stations(pq.read_table(path).to_pandas())
         checked = pd.read_parquet(tmp_path / path.parent.name / path.name)
-        for name in ("station", "timestamp", "value", "quality_base", "quality_reason"):
+        for name in ("station", "timestamp", "value", "verdict_base", "verdict_reason"):
             assert checked[name].astype(str).tolist() == expected[name].astype(str).tolist()
     assert not list(tmp_path.glob("**/*.part"))
 
@@ -62,28 +62,14 @@ def test_the_verdicts_are_those_of_a_station_checked_by_itself(engines, archive)
     given = pd.concat(pq.read_table(path).to_pandas() for path in archive.glob("part=*/*.parquet"))
     of = given[given.station.astype(str) == "KMIA"]
     checked = on_dask.check_stations(of)
-    assert len(checked) == 20 and (checked.quality_base == 6).any()
-    air = checked[(checked.observation_name == "airTemperature").to_numpy()]
-    series = []
-    for _, one in checked.groupby(on_dask.SERIES, observed=True, dropna=False, sort=True):
-        head = one.iloc[0]
-        series.append(
-            mesonet.SeriesReadings(
-                head.observation_name,
-                head.interval_type,
-                int(head.interval_minutes),
-                one.timestamp.dt.tz_convert(None).to_numpy(),
-                one.value.to_numpy(),
-                calculated=bool(head.calculated),
-                reported_unit=head.unit,
-                bucket=head.group_bucket_name,
-            )
-        )
-    verdicts = mesonet.check_station(of.lon.iloc[0], of.lat.iloc[0], of.altitude_m.iloc[0], series)
-    assert np.concatenate([one.base for one in verdicts]).tolist() == checked.quality_base.tolist()
-    assert len(air) > 0
-    unknown = given[given.lat.isna()]
-    assert len(unknown) > 0 and (on_dask.check_stations(unknown).quality_base == 7).all()
+    assert len(checked) == 20 and (checked.verdict_base == "Good").any()
+    for _, one in checked.groupby(["observation_name", "unit"], observed=True):
+        assert one.timestamp.is_monotonic_increasing
+    unknown = on_dask.check_stations(given[given.lat.isna()])
+    assert len(unknown) > 0 and (unknown.verdict_base == "Unknown").all()
+    placed = given[given.lat.notna()].drop_duplicates([*on_dask.SERIES, "timestamp"], keep="last")
+    alone = mesonet.check_frame(placed[placed.station.astype(str) == "KMIA"], neighbours=False)
+    assert alone.verdict_base.astype(str).tolist() == checked.verdict_base.astype(str).tolist()
 
 
 def test_functions_in_sql_are_those_of_the_package(engines, archive):

@@ -144,7 +144,7 @@ def test_a_bulk_export_is_the_csv_of_the_service(client, server, token, tmp_path
     assert [rows for rows, _ in told] == [*range(7, len(csv), 7), len(csv)]
     assert told[-1][1] == "2024-08-03T21:00:00+00:00"
     file = client.bulk_to_parquet(tmp_path / "a.parquet", TORONTO, *DAY, page_size=7, progress=True)
-    assert (file.rows, file.pages, file.damaged_blocks) == (len(csv), len(told), 0)
+    assert (file.rows, file.pages, file.damaged) == (len(csv), len(told), 0)
     for frame in (pages.to_pandas(), pandas.read_parquet(file.path)):
         assert list(frame.columns) == list(csv.columns)
         assert frame.value.tolist() == csv.value.tolist()

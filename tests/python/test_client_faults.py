@@ -207,9 +207,9 @@ def test_damage_is_a_warning_an_attribute_or_an_error():
         readings = client(stations).readings()
     # At the line that asked.
     assert said[0].filename == __file__
-    assert readings.damaged_blocks == 2 and "2 damaged blocks missing" in repr(readings)
-    assert readings.to_pandas().attrs["damaged_blocks"] == 2
-    assert readings.to_arrow().schema.metadata[b"mesonet.damaged_blocks"] == b"2"
+    assert readings.damaged == 2 and "2 damaged blocks missing" in repr(readings)
+    assert readings.to_pandas().attrs["damaged"] == 2
+    assert readings.to_arrow().schema.metadata[b"mesonet.damaged"] == b"2"
     with pytest.raises(mesonet.DamagedError) as failed:
         client(stations, damaged="raise").readings()
     assert failed.value.blocks == 2
@@ -219,7 +219,7 @@ def test_damage_is_a_warning_an_attribute_or_an_error():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         whole = httpx.Response(200, json={"stations": {}})
-        assert client(whole).readings().damaged_blocks == 0
+        assert client(whole).readings().damaged == 0
 
 
 def page(values, cursor=None, **headers):
@@ -290,9 +290,9 @@ def test_damage_of_one_page_is_in_the_file(tmp_path):
     pages = (page([1], "c1"), page([2], "c2", **{"x-mesonet-damaged": "3"}), page([4]))
     with pytest.warns(mesonet.DamagedWarning):
         file = client(*pages).bulk_to_parquet(tmp_path / "a.parquet", *BULK)
-    assert file.damaged_blocks == 3
+    assert file.damaged == 3
     metadata = pyarrow.parquet.read_schema(file.path).metadata
-    assert metadata[b"mesonet.damaged_blocks"] == b"3"
+    assert metadata[b"mesonet.damaged"] == b"3"
     with pytest.raises(mesonet.DamagedError):
         client(*pages, damaged="raise").bulk_to_parquet(tmp_path / "b.parquet", *BULK)
     assert not (tmp_path / "b.parquet").exists()

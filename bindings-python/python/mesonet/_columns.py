@@ -49,7 +49,7 @@ def milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
         if np.isnat(array).any():
             reading = int(np.isnat(array).argmax())
             raise _mesonet.MesonetError(f"times must be times; reading {reading} is NaT")
-        times = array.astype("M8[ms]")
+        times = array.astype("M8[ms]", copy=False)
         # Years can lie beyond the milliseconds of 64 bits.
         if np.can_cast(array.dtype, times.dtype, "safe") and (times.astype(array.dtype) != array).any():
             raise _mesonet.MesonetError("times must fit 64-bit milliseconds")

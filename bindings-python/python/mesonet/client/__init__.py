@@ -24,10 +24,10 @@ from ._models import Models
 from ._observations import Observations
 from ._wire import Answer, NoAnswer, Outcome, Program, Retry, Send, Step, Token, Wait, Wire
 from .bulk import BulkFile, BulkTable
-from .errors import DamagedError, DamagedWarning, ServiceError, UnreachableError
+from .errors import DamagedError, ServiceError, UnreachableError
 from .model import ModelPoint, ModelSeries, Tile
 from .raster import Raster
-from .table import Features, Table
+from .table import Features, ServiceTable
 
 if TYPE_CHECKING:
     import httpx
@@ -38,14 +38,13 @@ __all__ = [
     "BulkTable",
     "Client",
     "DamagedError",
-    "DamagedWarning",
     "Features",
     "ModelPoint",
     "ModelSeries",
     "Raster",
     "Retry",
     "ServiceError",
-    "Table",
+    "ServiceTable",
     "Tile",
     "UnreachableError",
 ]
@@ -75,7 +74,7 @@ class Client(_Calls):
 
     ``timeout_s`` bounds the connection and each silence while an answer arrives. 429, 503 and failed
     connections are tried again as ``retry`` says. An answer that lacks readings because the record
-    is damaged is a :class:`DamagedWarning`, or with ``damaged="raise"`` a :class:`DamagedError`.
+    is damaged is a :class:`mesonet.DamagedWarning`, or with ``damaged="raise"`` a :class:`DamagedError`.
 
     A refusal raises :class:`ServiceError`, no whole answer :class:`UnreachableError`; both are a
     :class:`mesonet.MesonetError`. A client may be used by several threads. Close it, or use

@@ -64,7 +64,7 @@ class Bulk:
         finally:
             shown.close()
         table = pyarrow.concat_tables([page.table for page in pages]).unify_dictionaries()
-        damaged = max(page.damaged_blocks for page in pages)
+        damaged = max(page.damaged for page in pages)
         return BulkTable(table, pages[0].series_found, damaged)
 
     @call
@@ -84,7 +84,7 @@ class Bulk:
         The pages are kept in the folder ``PATH.download`` while they arrive. A download that was
         interrupted goes on from there when the same call is made again; the folder of another request
         is refused. The file appears under its name only once it is whole; one that is there already
-        is replaced then. Its metadata has ``mesonet.damaged_blocks`` if readings are missing.
+        is replaced then. Its metadata has ``mesonet.damaged`` if readings are missing.
 
         >>> import os, tempfile
         >>> folder = tempfile.TemporaryDirectory()

@@ -12,7 +12,7 @@ from .._mesonet import BASE_QUALITY_NAMES, REASON_QUALITY_NAMES, MesonetError
 from ._twin import call
 from ._wire import Answer, Program, Request, segment
 from .raster import Raster
-from .table import Features, Table, texts, utc
+from .table import Features, ServiceTable, texts, utc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class Observations:
         search: str | None = None,
         bbox: BBox | None = None,
         window: Span | None = None,
-    ) -> Program[Table]:
+    ) -> Program[ServiceTable]:
         """The stations on record, a row for each, sorted by id.
 
         ``search`` keeps those in whose name or ids the text occurs, ``bbox`` those inside, and
@@ -116,7 +116,7 @@ class Observations:
         bbox: BBox | None = None,
         station_ids: Iterable[str] | None = None,
         max_age: Span | None = None,
-    ) -> Program[Table]:
+    ) -> Program[ServiceTable]:
         """The readings of many stations: the latest of each series, or on a time grid with ``step``.
 
         ``end`` is the present by default and ``start`` 12 hours before it; ``names`` are those of
@@ -124,7 +124,7 @@ class Observations:
         asked for in parts. The columns are ``station_id``, ``observation_name``, ``series_id``,
         ``timestamp``, ``value``, ``quality_base``, ``quality_reason`` and ``qualifier`` (``trace``,
         ``at_least``, ``less_than`` or None); on a grid also ``position``, the time of the cell, and
-        ``age_s``, how old the reading is there. :meth:`Table.to_xarray` lays the grid out.
+        ``age_s``, how old the reading is there. :meth:`ServiceTable.to_xarray` lays the grid out.
 
         A grid that is too large is coarsened by the service: ``about["step"]`` is the step in use,
         in minutes, and ``about["coarsening"]`` says why. Parts of different steps are refused.
@@ -174,7 +174,7 @@ class Observations:
         calculated: bool | None = None,
         reported_unit: str | None = None,
         bucket: str | None = None,
-    ) -> Program[Table]:
+    ) -> Program[ServiceTable]:
         """All readings of a variable at a station, ascending in time; both ends are included.
 
         Without ``interval_type`` and the rest, the readings of several series are mixed. The
@@ -224,7 +224,7 @@ class Observations:
         return (yield from said(Request("/observations/explain", query)))
 
     @call
-    def weather(self, station_id: str, start: Instant, end: Instant) -> Program[Table]:
+    def weather(self, station_id: str, start: Instant, end: Instant) -> Program[ServiceTable]:
         """The present weather of each report of a station, in columns ``timestamp`` and
         ``present_weather``: lists of words, empty where the report says that there is none.
 
@@ -364,7 +364,7 @@ def said(request: Request) -> Program[dict[str, Any]]:
     return found
 
 
-def _readings(answers: Sequence[Answer]) -> Table:
+def _readings(answers: Sequence[Answer]) -> ServiceTable:
     parts = [answer.json() for answer in answers]
     steps = {of.get("step") for of in parts}
     if len(steps) > 1:
@@ -395,8 +395,8 @@ def _readings(answers: Sequence[Answer]) -> Table:
         columns["age_s"] = age
         columns["position"] = columns["timestamp"] + age.astype("m8[s]")
         about = {name: parts[0][name] for name in ("step", "coarsening") if name in parts[0]}
-    damaged = sum(answer.damaged_blocks for answer in answers)
-    return Table(columns, about, damaged, answers[0].replay)
+    damaged = sum(answer.damaged for answer in answers)
+    return ServiceTable(columns, about, damaged, answers[0].replay)
 
 
 def _quality(of: Sequence[Mapping[str, Any]]) -> "dict[str, NDArray[Any]]":
@@ -410,8 +410,8 @@ def _quality(of: Sequence[Mapping[str, Any]]) -> "dict[str, NDArray[Any]]":
 
 def _table(
     answer: Answer, columns: "dict[str, NDArray[Any]]", about: Mapping[str, Any] | None = None
-) -> Table:
-    return Table(columns, about or {}, answer.damaged_blocks, answer.replay)
+) -> ServiceTable:
+    return ServiceTable(columns, about or {}, answer.damaged, answer.replay)
 
 
 def _chosen(

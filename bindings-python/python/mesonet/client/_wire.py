@@ -17,7 +17,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from .._mesonet import MesonetError, __version__
-from .errors import DamagedError, DamagedWarning, ServiceError, UnreachableError, _missing
+from ..record import DamagedWarning
+from .errors import DamagedError, ServiceError, UnreachableError, _missing
 
 T = TypeVar("T")
 
@@ -56,7 +57,7 @@ class Answer:
             raise ServiceError(self.status, f"the answer is not JSON ({error})", self.url) from error
 
     @property
-    def damaged_blocks(self) -> int:
+    def damaged(self) -> int:
         said = self.headers.get("x-mesonet-damaged", "0")
         # What cannot be understood says that something is missing all the same.
         return int(said) if said.isdecimal() else 1
@@ -241,7 +242,7 @@ class Wire:
         return Send("POST", url, headers, content)
 
     def _say_what_is_missing(self, answer: Answer) -> None:
-        if (blocks := answer.damaged_blocks) == 0:
+        if (blocks := answer.damaged) == 0:
             return
         if self.damaged == "raise":
             raise DamagedError(blocks, answer.url)

@@ -29,7 +29,7 @@ class BulkTable:
     """The ``pyarrow.Table``."""
     series_found: bool
     """False if the station has no such series; True with no rows means none in the window."""
-    damaged_blocks: int
+    damaged: int
     """How many damaged blocks of the record hold, or may hold, rows that are missing: the most that
     one page lacks."""
 
@@ -37,7 +37,7 @@ class BulkTable:
         return int(self.table.num_rows)
 
     def __repr__(self) -> str:
-        missing = f", {self.damaged_blocks} damaged blocks missing" if self.damaged_blocks else ""
+        missing = f", {self.damaged} damaged blocks missing" if self.damaged else ""
         return f"<mesonet.BulkTable: {len(self)} rows{missing}>"
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
@@ -70,7 +70,7 @@ class BulkFile:
     """The pages that it came in; each is a row group."""
     series_found: bool
     """False if the station has no such series."""
-    damaged_blocks: int
+    damaged: int
     """How many damaged blocks hold, or may hold, rows that are missing: the most of a page."""
 
 
@@ -81,7 +81,7 @@ class Page:
     table: Any
     next_cursor: str | None
     series_found: bool
-    damaged_blocks: int
+    damaged: int
 
     @staticmethod
     def of(answer: Answer) -> "Page":
@@ -98,7 +98,7 @@ class Page:
         if more == "true" and not cursor:
             raise MesonetError(f"{answer.url}: others follow the page, but there is no cursor")
         found = answer.headers.get("x-series-found", "").lower() != "false"
-        return Page(table, cursor, found, answer.damaged_blocks)
+        return Page(table, cursor, found, answer.damaged)
 
     @property
     def last_time(self) -> str | None:
@@ -117,7 +117,7 @@ class _State:
     cursor: str | None = None
     is_whole: bool = False
     series_found: bool = True
-    damaged_blocks: int = 0
+    damaged: int = 0
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Download:
             cursor=page.next_cursor,
             is_whole=page.next_cursor is None,
             series_found=page.series_found,
-            damaged_blocks=max(self.state.damaged_blocks, page.damaged_blocks),
+            damaged=max(self.state.damaged, page.damaged),
         )
         with written_whole(self.folder / "state.json") as part:
             part.write_text(json.dumps(asdict(state)), encoding="utf-8")
@@ -189,8 +189,8 @@ class Download:
         rows = 0
         with written_whole(self.path) as part:
             schema = parquet.read_schema(self._part(0))
-            if self.state.damaged_blocks:
-                said = {"mesonet.damaged_blocks": str(self.state.damaged_blocks)}
+            if self.state.damaged:
+                said = {"mesonet.damaged": str(self.state.damaged)}
                 schema = schema.with_metadata({**(schema.metadata or {}), **said})
             with parquet.ParquetWriter(part, schema) as writer:
                 for page in self._pages():
@@ -204,7 +204,7 @@ class Download:
         flush(self.path.parent)
         shutil.rmtree(self.folder)
         return BulkFile(
-            self.path, rows, self.state.pages, self.state.series_found, self.state.damaged_blocks
+            self.path, rows, self.state.pages, self.state.series_found, self.state.damaged
         )
 
     def _part(self, page: int) -> Path:

@@ -4,7 +4,7 @@ from typing import Any
 
 from .._mesonet import MesonetError
 
-__all__ = ["DamagedError", "DamagedWarning", "ServiceError", "UnreachableError"]
+__all__ = ["DamagedError", "ServiceError", "UnreachableError"]
 
 _CODES = {
     400: "invalid",
@@ -85,10 +85,6 @@ class DamagedError(MesonetError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.blocks, self.url)
-
-
-class DamagedWarning(UserWarning):
-    """An answer lacks readings, as part of the record behind it is damaged."""
 
 
 def _missing(blocks: int, url: str) -> str:

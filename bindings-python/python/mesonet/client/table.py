@@ -13,13 +13,13 @@ from .._optional import need
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Features", "Table"]
+__all__ = ["Features", "ServiceTable"]
 
 _CODES = {"quality_base": BASE_QUALITY_NAMES, "quality_reason": REASON_QUALITY_NAMES}
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ServiceTable:
     """Columns of one length, as NumPy arrays, and what the service said beside them.
 
     ``timestamp`` is datetime64[us] in UTC; ``quality_base`` and ``quality_reason`` are codes of
@@ -28,10 +28,10 @@ class Table:
     columns that the bulk export has are named as there.
 
     >>> import numpy as np
-    >>> from mesonet import Table
-    >>> table = Table({"value": np.array([1.5, 2.5]), "quality_base": np.array([6, 3], np.uint8)})
+    >>> from mesonet import ServiceTable
+    >>> table = ServiceTable({"value": np.array([1.5, 2.5]), "quality_base": np.array([6, 3], np.uint8)})
     >>> table
-    <mesonet.Table: 2 rows of value, quality_base>
+    <mesonet.ServiceTable: 2 rows of value, quality_base>
     >>> table["value"].mean()
     np.float64(2.0)
     >>> table.to_pandas().quality_base.tolist()
@@ -43,7 +43,7 @@ class Table:
     about: Mapping[str, Any] | None = None
     """What holds for all rows: for a series its unit and interval, for a grid its ``step`` and
     ``coarsening``."""
-    damaged_blocks: int = 0
+    damaged: int = 0
     """How many damaged blocks of the record hold, or may hold, rows that are missing here."""
     replay: str | None = None
     """The time on the clock of a service that replays old data; None for a live one."""
@@ -59,28 +59,28 @@ class Table:
             raise KeyError(f"no column {name!r}; there are {known}") from None
 
     def __repr__(self) -> str:
-        missing = f", {self.damaged_blocks} damaged blocks missing" if self.damaged_blocks else ""
-        return f"<mesonet.Table: {len(self)} rows of {', '.join(self.columns)}{missing}>"
+        missing = f", {self.damaged} damaged blocks missing" if self.damaged else ""
+        return f"<mesonet.ServiceTable: {len(self)} rows of {', '.join(self.columns)}{missing}>"
 
     def to_pandas(self) -> Any:
         """The ``pandas.DataFrame``. Times have the zone UTC, quality codes are ordered categories,
-        and ``attrs`` holds ``damaged_blocks`` and ``replay`` where there are any.
+        and ``attrs`` holds ``damaged`` and ``replay`` where there are any.
         """
-        pandas = need("pandas", "Table.to_pandas")
+        pandas = need("pandas", "ServiceTable.to_pandas")
         frame = pandas.DataFrame({name: self._pandas(pandas, name) for name in self.columns})
         frame.attrs = self._attributes()
         return frame
 
     def to_arrow(self) -> Any:
         """The ``pyarrow.Table``; quality codes are dictionaries."""
-        pyarrow = need("pyarrow", "Table.to_arrow")
+        pyarrow = need("pyarrow", "ServiceTable.to_arrow")
         columns = {name: self._arrow(pyarrow, name) for name in self.columns}
         said = {f"mesonet.{name}": str(value) for name, value in self._attributes().items()}
         return pyarrow.table(columns).replace_schema_metadata(said or None)
 
     def to_polars(self) -> Any:
         """The ``polars.DataFrame``; quality codes are of the type ``Enum``, worst first."""
-        polars = need("polars", "Table.to_polars")
+        polars = need("polars", "ServiceTable.to_polars")
         columns: dict[str, Any] = {}
         for name, column in self.columns.items():
             if name in _CODES:
@@ -100,7 +100,7 @@ class Table:
         (seconds, NaN) and ``NAME_quality`` (codes; 7, Unknown, where a cell is empty). Only for
         readings that were asked for with a ``step``.
         """
-        xarray = need("xarray", "Table.to_xarray")
+        xarray = need("xarray", "ServiceTable.to_xarray")
         if "position" not in self.columns:
             raise MesonetError("only readings on a grid can be an xarray.Dataset; ask for a step")
         station, row = np.unique(self["station_id"], return_inverse=True)
@@ -127,7 +127,7 @@ class Table:
         return made.assign_attrs(self._attributes())
 
     def _attributes(self) -> dict[str, Any]:
-        said = {"damaged_blocks": self.damaged_blocks or None, "replay": self.replay}
+        said = {"damaged": self.damaged or None, "replay": self.replay}
         return {name: value for name, value in said.items() if value is not None}
 
     def _pandas(self, pandas: Any, name: str) -> Any:
