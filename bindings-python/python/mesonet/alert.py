@@ -131,7 +131,7 @@ class Alerts:
         message and its properties as columns. Needs geopandas.
         """
         try:
-            import geopandas
+            import geopandas  # type: ignore[import-untyped,unused-ignore]
         except ImportError as error:
             raise ImportError("to_geopandas needs geopandas: pip install geopandas") from error
         features = self.to_geojson(at, **conditions)["features"]

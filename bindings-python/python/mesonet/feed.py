@@ -272,7 +272,7 @@ def _of_kinds(
 
 def named(reader: str, kinds: tuple[str, ...], files: list[File]) -> list[File]:
     """The files with their kinds, each of which must be among those of the reader."""
-    with_kinds = []
+    with_kinds: list[File] = []
     for name, content, received_ms, _ in files:
         found = _mesonet.detect_feed(name, content)
         kind = found[0] if found else None

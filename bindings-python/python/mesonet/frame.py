@@ -218,7 +218,7 @@ class _Pandas:
         return values
 
     def codes(self, name: str) -> NDArray[np.int64]:
-        import pandas
+        import pandas  # type: ignore[import-untyped,unused-ignore]
 
         # A missing value is a value of its own.
         codes: NDArray[np.int64] = pandas.factorize(self.frame[name])[0].astype(np.int64) + 1
@@ -228,7 +228,7 @@ class _Pandas:
         return [_plain(cell) for cell in self.frame[name].iloc[rows]]
 
     def with_verdicts(self, base: NDArray[np.uint8], reason: NDArray[np.uint8]) -> Any:
-        import pandas
+        import pandas  # type: ignore[import-untyped,unused-ignore]
 
         def column(codes: NDArray[np.uint8], names: list[str]) -> Any:
             return pandas.Categorical.from_codes(codes.astype(np.int8), names, ordered=True)
