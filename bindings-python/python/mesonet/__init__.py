@@ -42,6 +42,8 @@ whose message says what was given and what is allowed; an array of a wrong type 
                             back, and how its winds are turned
 :func:`read_grib`           the fields of GRIB2 files: what they are, values, xarray; ``true_winds``
 :func:`rotate`              grid-relative to earth-relative winds (ufunc)
+:class:`Client`             the service as frames, GeoJSON and xarray; needs httpx
+:class:`AsyncClient`        the same calls, awaited
 ==========================  ====================================================
 """
 
@@ -56,6 +58,22 @@ from .check import (
     check_network,
     check_station,
     explain,
+)
+from .client import (
+    AsyncClient,
+    BulkFile,
+    BulkTable,
+    Client,
+    DamagedError,
+    Features,
+    ModelPoint,
+    ModelSeries,
+    Raster,
+    Retry,
+    ServiceError,
+    ServiceTable,
+    Tile,
+    UnreachableError,
 )
 from .frame import check_frame
 from .crosswalk import (
@@ -120,16 +138,22 @@ from .wind import rotate
 __all__ = [
     "AlertState",
     "Alerts",
+    "AsyncClient",
     "BUFR_033020",
     "BaseQuality",
+    "BulkFile",
+    "BulkTable",
     "Caps",
     "Cell",
+    "Client",
     "Coarsening",
     "Crosswalk",
     "DEFAULT_LIMITS_TOML",
+    "DamagedError",
     "DamagedWarning",
     "Explanation",
     "FEED_KINDS",
+    "Features",
     "FeedFile",
     "FeedReadings",
     "GHCNH_CHECKS",
@@ -137,27 +161,35 @@ __all__ = [
     "GribFile",
     "GribLevel",
     "GribRefusal",
-    "IngestOutcome",
     "ISD",
+    "IngestOutcome",
     "MADIS",
     "MesonetError",
     "Metar",
+    "ModelPoint",
+    "ModelSeries",
     "NativeGrid",
     "NetworkStation",
     "Picks",
     "Position",
     "QARTOD",
+    "Raster",
     "ReasonQuality",
     "Record",
     "RecordHealth",
     "RecordTable",
     "Resampled",
+    "Retry",
     "Rotation",
     "SWOB_QA_SUMMARY",
     "SeriesReadings",
+    "ServiceError",
+    "ServiceTable",
     "Table",
+    "Tile",
     "TimeGrid",
     "UnitResolution",
+    "UnreachableError",
     "Verdicts",
     "__version__",
     "capabilities",

@@ -229,7 +229,7 @@ class _Pandas:
         return [_plain(cell) for cell in self.frame[name].iloc[rows]]
 
     def with_verdicts(self, base: NDArray[np.uint8], reason: NDArray[np.uint8]) -> Any:
-        import pandas
+        import pandas  # type: ignore[import-untyped,unused-ignore]
 
         def column(codes: NDArray[np.uint8], names: list[str]) -> Any:
             return pandas.Categorical.from_codes(codes.astype(np.int8), names, ordered=True)
