@@ -27,6 +27,7 @@ from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
 from ._station import StationRef, station_id
 from .explanation import Explanation
 from .feed import Source, _file
+from .table import Streamed
 from .time_grid import Caps, Coarsening
 
 __all__ = ["DamagedWarning", "IngestOutcome", "Record", "RecordHealth", "RecordTable"]
@@ -113,7 +114,7 @@ class RecordHealth:
     """What is damaged, as far as it was read; answers lack what is in it."""
 
 
-class RecordTable:
+class RecordTable(Streamed):
     """An answer of a record as an Arrow table.
 
     Whatever takes Arrow's streams takes it without a copy: ``pyarrow.table(answer)``,
@@ -145,31 +146,6 @@ class RecordTable:
 
     def __repr__(self) -> str:
         return f"<mesonet.RecordTable: damaged {self.damaged}>"
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self._table.__arrow_c_stream__(requested_schema)
-
-    def to_arrow(self) -> Any:
-        """The ``pyarrow.Table``."""
-        import pyarrow  # type: ignore[import-untyped,unused-ignore]
-
-        return pyarrow.table(self)
-
-    def to_batches(self) -> Any:
-        """A ``pyarrow.RecordBatchReader``, which holds one batch at a time."""
-        import pyarrow
-
-        return pyarrow.RecordBatchReader.from_stream(self)
-
-    def to_polars(self) -> Any:
-        """The ``polars.DataFrame``; texts are categories."""
-        import polars
-
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> Any:
-        """The ``pandas.DataFrame``, by pyarrow; texts are categories."""
-        return self.to_arrow().to_pandas()
 
 
 class Record:
