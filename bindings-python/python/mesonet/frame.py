@@ -13,7 +13,6 @@ b  140.0        Error          Range
 c  -11.5         Good           None
 """
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -119,7 +118,10 @@ def check_frame(frame: Any, *, neighbours: bool = True, limits: str | None = Non
     if neighbours:
         verdicts = _mesonet.check_network(sites, limits)
     else:
-        verdicts = [_mesonet.check_station(*site, limits) for site in sites]
+        verdicts = [
+            _mesonet.check_station(lon, lat, altitude_m, series, limits)
+            for lon, lat, altitude_m, series in sites
+        ]
     for of_rows, of_station in zip(rows_of, verdicts, strict=True):
         for rows, (bases, reasons) in zip(of_rows, of_station, strict=True):
             base[rows], reason[rows] = bases, reasons
@@ -129,7 +131,8 @@ def check_frame(frame: Any, *, neighbours: bool = True, limits: str | None = Non
 def _joined(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """Codes of the pairs of two columns of codes."""
     pairs = one * (int(other.max(initial=0)) + 1) + other
-    return np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    codes: NDArray[np.int64] = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    return codes
 
 
 def _bounds(sorted_codes: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -323,11 +326,10 @@ class _Arrow:
 
         table = self.table
         for name, codes, names in (("verdict_base", base, _BASES), ("verdict_reason", reason, _REASONS)):
-            made: Callable[[Any], Any] = table.append_column
             if name in table.column_names:
                 table = table.set_column(table.column_names.index(name), name, column(codes, names))
             else:
-                table = made(name, column(codes, names))
+                table = table.append_column(name, column(codes, names))
         return table
 
 
