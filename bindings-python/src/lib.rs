@@ -10,6 +10,7 @@ mod crosswalk;
 mod derived;
 mod error;
 mod feed;
+mod grib;
 mod grid;
 mod metar;
 mod quality;
@@ -39,6 +40,7 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crosswalk::register(module)?;
     derived::register(module)?;
     feed::register(module)?;
+    grib::register(module)?;
     grid::register(module)?;
     metar::register(module)?;
     quality::register(module)?;

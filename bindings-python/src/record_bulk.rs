@@ -94,6 +94,7 @@ fn record_bulk(
 /// damaged blocks they lack.
 #[pyfunction]
 #[pyo3(signature = (record, path, station, window, entries, qualifiers, /))]
+#[expect(clippy::needless_pass_by_value, reason = "Python's path is converted into ours")]
 fn record_bulk_parquet(
     py: Python<'_>,
     record: &Record,

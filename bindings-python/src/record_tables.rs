@@ -50,18 +50,14 @@ pub fn readings(of: &Readings) -> Result<RecordBatch, String> {
     let cells = || of.cells.iter();
     let series = |cell: &Cell| &*of.series[cell.series as usize];
     let mut columns = vec![("station_id", dictionary::<Int32Type>(station, ids)?, false)];
-    columns.extend(times(cells().map(|cell| cell.ts_ms)));
+    columns.push(times(cells().map(|cell| cell.ts_ms)));
     columns.extend(keys(
         &of.series.iter().map(|one| &**one).collect::<Vec<_>>(),
-        cells().map(|cell| cell.series),
+        &cells().map(|cell| cell.series),
     )?);
     columns.push(("value", numbers(cells().map(|cell| Some(cell.value))), false));
     columns.extend(verdicts(cells().map(|cell| (cell.quality, cell.qualifier)))?);
-    columns.push((
-        "calculated",
-        Arc::new(BooleanArray::from_iter(cells().map(|cell| Some(series(cell).key.calculated)))),
-        false,
-    ));
+    columns.push(("calculated", truths(cells().map(|cell| series(cell).key.calculated)), false));
     if of.step.is_some() {
         let ages = UInt32Array::from_iter_values(cells().map(|cell| cell.age_s));
         columns.push(("age_s", Arc::new(ages), false));
@@ -74,13 +70,13 @@ pub fn series(of: Option<&ObservationSeries>) -> Result<RecordBatch, String> {
     let all: Vec<&Series> =
         of.map_or_else(Vec::new, |of| of.series.iter().map(|known| &*known.series).collect());
     let rows = || of.into_iter().flat_map(|of| &of.readings);
-    let mut columns: Vec<Column> = times(rows().map(|row| row.ts_ms)).into_iter().collect();
+    let mut columns = vec![times(rows().map(|row| row.ts_ms))];
     columns.push(("value", numbers(rows().map(|row| Some(row.value))), false));
     columns.extend(verdicts(rows().map(|row| (row.quality, row.qualifier)))?);
-    columns.extend(keys(&all, rows().map(|row| row.series))?);
+    columns.extend(keys(&all, &rows().map(|row| row.series))?);
     let of_row = |row: u32| &all[row as usize].key;
-    let calculated = rows().map(|row| Some(of_row(row.series).calculated));
-    columns.push(("calculated", Arc::new(BooleanArray::from_iter(calculated)), false));
+    let calculated = rows().map(|row| of_row(row.series).calculated);
+    columns.push(("calculated", truths(calculated), false));
     table(columns)
 }
 
@@ -96,9 +92,13 @@ fn numbers(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(values.collect::<Float64Array>())
 }
 
-fn times(ts_ms: impl Iterator<Item = i64>) -> Option<Column> {
+fn truths(values: impl Iterator<Item = bool>) -> ArrayRef {
+    Arc::new(values.map(Some).collect::<BooleanArray>())
+}
+
+fn times(ts_ms: impl Iterator<Item = i64>) -> Column {
     let times = TimestampMillisecondArray::from_iter_values(ts_ms).with_timezone("UTC");
-    Some(("timestamp", Arc::new(times), false))
+    ("timestamp", Arc::new(times), false)
 }
 
 fn dictionary<K: ArrowDictionaryKeyType>(
@@ -113,7 +113,7 @@ fn dictionary<K: ArrowDictionaryKeyType>(
 /// What tells the series of rows: names and codes as in the bulk export.
 fn keys(
     series: &[&Series],
-    rows: impl Iterator<Item = u32> + Clone,
+    rows: &(impl Iterator<Item = u32> + Clone),
 ) -> Result<[Column; 6], String> {
     let key = |row: u32| &series[row as usize].key;
     let by_series = |of: fn(&Series) -> String| {

@@ -18,6 +18,7 @@ MODULES = [
     mesonet.crosswalk,
     mesonet.derived,
     mesonet.feed,
+    mesonet.grib,
     mesonet.grid,
     mesonet.metar,
     mesonet.quality,

@@ -40,6 +40,7 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`decode_bytes`        the bytes of a tile to values
 :class:`NativeGrid`         the grid of a model: rows and columns to longitudes and latitudes and
                             back, and how its winds are turned
+:func:`read_grib`           the fields of GRIB2 files: what they are, values, xarray; ``true_winds``
 :func:`rotate`              grid-relative to earth-relative winds (ufunc)
 :class:`Client`             the service as frames, GeoJSON and xarray; needs httpx
 :class:`AsyncClient`        the same calls, awaited
@@ -114,6 +115,7 @@ from .feed import (
     read_nws,
     read_swob,
 )
+from .grib import GribField, GribFile, GribLevel, GribRefusal, read_grib, true_winds
 from .grid import Cell, NativeGrid, Position, Rotation
 from .metar import Metar, parse_metar
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
@@ -155,6 +157,10 @@ __all__ = [
     "FeedFile",
     "FeedReadings",
     "GHCNH_CHECKS",
+    "GribField",
+    "GribFile",
+    "GribLevel",
+    "GribRefusal",
     "ISD",
     "IngestOutcome",
     "MADIS",
@@ -210,6 +216,7 @@ __all__ = [
     "read_eccc_hourly",
     "read_feed",
     "read_ghcnh",
+    "read_grib",
     "read_iem",
     "read_isd",
     "read_metar",
@@ -226,6 +233,7 @@ __all__ = [
     "station_pressure_hpa",
     "stull_wet_bulb_c",
     "to_canonical",
+    "true_winds",
     "wet_bulb_c",
     "wind_at_10m",
     "wind_chill_c",

@@ -31,14 +31,27 @@ def column(given: "ArrayLike", what: str) -> "NDArray[Any]":
     return array
 
 
+def _kind(array: "NDArray[Any]") -> str:
+    """What an array is of, for messages."""
+    if array.dtype.kind != "O" or not array.size:
+        return str(array.dtype)
+    first = type(array[0]).__name__
+    zones = {str(one.tzinfo) for one in array[:1000] if isinstance(one, datetime.datetime)}
+    of = f" of the time zones {', '.join(sorted(zones))}" if len(zones) > 1 else ""
+    return f"objects{of}, the first of type {first}"
+
+
 def numbers(given: "ArrayLike") -> "NDArray[np.float64]":
     array = column(given, "values")
     if array.dtype.kind not in "iuf" or not np.can_cast(array.dtype, np.float64):
-        raise TypeError(f"values must be numbers; got {array.dtype}")
+        raise TypeError(f"values must be numbers; got {_kind(array)}")
     return np.ascontiguousarray(array, np.float64)
 
 
 def milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
+    # Pandas' columns of one time zone would become objects.
+    if getattr(getattr(given, "dtype", None), "tz", None) is not None and hasattr(given, "to_numpy"):
+        given = given.to_numpy(dtype=f"M8[{getattr(given.dtype, 'unit', 'ns')}]")
     array = column(given, "times")
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] != "generic":
         if (divisor := _MS_DIVISORS.get(array.dtype)) is not None:
@@ -55,7 +68,7 @@ def milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
             raise _mesonet.MesonetError("times must fit 64-bit milliseconds")
         return np.ascontiguousarray(times).view(np.int64)
     if array.dtype.kind != "i" and array.size:
-        raise TypeError(f"times must be int64 milliseconds or datetime64; got {array.dtype}")
+        raise TypeError(f"times must be int64 milliseconds or datetime64; got {_kind(array)}")
     return np.ascontiguousarray(array, np.int64)
 
 

@@ -74,6 +74,7 @@ __all__ = [
     "AlertMessages",
     "read_alerts",
     "detect_feed",
+    "GribFile",
     "ArrowTable",
     "TableColumns",
     "FEED_KINDS",
@@ -140,6 +141,12 @@ class ArrowTable:
     def __len__(self) -> int: ...
     def column_names(self) -> list[str]: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+@final
+class GribFile:
+    def __new__(cls, content: bytes, /) -> GribFile: ...
+    def inventory(self) -> list[tuple[dict[str, Any] | None, str | None]]: ...
+    def values(self, number: int, /) -> NDArray[np.float32]: ...
 
 @final
 class NativeGrid:

@@ -1,8 +1,13 @@
 // The alerts as a list, for who does not point at a map.
 import { loading } from "../api/client";
-import { alert, station } from "../view";
+import type { AlertFeature } from "../api/types";
+import { alert, language, station } from "../view";
 import { word } from "../ui/words";
 import { active, alerts, colourOfAlert, onlyActive, statusOf } from "./record";
+
+/** The name of the event; its headline where that alone is in the language of the page. */
+const nameOf = ({ properties: { event, alertHeadline, language: own } }: AlertFeature) =>
+  language.value === "fr" && own?.startsWith("fr") ? alertHeadline : (event ?? alertHeadline);
 
 const ORDER = ["Warning", "Watch", "Advisory", "Statement"];
 
@@ -37,7 +42,7 @@ export function AlertList() {
                 <rect x={2} y={2} width={12} height={12} rx={2} fill={colourOfAlert(one)} fill-opacity={statusOf(one) === "Active" ? 0.9 : 0.25} />
               </svg>
               <span>
-                <b>{one.properties.event ?? one.properties.alertHeadline}</b>
+                <b>{nameOf(one)}</b>
                 <small>
                   {one.properties.issuer}
                   {statusOf(one) !== "Active" && ` · ${word(statusOf(one) === "Unknown" ? "NotHeard" : statusOf(one))}`}

@@ -45,7 +45,10 @@ export function AlertPanel({ id }: { id: string }) {
   ] as const;
   const showOther = async () => {
     try {
-      other.value = other.value ? undefined : await inOtherLanguage(id);
+      const found = other.value ? undefined : await inOtherLanguage(id);
+      const isSame = found?.properties.language?.slice(0, 2) === of.language?.slice(0, 2);
+      trouble.value = found && isSame ? word("onlyOne") : undefined;
+      other.value = isSame ? undefined : found;
     } catch (error) {
       trouble.value = (error as Error).message;
     }

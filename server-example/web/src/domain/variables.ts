@@ -37,6 +37,39 @@ export const DEFAULT_VARIABLE = MAP_VARIABLES[0]!;
 export const mapVariable = (name: string): MapVariable =>
   MAP_VARIABLES.find((known) => known.name === name) ?? DEFAULT_VARIABLE;
 
+const FRENCH: Readonly<Record<string, string>> = {
+  airTemperature: "Température de l’air",
+  dewPointTemperature: "Point de rosée",
+  wetBulbTemperature: "Thermomètre mouillé",
+  heatIndex: "Indice de chaleur",
+  humidex: "Humidex",
+  windChill: "Refroidissement éolien",
+  windSpeed: "Vitesse du vent",
+  windSpeed10m: "Vent à 10 m",
+  windGust: "Rafale",
+  windGust10m: "Rafale à 10 m",
+  windDirection: "Direction du vent",
+  barometricPressure: "Pression à la station",
+  altimeterSetting: "Calage altimétrique",
+  mslp: "Pression au niveau de la mer",
+  pressureTendency: "Tendance barométrique",
+  relativeHumidity: "Humidité relative",
+  visibility: "Visibilité",
+  ceilingHeight: "Plafond",
+  cloudBaseHeight: "Base des nuages",
+  cloudCover: "Nébulosité",
+  precipitation: "Précipitations",
+  rainfall: "Pluie",
+  snowfall: "Neige",
+  snowDepth: "Épaisseur de neige",
+  waveHeight: "Hauteur des vagues",
+  seaSurfaceTemperature: "Température de la mer",
+};
+
+/** The name of a variable in a language; the service has English ones. */
+export const variableName = (name: string, pretty: string, language: "en" | "fr"): string =>
+  language === "fr" ? (FRENCH[name] ?? pretty) : pretty;
+
 /** Units of the United States, and of models for people; what is not named stays. */
 const US: Readonly<Record<string, string>> = {
   "°C": "°F",
@@ -70,7 +103,7 @@ const PLACES: Readonly<Record<string, number>> = { inHg: 2, in: 2, "in/h": 2, mi
 /** A number with the decimals that its unit deserves. */
 export function digits(value: number, unit: string, locale: string): string {
   const places = PLACES[unit] ?? (Math.abs(value) < 0.1 && value !== 0 ? 3 : 1);
-  return value.toLocaleString(locale, { minimumFractionDigits: Math.min(places, 1), maximumFractionDigits: places });
+  return value.toLocaleString(locale, { minimumFractionDigits: unit === "inHg" ? 2 : Math.min(places, 1), maximumFractionDigits: places });
 }
 
 /** A value as text with its unit. */

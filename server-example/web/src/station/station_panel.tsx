@@ -5,12 +5,12 @@ import { askBytes, askJson, observations } from "../api/client";
 import type { Reading, Readings, StationDetail } from "../api/types";
 import { describe, type WeatherReport } from "../domain/metar";
 import { HOUR_MS, iso, local, OLD_S, span, utcShort } from "../domain/time";
-import { withUnit } from "../domain/variables";
+import { variableName, withUnit } from "../domain/variables";
 import { Mark } from "../ui/legend";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
-import { locale, system } from "../view";
+import { language, locale, system } from "../view";
 import { ExplainPanel } from "./explain_panel";
 import { end_ms, shown_ms } from "./network";
 import { Plots, save } from "./plots";
@@ -75,7 +75,7 @@ function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; 
   const named = (reading: Reading) => {
     const type = typeOf(reading);
     const interval = type && type.intervalMinutes > 0 ? `${type.intervalType === "Average" ? "" : `${type.intervalType} `}${type.intervalMinutes} min` : "";
-    return [type?.prettyName ?? reading.type, [type?.groupBucketName, interval].filter(Boolean).join(", ")] as const;
+    return [variableName(reading.type, type?.prettyName ?? reading.type, language.value), [type?.groupBucketName, interval].filter(Boolean).join(", ")] as const;
   };
   const sorted = [...readings].sort((a, b) => names.indexOf(a.type) - names.indexOf(b.type) || a.typeId - b.typeId);
   return (

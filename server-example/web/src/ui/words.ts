@@ -77,6 +77,7 @@ const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   eventEnds: ["Event ends", "Fin de l’événement"],
   instruction: ["What to do", "Que faire"],
   inFrench: ["In French", "En anglais"],
+  onlyOne: ["Its issuer sent it in one language only.", "Émise dans une seule langue."],
   alertsOver: ["Alerts over the map", "Alertes sur la carte"],
   noAlerts: ["No alert is in force at this time.", "Aucune alerte n’est en vigueur à cette heure."],
   onlyActive: ["In force", "En vigueur"],
