@@ -119,7 +119,8 @@ def check_frame(frame: Any, *, neighbours: bool = True, limits: str | None = Non
         verdicts = _mesonet.check_network(sites, limits)
     else:
         verdicts = [
-            _mesonet.check_station(lon, lat, altitude_m, of, limits) for lon, lat, altitude_m, of in sites
+            _mesonet.check_station(lon, lat, altitude_m, series, limits)
+            for lon, lat, altitude_m, series in sites
         ]
     for of_rows, of_station in zip(rows_of, verdicts, strict=True):
         for rows, (bases, reasons) in zip(of_rows, of_station, strict=True):
@@ -130,7 +131,8 @@ def check_frame(frame: Any, *, neighbours: bool = True, limits: str | None = Non
 def _joined(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """Codes of the pairs of two columns of codes."""
     pairs = one * (int(other.max(initial=0)) + 1) + other
-    return np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    codes: NDArray[np.int64] = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+    return codes
 
 
 def _bounds(sorted_codes: NDArray[np.int64]) -> NDArray[np.intp]:
