@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("../../bindings-wasm/js/", import.meta.url));
 test("it contains what is needed and no more", () => {
   const [packed] = JSON.parse(run("npm", ["pack", "--dry-run", "--json"], { cwd: root }));
   const files = packed.files.map(({ path }) => path);
-  const entries = ["index", "slim", "checks", "network", "grids"].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
+  const entries = ["index", "slim", "checks", "network", "grids", "client"].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
   for (const file of [...entries, "dist/mesonet.wasm", "dist/checks.wasm", "dist/network.wasm", "dist/grids.wasm", "LICENSE-MIT"]) {
     assert.ok(files.includes(file), `${file} is missing of ${files}`);
   }
