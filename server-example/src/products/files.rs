@@ -73,16 +73,17 @@ impl ProductFiles {
                 match self.times(gone, span) {
                     Ok(times) => files += times.len(),
                     Err(error) => {
-                        tracing::error!("the files of the removed product {name}: {error}")
+                        tracing::error!("the files of the removed product {name}: {error}");
                     }
                 }
             }
-            match files {
-                0 => tracing::info!("the product {name} is no longer in the catalogue"),
-                _ => tracing::warn!(
+            if files == 0 {
+                tracing::info!("the product {name} is no longer in the catalogue");
+            } else {
+                tracing::warn!(
                     "the product {name} is no longer in the catalogue: files that stay on disk \
                      without being served: {files}"
-                ),
+                );
             }
         }
     }
