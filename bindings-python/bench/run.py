@@ -262,7 +262,7 @@ def grib():
 
     def ours():
         fields = mesonet.read_grib(GRIB)
-        [field] = [of for of in fields if of.name == "temperature" and str(of.level) == "100:50000"]
+        [field] = [of for of in fields if of.wgrib2_name == "TMP" and of.level == (100, 50_000.0)]
         return field.to_xarray().load()
 
     def agree(mine, others):
