@@ -50,8 +50,9 @@ def numbers(given: "ArrayLike") -> "NDArray[np.float64]":
 
 def milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
     # Pandas' columns of one time zone would become objects.
-    if getattr(getattr(given, "dtype", None), "tz", None) is not None and hasattr(given, "to_numpy"):
-        given = given.to_numpy(dtype=f"M8[{getattr(given.dtype, 'unit', 'ns')}]")
+    zoned: Any = given
+    if getattr(getattr(zoned, "dtype", None), "tz", None) is not None and hasattr(zoned, "to_numpy"):
+        given = zoned.to_numpy(dtype=f"M8[{getattr(zoned.dtype, 'unit', 'ns')}]")
     array = column(given, "times")
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] != "generic":
         if (divisor := _MS_DIVISORS.get(array.dtype)) is not None:
