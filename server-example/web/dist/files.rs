@@ -1,7 +1,7 @@
 &[
     ("index.html", include_bytes!("index.html")),
     ("basemap-Bj68KFEG.bin", include_bytes!("explorer/basemap-Bj68KFEG.bin")),
-    ("index-CSNyNdLl.js", include_bytes!("explorer/index-CSNyNdLl.js")),
+    ("index-Dxmm8JzF.js", include_bytes!("explorer/index-Dxmm8JzF.js")),
     ("index-srQI7lEg.css", include_bytes!("explorer/index-srQI7lEg.css")),
     ("layers-2x-Bpkbi35X.png", include_bytes!("explorer/layers-2x-Bpkbi35X.png")),
     ("layers-BWBAp2CZ.png", include_bytes!("explorer/layers-BWBAp2CZ.png")),

@@ -11,7 +11,9 @@ import type { PaintedTile } from "../worker";
 import { inWorker } from "../worker_pool";
 
 export const models = signal<Readonly<Record<string, ModelCoverage>> | undefined>(undefined);
-export const products = signal<readonly ModelProduct[]>([]);
+const listed = signal<{ model: string; products: readonly ModelProduct[] }>({ model: "", products: [] });
+/** The products of the model that is chosen, once they have come. */
+export const products = computed(() => (listed.value.model === model.value ? listed.value.products : []));
 
 export const coverage = computed(() => models.value?.[model.value]);
 export const field = computed(() => products.value.find(({ name }) => name === product.value));
@@ -45,8 +47,10 @@ export async function loadModels(): Promise<void> {
 
 export async function loadProducts(): Promise<void> {
   if (!model.value) return;
-  const { products: all } = await askJson<{ products: ModelProduct[] }>(modelService(`models/${model.value}/products`));
-  products.value = all;
+  const of = model.value;
+  const { products: all } = await askJson<{ products: ModelProduct[] }>(modelService(`models/${of}/products`));
+  if (of !== model.value) return;
+  listed.value = { model: of, products: all };
   if (!all.some(({ name }) => name === product.value)) {
     product.value = (all.find(({ name }) => name === "temperature_2m") ?? all[0])?.name ?? "";
   }

@@ -25,6 +25,7 @@ export function ModelControls() {
           value={model.value}
           onChange={({ currentTarget }) => {
             hour.value = 0;
+            place.value = undefined;
             model.value = currentTarget.value;
           }}
         >
