@@ -10,6 +10,7 @@ use mesonet::alert::Feature;
 use mesonet::store::{AlertRecord, AlertStore};
 use mesonet::{alert, zone};
 
+use crate::alert_clocks::AlertClocks;
 use crate::http::encoding::Effort;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::zones::ZoneSet;
@@ -38,8 +39,8 @@ impl Language {
 pub struct AlertView {
     record: Arc<AlertRecord>,
     zones: Arc<ZoneSet>,
-    clock: alert::Clock,
-    /// The state of each alert stays the same until then.
+    clocks: AlertClocks,
+    /// The state of each alert stays the same until then, by the clock of the server.
     until_ms: i64,
     states: Vec<alert::State>,
     /// Zones of the alerts whose outlines are not known.
@@ -61,17 +62,16 @@ const TAIL: &[u8] = b"]}";
 
 impl AlertView {
     /// Returns the alerts of a record at a time.
-    pub fn new(record: Arc<AlertRecord>, zones: Arc<ZoneSet>, clock: alert::Clock) -> Self {
+    pub fn new(record: Arc<AlertRecord>, zones: Arc<ZoneSet>, clocks: AlertClocks) -> Self {
         let messages: Vec<&alert::Message> =
             record.messages.iter().map(|message| &**message).collect();
-        let states = alert::resolve(&messages, clock);
-        let until_ms = alert::next_change_ms(&messages, clock).unwrap_or(i64::MAX);
+        let (states, until_ms) = clocks.resolve(&messages);
         let missing = messages
             .iter()
             .flat_map(|message| alert::missing_zones(message, zones.zones()))
             .collect();
         let (encoded, snapshot) = <_>::default();
-        Self { record, zones, clock, until_ms, states, missing, encoded, snapshot }
+        Self { record, zones, clocks, until_ms, states, missing, encoded, snapshot }
     }
 
     /// Logs the zones whose outlines are not known and were known, or not needed, before.
@@ -90,11 +90,8 @@ impl AlertView {
     }
 
     /// Whether the record and the state of its alerts are still the same.
-    pub fn is_current(&self, store: &AlertStore, clock: alert::Clock) -> bool {
-        let is_same_kind =
-            (self.clock.heard_until_ms == i64::MAX) == (clock.heard_until_ms == i64::MAX);
-        is_same_kind
-            && (self.clock.now_ms..self.until_ms).contains(&clock.now_ms)
+    pub fn is_current(&self, store: &AlertStore, clocks: AlertClocks) -> bool {
+        self.clocks.is_same_until(self.until_ms, &clocks)
             && self.record.generation == store.record().generation
     }
 

@@ -21,6 +21,8 @@
 //! | Alerts with their state, encoded once per change | `alerts.rs` |
 //! | Who may connect, and for how long | `door/` |
 //! | Endpoints, one file per resource | `routes/` |
+//! | The explorer, built from `web/` | `routes/page.rs` |
+//! | The times at which alerts are replayed | `alert_clocks.rs` |
 //! | Live fetchers of feeds | [`fetch`] |
 //! | How far back the record is kept; the command `retention` | `retention.rs` |
 //! | The commands `grib ls` and `models` | `grib_ls.rs`, `models_command.rs` |
@@ -31,6 +33,7 @@
 //! | Error answers | `error.rs` |
 //! | Parameters, encodings, ETags, long bodies | `http/` |
 //! | Figures for a monitoring system | `metrics/` |
+//! | Traces of requests, behind the feature `otel` | `traces/` |
 //! | How many requests an address may send, behind proxies too | `rate/` |
 //! | Account tokens and API keys: who sends a request | `credentials/` |
 //! | Callers and what they may use | `access.rs` |
@@ -39,6 +42,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod access;
+mod alert_clocks;
 mod alerts;
 mod clock;
 mod config;
@@ -74,6 +78,7 @@ mod state;
 mod station_bodies;
 #[cfg(test)]
 mod testing;
+mod traces;
 mod until_told;
 mod verify;
 mod work;
@@ -154,13 +159,12 @@ pub fn app(state: Arc<State>) -> Router {
         .layer(from_fn(metrics::note_route))
         .with_state(Arc::clone(&state));
     // Who keeps the server running is not limited.
-    let metrics = Arc::clone(&state.services.metrics);
     let router = routes::health()
         .layer(from_fn(metrics::note_route))
-        .with_state(state)
+        .with_state(Arc::clone(&state))
         .fallback_service(router)
         .layer(map_response(add_nosniff_header))
-        .layer(from_fn_with_state(metrics, http::request_line::note));
+        .layer(from_fn_with_state(state, http::request_line::note));
     // Before the router looks at the path.
     Router::new().fallback_service(MapRequest::new(router, decode_letters))
 }

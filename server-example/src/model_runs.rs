@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use arc_swap::ArcSwap;
 use mesonet::model;
 use mesonet::model::RunStamp;
 
@@ -13,7 +14,8 @@ use crate::access::Granted;
 #[derive(Debug)]
 pub struct ModelRuns {
     store: model::RunStore,
-    catalogue: model::Catalogue,
+    /// The sources, which a reload exchanges.
+    catalogue: ArcSwap<model::Catalogue>,
     /// By model. A run that any process has changed is reopened when it is requested.
     open: RwLock<HashMap<String, BTreeMap<RunStamp, Arc<model::Run>>>>,
 }
@@ -23,7 +25,7 @@ impl ModelRuns {
     pub fn new(data: &Path, catalogue: model::Catalogue) -> Self {
         Self {
             store: model::RunStore::new(data.join("models")),
-            catalogue,
+            catalogue: ArcSwap::from_pointee(catalogue),
             open: RwLock::default(),
         }
     }
@@ -33,9 +35,26 @@ impl ModelRuns {
         &self.store
     }
 
-    /// The sources.
-    pub fn catalogue(&self) -> &model::Catalogue {
-        &self.catalogue
+    /// The sources as they are now.
+    pub fn catalogue(&self) -> Arc<model::Catalogue> {
+        self.catalogue.load_full()
+    }
+
+    /// Exchanges the sources, at once for all that asks from now on. Runs of a model that is not among
+    /// them stay in their folder; they are named in the log.
+    pub(crate) fn take(&self, catalogue: model::Catalogue) {
+        let old = self.catalogue.swap(Arc::new(catalogue));
+        let new = self.catalogue();
+        for gone in old.iter().map(model::Source::name).filter(|name| new.get(name).is_none()) {
+            match self.store.begun(gone).map(|runs| runs.len()) {
+                Ok(0) => tracing::info!("the model {gone} is no longer in the catalogue"),
+                Ok(runs) => tracing::warn!(
+                    "the model {gone} is no longer in the catalogue: runs that stay on disk without \
+                     being served: {runs}"
+                ),
+                Err(error) => tracing::error!("the runs of the removed model {gone}: {error}"),
+            }
+        }
     }
 
     /// Returns a run as it is now.

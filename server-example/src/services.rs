@@ -154,7 +154,7 @@ impl Services {
         self.sampled.models.call_once(|| {
             self.make_of_sample("the model runs", || {
                 let (store, catalogue) = (self.models.store(), self.models.catalogue());
-                take_in_model_sample(store, catalogue, system_ms())
+                take_in_model_sample(store, &catalogue, system_ms())
             });
         });
         &self.models
@@ -184,7 +184,8 @@ impl Services {
         options: Options,
         read: impl FnOnce(&mut ModelFiles<'_>),
     ) -> Result<(Vec<FileFault>, Summary), NoModel> {
-        let source = model_named(self.models.catalogue(), model)?;
+        let catalogue = self.models.catalogue();
+        let source = model_named(&catalogue, model)?;
         let inlet = ModelInlet { store: self.models.store(), source };
         Ok(ingest_model(inlet, options, &ModelProgress::default(), read))
     }

@@ -1,19 +1,21 @@
 //! Bodies that many request, made when what they show changes.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use mesonet::store::AlertStore;
-use mesonet::{StationId, Store, Variable, alert};
+use mesonet::{StationId, Store, Variable};
 
+use crate::alert_clocks::AlertClocks;
 use crate::alerts::AlertView;
+use crate::describe;
 use crate::http::encoding::Effort;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::station_bodies::{Details, Markers};
 use crate::zones::{ZoneSet, ZonesError};
 
-/// The alerts, markers, details and units as they were last encoded.
+/// The alerts, markers, details, units and the description as they were last encoded.
 pub struct Snapshots {
     alert_view: ArcSwapOption<AlertView>,
     /// Held while it is made: others wait for it.
@@ -21,10 +23,12 @@ pub struct Snapshots {
     markers: ArcSwap<Markers>,
     details: ArcSwap<Details>,
     units: Snapshot,
+    /// It stays the same as long as the server runs.
+    description: OnceLock<Snapshot>,
 }
 
 impl Snapshots {
-    /// Makes all but the alerts, which are made when first requested.
+    /// Makes all but the alerts and the description, which are made when first requested.
     ///
     /// # Errors
     /// A body could not be made.
@@ -35,10 +39,11 @@ impl Snapshots {
             markers: ArcSwap::from_pointee(Markers::new(store)?),
             details: ArcSwap::from_pointee(Details::new(store, now_ms)?),
             units: units()?,
+            description: OnceLock::new(),
         })
     }
 
-    /// The alerts with their state at the time of a clock, which is read again once it is this
+    /// The alerts with their state at the time of clocks, which are read again once it is this
     /// caller's turn to make them.
     ///
     /// # Errors
@@ -47,21 +52,21 @@ impl Snapshots {
         &self,
         alerts: &AlertStore,
         zones: impl FnOnce() -> Result<Arc<ZoneSet>, ZonesError>,
-        clock: impl Fn() -> alert::Clock,
+        clocks: impl Fn() -> AlertClocks,
     ) -> Result<Arc<AlertView>, ZonesError> {
-        let current = |clock| {
+        let current = |clocks| {
             let view = self.alert_view.load_full();
-            view.filter(|view| view.is_current(alerts, clock))
+            view.filter(|view| view.is_current(alerts, clocks))
         };
-        if let Some(view) = current(clock()) {
+        if let Some(view) = current(clocks()) {
             return Ok(view);
         }
         let _one_at_a_time = self.alert_builder.lock().unwrap_or_else(PoisonError::into_inner);
-        let clock = clock();
-        if let Some(view) = current(clock) {
+        let clocks = clocks();
+        if let Some(view) = current(clocks) {
             return Ok(view);
         }
-        let view = Arc::new(AlertView::new(alerts.record(), zones()?, clock));
+        let view = Arc::new(AlertView::new(alerts.record(), zones()?, clocks));
         view.log_missing(self.alert_view.load().as_deref());
         self.alert_view.store(Some(Arc::clone(&view)));
         Ok(view)
@@ -80,6 +85,23 @@ impl Snapshots {
     /// The units of all variables.
     pub fn units(&self) -> &Snapshot {
         &self.units
+    }
+
+    /// The description of the service under the prefixes that it was started with.
+    ///
+    /// # Errors
+    /// The body could not be made.
+    pub fn description(
+        &self,
+        api_prefix: &str,
+        model_prefix: &str,
+    ) -> Result<&Snapshot, SnapshotError> {
+        if let Some(description) = self.description.get() {
+            return Ok(description);
+        }
+        let body = serde_json::to_vec(&describe::description(api_prefix, model_prefix))?;
+        let made = Snapshot::new(body, "no-cache", Effort::Fastest)?;
+        Ok(self.description.get_or_init(|| made))
     }
 
     /// Updates the markers when a station is added or moves, and the details when anything arrives

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::extract::FromRef;
 use axum::response::Response;
-use mesonet::{Intake, Store, alert};
+use mesonet::{Intake, Store};
 use tower_http::cors::CorsLayer;
 
 use crate::alerts::AlertView;
@@ -23,6 +23,7 @@ use crate::rate::{Hops, Window};
 use crate::record::Record;
 use crate::services::Services;
 use crate::snapshots::Snapshots;
+use crate::traces::Traces;
 use crate::work::{Cost, Load, Workers};
 use crate::zones::ZonesError;
 
@@ -43,6 +44,7 @@ pub struct State {
     pub(crate) window: Window,
     pub(crate) snapshots: Snapshots,
     pub(crate) workers: Arc<Workers>,
+    pub(crate) traces: Traces,
 }
 
 /// Why the state could not be made or updated.
@@ -110,6 +112,7 @@ impl State {
             window: Window::new(config.allowance()),
             snapshots,
             workers: Arc::new(Workers::new(cores, config.answer_memory_bytes)),
+            traces: Traces::new(config.otlp_endpoint.as_deref())?,
             config: ArcSwap::from_pointee(config),
             clock,
         }))
@@ -124,11 +127,14 @@ impl State {
     /// and need a restart; they stay as they are.
     ///
     /// # Errors
-    /// A setting is invalid, or keys of account tokens cannot be read; then nothing has changed.
+    /// A setting is invalid, or keys of account tokens or a catalogue cannot be read; then nothing has changed.
     pub(crate) fn reload(&self, new: &Config) -> Result<Vec<String>, ConfigError> {
         let (config, left) = self.config().taking(new)?;
         let hops = config.hops()?;
+        let (products, models) = (config.catalogue()?, config.model_catalogue()?);
         self.credentials.reload(&config)?;
+        self.services.products.take(products);
+        self.services.models.take(models);
         self.hops.store(Arc::new(hops));
         self.cors.store(cors::layer(&config.cors_origins).map(Arc::new));
         self.window.set(config.allowance());
@@ -141,10 +147,8 @@ impl State {
     /// # Errors
     /// The alert zones cannot be read.
     pub(crate) fn alert_view(&self) -> Result<Arc<AlertView>, ZonesError> {
-        let of = if self.clock.is_live() { alert::Clock::live } else { alert::Clock::replay };
         let services = &self.services;
-        let clock = || of(self.clock.now_ms());
-        self.snapshots.alerts(&services.alerts, || services.zones(), clock)
+        self.snapshots.alerts(&services.alerts, || services.zones(), || self.clock.alerts())
     }
 
     /// Updates the bodies whose content has changed. Requests see the old until the new is complete.

@@ -37,43 +37,59 @@ impl Cost {
 
 /// The cores and the memory, shared by callers.
 ///
-/// Light work has its own turns, so that a small answer does not wait behind large ones; the system
-/// divides the cores between both.
+/// Light work has its own turns and its own memory, so that a small answer does not wait behind large
+/// ones, however many addresses ask for those; the system divides the cores between both.
 pub struct Turns {
-    light: Shares,
-    heavy: Shares,
-    memory: Shares,
+    light: Pool,
+    heavy: Pool,
 }
+
+/// The turns and the bytes for work of one load.
+struct Pool {
+    turns: Shares,
+    bytes: Shares,
+}
+
+impl Pool {
+    fn new(turns: usize, bytes: usize) -> Self {
+        Self { turns: Shares::new(turns), bytes: Shares::new(bytes) }
+    }
+}
+
+/// The part of the memory that is for light work: one in this many.
+const LIGHT_MEMORY: usize = 8;
 
 impl Turns {
     /// Creates turns on a number of cores, and an amount of memory.
     pub fn new(cores: usize, memory_bytes: usize) -> Self {
+        let of_light = memory_bytes / LIGHT_MEMORY;
         Self {
-            light: Shares::new(cores * 2),
+            light: Pool::new(cores * 2, of_light),
             // One party alone gets one turn more than half the number of cores.
-            heavy: Shares::new(cores + 1),
-            memory: Shares::new(memory_bytes),
+            heavy: Pool::new(cores + 1, memory_bytes - of_light),
+        }
+    }
+
+    fn of(&self, load: Load) -> &Pool {
+        match load {
+            Load::Light => &self.light,
+            Load::Heavy => &self.heavy,
         }
     }
 
     /// Waits for a turn on a core.
     pub async fn on_core(&self, party: Party, load: Load) -> Share {
-        match load {
-            Load::Light => &self.light,
-            Load::Heavy => &self.heavy,
-        }
-        .take(party, 1)
-        .await
+        self.of(load).turns.take(party, 1).await
     }
 
     /// Waits for permission to hold a number of bytes in memory.
-    pub async fn memory(&self, party: Party, bytes: usize) -> Share {
-        self.memory.take(party, bytes).await
+    pub async fn memory(&self, party: Party, load: Load, bytes: usize) -> Share {
+        self.of(load).bytes.take(party, bytes).await
     }
 
     /// The number of bytes held.
     pub fn memory_used(&self) -> usize {
-        self.memory.used()
+        self.light.bytes.used() + self.heavy.bytes.used()
     }
 }
 
@@ -124,7 +140,7 @@ impl Workers {
         cost: Cost,
         make: impl FnOnce() -> Result<Response, ApiError> + Send + 'static,
     ) -> Result<Response, ApiError> {
-        let memory = self.turns.memory(party, cost.bytes).await;
+        let memory = self.turns.memory(party, cost.load, cost.bytes).await;
         held_answer(self.work(party, cost.load, make).await??, memory).await
     }
 }

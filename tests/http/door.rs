@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mesonet::StationId;
 use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 
@@ -327,6 +328,81 @@ fn two_hundred_clients_that_do_not_read_and_reconnect_keep_nobody_waiting() {
         times_ms[198],
         times_ms[199]
     );
+}
+
+/// A request of a caller from 127.0.0.x, which must be a 200, and how long it took.
+fn timed(server: SocketAddr, from: u8, request: &str) -> Duration {
+    let started = Instant::now();
+    let mut stream = connect(server, from).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let answer = read_to_end(&mut stream);
+    assert!(answer.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&answer));
+    started.elapsed()
+}
+
+#[test]
+fn large_answers_for_many_addresses_do_not_hold_up_small_ones() {
+    let folder = TempDir::new().unwrap();
+    let server = Server::start(&folder, &["--assume-plan", "commercial"]);
+    let address = server.address();
+    let station = StationId::new("METAR", "CYYZ");
+    let end = "HTTP/1.1\r\nhost: a\r\nconnection: close\r\n";
+    let grid = format!("GET /api/v1/stations/readings?step=1 {end}\r\n");
+    let body = format!("{{\"stationId\":\"{station}\"}}");
+    let window = "start=2024-01-01T00:00:00Z&end=2025-01-01T00:00:00Z";
+    let bulk = format!(
+        "POST /api/v1/historical/bulk?{window} {end}content-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let model =
+        "/models/nam211/series?run=20180917T000000Z&row=10&col=10&fields=pressure_msl,wind_gust";
+    let model = format!("GET {model} {end}\r\n");
+    let small = [format!("/api/v1/stations/{station}"), SMALL.to_owned(), "/healthz".to_owned()];
+    let small = small.map(|path| format!("GET {path} {end}\r\n"));
+    // More callers than there are turns for large answers: these wait in line.
+    let large = [&grid, &grid, &bulk, &model];
+    let is_over = AtomicBool::new(false);
+    let (mut large_times, mut small_times) = (Vec::new(), Vec::new());
+    thread::scope(|scope| {
+        let is_over = &is_over;
+        let callers: Vec<_> = (2..5)
+            .flat_map(|from| large.map(|request| (from, request)))
+            .map(|(from, request)| {
+                scope.spawn(move || {
+                    let mut times = Vec::new();
+                    while !is_over.load(Ordering::Relaxed) {
+                        times.push(timed(address, from, request));
+                    }
+                    times
+                })
+            })
+            .collect();
+        let asked = std::panic::catch_unwind(|| {
+            thread::sleep(Duration::from_secs(2));
+            (0..20)
+                .flat_map(|_| small.each_ref().map(|request| timed(address, POLITE, request)))
+                .collect()
+        });
+        is_over.store(true, Ordering::Relaxed);
+        small_times = asked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let done = callers.into_iter().map(|caller| caller.join().unwrap());
+        large_times = done.collect::<Vec<_>>();
+    });
+    let median = |times: &mut Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    let mut grids: Vec<Duration> = large_times
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| at % 4 < 2)
+        .flat_map(|(_, times)| times)
+        .copied()
+        .collect();
+    let (small, grid) = (median(&mut small_times), median(&mut grids));
+    println!("small answers {small:?}, the longest {:?}; grids {grid:?}", small_times[59]);
+    assert!(small * 5 < grid, "small answers took {small:?} beside grids of {grid:?}");
 }
 
 #[test]

@@ -324,7 +324,8 @@ fn the_file_that_is_served_is_the_one_that_was_made_of_the_field() {
     let field = grib::fields(&bytes).next().unwrap().unwrap();
     let catalogue = raster::Catalogue::from_toml(OWN).unwrap();
     let files = ProductFiles::new(service.folder.path(), catalogue);
-    let product = files.catalogue().get("pressure").unwrap();
+    let catalogue = files.catalogue();
+    let product = catalogue.get("pressure").unwrap();
     let raster = Raster::new(&field, product, grib::MAX_POINTS).unwrap();
     let length = files.put(product, None, &raster).unwrap().unwrap();
     // The same file again stays as it is.

@@ -121,6 +121,59 @@ fn a_broken_key_set_leaves_the_old_one() {
     assert!(log.contains("the settings stay as they were: the key set keys.json: "), "{log}");
 }
 
+#[test]
+fn catalogues_are_taken_and_a_broken_one_leaves_the_old_in_force() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("models.toml", "");
+    write("products.toml", "");
+    let args = ["--models", "models.toml", "--products", "products.toml"];
+    let server = Server::start(&folder, &args);
+    let status = |path: &str| server.get(path).0.split(' ').nth(1).unwrap().to_owned();
+    let model = "/models/nam211/runs";
+    let lists = |path: &str, name: &str| server.get(path).1.contains(&format!("\"{name}\""));
+    let products = "/api/v1/products";
+    assert!(status(model) == "200" && lists("/models/coverage", "nam211"));
+    assert!(lists(products, "reflectivity") && !lists(products, "pressure"));
+
+    // One goes, one comes; a broken file of the other catalogue is the reason that nothing changes.
+    let own = "[pressure]\ntitle = \"Pressure\"\nunit = \"Pa\"\nscale = 1\noffset = 100000\n\
+               fields = [{ parameter = \"7:0.3.1\" }]\n";
+    let fewer = format!("without = [\"reflectivity\"]\n{own}");
+    write("products.toml", &fewer);
+    write("models.toml", "without = [");
+    server.signal("HUP");
+    sleep(Duration::from_secs(2));
+    assert!(status(model) == "200" && lists(products, "reflectivity"));
+    assert!(!lists(products, "pressure"));
+
+    write("models.toml", "without = [\"nam211\"]");
+    server.signal("HUP");
+    until("the model is gone", || status(model) == "404");
+    assert!(!lists("/models/coverage", "nam211") && !lists("/capabilities", "nam211"));
+    assert!(!lists(products, "reflectivity") && lists(products, "pressure"));
+    assert_eq!(status("/api/v1/products/reflectivity"), "404");
+    for kept in ["models/nam211/20180917T000000Z", "products/reflectivity/instant"] {
+        assert!(folder.path().join("mesonet-data").join(kept).exists(), "{kept}");
+    }
+
+    write("models.toml", "");
+    server.signal("HUP");
+    until("the model is back", || status(model) == "200");
+    let (code, log) = server.stop();
+    assert_eq!(code, Some(0), "{log}");
+    for said in [
+        "the settings stay as they were: models.toml: ",
+        "the model nam211 is no longer in the catalogue: runs that stay on disk without being \
+         served: 1",
+        "the product reflectivity is no longer in the catalogue: files that stay on disk without \
+         being served: 1",
+    ] {
+        assert_eq!(log.matches(said).count(), 1, "{said}: {log}");
+    }
+    assert!(!log.contains("a restart is needed"), "{log}");
+}
+
 /// Beside the record that `verify` checks.
 #[test]
 fn verify_names_damaged_api_keys() {

@@ -4,6 +4,7 @@
 use std::net::TcpListener;
 use std::process::Command;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::process::{Server, binary, command, output};
@@ -97,4 +98,15 @@ fn completions_and_manual_pages_come_from_the_command_line_itself() {
     for page in ["mesonet-server.1", "mesonet-server-verify.1"] {
         assert!(folder.path().join(page).is_file(), "{page}");
     }
+}
+
+#[test]
+fn the_description_is_printed_as_it_is_committed() {
+    let folder = TempDir::new().unwrap();
+    let (ok, printed, error) = output(folder.path(), &["openapi"]);
+    assert!(ok && error.is_empty(), "{error}");
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi-v1.json");
+    let committed = std::fs::read_to_string(committed).unwrap();
+    let parsed = [&printed, &committed].map(|text| serde_json::from_str::<Value>(text).unwrap());
+    assert_eq!(parsed[0], parsed[1]);
 }

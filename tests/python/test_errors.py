@@ -1,136 +1,110 @@
-"""What is refused says what was given: one class of errors, wrong types, lengths, times and units."""
+"""What users get wrong most often, in every function over columns: one class, a clear message, picklable."""
 
 import datetime
-import inspect
 import pickle
-import zoneinfo
 
 import mesonet
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from mesonet import MesonetError
+from mesonet import MesonetError, SeriesReadings
 
-UTC, TORONTO = datetime.UTC, zoneinfo.ZoneInfo("America/Toronto")
-HOUR = (0, 3_600_000, 10)
-NOON = datetime.datetime(2024, 8, 3, 12)
-
-
-def test_one_class_for_every_refused_value():
-    assert MesonetError.__mro__[1] is ValueError and MesonetError.__module__ == "mesonet"
-    assert "MesonetError" in mesonet.__all__ and inspect.getdoc(MesonetError)
-    error = MesonetError("text")
-    again = pickle.loads(pickle.dumps(error))
-    assert type(again) is MesonetError and again.args == ("text",)
+TIMES = np.array(["2021-01-15T00", "2021-01-15T01"], "M8[h]")
+VALUES = np.array([1.0, 2.0])
 
 
-VALUES = {
-    "length": (lambda: mesonet.resample([0, 1], [1.0], *HOUR), "lengths must match: got 2 for times, 1 for values"),
-    "length of a series": (
-        lambda: mesonet.check_station(
-            0.0, 50.0, None, [mesonet.SeriesReadings("airTemperature", "Instantaneous", 0, [0, 1], [1.0])]
-        ),
-        "lengths must match|must have the same length",
-    ),
-    "NaT": (
-        lambda: mesonet.resample(np.array(["2024-08-03", "NaT"], "M8[s]"), [1.0, 2.0], *HOUR),
-        "times must be times; reading 1 is NaT",
-    ),
-    "NaT of pandas": (
-        lambda: mesonet.resample(pd.Series([pd.NaT], dtype="datetime64[ns, UTC]"), [1.0], *HOUR),
-        "times must be times; reading 0 is NaT",
-    ),
-    "unit": (lambda: mesonet.convert(1.0, "furlong", "km"), "furlong"),
-    "pair of units": (lambda: mesonet.convert(1.0, "km", "K"), "km"),
-    "far": (lambda: mesonet.resample(np.array([1 << 61], "M8[s]"), [1.0], *HOUR), "must fit 64-bit milliseconds"),
-    "report": (lambda: mesonet.parse_metar("METAR"), "is not a station"),
-    "content": (lambda: mesonet.read_any(b"hello"), "of no known kind"),
-    "message": (lambda: mesonet.read_grib(b"hello"), "no message of GRIB"),
-}
+def resample(times=TIMES, values=VALUES):
+    return mesonet.resample(times, values, "2021-01-15T00:00Z", "2021-01-15T02:00Z", 60).values.tolist()
 
 
-@pytest.mark.parametrize("case", VALUES)
-def test_a_value_that_is_refused(case):
-    call, message = VALUES[case]
-    with pytest.raises(MesonetError, match=message) as error:
-        call()
-    again = pickle.loads(pickle.dumps(error.value))
-    assert type(again) is MesonetError and str(again) == str(error.value)
+def check(times=TIMES, values=VALUES):
+    series = SeriesReadings("airTemperature", "Instantaneous", 0, times, values)
+    [verdicts] = mesonet.check_station(-79.63, 43.68, None, [series])
+    return verdicts.base.tolist()
 
 
-def objects(*of):
-    array = np.empty(len(of), object)
-    array[:] = of
-    return array
+def network(times=TIMES, values=VALUES):
+    series = SeriesReadings("airTemperature", "Instantaneous", 0, times, values)
+    [[verdicts]] = mesonet.check_network([mesonet.NetworkStation(-79.63, 43.68, None, [series])])
+    return verdicts.base.tolist()
 
 
-TYPES = {
-    "texts": (lambda: mesonet.resample([0], ["a"], *HOUR), "values must be numbers; got <U1"),
-    "truths": (lambda: mesonet.resample([0], [True], *HOUR), "values must be numbers; got bool"),
-    "complex": (lambda: mesonet.resample([0], [1j], *HOUR), "values must be numbers; got complex128"),
-    "long floats": (
-        lambda: mesonet.resample([0], np.array([1], np.longdouble), *HOUR),
-        "values must be numbers; got (float128|longdouble)",
-    ),
-    "floats as times": (lambda: mesonet.resample([0.5], [1.0], *HOUR), "datetime64; got float64"),
-    "lengths as times": (lambda: mesonet.resample(np.array([5], "m8[s]"), [1.0], *HOUR), r"got timedelta64\[s\]"),
-    "objects": (
-        lambda: mesonet.resample([0], objects(1.5), *HOUR),
-        "values must be numbers; got objects, the first of type float",
-    ),
-    "objects as times": (
-        lambda: mesonet.resample(objects(NOON), [1.0], *HOUR),
-        "times must be int64 milliseconds or datetime64; got objects, the first of type datetime",
-    ),
-    "mixed time zones": (
-        lambda: mesonet.resample(objects(NOON.replace(tzinfo=UTC), NOON.replace(tzinfo=TORONTO)), [1.0, 2.0], *HOUR),
-        "got objects of the time zones America/Toronto, UTC, the first of type datetime",
-    ),
-    "mixed with none": (
-        lambda: mesonet.pick_series([objects(NOON.replace(tzinfo=UTC), NOON)], *HOUR),
-        "got objects of the time zones None, UTC, the first of type datetime",
-    ),
-    "dimensions": (lambda: mesonet.resample([[0]], [1.0], *HOUR), "times must have one dimension; got 2"),
-    "ufunc of objects": (lambda: mesonet.dew_point_c(objects("a"), 50.0), "ufunc 'dew_point_c'"),
-    "tile": (lambda: mesonet.decode_bytes("12", 0.5, 0, -1), "str"),
-}
+def explain(times=TIMES, values=VALUES):
+    series = SeriesReadings("airTemperature", "Instantaneous", 0, times, values)
+    return dict(mesonet.explain(-79.63, 43.68, None, [series], 0, 1))
 
 
-@pytest.mark.parametrize("case", TYPES)
-def test_a_type_that_is_refused(case):
-    call, message = TYPES[case]
-    with pytest.raises(TypeError, match=message):
-        call()
+FUNCTIONS = [resample, check, network, explain]
+ZONED = [
+    datetime.datetime(2021, 1, 15, 0, tzinfo=datetime.UTC),
+    datetime.datetime(2021, 1, 14, 20, tzinfo=datetime.timezone(-datetime.timedelta(hours=5))),
+]
 
 
-def test_byte_swapped_columns_are_read():
-    times, values = np.array([0, 1_800_000]), np.array([1.5, -2.25])
-    wanted = mesonet.resample(times, values, *HOUR).values
-    for order in "<>":
-        swapped = mesonet.resample(times.astype(f"{order}i8"), values.astype(f"{order}f8"), *HOUR).values
-        np.testing.assert_array_equal(swapped, wanted)
-        when = times.astype("M8[ms]").astype(f"{order}M8[ms]")
-        np.testing.assert_array_equal(mesonet.resample(when, values.astype(f"{order}f4"), *HOUR).values, wanted)
-        picks = mesonet.pick_series([times.astype(f"{order}i8")], *HOUR)
-        assert picks.reading[-1] == 1
-        assert mesonet.dew_point_c(values.astype(f"{order}f8"), 50.0).tolist() == mesonet.dew_point_c(values, 50.0).tolist()
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_means_the_same_gives_the_same(function):
+    wanted = function()
+    for times in (TIMES.astype(">M8[s]"), TIMES.astype("M8[ns]"), np.repeat(TIMES, 2)[::2], pd.Series(TIMES.astype("M8[s]"))):
+        assert function(times=times) == wanted
+    for values in (VALUES.astype(">f8"), VALUES.astype("f4"), VALUES.astype("i2"), np.repeat(VALUES, 2)[::2], [1.0, 2.0]):
+        assert function(values=values) == wanted
+    assert function(times=TIMES.astype("M8[ms]").astype(np.int64).astype(">i8")) == wanted
 
 
-def test_columns_with_a_time_zone_are_instants():
-    utc = pd.Series(pd.to_datetime(["2024-08-03T16:00", "2024-08-03T16:30"], utc=True))
-    window = ("2024-08-03T16:00Z", "2024-08-03T17:00Z", 30)
-    wanted = mesonet.resample(utc.dt.tz_localize(None), [1.0, 2.0], *window).values
-    assert wanted.tolist() == [1.0, 2.0, 2.0]
-    for unit in ["s", "ms", "us", "ns"]:
-        local = utc.dt.tz_convert("America/Toronto").dt.as_unit(unit)
-        for given in [local, pd.DatetimeIndex(local), local.array, pl.Series(local)]:
-            np.testing.assert_array_equal(mesonet.resample(given, [1.0, 2.0], *window).values, wanted)
-    # A column of several time zones in a table: each is the instant that it says.
-    mixed = pd.DataFrame(
-        {"k": [1, 1], "v": [1.0, 2.0], "t": objects(utc[0].to_pydatetime(), utc[1].tz_convert("Asia/Tokyo").to_pydatetime())}
-    )
-    grid = mesonet.resample_table(
-        mixed, key="k", time="t", value="v", start=window[0], end=window[1], step=30
-    )
-    assert grid["v"].tolist() == wanted.tolist()
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        ({"times": np.array(["2021-01-15T00", "NaT"], "M8[h]")}, MesonetError, "times must be times; reading 1 is NaT"),
+        ({"times": TIMES.astype("M8[s]").astype(np.uint64)}, TypeError, "times must be int64 milliseconds or datetime64; got uint64"),
+        ({"times": [0.0, 1.0]}, TypeError, "times must be int64 milliseconds or datetime64; got float64"),
+        ({"times": np.array(ZONED, object)}, TypeError, "times must be int64 milliseconds or datetime64; got object"),
+        ({"times": pd.Series(ZONED, dtype=object)}, TypeError, "times must be int64 milliseconds or datetime64; got object"),
+        ({"times": ["2021-01-15T00", "2021-01-15T01"]}, TypeError, "times must be int64 milliseconds or datetime64; got <U13"),
+        ({"times": TIMES[:1]}, MesonetError, "got 1 for times, "),
+        ({"times": TIMES[None]}, TypeError, "times must have one dimension; got 2"),
+        ({"times": TIMES[::-1]}, MesonetError, "times must ascend"),
+        ({"values": np.array([1.0, None], object)}, TypeError, "values must be numbers; got object"),
+        ({"values": np.array(["1", "2"])}, TypeError, "values must be numbers; got <U1"),
+        ({"values": np.array([True, False])}, TypeError, "values must be numbers; got bool"),
+        ({"values": VALUES + 1j}, TypeError, "values must be numbers; got complex128"),
+        ({"values": VALUES[:1]}, MesonetError, "got 2 for times, 1 for values"),
+        ({"values": TIMES}, TypeError, "values must be numbers; got datetime64[h]"),
+        ({"values": 1.0}, TypeError, "values must have one dimension; got 0"),
+    ],
+)
+def test_columns_that_are_refused(function, given, kind, message):
+    with pytest.raises(kind) as error:
+        function(**given)
+    assert message in str(error.value)
+    if kind is MesonetError:
+        assert isinstance(error.value, ValueError)
+        again = pickle.loads(pickle.dumps(error.value))
+        assert (type(again), again.args) == (MesonetError, error.value.args)
+
+
+@pytest.mark.parametrize("name", ["dew_point_c", "humidex", "wind_chill_c", "rotate", "wet_bulb_c"])
+def test_elementwise_functions_refuse_what_are_no_numbers(name):
+    function = getattr(mesonet, name)
+    rest = [1.0] * (function.nin - 1)
+    for given in (["1"], np.array([1.0, None], object), TIMES, np.array([1j])):
+        with pytest.raises(TypeError):
+            function(given, *rest)
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        function(np.zeros(3), np.zeros(2), *rest[1:])
+    with pytest.raises(TypeError):
+        function()
+
+
+def test_conversions_are_refused():
+    with pytest.raises(MesonetError, match="kt .* measures speed, hPa"):
+        mesonet.convert(VALUES, "kt", "hPa")
+    for given in (np.array(["1"]), np.array([None], object), TIMES):
+        with pytest.raises(TypeError):
+            mesonet.convert(given, "kt", "km/h")
+
+
+def test_there_is_one_base_class():
+    assert issubclass(MesonetError, ValueError)
+    assert MesonetError.__module__ == "mesonet"
+    assert issubclass(mesonet.DamagedWarning, UserWarning)

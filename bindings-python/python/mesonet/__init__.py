@@ -14,6 +14,9 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`check_station`       the quality checks over the series of a station
 :func:`check_network`       the same and the comparison with neighbours, over a network
 :func:`explain`             what each check found out about a reading
+:func:`check_frame`         the checks over a data frame, with columns of verdicts
+:class:`Record`             the folder of a server in process: ingest, readings, series, bulk,
+                            explain, alerts, model values
 :func:`read_feed`           files of published feeds as a table: METAR, SWOB, NDBC, IEM, ISD …
 :func:`read_metar` …        the same for one feed: also ``read_swob``, ``read_ndbc``, ``read_iem``,
                             ``read_isd``, ``read_ghcnh``, ``read_nws``, ``read_eccc_hourly``
@@ -39,6 +42,8 @@ whose message says what was given and what is allowed; an array of a wrong type 
                             back, and how its winds are turned
 :func:`read_grib`           the fields of GRIB2 files: what they are, values, xarray; ``true_winds``
 :func:`rotate`              grid-relative to earth-relative winds (ufunc)
+:class:`Client`             the service as frames, GeoJSON and xarray; needs httpx
+:class:`AsyncClient`        the same calls, awaited
 ==========================  ====================================================
 """
 
@@ -54,6 +59,23 @@ from .check import (
     check_station,
     explain,
 )
+from .client import (
+    AsyncClient,
+    BulkFile,
+    BulkTable,
+    Client,
+    DamagedError,
+    Features,
+    ModelPoint,
+    ModelSeries,
+    Raster,
+    Retry,
+    ServiceError,
+    ServiceTable,
+    Tile,
+    UnreachableError,
+)
+from .frame import check_frame
 from .crosswalk import (
     BUFR_033020,
     GHCNH_CHECKS,
@@ -78,6 +100,7 @@ from .derived import (
     wind_chill_c,
     wind_chill_f,
 )
+from .explanation import Explanation
 from .feed import (
     FEED_KINDS,
     FeedFile,
@@ -96,6 +119,7 @@ from .grib import GribField, GribFile, GribLevel, GribRefusal, read_grib, true_w
 from .grid import Cell, NativeGrid, Position, Rotation
 from .metar import Metar, parse_metar
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
+from .record import DamagedWarning, IngestOutcome, Record, RecordHealth, RecordTable
 from .table import Table, resample_table
 from .tile import decode, decode_bytes, encode
 from .time_grid import (
@@ -114,14 +138,22 @@ from .wind import rotate
 __all__ = [
     "AlertState",
     "Alerts",
+    "AsyncClient",
     "BUFR_033020",
     "BaseQuality",
+    "BulkFile",
+    "BulkTable",
     "Caps",
     "Cell",
+    "Client",
     "Coarsening",
     "Crosswalk",
     "DEFAULT_LIMITS_TOML",
+    "DamagedError",
+    "DamagedWarning",
+    "Explanation",
     "FEED_KINDS",
+    "Features",
     "FeedFile",
     "FeedReadings",
     "GHCNH_CHECKS",
@@ -130,25 +162,38 @@ __all__ = [
     "GribLevel",
     "GribRefusal",
     "ISD",
+    "IngestOutcome",
     "MADIS",
     "MesonetError",
     "Metar",
+    "ModelPoint",
+    "ModelSeries",
     "NativeGrid",
     "NetworkStation",
     "Picks",
     "Position",
     "QARTOD",
+    "Raster",
     "ReasonQuality",
+    "Record",
+    "RecordHealth",
+    "RecordTable",
     "Resampled",
+    "Retry",
     "Rotation",
     "SWOB_QA_SUMMARY",
     "SeriesReadings",
+    "ServiceError",
+    "ServiceTable",
     "Table",
+    "Tile",
     "TimeGrid",
     "UnitResolution",
+    "UnreachableError",
     "Verdicts",
     "__version__",
     "capabilities",
+    "check_frame",
     "check_lookback",
     "check_network",
     "check_station",

@@ -12,6 +12,16 @@ __all__ = [
     "REASON_QUALITY_NAMES",
     "base_quality_code",
     "reason_quality_code",
+    "station_id",
+    "Record",
+    "ArrowStream",
+    "record_bulk",
+    "record_bulk_parquet",
+    "record_alerts",
+    "record_models",
+    "record_model_point",
+    "record_model_series",
+    "explain_network",
     "worst",
     "distinct_worst_first",
     "worse",
@@ -252,5 +262,64 @@ def explain(
     which_series: int,
     which_reading: int,
     limits: str | None,
+    /,
+) -> str: ...
+def explain_network(
+    stations: list[Any], which_series: int, which_reading: int, limits: str | None, /
+) -> str: ...
+def station_id(network: str, native_id: str, /) -> str: ...
+
+@final
+class ArrowStream:
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+@final
+class Record:
+    def __new__(cls, folder: str, writes: bool, /) -> Record: ...
+    def close(self) -> None: ...
+    def ingest(self, file: tuple[Any, ...], /) -> dict[str, Any]: ...
+    def seal(self) -> None: ...
+    def health(self) -> tuple[int, int, int, int, int | None, list[str]]: ...
+    def stations(self) -> ArrowTable: ...
+    def readings(
+        self, asked: tuple[Any, ...], /
+    ) -> tuple[ArrowTable, int, int | None, str | None]: ...
+    def series(
+        self, station: str, filter: str, window: tuple[int, int], /
+    ) -> tuple[ArrowTable, int]: ...
+    def details(self, station: str | None, at_ms: int, /) -> tuple[str, int]: ...
+    def explain(self, station: str, series: int, ts_ms: int, /) -> tuple[str, int]: ...
+
+def record_bulk(
+    record: Record, station: str, window: tuple[int, int], entries: str, qualifiers: bool, /
+) -> tuple[ArrowStream, int]: ...
+def record_bulk_parquet(
+    record: Record,
+    path: str | bytes,
+    station: str,
+    window: tuple[int, int],
+    entries: str,
+    qualifiers: bool,
+    /,
+) -> int: ...
+def record_alerts(
+    record: Record, at_ms: int, replay: bool, asked: tuple[Any, ...], language: str, /
+) -> str: ...
+def record_models(record: Record, /) -> list[tuple[str, list[str]]]: ...
+def record_model_point(
+    record: Record,
+    named: tuple[str, str | None, list[str]],
+    hour: int | None,
+    valid_ms: int | None,
+    place: tuple[int, int] | tuple[float, float],
+    which: tuple[Any, ...],
+    /,
+) -> str: ...
+def record_model_series(
+    record: Record,
+    named: tuple[str, str | None, list[str]],
+    place: tuple[int, int] | tuple[float, float],
+    which: tuple[Any, ...],
+    span_ms: tuple[Any, ...],
     /,
 ) -> str: ...

@@ -29,7 +29,38 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 
-class Table:
+class Streamed:
+    """Rows that leave by Arrow's interface of capsules."""
+
+    _table: ArrowStream
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> Any:
+        """The ``pyarrow.Table``, without a copy."""
+        import pyarrow  # type: ignore[import-untyped,unused-ignore]
+
+        return pyarrow.table(self)
+
+    def to_batches(self) -> Any:
+        """A ``pyarrow.RecordBatchReader``, which holds one batch at a time."""
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_stream(self)
+
+    def to_polars(self) -> Any:
+        """The ``polars.DataFrame``; texts that repeat are categories."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """The ``pandas.DataFrame``, by pyarrow; texts that repeat are categories."""
+        return self.to_arrow().to_pandas()
+
+
+class Table(Streamed):
     """An Arrow table that other libraries take over without a copy.
 
     Whatever takes Arrow's streams takes it: ``pyarrow.table(table)``, ``polars.DataFrame(table)``,
@@ -41,6 +72,8 @@ class Table:
     (True, 3, 3)
     """
 
+    _table: _mesonet.ArrowTable
+
     def __init__(self, table: _mesonet.ArrowTable) -> None:
         self._table = table
 
@@ -50,29 +83,10 @@ class Table:
     def __repr__(self) -> str:
         return f"<mesonet.Table: {len(self)} rows of {', '.join(self.column_names)}>"
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self._table.__arrow_c_stream__(requested_schema)
-
     @property
     def column_names(self) -> list[str]:
         """The names of the columns."""
         return self._table.column_names()
-
-    def to_arrow(self) -> Any:
-        """The ``pyarrow.Table``, without a copy."""
-        import pyarrow  # type: ignore[import-untyped,unused-ignore]
-
-        return pyarrow.table(self)
-
-    def to_polars(self) -> Any:
-        """The ``polars.DataFrame``; texts that repeat are categories."""
-        import polars
-
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> Any:
-        """The ``pandas.DataFrame``, by pyarrow; texts that repeat are categories."""
-        return self.to_arrow().to_pandas()
 
 
 def resample_table(

@@ -26,7 +26,7 @@ pub use self::detail::{
 };
 pub use self::keyed::{offsets_of_keys, order_of_rows};
 pub use self::readings::{Cell, Readings, ReadingsQuery, Scope, readings};
-pub use self::resample::{GridCells, Ragged, RaggedError, resample};
+pub use self::resample::{GridCells, Ragged, RaggedColumns, RaggedError, resample};
 pub use self::series::{ObservationSeries, SeriesReading, observation_series};
 pub use self::time_grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, LimitedBy, NO_READING, Pick, Positions,

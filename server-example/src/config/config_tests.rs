@@ -142,6 +142,16 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
         ("--idle-timeout-s 3601", "idle_timeout_s is 3601; it must be 1 to 3600"),
         ("--min-bytes-per-s 0", "min_bytes_per_s is 0; it must be 1 or more"),
         ("--answer-memory-bytes 1", "answer_memory_bytes is 1; it must be 16777216 or more"),
+        (
+            "--otlp-endpoint 127.0.0.1:4318",
+            if cfg!(feature = "otel") {
+                "otlp_endpoint is an address of another form; it must be http://… or https://… \
+                 without a query"
+            } else {
+                "otlp_endpoint is an address; it must be left out: this server was built without \
+                 the feature otel"
+            },
+        ),
         ("--log loud", "log is \"loud\"; it must be off, error, warn, info, debug or trace"),
     ] {
         assert_eq!(load(line).unwrap_err(), message);
@@ -223,7 +233,7 @@ fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
         assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(&*variable));
         count += 1;
     }
-    assert_eq!(count, 45);
+    assert_eq!(count, 46);
 }
 
 #[test]

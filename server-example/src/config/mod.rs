@@ -28,11 +28,12 @@ use crate::ingest::made_tables;
 use crate::rate::{Allowance, Hops};
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 27] = [
+const NEED_RESTART: [&str; 26] = [
     "data",
     "seal_readings",
     "listen",
     "metrics_listen",
+    "otlp_endpoint",
     "tls_cert",
     "tls_key",
     "api_prefix",
@@ -43,8 +44,6 @@ const NEED_RESTART: [&str; 27] = [
     "log_format",
     "log_requests",
     "limits",
-    "products",
-    "models",
     "zones",
     "watch",
     "watch_keep",
@@ -96,6 +95,9 @@ pub enum ConfigError {
     /// The certificate cannot serve.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// Traces cannot be sent to the collector that is named.
+    #[error("traces: {0}")]
+    Traces(String),
     /// A value that is not allowed.
     #[error(transparent)]
     Value(#[from] InvalidSetting),

@@ -136,6 +136,10 @@ settings! {
         tls_key: PathBuf, "MESONET_TLS_KEY", "FILE", by default "none";
         /// Address and port of /metrics, for a monitoring system: whoever reaches it may read it
         metrics_listen: SocketAddr, "MESONET_METRICS_LISTEN", "ADDR", by default "none";
+        /// Address of an OpenTelemetry collector for traces of requests (OTLP over HTTP, as JSON), for
+        /// example http://127.0.0.1:4318
+        otlp_endpoint: String, "MESONET_OTLP_ENDPOINT", "ADDRESS",
+            by default "that of OTEL_EXPORTER_OTLP_ENDPOINT, else none";
         /// Path prefix of the observation service
         api_prefix: String = "/api/v1".into(), "MESONET_API_PREFIX", "PATH";
         /// Path prefix of the model service, /models and /capabilities; empty is the root

@@ -55,6 +55,7 @@ impl Config {
                 "both or neither",
             );
         }
+        self.check_traces()?;
         self.check_credentials()?;
         self.check_rate()?;
         if self.max_cells < 1 {
@@ -140,6 +141,21 @@ impl Config {
         Ok(())
     }
 
+    fn check_traces(&self) -> Result<(), ConfigError> {
+        let Some(address) = &self.otlp_endpoint else { return Ok(()) };
+        let key = "otlp_endpoint";
+        if !cfg!(feature = "otel") {
+            let allowed = "left out: this server was built without the feature otel";
+            return refused(key, &"an address", allowed);
+        }
+        if !is_http_address(address) {
+            // Not the address itself: it may contain a password.
+            let allowed = "http://… or https://… without a query";
+            return refused(key, &"an address of another form", allowed);
+        }
+        Ok(())
+    }
+
     fn check_rate(&self) -> Result<(), ConfigError> {
         self.hops()?;
         if self.rate_requests > 100_000 {
@@ -156,6 +172,14 @@ impl Config {
         }
         Ok(())
     }
+}
+
+fn is_http_address(text: &str) -> bool {
+    text.parse::<Uri>().is_ok_and(|address| {
+        matches!(address.scheme_str(), Some("http" | "https"))
+            && address.host().is_some_and(|host| !host.is_empty())
+            && address.query().is_none()
+    })
 }
 
 fn refused(

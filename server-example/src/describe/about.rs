@@ -16,6 +16,7 @@ use utoipa::openapi::{
 };
 
 use super::answers::Common;
+use super::examples::example;
 use crate::http::endpoint::Endpoint;
 use crate::http::parameter::Parameter;
 
@@ -271,7 +272,11 @@ impl About {
     pub fn operation(self, endpoint: &Endpoint) -> Operation {
         let common = self.common(endpoint);
         let mut responses = ResponsesBuilder::new();
-        for (status, response) in self.ok {
+        for (status, mut response) in self.ok {
+            let json = response.content.get_mut("application/json");
+            if let (Some(RefOr::T(content)), "200" | "201") = (json, status) {
+                content.example = example(self.id);
+            }
             responses = responses.response(status, self.credentials.replayed(response));
         }
         for answer in common {

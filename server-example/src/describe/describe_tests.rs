@@ -122,6 +122,26 @@ fn members_of_bodies_are_those_that_are_checked() {
     }
 }
 
+/// `tests/interface` checks them against their schemas.
+#[test]
+fn every_answer_in_json_has_an_example_of_the_sample() {
+    // A document, whose form is not this one's, and files that anyone pushes.
+    let without = ["getDescription"];
+    let description = described();
+    let mut count = 0;
+    for (name, operation) in operations(&description) {
+        for status in ["200", "201"] {
+            let json = &operation["responses"][status]["content"]["application/json"];
+            let id = operation["operationId"].as_str().unwrap();
+            if json.is_object() && !without.contains(&id) {
+                assert!(json.get("example").is_some(), "{name}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 20, "{count}");
+}
+
 #[test]
 fn every_reference_leads_somewhere() {
     fn check(value: &Value, of: &Value) {

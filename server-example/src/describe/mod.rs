@@ -5,11 +5,13 @@
 //! | --- | --- |
 //! | What an endpoint is for and what it answers | `about.rs`, beside the handlers in `routes/` |
 //! | Answers that several endpoints give | `answers.rs` |
+//! | Examples of answers | `examples.rs`, `examples.json` |
 //! | The shapes of bodies that the library writes | `shapes/` |
 //! | The page at `/swagger` | `routes/explorer.rs` |
 
 mod about;
 mod answers;
+mod examples;
 mod shapes;
 
 pub use about::{About, Credentials, Part};

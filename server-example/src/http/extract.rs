@@ -18,7 +18,7 @@ use super::names::{SIDES, check_parameter};
 use super::parameter::Parameter;
 use crate::door::{Pace, ReceiveError, receive};
 use crate::error::ApiError;
-use crate::work::Workers;
+use crate::work::{Load, Workers};
 
 /// Longest query string that is read, in bytes: 2,000 zone codes with escaped commas are 18,000.
 const MAX_QUERY: usize = 32_768;
@@ -247,6 +247,10 @@ pub struct BodyRules {
     pub workers: Arc<Workers>,
 }
 
+/// Up to this length a body takes of the memory for small answers. It may come slowly, so that longer
+/// ones would keep that from others.
+const LIGHT_BODY_BYTES: usize = 64 << 10;
+
 /// A body in JSON, up to the configured number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonBody<T>(pub T);
@@ -282,7 +286,8 @@ where
         let announced = announced.and_then(|length| length.to_str().ok()?.parse().ok());
         let party = request.extensions().get().copied().unwrap_or_default();
         let bytes = limit.min(announced.unwrap_or(limit));
-        let _memory = workers.turns().memory(party, bytes).await;
+        let load = if bytes <= LIGHT_BODY_BYTES { Load::Light } else { Load::Heavy };
+        let _memory = workers.turns().memory(party, load, bytes).await;
         let body =
             receive(request.into_body(), limit, pace).await.map_err(|error| match error {
                 ReceiveError::TooSlow { .. } => {

@@ -1,4 +1,4 @@
-//! Requests in the log and in the figures: an id for each, which an answer of 5xx carries too, and a
+//! Requests in the log, in the figures and in traces: an id for each, which an answer of 5xx carries too, and a
 //! line at its end.
 
 use std::fmt::Write as _;
@@ -17,7 +17,9 @@ use hyper::body::{Frame, SizeHint};
 use mesonet::access::Plan;
 use tracing::Instrument;
 
-use crate::metrics::{Metrics, route_of};
+use crate::metrics::{Metrics, name_of, route_of};
+use crate::state::State;
+use crate::traces::{Ended, Trace};
 
 /// The id of a request, on answers of 5xx.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -31,13 +33,15 @@ pub struct OfPlan(pub Plan);
 
 /// Gives a request its id, under which everything about it is logged, and logs it once its answer
 /// has been sent or given up. Query strings are not logged.
-pub async fn note(Shared(metrics): Shared<Arc<Metrics>>, request: Request, next: Next) -> Response {
+pub async fn note(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
     let id = next_id();
     let began = Instant::now();
     let method = request.method().clone();
     let mut path = request.uri().path().to_owned();
     // A path is ASCII.
     path.truncate(MAX_PATH_BYTES);
+    let trace = state.traces.begin(name_of(&method), request.headers());
+    let metrics = Arc::clone(&state.services.metrics);
     let span = tracing::error_span!("request", %id);
     let mut response = next.run(request).instrument(span).await;
     let status = response.status();
@@ -52,7 +56,8 @@ pub async fn note(Shared(metrics): Shared<Arc<Metrics>>, request: Request, next:
     let plan = response.extensions().get().map(|&OfPlan(plan)| plan);
     let route = route_of(&response);
     let answered = began.elapsed();
-    let line = Line { id, method, path, status, plan, bytes: 0, began, answered, route, metrics };
+    let line =
+        Line { id, method, path, status, plan, bytes: 0, began, answered, route, metrics, trace };
     response.map(|body| Body::new(Noted { body, line }))
 }
 
@@ -94,13 +99,25 @@ struct Line {
     /// `None` if the address is not one of the service's.
     route: Option<MatchedPath>,
     metrics: Arc<Metrics>,
+    trace: Trace,
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let Self { id, method, path, status, plan, bytes, began, answered, route, metrics } = self;
-        let route = route.as_ref().map_or("none", MatchedPath::as_str);
-        metrics.answered(route, method, *status, *answered, *bytes);
+        let Self { id, method, path, status, plan, bytes, began, answered, route, metrics, trace } =
+            self;
+        let route = route.as_ref().map(MatchedPath::as_str);
+        metrics.answered(route.unwrap_or("none"), method, *status, *answered, *bytes);
+        trace.end(&Ended {
+            id,
+            method: name_of(method),
+            route,
+            path,
+            status: *status,
+            bytes: *bytes,
+            answered: *answered,
+            plan: plan.map(Plan::name),
+        });
         tracing::info!(
             target: "request",
             id,

@@ -81,7 +81,7 @@ pub async fn body<W: Writer, T: Send + 'static>(
     cost: Cost,
     begin: impl FnOnce() -> Result<(T, Pieces<W>), ApiError> + Send + 'static,
 ) -> Result<(T, Body), ApiError> {
-    let mut memory = workers.turns().memory(party, cost.bytes).await;
+    let mut memory = workers.turns().memory(party, cost.load, cost.bytes).await;
     let begun = workers.work(party, cost.load, move || {
         let (found, pieces) = begin()?;
         Ok::<_, ApiError>((found, pieces.next()?))

@@ -124,7 +124,8 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
     let summary = if let Some(name) = model {
         read_models(paths, &config, name, options, flags.new_model)?
     } else if let Some(name) = product {
-        let only = files.catalogue().get(name);
+        let catalogue = files.catalogue();
+        let only = catalogue.get(name);
         let inlet =
             Inlet { files: &files, only: Some(only.ok_or_else(|| unknown_product(name, &files))?) };
         make_record(&config.data)?;
@@ -163,7 +164,8 @@ fn make_record(dir: &Path) -> Result<(), StoreError> {
 }
 
 fn unknown_product(name: &str, files: &ProductFiles) -> CommandError {
-    let known: Vec<&str> = files.catalogue().iter().map(raster::Product::name).collect();
+    let catalogue = files.catalogue();
+    let known: Vec<&str> = catalogue.iter().map(raster::Product::name).collect();
     CommandError::NoProduct { got: name.to_owned(), known: known.join(", ") }
 }
 
@@ -214,8 +216,8 @@ fn read_models(
         catalogue = with;
     }
     let models = ModelRuns::new(&config.data, catalogue);
-    let inlet =
-        ModelInlet { store: models.store(), source: model_named(models.catalogue(), name)? };
+    let catalogue = models.catalogue();
+    let inlet = ModelInlet { store: models.store(), source: model_named(&catalogue, name)? };
     make_record(&config.data)?;
     let progress = ModelProgress::default();
     let show = |bar: &ProgressBar| match progress.fields.load(Ordering::Relaxed) {

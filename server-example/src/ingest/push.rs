@@ -106,7 +106,7 @@ async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Sum
     let label = Label { shown: shown_name(name), name: name.to_owned(), modified_ms: None };
     let no_model = |error: NoModel| ApiError::BadRequest(format!("model: {error}"));
     if let Some(model) = &model {
-        model_named(state.services.models.catalogue(), model).map_err(no_model)?;
+        model_named(&state.services.models.catalogue(), model).map_err(no_model)?;
     }
     let mut received = state
         .services

@@ -179,7 +179,7 @@ impl OfIngest {
 }
 
 /// The methods that a route can have; others share a name.
-fn name_of(method: &Method) -> &'static str {
+pub fn name_of(method: &Method) -> &'static str {
     const NAMES: [&str; 4] = ["GET", "HEAD", "POST", "OPTIONS"];
     NAMES.into_iter().find(|name| method == *name).unwrap_or("other")
 }

@@ -10,6 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use arc_swap::ArcSwap;
 use mesonet::durable::{create_folder, sync_folder};
 use mesonet::raster::{ProductDuration, Raster};
 use mesonet::time::parse_instant;
@@ -33,7 +34,8 @@ const UNFINISHED_LETTERS: usize = 12;
 #[derive(Clone, Debug)]
 pub struct ProductFiles {
     folder: PathBuf,
-    catalogue: raster::Catalogue,
+    /// Which a reload exchanges.
+    catalogue: Arc<ArcSwap<raster::Catalogue>>,
     large: Arc<Mutex<()>>,
     checked: Arc<Checked>,
 }
@@ -51,12 +53,39 @@ impl ProductFiles {
     /// The files in a data folder, which need not exist.
     pub fn new(data: &Path, catalogue: raster::Catalogue) -> Self {
         let folder = data.join("products");
+        let catalogue = Arc::new(ArcSwap::from_pointee(catalogue));
         Self { folder, catalogue, large: Arc::default(), checked: Arc::default() }
     }
 
-    /// The products of the deployment.
-    pub fn catalogue(&self) -> &raster::Catalogue {
-        &self.catalogue
+    /// The products of the deployment as they are now.
+    pub fn catalogue(&self) -> Arc<raster::Catalogue> {
+        self.catalogue.load_full()
+    }
+
+    /// Exchanges the products, at once for all that asks from now on. Files of a product that is not
+    /// among them stay in their folder; they are named in the log.
+    pub(crate) fn take(&self, catalogue: raster::Catalogue) {
+        let old = self.catalogue.swap(Arc::new(catalogue));
+        let new = self.catalogue();
+        for gone in old.iter().filter(|product| new.get(product.name()).is_none()) {
+            let (name, mut files) = (gone.name(), 0);
+            for span in gone.durations() {
+                match self.times(gone, span) {
+                    Ok(times) => files += times.len(),
+                    Err(error) => {
+                        tracing::error!("the files of the removed product {name}: {error}");
+                    }
+                }
+            }
+            if files == 0 {
+                tracing::info!("the product {name} is no longer in the catalogue");
+            } else {
+                tracing::warn!(
+                    "the product {name} is no longer in the catalogue: files that stay on disk \
+                     without being served: {files}"
+                );
+            }
+        }
     }
 
     /// Waits for the turn to unpack a large field.

@@ -20,7 +20,8 @@ const PRODUCT: &str = "reflectivity";
 /// The files cannot be read or written.
 pub fn take_in_sample(files: &ProductFiles) -> io::Result<()> {
     // A deployment may have removed it from its catalogue.
-    let Some(product) = files.catalogue().get(PRODUCT) else { return Ok(()) };
+    let catalogue = files.catalogue();
+    let Some(product) = catalogue.get(PRODUCT) else { return Ok(()) };
     if !files.times(product, None)?.is_empty() {
         return Ok(());
     }

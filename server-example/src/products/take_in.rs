@@ -211,12 +211,13 @@ enum Taken {
 impl Inlet<'_> {
     /// Makes a field into a file.
     fn field(&self, field: &grib::Field<'_>, budget: &Budget) -> Result<Taken, ProductError> {
+        let catalogue = self.files.catalogue();
         let found = match self.only {
             Some(product) => {
                 let spans = product.durations_of(field)?;
                 spans.into_iter().map(|span| (product, span)).collect()
             }
-            None => self.files.catalogue().products_of(field)?,
+            None => catalogue.products_of(field)?,
         };
         match *found {
             [] => Ok(Taken::OfNoProduct),

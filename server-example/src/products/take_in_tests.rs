@@ -72,7 +72,8 @@ fn a_product_that_is_named_takes_its_fields_only_and_replaces_a_file_that_differ
     let bytes = file("nam211_20180917T00Z_f000.grib2.gz");
     let mut lengths = Vec::new();
     let take = |name| {
-        let only = files.catalogue().get(name);
+        let catalogue = files.catalogue();
+        let only = catalogue.get(name);
         let mut summary = ProductSummary::default();
         take_in(Inlet { files: &files, only }, "nam", &bytes, &unbounded(), &mut summary).unwrap();
         summary
@@ -99,7 +100,8 @@ fn a_file_without_a_product_says_what_it_holds() {
     let folder = tempfile::tempdir().unwrap();
     let files = ProductFiles::new(folder.path(), raster::Catalogue::default());
     let refusal = |only, bytes: &[u8]| {
-        let only = files.catalogue().get(only);
+        let catalogue = files.catalogue();
+        let only = catalogue.get(only);
         let mut summary = ProductSummary::default();
         take_in(Inlet { files: &files, only }, "x", bytes, &unbounded(), &mut summary)
             .unwrap_err()

@@ -55,10 +55,12 @@ struct Readiness {
     ready: bool,
     /// What keeps the server from being ready.
     reasons: Vec<&'static str>,
-    #[schema(required = true, value_type = Option<String>, format = DateTime)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     newest_reading: Option<Iso8601>,
     /// How old that reading is, seconds.
-    #[schema(required = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     newest_age_s: Option<i64>,
     /// How many parts of the record are damaged.
     faults: usize,

@@ -127,7 +127,8 @@ impl Asked {
 
     /// Returns the file and its time, if it exists.
     fn find(&self, files: &ProductFiles) -> Result<Option<(PathBuf, i64)>, ApiError> {
-        let product = files.catalogue().get(&self.name).filter(|_| self.is_offered);
+        let catalogue = files.catalogue();
+        let product = catalogue.get(&self.name).filter(|_| self.is_offered);
         let (Some(product), span) = (product, self.span) else { return Ok(None) };
         let ts_ms = match self.ts_ms {
             Some(ts_ms) => Some(ts_ms),

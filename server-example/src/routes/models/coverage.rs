@@ -110,7 +110,7 @@ async fn coverage(
         let mut models = BTreeMap::new();
         let catalogue = state.services.models.catalogue();
         for source in catalogue.iter() {
-            let granted = Granted::new(catalogue, &caller, source.name(), ModelUse::Listing, []);
+            let granted = Granted::new(&catalogue, &caller, source.name(), ModelUse::Listing, []);
             // The capabilities list those that the caller may not use.
             let Ok(granted) = granted else { continue };
             if let Some(run) = state.services.models_with_sample().newest(granted)? {

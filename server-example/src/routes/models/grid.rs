@@ -99,7 +99,7 @@ async fn grid(
     request: ModelRequest,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
-        let granted = request.granted(state, ModelUse::Listing, [])?;
+        let granted = request.granted(ModelUse::Listing, [])?;
         let run = run_or_newest(state, granted, &request.query)?;
         let grid = Grid::new(&run);
         if run_stamp(&request.query)?.is_none() {
@@ -136,7 +136,7 @@ async fn locate(
     request: ModelRequest,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
-        let granted = request.granted(state, ModelUse::Listing, [])?;
+        let granted = request.granted(ModelUse::Listing, [])?;
         let run = run_or_newest(state, granted, &request.query)?;
         let at = request
             .query

@@ -233,6 +233,8 @@ struct ModelRequest {
     query: Query,
     uri: Uri,
     headers: HeaderMap,
+    /// The sources when the request came in, whatever a reload does meanwhile.
+    catalogue: Arc<model::Catalogue>,
 }
 
 impl FromRequestParts<Arc<State>> for ModelRequest {
@@ -249,6 +251,7 @@ impl FromRequestParts<Arc<State>> for ModelRequest {
             query: Query::of(parts)?,
             uri: parts.uri.clone(),
             headers: parts.headers.clone(),
+            catalogue: state.services.models.catalogue(),
         })
     }
 }
@@ -257,13 +260,11 @@ impl ModelRequest {
     /// Grants the caller the use of some products of the model. This comes before any refusal of a
     /// malformed request.
     fn granted<'a, 'p>(
-        &self,
-        state: &'a State,
+        &'a self,
         use_: ModelUse,
         products: impl IntoIterator<Item = &'p str>,
     ) -> Result<Granted<'a>, ApiError> {
-        let catalogue = state.services.models.catalogue();
-        let granted = Granted::new(catalogue, &self.caller, &self.model, use_, products)?;
+        let granted = Granted::new(&self.catalogue, &self.caller, &self.model, use_, products)?;
         self.query.check_names()?;
         Ok(granted)
     }

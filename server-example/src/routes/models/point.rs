@@ -41,7 +41,7 @@ async fn point(
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
         let named = request.query.list("fields");
-        let granted = request.granted(state, ModelUse::Point, named)?;
+        let granted = request.granted(ModelUse::Point, named)?;
         let fields: Vec<&str> = request.query.list("fields").collect();
         let asked_run = AskedRun::new(state, granted, &request.query, &fields)?;
         let run = &*asked_run.run;

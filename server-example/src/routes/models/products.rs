@@ -109,7 +109,7 @@ async fn products(
     request: ModelRequest,
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
-        let granted = request.granted(state, ModelUse::Listing, [])?;
+        let granted = request.granted(ModelUse::Listing, [])?;
         let run = run_or_newest(state, granted, &request.query)?;
         let source = granted.source();
         let products = model::products(run.definition());

@@ -100,7 +100,7 @@ async fn runs(
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
         let catalogue = state.services.models.catalogue();
-        let granted = Granted::new(catalogue, &caller, &model, ModelUse::Listing, [])?;
+        let granted = Granted::new(&catalogue, &caller, &model, ModelUse::Listing, [])?;
         let runs = state.services.models_with_sample().runs(granted)?;
         let details: Vec<RunDetail> = runs.iter().map(|run| RunDetail::new(run)).collect();
         let runs = details.iter().map(|detail| detail.run).collect();

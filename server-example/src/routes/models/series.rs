@@ -60,7 +60,7 @@ async fn series(
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
         let named = request.query.list("fields");
-        let granted = request.granted(state, ModelUse::Series, named)?;
+        let granted = request.granted(ModelUse::Series, named)?;
         let asked_run = AskedRun::new(state, granted, &request.query, &[])?;
         let run = &*asked_run.run;
         let fields = fields(&request.query)?;

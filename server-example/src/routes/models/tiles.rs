@@ -70,7 +70,7 @@ async fn tile(
 ) -> Result<Response, ApiError> {
     let answer = move |state: &State| {
         let Address { name, z, x, y } = &address;
-        let granted = request.granted(state, ModelUse::Tiles, [&**name])?;
+        let granted = request.granted(ModelUse::Tiles, [&**name])?;
         let asked_run = AskedRun::new(state, granted, &request.query, &[name])?;
         let run = &*asked_run.run;
         let member = member(&request.query)?;
