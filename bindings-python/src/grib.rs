@@ -13,6 +13,8 @@ use crate::error::refused;
 #[pyclass(frozen, module = "mesonet._mesonet")]
 struct GribFile(PyBackedBytes);
 
+/// A field or a broken message: what it says of itself, or why it cannot be read.
+type Entry<'py> = (Option<Bound<'py, PyDict>>, Option<String>);
 /// What a field says of itself, or why it cannot be read.
 type Told<'py> = Result<Bound<'py, PyDict>, String>;
 
@@ -26,10 +28,7 @@ impl GribFile {
 
     /// For each field and each broken message, in the order of the file: what it says of itself, or
     /// why it cannot be read.
-    fn inventory<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Vec<(Option<Bound<'py, PyDict>>, Option<String>)>> {
+    fn inventory<'py>(&self, py: Python<'py>) -> PyResult<Vec<Entry<'py>>> {
         let told = fields(&self.0).map(|field| match field {
             Ok(field) => match told(py, &field)? {
                 Ok(told) => Ok((Some(told), None)),

@@ -89,6 +89,7 @@ impl From<Refusal> for PyErr {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it maps errors")]
 fn value(text: impl ToString) -> Refusal {
     Refusal::Value(text.to_string())
 }
@@ -268,6 +269,7 @@ impl TableColumns {
 }
 
 /// What is said of rows in another order than that of series.
+#[expect(clippy::needless_pass_by_value, reason = "it maps errors")]
 fn unsorted(error: RaggedError) -> String {
     format!("{error}; sort=True takes rows in any order")
 }

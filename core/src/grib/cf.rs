@@ -124,13 +124,14 @@ impl Field<'_> {
     pub fn cf_attributes(&self) -> Result<BTreeMap<&'static str, String>, GribError> {
         let (parameter, product) = (self.parameter()?, self.product()?);
         let mut attributes = attributes(parameter, product.level, product.kind, product.statistic);
-        if self.grid()?.grid_relative_winds()
-            && let Some(name) = attributes.get_mut("standard_name")
-        {
-            match name.as_str() {
-                "eastward_wind" => *name = "x_wind".to_owned(),
-                "northward_wind" => *name = "y_wind".to_owned(),
-                _ => {}
+        if self.grid()?.grid_relative_winds() {
+            for name in attributes.values_mut() {
+                let along_axes = match name.as_str() {
+                    "eastward_wind" => "x_wind",
+                    "northward_wind" => "y_wind",
+                    _ => continue,
+                };
+                along_axes.clone_into(name);
             }
         }
         // A probability is not in the unit of its parameter.

@@ -4,24 +4,22 @@
 //! values, by the same code, and what else the report says: runway visual ranges, the trend, and
 //! the remarks in words; and it names what it does not understand.
 
+mod beside;
 mod display;
 mod phrase;
 mod places;
 mod remarks;
 mod runway;
-#[cfg(test)]
-#[path = "decoded_tests.rs"]
-mod tests;
+mod words;
 
 use serde::Serialize;
 
-use super::body::{self, BodyGroup};
-use super::group::{Groups, small_number};
-use super::visibility::directional;
+use super::group::Groups;
 use super::{
     Altimeter, Bound, Convection, DistanceUnit, Intensity, Metar, MetarError, MetarKind,
     MetarVisibility, MetarWind, SkyCover, SkyLayer, SpeedUnit, Weather, WindFrom,
 };
+use beside::Beside;
 pub use phrase::{
     BeginEnd, Ceiling, CloudAmount, CloudLayer, CloudTypes, Lightning, Obscuration, Phenomenon,
     Range, SectorVisibility, VariableSky, WeatherTime, WindShift,
@@ -303,9 +301,9 @@ impl Decoded {
         let tenths = |tenths: i16| f64::from(tenths) / 10.0;
         let mut not_understood = beside.not_understood;
         let mut remarks = DecodedRemarks::of(metar);
-        phrase::read(&mut remarks, metar, &beside.remarks, &mut not_understood);
+        words::read(&mut remarks, metar, &beside.remarks, &mut not_understood);
         Self {
-            text: words(Groups::new(report.as_bytes())),
+            text: joined(Groups::new(report.as_bytes())),
             kind: match metar.kind {
                 MetarKind::Routine => Some("METAR"),
                 MetarKind::Special => Some("SPECI"),
@@ -341,76 +339,13 @@ impl Decoded {
     }
 }
 
-/// What the body says beside the values of [`Metar`], and the groups of the remarks.
-#[derive(Default)]
-struct Beside {
-    directional_visibilities: Vec<DirectionalVisibility>,
-    runway_visual_ranges: Vec<RunwayVisualRange>,
-    runway_states: Vec<String>,
-    wind_shear: Vec<String>,
-    sea_surface_temperature_c: Option<i8>,
-    sea_state: Option<u8>,
-    trend: Vec<String>,
-    remarks: Vec<String>,
-    not_understood: Vec<String>,
-}
-
-impl Beside {
-    fn visit(&mut self, group: BodyGroup<'_>) {
-        match group {
-            BodyGroup::Unread(group) => self.not_understood.push(text(group)),
-            BodyGroup::Trend(group) => self.trend.push(text(group)),
-            BodyGroup::Remark(group) => self.remarks.push(text(group)),
-            BodyGroup::Read(b"WS", behind) => {
-                let of =
-                    behind.take_while(|group| matches!(group, [b'A', b'L', b'L'] | [b'R', ..]));
-                let of: Vec<String> = of.map(text).collect();
-                self.wind_shear.push(of.join(" "));
-            }
-            BodyGroup::Read(group @ [b'R', b'0'..=b'9' | b'/', ..], _) => {
-                match runway::visual_range(group) {
-                    Some(range) => self.runway_visual_ranges.push(range),
-                    None => self.runway_states.push(text(group)),
-                }
-            }
-            BodyGroup::Read(group @ [b'W', b'0'..=b'9' | b'M' | b'/', ..], _) => self.sea(group),
-            // State of the runway in the old form.
-            BodyGroup::Read(group, _) if body::is_old_runway_state(group) => {
-                self.runway_states.push(text(group));
-            }
-            BodyGroup::Read(group, _) => {
-                if let Some((distance_m, direction)) = directional(group) {
-                    let direction = text(direction);
-                    self.directional_visibilities
-                        .push(DirectionalVisibility { distance_m, direction });
-                }
-            }
-        }
-    }
-
-    /// `Wtt/Ss`; with `Hhhh`, a height of waves, in place of the state it stays without one.
-    fn sea(&mut self, group: &[u8]) {
-        let slash = group.iter().position(|&byte| byte == b'/').unwrap_or(group.len());
-        let (temperature, state) = (&group[1..slash], group.get(slash + 1..).unwrap_or_default());
-        let (digits, sign) = match temperature {
-            [b'M', digits @ ..] => (digits, -1),
-            digits => (digits, 1),
-        };
-        let degrees = small_number(digits).filter(|_| digits.len() == 2);
-        self.sea_surface_temperature_c = degrees.map(|degrees| degrees as i8 * sign);
-        if let [b'S', state @ b'0'..=b'9'] = state {
-            self.sea_state = Some(state - b'0');
-        }
-    }
-}
-
 /// A group as text. Bytes of a report that is a `str` and that a group was cut from are valid but
 /// for a letter that control characters cut, which there is not: those are bytes of their own.
 fn text(group: &[u8]) -> String {
     String::from_utf8_lossy(group).into_owned()
 }
 
-fn words(groups: Groups<'_>) -> String {
+fn joined(groups: Groups<'_>) -> String {
     groups.map(text).collect::<Vec<_>>().join(" ")
 }
 
@@ -515,3 +450,7 @@ impl From<Altimeter> for DecodedAltimeter {
         Self { value, unit, hpa: altimeter.hpa() }
     }
 }
+
+#[cfg(test)]
+#[path = "decoded_tests.rs"]
+mod tests;
