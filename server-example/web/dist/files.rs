@@ -1,8 +1,8 @@
 &[
     ("index.html", include_bytes!("index.html")),
     ("basemap-Bj68KFEG.bin", include_bytes!("explorer/basemap-Bj68KFEG.bin")),
-    ("index-Dxmm8JzF.js", include_bytes!("explorer/index-Dxmm8JzF.js")),
-    ("index-srQI7lEg.css", include_bytes!("explorer/index-srQI7lEg.css")),
+    ("index-DMDf-3i1.css", include_bytes!("explorer/index-DMDf-3i1.css")),
+    ("index-DwdqG6-W.js", include_bytes!("explorer/index-DwdqG6-W.js")),
     ("layers-2x-Bpkbi35X.png", include_bytes!("explorer/layers-2x-Bpkbi35X.png")),
     ("layers-BWBAp2CZ.png", include_bytes!("explorer/layers-BWBAp2CZ.png")),
     ("marker-icon-hN30_KVU.png", include_bytes!("explorer/marker-icon-hN30_KVU.png")),

@@ -36,7 +36,7 @@ export function PlacePanel({ lat, lon }: { lat: number; lon: number }) {
       const query = new URLSearchParams({ run: of.latest_run, hour: String(hour.value), lat: String(lat), lon: String(lon), fields: names.join(","), winds: "earth" });
       return askJson<ModelPoint>(modelService(`models/${model.value}/point?${query}`), { signal });
     },
-    [lat, lon, model.value, hour.value, names.join()],
+    [lat, lon, of?.latest_run, model.value, hour.value, names.join()],
   );
   return (
     <article>
