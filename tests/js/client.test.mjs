@@ -195,8 +195,8 @@ let server;
 let service;
 
 before(async () => {
-  server = await startServer("--rate-requests", "60", "--rate-span-s", "2");
-  service = connect(server.origin, { token: server.token("--plan", "commercial") });
+  server = await startServer("--rate-requests", "40", "--rate-span-s", "10");
+  service = connect(server.origin, { token: server.token("--plan", "commercial"), retries: 20 });
 });
 
 after(() => server?.stop());
@@ -222,7 +222,10 @@ test("a real server's models: the grid, a point and a tile", async () => {
   const model = "nam211";
   const { rows, columns } = await service.getModelGrid({ model });
   assert.deepEqual([rows, columns], [65, 93]);
-  const point = await service.getModelPoint({ model, hour: 0, row: 40, col: 20, fields: ["u_wind_10m", "v_wind_10m"] });
+  const point = await service.getModelPoint({
+    ...{ model, run: "latest", hour: 0, row: 40, col: 20 },
+    fields: ["u_wind_10m", "v_wind_10m"],
+  });
   assert.equal(point.fields.u_wind_10m.unit, "m/s");
   const tile = await service.getModelTile({ model, name: "u_wind_10m", z: 2, x: 0, y: 1, run: point.run, hour: 0 });
   assert.equal(tile.byteLength, 2 * 256 * 256);
