@@ -23,7 +23,11 @@ let opened;
 let page;
 
 before(async () => {
-  pages = await servePages({ "/tile.bin": tile, "/tile.json": JSON.stringify({ encoding }) });
+  pages = await servePages({
+    "/tile.bin": tile,
+    "/tile.json": JSON.stringify({ encoding }),
+    "/openapi/v1.json": JSON.stringify({ openapi: "3.1.0" }),
+  });
   opened = await openPage(`${pages.origin}/page/index.html`);
   page = opened.page;
   await screenshot(page, "browser");
@@ -40,8 +44,13 @@ test("the page runs without errors, and everything that it loads succeeds", asyn
   assert.deepEqual(opened.requests.filter((request) => !request.startsWith("200 ")), []);
 });
 
-test("the entries slim, checks and grids load their WebAssembly from the files beside them", () => {
-  for (const file of ["/mesonet/mesonet.wasm", "/mesonet/checks.wasm", "/mesonet/grids.wasm"]) {
+test("the checks of neighbours run, and the client asks", async () => {
+  const { verdict, openapi } = await page.evaluate(() => window.results);
+  assert.deepEqual([verdict, openapi], [2, "3.1.0"]);
+});
+
+test("the entries slim, checks, network and grids load their WebAssembly from the files beside them", () => {
+  for (const file of ["/mesonet/mesonet.wasm", "/mesonet/checks.wasm", "/mesonet/network.wasm", "/mesonet/grids.wasm"]) {
     assert.equal(opened.requests.filter((request) => request.endsWith(file)).length, 1, file);
   }
 });

@@ -1,6 +1,8 @@
 // The package as users get it: its files, its types, and the examples in the READMEs.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 
@@ -20,9 +22,24 @@ test("it contains what is needed and no more", () => {
   assert.deepEqual(others, []);
 });
 
+test("publint and Are The Types Wrong find nothing in the package", () => {
+  const folder = mkdtempSync(join(tmpdir(), "mesonet-package-"));
+  try {
+    const [{ filename }] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: root }));
+    const archive = join(folder, filename);
+    const tool = (name, ...args) => run("node", [`${here}node_modules/${name}`, ...args], { cwd: here });
+    tool("publint/src/cli.js", "run", archive, "--strict");
+    const files = ["mesonet", "checks", "network", "grids"].map((name) => `./${name}.wasm`);
+    tool("@arethetypeswrong/cli/dist/index.js", archive, "--profile", "esm-only", "--exclude-entrypoints", ...files);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("code that uses it type-checks, and misuse does not", () => {
   const tsc = `${root}node_modules/typescript/bin/tsc`;
   run("node", [tsc, "-p", `${here}types`]);
+  run("node", [tsc, "-p", `${here}types`, "--module", "ESNext", "--moduleResolution", "bundler"]);
 });
 
 const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 6 };

@@ -1,7 +1,9 @@
 // Runs the vectors through all entries, then decodes a tile from the wire and draws it. The results
 // are left in window.results for the test that opened the page.
 import * as checksEntry from "mesonet/checks";
+import { connect } from "mesonet/client";
 import * as gridsEntry from "mesonet/grids";
+import { load as loadNetwork } from "mesonet/network";
 import * as slim from "mesonet/slim";
 
 import { RUNNERS, casesOf, checks, checksOf, nativeGrid } from "/js/vectors.mjs";
@@ -39,10 +41,19 @@ try {
   const { encoding } = await (await get("/tile.json")).json();
   const bytes = await (await get("/tile.bin")).arrayBuffer();
   const values = entries.slim.decodeTile(bytes, encoding);
+  const { checkNetwork } = await loadNetwork();
+  const site = { lon: -100, lat: 45 };
+  const air = { variable: "airTemperature", intervalType: "Instantaneous", intervalMinutes: 0 };
+  const series = [{ ...air, tsMs: Float64Array.of(0), value: Float64Array.of(140) }];
+  const [[verdicts]] = checkNetwork([{ site, series }]);
+  // The client against the server of this page.
+  const { openapi } = await connect(location.origin).getDescription();
   draw(values, document.querySelector("canvas"));
   const present = values.filter((value) => !Number.isNaN(value));
   window.results = {
     ran,
+    verdict: verdicts.base[0],
+    openapi,
     values: { count: values.length, present: present.length, first: values[0], last: values.at(-1) },
   };
   document.querySelector("#report").textContent = JSON.stringify(window.results, null, 2);

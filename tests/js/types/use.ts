@@ -5,17 +5,23 @@ import {
   MADIS,
   MesonetError,
   type UnitResolution,
+  colours,
   convert,
   decodeTile,
   dewPointC,
   encodeTile,
+  planGrid,
+  resample,
   resolveUnit,
   rotateWind,
+  tileColours,
   toCanonical,
   worst,
 } from "mesonet";
 import { type Checks, type Explanation, load as loadChecks } from "mesonet/checks";
 import { type GridDefinition, type GridFunctions, load as loadGrids } from "mesonet/grids";
+import { type Client, type Readings, RateLimitError, connect } from "mesonet/client";
+import { type Network, load as loadNetwork } from "mesonet/network";
 import { type Mesonet, load } from "mesonet/slim";
 
 const name: BaseQualityName = worst(["Good", 3]);
@@ -68,6 +74,27 @@ export { bases, decided, loading };
 export { dew, dews, knots, letter, singles, stored, symbol };
 export { error, many, raw, slim, u };
 
+const plan: number | undefined = planGrid({ startMs: 0, endMs: 1, stepMinutes: 1 }).coarsening?.factor;
+const filled: Int32Array = resample(values, values, { startMs: 0, endMs: 1, stepMinutes: 1 }).reading;
+const pixels: Uint8ClampedArray = tileColours({ scale: 1, offset: 0, nodata: 0 }, [
+  { value: 0, rgba: [0, 0, 0, 255] },
+]).paint(new Uint8Array(2));
+const image = new ImageData(colours(values, []), 1);
+const service: Client = connect("http://127.0.0.1", { token: () => undefined });
+const readings: Promise<Readings> = service.getReadings({ names: ["windGust"], start: new Date() });
+const index: Promise<{ version: string }> = service.getIndex();
+const limited = (error: unknown): boolean => error instanceof RateLimitError && error.status === 429;
+const network: Promise<Network> = loadNetwork("/network.wasm");
+export { filled, image, index, limited, network, pixels, plan, readings };
+
+// @ts-expect-error: a step is needed
+planGrid({ startMs: 0, endMs: 1 });
+// @ts-expect-error: four parts
+tileColours({ scale: 1, offset: 0, nodata: 0 }, [{ value: 0, rgba: [0, 0, 0] }]);
+// @ts-expect-error: no such variable
+service.getReadings({ names: ["wind"] });
+// @ts-expect-error: its id is needed
+service.getStation();
 // @ts-expect-error: no such name
 worst(["good"]);
 // @ts-expect-error: not a single string
