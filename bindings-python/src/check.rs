@@ -1,7 +1,7 @@
 //! The quality checks over columns of NumPy, and the explanation of a verdict.
 
 use mesonet::check::{Checker, SeriesReadings, StationSite};
-use mesonet::intake::{Intake, NetworkStation};
+use mesonet::intake::{Intake, NetworkError, NetworkStation};
 use mesonet::observation::SeriesParts;
 use mesonet::{LonLat, Quality, SeriesKey, check};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
@@ -105,6 +105,21 @@ fn check_network<'py>(
     stations: Vec<Site<'py>>,
     limits: Option<&str>,
 ) -> PyResult<Vec<Vec<Verdicts<'py>>>> {
+    let verdicts = with_network(py, limits, &stations, Intake::check_network)?;
+    let told = |of: Vec<Quality>| {
+        let (base, reason): (Vec<u8>, Vec<u8>) = of.into_iter().map(Quality::codes).unzip();
+        (base.to_pyarray(py), reason.to_pyarray(py))
+    };
+    Ok(verdicts.into_iter().map(|of| of.into_iter().map(told).collect()).collect())
+}
+
+/// Runs `run` without the GIL on an intake with the limits, and the network.
+fn with_network<R: Send>(
+    py: Python<'_>,
+    limits: Option<&str>,
+    stations: &[Site<'_>],
+    run: impl FnOnce(&Intake, &[NetworkStation<'_>]) -> Result<R, NetworkError> + Send,
+) -> PyResult<R> {
     let checker = Checker::with_limits(limits).map_err(refused)?;
     let owned = stations
         .iter()
@@ -128,12 +143,25 @@ fn check_network<'py>(
         .map(|((site, ..), series)| NetworkStation { site: *site, series })
         .collect();
     let intake = Intake::new(checker.into_owned());
-    let verdicts = py.detach(|| intake.check_network(&network)).map_err(refused)?;
-    let told = |of: Vec<Quality>| {
-        let (base, reason): (Vec<u8>, Vec<u8>) = of.into_iter().map(Quality::codes).unzip();
-        (base.to_pyarray(py), reason.to_pyarray(py))
-    };
-    Ok(verdicts.into_iter().map(|of| of.into_iter().map(told).collect()).collect())
+    py.detach(|| run(&intake, &network)).map_err(refused)
+}
+
+/// Returns the explanation of a reading of the first station among the others as the JSON that the
+/// service sends.
+#[pyfunction]
+#[pyo3(signature = (stations, which_series, which_reading, limits, /))]
+#[expect(clippy::needless_pass_by_value, reason = "Python's list is converted into ours")]
+fn explain_network(
+    py: Python<'_>,
+    stations: Vec<Site<'_>>,
+    which_series: usize,
+    which_reading: usize,
+    limits: Option<&str>,
+) -> PyResult<String> {
+    let explanation = with_network(py, limits, &stations, |intake, network| {
+        intake.explain_network(network, (0, which_series, which_reading))
+    })?;
+    serde_json::to_string(&explanation).map_err(refused)
 }
 
 /// Returns the explanation as the JSON that the service sends.
@@ -162,5 +190,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DEFAULT_LIMITS_TOML", check::DEFAULT_LIMITS_TOML)?;
     module.add_function(wrap_pyfunction!(check_station, module)?)?;
     module.add_function(wrap_pyfunction!(check_network, module)?)?;
-    module.add_function(wrap_pyfunction!(explain, module)?)
+    module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(explain_network, module)?)
 }

@@ -1,45 +1,16 @@
 //! Files of feeds as Arrow tables.
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{RecordBatch, RecordBatchIterator};
-use mesonet::feed::{FeedTable, FileContext, Kind, Summary, Tally};
+use arrow_array::RecordBatch;
+use mesonet::feed::{FeedKindError, FeedTable, FileContext, Kind, Summary, Tally};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::PyDict;
 
 use crate::error::refused;
-
-/// A table that other libraries take over without a copy, by Arrow's interface of capsules.
-#[pyclass(frozen, module = "mesonet._mesonet")]
-struct ArrowTable(RecordBatch);
-
-#[pymethods]
-impl ArrowTable {
-    fn __len__(&self) -> usize {
-        self.0.num_rows()
-    }
-
-    /// The names of the columns.
-    fn column_names(&self) -> Vec<String> {
-        self.0.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
-    }
-
-    /// A stream of the one batch. A requested schema may be ignored, as the interface says.
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = requested_schema;
-        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
-        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
-    }
-}
+use crate::table::ArrowTable;
 
 /// A file: its name without folders, its content, when it was received, and its kind if known.
-type File = (String, PyBackedBytes, i64, Option<String>);
+pub type File = (String, PyBackedBytes, i64, Option<String>);
 
 /// How each file was read, and the readings of all.
 #[pyfunction]
@@ -55,13 +26,8 @@ fn read(files: &[File]) -> Result<(RecordBatch, Vec<(Kind, Summary)>), String> {
     let mut table = FeedTable::default();
     let mut summaries = Vec::with_capacity(files.len());
     for (name, content, received_ms, kind) in files {
-        let kind = match kind {
-            Some(kind) => kind.parse::<Kind>().map_err(|error| error.to_string())?,
-            None => Kind::detect(name, content).ok_or_else(|| {
-                format!("{name}: of no known kind; known are {}", names().join(", "))
-            })?,
-        };
-        if matches!(kind, Kind::Cap | Kind::NwsAlerts) {
+        let kind = kind_of(name, content, kind.as_deref())?;
+        if holds_alerts(kind) {
             return Err(format!("{name}: files of kind {kind} hold alerts and no readings"));
         }
         let file = FileContext::new(name, *received_ms);
@@ -74,11 +40,32 @@ fn read(files: &[File]) -> Result<(RecordBatch, Vec<(Kind, Summary)>), String> {
     Ok((table.finish().map_err(|error| error.to_string())?, summaries))
 }
 
+/// The kind of a file: the one that is named, or the one that its content and name tell.
+pub fn kind_of(name: &str, content: &[u8], kind: Option<&str>) -> Result<Kind, String> {
+    match kind {
+        Some(kind) => kind.parse().map_err(|error: FeedKindError| error.to_string()),
+        None => Kind::detect(name, content)
+            .ok_or_else(|| format!("{name}: of no known kind; known are {}", names().join(", "))),
+    }
+}
+
+pub fn holds_alerts(kind: Kind) -> bool {
+    matches!(kind, Kind::Cap | Kind::NwsAlerts)
+}
+
+/// The kind of a file, and whether it holds alerts; `None` if it is of no known kind.
+#[pyfunction]
+#[pyo3(signature = (name, content, /))]
+#[expect(clippy::needless_pass_by_value, reason = "Python's bytes are passed by value")]
+fn detect_feed(name: &str, content: PyBackedBytes) -> Option<(&'static str, bool)> {
+    Kind::detect(name, &content).map(|kind| (kind.name(), holds_alerts(kind)))
+}
+
 fn names() -> Vec<&'static str> {
     Kind::ALL.iter().map(|kind| kind.name()).collect()
 }
 
-fn told<'py>(py: Python<'py>, kind: Kind, of: &Summary) -> PyResult<Bound<'py, PyDict>> {
+pub fn told<'py>(py: Python<'py>, kind: Kind, of: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let counts = |tally: &Tally| -> Vec<(String, u64)> {
         tally.iter().map(|(name, count)| (name.to_owned(), count)).collect()
     };
@@ -96,6 +83,6 @@ fn told<'py>(py: Python<'py>, kind: Kind, of: &Summary) -> PyResult<Bound<'py, P
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FEED_KINDS", names())?;
-    module.add_class::<ArrowTable>()?;
+    module.add_function(wrap_pyfunction!(detect_feed, module)?)?;
     module.add_function(wrap_pyfunction!(read_feed, module)?)
 }

@@ -4,13 +4,21 @@
 //! messages come from the core; the docstrings for users are in `python/mesonet/`.
 
 mod access;
+mod alert;
 mod check;
 mod crosswalk;
 mod derived;
 mod error;
 mod feed;
+mod grib;
 mod grid;
+mod metar;
 mod quality;
+mod record;
+mod record_bulk;
+mod record_models;
+mod record_tables;
+mod table;
 mod tile;
 mod time_grid;
 mod ufunc;
@@ -27,12 +35,19 @@ fn _mesonet(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     error::register(module)?;
     access::register(module)?;
+    alert::register(module)?;
     check::register(module)?;
     crosswalk::register(module)?;
     derived::register(module)?;
     feed::register(module)?;
+    grib::register(module)?;
     grid::register(module)?;
+    metar::register(module)?;
     quality::register(module)?;
+    record::register(module)?;
+    record_bulk::register(module)?;
+    record_models::register(module)?;
+    table::register(module)?;
     tile::register(module)?;
     time_grid::register(module)?;
     unit::register(module)?;

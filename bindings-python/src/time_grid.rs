@@ -12,9 +12,9 @@ use pyo3::prelude::*;
 use crate::error::refused;
 
 /// Start and end in milliseconds since 1970, and the step in minutes.
-type Grid = (i64, i64, i64);
+pub type Grid = (i64, i64, i64);
 
-fn positions((start_ms, end_ms, step): Grid) -> PyResult<Positions> {
+pub fn positions((start_ms, end_ms, step): Grid) -> PyResult<Positions> {
     let window = ClosedWindow::new(start_ms, end_ms).map_err(refused)?;
     Ok(Positions::new(window, Step::from_minutes(step).map_err(refused)?))
 }
@@ -127,6 +127,7 @@ fn pick_into(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let Caps { cells, positions } = Caps::default();
     module.add("DEFAULT_CAPS", (cells, positions))?;
+    module.add("MAX_CANDIDATE_READINGS", NO_READING - 1)?;
     module.add_function(wrap_pyfunction!(instant_ms, module)?)?;
     module.add_function(wrap_pyfunction!(position_count, module)?)?;
     module.add_function(wrap_pyfunction!(fill_positions, module)?)?;

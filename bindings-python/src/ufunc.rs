@@ -1,4 +1,5 @@
-//! NumPy ufuncs over functions of the core: the only unsafe code of this package.
+//! NumPy ufuncs over functions of the core: with the import of Arrow streams (`table.rs`), all the
+//! unsafe code of this package.
 //!
 //! A ufunc gets scalars, broadcasting, strides, `out=`, `where=`, pandas and pickling from NumPy.
 //! NumPy calls its inner loop with raw pointers; [`inner_loop!`] wraps them in [`Input`] and

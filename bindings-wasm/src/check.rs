@@ -1,6 +1,8 @@
 //! The quality checks over the columns of one station, and the explanation of a verdict.
 
 use mesonet::check::{CheckError, Checker, SeriesReadings, StationSite};
+#[cfg(feature = "network")]
+use mesonet::intake::{Intake, NetworkStation};
 use mesonet::observation::SeriesParts;
 use mesonet::{IntervalType, LonLat, Quality, SeriesKey, check};
 use wasm_bindgen::prelude::*;
@@ -96,13 +98,45 @@ pub fn check_station(
 ) -> Result<Vec<u8>, JsError> {
     let site = site(lon, lat, altitude_m)?;
     with_checker(limits.as_deref(), &series, |checker, series| {
-        let mut codes = Vec::new();
-        for of in checker.check_station(&site, series)? {
-            codes.extend(of.iter().map(|verdict| verdict.base as u8));
-            codes.extend(of.iter().map(|verdict| verdict.reason as u8));
-        }
-        Ok(codes)
+        Ok(codes(checker.check_station(&site, series)?.iter()))
     })
+}
+
+/// The verdicts on a network, in the form of [`check_station`], station after station. The series of
+/// all stations stand in one list; `counts` has how many of them each station has, and the sites
+/// are longitude, latitude and altitude for each, NaN for an unknown altitude.
+#[cfg(feature = "network")]
+#[wasm_bindgen]
+#[expect(clippy::needless_pass_by_value, reason = "lists and texts come by value only")]
+pub fn check_network(
+    sites: &[f64],
+    counts: &[u32],
+    series: Vec<SeriesColumns>,
+    limits: Option<String>,
+) -> Result<Vec<u8>, JsError> {
+    let checker = Checker::with_limits(limits.as_deref())?;
+    let columns = series.iter().map(Columns::of).collect::<Result<Vec<_>, _>>()?;
+    let series: Vec<_> = columns.iter().map(Columns::readings).collect();
+    let mut rest = series.as_slice();
+    let mut network = Vec::with_capacity(counts.len());
+    for (&[lon, lat, altitude_m], &count) in sites.as_chunks().0.iter().zip(counts) {
+        let (of_station, others) = rest.split_at(count as usize);
+        let site = site(lon, lat, (!altitude_m.is_nan()).then_some(altitude_m))?;
+        network.push(NetworkStation { site, series: of_station });
+        rest = others;
+    }
+    let verdicts = Intake::new(checker.into_owned()).check_network(&network)?;
+    Ok(codes(verdicts.iter().flatten()))
+}
+
+/// For each series, all base codes, then all reason codes.
+fn codes<'a>(verdicts: impl Iterator<Item = &'a Vec<Quality>>) -> Vec<u8> {
+    let mut codes = Vec::new();
+    for of in verdicts {
+        codes.extend(of.iter().map(|verdict| verdict.base as u8));
+        codes.extend(of.iter().map(|verdict| verdict.reason as u8));
+    }
+    codes
 }
 
 /// The explanation of one verdict, as the JSON that the service sends.

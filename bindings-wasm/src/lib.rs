@@ -1,13 +1,18 @@
 //! The WebAssembly modules behind the npm package `mesonet`: one with the quality checks, which are
-//! three times as large as the rest, one with the native grids of models, and one with the rest.
+//! twice as large as the rest, one that has those of neighbours too, one with the native grids of
+//! models, and one with the rest.
 //!
 //! The interface is deliberately flat: numbers and typed arrays, one file per module of the core.
 //! JavaScript's numbers are coerced silently at this boundary (70000 becomes 4464), so it is not
 //! for users: the TypeScript facade in `js/src` checks every argument first. Names, codes, limits
 //! and messages come from the core.
 
+#[cfg(feature = "values")]
+mod access;
 #[cfg(feature = "checks")]
 mod check;
+#[cfg(feature = "values")]
+mod colour;
 #[cfg(feature = "values")]
 mod crosswalk;
 #[cfg(feature = "values")]
@@ -18,6 +23,8 @@ mod grid;
 mod quality;
 #[cfg(feature = "values")]
 mod tile;
+#[cfg(feature = "values")]
+mod time_grid;
 #[cfg(feature = "values")]
 mod unit;
 #[cfg(feature = "values")]

@@ -71,6 +71,8 @@ pub enum Error {
     #[cfg(feature = "check")]
     #[error(transparent)]
     CheckConfig(#[from] check::CheckConfigError),
+    #[error(transparent)]
+    Colour(#[from] grid::ColourError),
     #[cfg(feature = "model-delivery")]
     #[error(transparent)]
     Delivery(#[from] model::DeliveryError),
@@ -199,6 +201,7 @@ impl Error {
             Self::Check(_) => ErrorKind::Invalid,
             #[cfg(feature = "check")]
             Self::CheckConfig(_) => ErrorKind::Invalid,
+            Self::Colour(_) => ErrorKind::Invalid,
             #[cfg(feature = "model-delivery")]
             Self::Delivery(error) => kind_of_delivery(error),
             Self::DerivedLength(_) => ErrorKind::Invalid,
@@ -407,7 +410,7 @@ fn kind_of_store(error: &store::StoreError) -> ErrorKind {
 fn kind_of_network(error: &intake::NetworkError) -> ErrorKind {
     use intake::NetworkError as E;
     match error {
-        E::Columns { .. } | E::Twice { .. } => ErrorKind::Invalid,
+        E::Columns { .. } | E::Twice { .. } | E::NoStation { .. } => ErrorKind::Invalid,
         E::Store(error) => kind_of_store(error),
     }
 }

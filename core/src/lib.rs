@@ -68,7 +68,7 @@
 //! | Zones from official files | [`zone::read_geojson`], [`zone::read_shapefile`] |
 //! | Fields of GRIB2 files: grid, parameter, level, times, values | [`grib::fields`], [`grib::Field`] |
 //! | Raster products: the catalogue, and Cloud Optimized GeoTIFFs | [`raster::Catalogue`], [`raster::Raster`] |
-//! | Tiles: value = raw × scale + offset | [`grid::Encoding`] |
+//! | Tiles: value = raw × scale + offset; their colours | [`grid::Encoding`], [`grid::ColourScale`], [`grid::TileColours`] |
 //! | The native grid of a model: row and column to longitude and latitude and back | [`grid::NativeGrid`], [`grid::Projection`] |
 //! | Its definition from a JSON object | [`grid::Definition`], [`grid::Member`] |
 //! | Web-Mercator tiles of a native grid, winds turned before they are interpolated | [`grid::TilePlan`], [`grid::TileAddress`] |

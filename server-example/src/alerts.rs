@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
-use mesonet::alert::Alert;
-use mesonet::geo::MultiPolygon;
+use mesonet::alert::Feature;
 use mesonet::store::{AlertRecord, AlertStore};
 use mesonet::{alert, zone};
 
+use crate::alert_clocks::AlertClocks;
 use crate::http::encoding::Effort;
 use crate::http::snapshot::{Snapshot, SnapshotError};
 use crate::zones::ZoneSet;
@@ -39,8 +39,8 @@ impl Language {
 pub struct AlertView {
     record: Arc<AlertRecord>,
     zones: Arc<ZoneSet>,
-    clock: alert::Clock,
-    /// The state of each alert stays the same until then.
+    clocks: AlertClocks,
+    /// The state of each alert stays the same until then, by the clock of the server.
     until_ms: i64,
     states: Vec<alert::State>,
     /// Zones of the alerts whose outlines are not known.
@@ -62,17 +62,16 @@ const TAIL: &[u8] = b"]}";
 
 impl AlertView {
     /// Returns the alerts of a record at a time.
-    pub fn new(record: Arc<AlertRecord>, zones: Arc<ZoneSet>, clock: alert::Clock) -> Self {
+    pub fn new(record: Arc<AlertRecord>, zones: Arc<ZoneSet>, clocks: AlertClocks) -> Self {
         let messages: Vec<&alert::Message> =
             record.messages.iter().map(|message| &**message).collect();
-        let states = alert::resolve(&messages, clock);
-        let until_ms = alert::next_change_ms(&messages, clock).unwrap_or(i64::MAX);
+        let (states, until_ms) = clocks.resolve(&messages);
         let missing = messages
             .iter()
             .flat_map(|message| alert::missing_zones(message, zones.zones()))
             .collect();
         let (encoded, snapshot) = <_>::default();
-        Self { record, zones, clock, until_ms, states, missing, encoded, snapshot }
+        Self { record, zones, clocks, until_ms, states, missing, encoded, snapshot }
     }
 
     /// Logs the zones whose outlines are not known and were known, or not needed, before.
@@ -91,11 +90,8 @@ impl AlertView {
     }
 
     /// Whether the record and the state of its alerts are still the same.
-    pub fn is_current(&self, store: &AlertStore, clock: alert::Clock) -> bool {
-        let is_same_kind =
-            (self.clock.heard_until_ms == i64::MAX) == (clock.heard_until_ms == i64::MAX);
-        is_same_kind
-            && (self.clock.now_ms..self.until_ms).contains(&clock.now_ms)
+    pub fn is_current(&self, store: &AlertStore, clocks: AlertClocks) -> bool {
+        self.clocks.is_same_until(self.until_ms, &clocks)
             && self.record.generation == store.record().generation
     }
 
@@ -163,73 +159,11 @@ impl AlertView {
                 body.push(b',');
             }
             let start = body.len();
-            body.extend_from_slice(br#"{"type":"Feature","id":"#);
-            serde_json::to_writer(&mut body, &message.id)?;
-            body.extend_from_slice(br#","geometry":"#);
-            geometry(&alert::outlines(message, state, self.zones.zones()), &mut body)?;
-            body.extend_from_slice(br#","properties":"#);
-            let mut alert = Alert::new(message, state, language.name());
-            alert.missing_zones = alert::missing_zones(message, self.zones.zones());
-            serde_json::to_writer(&mut body, &alert)?;
-            body.push(b'}');
+            let feature = Feature::new(message, state, self.zones.zones(), language.name());
+            serde_json::to_writer(&mut body, &feature)?;
             features.push(start..body.len());
         }
         body.extend_from_slice(TAIL);
         Ok(Encoded { body: body.into(), features })
-    }
-}
-
-/// Combines several outlines into one geometry.
-fn geometry(outlines: &[&MultiPolygon], body: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-    let polygons: usize = outlines.iter().map(|outline| outline.polygons().len()).sum();
-    match (outlines, polygons) {
-        ([], _) => body.extend_from_slice(b"null"),
-        ([outline], _) => serde_json::to_writer(body, outline)?,
-        _ => {
-            body.extend_from_slice(br#"{"type":"MultiPolygon","coordinates":["#);
-            for (i, outline) in outlines.iter().enumerate() {
-                if i > 0 {
-                    body.push(b',');
-                }
-                let text = serde_json::to_vec(outline)?;
-                // The coordinates of a polygon become one member of those of a multipolygon.
-                let (kind, members) = if outline.polygons().len() == 1 {
-                    (&br#"{"type":"Polygon","coordinates":"#[..], 1)
-                } else {
-                    (&br#"{"type":"MultiPolygon","coordinates":["#[..], 2)
-                };
-                body.extend_from_slice(&text[kind.len()..text.len() - members]);
-            }
-            body.extend_from_slice(b"]}");
-        }
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn outline(text: &str) -> MultiPolygon {
-        serde_json::from_str(text).unwrap()
-    }
-
-    #[test]
-    fn outlines_are_put_together_as_one_geometry() {
-        let one = outline(r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}"#);
-        let two = outline(
-            r#"{"type":"MultiPolygon","coordinates":[[[[2,0],[3,0],[3,1],[2,0]]],[[[4,0],[5,0],[5,1],[4,0]]]]}"#,
-        );
-        let of = |outlines: &[&MultiPolygon]| {
-            let mut body = Vec::new();
-            geometry(outlines, &mut body).unwrap();
-            String::from_utf8(body).unwrap()
-        };
-        assert_eq!(of(&[]), "null");
-        assert_eq!(of(&[&one]), serde_json::to_string(&one).unwrap());
-        assert_eq!(of(&[&two]), serde_json::to_string(&two).unwrap());
-        let all = outline(&of(&[&one, &two, &one]));
-        assert_eq!(all.polygons().len(), 4);
-        assert_eq!(all.polygons()[1..3], *two.polygons());
     }
 }

@@ -2,10 +2,18 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use mesonet::alert;
+
+use crate::alert_clocks::{Ahead, AlertClocks};
+
 /// The server's clock. While recorded data is replayed, "now" is a time in that data: it starts at
 /// a given instant and advances with real time.
 #[derive(Clone, Debug)]
-pub struct Clock(Kind);
+pub struct Clock {
+    kind: Kind,
+    /// In the demonstration alerts are replayed at clocks of their own.
+    ahead: Option<Ahead>,
+}
 
 #[derive(Clone, Debug)]
 enum Kind {
@@ -17,27 +25,39 @@ enum Kind {
 impl Clock {
     /// A clock that shows real time.
     pub const fn live() -> Self {
-        Self(Kind::Live)
+        Self { kind: Kind::Live, ahead: None }
     }
 
     /// A clock that starts at an instant and runs on.
     pub fn started_at(start_ms: i64) -> Self {
-        Self(Kind::Started { start_ms, at: Instant::now() })
+        Self { kind: Kind::Started { start_ms, at: Instant::now() }, ahead: None }
     }
 
     /// A clock that stands still, so that tests get exact answers.
     pub const fn stopped_at(now_ms: i64) -> Self {
-        Self(Kind::Stopped { now_ms })
+        Self { kind: Kind::Stopped { now_ms }, ahead: None }
+    }
+
+    /// The same clock for readings, with clocks of their own for the feeds of alerts.
+    #[must_use]
+    pub fn with_alerts_ahead(self, ahead: Ahead) -> Self {
+        Self { ahead: Some(ahead), ..self }
     }
 
     /// Whether it shows real time.
     pub const fn is_live(&self) -> bool {
-        matches!(self.0, Kind::Live)
+        matches!(self.kind, Kind::Live)
+    }
+
+    /// The clocks of alerts now.
+    pub(crate) fn alerts(&self) -> AlertClocks {
+        let of = if self.is_live() { alert::Clock::live } else { alert::Clock::replay };
+        AlertClocks { server: of(self.now_ms()), ahead: self.ahead }
     }
 
     /// The time, milliseconds since 1970 (UTC).
     pub fn now_ms(&self) -> i64 {
-        match self.0 {
+        match self.kind {
             Kind::Live => system_ms(),
             Kind::Started { start_ms, at } => {
                 let passed_ms = i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX);

@@ -21,6 +21,8 @@
 //! | Alerts with their state, encoded once per change | `alerts.rs` |
 //! | Who may connect, and for how long | `door/` |
 //! | Endpoints, one file per resource | `routes/` |
+//! | The explorer, built from `web/` | `routes/page.rs` |
+//! | The times at which alerts are replayed | `alert_clocks.rs` |
 //! | Live fetchers of feeds | [`fetch`] |
 //! | How far back the record is kept; the command `retention` | `retention.rs` |
 //! | The commands `grib ls` and `models` | `grib_ls.rs`, `models_command.rs` |
@@ -40,6 +42,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod access;
+mod alert_clocks;
 mod alerts;
 mod clock;
 mod config;

@@ -11,6 +11,7 @@ use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use crate::alert_clocks::Ahead;
 use crate::clock::{Clock, system_ms};
 use crate::config::{Config, ConfigError, Flags};
 use crate::door::{Certificate, Door, Limits, Table, raise_file_limit};
@@ -315,7 +316,7 @@ fn start(
     if let Some((newest_ms, passed_ms)) = span
         && passed_ms >= newest_ms
     {
-        let clock = Clock::started_at(start_ms.unwrap_or(newest_ms));
+        let clock = replay_clock(start_ms, newest_ms);
         tracing::info!("replaying data of {}: not live", date(clock.now_ms()));
         return Ok((clock, None));
     }
@@ -323,7 +324,7 @@ fn start(
     let Sample { batch, placeless, summary } = sample()?;
     let mut timeline = Timeline::new(batch);
     let newest_ms = timeline.newest_ms().ok_or(ServeError::Empty)?;
-    let clock = Clock::started_at(start_ms.unwrap_or(newest_ms));
+    let clock = replay_clock(start_ms, newest_ms);
     match span {
         // Read by an earlier run.
         Some((_, passed_ms)) => drop(timeline.pass(passed_ms)),
@@ -391,6 +392,15 @@ fn rest(took: Duration) -> Duration {
 fn rest_of_details(took: Duration) -> Duration {
     const LONGEST: Duration = Duration::from_millis(400);
     (took * 3).min(LONGEST).max(took)
+}
+
+/// The clock of a replay of the sample: where it was told to start, or at the newest reading, with the
+/// alerts at moments at which some are in force.
+fn replay_clock(start_ms: Option<i64>, newest_ms: i64) -> Clock {
+    match start_ms {
+        Some(start_ms) => Clock::started_at(start_ms),
+        None => Clock::started_at(newest_ms).with_alerts_ahead(Ahead::of_sample(newest_ms)),
+    }
 }
 
 /// Feeds the store as the clock passes the recorded reports.

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use mesonet::store::AlertStore;
-use mesonet::{StationId, Store, Variable, alert};
+use mesonet::{StationId, Store, Variable};
 
+use crate::alert_clocks::AlertClocks;
 use crate::alerts::AlertView;
 use crate::describe;
 use crate::http::encoding::Effort;
@@ -42,7 +43,7 @@ impl Snapshots {
         })
     }
 
-    /// The alerts with their state at the time of a clock, which is read again once it is this
+    /// The alerts with their state at the time of clocks, which are read again once it is this
     /// caller's turn to make them.
     ///
     /// # Errors
@@ -51,21 +52,21 @@ impl Snapshots {
         &self,
         alerts: &AlertStore,
         zones: impl FnOnce() -> Result<Arc<ZoneSet>, ZonesError>,
-        clock: impl Fn() -> alert::Clock,
+        clocks: impl Fn() -> AlertClocks,
     ) -> Result<Arc<AlertView>, ZonesError> {
-        let current = |clock| {
+        let current = |clocks| {
             let view = self.alert_view.load_full();
-            view.filter(|view| view.is_current(alerts, clock))
+            view.filter(|view| view.is_current(alerts, clocks))
         };
-        if let Some(view) = current(clock()) {
+        if let Some(view) = current(clocks()) {
             return Ok(view);
         }
         let _one_at_a_time = self.alert_builder.lock().unwrap_or_else(PoisonError::into_inner);
-        let clock = clock();
-        if let Some(view) = current(clock) {
+        let clocks = clocks();
+        if let Some(view) = current(clocks) {
             return Ok(view);
         }
-        let view = Arc::new(AlertView::new(alerts.record(), zones()?, clock));
+        let view = Arc::new(AlertView::new(alerts.record(), zones()?, clocks));
         view.log_missing(self.alert_view.load().as_deref());
         self.alert_view.store(Some(Arc::clone(&view)));
         Ok(view)

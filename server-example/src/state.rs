@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use axum::extract::FromRef;
 use axum::response::Response;
-use mesonet::{Intake, Store, alert};
+use mesonet::{Intake, Store};
 use tower_http::cors::CorsLayer;
 
 use crate::alerts::AlertView;
@@ -147,10 +147,8 @@ impl State {
     /// # Errors
     /// The alert zones cannot be read.
     pub(crate) fn alert_view(&self) -> Result<Arc<AlertView>, ZonesError> {
-        let of = if self.clock.is_live() { alert::Clock::live } else { alert::Clock::replay };
         let services = &self.services;
-        let clock = || of(self.clock.now_ms());
-        self.snapshots.alerts(&services.alerts, || services.zones(), clock)
+        self.snapshots.alerts(&services.alerts, || services.zones(), || self.clock.alerts())
     }
 
     /// Updates the bodies whose content has changed. Requests see the old until the new is complete.

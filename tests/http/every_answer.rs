@@ -445,7 +445,7 @@ fn only_pages_of_the_sites_that_are_named_may_read_answers() {
     assert_eq!(
         answer.header(header::ACCESS_CONTROL_EXPOSE_HEADERS),
         Some(
-            "etag,x-mesonet-replay,x-mesonet-damaged,x-mesonet-geography,content-range,content-location,x-has-more,x-next-cursor,\
+            "etag,x-mesonet-replay,x-mesonet-damaged,x-mesonet-geography,x-mesonet-replay-alerts,content-range,content-location,x-has-more,x-next-cursor,\
              x-series-found,x-station-id,x-name"
         )
     );

@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL("../../bindings-wasm/js/", import.meta.url));
 test("it contains what is needed and no more", () => {
   const [packed] = JSON.parse(run("npm", ["pack", "--dry-run", "--json"], { cwd: root }));
   const files = packed.files.map(({ path }) => path);
-  const entries = ["index", "slim", "checks", "grids"].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
-  for (const file of [...entries, "dist/mesonet.wasm", "dist/checks.wasm", "dist/grids.wasm", "LICENSE-MIT"]) {
+  const entries = ["index", "slim", "checks", "network", "grids", "client"].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
+  for (const file of [...entries, "dist/mesonet.wasm", "dist/checks.wasm", "dist/network.wasm", "dist/grids.wasm", "LICENSE-MIT"]) {
     assert.ok(files.includes(file), `${file} is missing of ${files}`);
   }
   const others = files.filter((file) => !/^(dist\/.*|README\.md|package\.json|LICENSE.*)$/.test(file));
@@ -25,7 +25,7 @@ test("code that uses it type-checks, and misuse does not", () => {
   run("node", [tsc, "-p", `${here}types`]);
 });
 
-const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 4 };
+const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 6 };
 for (const [readme, examples] of Object.entries(EXAMPLES)) {
   test(`the examples of ${readme} print what they say`, () => {
     const text = readFileSync(new URL(`../../${readme}`, import.meta.url), "utf8");

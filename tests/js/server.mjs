@@ -6,23 +6,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { within } from "./child.mjs";
+import { run, within } from "./child.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** The target directory of cargo. */
 export const TARGET = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 
-/** Starts a server on a fresh folder; `stop` ends it and removes the folder. */
+/**
+ * Starts a server on a fresh folder; `token` gives a token that it believes, and `stop` ends it and
+ * removes the folder.
+ */
 export async function startServer(...options) {
   const binary = process.env.MESONET_SERVER_BIN ?? join(TARGET, "debug", "mesonet-server");
   const folder = await mkdtemp(join(tmpdir(), "mesonet-"));
   const remove = () => rm(folder, { recursive: true });
   try {
     // Tests ask faster than callers may.
-    const own = ["--listen", "127.0.0.1:0", "--data", folder, "--rate-requests", "0"];
-    const args = [...own, ...options];
+    const rate = options.includes("--rate-requests") ? [] : ["--rate-requests", "0"];
+    const args = ["--listen", "127.0.0.1:0", "--data", folder, ...rate, ...options];
     const { origin, stop } = await serve(binary, args);
-    return { origin, stop: () => stop().finally(remove) };
+    const token = (...flags) => run(binary, ["token", "--data", folder, ...flags]).trim();
+    return { origin, token, stop: () => stop().finally(remove) };
   } catch (error) {
     await remove();
     throw error;

@@ -131,3 +131,59 @@ def test_no_file_is_an_empty_table():
     feed = mesonet.read_feed([])
     assert (len(feed), feed.files) == (0, ())
     assert feed.to_arrow().column_names == feed.column_names
+
+
+READERS = {
+    "read_eccc_hourly": (mesonet.read_eccc_hourly, ["eccc_hourly"]),
+    "read_ghcnh": (mesonet.read_ghcnh, ["ghcnh"]),
+    "read_iem": (mesonet.read_iem, ["iem_asos"]),
+    "read_isd": (mesonet.read_isd, ["isd"]),
+    "read_metar": (mesonet.read_metar, ["metar"]),
+    "read_ndbc": (mesonet.read_ndbc, ["ndbc"]),
+    "read_nws": (mesonet.read_nws, ["nws_observation"]),
+    "read_swob": (mesonet.read_swob, ["swob", "geomet_swob"]),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_of_one_feed_reads_what_read_feed_reads(name):
+    reader, folders = READERS[name]
+    read, kinds = 0, set()
+    for path in [path for folder in folders for path in files(folder)]:
+        if path.stat().st_size > 50_000:
+            continue
+        try:
+            wanted = mesonet.read_feed(path)
+        except MesonetError:
+            continue
+        feed = reader(path)
+        assert feed.files == wanted.files
+        assert feed.to_arrow().equals(wanted.to_arrow())
+        kinds.add(feed.files[0].kind)
+        read += feed.files[0].read
+        known = path
+    assert read > 0 and kinds
+    # No reader reads the files of another.
+    for other, (refusing, _) in READERS.items():
+        if other != name:
+            with pytest.raises(MesonetError, match=f"of kind .*; {other} reads"):
+                refusing(known)
+
+
+def test_read_any_finds_the_kind_by_the_content():
+    seen = set()
+    for folder in ["eccc_hourly", "ghcnh", "iem_asos", "isd", "swob", "geomet_swob", "nws_observation"]:
+        for path in files(folder)[:3]:
+            try:
+                feed = mesonet.read_any(path)
+            except MesonetError as error:
+                assert path.name.removesuffix(".gz") in str(error)
+                continue
+            seen.add(feed.files[0].kind)
+    assert {"eccc-hourly", "ghcnh", "iem-asos", "isd", "swob", "geomet-swob", "nws-observation"} <= seen
+
+
+def test_refused_reports_are_counted_and_explained():
+    [file] = mesonet.read_metar(METAR, received=RECEIVED).files
+    assert (file.read, file.refused) == (1, 1)
+    assert "is not the time of a report" in file.refusals[0] and "line 2" in file.refusals[0]

@@ -324,3 +324,52 @@ def test_checks(vectors):
         assert scheme.flag(base) == case["written"], case
         ran += 1
     assert ran == file["cases"]
+
+
+def test_time_grid(vectors):
+    file = vectors("time_grid.json")
+    ran = 0
+    for case in file["plan"]:
+        cells, positions = case["caps"]
+        plan = mesonet.plan_grid(
+            case["start_ms"], case["end_ms"], case["step"],
+            stations=case["stations"], names=case["names"], caps=mesonet.Caps(cells, positions),
+        )
+        assert (plan.step_minutes, plan.times.size) == (case["used"], case["positions"]), case["name"]
+        wanted = case["coarsening"] and tuple(case["coarsening"].values())
+        assert (plan.coarsening and tuple(plan.coarsening)) == wanted, case["name"]
+        ran += 1
+    for case in file["resample"]:
+        age = case["max_age_ms"]
+        grid = mesonet.resample(
+            np.array(case["ts_ms"], np.int64), numbers(case["values"]), case["start_ms"], case["end_ms"],
+            case["step"], offsets=case["offsets"], max_age=None if age is None else np.timedelta64(age, "ms"),
+        )
+        assert grid.reading.ravel().tolist() == case["reading"], case["name"]
+        assert grid.values.tobytes() == numbers(case["filled"]).tobytes(), case["name"]
+        ages = [None if np.isnat(one) else int(one.astype(np.int64)) for one in grid.age.ravel()]
+        assert ages == case["age_ms"], case["name"]
+        ran += 1
+    for case in file["pick"]:
+        age = case["max_age_ms"]
+        picks = mesonet.pick_series(
+            [np.array(times, np.int64) for times in case["candidates"]], case["start_ms"], case["end_ms"],
+            case["step"], max_age=None if age is None else np.timedelta64(age, "ms"),
+        )
+        assert (picks.series.tolist(), picks.reading.tolist()) == (case["series"], case["reading"]), case["name"]
+        ran += 1
+    for case in file["lookback"]:
+        window = (case["start_ms"], case["end_ms"], case["plan"])
+        if case["refused"] is None:
+            mesonet.check_lookback(*window, now=case["now_ms"])
+        else:
+            with pytest.raises(MesonetError) as error:
+                mesonet.check_lookback(*window, now=case["now_ms"])
+            assert str(error.value) == case["refused"], case["name"]
+        ran += 1
+    for case in file["refused"]:
+        with pytest.raises(MesonetError) as error:
+            mesonet.resample(case["ts_ms"], case["values"], 0, 60_000, 1, offsets=case["offsets"])
+        assert str(error.value) == case["message"], case["name"]
+        ran += 1
+    assert ran == file["cases"]

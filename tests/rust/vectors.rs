@@ -7,6 +7,8 @@
 mod checks;
 #[path = "native_grid.rs"]
 mod native_grid;
+#[path = "time_grid.rs"]
+mod time_grid;
 #[path = "units.rs"]
 mod units;
 

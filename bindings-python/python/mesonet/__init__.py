@@ -14,8 +14,17 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`check_station`       the quality checks over the series of a station
 :func:`check_network`       the same and the comparison with neighbours, over a network
 :func:`explain`             what each check found out about a reading
+:func:`check_frame`         the checks over a data frame, with columns of verdicts
+:class:`Record`             the folder of a server in process: ingest, readings, series, bulk,
+                            explain, alerts, model values
 :func:`read_feed`           files of published feeds as a table: METAR, SWOB, NDBC, IEM, ISD …
+:func:`read_metar` …        the same for one feed: also ``read_swob``, ``read_ndbc``, ``read_iem``,
+                            ``read_isd``, ``read_ghcnh``, ``read_nws``, ``read_eccc_hourly``
+:func:`read_cap`            official alerts as GeoJSON with their state at a time; also
+                            ``read_nws_alerts``, and ``read_any`` for files of any kind
+:func:`parse_metar`         one METAR or SPECI report with all its groups and remarks
 :func:`resample`            the latest reading at each position of a time grid
+:func:`resample_table`      the same for the series of a table: Arrow, pandas, polars
 :func:`plan_grid`           a time grid that fits the limits of an answer
 :func:`pick_series`         which series of a variable fills each position
 :func:`check_lookback`      whether a plan covers a window
@@ -31,12 +40,16 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`decode_bytes`        the bytes of a tile to values
 :class:`NativeGrid`         the grid of a model: rows and columns to longitudes and latitudes and
                             back, and how its winds are turned
+:func:`read_grib`           the fields of GRIB2 files: what they are, values, xarray; ``true_winds``
 :func:`rotate`              grid-relative to earth-relative winds (ufunc)
+:class:`Client`             the service as frames, GeoJSON and xarray; needs httpx
+:class:`AsyncClient`        the same calls, awaited
 ==========================  ====================================================
 """
 
 from ._mesonet import MesonetError, __version__
 from .access import capabilities, check_lookback
+from .alert import Alerts, AlertState, read_any, read_cap, read_nws_alerts
 from .check import (
     DEFAULT_LIMITS_TOML,
     NetworkStation,
@@ -46,6 +59,23 @@ from .check import (
     check_station,
     explain,
 )
+from .client import (
+    AsyncClient,
+    BulkFile,
+    BulkTable,
+    Client,
+    DamagedError,
+    Features,
+    ModelPoint,
+    ModelSeries,
+    Raster,
+    Retry,
+    ServiceError,
+    ServiceTable,
+    Tile,
+    UnreachableError,
+)
+from .frame import check_frame
 from .crosswalk import (
     BUFR_033020,
     GHCNH_CHECKS,
@@ -70,9 +100,27 @@ from .derived import (
     wind_chill_c,
     wind_chill_f,
 )
-from .feed import FEED_KINDS, FeedFile, FeedReadings, read_feed
+from .explanation import Explanation
+from .feed import (
+    FEED_KINDS,
+    FeedFile,
+    FeedReadings,
+    read_eccc_hourly,
+    read_feed,
+    read_ghcnh,
+    read_iem,
+    read_isd,
+    read_metar,
+    read_ndbc,
+    read_nws,
+    read_swob,
+)
+from .grib import GribField, GribFile, GribLevel, GribRefusal, read_grib, true_winds
 from .grid import Cell, NativeGrid, Position, Rotation
+from .metar import Metar, parse_metar
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
+from .record import DamagedWarning, IngestOutcome, Record, RecordHealth, RecordTable
+from .table import Table, resample_table
 from .tile import decode, decode_bytes, encode
 from .time_grid import (
     Caps,
@@ -88,35 +136,64 @@ from .unit import UnitResolution, convert, resolve_unit, to_canonical
 from .wind import rotate
 
 __all__ = [
+    "AlertState",
+    "Alerts",
+    "AsyncClient",
     "BUFR_033020",
     "BaseQuality",
+    "BulkFile",
+    "BulkTable",
     "Caps",
     "Cell",
+    "Client",
     "Coarsening",
     "Crosswalk",
     "DEFAULT_LIMITS_TOML",
+    "DamagedError",
+    "DamagedWarning",
+    "Explanation",
     "FEED_KINDS",
+    "Features",
     "FeedFile",
     "FeedReadings",
     "GHCNH_CHECKS",
+    "GribField",
+    "GribFile",
+    "GribLevel",
+    "GribRefusal",
     "ISD",
+    "IngestOutcome",
     "MADIS",
     "MesonetError",
+    "Metar",
+    "ModelPoint",
+    "ModelSeries",
     "NativeGrid",
     "NetworkStation",
     "Picks",
     "Position",
     "QARTOD",
+    "Raster",
     "ReasonQuality",
+    "Record",
+    "RecordHealth",
+    "RecordTable",
     "Resampled",
+    "Retry",
     "Rotation",
     "SWOB_QA_SUMMARY",
     "SeriesReadings",
+    "ServiceError",
+    "ServiceTable",
+    "Table",
+    "Tile",
     "TimeGrid",
     "UnitResolution",
+    "UnreachableError",
     "Verdicts",
     "__version__",
     "capabilities",
+    "check_frame",
     "check_lookback",
     "check_network",
     "check_station",
@@ -131,17 +208,32 @@ __all__ = [
     "heat_index_f",
     "humidex",
     "mean_sea_level_pressure_hpa",
+    "parse_metar",
     "pick_series",
     "plan_grid",
+    "read_any",
+    "read_cap",
+    "read_eccc_hourly",
     "read_feed",
+    "read_ghcnh",
+    "read_grib",
+    "read_iem",
+    "read_isd",
+    "read_metar",
+    "read_ndbc",
+    "read_nws",
+    "read_nws_alerts",
+    "read_swob",
     "relative_humidity_pct",
     "resample",
+    "resample_table",
     "resolve_unit",
     "rotate",
     "roughness_m",
     "station_pressure_hpa",
     "stull_wet_bulb_c",
     "to_canonical",
+    "true_winds",
     "wet_bulb_c",
     "wind_at_10m",
     "wind_chill_c",

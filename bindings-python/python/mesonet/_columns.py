@@ -18,6 +18,9 @@ Duration: TypeAlias = datetime.timedelta | np.timedelta64
 
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_NAT = np.iinfo(np.int64).min
+# Times of this machine's byte order: how many units are a millisecond.
+_MS_DIVISORS = {np.dtype(f"M8[{unit}]"): n for unit, n in (("ms", 1), ("us", 1_000), ("ns", 1_000_000))}
 _LAST_MS = np.iinfo(np.int64).max // 1000
 
 
@@ -28,26 +31,45 @@ def column(given: "ArrayLike", what: str) -> "NDArray[Any]":
     return array
 
 
+def _kind(array: "NDArray[Any]") -> str:
+    """What an array is of, for messages."""
+    if array.dtype.kind != "O" or not array.size:
+        return str(array.dtype)
+    first = type(array[0]).__name__
+    zones = {str(one.tzinfo) for one in array[:1000] if isinstance(one, datetime.datetime)}
+    of = f" of the time zones {', '.join(sorted(zones))}" if len(zones) > 1 else ""
+    return f"objects{of}, the first of type {first}"
+
+
 def numbers(given: "ArrayLike") -> "NDArray[np.float64]":
     array = column(given, "values")
     if array.dtype.kind not in "iuf" or not np.can_cast(array.dtype, np.float64):
-        raise TypeError(f"values must be numbers; got {array.dtype}")
+        raise TypeError(f"values must be numbers; got {_kind(array)}")
     return np.ascontiguousarray(array, np.float64)
 
 
 def milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
+    # Pandas' columns of one time zone would become objects.
+    zoned: Any = given
+    if getattr(getattr(zoned, "dtype", None), "tz", None) is not None and hasattr(zoned, "to_numpy"):
+        given = zoned.to_numpy(dtype=f"M8[{getattr(zoned.dtype, 'unit', 'ns')}]")
     array = column(given, "times")
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] != "generic":
+        if (divisor := _MS_DIVISORS.get(array.dtype)) is not None:
+            counts = np.ascontiguousarray(array).view(np.int64)
+            # NaT is the smallest integer. Several times as fast as NumPy's own casts of times.
+            if counts.size == 0 or counts.min() != _NAT:
+                return counts if divisor == 1 else counts // divisor
         if np.isnat(array).any():
             reading = int(np.isnat(array).argmax())
             raise _mesonet.MesonetError(f"times must be times; reading {reading} is NaT")
-        times = array.astype("M8[ms]")
+        times = array.astype("M8[ms]", copy=False)
         # Years can lie beyond the milliseconds of 64 bits.
         if np.can_cast(array.dtype, times.dtype, "safe") and (times.astype(array.dtype) != array).any():
             raise _mesonet.MesonetError("times must fit 64-bit milliseconds")
         return np.ascontiguousarray(times).view(np.int64)
     if array.dtype.kind != "i" and array.size:
-        raise TypeError(f"times must be int64 milliseconds or datetime64; got {array.dtype}")
+        raise TypeError(f"times must be int64 milliseconds or datetime64; got {_kind(array)}")
     return np.ascontiguousarray(array, np.int64)
 
 

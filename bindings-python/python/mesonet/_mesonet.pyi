@@ -12,6 +12,16 @@ __all__ = [
     "REASON_QUALITY_NAMES",
     "base_quality_code",
     "reason_quality_code",
+    "station_id",
+    "Record",
+    "ArrowStream",
+    "record_bulk",
+    "record_bulk_parquet",
+    "record_alerts",
+    "record_models",
+    "record_model_point",
+    "record_model_series",
+    "explain_network",
     "worst",
     "distinct_worst_first",
     "worse",
@@ -59,10 +69,17 @@ __all__ = [
     "canonical",
     "convert_numbered",
     "DEFAULT_CAPS",
+    "MAX_CANDIDATE_READINGS",
     "instant_ms",
+    "AlertMessages",
+    "read_alerts",
+    "detect_feed",
+    "GribFile",
     "ArrowTable",
+    "TableColumns",
     "FEED_KINDS",
     "read_feed",
+    "parse_metar",
     "position_count",
     "fill_positions",
     "plan",
@@ -99,6 +116,7 @@ convert_numbered: Final[np.ufunc]
 
 DEFAULT_LIMITS_TOML: Final[str]
 DEFAULT_CAPS: Final[tuple[int, int]]
+MAX_CANDIDATE_READINGS: Final[int]
 FEED_KINDS: Final[list[str]]
 swob_qa_summary_flags: Final[list[int]]
 bufr_033020_flags: Final[list[int]]
@@ -125,6 +143,12 @@ class ArrowTable:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 @final
+class GribFile:
+    def __new__(cls, content: bytes, /) -> GribFile: ...
+    def inventory(self) -> list[tuple[dict[str, Any] | None, str | None]]: ...
+    def values(self, number: int, /) -> NDArray[np.float32]: ...
+
+@final
 class NativeGrid:
     def __new__(cls, definition: dict[str, Any], /) -> NativeGrid: ...
     def definition(self) -> str: ...
@@ -140,6 +164,16 @@ class NativeGrid:
     def wind_rotations(self) -> tuple[_Float64s, _Float64s]: ...
 
 _Grid = tuple[int, int, int]
+
+@final
+class TableColumns:
+    def __new__(
+        cls, table: Any, key: list[str], time: str, value: str, sort: bool, /
+    ) -> TableColumns: ...
+    def series(self) -> int: ...
+    def addresses(self) -> tuple[int, int]: ...
+    def resample(self, grid: _Grid, max_age_ms: int | None, /) -> ArrowTable: ...
+
 _Numbers = tuple[int, int, int]
 _Verdicts = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
@@ -169,9 +203,32 @@ def check_station(
 def check_network(
     stations: list[tuple[float, float, float | None, list[Any]]], limits: str | None, /
 ) -> list[list[_Verdicts]]: ...
+def detect_feed(name: str, content: bytes, /) -> tuple[str, bool] | None: ...
+
+@final
+class AlertMessages:
+    def __len__(self) -> int: ...
+    def states(
+        self, at_ms: int, is_replay: bool, /
+    ) -> list[tuple[str, str, str, int, list[str], list[str]]]: ...
+    def geojson(
+        self,
+        at_ms: int,
+        is_replay: bool,
+        is_active: bool,
+        language: str,
+        sides: tuple[float, float, float, float] | None,
+        place: tuple[float, float] | None,
+        /,
+    ) -> str: ...
+
+def read_alerts(
+    files: list[tuple[str, bytes, int, str | None]], zones: bytes | None, /
+) -> tuple[AlertMessages, list[dict[str, Any]]]: ...
 def read_feed(
     files: list[tuple[str, bytes, int, str | None]], /
 ) -> tuple[ArrowTable, list[dict[str, Any]]]: ...
+def parse_metar(text: str, received_ms: int | None, /) -> tuple[str, str, int | None]: ...
 def instant_ms(text: str, /) -> int: ...
 def position_count(grid: _Grid, /) -> int: ...
 def fill_positions(grid: _Grid, out: _Int64s, /) -> None: ...
@@ -205,5 +262,64 @@ def explain(
     which_series: int,
     which_reading: int,
     limits: str | None,
+    /,
+) -> str: ...
+def explain_network(
+    stations: list[Any], which_series: int, which_reading: int, limits: str | None, /
+) -> str: ...
+def station_id(network: str, native_id: str, /) -> str: ...
+
+@final
+class ArrowStream:
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+@final
+class Record:
+    def __new__(cls, folder: str, writes: bool, /) -> Record: ...
+    def close(self) -> None: ...
+    def ingest(self, file: tuple[Any, ...], /) -> dict[str, Any]: ...
+    def seal(self) -> None: ...
+    def health(self) -> tuple[int, int, int, int, int | None, list[str]]: ...
+    def stations(self) -> ArrowTable: ...
+    def readings(
+        self, asked: tuple[Any, ...], /
+    ) -> tuple[ArrowTable, int, int | None, str | None]: ...
+    def series(
+        self, station: str, filter: str, window: tuple[int, int], /
+    ) -> tuple[ArrowTable, int]: ...
+    def details(self, station: str | None, at_ms: int, /) -> tuple[str, int]: ...
+    def explain(self, station: str, series: int, ts_ms: int, /) -> tuple[str, int]: ...
+
+def record_bulk(
+    record: Record, station: str, window: tuple[int, int], entries: str, qualifiers: bool, /
+) -> tuple[ArrowStream, int]: ...
+def record_bulk_parquet(
+    record: Record,
+    path: str | bytes,
+    station: str,
+    window: tuple[int, int],
+    entries: str,
+    qualifiers: bool,
+    /,
+) -> int: ...
+def record_alerts(
+    record: Record, at_ms: int, replay: bool, asked: tuple[Any, ...], language: str, /
+) -> str: ...
+def record_models(record: Record, /) -> list[tuple[str, list[str]]]: ...
+def record_model_point(
+    record: Record,
+    named: tuple[str, str | None, list[str]],
+    hour: int | None,
+    valid_ms: int | None,
+    place: tuple[int, int] | tuple[float, float],
+    which: tuple[Any, ...],
+    /,
+) -> str: ...
+def record_model_series(
+    record: Record,
+    named: tuple[str, str | None, list[str]],
+    place: tuple[int, int] | tuple[float, float],
+    which: tuple[Any, ...],
+    span_ms: tuple[Any, ...],
     /,
 ) -> str: ...

@@ -15,13 +15,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from . import _mesonet
 from ._columns import column, milliseconds, numbers
 from ._mesonet import DEFAULT_LIMITS_TOML
+from .explanation import Explanation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -144,7 +145,7 @@ def check_network(
     >>> [int(of[0].base[0]) for of in check_network(stations)]
     [6, 6, 6, 3, 6, 6, 6]
     """
-    given = [(of.lon, of.lat, of.altitude_m, [_columns(one) for one in of.series]) for of in stations]
+    given = [_site(of) for of in stations]
     return [[Verdicts(*one) for one in of] for of in _mesonet.check_network(given, limits)]
 
 
@@ -156,12 +157,15 @@ def explain(
     which_series: int,
     which_reading: int,
     *,
+    neighbours: Iterable[NetworkStation] | None = None,
     limits: str | None = None,
-) -> dict[str, Any]:
+) -> Explanation:
     """Explains one reading: inputs, limits with their sources, and outcome of each check.
 
     Gives the same checks in the same order as :func:`check_station`, as the object that the service
-    sends. A missing reading raises :class:`mesonet.MesonetError`.
+    sends: a mapping that prints as a table. With ``neighbours``, the stations around, those of
+    :func:`check_network`; a neighbour is named by its place among them, from 1. A missing reading
+    raises :class:`mesonet.MesonetError`.
 
     >>> from mesonet import SeriesReadings, explain
     >>> air = SeriesReadings("airTemperature", "Instantaneous", 0, [0], [140.0])
@@ -172,11 +176,16 @@ def explain(
     ['value', 'range', 'record']
     """
     columns = [_columns(of) for of in series]
-    text = _mesonet.explain(
-        lon, lat, altitude_m, columns, which_series, which_reading, limits
-    )
-    explanation: dict[str, Any] = json.loads(text)
-    return explanation
+    if neighbours is None:
+        text = _mesonet.explain(lon, lat, altitude_m, columns, which_series, which_reading, limits)
+    else:
+        sites = [(lon, lat, altitude_m, columns), *map(_site, neighbours)]
+        text = _mesonet.explain_network(sites, which_series, which_reading, limits)
+    return Explanation(json.loads(text))
+
+
+def _site(of: NetworkStation) -> tuple[float, float, float | None, list[SimpleNamespace]]:
+    return of.lon, of.lat, of.altitude_m, [_columns(one) for one in of.series]
 
 
 def _columns(of: SeriesReadings) -> SimpleNamespace:

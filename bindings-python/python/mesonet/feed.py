@@ -21,8 +21,22 @@ from typing import Any, BinaryIO, TypeAlias
 
 from . import _mesonet
 from ._columns import Instant, instant_ms
+from .table import Table
 
-__all__ = ["FEED_KINDS", "FeedFile", "FeedReadings", "read_feed"]
+__all__ = [
+    "FEED_KINDS",
+    "FeedFile",
+    "FeedReadings",
+    "read_eccc_hourly",
+    "read_feed",
+    "read_ghcnh",
+    "read_iem",
+    "read_isd",
+    "read_metar",
+    "read_ndbc",
+    "read_nws",
+    "read_swob",
+]
 
 FEED_KINDS: tuple[str, ...] = tuple(_mesonet.FEED_KINDS)
 """The kinds of files, as commands and ``kind`` name them."""
@@ -45,7 +59,7 @@ class FeedFile:
     """
 
     name: str
-    """Its name without folders; empty for content that was given as bytes."""
+    """Its name without folders; ``content`` for what was given as bytes."""
     kind: str
     """Its kind: one of ``FEED_KINDS``."""
     read: int
@@ -64,11 +78,10 @@ class FeedFile:
     """Values that make no sense, by the feed's name."""
 
 
-class FeedReadings:
+class FeedReadings(Table):
     """The readings of files as an Arrow table, and how each file was read.
 
-    Whatever takes Arrow's streams takes it without a copy: ``pyarrow.table(feed)``,
-    ``polars.DataFrame(feed)``, DuckDB, and pandas by :meth:`to_pandas`. The columns are
+    The columns are
     ``network``, ``station``, ``station_name``, ``lat``, ``lon``, ``altitude_m``,
     ``observation_name``, ``unit``, ``interval_type``, ``interval_minutes``, ``timestamp`` (UTC),
     ``value``, ``quality_base`` and ``quality_reason`` (the verdict of the source), ``qualifier``
@@ -82,40 +95,13 @@ class FeedReadings:
     """
 
     def __init__(self, table: _mesonet.ArrowTable, files: tuple[FeedFile, ...]) -> None:
-        self._table = table
+        super().__init__(table)
         self.files = files
         """How each file was read, in the order given."""
-
-    def __len__(self) -> int:
-        return len(self._table)
 
     def __repr__(self) -> str:
         files = len(self.files)
         return f"<mesonet.FeedReadings: {len(self)} readings of {files} file{'' if files == 1 else 's'}>"
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self._table.__arrow_c_stream__(requested_schema)
-
-    @property
-    def column_names(self) -> list[str]:
-        """The names of the columns."""
-        return self._table.column_names()
-
-    def to_arrow(self) -> Any:
-        """The ``pyarrow.Table``, without a copy."""
-        import pyarrow  # type: ignore[import-untyped,unused-ignore]
-
-        return pyarrow.table(self)
-
-    def to_polars(self) -> Any:
-        """The ``polars.DataFrame``; texts are categories."""
-        import polars
-
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> Any:
-        """The ``pandas.DataFrame``, by pyarrow; texts are categories."""
-        return self.to_arrow().to_pandas()
 
 
 def read_feed(
@@ -142,14 +128,171 @@ def read_feed(
     Traceback (most recent call last):
     mesonet.MesonetError: content: of no known kind; known are awc-csv, awc-xml, swob, geomet-swob, eccc-hourly, iem-asos, ndbc-latest, ndbc-realtime2, nws-observation, cap, nws-alerts, isd, ghcnh, metar-bulletin
     """
+    return readings_of(files_of(source, received, kind))
+
+
+def read_metar(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
+    """Reads METAR and SPECI reports: bulletins, files of one report a line, and the tables and XML
+    of the Aviation Weather Center.
+
+    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+    One report with all its groups and remarks is decoded by :func:`mesonet.parse_metar`.
+
+    >>> import mesonet
+    >>> feed = mesonet.read_metar(b"METAR KBUF 312354Z 21014KT 02/M07=", received="2020-01-01T00:00Z")
+    >>> len(feed), feed.files[0].refusals
+    (5, ())
+    """
+    return _of_kinds("read_metar", ("awc-csv", "awc-xml", "metar-bulletin"), source, received)
+
+
+def read_swob(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
+    """Reads Canada's surface observations: SWOB-ML, and the GeoJSON of MSC GeoMet.
+
+    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+
+    >>> import mesonet
+    >>> mesonet.read_swob(b"METAR KBUF 312354Z 21014KT=")
+    Traceback (most recent call last):
+    mesonet.MesonetError: content: of kind metar-bulletin; read_swob reads swob, geomet-swob
+    """
+    return _of_kinds("read_swob", ("swob", "geomet-swob"), source, received)
+
+
+def read_ndbc(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
+    """Reads tables of the National Data Buoy Center: the latest observations, and the
+    ``realtime2`` files of a station, whose name tells the station.
+
+    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+
+    >>> import mesonet
+    >>> table = b\"\"\"#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   PRES  ATMP  WTMP  DEWP  VIS PTDY  TIDE
+    ... #yr  mo dy hr mn degT m/s  m/s     m   sec   sec degT   hPa  degC  degC  degC  nmi  hPa    ft
+    ... 2024 08 03 20 50 210  5.0  6.0   0.4     4   3.2 200 1015.2  24.0  23.1  20.0   MM -0.6    MM
+    ... \"\"\"
+    >>> import io
+    >>> file = io.BytesIO(table)
+    >>> file.name = "44013.txt"
+    >>> mesonet.read_ndbc(file).to_polars()["station"][0]
+    '44013'
+    """
+    return _of_kinds("read_ndbc", ("ndbc-latest", "ndbc-realtime2"), source, received)
+
+
+def read_iem(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
+    """Reads tables of airport reports of the Iowa Environmental Mesonet (CSV).
+
+    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+
+    >>> import mesonet
+    >>> table = b"station,valid,tmpf,dwpf\\nORD,2024-08-03 20:51,84.0,66.0\\n"
+    >>> mesonet.read_iem(table).to_polars()["observation_name"].to_list()
+    ['airTemperature', 'dewPointTemperature']
+    """
+    return _of_kinds("read_iem", ("iem-asos",), source, received)
+
+
+def read_isd(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
+    """Reads files of NCEI's Integrated Surface Data.
+
+    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+
+    >>> import mesonet
+    >>> mesonet.read_isd("no_such_file")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'no_such_file'
+    """
+    return _of_kinds("read_isd", ("isd",), source, received)
+
+
+def read_ghcnh(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
+    """Reads files of NCEI's Global Historical Climatology Network hourly.
+
+    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+
+    >>> import mesonet
+    >>> mesonet.read_ghcnh(b"METAR KBUF 312354Z 21014KT=")
+    Traceback (most recent call last):
+    mesonet.MesonetError: content: of kind metar-bulletin; read_ghcnh reads ghcnh
+    """
+    return _of_kinds("read_ghcnh", ("ghcnh",), source, received)
+
+
+def read_nws(source: Source | Iterable[Source], *, received: Instant | None = None) -> FeedReadings:
+    """Reads observations of the weather service of the United States (api.weather.gov, GeoJSON).
+
+    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+    Its alerts are read by :func:`mesonet.read_nws_alerts`.
+
+    >>> import mesonet
+    >>> mesonet.read_nws(b"METAR KBUF 312354Z 21014KT=")
+    Traceback (most recent call last):
+    mesonet.MesonetError: content: of kind metar-bulletin; read_nws reads nws-observation
+    """
+    return _of_kinds("read_nws", ("nws-observation",), source, received)
+
+
+def read_eccc_hourly(
+    source: Source | Iterable[Source], *, received: Instant | None = None
+) -> FeedReadings:
+    """Reads the provincial summaries of Environment and Climate Change Canada (XML).
+
+    ``source`` and ``received`` are those of :func:`read_feed`, as what is returned and raised is.
+
+    >>> import mesonet
+    >>> mesonet.read_eccc_hourly(b"METAR KBUF 312354Z 21014KT=")
+    Traceback (most recent call last):
+    mesonet.MesonetError: content: of kind metar-bulletin; read_eccc_hourly reads eccc-hourly
+    """
+    return _of_kinds("read_eccc_hourly", ("eccc-hourly",), source, received)
+
+
+File: TypeAlias = tuple[str, bytes, int, str | None]
+
+
+def files_of(
+    source: Source | Iterable[Source], received: Instant | None, kind: str | None
+) -> list[File]:
     several = isinstance(source, Iterable) and not isinstance(
         source, (str, bytes, bytearray, memoryview, os.PathLike, io.IOBase)
     )
     sources: Iterable[Any] = source if several else [source]  # type: ignore[assignment]
     received_ms = None if received is None else instant_ms(received, "received")
-    files = [_file(one, received_ms, kind) for one in sources]
+    return [_file(one, received_ms, kind) for one in sources]
+
+
+def _of_kinds(
+    reader: str,
+    kinds: tuple[str, ...],
+    source: Source | Iterable[Source],
+    received: Instant | None,
+) -> FeedReadings:
+    return readings_of(named(reader, kinds, files_of(source, received, None)))
+
+
+def named(reader: str, kinds: tuple[str, ...], files: list[File]) -> list[File]:
+    """The files with their kinds, each of which must be among those of the reader."""
+    with_kinds: list[File] = []
+    for name, content, received_ms, _ in files:
+        found = _mesonet.detect_feed(name, content)
+        kind = found[0] if found else None
+        if kind is None and len(kinds) == 1:
+            # Its own reader says what is wrong.
+            [kind] = kinds
+        if kind not in kinds:
+            of = f"of kind {kind}" if kind else "of no known kind"
+            raise _mesonet.MesonetError(f"{name}: {of}; {reader} reads {', '.join(kinds)}")
+        with_kinds.append((name, content, received_ms, kind))
+    return with_kinds
+
+
+def readings_of(files: list[File]) -> FeedReadings:
     table, told = _mesonet.read_feed(files)
-    summaries = (
+    return FeedReadings(table, summaries(files, told))
+
+
+def summaries(files: list[File], told: list[dict[str, Any]]) -> tuple[FeedFile, ...]:
+    return tuple(
         FeedFile(
             name=name,
             kind=of["kind"],
@@ -163,7 +306,6 @@ def read_feed(
         )
         for (name, *_), of in zip(files, told, strict=True)
     )
-    return FeedReadings(table, tuple(summaries))
 
 
 def _file(source: Any, received_ms: int | None, kind: str | None) -> tuple[str, bytes, int, str | None]:

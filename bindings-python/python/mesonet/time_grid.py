@@ -146,7 +146,7 @@ def plan_grid(
     mesonet.MesonetError: start must be before end; got start 2024-08-08T00:00:00Z and end 2024-08-01T00:00:00Z
     """
     requested = (instant_ms(start, "start"), instant_ms(end, "end"), step_minutes(step))
-    grid, coarsening = _fitted(requested, stations, names, Caps() if caps is None else caps)
+    grid, coarsening = fitted(requested, stations, names, Caps() if caps is None else caps)
     return TimeGrid(grid[2], _positions(grid), coarsening)
 
 
@@ -192,7 +192,7 @@ def resample(
     grid = (instant_ms(start, "start"), instant_ms(end, "end"), step_minutes(step))
     coarsening = None
     if caps is not None:
-        grid, coarsening = _fitted(grid, series, 1, caps)
+        grid, coarsening = fitted(grid, series, 1, caps)
     max_age_ms = None if max_age is None else duration_ms(max_age, "max_age")
     at = _positions(grid)
     room = series * at.size
@@ -229,7 +229,15 @@ def pick_series(
     >>> pick_series([minutely, hourly], 0, 3 * hour, 60).series.tolist()
     [0, 0, 1, 1]
     """
-    columns = [milliseconds(times) for times in candidates]
+    columns = []
+    for which, times in enumerate(candidates):
+        given = column(times, "times")
+        if given.size > _mesonet.MAX_CANDIDATE_READINGS:
+            raise _mesonet.MesonetError(
+                f"a candidate may have {_mesonet.MAX_CANDIDATE_READINGS} readings at most; "
+                f"candidate {which} has {given.size}"
+            )
+        columns.append(milliseconds(given))
     for which, ts_ms in enumerate(columns):
         if (ts_ms[1:] < ts_ms[:-1]).any():
             raise _mesonet.MesonetError(f"times must ascend; those of candidate {which} do not")
@@ -241,7 +249,7 @@ def pick_series(
     return Picks(series, reading)
 
 
-def _fitted(
+def fitted(
     grid: tuple[int, int, int], stations: int, names: int, caps: Caps
 ) -> tuple[tuple[int, int, int], Coarsening | None]:
     counts = {"stations": stations, "names": names, **Caps(*caps)._asdict()}

@@ -98,4 +98,14 @@ def _converted(values: Any, numbers: tuple[int, int, int], ufunc: dict[str, Any]
     # A Python number has no width of its own: it is a double, whatever the other operands are.
     if isinstance(values, float):
         values = np.float64(values)
+    if type(values).__module__.partition(".")[0] == "polars":
+        return _of_series(values, numbers, ufunc)
     return _mesonet.convert_numbered(values, *map(np.uint8, numbers), **ufunc)
+
+
+def _of_series(series: Any, numbers: tuple[int, int, int], ufunc: dict[str, Any]) -> Any:
+    # Polars hands ufuncs no operands that are neither series nor Python numbers.
+    import polars
+
+    converted = polars.Series(series.name, _converted(series.to_numpy(), numbers, ufunc))
+    return converted.set(series.is_null(), None) if series.null_count() else converted

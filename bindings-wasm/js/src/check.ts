@@ -40,12 +40,48 @@ export function isClass<K extends keyof Classes>(value: unknown, name: K): value
   }
 }
 
+/** Most bytes of one array, so that it fits the memory of WebAssembly beside others. */
+const MAX_BYTES = 2 ** 30;
+
+/** The array or buffer; refused if it was transferred away, which leaves it empty, or is too long. */
+export function attached<A extends ArrayBufferView | ArrayBuffer>(array: A, what: string): A {
+  if (array.byteLength === 0 && isDetached(array)) {
+    throw new TypeError(`${what} has lost its content: its buffer was transferred`);
+  }
+  if (array.byteLength > MAX_BYTES) {
+    throw new MesonetError(
+      `${what} must have at most ${MAX_BYTES} bytes; got ${array.byteLength}`,
+    );
+  }
+  return array;
+}
+
+function isDetached(array: ArrayBufferView | ArrayBuffer): boolean {
+  try {
+    new Uint8Array("buffer" in array ? array.buffer : array);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** The bytes of a tile, or a TypeError. */
+export function tileBytes(value: unknown): Uint8Array {
+  if (isClass(value, "Uint8Array")) {
+    return attached(value, "tile");
+  }
+  if (isClass(value, "ArrayBuffer")) {
+    return new Uint8Array(attached(value, "tile"));
+  }
+  throw new TypeError(`tile must be a Uint8Array or an ArrayBuffer; got ${className(value)}`);
+}
+
 /** A Float64Array, or a TypeError. */
 export function float64Array(value: unknown, what: string): Float64Array {
   if (!isClass(value, "Float64Array")) {
     throw new TypeError(`${what} must be a Float64Array; got ${className(value)}`);
   }
-  return value;
+  return attached(value, what);
 }
 
 /** A Uint8Array, or a TypeError. */
@@ -53,7 +89,7 @@ export function uint8Array(value: unknown, what: string): Uint8Array {
   if (!isClass(value, "Uint8Array")) {
     throw new TypeError(`${what} must be a Uint8Array; got ${className(value)}`);
   }
-  return value;
+  return attached(value, what);
 }
 
 /** A Uint32Array, or a TypeError. */
@@ -61,7 +97,7 @@ export function uint32Array(value: unknown, what: string): Uint32Array {
   if (!isClass(value, "Uint32Array")) {
     throw new TypeError(`${what} must be a Uint32Array; got ${className(value)}`);
   }
-  return value;
+  return attached(value, what);
 }
 
 /** A number, NaN and infinities included, or a TypeError. */
@@ -100,7 +136,33 @@ export function uint32(value: unknown, what: string): number {
   return integer(value, what, 0, 2 ** 32 - 1);
 }
 
-function integer(value: unknown, what: string, min: number, max: number): number {
+/** Whole milliseconds since 1970, or of a duration. */
+export function milliseconds(value: unknown, what: string): number {
+  const checked = number(value, what);
+  if (!Number.isSafeInteger(checked)) {
+    throw new MesonetError(`${what} must be whole milliseconds; got ${checked}`);
+  }
+  return checked;
+}
+
+/** A boolean, or a TypeError. */
+export function flag(value: unknown, what: string): boolean {
+  if (typeof value !== "boolean") {
+    throw new TypeError(`${what} must be a boolean; got ${className(value)}`);
+  }
+  return value;
+}
+
+/** A plain array without gaps, or a TypeError. */
+export function array(value: unknown, what: string): unknown[] {
+  if (!Array.isArray(value)) {
+    throw new TypeError(`${what} must be an array; got ${className(value)}`);
+  }
+  return Array.from(value);
+}
+
+/** An integer of a range. */
+export function integer(value: unknown, what: string, min: number, max: number): number {
   const checked = number(value, what);
   if (!Number.isInteger(checked) || checked < min || checked > max) {
     throw new MesonetError(`${what} must be an integer from ${min} to ${max}; got ${checked}`);

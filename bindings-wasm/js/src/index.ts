@@ -67,3 +67,21 @@ export const QARTOD: Mesonet["QARTOD"] = all.QARTOD;
 export const ISD: Mesonet["ISD"] = all.ISD;
 /** See {@link Mesonet.GHCNH_CHECKS}. */
 export const GHCNH_CHECKS: Mesonet["GHCNH_CHECKS"] = all.GHCNH_CHECKS;
+/** See {@link Mesonet.colours}. */
+export const colours: Mesonet["colours"] = all.colours;
+/** See {@link Mesonet.tileColours}. */
+export const tileColours: Mesonet["tileColours"] = all.tileColours;
+/** See {@link Mesonet.tileRoom}. */
+export const tileRoom: Mesonet["tileRoom"] = all.tileRoom;
+/** See {@link Mesonet.planGrid}. */
+export const planGrid: Mesonet["planGrid"] = all.planGrid;
+/** See {@link Mesonet.resample}. */
+export const resample: Mesonet["resample"] = all.resample;
+/** See {@link Mesonet.seriesTable}. */
+export const seriesTable: Mesonet["seriesTable"] = all.seriesTable;
+/** See {@link Mesonet.pickSeries}. */
+export const pickSeries: Mesonet["pickSeries"] = all.pickSeries;
+/** See {@link Mesonet.checkLookback}. */
+export const checkLookback: Mesonet["checkLookback"] = all.checkLookback;
+/** See {@link Mesonet.capabilities}. */
+export const capabilities: Mesonet["capabilities"] = all.capabilities;

@@ -1,4 +1,4 @@
-import { className, isClass } from "./check.js";
+import { attached, className, isClass } from "./check.js";
 import { MesonetError, refusing } from "./error.js";
 import type { BaseQualityName, ReasonQualityName } from "./generated/names.js";
 import type { Raw as ValuesRaw } from "./raw.js";
@@ -56,7 +56,7 @@ export function qualityFunctions(raw: Raw): QualityFunctions {
   };
   const bytes = (codes: unknown): Uint8Array => {
     if (isClass(codes, "Uint8Array")) {
-      return codes;
+      return attached(codes, "codes");
     }
     // Numbers of any other typed array are checked one by one; a string is not a list of codes.
     if (typeof codes !== "object" || codes === null || !(Symbol.iterator in codes)) {

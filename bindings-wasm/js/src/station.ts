@@ -1,5 +1,6 @@
 import {
-  className,
+  array,
+  flag,
   float64Array,
   int32,
   number,
@@ -173,9 +174,7 @@ export function checkFunctions(raw: Raw): CheckFunctions {
       const [place, columns] = [siteArguments(site), listOfSeries(series)];
       const limits = optionalText(limitsToml, "limitsToml");
       const codes = refusing(() => raw.check_station(...place, columns, limits));
-      let at = 0;
-      const next = (length: number) => codes.slice(at, (at += length));
-      return columns.map(({ tsMs: { length } }) => ({ base: next(length), reason: next(length) }));
+      return columns.map(verdictsIn(codes));
     },
     explain(site, series, whichSeries, whichReading, limitsToml) {
       const [place, columns] = [siteArguments(site), listOfSeries(series)];
@@ -187,8 +186,19 @@ export function checkFunctions(raw: Raw): CheckFunctions {
   };
 }
 
-function siteArguments(site: unknown): [lon: number, lat: number, altitudeM: number | undefined] {
-  const { lon, lat, altitudeM } = object(site, "site");
+/** Takes the verdicts of one series after the other from the codes of all. */
+export function verdictsIn(codes: Uint8Array): (columns: SeriesColumns) => Verdicts {
+  let at = 0;
+  const next = (length: number) => codes.slice(at, (at += length));
+  return ({ tsMs: { length } }) => ({ base: next(length), reason: next(length) });
+}
+
+/** Longitude, latitude and altitude of a site, or a TypeError. */
+export function siteArguments(
+  site: unknown,
+  what = "site",
+): [lon: number, lat: number, altitudeM: number | undefined] {
+  const { lon, lat, altitudeM } = object(site, what);
   const altitude = altitudeM ?? undefined;
   return [
     number(lon, "lon"),
@@ -197,29 +207,23 @@ function siteArguments(site: unknown): [lon: number, lat: number, altitudeM: num
   ];
 }
 
-function listOfSeries(series: unknown): SeriesColumns[] {
-  if (!Array.isArray(series)) {
-    throw new TypeError(`series must be an array; got ${className(series)}`);
-  }
-  return Array.from(series, seriesColumns);
+/** The series of a station with every member checked. */
+export function listOfSeries(series: unknown, of = ""): SeriesColumns[] {
+  return array(series, `${of}series`).map((given, at) => seriesColumns(given, `${of}series ${at}`));
 }
 
-function seriesColumns(given: unknown, at: number): SeriesColumns {
-  const of = object(given, `series ${at}`);
-  const what = (key: string) => `series ${at}: ${key}`;
-  const calculated = of["calculated"] ?? false;
-  if (typeof calculated !== "boolean") {
-    throw new TypeError(`${what("calculated")} must be a boolean; got ${className(calculated)}`);
-  }
+function seriesColumns(given: unknown, which: string): SeriesColumns {
+  const of = object(given, which);
+  const what = (key: string) => `${which}: ${key}`;
   const [base, reason] = [of["base"] ?? undefined, of["reason"] ?? undefined];
   if ((base === undefined) !== (reason === undefined)) {
-    throw new TypeError(`series ${at}: base and reason go together; got only one`);
+    throw new TypeError(`${which}: base and reason go together; got only one`);
   }
   return {
     variable: text(of["variable"], what("variable")),
     intervalType: text(of["intervalType"], what("intervalType")),
     intervalMinutes: int32(of["intervalMinutes"], what("intervalMinutes")),
-    calculated,
+    calculated: flag(of["calculated"] ?? false, what("calculated")),
     reportedUnit: optionalText(of["reportedUnit"], what("reportedUnit")),
     bucket: optionalText(of["bucket"], what("bucket")),
     tsMs: milliseconds(of["tsMs"], what("tsMs")),

@@ -1,4 +1,4 @@
-import { className, float64Array, int16, isClass, number, object } from "./check.js";
+import { attached, className, float64Array, int16, isClass, number, object } from "./check.js";
 import { refusing } from "./error.js";
 import type { Raw } from "./raw.js";
 
@@ -36,10 +36,12 @@ export function tileFunctions(raw: Raw): TileFunctions {
     decodeTile(tile, encoding) {
       const parts = encodingParts(encoding);
       if (isClass(tile, "Int16Array")) {
-        return refusing(() => raw.decode(tile, ...parts));
+        const integers = attached(tile, "tile");
+        return refusing(() => raw.decode(integers, ...parts));
       }
       if (isClass(tile, "Uint8Array") || isClass(tile, "ArrayBuffer")) {
-        const bytes = isClass(tile, "Uint8Array") ? tile : new Uint8Array(tile);
+        const given = attached(tile, "tile");
+        const bytes = isClass(given, "Uint8Array") ? given : new Uint8Array(given);
         return refusing(() => raw.decode_bytes(bytes, ...parts));
       }
       throw new TypeError(
@@ -54,7 +56,8 @@ export function tileFunctions(raw: Raw): TileFunctions {
   };
 }
 
-function encodingParts(encoding: unknown): [scale: number, offset: number, nodata: number] {
+/** The parts of an encoding, checked but for their ranges. */
+export function encodingParts(encoding: unknown): [scale: number, offset: number, nodata: number] {
   const { scale, offset, nodata } = object(encoding, "encoding");
   return [number(scale, "scale"), number(offset, "offset"), int16(nodata, "nodata")];
 }

@@ -1,4 +1,4 @@
-import { className, isClass, number, object, optionalText, text } from "./check.js";
+import { attached, className, flag, isClass, number, object, optionalText, text } from "./check.js";
 import { refusing } from "./error.js";
 import type { VariableName, VocabularyName } from "./generated/names.js";
 import type { Raw } from "./raw.js";
@@ -51,12 +51,10 @@ export interface UnitFunctions {
 export function unitFunctions(raw: Raw): UnitFunctions {
   const convert = (values: unknown, from: unknown, to: unknown, options: unknown = {}) => {
     const { liquidWater = false } = object(options, "options");
-    if (typeof liquidWater !== "boolean") {
-      throw new TypeError(`liquidWater must be a boolean; got ${className(liquidWater)}`);
-    }
-    const units = [text(from, "from"), text(to, "to"), liquidWater] as const;
+    const units = [text(from, "from"), text(to, "to"), flag(liquidWater, "liquidWater")] as const;
     if (isClass(values, "Float32Array")) {
-      return refusing(() => raw.convert_f32(values, ...units));
+      const singles = attached(values, "values");
+      return refusing(() => raw.convert_f32(singles, ...units));
     }
     const [column, one] = columnOf(values, "a number, a Float64Array or a Float32Array");
     const converted = refusing(() => raw.convert(column, ...units));
@@ -91,7 +89,7 @@ export function unitFunctions(raw: Raw): UnitFunctions {
 /** The values as a column, and whether they were one number. */
 function columnOf(values: unknown, allowed: string): [column: Float64Array, one: boolean] {
   if (isClass(values, "Float64Array")) {
-    return [values, false];
+    return [attached(values, "values"), false];
   }
   if (typeof values !== "number") {
     throw new TypeError(`values must be ${allowed}; got ${className(values)}`);

@@ -15,8 +15,8 @@ use crate::faults::{Fault, Random, is_of_the_moment};
 use crate::trials::{IN_AN_HOUR_MS, Placed, found_after_ms, rounds, spread};
 use crate::worlds::World;
 
-/// Neighbours are within 250 km, and so are theirs.
-const AROUND_KM: f64 = 550.0;
+/// Neighbours are within 500 km, and so are theirs.
+const AROUND_KM: f64 = 1050.0;
 /// A change is judged by what was up to a day before.
 const BEFORE_MS: i64 = 6 * DAY_MS;
 

@@ -4,6 +4,7 @@
 //! service's answer for it: one language, with the state that follows from the whole chain.
 
 mod chain;
+mod feature;
 mod query;
 mod view;
 mod vtec;
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 pub use self::chain::{Clock, State, next_change_ms, resolve};
+pub use self::feature::Feature;
 pub use self::query::{Query, missing_zones, outlines};
 pub use self::view::{Alert, AlertArea, AlertStorm, LatLon};
 pub use self::vtec::{Hvtec, Vtec, VtecAction, VtecError, VtecEvent};

@@ -92,8 +92,9 @@ impl System {
                 return false;
             }
             inverse[k][k] = 1.0;
+            let scale = 1.0 / pivot;
             for value in &mut inverse[k][..*len] {
-                *value /= pivot;
+                *value *= scale;
             }
             let row = inverse[k];
             for (i, other) in inverse[..*len].iter_mut().enumerate() {

@@ -234,7 +234,7 @@ impl Checker {
     /// let checker = Checker::shared();
     /// assert_eq!((checker.reach().back_ms, checker.reach().ahead_ms), (7 * DAY_MS, 3 * HOUR_MS));
     /// assert!(checker.neighbour_variables().any(|variable| variable == Variable::Mslp));
-    /// assert_eq!(checker.neighbour_radius_km(), 250.0);
+    /// assert_eq!(checker.neighbour_radius_km(), 500.0);
     /// assert_eq!(*checker.config(), mesonet::check::Config::default());
     /// ```
     pub fn reach(&self) -> Reach {

@@ -99,6 +99,26 @@ impl Spot {
     pub(crate) fn at_altitude(self, altitude_m: Option<f64>) -> Self {
         Self { altitude_m, ..self }
     }
+
+    #[cfg(feature = "intake")]
+    pub(crate) fn has_altitude(self) -> bool {
+        self.altitude_m.is_some()
+    }
+
+    /// From one place to another: what lies on the side of this vector is surely nearer to the other.
+    #[cfg(feature = "intake")]
+    pub(crate) fn towards(self, other: Self) -> [f64; 3] {
+        [0, 1, 2].map(|i| other.place_km[i] - self.place_km[i])
+    }
+
+    /// Whether a place lies on the side of a vector between two places: surely nearer to the second
+    /// than to the first, as places on a sphere are halved by a plane through its centre.
+    #[cfg(feature = "intake")]
+    pub(crate) fn is_on_side(self, towards: [f64; 3]) -> bool {
+        /// More than what rounding makes of it, in km².
+        const SURE: f64 = 1e-3;
+        (0..3).map(|i| self.place_km[i] * towards[i]).sum::<f64>() > SURE
+    }
 }
 
 /// The value of one station, as it is compared with others and others with it.
@@ -203,20 +223,23 @@ impl Around {
         let mut system = System::new(&members[..len], &structure)?;
         let mut others = system.clone();
         others.leave_out(0);
-        for _ in 0..MOST_WRONG {
-            let unlike = |which: usize| others.residual(which).standardized().abs();
-            let worst = others.kept().max_by(|&a, &b| unlike(a).total_cmp(&unlike(b)))?;
-            if unlike(worst) <= limits.threshold || others.kept().count() <= limits.at_least {
-                break;
+        let spread = loop {
+            let (mut squares, mut worst) = (0.0, (0, 0.0));
+            let count = others.kept().count();
+            for which in others.kept() {
+                let standardized = others.residual(which).standardized().abs();
+                squares += standardized * standardized;
+                if standardized >= worst.1 {
+                    worst = (which, standardized);
+                }
             }
-            system.leave_out(worst);
-            others.leave_out(worst);
-        }
-        let squares = others.kept().map(|which| {
-            let standardized = others.residual(which).standardized();
-            standardized * standardized
-        });
-        let spread = libm::sqrt((squares.sum::<f64>() / others.kept().count() as f64).max(1.0));
+            let left_out = len - 1 - count;
+            if left_out == MOST_WRONG || worst.1 <= limits.threshold || count <= limits.at_least {
+                break libm::sqrt((squares / count as f64).max(1.0));
+            }
+            system.leave_out(worst.0);
+            others.leave_out(worst.0);
+        };
         Some(Self { near: found, members, len, system, others, spread })
     }
 

@@ -84,14 +84,16 @@ pub fn station_pressure_hpa(altimeter_hpa: f64, altitude_m: f64) -> Option<f64> 
 }
 slice_form!(station_pressure_hpa_into, station_pressure_hpa(altimeter_hpa, altitude_m));
 
-const SEA_LEVEL_HPA: f64 = 1013.25;
 const SEA_LEVEL_K: f64 = 288.0;
 const LAPSE_K_PER_M: f64 = 0.0065;
 /// The power n of the altimeter setting.
 const ALTIMETER_POWER: f64 = LAPSE_K_PER_M * DRY_AIR_J_PER_KG_K / GRAVITY_M_PER_S2;
 
+/// p₀ⁿ, with p₀ = 1013.25 hPa.
+const SEA_LEVEL_POWER: f64 = 3.731352269924587;
+
 fn reduction(altitude_m: f64) -> f64 {
-    libm::pow(SEA_LEVEL_HPA, ALTIMETER_POWER) * LAPSE_K_PER_M * altitude_m / SEA_LEVEL_K
+    SEA_LEVEL_POWER * LAPSE_K_PER_M * altitude_m / SEA_LEVEL_K
 }
 
 /// The altimeter setting of a station pressure, both in hPa: the inverse of
@@ -110,6 +112,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_power_of_the_sea_level_pressure_is_what_it_says() {
+        assert_eq!(SEA_LEVEL_POWER, libm::pow(1013.25, ALTIMETER_POWER));
+    }
 
     proptest! {
         #[test]

@@ -8,7 +8,7 @@ mod writer;
 use std::collections::BTreeSet;
 
 pub use cursor::CursorError;
-pub use writer::{Format, Writer};
+pub use writer::{Batches, Format, Writer};
 
 use crate::geo::LonLat;
 use crate::observation::{BaseQuality, QualityCode, SeriesFilter, StationId, Variable};
@@ -243,6 +243,43 @@ impl Page {
     ) -> Result<Self, ExportError> {
         request.check()?;
         let after = cursor.map(|cursor| cursor::decode(request, cursor)).transpose()?;
+        Self::new(store, request, after, request.page_rows)
+    }
+
+    /// Plans one page of all rows, however many there are. It reads them once, so that a
+    /// [`Watched`](crate::store::Watched) store knows what is missing before the first row is
+    /// written.
+    ///
+    /// # Errors
+    /// The same as for [`plan`](Self::plan).
+    ///
+    /// ```
+    /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+    /// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+    /// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+    /// # let store = MemoryStore::default();
+    /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+    /// // The store has one report of Toronto Pearson.
+    /// use mesonet::{HalfOpenWindow, StationId, export};
+    /// let window = HalfOpenWindow::new(1_722_711_600_000, 1_722_715_200_001)?;
+    /// let request = export::Request::new(StationId::new("METAR", "CYYZ"), window);
+    /// let mut batches: export::Batches = export::Page::whole(&store, &request)?.batches();
+    /// let batch = batches.next(&store)?.ok_or("there are rows")?;
+    /// assert_eq!(batch.schema_ref(), batches.schema());
+    /// assert!(batch.num_rows() > 5 && batches.next(&store)?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn whole(store: &dyn Reader, request: &Request) -> Result<Self, ExportError> {
+        request.check()?;
+        Self::new(store, request, None, usize::MAX)
+    }
+
+    fn new(
+        store: &dyn Reader,
+        request: &Request,
+        after: Option<RowPosition>,
+        page_rows: usize,
+    ) -> Result<Self, ExportError> {
         let directory = store.directory()?;
         let record = directory.get(request.station);
         let series: Vec<StationSeries> = record.map_or_else(Vec::new, |record| {
@@ -257,7 +294,7 @@ impl Page {
             None => rows,
         };
         let pass = Pass::of(request);
-        let end = page_end(store, rows.clone(), &pass, request.page_rows)?;
+        let end = page_end(store, rows.clone(), &pass, page_rows)?;
         Ok(Self {
             coordinates: record.map(|record| record.station.coordinates),
             rows: match end {
@@ -316,6 +353,11 @@ impl Page {
     /// If the header of the file cannot be encoded.
     pub fn writer(self, format: Format) -> Result<Writer, ExportError> {
         Writer::new(self, format)
+    }
+
+    /// Returns the rows as record batches.
+    pub fn batches(self) -> Batches {
+        Batches::new(self)
     }
 }
 

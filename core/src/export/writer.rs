@@ -4,6 +4,7 @@ use std::fmt;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
+use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
@@ -79,6 +80,45 @@ enum Encoder {
     Csv { rows: Box<CsvRows>, started: bool },
     ArrowStream { columns: Box<Columns>, stream: Box<StreamWriter<Vec<u8>>> },
     Parquet { columns: Box<Columns>, file: Box<ArrowWriter<Vec<u8>>> },
+}
+
+/// Reads the rows of a page as Arrow record batches, whose texts are dictionaries.
+#[derive(Debug)]
+pub struct Batches {
+    rows: StationRows,
+    pass: Pass,
+    columns: Columns,
+    done: bool,
+}
+
+impl Batches {
+    pub(super) fn new(page: Page) -> Self {
+        let Page { coordinates, rows, pass, qualifiers, next_cursor: _ } = page;
+        let series = rows.series().iter().map(|series| &**series);
+        let columns = Columns::new(coordinates, series, qualifiers);
+        Self { rows, pass, columns, done: false }
+    }
+
+    /// The columns of each batch.
+    pub fn schema(&self) -> &SchemaRef {
+        self.columns.schema()
+    }
+
+    /// Reads the next rows, at most 16,384; `None` after the last. The store must be the one that
+    /// the page was planned with.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn next(&mut self, store: &dyn Reader) -> Result<Option<RecordBatch>, ExportError> {
+        while !self.done {
+            let (done, batch) = next_batch(&mut self.rows, &self.pass, &mut self.columns, store)?;
+            self.done = done;
+            if batch.num_rows() > 0 {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl fmt::Debug for Writer {

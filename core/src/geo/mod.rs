@@ -6,6 +6,8 @@ mod polygon;
 use rstar::primitives::GeomWithData;
 use rstar::{AABB, RTree};
 
+#[cfg(feature = "alert")]
+pub(crate) use self::polygon::Outlines;
 #[cfg(feature = "zone-files")]
 pub(crate) use self::polygon::outline_of_geojson;
 #[cfg(feature = "zone")]

@@ -8,6 +8,7 @@
 //! | Parameter, level, times, statistic | [`Product`] |
 //! | Short names of parameters | [`ParameterName`] |
 //! | The packings | `packing.rs`, `codec.rs` |
+//! | Its names in the CF conventions | [`Field::cf_attributes`] |
 //! | Values that a producer uses for "nothing here" | `sentinel.rs` |
 //!
 //! Octet and table numbers are those of the WMO's Manual on Codes (WMO-No. 306), volume I.2, FM 92
@@ -21,6 +22,7 @@
 //! Such a field still has the metadata that can be read; the rest is an error that names the code.
 
 mod axes;
+mod cf;
 mod codec;
 mod earth;
 mod error;
@@ -37,6 +39,8 @@ mod scan;
 mod sentinel;
 
 pub use axes::LatLonAxes;
+#[cfg(feature = "model-delivery")]
+pub(crate) use cf::attributes as cf_attributes;
 pub use earth::Earth;
 pub use error::GribError;
 pub use field::{Field, Fields, MAX_POINTS, fields};

@@ -199,6 +199,36 @@ fn name_of(template: u16) -> &'static str {
 }
 
 impl Product {
+    /// Returns how the values of the interval were combined, in words (code table 4.10); `None` for
+    /// an instant, and for a code without a name here.
+    ///
+    /// ```
+    /// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/nam211_20180917T00Z_f000_181msg.grib2");
+    /// use mesonet::grib;
+    /// let bytes = std::fs::read(sample)?;
+    /// let products = grib::fields(&bytes).flatten().map(|field| field.product());
+    /// let names: Vec<_> = products.flatten().filter_map(|product| product.statistic_name()).collect();
+    /// assert!(names.iter().all(|name| ["accumulation", "maximum", "minimum"].contains(name)));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn statistic_name(&self) -> Option<&'static str> {
+        let names = [
+            "average",
+            "accumulation",
+            "maximum",
+            "minimum",
+            "difference",
+            "root mean square",
+            "standard deviation",
+            "covariance",
+            "difference from the end",
+            "ratio",
+            "standardized anomaly",
+            "summation",
+        ];
+        names.get(usize::from(self.statistic?)).copied()
+    }
+
     pub(super) fn read(section: Octets<'_>, reference_ms: i64) -> Result<Self, GribError> {
         let template = section.u16(8)?;
         let Layout { shift, end_octet } = Layout::of(template)?;

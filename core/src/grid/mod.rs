@@ -12,6 +12,7 @@
 //! | Their names in PROJ | `proj_string.rs` |
 //! | Rows and columns on any of these, or of latitudes and longitudes | `native.rs`, `definition.rs` |
 //! | The box that a grid lies in | `bounds.rs` |
+//! | Packed values, their colours | `packing.rs`, `colour.rs` |
 //! | Definitions from other languages | `members.rs` |
 //!
 //! The formulas are those of J. P. Snyder, Map Projections: A Working Manual, US Geological Survey
@@ -19,6 +20,7 @@
 //! model grids compute; a grid may also be on an ellipsoid ([`EllipsoidMap`]).
 
 mod bounds;
+mod colour;
 mod cone;
 mod definition;
 mod gaussian;
@@ -35,6 +37,7 @@ mod rotation;
 mod spheroid;
 mod tile;
 
+pub use self::colour::{ColourError, ColourScale, Rgba, TileColours};
 pub use self::definition::{
     Definition, EllipsoidMap, GridDefinitionError, GridProjection, LatLonGlobe, MAX_CELLS,
 };

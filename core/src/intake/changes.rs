@@ -5,12 +5,12 @@
 //! about them that it can: only for these the hours before are read, and only for large changes
 //! those of the neighbours.
 
-use super::column::Reading;
 use super::known::{Known, Neighbourhood};
 use super::parts::Parts;
+use super::station::Compared;
 use crate::check::{
-    ChangeRule, CheckReport, Difference, Held, Looked, NotRun, StationSite, Unshared, compared,
-    lasting,
+    ChangeRule, CheckReport, Difference, Held, Looked, NeighbourRule, NotRun, StationSite,
+    Unshared, lasting,
 };
 use crate::observation::{BaseQuality, SeriesId, Variable};
 use crate::store::{Selection, StoreError};
@@ -19,7 +19,11 @@ use crate::time::{ClosedWindow, HOUR_MS};
 /// The readings from which changes are judged, read as it takes.
 pub(super) struct Changes<'n, 'c> {
     of: &'n Neighbourhood<'n>,
-    known: Known<'c>,
+    variables: Vec<(Variable, NeighbourRule)>,
+    span: (i64, i64),
+    own: &'c [Compared],
+    /// Of each variable by itself, as most readings need no change of any.
+    known: Vec<Option<Known<'c>>>,
 }
 
 /// The series of a reading: place, variable in the columns, id.
@@ -29,14 +33,39 @@ type Of = (usize, usize, SeriesId);
 type Near = Vec<(usize, f64, Held)>;
 
 impl<'n, 'c> Changes<'n, 'c> {
-    /// Nothing is read yet. What is known must reach back far enough.
-    pub(super) fn new(of: &'n Neighbourhood<'n>, known: Known<'c>) -> Self {
-        Self { of, known }
+    /// For readings in a span, of the variables that are known of it. Nothing is read yet.
+    pub(super) fn new(
+        of: &'n Neighbourhood<'n>,
+        known: &Known<'_>,
+        span: (i64, i64),
+        own: &'c [Compared],
+    ) -> Self {
+        let variables = known.variables.clone();
+        let known = variables.iter().map(|_| None).collect();
+        Self { of, variables, span, own, known }
     }
 
     fn rule(&self, variable: usize) -> (Variable, Option<ChangeRule>) {
-        let variable = self.known.variables[variable].0;
+        let variable = self.variables[variable].0;
         (variable, self.of.checker.change_rule(variable))
+    }
+
+    /// What is known of a variable as far back as it matters, with some stations read; it is the
+    /// first and only one there. `None` if the times are beyond all times.
+    fn known(
+        &mut self,
+        variable: usize,
+        places: Vec<usize>,
+    ) -> Result<Option<&mut Known<'c>>, StoreError> {
+        let (name, known) = (self.variables[variable].0, &mut self.known[variable]);
+        if known.is_none() {
+            let (from_ms, to_ms) = self.span;
+            let from_ms = from_ms.saturating_sub(self.of.back_ms(&[name]));
+            *known = self.of.known(&[name], (from_ms, to_ms), self.own);
+        }
+        let Some(known) = known else { return Ok(None) };
+        self.of.read(known, places)?;
+        Ok(Some(known))
     }
 
     /// Whether the neighbours do not share a change that is still in a reading, whose value is
@@ -44,7 +73,7 @@ impl<'n, 'c> Changes<'n, 'c> {
     pub(super) fn judge(
         &mut self,
         of: Of,
-        reading: &Reading,
+        ts_ms: i64,
         level: Option<f64>,
     ) -> Result<Result<bool, NotRun>, StoreError> {
         let Some(level) = level else { return Ok(Err(NotRun::TooFewNeighbours)) };
@@ -52,7 +81,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         if !rule.is_far(level) {
             return Ok(Ok(false));
         }
-        let course = self.course(of, reading.ts_ms, &rule)?;
+        let course = self.course(of, ts_ms, &rule)?;
         Ok(self.lasting(of, &course, level, &rule)?.map(|found| found.is_some()))
     }
 
@@ -62,13 +91,14 @@ impl<'n, 'c> Changes<'n, 'c> {
         (place, variable, series): Of,
         ts_ms: i64,
     ) -> Result<bool, StoreError> {
-        let (checker, name) = (self.of.checker, self.known.variables[variable].0);
+        let (checker, name) = (self.of.checker, self.variables[variable].0);
         if checker.change_rule(name).is_none() {
             return Ok(false);
         }
-        self.of.read(&mut self.known, vec![place])?;
+        let Some(known) = self.known(variable, vec![place])? else { return Ok(false) };
         let from_ms = ts_ms.saturating_sub(checker.jump_back_ms(name));
-        let course = self.known.course((place, variable), series, (from_ms, ts_ms));
+        let course = known.course((place, 0), series, (from_ms, ts_ms));
+        let course: Vec<(i64, f64)> = course.map(|(of, _)| (of.ts_ms, of.value)).collect();
         Ok(checker.may_have_jumped(name, &course))
     }
 
@@ -85,7 +115,7 @@ impl<'n, 'c> Changes<'n, 'c> {
         }
         let compare = |from_ms, to_ms| {
             let near = self.near(of, course, (from_ms, to_ms))?;
-            let variable = self.known.variables[of.1].0;
+            let variable = self.variables[of.1].0;
             Ok(compare(self.of, variable, &near))
         };
         let found = lasting(rule, course, level, compare)?;
@@ -125,15 +155,11 @@ impl<'n, 'c> Changes<'n, 'c> {
         ts_ms: i64,
         rule: &ChangeRule,
     ) -> Result<Vec<(i64, f64)>, StoreError> {
-        self.of.read(&mut self.known, vec![place])?;
+        let Some(known) = self.known(variable, vec![place])? else { return Ok(Vec::new()) };
         let from_ms = ts_ms.saturating_sub(rule.back_ms());
-        let mut course = self.known.course((place, variable), series, (from_ms, ts_ms));
-        let (name, spot) = (self.known.variables[variable].0, self.of.spot(place));
-        for (_, value) in &mut course {
-            *value = compared(name, *value, spot);
-        }
-        course.retain(|(_, value)| value.is_finite());
-        Ok(course)
+        let course = known.course((place, 0), series, (from_ms, ts_ms));
+        let course = course.filter(|(_, compared)| compared.is_finite());
+        Ok(course.map(|(of, compared)| (of.ts_ms, compared)).collect())
     }
 
     /// The change between two moments at a station and at those around it, nearest first.
@@ -148,33 +174,35 @@ impl<'n, 'c> Changes<'n, 'c> {
             let base = BaseQuality::Good;
             Held { value, spot, base, unsure_hours }
         };
-        let (name, rule) = self.known.variables[variable];
-        let mut near: Near = Vec::new();
+        let (around, (_, rule)) = (self.of, self.variables[variable]);
+        let (mut near, mut wanted): (Near, Vec<usize>) = (Vec::new(), Vec::new());
         loop {
             near.clear();
-            near.push((place, 0.0, held(value(to_ms) - value(from_ms), self.of.spot(place), 0.0)));
-            let (mut wanted, mut neighbours) = (Vec::new(), 0);
-            for (other, distance_km) in self.of.around(place) {
+            near.push((place, 0.0, held(value(to_ms) - value(from_ms), around.spot(place), 0.0)));
+            let Some(known) = self.known(variable, std::mem::take(&mut wanted))? else {
+                return Ok(near);
+            };
+            let mut neighbours = 0;
+            for (other, distance_km) in around.around(known, place) {
                 if distance_km > rule.radius_km || neighbours + wanted.len() >= rule.nearest {
                     break;
                 }
-                if self.known.columns[other].is_none() {
+                if known.columns[other].is_none() {
                     wanted.push(other);
                     continue;
                 }
-                let at = |ts_ms| self.known.value(other, variable, ts_ms);
+                let at = |ts_ms| known.value(other, 0, ts_ms);
                 let Some(to) = at(to_ms) else { continue };
                 // The neighbours are those of the later moment, as for values.
                 neighbours += 1;
                 let Some(from) = at(from_ms) else { continue };
-                let spot = self.of.spot(other);
-                let change = compared(name, to.0, spot) - compared(name, from.0, spot);
-                near.push((other, distance_km, held(change, spot, libm::hypot(from.1, to.1))));
+                let spot = around.spot(other);
+                let unsure_hours = libm::hypot(from.1, to.1);
+                near.push((other, distance_km, held(to.0 - from.0, spot, unsure_hours)));
             }
             if wanted.is_empty() {
                 return Ok(near);
             }
-            self.of.read(&mut self.known, wanted)?;
         }
     }
 
@@ -182,7 +210,7 @@ impl<'n, 'c> Changes<'n, 'c> {
     pub(super) fn explain(
         &mut self,
         of: Of,
-        reading: &Reading,
+        ts_ms: i64,
         level: Option<f64>,
     ) -> Result<CheckReport, StoreError> {
         let (variable, rule) = self.rule(of.1);
@@ -191,14 +219,14 @@ impl<'n, 'c> Changes<'n, 'c> {
             let why = rule.map_or(NotRun::NoLimit, |_| NotRun::TooFewNeighbours);
             return Ok(checker.explain_change(variable, Err(why), None, &[]));
         };
-        let course = self.course(of, reading.ts_ms, &rule)?;
+        let course = self.course(of, ts_ms, &rule)?;
         let found = self.lasting(of, &course, level, &rule)?;
         // Where nothing lasts, the latest change is shown.
         let lasting = found.ok().flatten();
         let before = course.len().checked_sub(2).map(|at| course[at]);
         let before = match lasting {
             Some(Unshared { before_ms, .. }) => course.iter().find(|of| of.0 == before_ms).copied(),
-            None => before.filter(|of| reading.ts_ms.saturating_sub(of.0) <= rule.within_ms),
+            None => before.filter(|of| ts_ms.saturating_sub(of.0) <= rule.within_ms),
         };
         let found = found.map(|found| found.is_some());
         let (Some(before), Some(&after)) = (before, course.last()) else {

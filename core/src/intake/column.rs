@@ -1,5 +1,7 @@
 //! The readings of a variable at a station, as they are compared with those of other stations.
 
+use std::cell::Cell;
+
 use super::parts::Parts;
 use crate::check::{DISAGREE, Held, NeighbourRule, OneSeries, Own, Spot, compared, counts};
 use crate::derived::DERIVED_INPUTS;
@@ -9,7 +11,7 @@ use crate::observation::{
 use crate::time::HOUR_MS;
 
 /// A reading as it is compared.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Reading {
     pub ts_ms: i64,
     pub value: f64,
@@ -19,6 +21,8 @@ pub(super) struct Reading {
     pub own: Option<Own>,
     /// Whether it is to be compared already.
     pub is_due: bool,
+    /// What is compared of the value, once it was asked for.
+    compared: Cell<Option<f64>>,
 }
 
 impl Reading {
@@ -36,19 +40,15 @@ impl Reading {
     pub(super) fn is_of_a_course(&self) -> bool {
         self.value.is_finite() && self.verdict().base > BaseQuality::Error
     }
-
-    /// The reading as the check takes it.
-    pub(super) fn held(&self, variable: Variable, spot: Spot) -> Held {
-        let value = compared(variable, self.value, spot);
-        Held { value, spot, base: self.verdict().base, unsure_hours: 0.0 }
-    }
 }
 
 /// The readings of one variable at a station in a window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Column {
     /// The series that are compared, most instantaneous first, and their readings.
     pub series: Vec<(SeriesId, Vec<Reading>)>,
+    variable: Variable,
+    spot: Spot,
     /// Whether other stations cannot be compared with them: an altitude is not known.
     is_mute: bool,
 }
@@ -58,46 +58,95 @@ impl Column {
         parts: &[Parts<'_, '_>],
         variable: Variable,
         rule: &NeighbourRule,
-        altitude_m: Option<f64>,
+        spot: Spot,
     ) -> Self {
         let readings = |of: &Parts<'_, '_>| {
-            let reading = |at| Reading {
-                ts_ms: of.ts_ms(at),
-                value: of.value(at),
-                source: of.source(at),
-                stored: of.stored(at),
+            let mut readings = Vec::with_capacity(of.len());
+            readings.extend(of.readings().map(|(ts_ms, value, source, stored)| Reading {
+                ts_ms,
+                value,
+                source,
+                stored,
                 own: None,
                 is_due: false,
-            };
-            (of.series().id, (0..of.len()).map(reading).collect())
+                compared: Cell::default(),
+            }));
+            (of.series().id, readings)
         };
         let series = is_compared(parts, variable);
         Self {
             series: series.into_iter().map(|which| readings(&parts[which])).collect(),
-            is_mute: rule.needs_altitude && altitude_m.is_none(),
+            variable,
+            spot,
+            is_mute: rule.needs_altitude && !spot.has_altitude(),
         }
     }
 
-    /// Returns the value at a moment, from the first series that has one, and for how many hours
-    /// it is unsure.
+    /// What is compared of a reading: an altimeter setting takes a while to calculate.
+    pub(super) fn compared(&self, of: &Reading) -> f64 {
+        of.compared.get().unwrap_or_else(|| {
+            let value = compared(self.variable, of.value, self.spot);
+            of.compared.set(Some(value));
+            value
+        })
+    }
+
+    /// A reading as the check takes it.
+    pub(super) fn held(&self, of: &Reading) -> Held {
+        let base = of.verdict().base;
+        Held { value: self.compared(of), spot: self.spot, base, unsure_hours: 0.0 }
+    }
+
+    /// Returns what is compared at a moment, from the first series that has a value, and for how
+    /// many hours it is unsure.
     pub(super) fn at(&self, ts_ms: i64, rule: &NeighbourRule) -> Option<(f64, f64)> {
         if self.is_mute {
             return None;
         }
-        self.series.iter().find_map(|(_, readings)| value_at(readings, ts_ms, rule))
+        let compared = |of: &Reading| self.compared(of);
+        self.series.iter().find_map(|(_, readings)| value_at(readings, ts_ms, rule, compared))
     }
+
+    /// Until when there surely is a value at every moment of a span; before it if there may be none
+    /// at its beginning.
+    pub(super) fn until_ms(&self, span: (i64, i64), rule: &NeighbourRule) -> i64 {
+        if self.is_mute {
+            return i64::MIN;
+        }
+        let until_ms = |(_, readings): &(_, Vec<Reading>)| until_ms(readings, span, rule.beside_ms);
+        self.series.iter().map(until_ms).max().unwrap_or(i64::MIN)
+    }
+}
+
+/// Until when readings give a value at every moment of a span: each does for some time around it.
+fn until_ms(readings: &[Reading], (from_ms, to_ms): (i64, i64), beside_ms: i64) -> i64 {
+    let first_ms = from_ms.saturating_sub(beside_ms);
+    let from = readings.partition_point(|of| of.ts_ms < first_ms);
+    let mut until_ms = from_ms.saturating_sub(1);
+    for of in readings[from..].iter().filter(|of| of.says_something()) {
+        if of.ts_ms.saturating_sub(beside_ms) > until_ms.saturating_add(1) || until_ms >= to_ms {
+            break;
+        }
+        until_ms = until_ms.max(of.ts_ms.saturating_add(beside_ms));
+    }
+    until_ms
 }
 
 /// Returns the value of readings at a moment: of the reading at it, or interpolated, or else the
 /// nearest. A tie is the earlier one's.
-fn value_at(readings: &[Reading], ts_ms: i64, rule: &NeighbourRule) -> Option<(f64, f64)> {
+fn value_at(
+    readings: &[Reading],
+    ts_ms: i64,
+    rule: &NeighbourRule,
+    compared: impl Fn(&Reading) -> f64,
+) -> Option<(f64, f64)> {
     let from = readings.partition_point(|reading| reading.ts_ms < ts_ms);
     let reach_ms = rule.reach_ms();
     let near = |reading: &&Reading| reading.ts_ms.saturating_sub(ts_ms).abs() <= reach_ms;
     let hours = |apart_ms: i64| apart_ms as f64 / HOUR_MS as f64;
     let after = readings[from..].iter().take_while(near).find(|of| of.says_something());
     if let Some(exact) = after.filter(|after| after.ts_ms == ts_ms) {
-        return Some((exact.value, 0.0));
+        return Some((compared(exact), 0.0));
     }
     let before = readings[..from].iter().rev().take_while(near).find(|of| of.says_something());
     if let (Some(before), Some(after)) = (before, after) {
@@ -105,7 +154,8 @@ fn value_at(readings: &[Reading], ts_ms: i64, rule: &NeighbourRule) -> Option<(f
         if whole_ms <= rule.between_ms {
             let part_ms = ts_ms - before.ts_ms;
             let part = part_ms as f64 / whole_ms as f64;
-            let value = before.value + part * (after.value - before.value);
+            let (before, after) = (compared(before), compared(after));
+            let value = before + part * (after - before);
             return Some((value, hours(part_ms.min(whole_ms - part_ms)) / 2.0));
         }
     }
@@ -115,7 +165,7 @@ fn value_at(readings: &[Reading], ts_ms: i64, rule: &NeighbourRule) -> Option<(f
         .map(|of| (of.ts_ms.abs_diff(ts_ms) as i64, of))
         .filter(|&(apart_ms, _)| apart_ms <= rule.beside_ms)
         .min_by_key(|&(apart_ms, of)| (apart_ms, of.ts_ms))
-        .map(|(apart_ms, of)| (of.value, hours(apart_ms)))
+        .map(|(apart_ms, of)| (compared(of), hours(apart_ms)))
 }
 
 /// Returns the series of a variable by which stations are compared, most instantaneous first:

@@ -12,12 +12,19 @@ const RULE: NeighbourRule = NeighbourRule {
 
 fn at(minute: i64, value: f64) -> Reading {
     let unchecked = Quality::UNCHECKED;
-    let ts_ms = minute * MINUTE_MS;
-    Reading { ts_ms, value, source: unchecked, stored: unchecked, own: None, is_due: false }
+    Reading {
+        ts_ms: minute * MINUTE_MS,
+        value,
+        source: unchecked,
+        stored: unchecked,
+        own: None,
+        is_due: false,
+        compared: Cell::default(),
+    }
 }
 
 fn value(readings: &[Reading], minute: i64) -> Option<(f64, f64)> {
-    value_at(readings, minute * MINUTE_MS, &RULE)
+    value_at(readings, minute * MINUTE_MS, &RULE, |of| of.value)
 }
 
 #[test]
@@ -41,8 +48,9 @@ fn a_value_is_that_of_its_time_or_interpolated_or_near() {
 fn doubtful_readings_are_passed_over() {
     let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
     let bad = Reading { own: Some(Own { verdict: doubtful, cleared: doubtful }), ..at(30, 90.0) };
-    assert_eq!(value(&[at(0, 10.0), bad, at(60, 16.0)], 30), Some((13.0, 0.25)));
-    assert_eq!(value(&[at(0, 10.0), bad, at(60, 16.0)], 40), Some((14.0, 20.0 / 60.0 / 2.0)));
+    let with = [at(0, 10.0), bad, at(60, 16.0)];
+    assert_eq!(value(&with, 30), Some((13.0, 0.25)));
+    assert_eq!(value(&with, 40), Some((14.0, 20.0 / 60.0 / 2.0)));
     assert_eq!(value(&[at(0, 10.0), at(30, f64::NAN)], 30), Some((10.0, 0.5)));
     // What only its neighbours doubt counts: else one verdict would hang on another.
     let disagrees = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Disagree };
@@ -54,7 +62,24 @@ fn doubtful_readings_are_passed_over() {
 fn the_earlier_of_two_equally_near_readings_counts() {
     let rule = NeighbourRule { between_ms: 0, ..RULE };
     let readings = [at(0, 10.0), at(60, 16.0)];
-    assert_eq!(value_at(&readings, 30 * MINUTE_MS, &rule), Some((10.0, 0.5)));
+    assert_eq!(value_at(&readings, 30 * MINUTE_MS, &rule, |of| of.value), Some((10.0, 0.5)));
+}
+
+#[test]
+fn readings_without_gaps_give_a_value_throughout() {
+    let until = |readings: &[Reading], from, to| {
+        until_ms(readings, (from * MINUTE_MS, to * MINUTE_MS), RULE.beside_ms) / MINUTE_MS
+    };
+    let readings = [at(0, 10.0), at(60, 11.0), at(160, 12.0)];
+    assert_eq!(until(&readings, 0, 100), 105);
+    assert_eq!(until(&readings, -45, 300), 105);
+    assert_eq!(until(&readings, 115, 300), 205);
+    // None at the beginning.
+    assert!(until_ms(&readings, (-46 * MINUTE_MS, 300), RULE.beside_ms) < -46 * MINUTE_MS);
+    assert!(until_ms(&[], (0, 300), RULE.beside_ms) < 0);
+    // What is bad gives none.
+    let nothing = [at(0, 10.0), at(60, f64::NAN), at(160, 12.0)];
+    assert_eq!(until(&nothing, 0, 300), 45);
 }
 
 #[test]

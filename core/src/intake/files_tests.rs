@@ -232,7 +232,8 @@ fn a_store_that_refuses_ends_a_file_however_long_it_is() {
     assert!(receipt.summary.read < 100_000, "nothing more is read");
     assert_eq!(Error::from(error).kind(), ErrorKind::Unavailable);
 
-    let alerts = AlertStore::unavailable(StoreError::Locked { path: "a".into() });
+    let alerts =
+        AlertStore::unavailable(StoreError::Locked { path: "a".into(), holder: "a test".into() });
     let bytes = unpacked("nws_alerts/alerts_active_2026-05-14T163524Z.geojson.gz");
     let file = FeedFile { alerts: Some(&alerts), ..FeedFile::new("alerts.json", RECEIVED_MS) };
     let error = read(&store, &*bytes, &file).unwrap_err();

@@ -77,7 +77,15 @@ pub(super) fn intake() -> (Intake, MemoryStore) {
 pub(super) fn held(
     store: &dyn Store,
 ) -> BTreeMap<(StationId, SeriesId, i64), (String, u64, Quality)> {
-    let ids: Vec<StationId> = stations().iter().map(|station| station.id).collect();
+    held_of(store, 7)
+}
+
+/// The same of the first so many stations.
+pub(super) fn held_of(
+    store: &dyn Store,
+    count: usize,
+) -> BTreeMap<(StationId, SeriesId, i64), (String, u64, Quality)> {
+    let ids: Vec<StationId> = (0..count).map(|place| station(place).id).collect();
     let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
     let selection = Selection { stations: &ids, variables: Variable::ALL, window };
     let mut held = BTreeMap::new();

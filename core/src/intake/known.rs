@@ -1,10 +1,12 @@
 //! Stations that are compared with nearby ones, and what is known of their readings meanwhile.
 
+use std::cell::OnceCell;
+
 use super::column::{Column, Reading};
 use super::nearby::Nearby;
 use super::parts::Parts;
 use super::station::Compared;
-use crate::check::{Checker, NeighbourRule, Spot};
+use crate::check::{Checker, Held, NeighbourRule, Spot};
 use crate::observation::{SeriesId, StationId, Variable};
 use crate::store::{Directory, Reader, Selection, StationRecord, StoreError};
 use crate::time::ClosedWindow;
@@ -25,7 +27,21 @@ pub(super) struct Known<'c> {
     own: Vec<&'c Compared>,
     /// A column for each variable, by place.
     pub columns: Vec<Option<Box<[Column]>>>,
+    /// The stations around a place that may have readings in the window, by place.
+    present: Vec<OnceCell<Box<Present>>>,
 }
+
+/// The stations around one that may have readings in a window, nearest first, with their distances
+/// in km: found once, as most readings of the window have the same neighbours.
+#[derive(Debug)]
+struct Present {
+    /// The first of them, which are usually enough.
+    few: Box<[(usize, f64)]>,
+    all: OnceCell<Box<[(usize, f64)]>>,
+}
+
+/// How many stations are usually enough: the check takes the nearest twelve that have a value.
+const FEW: usize = 20;
 
 /// The span that holds only one moment.
 pub(super) fn at_moment(ts_ms: i64) -> (i64, i64) {
@@ -44,9 +60,23 @@ impl Known<'_> {
         Some((*id, readings.get(at)?))
     }
 
+    /// A reading as the check takes it.
+    pub(super) fn held(&self, due: Due) -> Option<Held> {
+        let column = self.columns[due.0].as_ref()?.get(due.1)?;
+        Some(column.held(self.reading(due)?.1))
+    }
+
+    /// What is compared of a station at a moment, and for how many hours it is unsure.
     pub(super) fn value(&self, place: usize, variable: usize, ts_ms: i64) -> Option<(f64, f64)> {
         // Without readings there are no columns.
         self.columns[place].as_ref()?.get(variable)?.at(ts_ms, &self.variables[variable].1)
+    }
+
+    /// Until when a station surely has a value at every moment of a span; before it if it may have
+    /// none at its beginning.
+    pub(super) fn until_ms(&self, place: usize, variable: usize, span: (i64, i64)) -> i64 {
+        let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
+        column.map_or(i64::MIN, |column| column.until_ms(span, &self.variables[variable].1))
     }
 
     /// Marks the readings of a station in a span as due, unless they are already.
@@ -110,20 +140,21 @@ impl Known<'_> {
         self.variables.iter().position(|&(known, _)| known == variable)
     }
 
-    /// The readings of a series at a station between two moments, both included, as changes are
-    /// judged from them.
+    /// The readings of a series at a station between two moments, both included, from which changes
+    /// are judged: each with what is compared of it.
     pub(super) fn course(
         &self,
         (place, variable): (usize, usize),
         series: SeriesId,
         (from_ms, to_ms): (i64, i64),
-    ) -> Vec<(i64, f64)> {
-        let columns = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
-        let found = columns.and_then(|of| of.series.iter().find(|(id, _)| *id == series));
+    ) -> impl Iterator<Item = (&Reading, f64)> {
+        let column = self.columns[place].as_ref().and_then(|columns| columns.get(variable));
+        let found = column.and_then(|of| of.series.iter().find(|(id, _)| *id == series));
         let readings = found.map_or(&[][..], |(_, readings)| readings);
         let from = readings.partition_point(|of| of.ts_ms < from_ms);
-        let within = readings[from..].iter().take_while(|of| of.ts_ms <= to_ms);
-        within.filter(|of| of.is_of_a_course()).map(|of| (of.ts_ms, of.value)).collect()
+        let within = readings[from..].iter().take_while(move |of| of.ts_ms <= to_ms);
+        let compared = move |of| column.map_or(f64::NAN, |column| column.compared(of));
+        within.filter(|of| of.is_of_a_course()).map(move |of| (of, compared(of)))
     }
 }
 
@@ -132,8 +163,23 @@ impl Neighbourhood<'_> {
         self.nearby.spot(self.directory, place)
     }
 
-    pub(super) fn around(&self, place: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        self.nearby.around(self.directory, place)
+    /// The stations around one that may have readings in the window, nearest first, with their
+    /// distances in km.
+    pub(super) fn around<'k>(
+        &'k self,
+        known: &'k Known<'_>,
+        place: usize,
+    ) -> impl Iterator<Item = (usize, f64)> + 'k {
+        let present = move || {
+            let around = self.nearby.around(self.directory, place);
+            around.filter(|&(other, _)| self.may_have(known, other))
+        };
+        let Present { few, all } = &**known.present[place].get_or_init(|| {
+            Box::new(Present { few: present().take(FEW).collect(), all: OnceCell::new() })
+        });
+        let rest = (few.len() == FEW)
+            .then(|| std::iter::once_with(move || all.get_or_init(|| present().collect())));
+        few.iter().chain(rest.into_iter().flatten().flatten().skip(FEW)).copied()
     }
 
     /// Nothing known yet of variables around a span; `None` if there is nothing to know.
@@ -154,7 +200,8 @@ impl Neighbourhood<'_> {
         let mut own: Vec<&Compared> = own.iter().collect();
         own.sort_unstable_by_key(|of| of.place);
         let columns = self.directory.stations.iter().map(|_| None).collect();
-        Some(Known { window, variables, own, columns })
+        let present = self.directory.stations.iter().map(|_| OnceCell::new()).collect();
+        Some(Known { window, variables, own, columns, present })
     }
 
     /// Reads stations that are not known yet.
@@ -184,9 +231,9 @@ impl Neighbourhood<'_> {
                 Ok(parts) => parts,
                 Err(error) => return read = Err(error),
             };
-            let altitude_m = self.directory.stations[places[i]].station.altitude_m;
+            let spot = self.spot(places[i]);
             let column = |(variable, rule): &(Variable, NeighbourRule)| {
-                Column::new(&parts, *variable, rule, altitude_m)
+                Column::new(&parts, *variable, rule, spot)
             };
             known.columns[places[i]] = Some(rules.iter().map(column).collect());
         })?;

@@ -1,5 +1,6 @@
 //! Intake of readings: derives further values, stores them, and checks what they affect.
 
+mod affected;
 #[cfg(feature = "feed")]
 mod batches;
 mod changes;

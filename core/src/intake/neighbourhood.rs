@@ -5,13 +5,12 @@
 //! found first, and then the readings of the stations that this depends on are read, nearest first,
 //! until there are enough.
 
+use super::affected::Affected;
 use super::changes::Changes;
 use super::column::{Reading, takes_part};
 use super::known::{Due, Known, Neighbourhood, at_moment};
 use super::station::{Change, Compared};
-use crate::check::{
-    CheckReport, Comparison, DISAGREE, Held, Own, StationSite, Tally, combined, compared,
-};
+use crate::check::{CheckReport, Comparison, DISAGREE, Held, Own, StationSite, Tally, combined};
 use crate::observation::{BaseQuality, Quality, ReasonQuality, SeriesKey, Variable};
 use crate::store::StoreError;
 use crate::time::DAY_MS;
@@ -27,16 +26,6 @@ pub(super) struct Findings {
     pub unknown: Vec<(Change, Tally, bool)>,
     /// Places and moments where a verdict differs from what calculated values were based on.
     pub moments: Vec<(usize, i64)>,
-}
-
-/// Readings of a station that a changed one near it may affect.
-struct Affected {
-    place: usize,
-    /// How far away the changed one is.
-    distance_km: f64,
-    variable: usize,
-    /// After and before these moments.
-    span: (i64, i64),
 }
 
 /// A neighbour's value at the time of a reading: place, distance in km, value.
@@ -96,13 +85,10 @@ impl Neighbourhood<'_> {
                 known.mark(of.place, variable, at_moment(of.ts_ms), |_, _| true, &mut due);
             }
         }
-        let affected = self.affected(&known, now);
-        self.read(&mut known, affected.iter().map(|of| of.place).collect())?;
+        let affected = self.affected(&mut known, now)?;
         self.mark_affected(&mut known, affected, &mut due)?;
 
-        let span = (from_ms.saturating_sub(back_ms), to_ms);
-        let Some(further) = self.known(&variables, span, all) else { return Ok(()) };
-        let mut changes = Changes::new(self, further);
+        let mut changes = Changes::new(self, &known, (from_ms, to_ms), all);
         let mut concluded = Ok(());
         self.settle(&mut known, due, |known, due, near| {
             if concluded.is_ok() {
@@ -110,31 +96,6 @@ impl Neighbourhood<'_> {
             }
         })?;
         concluded
-    }
-
-    /// The stations around changed readings that have readings of their own there.
-    fn affected(&self, known: &Known<'_>, now: &[Compared]) -> Vec<Affected> {
-        let mut changed: Vec<&Compared> = now.iter().filter(|of| of.around).collect();
-        changed.sort_unstable_by_key(|of| of.place);
-        let mut affected = Vec::new();
-        for of in changed.chunk_by(|one, next| one.place == next.place) {
-            let first_ms = of.iter().map(|of| of.after_ms).min().unwrap_or(i64::MAX);
-            let others = self.around(of[0].place);
-            for (place, distance_km) in others.filter(|&(other, _)| self.may_have(known, other)) {
-                let update_time_ms = self.directory.stations[place].update_time_ms;
-                if update_time_ms.is_none_or(|last_ms| last_ms <= first_ms) {
-                    continue;
-                }
-                let here = of.iter().filter_map(|of| {
-                    let variable = known.variable(of.variable)?;
-                    let is_near = distance_km <= known.variables[variable].1.radius_km;
-                    let span = (of.after_ms, of.before_ms);
-                    is_near.then_some(Affected { place, distance_km, variable, span })
-                });
-                affected.extend(here);
-            }
-        }
-        affected
     }
 
     /// Marks the readings of stations as due that have a changed one among their nearest values,
@@ -150,10 +111,15 @@ impl Neighbourhood<'_> {
             affected.retain(|of| {
                 let already = wanted.len();
                 let nearest = known.variables[of.variable].1.nearest;
+                let is_nearer = |&(_, distance_km): &(usize, f64)| distance_km < of.distance_km;
+                let nearer = self.around(known, of.place).take_while(is_nearer);
+                let is_surely = nearer.take(nearest).count() < nearest;
                 let is_neighbour = |known: &Known<'_>, ts_ms| {
+                    if is_surely {
+                        return true;
+                    }
                     let (mut nearer, from) = (0, wanted.len());
-                    let others = self.around(of.place).take_while(|&(_, km)| km < of.distance_km);
-                    for (other, _) in others {
+                    for (other, _) in self.around(known, of.place).take_while(is_nearer) {
                         if known.columns[other].is_none() {
                             wanted.push(other);
                         } else if known.value(other, of.variable, ts_ms).is_some() {
@@ -213,9 +179,9 @@ impl Neighbourhood<'_> {
         near.clear();
         let (place, variable, ..) = due;
         let Some((_, reading)) = known.reading(due) else { return true };
-        let (of, rule) = known.variables[variable];
+        let (_, rule) = known.variables[variable];
         let already = wanted.len();
-        for (other, distance_km) in self.around(place) {
+        for (other, distance_km) in self.around(known, place) {
             if distance_km > rule.radius_km || near.len() + wanted.len() - already >= rule.nearest {
                 break;
             }
@@ -223,8 +189,7 @@ impl Neighbourhood<'_> {
                 wanted.push(other);
             } else if let Some((value, unsure_hours)) = known.value(other, variable, reading.ts_ms)
             {
-                let spot = self.spot(other);
-                let (base, value) = (BaseQuality::Good, compared(of, value, spot));
+                let (base, spot) = (BaseQuality::Good, self.spot(other));
                 near.push((other, distance_km, Held { value, spot, base, unsure_hours }));
             }
         }
@@ -241,13 +206,13 @@ impl Neighbourhood<'_> {
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let Some((series, reading)) = known.reading(due) else { return Ok(()) };
+        let Some(held) = known.held(due) else { return Ok(()) };
         let (place, variable) = (due.0, known.variables[due.1].0);
         let Reading { ts_ms, source, stored, own, .. } = *reading;
-        let held = reading.held(variable, self.spot(place));
         let (mut tally, level) =
             self.checker.check_held(variable, held, distances(near), |i| Some(near[i].2));
         if tally.tripped().is_none() {
-            let found = changes.judge((place, due.1, series), reading, level)?;
+            let found = changes.judge((place, due.1, series), ts_ms, level)?;
             self.checker.note_change(variable, found, &mut tally);
         }
         let mut change = Change { place, series, ts_ms, stored, verdict: stored };
@@ -275,7 +240,7 @@ impl Neighbourhood<'_> {
     }
 
     /// How far before a reading its verdict depends on readings of other stations.
-    fn back_ms(&self, variables: &[Variable]) -> i64 {
+    pub(super) fn back_ms(&self, variables: &[Variable]) -> i64 {
         let back_ms = |&variable: &Variable| {
             let rule = self.checker.change_rule(variable)?;
             Some(rule.back_ms().max(self.checker.jump_back_ms(variable)))
@@ -328,8 +293,8 @@ impl Neighbourhood<'_> {
         }
         self.settle(&mut known, due, |known, due, near| {
             let Some((_, reading)) = known.reading(due) else { return };
+            let Some(held) = known.held(due) else { return };
             let variable = known.variables[due.1].0;
-            let held = reading.held(variable, self.spot(place));
             let comparison =
                 self.checker.compare_held(variable, held, distances(near), |i| Some(near[i].2));
             if let Some(comparison) = comparison {
@@ -350,11 +315,10 @@ impl Neighbourhood<'_> {
         if !takes_part(key, variable) {
             return Ok((Vec::new(), false));
         }
-        let from_ms = ts_ms.saturating_sub(self.back_ms(&[variable]));
-        let known = |from_ms| self.known(&[variable], (from_ms, ts_ms), &[]);
-        let (Some(mut known), Some(further)) = (known(ts_ms), known(from_ms)) else {
+        let Some(mut known) = self.known(&[variable], (ts_ms, ts_ms), &[]) else {
             return Ok((Vec::new(), false));
         };
+        let mut changes = Changes::new(self, &known, (ts_ms, ts_ms), &[]);
         self.read(&mut known, vec![place])?;
         let mut due = Vec::new();
         known.mark(place, 0, at_moment(ts_ms), |_, _| true, &mut due);
@@ -362,10 +326,10 @@ impl Neighbourhood<'_> {
         let (mut explained, mut judged, mut agrees) = (Vec::new(), None, false);
         self.settle(&mut known, due, |known, due, near| {
             let Some((id, reading)) = known.reading(due) else { return };
-            let held = reading.held(variable, self.spot(place));
+            let Some(held) = known.held(due) else { return };
             let (_, level) =
                 self.checker.check_held(variable, held, distances(near), |i| Some(near[i].2));
-            judged = Some(((place, 0, id), *reading, level));
+            judged = Some(((place, 0, id), reading.ts_ms, level));
             let mut report =
                 self.checker.explain_held(variable, held, distances(near), |i| Some(near[i].2));
             for neighbour in &mut report.neighbours {
@@ -375,8 +339,8 @@ impl Neighbourhood<'_> {
             }
             explained.push(report);
         })?;
-        if let Some((of, reading, level)) = judged {
-            explained.push(Changes::new(self, further).explain(of, &reading, level)?);
+        if let Some((of, ts_ms, level)) = judged {
+            explained.push(changes.explain(of, ts_ms, level)?);
             let is_good =
                 |report: &CheckReport| matches!(report.outcome, None | Some(Quality::GOOD));
             let rule = self.checker.change_rule(variable).filter(|_| explained.iter().all(is_good));

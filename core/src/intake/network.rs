@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Intake;
-use crate::check::{CheckError, SeriesReadings, StationSite, check_columns};
+use crate::check::{CheckError, Explanation, SeriesReadings, StationSite, check_columns};
 use crate::observation::{
     Batch, Identifiers, Quality, Reading, Report, SeriesId, Station, StationId, Variable,
 };
@@ -53,6 +53,12 @@ pub enum NetworkError {
         /// Place of the series in its list.
         series: usize,
     },
+    /// A station that is not among those given.
+    #[error("station {station} is not among the stations given")]
+    NoStation {
+        /// The place that was asked for.
+        station: usize,
+    },
     /// The readings cannot be held together.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -96,6 +102,55 @@ impl Intake {
         &self,
         stations: &[NetworkStation<'_>],
     ) -> Result<Vec<StationVerdicts>, NetworkError> {
+        let (store, ids) = self.held(stations)?;
+        verdicts(&store, stations, &ids)
+    }
+
+    /// Explains the verdict that [`check_network`](Self::check_network) gives a reading: given are the
+    /// places of the station, of its series and of the reading. Neighbours are named by their places.
+    ///
+    /// # Errors
+    /// What `check_network` refuses, or there is no such reading.
+    ///
+    /// ```
+    /// use mesonet::check::{Check, SeriesReadings, StationSite};
+    /// use mesonet::intake::{Intake, NetworkStation};
+    /// use mesonet::{IntervalType, LonLat, SeriesKey, Variable};
+    /// // Seven stations in a row, 10 km apart, of which one reports 38 °C.
+    /// let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
+    /// let values = [20.0, 20.5, 19.5, 38.0, 20.0, 20.5, 19.0].map(|value| [value]);
+    /// let series = values.each_ref().map(|value| {
+    ///     [SeriesReadings { key: &key, ts_ms: &[0], value, source: &[] }]
+    /// });
+    /// let mut stations = Vec::new();
+    /// for (series, lat) in series.iter().zip([45.0, 45.09, 45.18, 45.27, 45.36, 45.45, 45.54]) {
+    ///     let site = StationSite { coordinates: LonLat::new(-100.0, lat)?, altitude_m: Some(200.0) };
+    ///     stations.push(NetworkStation { site, series });
+    /// }
+    /// let found = Intake::default().explain_network(&stations, (3, 0, 0))?;
+    /// assert_eq!(found.decided_by, Some(Check::Neighbours));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn explain_network(
+        &self,
+        stations: &[NetworkStation<'_>],
+        (station, series, reading): (usize, usize, usize),
+    ) -> Result<Explanation, NetworkError> {
+        let (store, ids) = self.held(stations)?;
+        let of = stations.get(station).ok_or(NetworkError::NoStation { station })?;
+        let alone = self.checker().explain(&of.site, of.series, series, reading);
+        let alone = alone.map_err(|error| NetworkError::Columns { station, error })?;
+        let one = &of.series[series];
+        let found = self.explain(&store, ids[station], one.key.id(), one.ts_ms[reading])?;
+        // A missing value is in no store.
+        Ok(found.map_or(alone, |found| found.explanation))
+    }
+
+    /// Takes a network into a store of its own. Also returns the ids of its stations.
+    fn held(
+        &self,
+        stations: &[NetworkStation<'_>],
+    ) -> Result<(MemoryStore, Vec<StationId>), NetworkError> {
         for (station, of) in stations.iter().enumerate() {
             check_columns(of.series).map_err(|error| NetworkError::Columns { station, error })?;
             let mut keys = HashSet::new();
@@ -118,7 +173,7 @@ impl Intake {
             }
         }
         self.take_in(&store, batch)?;
-        verdicts(&store, stations, &ids)
+        Ok((store, ids))
     }
 }
 

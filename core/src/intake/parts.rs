@@ -70,6 +70,17 @@ impl<'s, 'a> Parts<'s, 'a> {
         from..self.until(to_ms).max(from)
     }
 
+    /// Returns all readings in order: time, value, the source's verdict and the stored one.
+    pub(super) fn readings(&self) -> impl Iterator<Item = (i64, f64, Quality, Quality)> + '_ {
+        self.slices.iter().flat_map(|of| {
+            let verdicts = of.source.iter().zip(of.quality);
+            let readings = of.ts_ms.iter().zip(of.value).zip(verdicts);
+            readings.map(|((&ts_ms, &value), (source, stored))| {
+                (ts_ms, value, source.quality(), stored.quality())
+            })
+        })
+    }
+
     #[inline]
     fn place(&self, reading: usize) -> (&SeriesSlice<'a>, usize) {
         // Usually the latest readings are requested.

@@ -6,12 +6,14 @@
 //! | Readings of many stations, on a grid or as a snapshot | [`readings`], [`ReadingsQuery`] |
 //! | The grid: its positions, its caps, and what fills a cell | [`plan_time_grid`], [`as_of`], [`pick_series`] |
 //! | Columns of many series on a grid, without a store | [`resample`], [`Ragged`] |
+//! | The rows of a table as such series | [`offsets_of_keys`], [`order_of_rows`] |
 //! | Stations, with the qualities of their readings | [`details`], [`StationMarkers`] |
 //! | The readings of one variable at one station | [`observation_series`] |
 
 mod detail;
 #[cfg(feature = "json")]
 pub mod json;
+mod keyed;
 mod readings;
 mod resample;
 pub(crate) mod rows;
@@ -22,8 +24,9 @@ mod weather;
 pub use self::detail::{
     QUALITIES_SPAN_MS, StationDetail, StationMarker, StationMarkers, detail, details, details_of,
 };
+pub use self::keyed::{offsets_of_keys, order_of_rows};
 pub use self::readings::{Cell, Readings, ReadingsQuery, Scope, readings};
-pub use self::resample::{GridCells, Ragged, RaggedError, resample};
+pub use self::resample::{GridCells, Ragged, RaggedColumns, RaggedError, resample};
 pub use self::series::{ObservationSeries, SeriesReading, observation_series};
 pub use self::time_grid::{
     CARRY_IN_MS, CURRENT_AGE_MS, Caps, Coarsening, LimitedBy, NO_READING, Pick, Positions,

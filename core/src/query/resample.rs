@@ -63,6 +63,17 @@ pub enum RaggedError {
         /// The index of the reading in its series.
         reading: usize,
     },
+    /// A table in which other rows stand between those of a series.
+    #[error(
+        "the rows of a series must stand together; row {row} has the key of row {before}, and \
+         others are between them"
+    )]
+    Split {
+        /// The row at which the series goes on.
+        row: usize,
+        /// The last of its rows before.
+        before: usize,
+    },
 }
 
 impl<'a> Ragged<'a> {
@@ -116,6 +127,39 @@ impl<'a> Ragged<'a> {
             let range = pair[0] as usize..pair[1] as usize;
             (&ts_ms[range.clone()], &value[range])
         })
+    }
+}
+
+/// The columns of many series that are kept for several grids: they are checked once.
+///
+/// ```
+/// use mesonet::query::{Ragged, RaggedColumns};
+/// let columns = RaggedColumns::new(vec![0, 60_000, 0], vec![1.0, 2.0, 3.0], vec![0, 2, 3])?;
+/// let series: Ragged = columns.series();
+/// assert_eq!(series.len(), 2);
+/// assert!(RaggedColumns::new(vec![1, 0], vec![1.0, 2.0], vec![0, 2]).is_err());
+/// # Ok::<(), mesonet::query::RaggedError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RaggedColumns {
+    ts_ms: Vec<i64>,
+    value: Vec<f64>,
+    offsets: Vec<i64>,
+}
+
+impl RaggedColumns {
+    /// Takes the columns of [`Ragged::new`].
+    ///
+    /// # Errors
+    /// Those of [`Ragged::new`].
+    pub fn new(ts_ms: Vec<i64>, value: Vec<f64>, offsets: Vec<i64>) -> Result<Self, RaggedError> {
+        Ragged::new(&ts_ms, &value, &offsets)?;
+        Ok(Self { ts_ms, value, offsets })
+    }
+
+    /// Returns the series.
+    pub fn series(&self) -> Ragged<'_> {
+        Ragged { ts_ms: &self.ts_ms, value: &self.value, offsets: &self.offsets }
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::StoreError;
 #[cfg(feature = "embedded")]
+use super::embedded::access::Access;
+#[cfg(feature = "embedded")]
 use super::embedded::alert_file::{AlertFile, read_alerts};
 use crate::alert;
 use crate::time::DAY_MS;
@@ -127,14 +129,14 @@ impl AlertStore {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Reads the alerts in a folder that nobody writes to, without writing a byte. Returns no
-    /// alerts if there is no file.
+    /// Reads the alerts in a folder without writing a byte, also while a process writes to it.
+    /// Returns no alerts if there is no file.
     ///
     /// # Errors
     /// The file was written by another version, or cannot be read.
     #[cfg(feature = "embedded")]
     pub fn read(dir: &std::path::Path) -> Result<(AlertRecord, Vec<super::Fault>), StoreError> {
-        let (messages, faults) = read_alerts(dir)?;
+        let (messages, faults) = Access::reading(dir, |access| read_alerts(dir, access))?;
         let messages = messages.into_iter().map(|message| (message.id.clone(), Arc::new(message)));
         let writer = Writer { messages: messages.collect(), file: None };
         Ok((writer.record(0), faults))

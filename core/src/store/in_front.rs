@@ -22,7 +22,7 @@ use crate::time::ClosedWindow;
 ///
 /// impl Store for Closed {
 ///     fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
-///         Err(StoreError::Locked { path: "the record".to_owned() })
+///         Err(StoreError::Locked { path: "the record".into(), holder: "a test".into() })
 ///     }
 /// }
 ///

@@ -56,6 +56,8 @@ struct Record {
     generation: u64,
     places_generation: u64,
     places: HashMap<StationId, usize>,
+    /// The places in the order of their ids.
+    by_id: Vec<usize>,
     stations: Vec<StationData>,
     series: HashMap<SeriesKey, Arc<Series>>,
     series_ids: HashSet<SeriesId>,
@@ -274,6 +276,9 @@ impl Record {
 
     fn put_station(&mut self, station: &Station, before: &mut Before) {
         let Some(&place) = self.places.get(&station.id) else {
+            let id = |&place: &usize| self.stations[place].record.station.id;
+            let at = self.by_id.partition_point(|place| id(place) < station.id);
+            self.by_id.insert(at, self.stations.len());
             self.places.insert(station.id, self.stations.len());
             self.stations.push(StationData {
                 record: Arc::new(StationRecord {
@@ -377,9 +382,8 @@ impl Record {
     }
 
     fn directory(&self, known: &Directory) -> Directory {
-        let mut stations: Vec<_> =
-            self.stations.iter().map(|data| Arc::clone(&data.record)).collect();
-        stations.sort_unstable_by_key(|record| record.station.id);
+        let record = |&place: &usize| Arc::clone(&self.stations[place].record);
+        let stations: Vec<_> = self.by_id.iter().map(record).collect();
         let index = if known.places_generation == self.places_generation {
             Arc::clone(&known.index)
         } else {

@@ -19,8 +19,8 @@ pub use alerts::{AlertReceipt, AlertRecord, AlertStore};
 pub use damage::{Damage, Watched};
 #[cfg(feature = "embedded")]
 pub use embedded::{
-    EmbeddedOptions, EmbeddedStore, Fault, Maintained, Maintenance, RebuildReport, StoreHealth,
-    Survey, VerifyReport, WouldGo,
+    EmbeddedOptions, EmbeddedReader, EmbeddedStore, Fault, Maintained, Maintenance, RebuildReport,
+    StoreHealth, Survey, VerifyReport, WouldGo,
 };
 pub use in_front::InFront;
 pub use memory::MemoryStore;
@@ -296,10 +296,12 @@ pub enum StoreError {
         cause: String,
     },
     /// A folder that another store has open.
-    #[error("{path} is in use by another process; only one at a time can have it open")]
+    #[error("{path} is in use by {holder}; only one process at a time can have it open")]
     Locked {
         /// The folder.
         path: String,
+        /// Who has it open: the number and the program of a process, if it says so.
+        holder: String,
     },
     /// A folder that holds data but no catalogue. Nothing was changed.
     #[error(

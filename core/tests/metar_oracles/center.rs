@@ -31,6 +31,14 @@ fn the_center_s_own_decoding_agrees() {
     }
     assert_eq!(unread, 5);
     comparison.assert(CENTER);
+    let document = include_str!("../../../docs/quality.md");
+    for line in CENTER.lines().filter(|line| !line.starts_with(' ')) {
+        if let Some((field, counts)) = line.split_once(": ") {
+            let (agree, of) = counts.split_once(" of ").unwrap();
+            let row = format!("| {field} | {agree} | {of} |");
+            assert!(document.contains(&row), "docs/quality.md must contain {row}");
+        }
+    }
 }
 
 fn compare_with_the_center(

@@ -11,7 +11,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use super::damage;
 use crate::REPLAY;
-use crate::routes::{BULK_HEADERS, GEOGRAPHY};
+use crate::routes::{BULK_HEADERS, GEOGRAPHY, REPLAY_ALERTS};
 use crate::state::State;
 
 /// A site, or every subdomain of one.
@@ -76,6 +76,7 @@ pub fn layer(sites: &[String]) -> Option<CorsLayer> {
         REPLAY,
         damage::DAMAGED,
         GEOGRAPHY,
+        REPLAY_ALERTS,
         header::CONTENT_RANGE,
         header::CONTENT_LOCATION,
     ];

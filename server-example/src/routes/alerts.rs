@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::extract::State as Shared;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::time::TimeError;
-use mesonet::{BBox, alert, zone};
+use mesonet::{BBox, Iso8601, alert, zone};
 
 use super::parameters::{BOX, LATITUDE, LONGITUDE, ZONE_CODE};
 use crate::alerts::Language;
@@ -25,6 +25,9 @@ use crate::work::{Cost, Load};
 const MAX_CODES: usize = 2_000;
 
 const BBOX: &str = "West, south, east, north, in place of the four sides.";
+
+/// In the demonstration, the times of the feeds of alerts.
+pub const REPLAY_ALERTS: HeaderName = HeaderName::from_static("x-mesonet-replay-alerts");
 
 /// Assumed memory of an answer.
 const USUAL_BYTES: usize = 8 << 20;
@@ -58,6 +61,10 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
         About::new("getAlerts", Part::Alerts, "Official alerts with their current state")
             .text("Filters must each be met by one of the areas of an alert.")
             .json::<Alerts>("The alerts, newest first.")
+            .header(
+                "X-Mesonet-Replay-Alerts",
+                "In the demonstration, the times at which the alerts of each country are replayed.",
+            )
             .cached("`no-cache`")
             .tagged()
     },
@@ -77,17 +84,28 @@ async fn alerts(
     }
     let view =
         state.work(party, Load::Light, State::alert_view).await?.map_err(ApiError::internal)?;
-    if let Some(snapshot) = view.snapshot()
+    let feeds = replayed_at(&state);
+    let mut response = if let Some(snapshot) = view.snapshot()
         && query == alert::Query::default()
         && language == Language::English
     {
-        return Ok(snapshot.answer(&headers));
-    }
-    let answer = move |_: &State| {
-        let body = view.answer(&query, language).map_err(ApiError::internal)?;
-        json_tagged(&headers, &body)
+        snapshot.answer(&headers)
+    } else {
+        let answer = move |_: &State| {
+            let body = view.answer(&query, language).map_err(ApiError::internal)?;
+            json_tagged(&headers, &body)
+        };
+        state.answer(party, Cost::heavy(USUAL_BYTES), answer).await?
     };
-    state.answer(party, Cost::heavy(USUAL_BYTES), answer).await
+    response.headers_mut().extend(feeds.map(|feeds| (REPLAY_ALERTS, feeds)));
+    Ok(response)
+}
+
+/// The times at which the alerts of each country are replayed, if these are not that of the server.
+fn replayed_at(state: &State) -> Option<HeaderValue> {
+    let second = |at_ms: i64| Iso8601(at_ms.div_euclid(1000) * 1000);
+    let [canada, united_states] = state.clock.alerts().feeds_ms()?.map(second);
+    HeaderValue::try_from(format!("Canada {canada}, United States {united_states}")).ok()
 }
 
 fn alert_query(query: &Query) -> Result<alert::Query, ApiError> {

@@ -1,15 +1,17 @@
-//! `/`: what the server is and where its endpoints are.
+//! `/`: what the server is and where its endpoints are; a browser gets the explorer.
 
 use std::sync::Arc;
 
 use axum::extract::State as Shared;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use axum::routing::get;
 use mesonet::Iso8601;
+use mesonet::access::Plan;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::page;
 use crate::describe;
 use crate::describe::{About, Credentials, Part};
 use crate::error::ApiError;
@@ -17,6 +19,9 @@ use crate::http::encoding::Accepted;
 use crate::http::endpoint::Endpoint;
 use crate::http::snapshot::json_value;
 use crate::state::State;
+
+/// What the answer depends on.
+const BY_ACCEPT: HeaderValue = HeaderValue::from_static("accept, accept-encoding");
 
 pub const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
@@ -27,8 +32,10 @@ pub const ENDPOINTS: &[Endpoint] = &[
         handler: || get(index),
         about: || {
             About::new("getIndex", Part::Server, "What the server is and where its endpoints are")
+                .text("A caller that prefers `text/html`, as browsers do, gets the explorer.")
                 .credentials(Credentials::Any)
                 .json::<Index>("The endpoints.")
+                .plain("text/html", "The explorer.")
         },
     },
     Endpoint {
@@ -54,6 +61,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
 struct Described(serde_json::Value);
 
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct Index {
     service: &'static str,
     version: &'static str,
@@ -61,13 +69,45 @@ struct Index {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     replay: Option<Iso8601>,
+    /// The demonstration replays the alerts of each country at a time of their own. Absent where they are
+    /// at that of the readings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    replay_alerts: Option<ReplayAlerts>,
+    /// For development: callers without a credential count as having this plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>)]
+    assumed_plan: Option<&'static str>,
     endpoints: Vec<String>,
+}
+
+/// The time of the answers about alerts.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ReplayAlerts {
+    /// Of those of Canada.
+    #[schema(value_type = String, format = DateTime)]
+    canada: Iso8601,
+    /// Of those of the United States.
+    #[schema(value_type = String, format = DateTime)]
+    united_states: Iso8601,
 }
 
 async fn index(
     Shared(state): Shared<Arc<State>>,
     accepted: Accepted,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
+    let mut response = if page::is_preferred(&headers) {
+        state.look_up(move |_: &State| page::page(&headers)).await??
+    } else {
+        json_value(accepted, &listed(&state))?
+    };
+    response.headers_mut().insert(header::VARY, BY_ACCEPT);
+    Ok(response)
+}
+
+fn listed(state: &State) -> Index {
     let config = state.config();
     let all = describe::all(&config.api_prefix, &config.model_prefix);
     let mut endpoints: Vec<(String, &str)> =
@@ -75,14 +115,16 @@ async fn index(
     endpoints.sort_unstable();
     let endpoints =
         endpoints.into_iter().map(|(path, method)| format!("{method} {path}")).collect();
-    let now = || Iso8601(state.clock.now_ms().div_euclid(1000) * 1000);
-    let index = Index {
+    let second = |at_ms: i64| Iso8601(at_ms.div_euclid(1000) * 1000);
+    let feeds = state.clock.alerts().feeds_ms().map(|feeds_ms| feeds_ms.map(second));
+    Index {
         service: "mesonet",
         version: env!("CARGO_PKG_VERSION"),
-        replay: (!state.clock.is_live()).then(now),
+        replay: (!state.clock.is_live()).then(|| second(state.clock.now_ms())),
+        replay_alerts: feeds.map(|[canada, united_states]| ReplayAlerts { canada, united_states }),
+        assumed_plan: (config.assume_plan != Plan::None).then(|| config.assume_plan.name()),
         endpoints,
-    };
-    json_value(accepted, &index)
+    }
 }
 
 async fn openapi(

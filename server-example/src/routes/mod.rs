@@ -9,6 +9,7 @@ mod health;
 mod index;
 mod keys;
 mod models;
+mod page;
 mod parameters;
 mod products;
 mod quality;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 use axum::Router;
 
+pub use alerts::REPLAY_ALERTS;
 pub use bulk::HEADERS as BULK_HEADERS;
 pub use quality::check_length as check_quality_window;
 pub use zones::GEOGRAPHY;
@@ -55,7 +57,8 @@ pub const MODELS: [&[Endpoint]; 8] = models::ENDPOINTS;
 pub const PUSHES: &[Endpoint] = push::ENDPOINTS;
 
 /// Those of the server itself, under no prefix.
-pub const SERVER: [&[Endpoint]; 3] = [health::ENDPOINTS, explorer::ENDPOINTS, index::ENDPOINTS];
+pub const SERVER: [&[Endpoint]; 4] =
+    [health::ENDPOINTS, explorer::ENDPOINTS, index::ENDPOINTS, page::ENDPOINTS];
 
 /// Those for whom keeps the server running.
 pub fn health() -> Router<Arc<State>> {
@@ -64,7 +67,7 @@ pub fn health() -> Router<Arc<State>> {
 
 /// What is at the root.
 pub fn index() -> Router<Arc<State>> {
-    router(index::ENDPOINTS.iter().chain(explorer::ENDPOINTS))
+    router(index::ENDPOINTS.iter().chain(explorer::ENDPOINTS).chain(page::ENDPOINTS))
 }
 
 /// The observation service without pushes, to be mounted at its prefix.

@@ -9,26 +9,54 @@ use super::weather::Weather;
 use super::wind::{self, SpeedUnit, WindGroup};
 use super::{Altimeter, Metar};
 
-/// Reads the groups after the time, remarks included, into the report.
-pub(super) fn read(metar: &mut Metar, mut groups: Groups<'_>) {
+/// What became of a group, for those who want more than [`Metar`] keeps.
+pub(super) enum BodyGroup<'a> {
+    /// It was read or skipped; the groups behind it.
+    Read(&'a [u8], Groups<'a>),
+    /// It could not be read.
+    Unread(&'a [u8]),
+    /// It belongs to a trend forecast.
+    Trend(&'a [u8]),
+    /// It belongs to the remarks.
+    Remark(&'a [u8]),
+}
+
+/// Reads the groups after the time, remarks included, into the report, and visits each.
+pub(super) fn read<'a>(
+    metar: &mut Metar,
+    mut groups: Groups<'a>,
+    visit: &mut impl FnMut(BodyGroup<'a>),
+) {
     while let Some(group) = groups.next() {
         if let Some(glued) = group.strip_prefix(b"RMK") {
             // In RMKAO2 the blank is missing.
             for groups in [Groups::new(glued), groups] {
+                groups.clone().for_each(|group| visit(BodyGroup::Remark(group)));
                 let malformed = metar.remarks.read(groups);
                 metar.unread(malformed);
             }
             return;
         }
+        let behind = groups.clone();
         if starts_trend(metar, group) {
+            visit(BodyGroup::Trend(group));
             // A forecast: nothing in it was observed.
-            while groups.peek().is_some_and(|group| !group.starts_with(b"RMK")) {
+            while let Some(group) = groups.peek().filter(|group| !group.starts_with(b"RMK")) {
+                visit(BodyGroup::Trend(group));
                 groups.next();
             }
-        } else if !take(metar, group, &mut groups) {
+        } else if take(metar, group, &mut groups) {
+            visit(BodyGroup::Read(group, behind));
+        } else {
+            visit(BodyGroup::Unread(group));
             metar.unread(1);
         }
     }
+}
+
+/// Whether a group is the state of a runway in the old form, 8 characters.
+pub(super) fn is_old_runway_state(group: &[u8]) -> bool {
+    group.len() == 8 && number(&group[..4]).is_some()
 }
 
 /// Whether a group and all after it, up to the remarks, are a trend forecast: its change
@@ -154,9 +182,8 @@ fn digits(metar: &mut Metar, group: &[u8], groups: &mut Groups<'_>) -> bool {
             }
             set(&mut metar.visibility, read, false)
         }
-        // State of the runway in the old form, 8 characters.
-        [_, _, _, _, _, _, _, _] if number(&group[..4]).is_some() => true,
-        _ if visibility::is_directional(group) => true,
+        _ if is_old_runway_state(group) => true,
+        _ if visibility::directional(group).is_some() => true,
         _ => set(&mut metar.visibility, visibility::metres(group), false),
     }
 }

@@ -3,14 +3,11 @@
 use std::io::BufRead;
 
 use super::series::metar_feed_report;
-use super::{Metar, MetarKind};
+use super::{MAX_REPORT_BYTES, Metar, MetarKind};
 use crate::feed::item::{FeedReport, FileContext};
 use crate::feed::summary::{FeedError, FilePlace, MetarItem, RefusalReason, Summary};
 use crate::feed::text::lines::{Line, Lines};
 use crate::time::parse_instant;
-
-/// Longest report or line that is read; none of the 72,000 sample reports exceeds 600 bytes.
-const MAX_REPORT_BYTES: usize = 4096;
 
 /// Start of heading: a bulletin begins.
 const SOH: u8 = 0x01;

@@ -7,12 +7,13 @@
 //! stay in the units of the report; [`metar_report`](super::metar_report) converts them.
 //!
 //! Not kept: runway visual range, state of the runway and of the sea, trend forecasts, and remarks
-//! in words.
+//! in words. [`Decoded`] has these too, and names the groups that it does not understand.
 
 pub(super) mod awc_csv;
 pub(super) mod awc_xml;
 mod body;
 pub(super) mod bulletin;
+mod decoded;
 mod group;
 pub(super) mod iem_asos;
 mod iem_field;
@@ -30,6 +31,14 @@ use std::fmt;
 
 use chrono::{DateTime, Datelike as _, Months, Timelike as _};
 
+use body::BodyGroup;
+pub use decoded::{
+    BeginEnd, Ceiling, Cloud, CloudAmount, CloudLayer, CloudTypes, Decoded, DecodedAltimeter,
+    DecodedPeakWind, DecodedPressureTendency, DecodedRemarks, DecodedWeather,
+    DirectionalVisibility, Lightning, MAX_REPORT_BYTES, Obscuration, Phenomenon, Range,
+    RunwayVisualRange, SectorVisibility, VariableSky, Visibility, VisualRangeTendency, WeatherTime,
+    Wind, WindShift,
+};
 use group::{Groups, small_number};
 pub use list::ShortList;
 pub use remarks::{AutomatedStation, Outages, PressureTendency, Remarks};
@@ -149,6 +158,20 @@ pub enum MetarError {
         /// The start of the text found instead.
         got: String,
     },
+    /// The text is too long to be a report.
+    #[error("the text has {got} bytes; a report has {MAX_REPORT_BYTES} at most")]
+    TooLong {
+        /// Its length in bytes.
+        got: usize,
+    },
+    /// There is something behind the end of the report.
+    #[error(
+        "the text goes on after the = that ends a report: \"{got}\"; give one report at a time"
+    )]
+    More {
+        /// The start of what follows.
+        got: String,
+    },
 }
 
 /// One decoded report, in the units it was reported in.
@@ -223,7 +246,7 @@ impl Metar {
     /// # Errors
     /// If there is no station, or no time after it.
     pub fn parse(report: &str) -> Result<Self, MetarError> {
-        Self::read(report, None)
+        Self::read(report, None, &mut |_| {})
     }
 
     /// Reads one report whose time is known from beside it, `observed_ms` in milliseconds since
@@ -243,10 +266,14 @@ impl Metar {
     /// If there is no station, or if what follows it is neither a time, nor a torn one, nor `AUTO`,
     /// `NIL` or the wind.
     pub fn parse_beside(report: &str, observed_ms: i64) -> Result<Self, MetarError> {
-        Self::read(report, Some(observed_ms))
+        Self::read(report, Some(observed_ms), &mut |_| {})
     }
 
-    fn read(report: &str, observed_ms: Option<i64>) -> Result<Self, MetarError> {
+    fn read<'a>(
+        report: &'a str,
+        observed_ms: Option<i64>,
+        visit: &mut impl FnMut(BodyGroup<'a>),
+    ) -> Result<Self, MetarError> {
         let mut groups = Groups::new(report.as_bytes());
         let mut kind = MetarKind::Unknown;
         let mut corrected = None;
@@ -300,7 +327,7 @@ impl Metar {
         if own_time.is_some() || is_torn {
             groups.next();
         }
-        body::read(&mut metar, groups);
+        body::read(&mut metar, groups, visit);
         if metar.remarks.leave_out_contradicting_tenths(metar.temperature_c, metar.dew_point_c) {
             metar.unread(1);
         }

@@ -113,9 +113,11 @@ pub struct Remarks {
 }
 
 /// The result of reading a group.
-enum Outcome {
-    /// Data, or words that carry none.
+pub(super) enum Outcome {
+    /// Data, or that it is missing.
     Taken,
+    /// A word that carries no data.
+    Word,
     /// The shape of a data group, but not one.
     Malformed,
 }
@@ -154,7 +156,7 @@ impl Remarks {
         any
     }
 
-    fn group(&mut self, group: &[u8], groups: &mut Groups<'_>) -> Outcome {
+    pub(super) fn group(&mut self, group: &[u8], groups: &mut Groups<'_>) -> Outcome {
         let group = match group {
             // The maintenance sign often lacks its blank, as in T02611012$.
             [group @ .., b'$'] => {
@@ -198,6 +200,10 @@ impl Remarks {
             b"PCPN" => {
                 if let Some(tenths_mm) = past_hour_tenths_mm(groups.clone()) {
                     self.past_hour_precipitation_tenths_mm.get_or_insert(tenths_mm);
+                    // PCPN 0.8MM PAST HR.
+                    groups.by_ref().take(3).for_each(drop);
+                } else {
+                    return Outcome::Word;
                 }
             }
             b"PK" if groups.peek() == Some(b"WND") => {
@@ -208,7 +214,8 @@ impl Remarks {
                 }
                 return keep(&mut self.peak_wind, wind.and_then(peak_wind), false);
             }
-            _ => {}
+            b"" => {}
+            _ => return Outcome::Word,
         }
         Outcome::Taken
     }
@@ -253,14 +260,14 @@ impl Remarks {
                 keep(slot, small_number(tenths), is_missing(tenths))
             }
             [kind, field @ ..] if field.len() == 4 => self.five_characters(*kind, field),
-            _ => Outcome::Taken,
+            _ => Outcome::Word,
         }
     }
 
     fn five_characters(&mut self, kind: u8, field: &[u8]) -> Outcome {
         let is_data = is_missing(field) || number(field).is_some();
         if !is_data {
-            return Outcome::Taken;
+            return Outcome::Word;
         }
         let missing = is_missing(field);
         match kind {
@@ -269,7 +276,7 @@ impl Remarks {
             b'5' => keep(&mut self.pressure_tendency, pressure_tendency(field), missing),
             b'6' => keep(&mut self.six_group_hundredths_in, small_number(field), missing),
             b'7' => keep(&mut self.daily_precipitation_hundredths_in, small_number(field), missing),
-            _ => Outcome::Taken,
+            _ => Outcome::Word,
         }
     }
 }

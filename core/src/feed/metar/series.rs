@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use super::sky::layer_label;
 use super::{
-    Altimeter, Bound, DistanceUnit, Metar, MetarVisibility, PressureTendency, SkyCover, SpeedUnit,
-    WindFrom,
+    Altimeter, Bound, DistanceUnit, Metar, MetarVisibility, PressureTendency, SkyCover, WindFrom,
 };
 use crate::derived::{roughness_m, station_pressure_hpa, wind_at_10m};
 use crate::feed::item::{FeedReport, FeedStation, FileContext};
@@ -17,9 +16,7 @@ use crate::observation::{
     StationType, Variable,
 };
 use crate::time::MINUTE_MS;
-use crate::unit::{
-    Conversion, Unit, feet_to_m, knots_to_kmh, metres_per_second_to_kmh, statute_miles_to_km,
-};
+use crate::unit::{Conversion, Unit, feet_to_m, knots_to_kmh};
 
 /// Network that stations of METAR reports belong to.
 pub const METAR_NETWORK: &str = "METAR";
@@ -313,11 +310,7 @@ fn temperatures(metar: &Metar, readings: &mut ReportReadings) {
 
 fn wind(metar: &Metar, readings: &mut ReportReadings) {
     let Some(wind) = metar.wind else { return };
-    let kmh = |speed: u16| match wind.unit {
-        SpeedUnit::Knot => knots_to_kmh(f64::from(speed)),
-        SpeedUnit::MetrePerSecond => metres_per_second_to_kmh(f64::from(speed)),
-        SpeedUnit::KilometrePerHour => f64::from(speed),
-    };
+    let kmh = |speed| wind.unit.kmh(speed);
     let at_10m = |speed: f64| wind_at_10m(speed, SENSOR_HEIGHT_M, roughness_m(EXPOSURE));
     let (speed, gust) = (wind.speed.map(kmh), wind.gust.map(kmh));
     readings.add(Variable::WindSpeed, Average, 2, speed);
@@ -353,11 +346,7 @@ fn pressures(metar: &Metar, altitude_m: Option<f64>, readings: &mut ReportReadin
 }
 
 fn sky(metar: &Metar, readings: &mut ReportReadings) {
-    let km = |visibility: MetarVisibility| match visibility.unit {
-        DistanceUnit::StatuteMile => statute_miles_to_km(visibility.distance),
-        DistanceUnit::Metre => visibility.distance / 1000.0,
-    };
-    let (seen, bound) = (metar.visibility.map(km), visibility_qualifier(metar));
+    let (seen, bound) = (metar.visibility.map(MetarVisibility::km), visibility_qualifier(metar));
     readings.add_qualified(Variable::Visibility, Instantaneous, 0, seen, bound);
     let ceiling_m = metar.ceiling_ft().map(|ceiling_ft| feet_to_m(f64::from(ceiling_ft)));
     readings.add(Variable::CeilingHeight, Instantaneous, 0, ceiling_m);

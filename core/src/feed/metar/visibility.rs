@@ -1,6 +1,7 @@
 //! Visibility groups: statute miles with fractions, metres, and what replaces them.
 
 use super::group::{number, small_number};
+use crate::unit::statute_miles_to_km;
 
 /// Unit in which a report gives its visibility.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,23 @@ pub struct MetarVisibility {
     pub bound: Bound,
 }
 
+impl MetarVisibility {
+    /// The distance in kilometres.
+    ///
+    /// ```
+    /// use mesonet::feed::metar::Metar;
+    /// let visibility = Metar::parse("KBUF 312354Z 1SM")?.visibility;
+    /// assert_eq!(visibility.map(|visibility| visibility.km()), Some(1.609344));
+    /// # Ok::<(), mesonet::feed::metar::MetarError>(())
+    /// ```
+    pub fn km(self) -> f64 {
+        match self.unit {
+            DistanceUnit::StatuteMile => statute_miles_to_km(self.distance),
+            DistanceUnit::Metre => self.distance / 1000.0,
+        }
+    }
+}
+
 /// Visibility of 10 km or more, as 9999 and CAVOK indicate.
 pub(super) const TEN_KM_OR_MORE: MetarVisibility =
     MetarVisibility { distance: 10_000.0, unit: DistanceUnit::Metre, bound: Bound::More };
@@ -69,7 +87,7 @@ pub(super) fn miles(group: &[u8], whole_before: Option<u16>) -> Option<MetarVisi
 }
 
 /// A proper fraction, or one.
-fn fraction(field: &[u8]) -> Option<f64> {
+pub(super) fn fraction(field: &[u8]) -> Option<f64> {
     let slash = field.iter().position(|&byte| byte == b'/')?;
     let short = |digits: &[u8]| small_number(digits).filter(|_| digits.len() <= 2);
     let (numerator, denominator) = (short(&field[..slash])?, short(&field[slash + 1..])?);
@@ -99,11 +117,10 @@ pub(super) fn metres(group: &[u8]) -> Option<MetarVisibility> {
     })
 }
 
-/// Whether a group is the visibility in one direction, `ddddSW`, if it differs from the
-/// prevailing one.
-pub(super) fn is_directional(group: &[u8]) -> bool {
-    group.split_at_checked(4).is_some_and(|(digits, direction)| {
-        number(digits).is_some()
-            && matches!(direction, b"N" | b"NE" | b"E" | b"SE" | b"S" | b"SW" | b"W" | b"NW")
-    })
+/// Reads the visibility in one direction, `ddddSW`, which differs from the prevailing one: metres,
+/// and the direction.
+pub(super) fn directional(group: &[u8]) -> Option<(u16, &[u8])> {
+    let (digits, direction) = group.split_at_checked(4)?;
+    let known = matches!(direction, b"N" | b"NE" | b"E" | b"SE" | b"S" | b"SW" | b"W" | b"NW");
+    small_number(digits).filter(|_| known).map(|metres| (metres, direction))
 }

@@ -2,6 +2,7 @@
 
 use super::Icao;
 use super::group::{Malformed, is_missing, small_number};
+use crate::unit::{knots_to_kmh, metres_per_second_to_kmh};
 
 /// Unit in which a report gives its wind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,20 @@ impl SpeedUnit {
             [letter, ..] => matches!(letter, b'U' | b'Z'),
         };
         if has_metres { Self::MetrePerSecond } else { Self::Knot }
+    }
+
+    /// A speed in this unit, in kilometres per hour.
+    ///
+    /// ```
+    /// use mesonet::feed::metar::SpeedUnit;
+    /// assert_eq!((SpeedUnit::Knot.kmh(10), SpeedUnit::MetrePerSecond.kmh(10)), (18.52, 36.0));
+    /// ```
+    pub fn kmh(self, speed: u16) -> f64 {
+        match self {
+            Self::Knot => knots_to_kmh(f64::from(speed)),
+            Self::MetrePerSecond => metres_per_second_to_kmh(f64::from(speed)),
+            Self::KilometrePerHour => f64::from(speed),
+        }
     }
 
     /// Reads the end of a wind group, or the group after one that lost its end.

@@ -74,17 +74,42 @@ impl<'de> Deserialize<'de> for MultiPolygon {
 
 impl Serialize for MultiPolygon {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Shape<T> {
-            r#type: &'static str,
-            coordinates: T,
+        shape(self.polygons.iter(), serializer)
+    }
+}
+
+/// Several outlines as one geometry; `null` if there are none.
+#[cfg(feature = "alert")]
+#[derive(Clone, Debug)]
+pub(crate) struct Outlines<'a>(pub Vec<&'a MultiPolygon>);
+
+#[cfg(feature = "alert")]
+impl Serialize for Outlines<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_empty() {
+            return serializer.serialize_none();
         }
-        match &self.polygons[..] {
-            [one] => Shape { r#type: "Polygon", coordinates: Rings(one) }.serialize(serializer),
-            all => {
-                let coordinates: Vec<_> = all.iter().map(Rings).collect();
-                Shape { r#type: "MultiPolygon", coordinates }.serialize(serializer)
-            }
+        shape(self.0.iter().flat_map(|outline| &outline.polygons), serializer)
+    }
+}
+
+fn shape<'a, S: Serializer>(
+    polygons: impl Iterator<Item = &'a Polygon>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Shape<T> {
+        r#type: &'static str,
+        coordinates: T,
+    }
+    let mut rings: Vec<_> = polygons.map(Rings).collect();
+    match rings.pop() {
+        Some(one) if rings.is_empty() => {
+            Shape { r#type: "Polygon", coordinates: one }.serialize(serializer)
+        }
+        last => {
+            rings.extend(last);
+            Shape { r#type: "MultiPolygon", coordinates: rings }.serialize(serializer)
         }
     }
 }
@@ -101,5 +126,28 @@ impl Serialize for Rings<'_> {
             rings.serialize_element(&hole.collect::<Vec<_>>())?;
         }
         rings.end()
+    }
+}
+
+#[cfg(all(test, feature = "alert"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outlines_are_put_together_as_one_geometry() {
+        let outline = |text: &str| serde_json::from_str::<MultiPolygon>(text).unwrap();
+        let one = outline(r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}"#);
+        let two = outline(
+            r#"{"type":"MultiPolygon","coordinates":[[[[2,0],[3,0],[3,1],[2,0]]],[[[4,0],[5,0],[5,1],[4,0]]]]}"#,
+        );
+        let of = |outlines: &[&MultiPolygon]| {
+            serde_json::to_string(&Outlines(outlines.to_vec())).unwrap()
+        };
+        assert_eq!(of(&[]), "null");
+        assert_eq!(of(&[&one]), serde_json::to_string(&one).unwrap());
+        assert_eq!(of(&[&two]), serde_json::to_string(&two).unwrap());
+        let all = outline(&of(&[&one, &two, &one]));
+        assert_eq!(all.polygons().len(), 4);
+        assert_eq!(all.polygons()[1..3], *two.polygons());
     }
 }

@@ -449,6 +449,8 @@ fn positions(ring: &LineString<f64>) -> impl ExactSizeIterator<Item = LonLat> + 
 mod json;
 mod ring;
 
+#[cfg(feature = "alert")]
+pub(crate) use json::Outlines;
 #[cfg(feature = "zone-files")]
 pub(crate) use json::outline_of_geojson;
 

@@ -5,7 +5,6 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::cf_names::attributes;
 use super::kind::{TakenKind, is_usual_process};
 
 use crate::grid::{Encoding, TileSampling};
@@ -279,7 +278,18 @@ impl SourceProduct {
     /// conventions.
     pub(crate) fn attributes(&self) -> BTreeMap<String, String> {
         let statistic = self.statistic.map(|statistic| statistic as u8);
-        attributes(self.parameter, self.level, self.kind, statistic)
+        let kind = match self.kind {
+            TakenKind::One(kind) => kind,
+            // Each of them is a forecast by itself.
+            TakenKind::Members => grib::FieldKind::Member(0),
+        };
+        let attributes = grib::cf_attributes(self.parameter, self.level, kind, statistic);
+        let mut attributes: BTreeMap<String, String> =
+            attributes.into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
+        if self.kind != TakenKind::default() {
+            attributes.insert("field".to_owned(), self.kind.to_string());
+        }
+        attributes
     }
 
     /// Returns the interval of a field, if the product is a statistic over one.

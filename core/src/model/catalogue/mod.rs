@@ -1,6 +1,5 @@
 //! The sources of model output of a deployment: data, not code.
 
-mod cf_names;
 mod field;
 mod hours;
 mod kind;

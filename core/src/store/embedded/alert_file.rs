@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, params};
 
+use super::access::Access;
 use super::codec::{Bytes, Writer};
 use super::count::{ALERT_COUNT, Count, read_count};
 use super::fault::{Fault, database, storage};
@@ -144,9 +145,10 @@ impl AlertFile {
     }
 }
 
-/// Reads every message and every fault of a folder that nobody writes to, without writing a byte.
+/// Reads every message and every fault of a folder, without writing a byte.
 pub(in super::super) fn read_alerts(
     dir: &Path,
+    access: &Access,
 ) -> Result<(Vec<alert::Message>, Vec<Fault>), StoreError> {
     let (path, count_path) = (dir.join(ALERTS), dir.join(ALERT_COUNT));
     let acknowledged = read_count(&count_path);
@@ -159,7 +161,7 @@ pub(in super::super) fn read_alerts(
         };
         return Ok((Vec::new(), faults));
     }
-    let connection = unwritten::open(&path)?;
+    let connection = access.connect(&path)?;
     let read = || {
         let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         let (changes, missing): (u64, u64) = if version == 2 {

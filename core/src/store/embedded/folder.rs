@@ -1,12 +1,18 @@
 //! The folder of a store: its lock, its files and what is set aside.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{env, process, thread};
 
 use super::fault::{Fault, storage};
 use super::names::{LOCK, ORPHANED};
 use crate::store::StoreError;
+
+/// How often, and how far apart, a folder is tried that readers look at.
+const READER_PATIENCE: usize = 200;
+const READER_TURN: Duration = Duration::from_millis(10);
 
 /// A folder that only this store has open.
 #[derive(Debug)]
@@ -22,13 +28,27 @@ impl Folder {
         let file = path.join(LOCK);
         let lock = File::options().create(true).truncate(false).write(true).open(&file);
         let lock = lock.map_err(|error| storage(&file, &error))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
-            Err(TryLockError::WouldBlock) => {
-                Err(StoreError::Locked { path: path.display().to_string() })
+        let mut patience = READER_PATIENCE;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::Error(error)) => return Err(storage(&file, &error)),
+                Err(TryLockError::WouldBlock) => {}
             }
-            Err(TryLockError::Error(error)) => Err(storage(&file, &error)),
+            // Readers share the lock for as long as they look at the catalogue.
+            let is_shared = lock.try_lock_shared().is_ok();
+            if !is_shared || patience == 0 {
+                let holder =
+                    if is_shared { "a process that reads it".into() } else { holder(&file) };
+                return Err(StoreError::Locked { path: path.display().to_string(), holder });
+            }
+            lock.unlock().map_err(|error| storage(&file, &error))?;
+            patience -= 1;
+            thread::sleep(READER_TURN);
         }
+        // It helps only who is refused: no reason to fail.
+        let _ = lock.set_len(0).and_then(|()| (&lock).write_all(own_name().as_bytes()));
+        Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
     /// Returns the files of one of its folders, sorted by name; empty if the folder does not exist.
@@ -59,6 +79,21 @@ impl Folder {
         }
         Ok(Some(to))
     }
+}
+
+/// How this process is named to others that would open the folder.
+fn own_name() -> String {
+    let program = env::current_exe().ok();
+    let program = program.as_deref().and_then(Path::file_name);
+    let program = program.map(|name| format!(" ({})", name.display())).unwrap_or_default();
+    format!("process {}{program}", process::id())
+}
+
+/// Returns who has a lock file locked, as it says there.
+pub(super) fn holder(lock: &Path) -> String {
+    let said = fs::read_to_string(lock).unwrap_or_default();
+    let is_name = said.len() < 300 && said.starts_with("process ") && !said.contains('\n');
+    if is_name { said } else { "another process".to_owned() }
 }
 
 /// Returns the files that were moved to `orphaned/`, as faults.

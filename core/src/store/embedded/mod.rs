@@ -1,6 +1,6 @@
 //! The on-disk store.
 //!
-//! - `lock`: held while a process has the folder open.
+//! - `lock`: held while a process has the folder open; says which.
 //! - `mesonet.sqlite`: everything that changes: the journal of fresh batches, the stations, the
 //!   series and the catalogue of segments. A batch is on disk when its transaction is.
 //! - `alerts.sqlite`: the alerts, see [`AlertStore`](crate::store::AlertStore).
@@ -19,6 +19,7 @@
 //! therefore looks like an unfinished write: the batches after it, since the last checkpoint, are
 //! lost. The [`count`](count) beside the database reveals the loss.
 
+pub(super) mod access;
 pub(super) mod alert_file;
 mod catalogue;
 mod codec;
@@ -31,6 +32,7 @@ mod mapped;
 mod merge;
 mod names;
 mod open;
+mod reader;
 mod rebuild;
 mod run;
 mod run_builder;
@@ -57,9 +59,11 @@ use arc_swap::ArcSwap;
 use super::{Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError};
 use crate::observation::{Batch, StationId};
 use crate::time::ClosedWindow;
+use catalogue::Lost;
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
 use folder::Folder;
+pub use reader::EmbeddedReader;
 pub use survey::{Survey, WouldGo};
 use view::View;
 use write::State;
@@ -211,7 +215,7 @@ pub struct RebuildReport {
 /// A store in a folder, whose readings are on disk when [`append`](Store::append) returns.
 ///
 /// Only one process can have a folder open, and one thread writes to it at a time; readers never
-/// wait. Call [`maintain`](Self::maintain) now and then from a separate thread: it seals fresh
+/// wait. Other processes can read it meanwhile by an [`EmbeddedReader`]. Call [`maintain`](Self::maintain) now and then from a separate thread: it seals fresh
 /// readings into memory-mapped files, so that the time to open the store does not grow with its
 /// content.
 ///
@@ -314,17 +318,8 @@ impl EmbeddedStore {
 
     /// Returns the state of the store.
     pub fn health(&self) -> StoreHealth {
-        let view = self.view.load();
-        let entries = || view.segments.iter().map(|segment| &segment.entry);
-        StoreHealth {
-            faults: self.faults.list(),
-            newest_ms: view.newest_ms(),
-            segments: view.segments.len(),
-            sealed_readings: entries().map(|entry| entry.readings).sum(),
-            fresh_readings: view.fresh.iter().map(|run| run.readings).sum(),
-            sealed_bytes: entries().map(|entry| entry.length).sum(),
-            swept_files: self.swept_files,
-        }
+        let health = self.view.load().health(self.faults.list());
+        StoreHealth { swept_files: self.swept_files, ..health }
     }
 
     /// Whether the folder held no data of any kind when it was opened: no readings, alerts,
@@ -417,6 +412,8 @@ impl Store for EmbeddedStore {
 mod count_tests;
 #[cfg(test)]
 mod damage_tests;
+#[cfg(test)]
+mod reader_tests;
 #[cfg(test)]
 mod rebuild_tests;
 #[cfg(test)]

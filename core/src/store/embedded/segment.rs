@@ -18,6 +18,8 @@ use crate::time::ClosedWindow;
 pub(super) struct Segment {
     pub entry: SegmentEntry,
     path: PathBuf,
+    /// The file, if it was opened before it is read.
+    held: OnceLock<Arc<Mapped>>,
     run: OnceLock<Run>,
     /// Why nothing of it can ever be read.
     gone: OnceLock<Fault>,
@@ -33,12 +35,28 @@ impl Segment {
         Self {
             path: dir.join(entry.file()),
             entry,
+            held: OnceLock::new(),
             run: OnceLock::new(),
             gone: OnceLock::new(),
             opening: Mutex::default(),
             obsolete: AtomicBool::new(false),
             faults: Arc::clone(faults),
         }
+    }
+
+    /// A segment whose file is opened at once, so that it can be read even if another process
+    /// deletes it.
+    pub(super) fn held(dir: &Path, entry: SegmentEntry, faults: &Arc<Faults>) -> Self {
+        let segment = Self::new(dir, entry, faults);
+        match segment.map(faults) {
+            Ok(mapped) => _ = segment.held.set(mapped),
+            Err(Unmapped::Refused(fault)) => faults.note(fault),
+            Err(Unmapped::Gone(fault)) => {
+                faults.note(fault.clone());
+                let _ = segment.gone.set(fault);
+            }
+        }
+        segment
     }
 
     /// Whether any reading may lie in a window.
@@ -54,7 +72,8 @@ impl Segment {
         }
         let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if self.run.get().is_none() && self.gone.get().is_none() {
-            match self.open(series, &self.faults) {
+            let held = self.held.get().cloned().map_or_else(|| self.map(&self.faults), Ok);
+            match held.and_then(|mapped| self.read(&mapped, series)) {
                 Ok(run) => _ = self.run.set(run),
                 Err(Unmapped::Refused(fault)) => self.faults.note(fault),
                 Err(Unmapped::Gone(fault)) => {
@@ -66,17 +85,19 @@ impl Segment {
         self.run.get()
     }
 
-    fn open(&self, series: &SeriesTable, faults: &Arc<Faults>) -> Result<Run, Unmapped> {
-        let file = self.entry.file();
-        let checksums = self.entry.checksums.clone();
-        let mapped = Mapped::open(&self.path, &file, self.entry.length, checksums, faults)?;
-        read_run(&Arc::new(mapped), &file, &self.entry, series).map_err(Unmapped::Gone)
+    fn map(&self, faults: &Arc<Faults>) -> Result<Arc<Mapped>, Unmapped> {
+        let (file, checksums) = (self.entry.file(), self.entry.checksums.clone());
+        Mapped::open(&self.path, &file, self.entry.length, checksums, faults).map(Arc::new)
+    }
+
+    fn read(&self, mapped: &Arc<Mapped>, series: &SeriesTable) -> Result<Run, Unmapped> {
+        read_run(mapped, &self.entry.file(), &self.entry, series).map_err(Unmapped::Gone)
     }
 
     /// Checks the whole file again, every block and the order of its content. Returns the faults.
     pub(super) fn verify(&self, series: &SeriesTable) -> Vec<Fault> {
         let faults = Arc::new(Faults::default());
-        match self.open(series, &faults) {
+        match self.map(&faults).and_then(|mapped| self.read(&mapped, series)) {
             Ok(run) => {
                 if let Some(mapped) = &run.mapped {
                     mapped.check_all();

@@ -234,9 +234,12 @@ fn a_judge_that_fails_or_panics_leaves_no_trace() {
 fn a_folder_is_open_only_once() {
     let mut store = Temporary::new(SMALL);
     let path = store.dir.path().to_owned();
+    let own = std::env::current_exe().unwrap();
     let message = format!(
-        "{} is in use by another process; only one at a time can have it open",
-        path.display()
+        "{} is in use by process {} ({}); only one process at a time can have it open",
+        path.display(),
+        std::process::id(),
+        own.file_name().unwrap().display(),
     );
     let second = EmbeddedStore::open(&path, SMALL);
     assert_eq!(second.unwrap_err().to_string(), message);

@@ -10,6 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::{database, storage};
+use super::folder::holder;
 use super::names::LOCK;
 use crate::store::StoreError;
 
@@ -29,7 +30,7 @@ pub(super) fn share(dir: &Path) -> Result<Option<File>, StoreError> {
     match lock.try_lock_shared() {
         Ok(()) => Ok(Some(lock)),
         Err(TryLockError::WouldBlock) => {
-            Err(StoreError::Locked { path: dir.display().to_string() })
+            Err(StoreError::Locked { path: dir.display().to_string(), holder: holder(&path) })
         }
         Err(TryLockError::Error(error)) => Err(storage(&path, &error)),
     }

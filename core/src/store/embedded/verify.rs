@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::VerifyReport;
+use super::access::Access;
 use super::alert_file::{read_alerts, salvage_alerts};
 use super::catalogue::{
     BatchNote, Catalogue, JournalEntry, Retired, SegmentEntry, add_lost, add_segment,
@@ -191,7 +192,7 @@ fn check_alerts(
     report: &mut VerifyReport,
     damaged: &mut Vec<Damage>,
 ) -> Result<(), StoreError> {
-    match read_alerts(dir) {
+    match read_alerts(dir, &Access::Still { _lock: None }) {
         Ok((alerts, faults)) => {
             report.alerts = alerts.len();
             damaged.extend(faults.into_iter().map(Damage::Alerts));

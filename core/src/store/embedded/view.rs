@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::catalogue::Lost;
+use super::fault::{Fault, StoreHealth};
 use super::merge::{Group, groups, merge_parts};
 use super::run::{Part, Row, Run, Stored};
 use super::segment::Segment;
@@ -109,6 +110,20 @@ impl View {
         let sealed = self.segments.iter().map(|segment| segment.entry.last_ms);
         let fresh = self.fresh.iter().filter(|run| run.readings > 0).map(|run| run.last_ms);
         sealed.chain(fresh).max()
+    }
+
+    /// The state of the store, as far as readers see it.
+    pub(super) fn health(&self, faults: Vec<Fault>) -> StoreHealth {
+        let entries = || self.segments.iter().map(|segment| &segment.entry);
+        StoreHealth {
+            faults,
+            newest_ms: self.newest_ms(),
+            segments: self.segments.len(),
+            sealed_readings: entries().map(|entry| entry.readings).sum(),
+            fresh_readings: self.fresh.iter().map(|run| run.readings).sum(),
+            sealed_bytes: entries().map(|entry| entry.length).sum(),
+            swept_files: 0,
+        }
     }
 
     /// Returns a lookup of single readings.

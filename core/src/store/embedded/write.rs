@@ -265,24 +265,10 @@ impl State {
         self.next_segment - 1
     }
 
-    /// Adds a run that is in the journal. The newest runs are merged when several have a similar
-    /// size, so that few have to be searched.
+    /// Adds a run that is in the journal.
     pub(super) fn add_fresh(&mut self, run: Run, journal_id: i64) {
-        self.fresh.push((Arc::new(run), journal_id));
+        add_run(&mut self.fresh, self.frozen, run, journal_id);
         self.journal_batches += 1;
-        let mut start = self.fresh.len() - 1;
-        let mut readings = self.fresh[start].0.readings;
-        while start > self.frozen && self.fresh[start - 1].0.readings <= readings {
-            start -= 1;
-            readings += self.fresh[start].0.readings;
-        }
-        if self.fresh.len() - start >= MERGE_AT_ONCE {
-            let runs: Vec<&Run> = self.fresh[start..].iter().map(|(run, _)| &**run).collect();
-            let merged = Arc::new(merge_fresh(&runs));
-            let last = self.fresh[self.fresh.len() - 1].1;
-            self.fresh.truncate(start);
-            self.fresh.push((merged, last));
-        }
     }
 
     /// Makes the state on disk visible to readers.
@@ -303,6 +289,24 @@ impl State {
             lost: Arc::clone(&self.lost),
             retain_from_ms: self.retain_from_ms,
         });
+    }
+}
+
+/// Adds a run that is in the journal to the fresh runs, of which the first `frozen` must not change.
+/// The newest are merged when several have a similar size, so that few have to be searched.
+pub(super) fn add_run(fresh: &mut Vec<(Arc<Run>, i64)>, frozen: usize, run: Run, journal_id: i64) {
+    let mut readings = run.readings;
+    fresh.push((Arc::new(run), journal_id));
+    let mut start = fresh.len() - 1;
+    while start > frozen && fresh[start - 1].0.readings <= readings {
+        start -= 1;
+        readings += fresh[start].0.readings;
+    }
+    if fresh.len() - start >= MERGE_AT_ONCE {
+        let runs: Vec<&Run> = fresh[start..].iter().map(|(run, _)| &**run).collect();
+        let merged = Arc::new(merge_fresh(&runs));
+        fresh.truncate(start);
+        fresh.push((merged, journal_id));
     }
 }
 

@@ -106,19 +106,24 @@ impl JournalEntry {
 impl Catalogue {
     /// Returns the batches that are not known to be damaged.
     pub(crate) fn journal(&self) -> Result<Vec<JournalEntry>, StoreError> {
-        self.rows(&self.select_journal("ASC"), JournalEntry::read)
+        self.journal_after(0)
     }
 
-    fn select_journal(&self, order: &str) -> String {
+    /// Returns the batches after one that are not known to be damaged.
+    pub(crate) fn journal_after(&self, after: i64) -> Result<Vec<JournalEntry>, StoreError> {
+        self.rows(&self.select_journal(after, "ASC"), JournalEntry::read)
+    }
+
+    fn select_journal(&self, after: i64, order: &str) -> String {
         let note = if self.version < 3 { "NULL" } else { "note" };
         format!(
             "SELECT id, generation, places_generation, batch, {note} FROM journal \
-             WHERE damaged IS NULL ORDER BY id {order}"
+             WHERE damaged IS NULL AND id > {after} ORDER BY id {order}"
         )
     }
 
     /// Returns the id of the last batch that the journal ever had.
-    fn last_batch(&self) -> Result<u64, StoreError> {
+    pub(crate) fn last_batch(&self) -> Result<u64, StoreError> {
         let sql = "SELECT coalesce(max(seq), 0) FROM \
                    (SELECT seq FROM sqlite_sequence WHERE name = 'journal' \
                     UNION ALL SELECT max(id) FROM journal)";
@@ -142,7 +147,7 @@ impl Catalogue {
         let mut found = BTreeMap::new();
         for order in ["ASC", "DESC"] {
             let mut read = || {
-                let mut statement = self.connection.prepare(&self.select_journal(order))?;
+                let mut statement = self.connection.prepare(&self.select_journal(0, order))?;
                 let mut rows = statement.query([])?;
                 while let Some(row) = rows.next()? {
                     let entry = JournalEntry::read(row)?;

@@ -101,6 +101,25 @@ const SCHEMA_5: &str = "
     CREATE TABLE weather (code INTEGER PRIMARY KEY, words TEXT NOT NULL);
 ";
 
+/// What tells one state of the database from another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Edition {
+    /// The first batch of the journal that is not damaged, and the last that it ever had.
+    first_batch: i64,
+    pub last_batch: i64,
+    segments: Vec<i64>,
+    lost: i64,
+    retain_from_ms: Option<i64>,
+}
+
+impl Edition {
+    /// Whether nothing but batches came after another edition.
+    pub(super) fn only_adds_to(&self, before: &Self) -> bool {
+        let as_before = Self { last_batch: before.last_batch, ..self.clone() };
+        before.first_batch > 0 && as_before == *before && self.last_batch > before.last_batch
+    }
+}
+
 /// The database.
 #[derive(Debug)]
 pub(super) struct Catalogue {
@@ -147,7 +166,11 @@ impl Catalogue {
     /// Opens the database of a folder that nobody writes to, without writing a byte.
     pub(super) fn unwritten(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(DATABASE);
-        let connection = unwritten::open(&path)?;
+        Self::read(unwritten::open(&path)?, path)
+    }
+
+    /// The database that was opened for reading.
+    pub(super) fn read(connection: Connection, path: PathBuf) -> Result<Self, StoreError> {
         let version: u32 = connection
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(|error| database(&path, &error))?;
@@ -300,6 +323,24 @@ impl Catalogue {
             Ok(())
         })?;
         Ok((states, faults))
+    }
+
+    /// Returns what tells this state of the database from others.
+    pub(super) fn edition(&self) -> Result<Edition, StoreError> {
+        let failed = |error: rusqlite::Error| self.failed(&error);
+        let number = |sql| self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed);
+        let lost =
+            if self.version < 2 { 0 } else { number("SELECT coalesce(sum(rowid), 0) FROM lost")? };
+        Ok(Edition {
+            first_batch: number("SELECT coalesce(min(id), 0) FROM journal WHERE damaged IS NULL")?,
+            last_batch: self.last_batch()? as i64,
+            segments: self
+                .rows("SELECT id FROM segment WHERE damaged IS NULL ORDER BY sequence", |row| {
+                    row.get(0)
+                })?,
+            lost,
+            retain_from_ms: self.number(RETAIN_FROM)?,
+        })
     }
 
     /// Moves the content of the write-ahead log into the database, which then no longer depends on

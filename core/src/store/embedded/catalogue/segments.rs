@@ -206,6 +206,15 @@ pub(in super::super) struct Lost {
     pub last: StationId,
 }
 
+impl Lost {
+    /// A whole segment of which nothing is known but its number.
+    pub(crate) fn of_segment(segment: i64) -> Self {
+        let (first, last) = (StationId::from_bytes([0; 16]), StationId::from_bytes([0xff; 16]));
+        let (first_ms, last_ms) = (i64::MIN, i64::MAX);
+        Self { segment, blocks: 0..1, first_ms, last_ms, first, last }
+    }
+}
+
 /// A retired segment.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Retired {

@@ -4,8 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::kind::TakenKind;
-use crate::grib::{FieldKind, Level, Parameter};
+use super::{Field, FieldKind, GribError, Level, Parameter};
 
 /// From this number on, parameters are a centre's own.
 const LOCAL: u8 = 192;
@@ -60,20 +59,18 @@ fn standard_name(parameter: Parameter, level: Level) -> Option<&'static str> {
     })
 }
 
-/// Returns what the array of a product says of it to readers that follow the conventions.
-pub(super) fn attributes(
+/// Returns the names and the methods of a field's values for readers that follow the conventions:
+/// `standard_name` and `cell_methods`, if they apply.
+pub(crate) fn attributes(
     parameter: Parameter,
     level: Level,
-    kind: TakenKind,
+    kind: FieldKind,
     statistic: Option<u8>,
-) -> BTreeMap<String, String> {
+) -> BTreeMap<&'static str, String> {
     let mut attributes = BTreeMap::new();
-    let mut set = |name: &str, text: String| attributes.insert(name.to_owned(), text);
     let of_members = match kind {
-        TakenKind::One(FieldKind::Deterministic | FieldKind::Member(_)) | TakenKind::Members => {
-            Some(None)
-        }
-        TakenKind::One(FieldKind::Derived(code)) => match code {
+        FieldKind::Deterministic | FieldKind::Member(_) => Some(None),
+        FieldKind::Derived(code) => match code {
             0 | 1 => Some(Some("mean")),
             // Deviations have the unit of the values, but are none themselves.
             2 | 4 => Some(Some("standard_deviation")),
@@ -81,7 +78,7 @@ pub(super) fn attributes(
             9 => Some(Some("maximum")),
             _ => None,
         },
-        TakenKind::One(_) => None,
+        _ => None,
     };
     let over_time = match statistic {
         Some(0) => Some("mean"),
@@ -92,17 +89,55 @@ pub(super) fn attributes(
     };
     if let Some(of_members) = of_members {
         if let Some(name) = standard_name(parameter, level) {
-            set("standard_name", name.to_owned());
+            attributes.insert("standard_name", name.to_owned());
         }
         let over_time = over_time.map(|method| format!("valid_time: {method}"));
         let of_members = of_members.map(|method| format!("realization: {method}"));
         let methods: Vec<String> = [over_time, of_members].into_iter().flatten().collect();
         if !methods.is_empty() {
-            set("cell_methods", methods.join(" "));
+            attributes.insert("cell_methods", methods.join(" "));
         }
     }
-    if kind != TakenKind::default() {
-        set("field", kind.to_string());
-    }
     attributes
+}
+
+impl Field<'_> {
+    /// Returns what readers that follow the CF conventions expect to know of the values: `units`,
+    /// `standard_name` and `cell_methods`, as far as they apply. Winds along the axes of the grid
+    /// are `x_wind` and `y_wind`.
+    ///
+    /// # Errors
+    /// If the product or the grid is not supported.
+    ///
+    /// ```
+    /// # let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../server-example/sample/nam211_20180917T00Z_f000_181msg.grib2");
+    /// use mesonet::grib;
+    /// let bytes = std::fs::read(sample)?;
+    /// let wind = grib::fields(&bytes).flatten().find(|field| {
+    ///     field.parameter().is_ok_and(|parameter| parameter.to_string() == "7:0.2.2")
+    /// });
+    /// let attributes = wind.ok_or("no wind")?.cf_attributes()?;
+    /// assert_eq!(attributes["standard_name"], "x_wind");
+    /// assert_eq!(attributes["units"], "m/s");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cf_attributes(&self) -> Result<BTreeMap<&'static str, String>, GribError> {
+        let (parameter, product) = (self.parameter()?, self.product()?);
+        let mut attributes = attributes(parameter, product.level, product.kind, product.statistic);
+        if self.grid()?.grid_relative_winds()
+            && let Some(name) = attributes.get_mut("standard_name")
+        {
+            match name.as_str() {
+                "eastward_wind" => *name = "x_wind".to_owned(),
+                "northward_wind" => *name = "y_wind".to_owned(),
+                _ => {}
+            }
+        }
+        // A probability is not in the unit of its parameter.
+        let has_unit = !matches!(product.kind, FieldKind::Probability(_));
+        if let Some(name) = parameter.name().filter(|_| has_unit) {
+            attributes.insert("units", name.unit.to_owned());
+        }
+        Ok(attributes)
+    }
 }

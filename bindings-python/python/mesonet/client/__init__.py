@@ -1,0 +1,229 @@
+"""A client of the service, and its async twin.
+
+The answers are columns, GeoJSON and grids that become frames of pandas, polars, Arrow, GeoPandas and
+xarray by the methods ``to_…``, each of which needs its package. The client itself needs httpx:
+``pip install 'mesonet[client]'``.
+
+>>> import mesonet
+>>> client = mesonet.Client("http://localhost:8080")
+>>> client
+<mesonet.Client of http://localhost:8080/api/v1, without a token>
+>>> client.close()
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Generator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+
+from .._optional import need
+from ._bulk import Bulk
+from ._models import Models
+from ._observations import Observations
+from ._wire import Answer, NoAnswer, Outcome, Program, Retry, Send, Step, Token, Wait, Wire
+from .bulk import BulkFile, BulkTable
+from .errors import DamagedError, ServiceError, UnreachableError
+from .model import ModelPoint, ModelSeries, Tile
+from .raster import Raster
+from .table import Features, ServiceTable
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = [
+    "AsyncClient",
+    "BulkFile",
+    "BulkTable",
+    "Client",
+    "DamagedError",
+    "Features",
+    "ModelPoint",
+    "ModelSeries",
+    "Raster",
+    "Retry",
+    "ServiceError",
+    "ServiceTable",
+    "Tile",
+    "UnreachableError",
+]
+
+T = TypeVar("T")
+
+
+class _Calls(Observations, Bulk, Models):
+    _wire: Wire
+
+    def __repr__(self) -> str:
+        token = "without a token" if self._wire.token is None else "with a token"
+        return f"<mesonet.{type(self).__name__} of {self._wire.observations}, {token}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a client holds connections and a token; make one in each process")
+
+
+class Client(_Calls):
+    """A client of the service.
+
+    ``url`` is the address of the service, http or https, with or without ``/api/v1``; ``model_url``
+    that of the model service where it is another one. ``token`` is an API key, an account token, or a
+    function that returns a current one: it is asked before each request, and once more if the
+    service answers that the token has expired. It is sent in a header to these addresses only:
+    a redirect to another origin is refused.
+
+    ``timeout_s`` bounds the connection and each silence while an answer arrives. 429, 503 and failed
+    connections are tried again as ``retry`` says. An answer that lacks readings because the record
+    is damaged is a :class:`mesonet.DamagedWarning`, or with ``damaged="raise"`` a :class:`DamagedError`.
+
+    A refusal raises :class:`ServiceError`, no whole answer :class:`UnreachableError`; both are a
+    :class:`mesonet.MesonetError`. A client may be used by several threads. Close it, or use
+    ``with``. ``tls`` is a context with your own certificates, and ``transport`` one of httpx.
+
+    >>> import mesonet
+    >>> with mesonet.Client(url) as client:
+    ...     client.readings(names=["airTemperature"], bbox=(-80, 43, -79, 44)).to_pandas().value.max()
+    np.float64(29.0)
+    >>> mesonet.Client("ftp://example.org")
+    Traceback (most recent call last):
+    mesonet.MesonetError: url must be an http or https address; got 'ftp://example.org'
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: Token | None = None,
+        model_url: str | None = None,
+        timeout_s: float = 60.0,
+        retry: Retry = Retry(),
+        damaged: Literal["warn", "raise"] = "warn",
+        tls: ssl.SSLContext | None = None,
+        transport: "httpx.BaseTransport | None" = None,
+    ) -> None:
+        self._wire = Wire.to(url, model_url, token, retry, damaged)
+        self._httpx = need("httpx", "mesonet.Client", "mesonet[client]")
+        self._http = self._httpx.Client(
+            timeout=timeout_s, verify=tls or True, transport=transport, follow_redirects=False
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def _run(self, program: Program[T]) -> T:
+        steps: Generator[Step, Outcome, T] = self._wire.steps(program)
+        outcome: Outcome = None
+        try:
+            while True:
+                try:
+                    step = steps.send(outcome)
+                except StopIteration as done:
+                    value: T = done.value
+                    return value
+                if isinstance(step, Wait):
+                    time.sleep(step.seconds)
+                    outcome = None
+                else:
+                    outcome = self._sent(step)
+        finally:
+            steps.close()
+
+    def _sent(self, send: Send) -> Outcome:
+        try:
+            answer = self._http.request(
+                send.method, send.url, headers=send.headers, content=send.content
+            )
+        except self._httpx.RequestError as error:
+            return NoAnswer(_cause(error))
+        return Answer(answer.status_code, answer.headers, answer.content, send.url)
+
+
+class AsyncClient(_Calls):
+    """The async twin of :class:`Client`: the same calls, awaited.
+
+    >>> import asyncio, mesonet
+    >>> async def warmest():
+    ...     async with mesonet.AsyncClient(url) as client:
+    ...         boxes = [(-80, 43, -79, 44), (-74, 45, -73, 46)]
+    ...         of = [client.readings(names=["airTemperature"], bbox=box) for box in boxes]
+    ...         return [float(readings["value"].max()) for readings in await asyncio.gather(*of)]
+    >>> asyncio.run(warmest())
+    [29.0, 31.0]
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: Token | None = None,
+        model_url: str | None = None,
+        timeout_s: float = 60.0,
+        retry: Retry = Retry(),
+        damaged: Literal["warn", "raise"] = "warn",
+        tls: ssl.SSLContext | None = None,
+        transport: "httpx.AsyncBaseTransport | None" = None,
+    ) -> None:
+        self._wire = Wire.to(url, model_url, token, retry, damaged)
+        self._httpx = need("httpx", "mesonet.AsyncClient", "mesonet[client]")
+        self._http = self._httpx.AsyncClient(
+            timeout=timeout_s, verify=tls or True, transport=transport, follow_redirects=False
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._http.aclose()
+
+    async def _run(self, program: Program[T]) -> T:
+        steps: Generator[Step, Outcome, T] = self._wire.steps(program)
+        outcome: Outcome = None
+        try:
+            while True:
+                try:
+                    step = steps.send(outcome)
+                except StopIteration as done:
+                    value: T = done.value
+                    return value
+                if isinstance(step, Wait):
+                    await asyncio.sleep(step.seconds)
+                    outcome = None
+                else:
+                    outcome = await self._sent(step)
+        finally:
+            steps.close()
+
+    async def _sent(self, send: Send) -> Outcome:
+        try:
+            answer = await self._http.request(
+                send.method, send.url, headers=send.headers, content=send.content
+            )
+        except self._httpx.RequestError as error:
+            return NoAnswer(_cause(error))
+        return Answer(answer.status_code, answer.headers, answer.content, send.url)
+
+
+def _cause(error: Exception) -> str:
+    name = type(error).__name__
+    return f"{name}: {error}" if str(error) else name

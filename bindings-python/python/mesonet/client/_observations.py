@@ -1,0 +1,479 @@
+"""The calls of the observation service."""
+
+import datetime
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from .._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
+from .._mesonet import BASE_QUALITY_NAMES, REASON_QUALITY_NAMES, MesonetError
+from ._twin import call
+from ._wire import Answer, Program, Request, segment
+from .raster import Raster
+from .table import Features, ServiceTable, texts, utc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BBox: TypeAlias = tuple[float, float, float, float]
+"""West, south, east, north; west is greater than east across the antimeridian."""
+
+Span: TypeAlias = str | Duration
+"""A length of time: a text as the service takes it (``7d``, ``12h``, ``30m``) or a timedelta."""
+
+_MOST_STATION_IDS = 5_000
+
+_BASE = {name: code for code, name in enumerate(BASE_QUALITY_NAMES)}
+_REASON = {name: code for code, name in enumerate(REASON_QUALITY_NAMES)}
+
+
+class Observations:
+    """What :class:`mesonet.Client` and :class:`mesonet.AsyncClient` ask of stations and alerts."""
+
+    @call
+    def capabilities(self) -> Program[dict[str, Any]]:
+        """What this caller may use: ``products`` by id, and ``limits``, where None is unlimited.
+
+        >>> client.capabilities()["products"]["alerts"]["allowed"]
+        True
+        """
+        return (yield from said(Request("/capabilities")))
+
+    @call
+    def units(self) -> Program[dict[str, str]]:
+        """The canonical unit of each variable; empty for a number without one.
+
+        >>> client.units()["windSpeed10m"]
+        'km/h'
+        """
+        return (yield from said(Request("/observations/units")))
+
+    @call
+    def stations(
+        self,
+        *,
+        search: str | None = None,
+        bbox: BBox | None = None,
+        window: Span | None = None,
+    ) -> Program[ServiceTable]:
+        """The stations on record, a row for each, sorted by id.
+
+        ``search`` keeps those in whose name or ids the text occurs, ``bbox`` those inside, and
+        ``window`` those whose newest report is at most so old. The columns are ``station_id``,
+        ``name``, ``network``, ``lon``, ``lat``, ``elevation_m`` (of the sensor above ground),
+        ``update_time`` (NaT if nothing was reported), ``present_weather`` (lists of words; None where
+        no report says anything) and ``details``, the object of the service with all its series.
+
+        >>> stations = client.stations(search="CYYZ")
+        >>> stations["name"].tolist(), stations["lat"].tolist()
+        (['Toronto Pearson International Airport'], [43.679])
+        """
+        query = _given(search=search, window=None if window is None else _span(window, "window"))
+        answer = yield Request("/stations/map/details", query)
+        details: dict[str, dict[str, Any]] = answer.json()
+        if bbox is not None:
+            west, south, east, north = _sides(bbox)
+            details = {
+                station: of
+                for station, of in details.items()
+                if south <= of["coordinates"][1] <= north
+                and _is_between(west, of["coordinates"][0], east)
+            }
+        of = [details[station] for station in sorted(details)]
+        columns = {
+            "station_id": texts(sorted(details)),
+            "name": texts([one["name"] for one in of]),
+            "network": texts([one["network"] for one in of]),
+            "lon": np.array([one["coordinates"][0] for one in of], np.float64),
+            "lat": np.array([one["coordinates"][1] for one in of], np.float64),
+            "elevation_m": np.array([one.get("elevation", np.nan) for one in of], np.float64),
+            "update_time": utc([one.get("updateTime", "NaT") for one in of]),
+            "present_weather": texts([one.get("presentWeather") for one in of]),
+            "details": texts(of),
+        }
+        return _table(answer, columns)
+
+    @call
+    def station(self, station_id: str) -> Program[dict[str, Any]]:
+        """One station with its series (``types``) and identifiers, as the service describes it.
+
+        >>> station = client.station("700f7e18-e84e-51b2-90bd-f054766d1ec5")
+        >>> station["name"], station["identifiers"]["icao"]
+        ('Toronto Pearson International Airport', ['CYYZ'])
+        """
+        return (yield from said(Request(f"/stations/{segment(station_id)}")))
+
+    @call
+    def readings(
+        self,
+        *,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        step: int | Duration | None = None,
+        names: Sequence[str] | None = None,
+        bbox: BBox | None = None,
+        station_ids: Iterable[str] | None = None,
+        max_age: Span | None = None,
+    ) -> Program[ServiceTable]:
+        """The readings of many stations: the latest of each series, or on a time grid with ``step``.
+
+        ``end`` is the present by default and ``start`` 12 hours before it; ``names`` are those of
+        the map. Either ``bbox`` or ``station_ids`` narrows the stations; more than 5,000 ids are
+        asked for in parts. The columns are ``station_id``, ``observation_name``, ``series_id``,
+        ``timestamp``, ``value``, ``quality_base``, ``quality_reason`` and ``qualifier`` (``trace``,
+        ``at_least``, ``less_than`` or None); on a grid also ``position``, the time of the cell, and
+        ``age_s``, how old the reading is there. :meth:`ServiceTable.to_xarray` lays the grid out.
+
+        A grid that is too large is coarsened by the service: ``about["step"]`` is the step in use,
+        in minutes, and ``about["coarsening"]`` says why. Parts of different steps are refused.
+
+        >>> readings = client.readings(bbox=(-80, 43, -79, 44), names=["airTemperature"])
+        >>> len(readings), float(readings["value"].max())
+        (9, 29.0)
+        >>> grid = client.readings(start="2024-08-03T17:00Z", end="2024-08-03T21:00Z", step=60,
+        ...                        bbox=(-80, 43, -79, 44), names=["airTemperature"])
+        >>> dict(grid.to_xarray().sizes)
+        {'station': 9, 'time': 5}
+        """
+        if isinstance(names, str):
+            raise TypeError("names must be a list of texts; got one text")
+        query = _given(
+            start=None if start is None else _instant(start, "start"),
+            end=None if end is None else _instant(end, "end"),
+            step=None if step is None else str(_step(step)),
+            names=None if names is None else ",".join(names),
+            maxAge=None if max_age is None else _span(max_age, "max_age"),
+        )
+        if station_ids is None:
+            if bbox is not None:
+                sides = zip(("minLon", "minLat", "maxLon", "maxLat"), _sides(bbox), strict=True)
+                query += tuple((name, repr(side)) for name, side in sides)
+            return _readings([(yield Request("/stations/readings", query))])
+        if bbox is not None:
+            raise MesonetError("readings are narrowed by bbox or by station_ids; got both")
+        if isinstance(station_ids, str):
+            raise TypeError("station_ids must be a list of texts; got one text")
+        ids, answers = list(station_ids), []
+        for first in range(0, max(len(ids), 1), _MOST_STATION_IDS):
+            part = {"stationIds": ids[first : first + _MOST_STATION_IDS]}
+            answers.append((yield Request("/stations/readings", query, part)))
+        return _readings(answers)
+
+    @call
+    def series(
+        self,
+        station_id: str,
+        name: str,
+        start: Instant,
+        end: Instant,
+        *,
+        interval_type: str | None = None,
+        interval_minutes: int | None = None,
+        calculated: bool | None = None,
+        reported_unit: str | None = None,
+        bucket: str | None = None,
+    ) -> Program[ServiceTable]:
+        """All readings of a variable at a station, ascending in time; both ends are included.
+
+        Without ``interval_type`` and the rest, the readings of several series are mixed. The
+        columns are ``timestamp``, ``value``, ``quality_base``, ``quality_reason``, ``calculated``,
+        ``qualifier`` and ``group_bucket_name``; ``about`` has the unit and interval of the first
+        series. No reading: :class:`ServiceError` 404, which names the series that the station has.
+
+        >>> air = client.series("700f7e18-e84e-51b2-90bd-f054766d1ec5", "airTemperature",
+        ...                     "2024-08-03T00:00Z", "2024-08-04T00:00Z")
+        >>> air["value"].tolist(), air.about["reportedUnit"]
+        ([27.0, 28.0, 29.0, 29.0], '°C')
+        """
+        query = _given(start=_instant(start, "start"), end=_instant(end, "end"))
+        body = {
+            "stationId": station_id,
+            "name": name,
+            **_chosen(interval_type, interval_minutes, calculated, reported_unit, bucket),
+        }
+        answer = yield Request("/observations/series", query, body)
+        about: dict[str, Any] = answer.json()
+        of: list[dict[str, Any]] = about.pop("readings")
+        columns = {
+            "timestamp": utc([one["timestamp"] for one in of]),
+            "value": np.array([one["value"] for one in of], np.float64),
+            **_quality(of),
+            "calculated": np.array([one["calculated"] for one in of], np.bool_),
+            "qualifier": texts([one.get("qualifier") for one in of]),
+            "group_bucket_name": texts([one.get("groupBucketName", "") for one in of]),
+        }
+        return _table(answer, columns, about)
+
+    @call
+    def explain(self, station_id: str, series_id: int, timestamp: Instant) -> Program[dict[str, Any]]:
+        """What each check found out about one reading: its inputs, limits with their sources, and
+        outcome; then the verdict and the check that decided. ``series_id`` is that of
+        :meth:`readings`.
+
+        >>> reading = ("700f7e18-e84e-51b2-90bd-f054766d1ec5", 173505786, "2024-08-03T21:00Z")
+        >>> [check["check"] for check in client.explain(*reading)["checks"] if check["ran"]][:2]
+        ['value', 'range']
+        """
+        query = _given(
+            stationId=station_id,
+            typeId=str(series_id),
+            timestamp=_instant(timestamp, "timestamp"),
+        )
+        return (yield from said(Request("/observations/explain", query)))
+
+    @call
+    def weather(self, station_id: str, start: Instant, end: Instant) -> Program[ServiceTable]:
+        """The present weather of each report of a station, in columns ``timestamp`` and
+        ``present_weather``: lists of words, empty where the report says that there is none.
+
+        >>> weather = client.weather("700f7e18-e84e-51b2-90bd-f054766d1ec5",
+        ...                          "2024-08-03T00:00Z", "2024-08-04T00:00Z")
+        >>> len(weather)
+        4
+        """
+        query = _given(
+            stationId=station_id, start=_instant(start, "start"), end=_instant(end, "end")
+        )
+        answer = yield Request("/observations/weather", query)
+        of = answer.json()["reports"]
+        columns = {
+            "timestamp": utc([one["timestamp"] for one in of]),
+            "present_weather": texts([one["presentWeather"] for one in of]),
+        }
+        return _table(answer, columns)
+
+    @call
+    def quality(
+        self, station_id: str, start: Instant | None = None, end: Instant | None = None
+    ) -> Program[dict[str, Any]]:
+        """What is known of the quality of a station: for each variable the rate of each verdict by
+        month, and the differences from its neighbours. By default of the last seven days.
+
+        >>> report = client.quality("700f7e18-e84e-51b2-90bd-f054766d1ec5")
+        >>> report["variables"][0]["type"]
+        'airTemperature'
+        """
+        query = _given(
+            start=None if start is None else _instant(start, "start"),
+            end=None if end is None else _instant(end, "end"),
+        )
+        return (yield from said(Request(f"/stations/{segment(station_id)}/quality", query)))
+
+    @call
+    def alerts(
+        self,
+        *,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        active: bool = False,
+        bbox: BBox | None = None,
+        lon: float | None = None,
+        lat: float | None = None,
+        codes: Sequence[str] | None = None,
+        lang: Literal["en", "fr"] | None = None,
+    ) -> Program[Features]:
+        """Official alerts, the latest sent first, with their state at the time of the request.
+
+        ``start`` and ``end`` keep those whose interval overlaps, ``active`` those in force, ``bbox``
+        those that touch the box, ``lon`` and ``lat`` those that hold the place, ``codes`` those of
+        the zones. ``lang`` chooses the words, not the alerts.
+
+        >>> alerts = client.alerts(lon=-97.5, lat=35.4)
+        >>> alerts.to_geopandas().crs.to_epsg()
+        4326
+        """
+        if isinstance(codes, str):
+            raise TypeError("codes must be a list of texts; got one text")
+        query = _given(
+            start=None if start is None else _instant(start, "start"),
+            end=None if end is None else _instant(end, "end"),
+            active="true" if active else None,
+            bbox=None if bbox is None else ",".join(map(repr, _sides(bbox))),
+            lon=None if lon is None else repr(float(lon)),
+            lat=None if lat is None else repr(float(lat)),
+            codes=None if codes is None else ",".join(codes),
+            lang=lang,
+        )
+        answer = yield Request("/alerts", query)
+        return Features(answer.json(), answer.replay)
+
+    @call
+    def zones(
+        self, codes: Sequence[str], *, kind: str | None = None, version: str | None = None
+    ) -> Program[Features]:
+        """Outlines of the zones of alerts, in the order of their codes. A code whose outline is not
+        known is left out. ``kind`` (``public``, ``fire``, ``marine``, ``county``, ``base``) tells
+        zones of one code apart.
+
+        >>> [zone["properties"]["nameEn"] for zone in client.zones(["041320", "OKC001"])][1]
+        'Adair'
+        """
+        if isinstance(codes, str):
+            raise TypeError("codes must be a list of texts; got one text")
+        query = _given(codes=",".join(codes), kind=kind, version=version)
+        answer = yield Request("/alerts/zones", query)
+        return Features(answer.json(), answer.replay)
+
+    @call
+    def products(self) -> Program[dict[str, Any]]:
+        """The raster products by type: title, unit, packing, durations and their times.
+
+        >>> client.products()["reflectivity"]["unit"]
+        'dBZ'
+        """
+        found: dict[str, Any] = (yield Request("/products")).json()["products"]
+        return found
+
+    @call
+    def product(
+        self, type: str, *, duration: str | None = None, timestamp: Instant | None = None
+    ) -> Program[Raster]:
+        """A raster product, a Cloud Optimized GeoTIFF; by default the newest.
+
+        >>> client.product("reflectivity").content[:2]
+        b'II'
+        """
+        query = _given(
+            duration=duration,
+            timestamp=None if timestamp is None else _instant(timestamp, "timestamp"),
+        )
+        answer = yield Request(f"/products/{segment(type)}", query, accept="image/tiff")
+        return Raster(answer.content, answer.headers.get("content-location", answer.url))
+
+    @call
+    def product_exists(
+        self, type: str, *, duration: str | None = None, timestamp: Instant | None = None
+    ) -> Program[bool]:
+        """Whether there is a file of a raster product.
+
+        >>> client.product_exists("reflectivity", timestamp="2000-01-01T00:00Z")
+        False
+        """
+        query = _given(
+            duration=duration,
+            timestamp=None if timestamp is None else _instant(timestamp, "timestamp"),
+        )
+        return bool((yield Request(f"/products/{segment(type)}/exists", query)).json()["exists"])
+
+
+def said(request: Request) -> Program[dict[str, Any]]:
+    """The object that answers a request."""
+    found: dict[str, Any] = (yield request).json()
+    return found
+
+
+def _readings(answers: Sequence[Answer]) -> ServiceTable:
+    parts = [answer.json() for answer in answers]
+    steps = {of.get("step") for of in parts}
+    if len(steps) > 1:
+        given = ", ".join(map(str, sorted(steps)))
+        raise MesonetError(
+            f"the service coarsened parts of the request to different steps ({given} minutes); "
+            "ask for a coarser step or fewer names"
+        )
+    rows = [
+        (station, one)
+        for part in parts
+        for station, of in part["stations"].items()
+        for one in of["readings"]
+    ]
+    of = [one for _, one in rows]
+    columns: dict[str, NDArray[Any]] = {
+        "station_id": texts([station for station, _ in rows]),
+        "observation_name": texts([one["type"] for one in of]),
+        "series_id": np.array([one["typeId"] for one in of], np.int32),
+        "timestamp": utc([one["timestamp"] for one in of]),
+        "value": np.array([one["value"] for one in of], np.float64),
+        **_quality(of),
+        "qualifier": texts([one.get("qualifier") for one in of]),
+    }
+    about = {}
+    if steps != {None}:
+        age = np.array([one["age"] for one in of], np.int64)
+        columns["age_s"] = age
+        columns["position"] = columns["timestamp"] + age.astype("m8[s]")
+        about = {name: parts[0][name] for name in ("step", "coarsening") if name in parts[0]}
+    damaged = sum(answer.damaged for answer in answers)
+    return ServiceTable(columns, about, damaged, answers[0].replay)
+
+
+def _quality(of: Sequence[Mapping[str, Any]]) -> "dict[str, NDArray[Any]]":
+    return {
+        "quality_base": np.array([_BASE[one["quality"]["baseQuality"]] for one in of], np.uint8),
+        "quality_reason": np.array(
+            [_REASON[one["quality"]["reasonQuality"]] for one in of], np.uint8
+        ),
+    }
+
+
+def _table(
+    answer: Answer, columns: "dict[str, NDArray[Any]]", about: Mapping[str, Any] | None = None
+) -> ServiceTable:
+    return ServiceTable(columns, about or {}, answer.damaged, answer.replay)
+
+
+def _chosen(
+    interval_type: str | None,
+    interval_minutes: int | None,
+    calculated: bool | None,
+    reported_unit: str | None,
+    bucket: str | None,
+) -> dict[str, Any]:
+    """What selects one series of a variable."""
+    chosen = {
+        "intervalType": interval_type,
+        "intervalMinutes": interval_minutes,
+        "calculated": calculated,
+        "reportedUnit": reported_unit,
+        "groupBucketName": bucket,
+    }
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _given(**parameters: str | None) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in parameters.items() if value is not None)
+
+
+def _instant(given: Instant, what: str) -> str:
+    ms = instant_ms(given, what)
+    text = str(np.datetime64(ms, "ms"))
+    if not re.fullmatch(r"\d{4}-.*", text):
+        raise MesonetError(f"{what} must be in the years 0 to 9999; got {text}")
+    return f"{text}Z"
+
+
+def _span(given: Span, what: str) -> str:
+    if isinstance(given, str):
+        return given
+    ms = duration_ms(given, what)
+    for unit, length_ms in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000)):
+        if ms % length_ms == 0:
+            return f"{ms // length_ms}{unit}"
+    raise MesonetError(f"{what} must be whole minutes; got {datetime.timedelta(milliseconds=ms)}")
+
+
+def _step(given: int | Duration) -> int:
+    # A negative number is refused by the service; here it must not become 0.
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    return step_minutes(given)
+
+
+def _sides(bbox: BBox) -> BBox:
+    if len(bbox) != 4:
+        raise MesonetError(f"a box is west, south, east, north; got {len(bbox)} numbers")
+    west, south, east, north = (float(side) for side in bbox)
+    if not (abs(west) <= 180 and abs(east) <= 180 and -90 <= south <= north <= 90):
+        raise MesonetError(
+            "a box must have longitudes from -180 to 180, and latitudes from -90 to 90 with the "
+            f"south first; got {(west, south, east, north)}"
+        )
+    return west, south, east, north
+
+
+def _is_between(west: float, lon: float, east: float) -> bool:
+    if west <= east:
+        return west <= lon <= east or (abs(lon) == 180 and (west == -180 or east == 180))
+    return lon >= west or lon <= east

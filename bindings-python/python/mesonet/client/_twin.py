@@ -1,0 +1,42 @@
+"""A call that is written once, for the client and its async twin."""
+
+from collections.abc import Callable, Coroutine
+from functools import update_wrapper, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from ._wire import Program
+
+if TYPE_CHECKING:
+    from . import AsyncClient, Client
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class call(Generic[P, T]):
+    """A method whose body is a program: on a client it gives the result, on its async twin an
+    awaitable of it.
+    """
+
+    def __init__(self, program: Callable[Concatenate[Any, P], Program[T]]) -> None:
+        self.program = program
+        # mypy does not take an object without __call__ for a wrapper.
+        update_wrapper(self, program)  # type: ignore[arg-type]
+
+    @overload
+    def __get__(self, client: "Client", owner: Any = None) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: "AsyncClient", owner: Any = None) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    @overload
+    def __get__(self, client: None, owner: Any = None) -> Callable[..., Program[T]]: ...
+    def __get__(self, client: Any, owner: Any = None) -> Any:
+        if client is None:
+            return self.program
+
+        @wraps(self.program)
+        def bound(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return client._run(self.program(client, *args, **kwargs))
+
+        # Without the client itself, as a method has it.
+        del bound.__wrapped__
+        return bound

@@ -1,0 +1,527 @@
+"""A record in process: the folder of a server, read or written without one.
+
+>>> import tempfile, mesonet
+>>> report = b"METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991 RMK SLP125=\\n"
+>>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
+...     outcome = record.ingest(report, received="2024-08-03T20:01Z",
+...                             places={"CYYZ": (-79.63, 43.68, 173.0)})
+...     readings = record.readings("2024-08-03T19:00Z", "2024-08-03T21:00Z", names=["airTemperature"])
+...     frame = readings.to_pandas()
+>>> outcome.read, outcome.added > 8, outcome.unchanged
+(1, True, 0)
+>>> frame["value"].tolist(), frame["quality_base"].tolist()
+([29.0], ['Good'])
+"""
+
+import datetime
+import json
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from . import _mesonet
+from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
+from ._station import StationRef, station_id
+from .explanation import Explanation
+from .feed import Source, _file
+from .table import Streamed
+from .time_grid import Caps, Coarsening
+
+__all__ = ["DamagedWarning", "IngestOutcome", "Record", "RecordHealth", "RecordTable"]
+
+
+class DamagedWarning(UserWarning):
+    """An answer lacks readings because part of the record is damaged.
+
+    The message says how many damaged blocks hold, or may hold, readings of the answer, as the
+    service says it in ``X-Mesonet-Damaged``; :meth:`Record.health` names them.
+
+    >>> import warnings, mesonet
+    >>> warnings.simplefilter("error", mesonet.DamagedWarning)  # an exception instead
+    """
+
+
+@dataclass(frozen=True)
+class IngestOutcome:
+    """What became of a file.
+
+    >>> import tempfile, mesonet
+    >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
+    ...     outcome = record.ingest(b"METAR KBUF 312354Z 21014KT=\\nMETAR CYXX 0320Z 24012KT=\\n",
+    ...                             received="2020-01-01T00:00Z")
+    >>> outcome.read, outcome.refused, outcome.place_unknown
+    (1, 1, {'METAR KBUF': 1})
+    >>> outcome.refusals[0][:41]
+    'line 2: "0320Z" is not the time of a repo'
+    """
+
+    name: str
+    """The name of the file; ``content`` for bytes."""
+    kind: str
+    """Its kind: one of ``FEED_KINDS``."""
+    read: int
+    """Reports and alerts that were read."""
+    refused: int
+    """Those that were left out."""
+    refusals: tuple[str, ...]
+    """Where the first of those are, and why they were left out."""
+    added: int
+    """Readings that are new, with those derived from them."""
+    replaced: int
+    """Readings that replaced another for the same time."""
+    unchanged: int
+    """Readings that were on record already."""
+    overtaken: int
+    """Readings that had already been overtaken by a correction."""
+    expired: int
+    """Readings from before what the record keeps."""
+    alerts_added: int
+    """Alerts that are new."""
+    alerts_replaced: int
+    """Alerts that replaced another version."""
+    alerts_unchanged: int
+    """Alerts that were on record already."""
+    place_unknown: dict[str, int]
+    """Reports that were left out because nobody knows where their station is, by station."""
+    in_the_future: dict[str, int]
+    """Reports that were left out because they are from more than a day from now, by station."""
+
+
+@dataclass(frozen=True)
+class RecordHealth:
+    """The state of a record.
+
+    >>> import tempfile, mesonet
+    >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
+    ...     record.health()
+    RecordHealth(stations=0, segments=0, sealed_readings=0, fresh_readings=0, newest=None, faults=())
+    """
+
+    stations: int
+    """Number of stations."""
+    segments: int
+    """Number of files of sealed readings."""
+    sealed_readings: int
+    """Readings in them."""
+    fresh_readings: int
+    """Readings that are not sealed yet."""
+    newest: datetime.datetime | None
+    """Time of the newest reading, UTC."""
+    faults: tuple[str, ...]
+    """What is damaged, as far as it was read; answers lack what is in it."""
+
+
+class RecordTable(Streamed):
+    """An answer of a record as an Arrow table.
+
+    Whatever takes Arrow's streams takes it without a copy: ``pyarrow.table(answer)``,
+    ``polars.DataFrame(answer)``, DuckDB, and pandas by :meth:`to_pandas`. An export by
+    :meth:`Record.bulk` is read from the record while it is taken over, in batches, so that it may be
+    larger than memory.
+
+    >>> import tempfile, mesonet
+    >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
+    ...     record.stations()
+    <mesonet.RecordTable: damaged 0>
+    """
+
+    def __init__(
+        self,
+        table: "_mesonet.ArrowTable | _mesonet.ArrowStream",
+        damaged: int,
+        *,
+        step_minutes: int | None = None,
+        coarsening: Coarsening | None = None,
+    ) -> None:
+        self._table = table
+        self.damaged = damaged
+        """How many damaged blocks hold, or may hold, rows that are missing; 0 if none is."""
+        self.step_minutes = step_minutes
+        """The step of a grid, in minutes."""
+        self.coarsening = coarsening
+        """Present if the step is not the requested one."""
+
+    def __repr__(self) -> str:
+        return f"<mesonet.RecordTable: damaged {self.damaged}>"
+
+
+class Record:
+    """The record in a folder: stations, readings, alerts and model runs.
+
+    For reading, several processes may have one open, also while a server or a ``Record`` writes to
+    the folder: each call sees what was written before it. With ``write=True`` the folder is created
+    if needed, and nobody else can write to it until this is closed; a second writer is refused and
+    told who the first is. Answers are those of the server, from the same code.
+
+    Methods release the GIL, and threads may share a record. A process that was forked must open
+    its own; a record is not pickled, its path is. A folder that holds no record, or that was
+    written by another version, raises :class:`mesonet.MesonetError`.
+
+    An answer that lacks readings because a file is damaged says so: it warns with
+    :class:`DamagedWarning`, and ``damaged`` of a table tells how many blocks are missing.
+
+    >>> import tempfile, mesonet
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with mesonet.Record(folder, write=True) as writer, mesonet.Record(folder) as reader:
+    ...         outcome = writer.ingest(b"METAR CYYZ 032000Z 24012KT 29/17 A2991=\\n",
+    ...                                 received="2024-08-03T20:01Z",
+    ...                                 places={"CYYZ": (-79.63, 43.68, None)})
+    ...         reader.stations().to_arrow()["native_id"].to_pylist()
+    ['CYYZ']
+    >>> mesonet.Record("nowhere")
+    Traceback (most recent call last):
+    mesonet.MesonetError: nowhere: there is no record here: mesonet.sqlite is missing
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, write: bool = False) -> None:
+        self._folder = os.fspath(folder)
+        if not isinstance(self._folder, str):
+            raise TypeError(f"folder must be a path as text; got {type(self._folder).__name__}")
+        self._record = _mesonet.Record(self._folder, write)
+        self._writes = write
+
+    def close(self) -> None:
+        """Closes the folder. What still reads from it, such as an export, keeps it until it is done."""
+        self._record.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a Record cannot be pickled or copied: open {self._folder!r} again instead")
+
+    def __repr__(self) -> str:
+        return f"<mesonet.Record {self._folder!r} for {'writing' if self._writes else 'reading'}>"
+
+    def ingest(
+        self,
+        source: Source,
+        *,
+        feed: str | None = None,
+        received: Instant | None = None,
+        places: Mapping[str, tuple[float, float, float | None]] | None = None,
+    ) -> IngestOutcome:
+        """Takes in a file of reports or alerts, as a server does: readings are converted, values
+        derived, everything is checked, and what is on record stays as it is.
+
+        ``source`` is a path, the content of a file or an open binary file; ``feed`` names its kind
+        (one of ``FEED_KINDS``), which else is found from content and name; ``received`` is any time
+        within two weeks of its receipt, by default a path's time of change, else the present.
+        ``places`` gives longitude, latitude and altitude of METAR stations by their ids: bulletins do
+        not say them. Readings are on disk when this returns, and the same file again changes
+        nothing. A file of no known kind, or one that breaks off, raises
+        :class:`mesonet.MesonetError`, which says what was stored before.
+        """
+        now_ms = instant_ms(datetime.datetime.now(datetime.UTC), "now")
+        received_ms = None if received is None else instant_ms(received, "received")
+        name, content, got_ms, kind = _file(source, received_ms, feed)
+        known = [(native_id, *place) for native_id, place in (places or {}).items()]
+        told = self._record.ingest((name, content, got_ms, kind, now_ms, known))
+        told["refusals"] = tuple(told["refusals"])
+        for counts in ("place_unknown", "in_the_future"):
+            told[counts] = dict(told[counts])
+        return IngestOutcome(name=name, **told)
+
+    def seal(self) -> None:
+        """Writes all fresh readings into files that Arrow readers open, and merges small ones. This
+        also happens by itself as readings come in."""
+        self._record.seal()
+
+    def health(self) -> RecordHealth:
+        """Numbers of the record, and what is damaged of it."""
+        stations, segments, sealed, fresh, newest_ms, faults = self._record.health()
+        epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+        newest = None if newest_ms is None else epoch + datetime.timedelta(milliseconds=newest_ms)
+        return RecordHealth(stations, segments, sealed, fresh, newest, tuple(faults))
+
+    def stations(self) -> RecordTable:
+        """The stations: ``station_id``, ``network``, ``native_id``, ``name``, ``station_type``,
+        ``lat``, ``lon``, ``altitude_m``, ``sensor_height_m`` and ``update_time``, by id."""
+        return RecordTable(self._record.stations(), 0)
+
+    def readings(
+        self,
+        start: Instant,
+        end: Instant,
+        *,
+        stations: Iterable[StationRef] | None = None,
+        bbox: tuple[float, float, float, float] | None = None,
+        names: Iterable[str] | None = None,
+        step: int | Duration | None = None,
+        max_age: Duration | None = None,
+        caps: Caps | None = None,
+    ) -> RecordTable:
+        """The latest reading of each series in a window, both ends included; with ``step``, the
+        reading that fills each position of a grid.
+
+        ``stations`` are ids or pairs of network and native id, ``bbox`` is west, south, east and
+        north; by default all stations are meant. ``names`` are variables, by default those of the
+        map. ``step``, in minutes or as a timedelta, is made coarser where ``caps`` need it. The columns
+        are ``station_id``, ``timestamp`` (UTC), ``observation_name``, ``type_id``, ``interval_type``,
+        ``interval_minutes``, ``unit``, ``group_bucket_name``, ``value``, ``quality_base``,
+        ``quality_reason``, ``qualifier``, ``calculated`` and, of a grid, ``age_s``: the position is
+        that many seconds after the timestamp.
+        """
+        ids = None if stations is None else [station_id(of) for of in _several(stations, "stations")]
+        given = None if names is None else list(_several(names, "names"))
+        minutes = None if step is None else step_minutes(step)
+        age_ms = None if max_age is None else duration_ms(max_age, "max_age")
+        window = (instant_ms(start, "start"), instant_ms(end, "end"))
+        limits = tuple(Caps() if caps is None else caps)
+        asked = (window, ids, bbox, given, minutes, age_ms, limits)
+        table, damaged, used, coarsened = self._record.readings(asked)
+        coarsening = None
+        if coarsened is not None:
+            of = json.loads(coarsened)
+            coarsening = Coarsening(
+                of["requestedStep"], of["factor"], of["limitedBy"], of["cells"], of["positions"]
+            )
+        return RecordTable(table, _said(damaged), step_minutes=used, coarsening=coarsening)
+
+    def series(
+        self,
+        station: StationRef,
+        name: str,
+        start: Instant,
+        end: Instant,
+        *,
+        interval_type: str | None = None,
+        interval_minutes: int | None = None,
+        calculated: bool | None = None,
+        unit: str | None = None,
+        bucket: str | None = None,
+    ) -> RecordTable:
+        """The readings of one variable at a station in a window, both ends included, by time.
+
+        Where several series match, their readings are mixed; the keywords choose among them. The
+        columns are those of :meth:`readings` without the station.
+        """
+        wanted = _filter(name, interval_type, interval_minutes, calculated, unit, bucket)
+        window = (instant_ms(start, "start"), instant_ms(end, "end"))
+        table, damaged = self._record.series(station_id(station), json.dumps(wanted), window)
+        return RecordTable(table, _said(damaged))
+
+    def bulk(
+        self,
+        station: StationRef,
+        start: Instant,
+        end: Instant,
+        *,
+        names: Iterable[str] | None = None,
+        requests: Iterable[Mapping[str, Any]] | None = None,
+        qualifiers: bool = False,
+        parquet: str | os.PathLike[str] | None = None,
+    ) -> RecordTable | None:
+        """All readings of a station from ``start`` up to ``end``, which is not included: by time, then
+        by series.
+
+        ``names`` are variables; ``requests`` are filters as ``/historical/bulk`` takes them, with
+        bounds of values and qualities. Gives a table that is read in batches while it is taken over;
+        with ``parquet``, writes a new file in constant memory and gives nothing. The file appears when
+        it is complete, and one that is there already is not overwritten.
+        """
+        if names is not None and requests is not None:
+            raise TypeError("give either names or requests, not both")
+        entries = [dict(one) for one in requests or ()]
+        if names is not None:
+            entries = [{"name": name} for name in _several(names, "names")]
+        window = (instant_ms(start, "start"), instant_ms(end, "end"))
+        asked = (station_id(station), window, json.dumps(entries), qualifiers)
+        if parquet is not None:
+            _said(_mesonet.record_bulk_parquet(self._record, os.fspath(parquet), *asked))
+            return None
+        stream, damaged = _mesonet.record_bulk(self._record, *asked)
+        return RecordTable(stream, _said(damaged))
+
+    def details(self, station: StationRef | None = None, *, at: Instant) -> dict[str, Any]:
+        """What the service tells about a station (``/stations/{id}``), or about all by their ids
+        (``/stations/map/details``). ``at`` is the time that ``qualities`` are of."""
+        which = None if station is None else station_id(station)
+        text, damaged = self._record.details(which, instant_ms(at, "at"))
+        _said(damaged)
+        details: dict[str, Any] = json.loads(text)
+        return details
+
+    def explain(self, station: StationRef, type_id: int, time: Instant) -> Explanation:
+        """Why a reading has its verdict, neighbours included, as ``/observations/explain`` tells.
+
+        ``type_id`` is the number of the series, a column of :meth:`readings`.
+        """
+        text, damaged = self._record.explain(station_id(station), type_id, instant_ms(time, "time"))
+        _said(damaged)
+        return Explanation(json.loads(text))
+
+    def alerts(
+        self,
+        *,
+        at: Instant,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        bbox: tuple[float, float, float, float] | None = None,
+        place: tuple[float, float] | None = None,
+        codes: Iterable[str] = (),
+        active: bool = False,
+        lang: Literal["en", "fr"] = "en",
+        replay: bool = False,
+    ) -> dict[str, Any]:
+        """The alerts on record with their state at a time, the latest sent first, as GeoJSON.
+
+        The filters are those of ``/alerts``; ``place`` is longitude and latitude. With ``replay``,
+        messages sent after ``at`` do not count. A geometry is what the message draws: the outlines
+        of zones are not part of a record, and ``missingZones`` names those that lack one.
+        """
+        if lang not in ("en", "fr"):
+            raise _mesonet.MesonetError(f'lang must be en or fr; got "{lang}"')
+        span = tuple(None if t is None else instant_ms(t, what) for t, what in ((start, "start"), (end, "end")))
+        asked = (span, bbox, place, list(_several(codes, "codes")), active)
+        told = json.loads(
+            _mesonet.record_alerts(self._record, instant_ms(at, "at"), replay, asked, lang)
+        )
+        features = [
+            {
+                "type": "Feature",
+                "id": of["properties"]["id"],
+                "geometry": _geometry(of["outlines"]),
+                "properties": of["properties"],
+            }
+            for of in told
+        ]
+        return {"type": "FeatureCollection", "features": features}
+
+    def models(self) -> dict[str, list[str]]:
+        """The models with runs in the folder, each with its runs, the latest first."""
+        return dict(_mesonet.record_models(self._record))
+
+    def model_point(
+        self,
+        model: str,
+        fields: Iterable[str],
+        *,
+        run: str | None = None,
+        hour: int | None = None,
+        valid: Instant | None = None,
+        lon: float | None = None,
+        lat: float | None = None,
+        row: int | None = None,
+        column: int | None = None,
+        level: int | None = None,
+        level_hpa: float | None = None,
+        member: int | None = None,
+        winds: Literal["grid", "earth"] = "grid",
+    ) -> dict[str, Any]:
+        """Values of one cell of a model at one hour, as ``/models/{model}/point`` tells.
+
+        The run is the latest by default, the hour is given by its index or its valid time, the cell by
+        row and column or by the place in it. A field on levels gives the whole column, a sounding,
+        unless ``level`` or ``level_hpa`` chooses one.
+        """
+        named = (model, run, list(_several(fields, "fields")))
+        valid_ms = None if valid is None else instant_ms(valid, "valid")
+        which = (level, level_hpa, member, _turned(winds))
+        place = _place(lon, lat, row, column)
+        return dict(
+            json.loads(
+                _mesonet.record_model_point(self._record, named, hour, valid_ms, place, which)
+            )
+        )
+
+    def model_series(
+        self,
+        model: str,
+        fields: Iterable[str],
+        *,
+        run: str | None = None,
+        start: Instant | None = None,
+        end: Instant | None = None,
+        lon: float | None = None,
+        lat: float | None = None,
+        row: int | None = None,
+        column: int | None = None,
+        level: int | None = None,
+        level_hpa: float | None = None,
+        member: int | None = None,
+        winds: Literal["grid", "earth"] = "grid",
+    ) -> dict[str, Any]:
+        """Values of one cell of a model over the hours of a run, as ``/models/{model}/series`` tells;
+        what is chosen as for :meth:`model_point`, the hours by valid times, both included."""
+        named = (model, run, list(_several(fields, "fields")))
+        span = tuple(None if t is None else instant_ms(t, what) for t, what in ((start, "start"), (end, "end")))
+        which = (level, level_hpa, member, _turned(winds))
+        place = _place(lon, lat, row, column)
+        return dict(
+            json.loads(_mesonet.record_model_series(self._record, named, place, which, span))
+        )
+
+
+def _said(damaged: int) -> int:
+    if damaged:
+        blocks = "1 damaged block holds" if damaged == 1 else f"{damaged} damaged blocks hold"
+        warnings.warn(
+            f"{blocks}, or may hold, readings of this answer, which lacks them; health() names the damage",
+            DamagedWarning,
+            stacklevel=3,
+        )
+    return damaged
+
+
+def _several(given: Iterable[Any], what: str) -> Iterable[Any]:
+    # A text is an iterable of letters.
+    if isinstance(given, str):
+        raise TypeError(f"{what} must be several texts, such as a list; got the text {given!r}")
+    return given
+
+
+def _filter(
+    name: str,
+    interval_type: str | None,
+    interval_minutes: int | None,
+    calculated: bool | None,
+    unit: str | None,
+    bucket: str | None,
+) -> dict[str, Any]:
+    given = {
+        "name": name,
+        "intervalType": interval_type,
+        "intervalMinutes": interval_minutes,
+        "calculated": calculated,
+        "reportedUnit": unit,
+        "groupBucketName": bucket,
+    }
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _geometry(outlines: list[dict[str, Any]]) -> dict[str, Any] | None:
+    if len(outlines) < 2:
+        return outlines[0] if outlines else None
+    polygons: list[Any] = []
+    for of in outlines:
+        coordinates = of["coordinates"]
+        polygons.extend([coordinates] if of["type"] == "Polygon" else coordinates)
+    return {"type": "MultiPolygon", "coordinates": polygons}
+
+
+def _turned(winds: str) -> bool:
+    if winds not in ("grid", "earth"):
+        raise _mesonet.MesonetError(f'winds must be grid or earth; got "{winds}"')
+    return winds == "earth"
+
+
+def _place(
+    lon: float | None, lat: float | None, row: int | None, column: int | None
+) -> tuple[int, int] | tuple[float, float]:
+    if lon is not None and lat is not None and row is None and column is None:
+        return float(lon), float(lat)
+    if row is not None and column is not None and lon is None and lat is None:
+        return row, column
+    raise TypeError("a cell is required: row and column, or lon and lat, but not both")

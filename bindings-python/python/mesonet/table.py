@@ -1,0 +1,163 @@
+"""Arrow tables: what mesonet returns, and readings of many series in one table on a time grid.
+
+>>> import mesonet, polars
+>>> readings = polars.DataFrame({
+...     "station": ["CYYZ", "CYYZ", "KBUF"],
+...     "time": ["2024-08-03T20:00", "2024-08-03T20:07", "2024-08-03T20:01"],
+...     "air_c": [29.4, 29.1, 26.0],
+... }).with_columns(polars.col("time").str.to_datetime())
+>>> mesonet.resample_table(
+...     readings, key="station", time="time", value="air_c",
+...     start="2024-08-03T20:00Z", end="2024-08-03T20:10Z", step=10,
+... )["air_c"].to_list()
+[29.4, 29.1, None, 26.0]
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from . import _mesonet
+from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
+from .time_grid import Caps, fitted
+
+__all__ = ["Table", "resample_table"]
+
+
+class ArrowStream(Protocol):
+    """Whatever has Arrow's interface of capsules."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+class Streamed:
+    """Rows that leave by Arrow's interface of capsules."""
+
+    _table: ArrowStream
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> Any:
+        """The ``pyarrow.Table``, without a copy."""
+        import pyarrow  # type: ignore[import-untyped,unused-ignore]
+
+        return pyarrow.table(self)
+
+    def to_batches(self) -> Any:
+        """A ``pyarrow.RecordBatchReader``, which holds one batch at a time."""
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_stream(self)
+
+    def to_polars(self) -> Any:
+        """The ``polars.DataFrame``; texts that repeat are categories."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """The ``pandas.DataFrame``, by pyarrow; texts that repeat are categories."""
+        return self.to_arrow().to_pandas()
+
+
+class Table(Streamed):
+    """An Arrow table that other libraries take over without a copy.
+
+    Whatever takes Arrow's streams takes it: ``pyarrow.table(table)``, ``polars.DataFrame(table)``,
+    DuckDB; pandas by :meth:`to_pandas`.
+
+    >>> import mesonet
+    >>> feed = mesonet.read_feed(b"METAR KBUF 312354Z 21014KT=\\n", received="2020-01-01T00:00Z")
+    >>> isinstance(feed, mesonet.Table), len(feed), feed.to_arrow().num_rows
+    (True, 3, 3)
+    """
+
+    _table: _mesonet.ArrowTable
+
+    def __init__(self, table: _mesonet.ArrowTable) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __repr__(self) -> str:
+        return f"<mesonet.Table: {len(self)} rows of {', '.join(self.column_names)}>"
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return self._table.column_names()
+
+
+def resample_table(
+    table: ArrowStream,
+    *,
+    key: str | Sequence[str],
+    time: str,
+    value: str,
+    start: Instant,
+    end: Instant,
+    step: int | Duration,
+    max_age: Duration | None = None,
+    caps: Caps | None = None,
+    sort: bool = False,
+) -> Any:
+    """Puts the series of a table on a time grid: for each the latest reading at or before each position.
+
+    ``table`` is a pyarrow table, a polars or pandas frame, a DuckDB relation, a
+    :class:`mesonet.Table`, or anything else with Arrow's ``__arrow_c_stream__``. Rows with the same
+    ``key``, one column of texts, categories or integers, or several of them, are a series. ``time``
+    names a column of timestamps, or of int64 milliseconds since 1970; those without a time zone are
+    UTC. ``value`` names a column of numbers; a null is a reading without a number, NaN. The grid,
+    ``max_age`` and ``caps`` are those of :func:`mesonet.resample`.
+
+    The rows of a series stand together, with times that ascend; with ``sort`` they may stand in any
+    order, and the readings are copied and sorted.
+
+    Returns a table of the kind that was given, or a :class:`mesonet.Table`, with a row for each
+    series and position: the key, the position (timestamp in microseconds, in the time zone of
+    ``time``), the value (float64), ``age`` (duration in milliseconds) and ``row`` (the row of the
+    reading in ``table``). The last three are null where there is no reading. Series are in the order
+    of their first row.
+
+    Columns of float64 and of timestamps in milliseconds without nulls are read in place if the table
+    is one chunk. The work is done without the GIL.
+
+    Raises :class:`mesonet.MesonetError` for a column that is not there, for nulls among keys or
+    times, and for rows in another order; ``TypeError`` for a column of another type.
+
+    >>> import mesonet, pyarrow
+    >>> readings = pyarrow.table({"id": ["a", "b", "a"], "ms": [0, 0, 60_000], "v": [1.0, 2.0, 3.0]})
+    >>> of = dict(key="id", time="ms", value="v", start=0, end=60_000, step=1)
+    >>> mesonet.resample_table(readings, **of)
+    Traceback (most recent call last):
+    mesonet.MesonetError: the rows of a series must stand together; row 2 has the key of row 0, and others are between them; sort=True takes rows in any order
+    >>> mesonet.resample_table(readings, sort=True, **of).select(["id", "v", "row"]).to_pylist()[:2]
+    [{'id': 'a', 'v': 1.0, 'row': 0}, {'id': 'a', 'v': 3.0, 'row': 2}]
+    """
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise TypeError(
+            "table must have Arrow's __arrow_c_stream__, as pyarrow, polars and pandas 2.2 have; "
+            f"got {type(table).__name__}"
+        )
+    keys = [key] if isinstance(key, str) else list(key)
+    if not keys:
+        raise _mesonet.MesonetError("key must name at least one column")
+    names = [*keys, time, value]
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"a column is named by a text; got {type(name).__name__}")
+        if names.count(name) > 1:
+            raise _mesonet.MesonetError(f"key, time and value must be different columns; got {name} twice")
+    grid = (instant_ms(start, "start"), instant_ms(end, "end"), step_minutes(step))
+    max_age_ms = None if max_age is None else duration_ms(max_age, "max_age")
+    columns = _mesonet.TableColumns(table, keys, time, value, sort)
+    if caps is not None:
+        grid, _ = fitted(grid, columns.series(), 1, caps)
+    made = Table(columns.resample(grid, max_age_ms))
+    library = type(table).__module__.partition(".")[0]
+    if library == "pyarrow":
+        return made.to_arrow()
+    if library == "polars":
+        return made.to_polars()
+    return made.to_pandas() if library == "pandas" else made

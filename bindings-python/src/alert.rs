@@ -1,0 +1,140 @@
+//! Files of alerts: the messages, and their state at a time.
+
+use std::sync::Arc;
+
+use mesonet::alert::{Clock, Feature, Message, Query, Status, resolve};
+use mesonet::feed::{FileContext, Item, Kind, Summary};
+use mesonet::store::AlertStore;
+use mesonet::zone::Zones;
+use mesonet::{BBox, LonLat};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyDict;
+
+use crate::error::refused;
+use crate::feed::{File, holds_alerts, kind_of, told};
+
+/// The messages of files, each id once, in the order they were sent; and the zones whose outlines
+/// are known.
+#[pyclass(frozen, module = "mesonet._mesonet")]
+struct AlertMessages {
+    messages: Vec<Arc<Message>>,
+    zones: Zones,
+}
+
+/// Id, status, when it was sent, what it refers to and what follows it.
+type State = (String, &'static str, &'static str, i64, Vec<String>, Vec<String>);
+/// West, south, east and north.
+type Sides = (f64, f64, f64, f64);
+
+fn clock(at_ms: i64, is_replay: bool) -> Clock {
+    if is_replay { Clock::replay(at_ms) } else { Clock::live(at_ms) }
+}
+
+#[pymethods]
+impl AlertMessages {
+    fn __len__(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// The state of each message, in the order they were sent.
+    #[pyo3(signature = (at_ms, is_replay, /))]
+    fn states(&self, py: Python<'_>, at_ms: i64, is_replay: bool) -> Vec<State> {
+        py.detach(|| {
+            let messages: Vec<&Message> = self.messages.iter().map(AsRef::as_ref).collect();
+            let states = resolve(&messages, clock(at_ms, is_replay));
+            let told = messages.iter().zip(states).map(|(message, state)| {
+                let Message { id, message_type, sent_ms, references, .. } = message;
+                let status = Status::name(state.status);
+                (
+                    id.clone(),
+                    message_type.name(),
+                    status,
+                    *sent_ms,
+                    references.clone(),
+                    state.next_ids,
+                )
+            });
+            told.collect()
+        })
+    }
+
+    /// The alerts that meet the conditions, the latest sent first, as GeoJSON.
+    #[pyo3(signature = (at_ms, is_replay, is_active, language, sides, place, /))]
+    #[expect(clippy::too_many_arguments, reason = "positional, with one caller in Python")]
+    fn geojson(
+        &self,
+        py: Python<'_>,
+        at_ms: i64,
+        is_replay: bool,
+        is_active: bool,
+        language: &str,
+        sides: Option<Sides>,
+        place: Option<(f64, f64)>,
+    ) -> PyResult<String> {
+        let bbox = sides.map(|(west, south, east, north)| BBox::new(west, south, east, north));
+        let place = place.map(|(lon, lat)| LonLat::new(lon, lat));
+        let query = Query::default()
+            .is_active(is_active)
+            .bbox(bbox.transpose().map_err(refused)?)
+            .at(place.transpose().map_err(refused)?);
+        let write = || {
+            let found = query.select(&self.messages, clock(at_ms, is_replay), &self.zones);
+            let newest_first = found.iter().rev();
+            let features: Vec<Feature<'_>> = newest_first
+                .map(|(message, state)| Feature::new(message, state, &self.zones, language))
+                .collect();
+            let features = serde_json::to_string(&features)?;
+            Ok(format!(r#"{{"type":"FeatureCollection","features":{features}}}"#))
+        };
+        py.detach(write).map_err(|error: serde_json::Error| refused(error))
+    }
+}
+
+/// The messages of files, and how each file was read.
+#[pyfunction]
+#[pyo3(signature = (files, zones, /))]
+#[expect(clippy::needless_pass_by_value, reason = "Python's list is converted into ours")]
+fn read_alerts(
+    py: Python<'_>,
+    files: Vec<File>,
+    zones: Option<PyBackedBytes>,
+) -> PyResult<(AlertMessages, Vec<Bound<'_, PyDict>>)> {
+    let zones = zones.map(|bundle| Zones::from_bundle(&bundle)).transpose().map_err(refused)?;
+    let (messages, summaries) = py.detach(|| read(&files)).map_err(refused)?;
+    let told = summaries.iter().map(|(kind, summary)| told(py, *kind, summary));
+    let told = told.collect::<PyResult<_>>()?;
+    Ok((AlertMessages { messages, zones: zones.unwrap_or_default() }, told))
+}
+
+/// The messages of files, and the kind and the summary of each file.
+type Read = (Vec<Arc<Message>>, Vec<(Kind, Summary)>);
+
+fn read(files: &[File]) -> Result<Read, String> {
+    let store = AlertStore::default();
+    let mut summaries = Vec::with_capacity(files.len());
+    for (name, content, received_ms, kind) in files {
+        let kind = kind_of(name, content, kind.as_deref())?;
+        if !holds_alerts(kind) {
+            return Err(format!("{name}: files of kind {kind} hold readings and no alerts"));
+        }
+        let file = FileContext::new(name, *received_ms);
+        let mut messages = Vec::new();
+        let mut keep = |item| {
+            if let Item::Alert(message) = item {
+                messages.push(message);
+            }
+        };
+        let summary = kind
+            .read(&mut &content[..], &file, &mut keep)
+            .map_err(|error| format!("{name}: {error}"))?;
+        summaries.push((kind, summary));
+        store.append(messages).map_err(|error| error.to_string())?;
+    }
+    Ok((store.record().messages.clone(), summaries))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<AlertMessages>()?;
+    module.add_function(wrap_pyfunction!(read_alerts, module)?)
+}

@@ -1,0 +1,401 @@
+//! A record in process: the store in a folder, read beside whoever writes it, or written alone.
+
+use std::path::PathBuf;
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mesonet::feed::{Kind, Tally, metar_station};
+use mesonet::intake::{FeedFile, FileReceipt};
+use mesonet::observation::{SeriesFilter, SeriesId};
+use mesonet::query::{Caps, ReadingsQuery, Scope, detail, details, observation_series, readings};
+use mesonet::store::{
+    AlertStore, EmbeddedOptions, EmbeddedReader, Fault, InFront, Maintenance, StoreError, Watched,
+};
+use mesonet::{
+    BBox, ClosedWindow, EmbeddedStore, Intake, Iso8601, LonLat, Reader, Station, StationId, Step,
+    Variable,
+};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyDict;
+
+use crate::error::refused;
+use crate::record_tables;
+use crate::table::ArrowTable;
+
+/// The name under which a server keeps whose readings a record holds, and that of its sample.
+const ORIGIN: &str = "origin";
+const SAMPLE: &str = "sample";
+
+/// An open folder. It is closed by the process that opened it: a fork shares its lock and its
+/// databases, which closing them there would take from the other.
+pub struct Open {
+    process: u32,
+    files: Option<Files>,
+    pub intake: Intake,
+    pub folder: PathBuf,
+}
+
+enum Files {
+    Read(EmbeddedReader),
+    /// The alerts are closed before the folder is unlocked.
+    Written {
+        alerts: AlertStore,
+        faults: Vec<Fault>,
+        store: Box<EmbeddedStore>,
+    },
+}
+
+impl Open {
+    fn files(&self) -> &Files {
+        self.files.as_ref().expect("the files are there until this is dropped")
+    }
+
+    /// Takes in what another process has written.
+    pub fn refresh(&self) -> Result<(), StoreError> {
+        match self.files() {
+            Files::Read(reader) => reader.refresh().map(|_| ()),
+            Files::Written { .. } => Ok(()),
+        }
+    }
+
+    /// The alerts on record, and what is damaged of them.
+    pub fn alerts(&self) -> Result<mesonet::store::AlertRecord, StoreError> {
+        match self.files() {
+            Files::Read(_) => AlertStore::read(&self.folder).map(|(record, _)| record),
+            Files::Written { alerts, .. } => match alerts.failure() {
+                Some(error) => Err(error.clone()),
+                None => Ok((*alerts.record()).clone()),
+            },
+        }
+    }
+}
+
+impl InFront for Open {
+    fn behind(&self) -> &dyn Reader {
+        match self.files() {
+            Files::Read(reader) => reader,
+            Files::Written { store, .. } => &**store,
+        }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if process::id() != self.process {
+            std::mem::forget(self.files.take());
+        }
+    }
+}
+
+/// See `mesonet.Record`.
+#[pyclass(frozen, module = "mesonet._mesonet")]
+pub struct Record {
+    folder: PathBuf,
+    process: u32,
+    open: Mutex<Option<Arc<Open>>>,
+}
+
+/// A file: its name, its content, when it was received, its kind if known, the present, and the places
+/// of stations by their native ids.
+type File = (String, PyBackedBytes, i64, Option<String>, i64, Vec<(String, f64, f64, Option<f64>)>);
+
+/// A window, ids of stations or a box, names, a step in minutes, the greatest age and caps.
+type Asked = (
+    (i64, i64),
+    Option<Vec<String>>,
+    Option<(f64, f64, f64, f64)>,
+    Option<Vec<String>>,
+    Option<i64>,
+    Option<i64>,
+    (u64, u64),
+);
+
+/// A JSON text and how many damaged blocks it lacks.
+type Told = (String, u64);
+
+#[pymethods]
+impl Record {
+    #[new]
+    #[pyo3(signature = (folder, writes, /))]
+    fn open(py: Python<'_>, folder: PathBuf, writes: bool) -> PyResult<Self> {
+        let open = || -> Result<Files, StoreError> {
+            if !writes {
+                return EmbeddedReader::open(&folder).map(Files::Read);
+            }
+            let store = Box::new(EmbeddedStore::open(&folder, EmbeddedOptions::default())?);
+            let (alerts, faults) = match AlertStore::open(&folder) {
+                Ok(opened) => opened,
+                Err(error @ StoreError::SchemaVersion { .. }) => return Err(error),
+                Err(error) => (AlertStore::unavailable(error), Vec::new()),
+            };
+            Ok(Files::Written { alerts, faults, store })
+        };
+        let files = Some(py.detach(open).map_err(refused)?);
+        let (process, intake) = (process::id(), Intake::default());
+        let open = Open { process, files, intake, folder: folder.clone() };
+        Ok(Self { folder, process, open: Mutex::new(Some(Arc::new(open))) })
+    }
+
+    /// Closes the folder, once what still reads from it is done.
+    fn close(&self, py: Python<'_>) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| drop(open));
+    }
+
+    #[pyo3(signature = (file, /))]
+    fn ingest<'py>(&self, py: Python<'py>, file: File) -> PyResult<Bound<'py, PyDict>> {
+        let (name, content, received_ms, kind, now_ms, places) = file;
+        let open = self.opened()?;
+        let kind = kind.map(|kind| kind.parse::<Kind>()).transpose().map_err(refused)?;
+        let stations = places
+            .into_iter()
+            .map(|(native_id, lon, lat, altitude_m)| {
+                let place = LonLat::new(lon, lat).map_err(refused)?;
+                Ok(metar_station(&native_id, None, place, altitude_m))
+            })
+            .collect::<PyResult<Vec<Station>>>()?;
+        let known = |id| stations.iter().find(|station| station.id == id).cloned();
+        let ingest = || {
+            let Files::Written { alerts, store, .. } = open.files() else {
+                let folder = open.folder.display();
+                return Err(format!(
+                    "{folder} is open for reading; to write, open it with write=True"
+                ));
+            };
+            let file = FeedFile {
+                kind,
+                known: &known,
+                latest_ms: now_ms.saturating_add(mesonet::time::DAY_MS),
+                alerts: Some(alerts),
+                ..FeedFile::new(&name, received_ms)
+            };
+            let receipt = open.intake.read_file(&**store, &content[..], &file).map_err(text)?;
+            // A server's clock does not stand still over readings that somebody brought in.
+            if receipt.readings.added > 0
+                && store.meta_get(ORIGIN).map_err(text)?.as_deref() == Some(SAMPLE)
+            {
+                store.meta_set(ORIGIN, "own").map_err(text)?;
+            }
+            store.maintain(&Maintenance::default()).map_err(text)?;
+            Ok(receipt)
+        };
+        let receipt = py.detach(ingest).map_err(refused)?;
+        told(py, &receipt)
+    }
+
+    /// Seals what is fresh, merges and sets damaged files aside.
+    fn seal(&self, py: Python<'_>) -> PyResult<()> {
+        let open = self.opened()?;
+        py.detach(|| match open.files() {
+            Files::Written { store, .. } => {
+                let all = Maintenance { seal_all: true, ..Maintenance::default() };
+                store.maintain(&all).map(|_| ()).map_err(text)
+            }
+            Files::Read(_) => Err("only a record that is open for writing is sealed".to_owned()),
+        })
+        .map_err(refused)
+    }
+
+    /// Numbers of stations, segments, sealed and fresh readings, the newest time, and the faults.
+    #[expect(clippy::type_complexity, reason = "one caller in Python")]
+    fn health(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<(usize, usize, u64, u64, Option<i64>, Vec<String>)> {
+        let open = self.opened()?;
+        let look = || -> Result<_, StoreError> {
+            open.refresh()?;
+            let (health, mut faults) = match open.files() {
+                Files::Read(reader) => (reader.health(), AlertStore::read(&open.folder)?.1),
+                Files::Written { store, faults, .. } => (store.health(), faults.clone()),
+            };
+            let stations = open.directory()?.stations.len();
+            faults.splice(0..0, health.faults);
+            let faults = faults.iter().map(ToString::to_string).collect();
+            let (sealed, fresh) = (health.sealed_readings, health.fresh_readings);
+            Ok((stations, health.segments, sealed, fresh, health.newest_ms, faults))
+        };
+        py.detach(look).map_err(refused)
+    }
+
+    fn stations(&self, py: Python<'_>) -> PyResult<ArrowTable> {
+        let (batch, _) =
+            self.read(py, |_, store| record_tables::stations(&*store.directory().map_err(text)?))?;
+        Ok(ArrowTable(batch))
+    }
+
+    /// The readings; the step in minutes; and the coarsening as JSON.
+    #[pyo3(signature = (asked, /))]
+    fn readings(
+        &self,
+        py: Python<'_>,
+        asked: Asked,
+    ) -> PyResult<(ArrowTable, u64, Option<i64>, Option<String>)> {
+        let (window, stations, sides, names, step, max_age_ms, (cells, positions)) = asked;
+        let window = ClosedWindow::new(window.0, window.1).map_err(refused)?;
+        let names: Vec<Variable> = match names {
+            None => Variable::map_variables().collect(),
+            Some(names) => {
+                names.iter().map(|name| name.parse()).collect::<Result<_, _>>().map_err(refused)?
+            }
+        };
+        let scope = match (stations, sides) {
+            (None, None) => Scope::Everywhere,
+            (Some(ids), None) => Scope::Stations(
+                ids.iter().map(|id| id.parse()).collect::<Result<_, _>>().map_err(refused)?,
+            ),
+            (None, Some((west, south, east, north))) => {
+                Scope::Box(BBox::new(west, south, east, north).map_err(refused)?)
+            }
+            (Some(_), Some(_)) => return Err(refused("give either stations or bbox, not both")),
+        };
+        let step = step.map(Step::from_minutes).transpose().map_err(refused)?;
+        let query =
+            ReadingsQuery::new(window, names).scope(scope).step(step).max_age_ms(max_age_ms);
+        let ((batch, step, coarsening), damaged) = self.read(py, |_, store| {
+            let found = readings(store, &query, Caps { cells, positions }).map_err(text)?;
+            let coarsening = found.coarsening.as_ref().map(json).transpose()?;
+            let step = found.step.map(Step::minutes);
+            Ok((record_tables::readings(&found)?, step, coarsening))
+        })?;
+        Ok((ArrowTable(batch), damaged, step, coarsening))
+    }
+
+    #[pyo3(signature = (station, filter, window, /))]
+    fn series(
+        &self,
+        py: Python<'_>,
+        station: &str,
+        filter: &str,
+        window: (i64, i64),
+    ) -> PyResult<(ArrowTable, u64)> {
+        let station: StationId = station.parse().map_err(refused)?;
+        let filter: SeriesFilter = serde_json::from_str(filter).map_err(refused)?;
+        if let Some(name) = &filter.name {
+            name.parse::<Variable>().map_err(refused)?;
+        }
+        let window = ClosedWindow::new(window.0, window.1).map_err(refused)?;
+        let (batch, damaged) = self.read(py, |_, store| {
+            on_record(store, station)?;
+            let found = observation_series(store, station, &filter, window).map_err(text)?;
+            record_tables::series(found.as_ref())
+        })?;
+        Ok((ArrowTable(batch), damaged))
+    }
+
+    /// The details of a station, or of all of them by id.
+    #[pyo3(signature = (station, at_ms, /))]
+    fn details(&self, py: Python<'_>, station: Option<&str>, at_ms: i64) -> PyResult<Told> {
+        let station = station.map(str::parse::<StationId>).transpose().map_err(refused)?;
+        self.read(py, |_, store| {
+            let Some(station) = station else {
+                let all = details(store, at_ms).map_err(text)?;
+                let by_id: std::collections::BTreeMap<String, _> =
+                    all.iter().map(|of| (of.record.station.id.to_string(), of)).collect();
+                return json(&by_id);
+            };
+            on_record(store, station)?;
+            json(&detail(store, station, at_ms).map_err(text)?)
+        })
+    }
+
+    #[pyo3(signature = (station, series, ts_ms, /))]
+    fn explain(&self, py: Python<'_>, station: &str, series: i32, ts_ms: i64) -> PyResult<Told> {
+        let station: StationId = station.parse().map_err(refused)?;
+        self.read(py, |open, store| {
+            let found =
+                open.intake.explain(store, station, SeriesId(series), ts_ms).map_err(text)?;
+            let found = found.ok_or_else(|| {
+                format!("station {station} has no reading of {series} at {}", Iso8601(ts_ms))
+            })?;
+            json(&found)
+        })
+    }
+}
+
+impl Record {
+    /// The open folder.
+    pub fn opened(&self) -> PyResult<Arc<Open>> {
+        if process::id() != self.process {
+            let folder = self.folder.display();
+            return Err(refused(format!(
+                "the record in {folder} was opened by process {}, which is not this one; open it \
+                 again here",
+                self.process
+            )));
+        }
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.clone()
+            .ok_or_else(|| refused(format!("the record in {} is closed", self.folder.display())))
+    }
+
+    /// Reads without the GIL, and counts the damaged blocks that the answer lacks.
+    pub fn read<T: Send>(
+        &self,
+        py: Python<'_>,
+        read: impl FnOnce(&Arc<Open>, &dyn Reader) -> Result<T, String> + Send,
+    ) -> PyResult<(T, u64)> {
+        let open = self.opened()?;
+        py.detach(|| {
+            open.refresh().map_err(text)?;
+            let store = Watched::new(&*open);
+            let found = read(&open, &store)?;
+            Ok((found, store.damage().blocks()))
+        })
+        .map_err(|error: String| refused(error))
+    }
+}
+
+fn on_record(store: &dyn Reader, station: StationId) -> Result<(), String> {
+    let known = store.directory().map_err(text)?.get(station).is_some();
+    known.then_some(()).ok_or_else(|| format!("no station has the id \"{station}\""))
+}
+
+pub fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+pub fn json(of: &impl serde::Serialize) -> Result<String, String> {
+    serde_json::to_string(of).map_err(text)
+}
+
+fn told<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> {
+    let FileReceipt { kind, summary, readings, alerts, place_unknown, in_the_future, .. } = of;
+    let counts = |tally: &Tally| -> Vec<(String, u64)> {
+        tally.iter().map(|(name, count)| (name.to_owned(), count)).collect()
+    };
+    let told = PyDict::new(py);
+    told.set_item("kind", kind.name())?;
+    told.set_item("read", summary.read)?;
+    told.set_item("refused", summary.refused)?;
+    let refusals: Vec<String> = summary.refusals.iter().map(ToString::to_string).collect();
+    told.set_item("refusals", refusals)?;
+    for (what, count) in [
+        ("added", readings.added),
+        ("replaced", readings.replaced),
+        ("unchanged", readings.unchanged),
+        ("overtaken", readings.overtaken),
+        ("expired", readings.expired),
+        ("alerts_added", alerts.added),
+        ("alerts_replaced", alerts.replaced),
+        ("alerts_unchanged", alerts.known),
+    ] {
+        told.set_item(what, count)?;
+    }
+    told.set_item("place_unknown", counts(place_unknown))?;
+    told.set_item("in_the_future", counts(in_the_future))?;
+    Ok(told)
+}
+
+/// The id of a station, which is made from its network and native id.
+#[pyfunction]
+#[pyo3(signature = (network, native_id, /))]
+fn station_id(network: &str, native_id: &str) -> String {
+    StationId::new(network, native_id).to_string()
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(station_id, module)?)?;
+    module.add_class::<Record>()
+}

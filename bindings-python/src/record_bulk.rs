@@ -1,0 +1,150 @@
+//! The bulk export of a record in process: a stream of Arrow batches, and Parquet files.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use mesonet::HalfOpenWindow;
+use mesonet::export::{Batches, Entry, Format, Page, Request};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::error::refused;
+use crate::record::{Open, Record, text};
+
+/// How much of a file is written at once.
+const PIECE_BYTES: usize = 4 << 20;
+
+/// The rows of an export, which are read from the record while they are taken over.
+#[pyclass(frozen, module = "mesonet._mesonet")]
+struct ArrowStream {
+    page: Page,
+    open: Arc<Open>,
+}
+
+#[pymethods]
+impl ArrowStream {
+    /// A stream from the first row. A requested schema may be ignored, as the interface says.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let rows = Rows { batches: self.page.clone().batches(), open: Arc::clone(&self.open) };
+        let stream = FFI_ArrowArrayStream::new(Box::new(rows));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+}
+
+struct Rows {
+    batches: Batches,
+    open: Arc<Open>,
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.batches.next(&*self.open);
+        next.map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+    }
+}
+
+impl RecordBatchReader for Rows {
+    fn schema(&self) -> SchemaRef {
+        self.batches.schema().clone()
+    }
+}
+
+fn request(
+    station: &str,
+    window: (i64, i64),
+    entries: &str,
+    qualifiers: bool,
+) -> PyResult<Request> {
+    let window = HalfOpenWindow::new(window.0, window.1).map_err(refused)?;
+    let entries: Vec<Entry> = serde_json::from_str(entries).map_err(refused)?;
+    let station = station.parse().map_err(refused)?;
+    Ok(Request::new(station, window).entries(entries).qualifiers(qualifiers))
+}
+
+/// All rows as a stream, and how many damaged blocks they lack.
+#[pyfunction]
+#[pyo3(signature = (record, station, window, entries, qualifiers, /))]
+fn record_bulk(
+    py: Python<'_>,
+    record: &Record,
+    station: &str,
+    window: (i64, i64),
+    entries: &str,
+    qualifiers: bool,
+) -> PyResult<(ArrowStream, u64)> {
+    let request = request(station, window, entries, qualifiers)?;
+    let (page, damaged) = record.read(py, |_, store| Page::whole(store, &request).map_err(text))?;
+    Ok((ArrowStream { page, open: record.opened()? }, damaged))
+}
+
+/// Writes all rows into a new Parquet file, which appears when it is complete. Returns how many
+/// damaged blocks they lack.
+#[pyfunction]
+#[pyo3(signature = (record, path, station, window, entries, qualifiers, /))]
+#[expect(clippy::needless_pass_by_value, reason = "Python's path is converted into ours")]
+fn record_bulk_parquet(
+    py: Python<'_>,
+    record: &Record,
+    path: PathBuf,
+    station: &str,
+    window: (i64, i64),
+    entries: &str,
+    qualifiers: bool,
+) -> PyResult<u64> {
+    let request = request(station, window, entries, qualifiers)?;
+    let ((), damaged) = record.read(py, |_, store| {
+        let page = Page::whole(store, &request).map_err(text)?;
+        let mut writer = page.writer(Format::Parquet).map_err(text)?;
+        write_whole(&path, |file| {
+            let (mut piece, mut done) = (Vec::new(), false);
+            while !done {
+                done = writer.write(store, &mut piece, PIECE_BYTES).map_err(text)?;
+                file.write_all(&piece).map_err(text)?;
+                piece.clear();
+            }
+            Ok(())
+        })
+    })?;
+    Ok(damaged)
+}
+
+/// Writes a file under another name and renames it at the end. A file that is there is kept.
+fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<(), String>,
+) -> Result<(), String> {
+    let said = |error: std::io::Error| format!("{}: {error}", path.display());
+    if path.exists() {
+        return Err(format!("{} is there already; it was not overwritten", path.display()));
+    }
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(format!(".{}.unfinished", std::process::id()));
+    let mut file = File::create(&unfinished).map_err(said)?;
+    let done = write(&mut file).and_then(|()| file.sync_all().map_err(said));
+    match done.and_then(|()| fs::rename(&unfinished, path).map_err(said)) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let _ = fs::remove_file(&unfinished);
+            Err(error)
+        }
+    }
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ArrowStream>()?;
+    module.add_function(wrap_pyfunction!(record_bulk, module)?)?;
+    module.add_function(wrap_pyfunction!(record_bulk_parquet, module)?)
+}

@@ -1,0 +1,281 @@
+/**
+ * A typed client of the service, on `fetch`. It loads no WebAssembly.
+ *
+ * @example
+ * import { connect } from "mesonet/client";
+ * const service = connect("http://127.0.0.1:8080");
+ * const { features } = await service.getStationMarkers();
+ */
+import { className, integer, text } from "./check.js";
+import { MesonetError } from "./error.js";
+import { OPERATIONS, type Operations } from "./generated/api.js";
+import { ConnectionError, RateLimitError, ServerFaultError, UnavailableError, errorOf } from "./service_error.js";
+
+export { MesonetError } from "./error.js";
+export type * from "./generated/api.js";
+export {
+  ConnectionError,
+  CredentialError,
+  type Failure,
+  ForbiddenError,
+  InvalidRequestError,
+  NotFoundError,
+  RateLimitError,
+  ServerFaultError,
+  ServiceError,
+  UnavailableError,
+} from "./service_error.js";
+
+/** How a client speaks to the service. */
+export interface ClientOptions {
+  /**
+   * An account token or API key, or a function that gives one; asked before each attempt. By
+   * default none is sent, beside the cookie that browsers send.
+   */
+  readonly token?: string | (() => string | undefined | Promise<string | undefined>);
+  /** How requests are sent; by default the global `fetch`. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** How often a request is sent again after a 429 or 503; by default 4. */
+  readonly retries?: number;
+  /** The longest wait before an attempt in milliseconds; by default 30,000. Asked to wait longer, it gives up. */
+  readonly maxWaitMs?: number;
+}
+
+/** Options of one request. */
+export interface RequestOptions {
+  /** Ends the request, its waits and the reading of its answer. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The parameters of an operation; lists, dates and the body are written as the service reads them. */
+export type Parameters<Id extends keyof Operations> = Operations[Id]["parameters"];
+
+type Call<Id extends keyof Operations> = (
+  ...given: object extends Parameters<Id>
+    ? [parameters?: Parameters<Id>, options?: RequestOptions]
+    : [parameters: Parameters<Id>, options?: RequestOptions]
+) => Promise<Operations[Id]["result"]>;
+
+/** The media types of a bulk export. */
+const BULK_TYPES = {
+  csv: "text/csv",
+  arrow: "application/vnd.apache.arrow.stream",
+  parquet: "application/vnd.apache.parquet",
+} as const;
+
+/** The format of a bulk export. */
+export type BulkFormat = keyof typeof BULK_TYPES;
+
+/** A page of a bulk export. */
+export interface BulkPage {
+  /** A whole file in the format: each page of CSV has the header row. */
+  data: Uint8Array<ArrayBuffer>;
+  /** Whether the station has such a series; without one, there are no rows. */
+  seriesFound: boolean;
+  /** Where the next page begins; undefined on the last. Given as `cursor`, an export goes on there. */
+  nextCursor: string | undefined;
+}
+
+/** All operations of the service by the names of its description, and exports page by page. */
+export type Client = { readonly [Id in Exclude<keyof Operations, "exportReadings">]: Call<Id> } & {
+  /**
+   * All readings of a station, page by page. The next page is asked for when it is wanted.
+   *
+   * @param options The format, by default CSV. @throws {ServiceError} as any request, with the pages
+   * before it already given.
+   */
+  bulkPages(
+    parameters: Parameters<"exportReadings">,
+    options?: RequestOptions & { readonly format?: BulkFormat },
+  ): AsyncIterableIterator<BulkPage>;
+};
+
+/** Sent again only if the service has not acted on it: it says so with a 429. */
+const ACTS: readonly (keyof Operations)[] = ["issueKey", "revokeKey", "pushFile"];
+
+/**
+ * A client of the service at an address.
+ *
+ * Each operation takes its parameters in one object, with the body of a POST as `body`, and gives
+ * what the service answers. After a 429 or 503 it waits, as long as `Retry-After` says or from half
+ * a second, doubled each time, and sends the request again.
+ *
+ * @param origin Address of the service, such as `https://weather.example`, with the path below which
+ * it is, if any.
+ * @throws {TypeError} for an address that is none. The operations reject with a {@link ServiceError}
+ * of the class that says what went wrong, and with the reason of the signal that ended them.
+ */
+export function connect(origin: string | URL, options: ClientOptions = {}): Client {
+  const base = new URL(origin);
+  const retries = integer(options.retries ?? 4, "retries", 0, 100);
+  const maxWaitMs = integer(options.maxWaitMs ?? 30_000, "maxWaitMs", 0, 2 ** 31 - 1);
+  const { token, fetch: send = (request: Request) => fetch(request) } = options;
+
+  /** Sends a request, again if it may be, and reads the answer. */
+  async function ask<T>(
+    id: keyof Operations,
+    given: Record<string, unknown>,
+    accept: string | undefined,
+    signal: AbortSignal | undefined,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const { method } = OPERATIONS[id];
+    const address = addressOf(base, id, given);
+    const body = bodyOf(given["body"]);
+    const what = `${method} ${address}`;
+    for (let attempt = 0; ; attempt += 1) {
+      const headers = new Headers(accept === undefined ? {} : { accept });
+      if (typeof body === "string") {
+        headers.set("content-type", "application/json");
+      }
+      const credential = typeof token === "function" ? await token() : token;
+      if (credential !== undefined) {
+        headers.set("authorization", `Bearer ${credential}`);
+      }
+      signal?.throwIfAborted();
+      let error;
+      try {
+        const response = await send(new Request(address, { method, headers, body, signal: signal ?? null }));
+        if (response.ok) {
+          return await read(response);
+        }
+        error = await errorOf(response, what);
+      } catch (cause) {
+        signal?.throwIfAborted();
+        if (cause instanceof SyntaxError) {
+          const message = `${what}: the answer is not JSON`;
+          throw new ServerFaultError(message, { ...NO_ANSWER, request: what }, { cause });
+        }
+        throw new ConnectionError(`${what}: no answer`, { ...NO_ANSWER, request: what }, { cause });
+      }
+      const unharmed = !ACTS.includes(id) && error instanceof UnavailableError;
+      const waitMs = error.retryAfterMs ?? 500 * 2 ** attempt * (0.5 + Math.random() / 2);
+      if (!(error instanceof RateLimitError || unharmed) || attempt >= retries || waitMs > maxWaitMs) {
+        throw error;
+      }
+      await pause(waitMs, signal);
+    }
+  }
+
+  const READERS = {
+    json: (response: Response) => response.json() as Promise<unknown>,
+    text: (response: Response) => response.text(),
+    bytes: (response: Response) => response.arrayBuffer(),
+  };
+  const call =
+    (id: keyof Operations) =>
+    async (parameters: object = {}, { signal }: RequestOptions = {}) =>
+      ask(id, { ...parameters }, undefined, signal, READERS[OPERATIONS[id].read]);
+
+  async function* bulkPages(
+    parameters: Parameters<"exportReadings">,
+    { signal, format = "csv" }: RequestOptions & { readonly format?: BulkFormat } = {},
+  ): AsyncGenerator<BulkPage, void, undefined> {
+    const accept = Object.hasOwn(BULK_TYPES, format) ? BULK_TYPES[format] : undefined;
+    if (accept === undefined) {
+      const allowed = Object.keys(BULK_TYPES).join(", ");
+      throw new MesonetError(`format must be one of ${allowed}; got ${JSON.stringify(format)}`);
+    }
+    const readPage = async (response: Response): Promise<BulkPage> => ({
+      data: new Uint8Array(await response.arrayBuffer()),
+      seriesFound: response.headers.get("x-series-found") !== "False",
+      nextCursor:
+        response.headers.get("x-has-more") === "True"
+          ? (response.headers.get("x-next-cursor") ?? undefined)
+          : undefined,
+    });
+    let given: Parameters<"exportReadings"> = parameters;
+    for (;;) {
+      const page = await ask("exportReadings", { ...given }, accept, signal, readPage);
+      yield page;
+      if (page.nextCursor === undefined) {
+        return;
+      }
+      given = { ...parameters, cursor: page.nextCursor };
+    }
+  }
+
+  const ids = (Object.keys(OPERATIONS) as (keyof Operations)[]).filter((id) => id !== "exportReadings");
+  const calls = Object.fromEntries(ids.map((id) => [id, call(id)]));
+  return Object.freeze({ ...calls, bulkPages }) as unknown as Client;
+}
+
+const NO_ANSWER = { status: 0, requestId: undefined, retryAfterMs: undefined };
+
+/** The address of a request; a parameter that the operation does not have is refused. */
+function addressOf(base: URL, id: keyof Operations, given: Record<string, unknown>): string {
+  const { path, query, repeated } = OPERATIONS[id];
+  const used = new Set(["body", ...query]);
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    used.add(name);
+    const part = written(given[name], name);
+    // These two would change the path.
+    if (part === "" || part === "." || part === "..") {
+      throw new MesonetError(`${name} must be a name; got ${JSON.stringify(part)}`);
+    }
+    return encodeURIComponent(part);
+  });
+  const unknown = Object.keys(given).find((name) => !used.has(name));
+  if (unknown !== undefined) {
+    const allowed = [...used].join(", ");
+    throw new MesonetError(`${id} has no parameter ${JSON.stringify(unknown)}; allowed are ${allowed}`);
+  }
+  const address = new URL(base.pathname.replace(/\/$/, "") + filled, base);
+  for (const name of query) {
+    const value = given[name];
+    if (value === undefined) {
+      continue;
+    }
+    if (repeated.includes(name) && Array.isArray(value)) {
+      value.forEach((one) => address.searchParams.append(name, written(one, name)));
+    } else {
+      const parts = Array.isArray(value) ? value : [value];
+      address.searchParams.set(name, parts.map((one) => written(one, name)).join(","));
+    }
+  }
+  return address.href;
+}
+
+/** A value as it stands in an address. */
+function written(value: unknown, name: string): string {
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) {
+      throw new MesonetError(`${name} must be a date; got an invalid one`);
+    }
+    return value.toISOString();
+  }
+  if (typeof value === "boolean" || Number.isFinite(value)) {
+    return String(value);
+  }
+  if (typeof value === "number") {
+    throw new MesonetError(`${name} must be finite; got ${value}`);
+  }
+  return text(value, name);
+}
+
+/** The body: bytes as they are, an object as JSON. */
+function bodyOf(given: unknown): BodyInit | null {
+  if (given === undefined) {
+    return null;
+  }
+  if (typeof given !== "object" || given === null) {
+    throw new TypeError(`body must be an object; got ${className(given)}`);
+  }
+  const isBytes = given instanceof ArrayBuffer || ArrayBuffer.isView(given) || given instanceof Blob;
+  return isBytes ? (given as BodyInit) : JSON.stringify(given);
+}
+
+/** Waits, unless the signal ends it. */
+function pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const ended = () => {
+      clearTimeout(timer);
+      reject(signal!.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", ended);
+      resolve();
+    }, waitMs);
+    signal?.addEventListener("abort", ended, { once: true });
+  });
+}

@@ -1,0 +1,250 @@
+import { array, float64Array, integer, milliseconds, object, uint32, uint32Array } from "./check.js";
+import { MesonetError, refusing } from "./error.js";
+import type { Raw } from "./raw.js";
+import { type Resident, resident } from "./resident.js";
+
+/** Limits on the size of an answer. */
+export interface Caps {
+  /** Stations × names × positions; by default 500,000 as in the service. */
+  readonly cells?: number;
+  /** Positions in time; by default 2,000. */
+  readonly positions?: number;
+}
+
+/** A grid in time: start, start + step, … up to the end, and the end itself. */
+export interface Grid {
+  /** Start in whole milliseconds since 1970. */
+  readonly startMs: number;
+  /** End likewise; after the start. */
+  readonly endMs: number;
+  /** Whole minutes, at least 1. */
+  readonly stepMinutes: number;
+}
+
+/** Why a grid has a coarser step than requested. */
+export interface Coarsening {
+  /** The requested step in minutes. */
+  requestedStep: number;
+  /** How many times the requested step is used. */
+  factor: number;
+  /** The cap that needed it. */
+  limitedBy: "cells" | "positions";
+  /** Stations × names × positions. */
+  cells: number;
+  /** The number of positions. */
+  positions: number;
+}
+
+/** A grid that fits its caps. */
+export interface TimeGrid {
+  /** The step that is used: the requested one or a whole multiple of it. */
+  stepMinutes: number;
+  /** The positions in milliseconds since 1970. */
+  tsMs: Float64Array;
+  /** Present if the step is not the requested one. */
+  coarsening?: Coarsening;
+}
+
+/** Readings on a grid: arrays with all positions of the first series, then of the second, and so on. */
+export interface Resampled extends TimeGrid {
+  /** Values; NaN where there is no reading. */
+  value: Float64Array;
+  /** Age of each reading at its position in milliseconds; NaN where there is no reading. */
+  ageMs: Float64Array;
+  /** Index of each reading in the columns given; -1 where there is no reading. */
+  reading: Int32Array;
+}
+
+/** How to resample. */
+export interface ResampleOptions extends Grid {
+  /** Only readings at most as old fill a position; whole milliseconds. By default all do. */
+  readonly maxAgeMs?: number | undefined;
+  /** If given, the step is made coarser to fit these. */
+  readonly caps?: Caps | undefined;
+}
+
+/** The series that fill the positions of a grid. */
+export interface Picks {
+  /** Index of the series among the candidates; -1 where none has a reading. */
+  series: Int32Array;
+  /** Index of the reading in its series; -1 where there is none. */
+  reading: Int32Array;
+}
+
+/** Readings of many series, kept in the memory of WebAssembly: for several grids of the same readings. */
+export interface SeriesTable extends Resident {
+  /** The number of series. */
+  readonly series: number;
+  /** See {@link TimeGridFunctions.resample}. */
+  resample(options: ResampleOptions): Resampled;
+}
+
+/** The time grid of the service. */
+export interface TimeGridFunctions {
+  /**
+   * Fits a grid to the caps: the step used is the smallest whole multiple of the one given for which
+   * stations × names × positions and the positions satisfy them. A grid of start and end alone is
+   * never refused.
+   *
+   * @throws {MesonetError} for a start that is not before the end, and numbers out of range.
+   */
+  planGrid(
+    grid: Grid & { readonly stations?: number; readonly names?: number; readonly caps?: Caps },
+  ): TimeGrid;
+  /**
+   * The latest reading at or before each position of a grid. A reading whose value is NaN fills its
+   * position like any other.
+   *
+   * @param tsMs Times in whole milliseconds since 1970, ascending within a series.
+   * @param value Their values.
+   * @param options The grid. With `offsets`, series i has the readings from `offsets[i]` up to
+   * `offsets[i + 1]`, as in Arrow's lists; without, all readings are one series.
+   * @throws {MesonetError} for columns of different lengths, times that descend or are not whole
+   * milliseconds, offsets that do not ascend from 0 to the number of readings, and an invalid grid.
+   */
+  resample(
+    tsMs: Float64Array,
+    value: Float64Array,
+    options: ResampleOptions & { readonly offsets?: Uint32Array | undefined },
+  ): Resampled;
+  /**
+   * Keeps the readings of many series in the memory of WebAssembly.
+   *
+   * @throws {MesonetError} like `resample`, for the columns.
+   */
+  seriesTable(tsMs: Float64Array, value: Float64Array, offsets: Uint32Array): SeriesTable;
+  /**
+   * Chooses for each position of a grid which of several series of one variable fills it, as the
+   * service does: the first whose newest reading is at most 90 minutes old; if there is none, the
+   * one with the newest reading, on a tie the first.
+   *
+   * @param candidates The times of the series, each ascending, the preferred series first.
+   * @throws {MesonetError} for times that descend or are not whole milliseconds, and an invalid grid.
+   */
+  pickSeries(
+    candidates: readonly Float64Array[],
+    options: Grid & { readonly maxAgeMs?: number | undefined },
+  ): Picks;
+}
+
+export function timeGridFunctions(raw: Raw): TimeGridFunctions {
+  const [cells, positions] = raw.default_caps() as unknown as [number, number];
+
+  const planned = (
+    given: Record<string, unknown>,
+    stations: number,
+    names: number,
+  ): { grid: GridParts; coarsening?: Coarsening } => {
+    const [startMs, endMs, step] = gridParts(given);
+    const caps = object(given["caps"] ?? {}, "caps");
+    const limits = [
+      uint32(caps["cells"] ?? cells, "caps.cells"),
+      uint32(caps["positions"] ?? positions, "caps.positions"),
+    ] as const;
+    const [stepMinutes, requestedStep, factor, limitedBy, ofCells, ofPositions] = refusing(() =>
+      raw.plan_grid(startMs, endMs, step, stations, names, ...limits),
+    ) as unknown as [number, ...number[]];
+    const grid: GridParts = [startMs, endMs, stepMinutes];
+    if (requestedStep === undefined) {
+      return { grid };
+    }
+    const coarsening: Coarsening = {
+      requestedStep,
+      factor: factor!,
+      limitedBy: limitedBy === 0 ? "cells" : "positions",
+      cells: ofCells!,
+      positions: ofPositions!,
+    };
+    return { grid, coarsening };
+  };
+
+  const kept = (tsMs: unknown, value: unknown, offsets: Uint32Array) => {
+    const [times, values] = [float64Array(tsMs, "tsMs"), float64Array(value, "value")];
+    const made = refusing(() => new raw.SeriesTable(times, values, offsets));
+    const [table, freeing] = resident(made, "this table of series");
+    const series = offsets.length - 1;
+    const resample = (options: unknown): Resampled => {
+      const given = object(options, "options");
+      const maxAgeMs = maxAge(given["maxAgeMs"]);
+      const { grid, coarsening }: ReturnType<typeof planned> =
+        (given["caps"] ?? undefined) === undefined
+          ? { grid: gridParts(given) }
+          : planned(given, series, 1);
+      const filled = refusing(() => table().resample(...grid, maxAgeMs));
+      try {
+        return {
+          stepMinutes: grid[2],
+          tsMs: raw.grid_positions(...grid),
+          value: filled.value(),
+          ageMs: filled.age_ms(),
+          reading: filled.reading(),
+          ...(coarsening && { coarsening }),
+        };
+      } finally {
+        filled.free();
+      }
+    };
+    return { series, resample, ...freeing };
+  };
+
+  return {
+    planGrid(options) {
+      const given = object(options, "options");
+      const stations = uint32(given["stations"] ?? 1, "stations");
+      const { grid, coarsening } = planned(given, stations, uint32(given["names"] ?? 1, "names"));
+      const tsMs = refusing(() => raw.grid_positions(...grid));
+      return { stepMinutes: grid[2], tsMs, ...(coarsening && { coarsening }) };
+    },
+    resample(tsMs, value, options) {
+      const { offsets } = object(options, "options");
+      const bounds =
+        offsets === undefined || offsets === null
+          ? Uint32Array.of(0, float64Array(tsMs, "tsMs").length)
+          : uint32Array(offsets, "offsets");
+      const table = kept(tsMs, value, bounds);
+      try {
+        return table.resample(options);
+      } finally {
+        table.free();
+      }
+    },
+    seriesTable(tsMs, value, offsets) {
+      return Object.freeze(kept(tsMs, value, uint32Array(offsets, "offsets")));
+    },
+    pickSeries(candidates, options) {
+      const given = object(options, "options");
+      const list = array(candidates, "candidates").map((times, at) =>
+        float64Array(times, `candidate ${at}`),
+      );
+      const offsets = new Uint32Array(list.length + 1);
+      list.forEach(({ length }, at) => (offsets[at + 1] = offsets[at]! + length));
+      const all = new Float64Array(offsets[list.length]!);
+      list.forEach((times, at) => all.set(times, offsets[at]));
+      const [grid, maxAgeMs] = [gridParts(given), maxAge(given["maxAgeMs"])];
+      const both = refusing(() => raw.pick(all, offsets, ...grid, maxAgeMs));
+      const middle = both.length / 2;
+      return { series: both.slice(0, middle), reading: both.slice(middle) };
+    },
+  };
+}
+
+type GridParts = [startMs: number, endMs: number, stepMinutes: number];
+
+function gridParts(given: Record<string, unknown>): GridParts {
+  return [
+    milliseconds(given["startMs"], "startMs"),
+    milliseconds(given["endMs"], "endMs"),
+    integer(given["stepMinutes"], "stepMinutes", 1, 2 ** 31 - 1),
+  ];
+}
+
+function maxAge(given: unknown): number | undefined {
+  if (given === undefined || given === null) {
+    return undefined;
+  }
+  const maxAgeMs = milliseconds(given, "maxAgeMs");
+  if (maxAgeMs < 0) {
+    throw new MesonetError(`maxAgeMs must not be negative; got ${maxAgeMs}`);
+  }
+  return maxAgeMs;
+}

@@ -1,0 +1,46 @@
+//! An alert as a feature of GeoJSON.
+
+use serde::Serialize;
+
+use crate::alert::{Alert, Message, State, missing_zones, outlines};
+use crate::geo::Outlines;
+use crate::zone::Zones;
+
+/// An alert with the outline of its areas, as the service returns it.
+///
+/// The geometry is that of the [`outlines`], all of them as one; `null` if none is known. Zones
+/// whose outlines are not known are among the properties, as `missingZones`.
+///
+/// ```
+/// use mesonet::alert::{self, Feature};
+/// use mesonet::zone::Zones;
+/// let square = r#"{"type":"Polygon","coordinates":[[[-98,35],[-97,35],[-97,36],[-98,36],[-98,35]]]}"#;
+/// let area = alert::MessageArea { geometry: Some(serde_json::from_str(square)?), ..Default::default() };
+/// let part = alert::Part { areas: vec![area], ..Default::default() };
+/// let message = alert::Message { id: "1".into(), parts: vec![part], ..Default::default() };
+/// let states = alert::resolve(&[&message], alert::Clock::live(0));
+/// let feature = Feature::new(&message, &states[0], &Zones::default(), "en");
+/// let json = serde_json::to_value(&feature)?;
+/// assert_eq!((&json["type"], &json["id"]), (&"Feature".into(), &"1".into()));
+/// assert_eq!(json["geometry"]["type"], "Polygon");
+/// assert_eq!(json["properties"]["status"], "Active");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Serialize)]
+pub struct Feature<'a> {
+    r#type: &'static str,
+    id: &'a str,
+    geometry: Outlines<'a>,
+    properties: Alert<'a>,
+}
+
+impl<'a> Feature<'a> {
+    /// A message in a language, with the state that [`resolve`](crate::alert::resolve) returns for
+    /// it: see [`Alert::new`].
+    pub fn new(message: &'a Message, state: &'a State, zones: &'a Zones, language: &str) -> Self {
+        let mut properties = Alert::new(message, state, language);
+        properties.missing_zones = missing_zones(message, zones);
+        let geometry = Outlines(outlines(message, state, zones));
+        Self { r#type: "Feature", id: &message.id, geometry, properties }
+    }
+}

@@ -1,0 +1,517 @@
+//! A report with every group that can be read, for people and for callers in other languages.
+//!
+//! [`Metar`] holds what the service keeps of a report and needs no heap. [`Decoded`] has the same
+//! values, by the same code, and what else the report says: runway visual ranges, the trend, and
+//! the remarks in words; and it names what it does not understand.
+
+mod display;
+mod phrase;
+mod places;
+mod remarks;
+mod runway;
+#[cfg(test)]
+#[path = "decoded_tests.rs"]
+mod tests;
+
+use serde::Serialize;
+
+use super::body::{self, BodyGroup};
+use super::group::{Groups, small_number};
+use super::visibility::directional;
+use super::{
+    Altimeter, Bound, Convection, DistanceUnit, Intensity, Metar, MetarError, MetarKind,
+    MetarVisibility, MetarWind, SkyCover, SkyLayer, SpeedUnit, Weather, WindFrom,
+};
+pub use phrase::{
+    BeginEnd, Ceiling, CloudAmount, CloudLayer, CloudTypes, Lightning, Obscuration, Phenomenon,
+    Range, SectorVisibility, VariableSky, WeatherTime, WindShift,
+};
+pub use remarks::{DecodedPeakWind, DecodedPressureTendency, DecodedRemarks};
+pub use runway::{RunwayVisualRange, VisualRangeTendency};
+
+/// Longest report that is decoded, in bytes; none of the 72,000 reports that this was tried on
+/// exceeds 600.
+pub const MAX_REPORT_BYTES: usize = 4096;
+
+/// Everything that a report says, with the unit in each name. Numbers are those of the report: wind,
+/// visibility and altimeter setting, which come in several units, are given in that of the report
+/// and in the service's. What the report does not say is `None`, in JSON `null`; the names in JSON
+/// are those of the fields in camel case.
+///
+/// ```
+/// use mesonet::feed::metar::Decoded;
+/// let report = Decoded::parse(
+///     "METAR KBUF 312354Z 21014G22KT 1 1/2SM R23/2600V4500FT -SN BKN050 02/M07 A2973 RMK AO2 SNB21 \
+///      SLP077 T00221067 FROIN",
+/// )?;
+/// assert_eq!(report.temperature_c, Some(2.2));
+/// assert_eq!(report.runway_visual_ranges[0].least, Some(2600));
+/// assert_eq!(report.remarks.sea_level_pressure_hpa, Some(1007.7));
+/// assert_eq!(report.remarks.weather_times[0].minute, 21);
+/// assert_eq!(report.not_understood, ["FROIN"]);
+/// assert_eq!(
+///     report.to_string(),
+///     "METAR KBUF day 31 23:54Z: wind from 210° at 14 kt, gusts 22 kt; visibility 1.5 mi; light \
+///      snow; broken 5000 ft; 2.2 °C, dew point -6.7 °C; altimeter 29.73 inHg",
+/// );
+/// let json = serde_json::to_value(&report)?;
+/// assert_eq!(json["wind"]["speedKmh"], 25.928);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_excessive_bools, reason = "one group each, any of them together")]
+pub struct Decoded {
+    /// The groups of the report with one blank between them.
+    pub text: String,
+    /// `METAR` or `SPECI`, if the report says which.
+    pub kind: Option<&'static str>,
+    /// Station.
+    pub station: String,
+    /// Day of the month (UTC), 1 to 31.
+    pub day: u8,
+    /// Hour (UTC), 0 to 23.
+    pub hour: u8,
+    /// Minute, 0 to 59.
+    pub minute: u8,
+    /// 0 for a first report; 1 for `COR` and `CCA`, 2 for `CCB` and so on.
+    pub revision: u8,
+    /// `AUTO`: made without an observer.
+    pub auto: bool,
+    /// `NIL`: the report is missing; it has no values.
+    pub nil: bool,
+    /// Wind.
+    pub wind: Option<Wind>,
+    /// Prevailing visibility.
+    pub visibility: Option<Visibility>,
+    /// Visibilities in a direction, where they differ from the prevailing one.
+    pub directional_visibilities: Vec<DirectionalVisibility>,
+    /// `CAVOK`: visibility 10 km or more, no cloud below 5,000 ft, no weather.
+    pub cavok: bool,
+    /// Runway visual ranges.
+    pub runway_visual_ranges: Vec<RunwayVisualRange>,
+    /// Present and recent weather.
+    pub weather: Vec<DecodedWeather>,
+    /// `//` in place of the weather: an instrument could not tell.
+    pub weather_missing: bool,
+    /// Cloud layers, usually lowest first, or what replaces them.
+    pub clouds: Vec<Cloud>,
+    /// Height of the ceiling above the ground: see [`Metar::ceiling_ft`].
+    pub ceiling_ft: Option<u32>,
+    /// Air temperature: in tenths if the remarks have them; see
+    /// [`Metar::air_temperature_tenths_c`].
+    pub temperature_c: Option<f64>,
+    /// Dew point, in the same way.
+    pub dew_point_c: Option<f64>,
+    /// Altimeter setting.
+    pub altimeter: Option<DecodedAltimeter>,
+    /// `W..`: temperature of the surface of the sea.
+    pub sea_surface_temperature_c: Option<i8>,
+    /// `S.`: state of the sea, WMO code table 3700.
+    pub sea_state: Option<u8>,
+    /// `WS`: the runways with wind shear in the lowest 1,600 ft, or `ALL RWY`.
+    pub wind_shear: Vec<String>,
+    /// Groups on the state of runways, as they stand.
+    pub runway_states: Vec<String>,
+    /// The trend forecast, as it stands: what is expected, not what was observed.
+    pub trend: Option<String>,
+    /// The remarks.
+    pub remarks: DecodedRemarks,
+    /// Groups of the body and of the remarks that were not understood, in their order.
+    pub not_understood: Vec<String>,
+}
+
+/// Wind of the body.
+///
+/// ```
+/// use mesonet::feed::metar::{Decoded, Wind};
+/// let report = Decoded::parse("UWKD 310800Z 21005MPS 180V240 9999")?;
+/// let wind: Wind = report.wind.ok_or("no wind")?;
+/// assert_eq!((wind.speed, wind.unit, wind.speed_kmh), (Some(5), "m/s", Some(18.0)));
+/// assert_eq!((wind.turns_from_deg, wind.turns_to_deg), (Some(180), Some(240)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Wind {
+    /// The direction from which it blows, from true north: 360 is north, 0 means calm.
+    pub from_deg: Option<u16>,
+    /// `VRB`: it has no single direction.
+    pub variable: bool,
+    /// Mean speed, in `unit`.
+    pub speed: Option<u16>,
+    /// Highest gust of the last ten minutes, in `unit`.
+    pub gust: Option<u16>,
+    /// The unit of the report: `kt`, `m/s` or `km/h`.
+    pub unit: &'static str,
+    /// Mean speed.
+    pub speed_kmh: Option<f64>,
+    /// Highest gust.
+    pub gust_kmh: Option<f64>,
+    /// The direction from which the wind varies, clockwise.
+    pub turns_from_deg: Option<u16>,
+    /// The direction to which it varies.
+    pub turns_to_deg: Option<u16>,
+}
+
+/// Prevailing visibility.
+///
+/// ```
+/// use mesonet::feed::metar::{Decoded, Visibility};
+/// let report = Decoded::parse("KBUF 312354Z M1/4SM FG")?;
+/// let visibility: Visibility = report.visibility.ok_or("no visibility")?;
+/// assert_eq!((visibility.distance, visibility.unit, visibility.bound), (0.25, "mi", "less"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Visibility {
+    /// The distance, in `unit`.
+    pub distance: f64,
+    /// The unit of the report: `mi` or `m`.
+    pub unit: &'static str,
+    /// How the true visibility relates to it: `exact`, `less` (than the distance) or `more` (the
+    /// distance or more).
+    pub bound: &'static str,
+    /// The distance.
+    pub distance_km: f64,
+}
+
+/// Visibility in a direction.
+///
+/// ```
+/// use mesonet::feed::metar::{Decoded, DirectionalVisibility};
+/// let report = Decoded::parse("EGLL 312350Z 5000 1200SW BR")?;
+/// let low = DirectionalVisibility { distance_m: 1200, direction: "SW".into() };
+/// assert_eq!(report.directional_visibilities, [low]);
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DirectionalVisibility {
+    /// The distance.
+    pub distance_m: u16,
+    /// The direction, one of eight: `SW`.
+    pub direction: String,
+}
+
+/// One group of weather.
+///
+/// ```
+/// use mesonet::feed::metar::{Decoded, DecodedWeather};
+/// let report = Decoded::parse("KBUF 312354Z 1SM -SHRA")?;
+/// let rain: &DecodedWeather = &report.weather[0];
+/// assert_eq!((&*rain.text, &*rain.description), ("-SHRA", "Light rain showers"));
+/// assert_eq!((rain.intensity, &rain.codes[..]), (Some("light"), &["SH", "RA"][..]));
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecodedWeather {
+    /// The group.
+    pub text: String,
+    /// In English.
+    pub description: String,
+    /// `light`, `heavy`, or `None` for what has no sign.
+    pub intensity: Option<&'static str>,
+    /// `VC`: not at the station, but within 8 to 16 km.
+    pub in_vicinity: bool,
+    /// `RE`: since the last report, but no longer.
+    pub recent: bool,
+    /// The two-letter codes: `SH`, `RA`.
+    pub codes: Vec<&'static str>,
+}
+
+/// One layer of cloud, or what replaces the layers.
+///
+/// ```
+/// use mesonet::feed::metar::{Cloud, Decoded};
+/// let report = Decoded::parse("KBUF 312354Z SCT025CB")?;
+/// let storm = Cloud { cover: "SCT", oktas: Some(4), base_ft: Some(2500), convection: Some("CB") };
+/// assert_eq!(report.clouds, [storm]);
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cloud {
+    /// The word of the report: `FEW`, `SCT`, `BKN`, `OVC`, `VV`, `CLR`, `SKC`, `NSC`, `NCD`, `///`.
+    pub cover: &'static str,
+    /// The cover in eighths: see [`SkyCover::oktas`].
+    pub oktas: Option<u8>,
+    /// Height of the base above the ground; of `VV`, the vertical visibility.
+    pub base_ft: Option<u32>,
+    /// `CB` or `TCU`.
+    pub convection: Option<&'static str>,
+}
+
+/// Altimeter setting (QNH).
+///
+/// ```
+/// use mesonet::feed::metar::{Decoded, DecodedAltimeter};
+/// let report = Decoded::parse("KBUF 312354Z A2992")?;
+/// let setting = DecodedAltimeter { value: 29.92, unit: "inHg", hpa: 1013.2074811900272 };
+/// assert_eq!(report.altimeter, Some(setting));
+/// # Ok::<(), mesonet::feed::metar::MetarError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecodedAltimeter {
+    /// The setting, in `unit`.
+    pub value: f64,
+    /// The unit of the report: `inHg` or `hPa`.
+    pub unit: &'static str,
+    /// The setting.
+    pub hpa: f64,
+}
+
+impl Decoded {
+    /// Decodes one report, with or without its `METAR` and its closing `=`.
+    ///
+    /// # Errors
+    /// If there is no station, or no time after it; if the text is longer than
+    /// [`MAX_REPORT_BYTES`], or goes on after the `=` that ends a report.
+    ///
+    /// ```
+    /// use mesonet::feed::metar::{Decoded, MAX_REPORT_BYTES};
+    /// let refused = |text: &str| Decoded::parse(text).unwrap_err().to_string();
+    /// assert!(refused("KBUF 21014KT").starts_with("\"21014KT\" is not the time of a report"));
+    /// assert_eq!(
+    ///     refused("KBUF 312354Z 21014KT= KROC 312354Z"),
+    ///     "the text goes on after the = that ends a report: \"KROC\"; give one report at a time",
+    /// );
+    /// assert_eq!(
+    ///     refused(&"KBUF ".repeat(1000)),
+    ///     "the text has 5000 bytes; a report has 4096 at most",
+    /// );
+    /// # assert_eq!(MAX_REPORT_BYTES, 4096);
+    /// ```
+    pub fn parse(report: &str) -> Result<Self, MetarError> {
+        if report.len() > MAX_REPORT_BYTES {
+            return Err(MetarError::TooLong { got: report.len() });
+        }
+        if let Some((_, more)) = report.split_once('=')
+            && let Some(group) = Groups::new(more.as_bytes()).next()
+        {
+            return Err(MetarError::More { got: super::excerpt(Some(group)) });
+        }
+        let mut beside = Beside::default();
+        let metar = Metar::read(report, None, &mut |group| beside.visit(group))?;
+        Ok(Self::of(&metar, report, beside))
+    }
+
+    fn of(metar: &Metar, report: &str, beside: Beside) -> Self {
+        let tenths = |tenths: i16| f64::from(tenths) / 10.0;
+        let mut not_understood = beside.not_understood;
+        let mut remarks = DecodedRemarks::of(metar);
+        phrase::read(&mut remarks, metar, &beside.remarks, &mut not_understood);
+        Self {
+            text: words(Groups::new(report.as_bytes())),
+            kind: match metar.kind {
+                MetarKind::Routine => Some("METAR"),
+                MetarKind::Special => Some("SPECI"),
+                MetarKind::Unknown => None,
+            },
+            station: metar.station.to_string(),
+            day: metar.day,
+            hour: metar.hour,
+            minute: metar.minute,
+            revision: metar.revision,
+            auto: metar.auto,
+            nil: metar.nil,
+            wind: metar.wind.map(Wind::from),
+            visibility: metar.visibility.map(Visibility::from),
+            directional_visibilities: beside.directional_visibilities,
+            cavok: metar.cavok,
+            runway_visual_ranges: beside.runway_visual_ranges,
+            weather: metar.weather.iter().map(DecodedWeather::from).collect(),
+            weather_missing: metar.weather_missing,
+            clouds: metar.sky.iter().copied().map(Cloud::from).collect(),
+            ceiling_ft: metar.ceiling_ft(),
+            temperature_c: metar.air_temperature_tenths_c().map(tenths),
+            dew_point_c: metar.dew_point_temperature_tenths_c().map(tenths),
+            altimeter: metar.altimeter.map(DecodedAltimeter::from),
+            sea_surface_temperature_c: beside.sea_surface_temperature_c,
+            sea_state: beside.sea_state,
+            wind_shear: beside.wind_shear,
+            runway_states: beside.runway_states,
+            trend: (!beside.trend.is_empty()).then(|| beside.trend.join(" ")),
+            remarks,
+            not_understood,
+        }
+    }
+}
+
+/// What the body says beside the values of [`Metar`], and the groups of the remarks.
+#[derive(Default)]
+struct Beside {
+    directional_visibilities: Vec<DirectionalVisibility>,
+    runway_visual_ranges: Vec<RunwayVisualRange>,
+    runway_states: Vec<String>,
+    wind_shear: Vec<String>,
+    sea_surface_temperature_c: Option<i8>,
+    sea_state: Option<u8>,
+    trend: Vec<String>,
+    remarks: Vec<String>,
+    not_understood: Vec<String>,
+}
+
+impl Beside {
+    fn visit(&mut self, group: BodyGroup<'_>) {
+        match group {
+            BodyGroup::Unread(group) => self.not_understood.push(text(group)),
+            BodyGroup::Trend(group) => self.trend.push(text(group)),
+            BodyGroup::Remark(group) => self.remarks.push(text(group)),
+            BodyGroup::Read(b"WS", behind) => {
+                let of =
+                    behind.take_while(|group| matches!(group, [b'A', b'L', b'L'] | [b'R', ..]));
+                let of: Vec<String> = of.map(text).collect();
+                self.wind_shear.push(of.join(" "));
+            }
+            BodyGroup::Read(group @ [b'R', b'0'..=b'9' | b'/', ..], _) => {
+                match runway::visual_range(group) {
+                    Some(range) => self.runway_visual_ranges.push(range),
+                    None => self.runway_states.push(text(group)),
+                }
+            }
+            BodyGroup::Read(group @ [b'W', b'0'..=b'9' | b'M' | b'/', ..], _) => self.sea(group),
+            // State of the runway in the old form.
+            BodyGroup::Read(group, _) if body::is_old_runway_state(group) => {
+                self.runway_states.push(text(group));
+            }
+            BodyGroup::Read(group, _) => {
+                if let Some((distance_m, direction)) = directional(group) {
+                    let direction = text(direction);
+                    self.directional_visibilities
+                        .push(DirectionalVisibility { distance_m, direction });
+                }
+            }
+        }
+    }
+
+    /// `Wtt/Ss`; with `Hhhh`, a height of waves, in place of the state it stays without one.
+    fn sea(&mut self, group: &[u8]) {
+        let slash = group.iter().position(|&byte| byte == b'/').unwrap_or(group.len());
+        let (temperature, state) = (&group[1..slash], group.get(slash + 1..).unwrap_or_default());
+        let (digits, sign) = match temperature {
+            [b'M', digits @ ..] => (digits, -1),
+            digits => (digits, 1),
+        };
+        let degrees = small_number(digits).filter(|_| digits.len() == 2);
+        self.sea_surface_temperature_c = degrees.map(|degrees| degrees as i8 * sign);
+        if let [b'S', state @ b'0'..=b'9'] = state {
+            self.sea_state = Some(state - b'0');
+        }
+    }
+}
+
+/// A group as text. Bytes of a report that is a `str` and that a group was cut from are valid but
+/// for a letter that control characters cut, which there is not: those are bytes of their own.
+fn text(group: &[u8]) -> String {
+    String::from_utf8_lossy(group).into_owned()
+}
+
+fn words(groups: Groups<'_>) -> String {
+    groups.map(text).collect::<Vec<_>>().join(" ")
+}
+
+impl From<MetarWind> for Wind {
+    fn from(wind: MetarWind) -> Self {
+        let kmh = |speed: u16| wind.unit.kmh(speed);
+        Self {
+            from_deg: match wind.from {
+                WindFrom::Degrees(degrees) => Some(degrees),
+                WindFrom::Variable | WindFrom::Missing => None,
+            },
+            variable: wind.from == WindFrom::Variable,
+            speed: wind.speed,
+            gust: wind.gust,
+            unit: match wind.unit {
+                SpeedUnit::Knot => "kt",
+                SpeedUnit::MetrePerSecond => "m/s",
+                SpeedUnit::KilometrePerHour => "km/h",
+            },
+            speed_kmh: wind.speed.map(kmh),
+            gust_kmh: wind.gust.map(kmh),
+            turns_from_deg: wind.turns_between.map(|(from, _)| from),
+            turns_to_deg: wind.turns_between.map(|(_, to)| to),
+        }
+    }
+}
+
+impl From<MetarVisibility> for Visibility {
+    fn from(visibility: MetarVisibility) -> Self {
+        Self {
+            distance: visibility.distance,
+            unit: match visibility.unit {
+                DistanceUnit::StatuteMile => "mi",
+                DistanceUnit::Metre => "m",
+            },
+            bound: match visibility.bound {
+                Bound::Exact => "exact",
+                Bound::Less => "less",
+                Bound::More => "more",
+            },
+            distance_km: visibility.km(),
+        }
+    }
+}
+
+impl From<&Weather> for DecodedWeather {
+    fn from(weather: &Weather) -> Self {
+        let (sign, intensity) = match weather.intensity {
+            Intensity::Plain => ("", None),
+            Intensity::Light => ("-", Some("light")),
+            Intensity::Heavy => ("+", Some("heavy")),
+        };
+        let codes: Vec<&'static str> = weather.codes().collect();
+        let recent = if weather.recent { "RE" } else { "" };
+        let vicinity = if weather.in_vicinity { "VC" } else { "" };
+        Self {
+            text: format!("{sign}{recent}{vicinity}{}", codes.concat()),
+            description: weather.to_string(),
+            intensity,
+            in_vicinity: weather.in_vicinity,
+            recent: weather.recent,
+            codes,
+        }
+    }
+}
+
+impl From<SkyLayer> for Cloud {
+    fn from(layer: SkyLayer) -> Self {
+        Self {
+            cover: cover_word(layer.cover),
+            oktas: layer.cover.oktas(),
+            base_ft: layer.base_ft,
+            convection: layer.convection.map(|cloud| match cloud {
+                Convection::Cumulonimbus => "CB",
+                Convection::ToweringCumulus => "TCU",
+            }),
+        }
+    }
+}
+
+fn cover_word(cover: SkyCover) -> &'static str {
+    match cover {
+        SkyCover::SkyClear => "SKC",
+        SkyCover::Clear => "CLR",
+        SkyCover::NoSignificantCloud => "NSC",
+        SkyCover::NoCloudDetected => "NCD",
+        SkyCover::Few => "FEW",
+        SkyCover::Scattered => "SCT",
+        SkyCover::Broken => "BKN",
+        SkyCover::Overcast => "OVC",
+        SkyCover::Obscured => "VV",
+        SkyCover::Missing => "///",
+    }
+}
+
+impl From<Altimeter> for DecodedAltimeter {
+    fn from(altimeter: Altimeter) -> Self {
+        let (value, unit) = match altimeter {
+            Altimeter::HundredthsInchHg(hundredths) => (f64::from(hundredths) / 100.0, "inHg"),
+            Altimeter::Hectopascal(hpa) => (f64::from(hpa), "hPa"),
+        };
+        Self { value, unit, hpa: altimeter.hpa() }
+    }
+}

@@ -1,0 +1,172 @@
+//! Which stations a changed reading may affect.
+//!
+//! A reading is compared with the nearest values around it. So a changed one matters only to stations
+//! that have it among theirs: not where enough stations with values lie between. These are looked for
+//! among the stations nearest to the changed one, which are read nearest first; the farther ones, in
+//! a dense network nearly all, are then never read.
+
+use super::known::{Known, Neighbourhood};
+use super::station::Compared;
+use crate::check::Spot;
+use crate::store::StoreError;
+
+/// How many stations around a changed reading are read at once.
+const READ_AT_ONCE: usize = 12;
+/// How many may hide it.
+const MOST_BETWEEN: usize = u64::BITS as usize;
+
+/// Readings of a station that a changed one near it may affect.
+pub(super) struct Affected {
+    pub place: usize,
+    /// How far away the changed one is.
+    pub distance_km: f64,
+    pub variable: usize,
+    /// After and before these moments.
+    pub span: (i64, i64),
+}
+
+/// The changed readings of a variable at a place, and until when the stations near it, of which there
+/// may be [`MOST_BETWEEN`], have values throughout.
+struct Changed<'c> {
+    variable: usize,
+    of: &'c [&'c Compared],
+    /// From the first moment that the readings matter to, to the last.
+    span: (i64, i64),
+    until_ms: Vec<i64>,
+    /// Those that have values to the end of the span, a bit each.
+    whole: u64,
+}
+
+impl<'c> Changed<'c> {
+    fn new(
+        around: &Neighbourhood<'_>,
+        variable: usize,
+        of: &'c [&'c Compared],
+        until_ms: i64,
+    ) -> Self {
+        let first_ms = of.iter().map(|of| of.after_ms).min().unwrap_or(i64::MIN);
+        let last_ms = of.iter().map(|of| of.before_ms).max().unwrap_or(i64::MAX);
+        // A change that lasts is compared again with what was there before it.
+        let last_ms = last_ms.saturating_add(around.back_ms(&[of[0].variable]));
+        let span = (first_ms, last_ms.min(until_ms));
+        Self { variable, of, span, until_ms: Vec::new(), whole: 0 }
+    }
+
+    /// Takes the next station that was read.
+    fn take(&mut self, known: &Known<'_>, place: usize) {
+        let until_ms = known.until_ms(place, self.variable, self.span);
+        if until_ms >= self.span.1 {
+            self.whole |= 1 << self.until_ms.len();
+        }
+        self.until_ms.push(until_ms);
+    }
+
+    /// Whether the readings are not among the nearest values of a station whose last is of `last_ms`,
+    /// given which stations are nearer to it.
+    fn is_hidden(&self, between: u64, last_ms: i64, nearest: usize) -> bool {
+        if (between & self.whole).count_ones() as usize >= nearest {
+            return true;
+        }
+        let last_ms = last_ms.min(self.span.1);
+        let has_values = |&(which, &until_ms): &(usize, &i64)| {
+            between >> which & 1 == 1 && until_ms >= last_ms && until_ms >= self.span.0
+        };
+        self.until_ms.iter().enumerate().filter(has_values).count() >= nearest
+    }
+}
+
+/// The stations of a mask on the side of a place where each is nearer to it.
+fn between(spot: Spot, towards: &[[f64; 3]]) -> u64 {
+    let bits = towards.iter().enumerate();
+    bits.fold(0, |mask, (which, &towards)| mask | u64::from(spot.is_on_side(towards)) << which)
+}
+
+impl Neighbourhood<'_> {
+    /// The readings around changed ones that may have one of them among their nearest values. Their
+    /// stations are read.
+    pub(super) fn affected(
+        &self,
+        known: &mut Known<'_>,
+        now: &[Compared],
+    ) -> Result<Vec<Affected>, StoreError> {
+        let mut changed: Vec<&Compared> = now.iter().filter(|of| of.around).collect();
+        changed.sort_unstable_by_key(|of| (of.place, of.variable));
+        let mut affected = Vec::new();
+        for of in changed.chunk_by(|one, next| one.place == next.place) {
+            self.affected_by(known, of, &mut affected)?;
+        }
+        Ok(affected)
+    }
+
+    fn affected_by(
+        &self,
+        known: &mut Known<'_>,
+        of: &[&Compared],
+        affected: &mut Vec<Affected>,
+    ) -> Result<(), StoreError> {
+        let (place, first_ms) = (of[0].place, of.iter().map(|of| of.after_ms).min());
+        let last_ms = |other: usize| self.directory.stations[other].update_time_ms;
+        let is_after = |last_ms: &i64| Some(*last_ms) > first_ms;
+        let around = self.around(known, place).enumerate();
+        let others = around.filter_map(|(rank, (other, distance_km))| {
+            let last_ms = last_ms(other).filter(is_after);
+            // The nearest are read in any case: they may be what lies between.
+            (rank < 2 * READ_AT_ONCE || last_ms.is_some()).then_some((other, distance_km, last_ms))
+        });
+        let others: Vec<(usize, f64, Option<i64>)> = others.collect();
+        let Some(until_ms) = others.iter().filter_map(|&(.., last_ms)| last_ms).max() else {
+            return Ok(());
+        };
+        let mut changed: Vec<Changed<'_>> = of
+            .chunk_by(|one, next| one.variable == next.variable)
+            .filter_map(|of| {
+                let variable = known.variable(of[0].variable)?;
+                Some(Changed::new(self, variable, of, until_ms))
+            })
+            .collect();
+        let (spot, mut towards) = (self.spot(place), Vec::new());
+        for others in others.chunks(READ_AT_ONCE) {
+            let is_hidden = |of: &Changed<'_>, known: &Known<'_>, between, at: (f64, i64)| {
+                let (_, rule) = &known.variables[of.variable];
+                at.0 > rule.radius_km || of.is_hidden(between, at.1, rule.nearest)
+            };
+            let may_show = |&&(other, distance_km, last_ms): &&(usize, f64, Option<i64>)| {
+                let Some(last_ms) = last_ms else { return true };
+                let between = between(self.spot(other), &towards);
+                !changed.iter().all(|of| is_hidden(of, known, between, (distance_km, last_ms)))
+            };
+            let here: Vec<_> = others.iter().filter(may_show).copied().collect();
+            self.read(known, here.iter().map(|of| of.0).collect())?;
+            for (other, distance_km, last_ms) in here {
+                let spot_of = self.spot(other);
+                let between = last_ms.map(|last_ms| (between(spot_of, &towards), last_ms));
+                let is_between = towards.len() < MOST_BETWEEN;
+                for of in &mut changed {
+                    if let Some((between, last_ms)) = between
+                        && !is_hidden(of, known, between, (distance_km, last_ms))
+                    {
+                        let (place, variable) = (other, of.variable);
+                        let spans = of.of.iter().map(|of| (of.after_ms, of.before_ms));
+                        affected.extend(spans.map(|span| Affected {
+                            place,
+                            distance_km,
+                            variable,
+                            span,
+                        }));
+                    }
+                    if is_between {
+                        of.take(known, other);
+                    }
+                }
+                if is_between {
+                    towards.push(spot.towards(spot_of));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "affected_tests.rs"]
+mod tests;

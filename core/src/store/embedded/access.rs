@@ -1,0 +1,79 @@
+//! How the files of a folder are read without writing to them, whether or not a process has the
+//! folder open for writing.
+
+use std::fs::File;
+use std::path::Path;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::database;
+use super::unwritten;
+use crate::store::StoreError;
+
+/// How often reading begins again because the writer went away.
+const ATTEMPTS: usize = 3;
+
+/// Who else may use the files.
+#[derive(Debug)]
+pub(in super::super) enum Access {
+    /// Nobody writes, and nobody can while this is held: the lock is shared with other readers. A
+    /// folder that was never opened has no lock.
+    Still { _lock: Option<File> },
+    /// A process has the folder open for writing. SQLite's own locks give each of its readers a
+    /// state that does not change, and the writer deletes no file that this state names.
+    Live,
+}
+
+impl Access {
+    /// Reads from a folder. A writer that starts meanwhile waits for the end of it, so it must be
+    /// short.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn reading<T>(
+        dir: &Path,
+        mut read: impl FnMut(&Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut attempts = ATTEMPTS;
+        loop {
+            let access = Self::of(dir)?;
+            let done = read(&access);
+            attempts -= 1;
+            // When the writer goes, so does what its readers share with it.
+            let is_over = || matches!(access, Self::Live) && unwritten::share(dir).is_ok();
+            if done.is_ok() || attempts == 0 || !is_over() {
+                return done;
+            }
+        }
+    }
+
+    fn of(dir: &Path) -> Result<Self, StoreError> {
+        match unwritten::share(dir) {
+            Ok(lock) => Ok(Self::Still { _lock: lock }),
+            Err(StoreError::Locked { .. }) => Ok(Self::Live),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a process has the folder open for writing.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self, Self::Live)
+    }
+
+    /// Opens a database for reading. All reads of the connection see one state.
+    pub(crate) fn connect(&self, path: &Path) -> Result<Connection, StoreError> {
+        if !self.is_live() {
+            return unwritten::open(path);
+        }
+        let open = || {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let connection = Connection::open_with_flags(path, flags)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            connection.pragma_update(None, "cell_size_check", true)?;
+            connection.execute_batch("BEGIN")?;
+            rusqlite::Result::Ok(connection)
+        };
+        open().map_err(|error| database(path, &error))
+    }
+}

@@ -1,0 +1,241 @@
+//! Reads a store without keeping anyone from writing it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use super::access::Access;
+use super::catalogue::{
+    Catalogue, Edition, GENERATION, PLACES_GENERATION, RETAIN_FROM, SegmentEntry, journal_batch,
+};
+use super::contents::check_catalogue;
+use super::fault::{Fault, Faults};
+use super::names::DATABASE;
+use super::open::decode_batch;
+use super::run::Run;
+use super::segment::Segment;
+use super::series_table::SeriesTable;
+use super::stations::Stations;
+use super::view::View;
+use super::write::add_run;
+use super::{Lost, StoreHealth};
+use crate::observation::StationId;
+use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError};
+use crate::time::ClosedWindow;
+
+/// Reads the store in a folder, also while another process writes to it.
+///
+/// A reader sees the record as it was at the last [`refresh`](Self::refresh): whole batches, with
+/// their verdicts. It writes nothing, and between refreshes it holds no lock, so a writer can come
+/// and go. Segments that the writer has merged or dropped meanwhile stay readable until then.
+///
+/// ```
+/// use mesonet::{Batch, EmbeddedStore, Reader, Store};
+/// use mesonet::store::{EmbeddedOptions, EmbeddedReader, unjudged};
+/// # let folder = tempfile::tempdir()?;
+/// # let dir = folder.path();
+/// # let batch = Batch::default();
+/// let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+/// let reader = EmbeddedReader::open(dir)?;
+/// store.append(&batch, &mut unjudged)?;
+/// reader.refresh()?;
+/// assert_eq!(reader.directory()?.stations, store.directory()?.stations);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct EmbeddedReader {
+    dir: PathBuf,
+    view: ArcSwap<View>,
+    known: Mutex<Known>,
+    faults: Arc<Faults>,
+}
+
+/// What was read of the files so far.
+#[derive(Debug, Default)]
+struct Known {
+    edition: Edition,
+    stations: Stations,
+    series: Arc<SeriesTable>,
+    segments: Vec<Arc<Segment>>,
+    /// The fresh runs, oldest first, each with the last journal entry in it.
+    fresh: Vec<(Arc<Run>, i64)>,
+    lost: Arc<Vec<Lost>>,
+    retain_from_ms: i64,
+}
+
+impl EmbeddedReader {
+    /// Opens the store in a folder for reading.
+    ///
+    /// # Errors
+    /// There is no store in the folder, it was written by a different version, or it cannot be read.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        check_catalogue(dir)?;
+        if !dir.join(DATABASE).exists() {
+            let cause = format!("there is no record here: {DATABASE} is missing");
+            return Err(StoreError::Storage { path: dir.display().to_string(), cause });
+        }
+        let known = Known::default();
+        let view = ArcSwap::from_pointee(known.view());
+        let (known, faults) = (Mutex::new(known), Arc::default());
+        let reader = Self { dir: dir.to_owned(), view, known, faults };
+        reader.refresh()?;
+        Ok(reader)
+    }
+
+    /// Takes in what was written since the last time. Returns whether anything was.
+    ///
+    /// # Errors
+    /// The store cannot be read; what was known stays.
+    pub fn refresh(&self) -> Result<bool, StoreError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = |access: &Access| known.update(&self.dir, access, &self.faults);
+        let is_new = Access::reading(&self.dir, read)?;
+        if is_new {
+            self.view.store(Arc::new(known.view()));
+        }
+        Ok(is_new)
+    }
+
+    /// Returns the state of the store, as far as it was read.
+    pub fn health(&self) -> StoreHealth {
+        self.view.load().health(self.faults.list())
+    }
+}
+
+impl Known {
+    fn update(
+        &mut self,
+        dir: &Path,
+        access: &Access,
+        faults: &Arc<Faults>,
+    ) -> Result<bool, StoreError> {
+        let path = dir.join(DATABASE);
+        let catalogue = Catalogue::read(access.connect(&path)?, path)?;
+        let edition = catalogue.edition()?;
+        if edition == self.edition {
+            return Ok(false);
+        }
+        if edition.only_adds_to(&self.edition) {
+            self.take_journal(&catalogue, self.edition.last_batch, faults)?;
+        } else {
+            // Built beside what is known, which stays if this fails.
+            let mut fresh = Self::default();
+            fresh.take_all(&catalogue, dir, &self.segments, faults)?;
+            if !access.is_live() {
+                faults.note_all(catalogue.missing_batches()?);
+            }
+            *self = fresh;
+        }
+        self.edition = edition;
+        Ok(true)
+    }
+
+    fn take_all(
+        &mut self,
+        catalogue: &Catalogue,
+        dir: &Path,
+        known: &[Arc<Segment>],
+        faults: &Arc<Faults>,
+    ) -> Result<(), StoreError> {
+        faults.note_all(catalogue.set_aside()?);
+        let (series, damaged) = catalogue.series()?;
+        faults.note_all(damaged);
+        let (states, damaged) = catalogue.stations(&series)?;
+        faults.note_all(damaged);
+        for state in states {
+            self.stations.load(state);
+        }
+        self.stations.generation = catalogue.number(GENERATION)?.unwrap_or(0);
+        self.stations.places_generation = catalogue.number(PLACES_GENERATION)?.unwrap_or(0);
+        self.stations.opened();
+        self.series = Arc::new(series);
+        self.retain_from_ms = catalogue.number(RETAIN_FROM)?.unwrap_or(i64::MIN);
+
+        let (entries, damaged) = catalogue.segments()?;
+        let mut lost = catalogue.lost()?;
+        for (id, fault) in damaged {
+            lost.push(Lost::of_segment(id));
+            faults.note(fault);
+        }
+        self.lost = Arc::new(lost);
+        // Files are opened while the catalogue still names them.
+        let open = |entry: SegmentEntry| {
+            let same = known.iter().find(|segment| segment.entry == entry);
+            same.cloned().unwrap_or_else(|| Arc::new(Segment::held(dir, entry, faults)))
+        };
+        self.segments = entries.into_iter().map(open).collect();
+        self.take_journal(catalogue, 0, faults)
+    }
+
+    /// Takes in the batches after one, with the series and the words that they brought.
+    fn take_journal(
+        &mut self,
+        catalogue: &Catalogue,
+        after: i64,
+        faults: &Arc<Faults>,
+    ) -> Result<(), StoreError> {
+        let entries = catalogue.journal_after(after)?;
+        let series = Arc::make_mut(&mut self.series);
+        let (now, _) = catalogue.series()?;
+        // Runs refer to series by their places, so those known keep theirs.
+        for of in &now.list {
+            let _ = series.add(&of.key);
+        }
+        now.weather.list.into_iter().for_each(|words| series.weather.add(words));
+        for entry in entries {
+            match decode_batch(&entry.batch, &self.series) {
+                Ok((deltas, run)) => {
+                    for (id, delta) in &deltas {
+                        self.stations.apply(*id, delta);
+                    }
+                    self.stations.note(&run, &self.series);
+                    add_run(&mut self.fresh, 0, run, entry.id);
+                }
+                Err(cause) => {
+                    Arc::make_mut(&mut self.lost).extend(entry.lost());
+                    faults.note(Fault::new(journal_batch(entry.id), cause));
+                }
+            }
+            entry.fault.into_iter().for_each(|fault| faults.note(fault));
+            self.stations.generation = entry.generation;
+            self.stations.places_generation = entry.places_generation;
+        }
+        self.stations.opened();
+        Ok(())
+    }
+
+    fn view(&self) -> View {
+        View {
+            directory: Arc::new(self.stations.directory()),
+            series: Arc::clone(&self.series),
+            segments: self.segments.clone(),
+            fresh: self.fresh.iter().map(|(run, _)| Arc::clone(run)).collect(),
+            lost: Arc::clone(&self.lost),
+            retain_from_ms: self.retain_from_ms,
+        }
+    }
+}
+
+impl Reader for EmbeddedReader {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.view.load().directory()
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.view.load_full().scan(selection, visit)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.view.load_full().present_weather(station, window, visit)
+    }
+}

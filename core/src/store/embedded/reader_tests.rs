@@ -1,0 +1,156 @@
+//! A reader of a folder that a store writes to at the same time.
+
+use std::fs;
+
+use super::testing::{SMALL, Temporary, seal};
+use super::tests::{NAMES, batch, held, report, ten, weather};
+use super::*;
+use crate::observation::Quality;
+use crate::store::unjudged;
+
+fn same(reader: &EmbeddedReader, store: &EmbeddedStore) {
+    assert_eq!(held(reader), held(store));
+    assert_eq!(weather(reader), weather(store));
+    let (read, own) = (reader.directory().unwrap(), store.directory().unwrap());
+    assert_eq!(read.stations, own.stations);
+    assert_eq!((read.generation, read.places_generation), (own.generation, own.places_generation));
+}
+
+/// What a batch adds, seals, merges and drops is seen at the next refresh, whole, and not before.
+#[test]
+fn a_reader_follows_a_writer() {
+    let store = Temporary::new(SMALL);
+    let reader = EmbeddedReader::open(store.dir.path()).unwrap();
+    assert!(!reader.refresh().unwrap());
+    for round in 0..40_i64 {
+        let before = held(&reader);
+        let reports = NAMES.map(|name| {
+            let ts_ms = if round % 5 == 4 { round - 3 } else { round };
+            report(name, ts_ms, round as u8, &[round as f64, 2.0], Quality::GOOD)
+        });
+        store.append(&batch(reports.to_vec()), &mut unjudged).unwrap();
+        assert_eq!(held(&reader), before);
+        assert!(reader.refresh().unwrap());
+        same(&reader, &store);
+        let retain_from_ms = (round == 30).then_some(12);
+        store.maintain(&Maintenance { retain_from_ms, seal_all: round % 7 == 0 }).unwrap();
+        if retain_from_ms.is_none() {
+            // Files that are merged meanwhile are still open.
+            same(&reader, &store);
+        }
+        reader.refresh().unwrap();
+        same(&reader, &store);
+    }
+    assert_eq!(reader.health().segments, store.health().segments);
+    assert!(store.health().segments > 0 && reader.health().faults.is_empty());
+}
+
+/// Between refreshes nothing is locked: writers come and go, and a reader needs none.
+#[test]
+fn writers_come_and_go() {
+    let mut store = Temporary::new(SMALL);
+    let dir = store.dir.path().to_owned();
+    let reader = EmbeddedReader::open(&dir).unwrap();
+    store.append(&ten(), &mut unjudged).unwrap();
+    reader.refresh().unwrap();
+    store.reopen();
+    reader.refresh().unwrap();
+    same(&reader, &store);
+    seal(&mut store);
+    store.store = None;
+    assert!(reader.refresh().unwrap());
+    assert_eq!(held(&reader).len(), held(&EmbeddedReader::open(&dir).unwrap()).len());
+    store.reopen();
+    same(&reader, &store);
+}
+
+/// The files of a folder that nobody writes to are not touched, and none is created.
+#[test]
+fn a_reader_writes_nothing() {
+    let mut store = Temporary::new(SMALL);
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    store.append(&ten(), &mut unjudged).unwrap();
+    let dir = store.dir.path().to_owned();
+    store.store = None;
+    let names = || {
+        let entries = fs::read_dir(&dir).unwrap().map(Result::unwrap);
+        let mut names: Vec<_> = entries
+            .map(|entry| (entry.file_name(), entry.metadata().unwrap().modified().unwrap()))
+            .collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let reader = EmbeddedReader::open(&dir).unwrap();
+    assert_eq!(held(&reader).len(), 90);
+    drop(reader);
+    assert_eq!(names(), before);
+}
+
+#[test]
+fn a_folder_without_a_record_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = EmbeddedReader::open(dir.path()).unwrap_err().to_string();
+    assert!(error.ends_with("there is no record here: mesonet.sqlite is missing"), "{error}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+/// A damaged segment costs what is in it, and each answer says so.
+#[test]
+fn damage_is_told() {
+    let mut store = Temporary::new(SMALL);
+    store.append(&ten(), &mut unjudged).unwrap();
+    seal(&mut store);
+    let dir = store.dir.path().to_owned();
+    store.store = None;
+    let path = dir.join("segments/00000001.arrow");
+    fs::write(&path, &fs::read(&path).unwrap()[..1000]).unwrap();
+    let reader = EmbeddedReader::open(&dir).unwrap();
+    let ids = NAMES.map(|name| StationId::new("TEST", name));
+    let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
+    let variables = crate::observation::Variable::ALL;
+    let selection = Selection { stations: &ids, variables, window };
+    let damage = reader.scan(&selection, &mut |_, _| {}).unwrap();
+    assert_eq!(damage.blocks(), 1);
+    assert_eq!(reader.health().faults[0].file, "segments/00000001.arrow");
+}
+
+/// Short looks of readers do not keep a writer from starting: it waits for them.
+#[test]
+fn readers_do_not_keep_a_writer_out() {
+    let mut store = Temporary::new(SMALL);
+    store.append(&ten(), &mut unjudged).unwrap();
+    let dir = store.dir.path().to_owned();
+    let (stop, told) = std::sync::mpsc::channel::<()>();
+    let reader = std::thread::spawn(move || {
+        let mut looks = 0;
+        while told
+            .recv_timeout(std::time::Duration::from_millis(3))
+            .is_err_and(|error| error == std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
+            assert_eq!(held(&EmbeddedReader::open(&dir).unwrap()).len(), 90);
+            looks += 1;
+        }
+        looks
+    });
+    for _ in 0..10 {
+        store.reopen();
+        seal(&mut store);
+    }
+    drop(stop);
+    assert!(reader.join().unwrap() > 0);
+}
+
+/// Whoever is refused is told by whom: a reader that looks for long is none that writes.
+#[test]
+fn a_reader_that_does_not_end_is_named_as_one() {
+    let mut store = Temporary::new(SMALL);
+    store.store = None;
+    let dir = store.dir.path().to_owned();
+    let survey = EmbeddedStore::survey(&dir).unwrap();
+    let refused = EmbeddedStore::open(&dir, SMALL).unwrap_err().to_string();
+    assert!(refused.contains(" is in use by a process that reads it; only one "), "{refused}");
+    drop(survey);
+    store.reopen();
+}

@@ -1,0 +1,155 @@
+//! The explorer: the page at `/` for browsers, built from `server-example/web` and kept in the binary.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::extract::{Path, State as Shared};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::Response;
+use axum::routing::get;
+
+use crate::describe::{About, Credentials, Part};
+use crate::error::ApiError;
+use crate::http::encoding::{Effort, preferences, weight};
+use crate::http::endpoint::Endpoint;
+use crate::http::parameter::{Form, Parameter};
+use crate::http::snapshot::Snapshot;
+use crate::state::State;
+
+/// Name and content of each file, written by the build of the page; `index.html` is the first.
+const FILES: &[(&str, &[u8])] = include!("../../web/dist/files.rs");
+
+/// The page may load and call what is of this origin, and nothing else. The library is WebAssembly;
+/// workers and pictures are made of what was loaded.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+     img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; manifest-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
+
+/// Of files whose names are made from their content.
+const FOR_GOOD: &str = "public, max-age=31536000, immutable";
+
+/// Of the page, and of the library, whose name stays.
+const ASKED_AGAIN: &str = "no-cache";
+
+/// What can be requested by name.
+const LIBRARY: &str = "mesonet.wasm";
+
+pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: "GET",
+    path: "/explorer/{file}",
+    query: &[],
+    body: &[],
+    handler: || get(file),
+    about: || {
+        let name = Parameter::new("file", Form::Text(100), "Name of the file.");
+        About::new("getPageFile", Part::Server, "A file of the page at /")
+            .credentials(Credentials::Any)
+            .path(&[name.example(LIBRARY)])
+            .bytes("application/wasm", "The library.")
+            .plain("text/javascript", "A program.")
+            .plain("text/css", "A style sheet.")
+            .bytes("application/octet-stream", "Outlines of countries and states.")
+            .cached("For good where the name is made from the content, else `no-cache`.")
+            .tagged()
+    },
+}];
+
+/// Whether a caller would rather have a page than JSON: browsers name `text/html`, programs do not.
+pub fn is_preferred(headers: &HeaderMap) -> bool {
+    let weight_of = |wanted: &str| {
+        let mut named = preferences(headers, header::ACCEPT).filter(|(name, _)| name == wanted);
+        let (_, parameters) = named.next()?;
+        let parameters = parameters.into_iter().flat_map(|all| all.split(';'));
+        Some(parameters.filter_map(weight).next_back().unwrap_or(1.0))
+    };
+    let html = weight_of("text/html").unwrap_or_default();
+    html > 0.0 && html >= weight_of("application/json").unwrap_or_default()
+}
+
+/// The page.
+pub fn page(headers: &HeaderMap) -> Result<Response, ApiError> {
+    let mut response = file_at(0, headers)?;
+    let of_page = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    ];
+    response.headers_mut().extend(of_page);
+    Ok(response)
+}
+
+async fn file(
+    Shared(state): Shared<Arc<State>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let answer = move |_: &State| {
+        let place = FILES.iter().skip(1).position(|(known, _)| *known == name);
+        let place = place.ok_or_else(|| ApiError::NotFound(format!("unknown file \"{name}\"")))?;
+        file_at(place + 1, &headers)
+    };
+    state.look_up(answer).await?
+}
+
+fn file_at(place: usize, headers: &HeaderMap) -> Result<Response, ApiError> {
+    let (name, content) = FILES[place];
+    let mut response = compressed(place, content)?.answer(headers);
+    let headers = response.headers_mut();
+    if headers.contains_key(header::CONTENT_TYPE) {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type(name)));
+    }
+    Ok(response)
+}
+
+/// Returns a file in every encoding, made when it is first requested.
+fn compressed(place: usize, content: &[u8]) -> Result<&'static Snapshot, ApiError> {
+    static COMPRESSED: [OnceLock<Snapshot>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
+    let cell = &COMPRESSED[place];
+    if let Some(snapshot) = cell.get() {
+        return Ok(snapshot);
+    }
+    let name = FILES[place].0;
+    let caching = if place == 0 || name == LIBRARY { ASKED_AGAIN } else { FOR_GOOD };
+    let snapshot =
+        Snapshot::new(content.to_vec(), caching, Effort::Fastest).map_err(ApiError::internal)?;
+    Ok(cell.get_or_init(|| snapshot))
+}
+
+fn media_type(name: &str) -> &'static str {
+    match name.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript",
+        Some("css") => "text/css",
+        Some("wasm") => "application/wasm",
+        Some("svg") => "image/svg+xml",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_get_the_page_and_programs_json() {
+        let is_page = |accept: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+            is_preferred(&headers)
+        };
+        assert!(is_page("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"));
+        assert!(is_page("application/json;q=0.5, TEXT/HTML"));
+        for other in
+            ["*/*", "application/json", "text/html;q=0.1,application/json", "text/html;q=0"]
+        {
+            assert!(!is_page(other), "{other}");
+        }
+        assert!(!is_preferred(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn the_page_is_the_first_file_and_the_library_is_among_the_others() {
+        assert_eq!(FILES[0].0, "index.html");
+        assert!(FILES.iter().any(|(name, _)| *name == LIBRARY));
+    }
+}

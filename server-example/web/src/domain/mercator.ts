@@ -1,0 +1,20 @@
+// Web Mercator as a square of side 1, the corner in the north-west.
+
+export const worldX = (lon: number): number => (lon + 180) / 360;
+
+export function worldY(lat: number): number {
+  const limited = Math.max(Math.min(lat, 85.0511), -85.0511);
+  const sine = Math.sin((limited * Math.PI) / 180);
+  return 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);
+}
+
+export const lonOf = (x: number): number => x * 360 - 180;
+export const latOf = (y: number): number => (Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) * 180) / Math.PI;
+
+/** The distance between two places, km. */
+export function distanceKm(a: readonly [number, number], b: readonly [number, number]): number {
+  const rad = Math.PI / 180;
+  const [dLat, dLon] = [(b[1] - a[1]) * rad, (b[0] - a[0]) * rad];
+  const h = Math.sin(dLat / 2) ** 2 + Math.cos(a[1] * rad) * Math.cos(b[1] * rad) * Math.sin(dLon / 2) ** 2;
+  return 2 * 6371 * Math.asin(Math.sqrt(h));
+}

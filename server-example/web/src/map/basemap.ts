@@ -1,0 +1,117 @@
+// The map below everything: land, borders and lakes, drawn once per tile. Fields of models lie between its
+// ground and its lines.
+import L from "leaflet";
+import address from "virtual:basemap";
+
+import { worldX, worldY } from "../domain/mercator";
+
+const SIDE = 256;
+const PER_DEGREE = 100;
+const KINDS = ["land", "country", "state", "lake"] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Line {
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+  readonly box: readonly [number, number, number, number];
+}
+
+type Outlines = Readonly<Record<Kind, readonly Line[]>>;
+
+/** Loads the outlines. */
+export async function loadOutlines(): Promise<Outlines> {
+  const bytes = new Uint8Array(await (await fetch(address)).arrayBuffer());
+  let at = 0;
+  const take = () => {
+    let [value, factor] = [0, 1];
+    for (;;) {
+      const byte = bytes[at++]!;
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
+      factor *= 128;
+    }
+  };
+  const takeSigned = () => {
+    const value = take();
+    return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
+  };
+  const lines = () =>
+    Array.from({ length: take() }, (): Line => {
+      const length = take();
+      const [x, y] = [new Float32Array(length), new Float32Array(length)];
+      let [lon, lat] = [0, 0];
+      for (let point = 0; point < length; point += 1) {
+        lon += takeSigned();
+        lat += takeSigned();
+        x[point] = worldX(lon / PER_DEGREE);
+        y[point] = worldY(lat / PER_DEGREE);
+      }
+      return { x, y, box: [Math.min(...x), Math.min(...y), Math.max(...x), Math.max(...y)] };
+    });
+  return Object.fromEntries(KINDS.map((kind) => [kind, lines()])) as unknown as Outlines;
+}
+
+/** Land and lakes as areas, or the lines of all, in the colours of the theme. */
+export class Basemap extends L.GridLayer {
+  constructor(
+    private readonly outlines: Outlines,
+    private readonly part: "ground" | "lines",
+  ) {
+    super({ tileSize: SIDE, updateWhenZooming: false, keepBuffer: 3, noWrap: true, className: "basemap", zIndex: part === "ground" ? 0 : 3 });
+  }
+
+  override createTile({ x, y, z }: L.Coords): HTMLElement {
+    const canvas = document.createElement("canvas");
+    const ratio = Math.min(devicePixelRatio || 1, 2);
+    canvas.width = canvas.height = SIDE * ratio;
+    const context = canvas.getContext("2d");
+    if (!context) return canvas;
+    const styles = getComputedStyle(document.documentElement);
+    const colour = (kind: string) => styles.getPropertyValue(`--map-${kind}`).trim();
+    const world = SIDE * 2 ** z;
+    const [left, top] = [x / 2 ** z, y / 2 ** z];
+    context.scale(ratio, ratio);
+    context.lineJoin = "round";
+    const outline = (kind: Kind) => {
+      context.beginPath();
+      for (const line of this.outlines[kind]) if (isSeen(line, left, top, z)) trace(context, line, left, top, world);
+    };
+    if (this.part === "ground") {
+      context.fillStyle = colour("sea");
+      context.fillRect(0, 0, SIDE, SIDE);
+      for (const kind of ["land", "lake"] as const) {
+        outline(kind);
+        context.fillStyle = colour(kind === "land" ? "land" : "sea");
+        context.fill("evenodd");
+      }
+      return canvas;
+    }
+    const width: Record<Kind, number> = { land: 0.9, lake: 0.6, state: z < 4 ? 0.5 : 0.8, country: 1.2 };
+    for (const kind of ["lake", "state", "land", "country"] as const) {
+      if (kind === "lake" && z < 3) continue;
+      outline(kind);
+      context.lineWidth = width[kind];
+      context.strokeStyle = colour(kind === "land" ? "coast" : kind);
+      context.stroke();
+    }
+    return canvas;
+  }
+}
+
+function isSeen({ box: [x0, y0, x1, y1] }: Line, left: number, top: number, z: number): boolean {
+  const side = 1 / 2 ** z;
+  const margin = side / 64;
+  return x1 > left - margin && x0 < left + side + margin && y1 > top - margin && y0 < top + side + margin;
+}
+
+/** Points closer than half a pixel to the last are left out. */
+function trace(context: CanvasRenderingContext2D, { x, y }: Line, left: number, top: number, world: number): void {
+  let [lastX, lastY] = [(x[0]! - left) * world, (y[0]! - top) * world];
+  context.moveTo(lastX, lastY);
+  for (let point = 1; point < x.length; point += 1) {
+    const [nextX, nextY] = [(x[point]! - left) * world, (y[point]! - top) * world];
+    if (Math.abs(nextX - lastX) + Math.abs(nextY - lastY) < 0.5 && point < x.length - 1) continue;
+    context.lineTo(nextX, nextY);
+    [lastX, lastY] = [nextX, nextY];
+  }
+}

@@ -1,0 +1,111 @@
+// A canvas over the map that is drawn anew at every move: what it shows keeps its size at every zoom.
+import L from "leaflet";
+
+/** Draws into a canvas of the size of the map; `project` gives the pixel of a place in Mercator. */
+export type Draw = (context: CanvasRenderingContext2D, frame: Frame) => void;
+
+export interface Frame {
+  readonly width: number;
+  readonly height: number;
+  readonly zoom: number;
+  /** Pixels of the whole world at this zoom. */
+  readonly scale: number;
+  /** The place of the upper left corner, in pixels of the world. */
+  readonly left: number;
+  readonly top: number;
+}
+
+export class Overlay extends L.Layer {
+  private canvas: HTMLCanvasElement | undefined;
+  private pending = 0;
+  /** How long the last pictures took to draw, ms. */
+  readonly took_ms: number[] = [];
+
+  constructor(
+    private readonly draw: Draw,
+    private readonly paneName = "overlayPane",
+  ) {
+    super();
+  }
+
+  override onAdd(map: L.Map): this {
+    this.canvas = L.DomUtil.create("canvas", "overlay leaflet-zoom-hide");
+    this.canvas.setAttribute("aria-hidden", "true");
+    map.getPane(this.paneName)?.appendChild(this.canvas);
+    map.on("move resize viewreset zoomend", this.redraw, this);
+    this.redraw();
+    return this;
+  }
+
+  override onRemove(map: L.Map): this {
+    map.off("move resize viewreset zoomend", this.redraw, this);
+    this.canvas?.remove();
+    this.canvas = undefined;
+    return this;
+  }
+
+  /** Draws in the next frame. */
+  redraw(): void {
+    this.pending ||= requestAnimationFrame(() => {
+      this.pending = 0;
+      this.paint();
+    });
+  }
+
+  private paint(): void {
+    const { canvas } = this;
+    const map = this._map as L.Map | null;
+    if (!canvas || !map) return;
+    const started = performance.now();
+    const size = map.getSize();
+    const ratio = Math.min(devicePixelRatio || 1, 2);
+    if (canvas.width !== size.x * ratio || canvas.height !== size.y * ratio) {
+      canvas.width = size.x * ratio;
+      canvas.height = size.y * ratio;
+      canvas.style.width = `${size.x}px`;
+      canvas.style.height = `${size.y}px`;
+    }
+    L.DomUtil.setPosition(canvas, map.containerPointToLayerPoint([0, 0]));
+    const context = canvas.getContext("2d");
+    if (!context) return;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, size.x, size.y);
+    const zoom = map.getZoom();
+    const bounds = map.getPixelBounds();
+    this.draw(context, {
+      width: size.x,
+      height: size.y,
+      zoom,
+      scale: 256 * 2 ** zoom,
+      left: bounds.min?.x ?? 0,
+      top: bounds.min?.y ?? 0,
+    });
+    this.took_ms.push(performance.now() - started);
+    if (this.took_ms.length > 240) this.took_ms.shift();
+  }
+}
+
+/** Boxes that are taken, so that no label lies on another. */
+export class Taken {
+  private readonly cells = new Map<number, [number, number, number, number][]>();
+
+  /** Takes a box if it is free. */
+  claim(x: number, y: number, halfWidth: number, halfHeight: number): boolean {
+    const box: [number, number, number, number] = [x - halfWidth, y - halfHeight, x + halfWidth, y + halfHeight];
+    const keys: number[] = [];
+    for (let column = Math.floor(box[0] / 64); column <= Math.floor(box[2] / 64); column += 1) {
+      for (let row = Math.floor(box[1] / 64); row <= Math.floor(box[3] / 64); row += 1) keys.push(column * 4096 + row);
+    }
+    for (const key of keys) {
+      for (const other of this.cells.get(key) ?? []) {
+        if (box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]) return false;
+      }
+    }
+    for (const key of keys) {
+      const known = this.cells.get(key);
+      if (known) known.push(box);
+      else this.cells.set(key, [box]);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,69 @@
+// Which model, field and level is on the map.
+import { hour, level_hpa, locale, model, place, product } from "../view";
+import { utcShort } from "../domain/time";
+import { word } from "../ui/words";
+import { coverage, field, levelOf, models, products, runStart_ms } from "./fields";
+
+const pretty = (name: string) => {
+  const text = name.replaceAll("_", " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
+
+export function ModelControls() {
+  const all = models.value;
+  if (!all) return <p class="quiet">…</p>;
+  const names = Object.keys(all);
+  if (names.length === 0) return <p>{word("noModels")}</p>;
+  const of = field.value;
+  const run = coverage.value?.latest_run;
+  return (
+    <section class="choices" aria-label={word("models")}>
+      <label>
+        {word("model")}
+        <select
+          id="model"
+          value={model.value}
+          onChange={({ currentTarget }) => {
+            hour.value = 0;
+            place.value = undefined;
+            model.value = currentTarget.value;
+          }}
+        >
+          {names.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        {word("field")}
+        <select id="field" value={product.value} onChange={({ currentTarget }) => (product.value = currentTarget.value)}>
+          {products.value.map(({ name, title }) => (
+            <option key={name} value={name}>
+              {title ?? pretty(name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {of?.levels_hpa && (
+        <label>
+          {word("level")}
+          <select id="level" value={levelOf(of)} onChange={({ currentTarget }) => (level_hpa.value = Number(currentTarget.value))}>
+            {of.levels_hpa.map((level) => (
+              <option key={level} value={level}>
+                {level} hPa
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <p class="quiet">
+        {coverage.value?.title}. {run && `${word("run")} ${utcShort(runStart_ms(run), locale.value)} ${new Date(runStart_ms(run)).getUTCFullYear()}`}
+        <br />
+        {coverage.value?.attribution}
+      </p>
+      {!place.value && <p class="hint">{word("clickPlace")}</p>}
+    </section>
+  );
+}

@@ -1,0 +1,157 @@
+// A field of a model on the map: its tiles, and barbs of its wind towards true north.
+import { effect, signal } from "@preact/signals";
+import L from "leaflet";
+
+import type { ModelProduct } from "../api/types";
+import type { Scale } from "../domain/colour";
+import { core } from "../domain/core";
+import { latOf, worldX, worldY } from "../domain/mercator";
+import { drawBarb } from "../map/barb";
+import { Overlay } from "../map/overlay";
+import { hour, layer, level_hpa, model } from "../view";
+import type { PaintedTile } from "../worker";
+import { coverage, field, findRange, levelOf, nativeZoom, paintOf, products, tile } from "./fields";
+
+const SIDE = 256;
+const BARB_SPACING = 52;
+
+/** The value of the field under the pointer, in the unit of its colours. */
+export const underPointer = signal<number | undefined>(undefined);
+/** Tiles that could not be had: the words of the server. */
+export const tileTrouble = signal<string | undefined>(undefined);
+
+class FieldLayer extends L.GridLayer {
+  readonly painted = new Map<string, PaintedTile>();
+
+  constructor(
+    private readonly of: ModelProduct,
+    private readonly colours: Scale,
+    private readonly at: number,
+  ) {
+    super({ tileSize: SIDE, maxNativeZoom: nativeZoom.peek(), noWrap: true, updateWhenZooming: false, className: "field", zIndex: 1 });
+  }
+
+  override createTile({ x, y, z }: L.Coords, done: L.DoneCallback): HTMLElement {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = SIDE;
+    tile(this.of, z, x, y, this.colours, this.at).then(
+      (painted) => {
+        this.painted.set(`${z}/${x}/${y}`, painted);
+        canvas.getContext("2d")?.putImageData(new ImageData(painted.pixels, SIDE, SIDE), 0, 0);
+        done(undefined, canvas);
+      },
+      (error: Error) => {
+        tileTrouble.value = error.message;
+        done(error, canvas);
+      },
+    );
+    return canvas;
+  }
+
+  valueAt(lat: number, lon: number, zoom: number): number | undefined {
+    const z = Math.min(Math.round(zoom), nativeZoom.peek());
+    const [x, y] = [worldX(lon) * 2 ** z, worldY(lat) * 2 ** z];
+    const painted = this.painted.get(`${z}/${Math.floor(x)}/${Math.floor(y)}`);
+    const value = painted?.values[Math.floor((y % 1) * SIDE) * SIDE + Math.floor((x % 1) * SIDE)];
+    return value === undefined || Number.isNaN(value) ? undefined : value;
+  }
+}
+
+/** Keeps the field that is chosen on the map. */
+export function modelLayer(map: L.Map): void {
+  let shown: FieldLayer | undefined;
+  effect(() => {
+    const of = layer.value === "models" && coverage.value ? field.value : undefined;
+    void level_hpa.value;
+    if (!of) {
+      shown?.remove();
+      shown = undefined;
+      return;
+    }
+    const paint = paintOf(of);
+    if (!paint) {
+      void findRange(of).catch((error: Error) => (tileTrouble.value = error.message));
+      return;
+    }
+    tileTrouble.value = undefined;
+    const before = shown;
+    const next = new FieldLayer(of, paint.scale, hour.value);
+    shown = next;
+    // The hour before stays until this one is there: no flash.
+    next.once("load", () => before?.remove());
+    setTimeout(() => before?.remove(), 1500);
+    next.addTo(map);
+  });
+  map.on("mousemove", ({ latlng }: L.LeafletMouseEvent) => {
+    underPointer.value = shown?.valueAt(latlng.lat, latlng.lng, map.getZoom());
+  });
+  map.on("mouseout", () => (underPointer.value = undefined));
+  winds(map);
+}
+
+/** The components of the wind that go with a field: of its level, or at 10 m. */
+function windOf(of: ModelProduct): readonly [ModelProduct, ModelProduct] | undefined {
+  const named = (name: string) => products.value.find((one) => one.name === name);
+  const [u, v] = of.levels_hpa ? [named("u_wind"), named("v_wind")] : [named("u_wind_10m"), named("v_wind_10m")];
+  return u && v ? [u, v] : undefined;
+}
+
+/** Barbs stand far apart: coarser tiles will do. */
+const windZoom = (zoom: number) => Math.min(Math.max(Math.round(zoom) - 2, 0), nativeZoom.peek());
+
+function winds(map: L.Map): void {
+  const components = new Map<string, readonly [PaintedTile, PaintedTile]>();
+  let of: string | undefined;
+  const overlay = new Overlay((context, { width, height, zoom, scale, left, top }) => {
+    if (!of) return;
+    const styles = getComputedStyle(document.documentElement);
+    context.strokeStyle = styles.getPropertyValue("--ink").trim();
+    context.lineWidth = 1.2;
+    context.globalAlpha = 0.85;
+    const z = windZoom(zoom);
+    const pixels = SIDE * 2 ** z;
+    const first = (edge: number) => Math.ceil(edge / BARB_SPACING) * BARB_SPACING;
+    for (let worldTop = first(top); worldTop < top + height; worldTop += BARB_SPACING) {
+      for (let worldLeft = first(left); worldLeft < left + width; worldLeft += BARB_SPACING) {
+        const [x, y] = [(worldLeft / scale) * pixels, (worldTop / scale) * pixels];
+        const both = components.get(`${z}/${Math.floor(x / SIDE)}/${Math.floor(y / SIDE)}`);
+        if (!both) continue;
+        const at = Math.floor(y % SIDE) * SIDE + Math.floor(x % SIDE);
+        const [u, v] = [both[0].values[at]!, both[1].values[at]!];
+        if (Number.isNaN(u) || Number.isNaN(v)) continue;
+        const from_deg = (Math.atan2(-u, -v) * 180) / Math.PI;
+        drawBarb(context, worldLeft - left, worldTop - top, core().convert(Math.hypot(u, v), "km/h", "kt"), from_deg, latOf(worldTop / scale) < 0, 20);
+      }
+    }
+  }).addTo(map);
+  const colours: Scale = { from: -1, to: 1, stops: [[0, 0, 0], [0, 0, 0]] };
+  const load = () => {
+    const on = layer.value === "models" && coverage.value ? field.value : undefined;
+    const wind = on && windOf(on);
+    const next = wind && `${model.value} ${wind[0].name} ${levelOf(wind[0])} ${hour.value}`;
+    if (next !== of) components.clear();
+    of = next;
+    overlay.redraw();
+    if (!wind) return;
+    const z = windZoom(map.getZoom());
+    const bounds = map.getBounds();
+    const last = 2 ** z - 1;
+    const limit = (value: number) => Math.min(Math.max(Math.floor(value * 2 ** z), 0), last);
+    for (let x = limit(worldX(bounds.getWest())); x <= limit(worldX(bounds.getEast())); x += 1) {
+      for (let y = limit(worldY(bounds.getNorth())); y <= limit(worldY(bounds.getSouth())); y += 1) {
+        const key = `${z}/${x}/${y}`;
+        if (components.has(key)) continue;
+        Promise.all([tile(wind[0], z, x, y, colours), tile(wind[1], z, x, y, colours)]).then(
+          (both) => {
+            if (of !== next) return;
+            components.set(key, both);
+            overlay.redraw();
+          },
+          () => undefined,
+        );
+      }
+    }
+  };
+  map.on("moveend zoomend", load);
+  effect(load);
+}

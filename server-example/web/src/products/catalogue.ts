@@ -1,0 +1,49 @@
+// The raster products that the service has files of, and the one that is on the map.
+import { computed, signal } from "@preact/signals";
+
+import { askJson, observations } from "../api/client";
+import type { ProductListing } from "../api/types";
+import { plainScale, scales, type Scale } from "../domain/colour";
+
+export interface ProductFile {
+  readonly key: string;
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly scale: number;
+  readonly offset: number;
+  readonly nodata: number;
+  readonly duration: string | undefined;
+  readonly timestamp: string;
+}
+
+export const files = signal<readonly ProductFile[] | undefined>(undefined);
+export const chosen = signal("");
+export const file = computed(() => files.value?.find(({ key }) => key === chosen.value) ?? files.value?.[0]);
+
+/** The colours and the unit of the product on the map. */
+export const productPaint = computed((): { scale: Scale; unit: string } | undefined => {
+  const of = file.value;
+  return of && { scale: colours(of), unit: of.unit };
+});
+
+export async function loadFiles(): Promise<void> {
+  const { products } = await askJson<ProductListing>(observations("/products"));
+  files.value = Object.entries(products).flatMap(([name, { durations, title, unit, scale, offset, nodata }]) =>
+    durations.flatMap(({ duration, timestamps }) =>
+      timestamps.map((timestamp) => ({ key: `${name} ${duration ?? ""} ${timestamp}`, name, title, unit, scale, offset, nodata, duration, timestamp })),
+    ),
+  );
+}
+
+export function addressOf({ name, duration, timestamp }: ProductFile): string {
+  const query = new URLSearchParams({ timestamp, ...(duration !== undefined && { duration }) });
+  return observations(`/products/${name}?${query}`);
+}
+
+function colours({ unit, name }: ProductFile): Scale {
+  if (unit === "dBZ") return scales.radar;
+  if (unit === "mm" || unit === "mm/h") return /hail/i.test(name) ? { ...scales.energy, from: 0, to: 75, nothingUpTo: 1 } : scales.rain;
+  if (unit === "km") return { ...scales.energy, from: 0, to: 18, nothingUpTo: 0.1 };
+  return { ...plainScale(0, 80), nothingUpTo: 0 };
+}

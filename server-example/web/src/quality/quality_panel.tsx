@@ -1,0 +1,175 @@
+// The network's quality: how readings were judged, where to look, and how old the feeds are.
+import { useComputed } from "@preact/signals";
+
+import { askBytes, now_ms, observations } from "../api/client";
+import type { BaseQuality } from "../api/types";
+import { QUALITIES, QUALITY_MARKS } from "../domain/quality";
+import { HOUR_MS, iso, OLD_S, span } from "../domain/time";
+import { mapVariable, withUnit } from "../domain/variables";
+import { goTo } from "../map/map_view";
+import { details, shown_ms } from "../station/network";
+import { Mark } from "../ui/legend";
+import { Trouble } from "../ui/states";
+import { useAsked } from "../ui/use_asked";
+import { word } from "../ui/words";
+import { language, locale, station, system } from "../view";
+import { inWorker } from "../worker_pool";
+
+const NAMES = ["airTemperature", "dewPointTemperature", "windSpeed10m", "windGust10m", "windDirection", "mslp", "relativeHumidity", "visibility", "seaSurfaceTemperature"];
+const SPAN_MS = 3 * HOUR_MS;
+const MOST = 40;
+
+const labelOf = (name: string) => {
+  const known = mapVariable(name);
+  return known.name === name ? known.label[language.value] : name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+};
+
+export function QualityPanel() {
+  const at = shown_ms.value;
+  const { answer, trouble, again } = useAsked(
+    async (signal) => {
+      const query = new URLSearchParams({ names: NAMES.join(","), start: iso(at - SPAN_MS), end: iso(at) });
+      const body = await askBytes(observations(`/stations/readings?${query}`), { signal, name: word("quality") });
+      return inWorker({ kind: "verdicts", body });
+    },
+    [at],
+  );
+  return (
+    <article class="quality">
+      <h2>{word("quality")}</h2>
+      {trouble && <Trouble text={trouble} retry={again} />}
+      {answer && (
+        <>
+          <section>
+            <h3>{word("verdicts")}</h3>
+            <table>
+              <tbody>
+                {answer.byVariable.map(({ name, counts }) => (
+                  <tr key={name}>
+                    <th scope="row">{labelOf(name)}</th>
+                    <td class="bars">
+                      <Bar counts={counts} />
+                    </td>
+                    <td class="number quiet">{counts.reduce((sum, one) => sum + one, 0).toLocaleString(locale.value)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+          <section>
+            <h3>{word("reasons")}</h3>
+            {answer.byReason.length === 0 && <p class="quiet">{word("allGood")}</p>}
+            <table>
+              <tbody>
+                {answer.byReason.map(({ reason, quality, name, count }) => (
+                  <tr key={`${reason}${quality}${name}`}>
+                    <th scope="row">
+                      <Mark quality={quality} /> {word(reason)}
+                    </th>
+                    <td>{labelOf(name)}</td>
+                    <td class="number">{count}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+          <section>
+            <h3>
+              {word("worst")} <small>{answer.worst.length}</small>
+            </h3>
+            <ul class="worst">
+              {answer.worst.slice(0, MOST).map(({ id, name, value, quality, reason, typeId }) => {
+                const detail = details.value.get(id);
+                const unit = detail?.types.find((type) => type.id === typeId)?.reportedUnit ?? mapVariable(name).unit;
+                return (
+                  <li key={`${id}${typeId}`}>
+                    <button
+                      type="button"
+                      onClick={() => {
+                        if (detail) goTo(detail.coordinates[1], detail.coordinates[0], 7);
+                        station.value = id;
+                      }}
+                    >
+                      <Mark quality={quality} />
+                      <span>
+                        <b>{detail?.name ?? id}</b>
+                        <small>
+                          {labelOf(name)} {withUnit(value, unit, system.value, locale.value)} · {word(reason)}
+                        </small>
+                      </span>
+                    </button>
+                  </li>
+                );
+              })}
+            </ul>
+          </section>
+        </>
+      )}
+      <Feeds />
+    </article>
+  );
+}
+
+/** A bar whose parts are the verdicts; the bad ones are at least wide enough to be seen. */
+function Bar({ counts }: { counts: readonly number[] }) {
+  const all = counts.reduce((sum, one) => sum + one, 0);
+  const text = counts.map((count, at) => (count > 0 ? `${word(QUALITIES[at]!)} ${count}` : "")).filter(Boolean).join(", ");
+  let left = 0;
+  return (
+    <svg viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label={text}>
+      <title>{text}</title>
+      {counts.map((count, at) => {
+        if (count === 0) return null;
+        const quality = QUALITIES[at] as BaseQuality;
+        const width = Math.max((count / all) * 100, 1.5);
+        const from = left;
+        left += width;
+        return <rect key={quality} x={from} width={width} height={8} fill={QUALITY_MARKS[quality].colour} opacity={quality === "Good" ? 0.55 : 1} />;
+      })}
+    </svg>
+  );
+}
+
+/** How old the last report of the stations of each network is. */
+function Feeds() {
+  const feeds = useComputed(() => {
+    const ages = new Map<string, number[]>();
+    const now = now_ms();
+    for (const { network, updateTime } of details.value.values()) {
+      if (!updateTime) continue;
+      const known = ages.get(network) ?? [];
+      known.push((now - Date.parse(updateTime)) / 1000);
+      ages.set(network, known);
+    }
+    return [...ages].map(([network, all]) => {
+      all.sort((a, b) => a - b);
+      return { network, count: all.length, newest_s: all[0]!, median_s: all[Math.floor(all.length / 2)]! };
+    });
+  });
+  if (feeds.value.length === 0) return null;
+  return (
+    <section>
+      <h3>{word("feeds")}</h3>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{word("network")}</th>
+            <th scope="col">{word("stationsShort")}</th>
+            <th scope="col">{word("newest")}</th>
+            <th scope="col">{word("median")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {feeds.value.map(({ network, count, newest_s, median_s }) => (
+            <tr key={network}>
+              <th scope="row">{network}</th>
+              <td class="number">{count.toLocaleString(locale.value)}</td>
+              <td class="number">{span(Math.max(newest_s, 0))}</td>
+              <td class={`number ${median_s > OLD_S ? "late" : ""}`}>{span(median_s)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,208 @@
+// Why a reading has its verdict: a sentence first, then each check with what it saw, its limit and its source.
+import { useEffect, useRef } from "preact/hooks";
+
+import { askJson, observations } from "../api/client";
+import type { CheckInput, CheckLimit, CheckReport, Explanation, Neighbour, Quality } from "../api/types";
+import { isBad } from "../domain/quality";
+import { utcShort } from "../domain/time";
+import { digits, withUnit } from "../domain/variables";
+import { Mark } from "../ui/legend";
+import { Trouble } from "../ui/states";
+import { useAsked } from "../ui/use_asked";
+import { word } from "../ui/words";
+import { locale, station, system } from "../view";
+import { places } from "./network";
+
+export interface ExplainProps {
+  readonly stationId: string;
+  readonly typeId: number;
+  readonly timestamp: string;
+  readonly at: readonly [number, number];
+  readonly onClose: () => void;
+}
+
+/** A value of a check as text: differences are not moved by the zero of a scale. */
+function said(value: number, unit: string, isDifference: boolean): string {
+  if (isDifference && (unit === "°C" || unit === "K")) return `${digits(value, "", locale.value)}\u202f${unit === "°C" ? "K" : unit}`;
+  return withUnit(value, unit, system.value, locale.value);
+}
+
+const DIFFERENCES = /deviation|change|spread|resolution|instrumentation|difference|tolerance/i;
+const spaced = (name: string) => name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+
+export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: ExplainProps) {
+  const top = useRef<HTMLElement>(null);
+  const { answer, trouble, again } = useAsked(
+    (signal) => {
+      const query = new URLSearchParams({ stationId, typeId: String(typeId), timestamp });
+      return askJson<Explanation>(observations(`/observations/explain?${query}`), { signal });
+    },
+    [stationId, typeId, timestamp],
+  );
+  useEffect(() => top.current?.focus(), [answer]);
+  if (trouble && !answer) return <Trouble text={trouble} retry={again} />;
+  if (!answer) return <p class="quiet">{word("loadingOf", word("explanation"))}</p>;
+  const decisive = answer.checks.filter(({ outcome }) => outcome && isBad(outcome.baseQuality));
+  const verdict = answer.quality ?? decisive[0]?.outcome ?? { baseQuality: "Good", reasonQuality: "None" };
+  const ran = answer.checks.filter((check) => check.ran);
+  const ordered = [...decisive, ...ran.filter((check) => !decisive.includes(check))];
+  const idle = answer.checks.filter((check) => !check.ran);
+  const neighbours = answer.checks.find((check) => check.neighbours)?.neighbours ?? [];
+  return (
+    <section class="explain" ref={top} tabIndex={-1} aria-label={word("explanation")}>
+      <h3>
+        {word("explanation")}
+        <button type="button" class="link" onClick={onClose}>
+          {word("close")}
+        </button>
+      </h3>
+      <p class="sentence">
+        <Mark quality={verdict.baseQuality} /> {sentence(answer, verdict as Quality, decisive[0])}
+      </p>
+      <p class="quiet">
+        {spaced(answer.variable)} · {utcShort(Date.parse(answer.timestamp), locale.value)}
+      </p>
+      <ol class="chain">
+        {ordered.map((check) => (
+          <Check key={check.check} of={check} />
+        ))}
+      </ol>
+      {idle.length > 0 && (
+        <details>
+          <summary>
+            {idle.length} {word("notRun")}
+          </summary>
+          <ul class="quiet">
+            {idle.map(({ check, notRunBecause }) => (
+              <li key={check}>
+                <b>{spaced(check)}</b>: {notRunBecause}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {neighbours.length > 0 && <Neighbours all={neighbours} at={at} own={answer} />}
+    </section>
+  );
+}
+
+/** The verdict in a sentence. */
+function sentence({ value, unit, checks }: Explanation, verdict: Quality, decisive: CheckReport | undefined): string {
+  const shown = withUnit(value, unit, system.value, locale.value);
+  const start = `${word(verdict.baseQuality)}: ${shown}`;
+  const input = (name: string) => (decisive ?? checks.find(({ neighbours }) => neighbours))?.inputs.find((one) => one.name === name)?.value;
+  const [from, count, times] = [input("fromNeighbours"), input("neighbours"), input("standardizedDifference")];
+  const isFrench = locale.value === "fr-CA";
+  if (from !== undefined && count !== undefined && (!decisive || decisive.neighbours)) {
+    const difference = said(Math.abs(value - from), unit, true);
+    const spreads = times === undefined ? "" : digits(Math.abs(times), "", locale.value);
+    return isFrench
+      ? `${start}; écart de ${difference} avec ${count} voisines, ${spreads} fois leur dispersion.`
+      : `${start}; differs from ${count} neighbours by ${difference}, ${spreads} times their spread.`;
+  }
+  const limit = decisive?.limits[0];
+  const reason = word(verdict.reasonQuality);
+  return `${start}; ${decisive ? `${spaced(decisive.check)}: ` : ""}${reason}${limit ? ` (${limitText(limit)})` : ""}.`;
+}
+
+function limitText({ name, min, max, unit }: CheckLimit): string {
+  const isDifference = DIFFERENCES.test(name);
+  const text = (value: number) => said(value, unit, isDifference);
+  if (min !== undefined && max !== undefined) return `${text(min)} … ${text(max)}`;
+  return min === undefined ? (max === undefined ? "" : `≤ ${text(max)}`) : `≥ ${text(min)}`;
+}
+
+function Check({ of: { check, inputs, limits, outcome } }: { of: CheckReport }) {
+  const sources = [...new Set(limits.map(({ source }) => source))];
+  return (
+    <li>
+      <h4>
+        {outcome && <Mark quality={outcome.baseQuality} />} {spaced(check)}
+        {outcome && (
+          <span class={isBad(outcome.baseQuality) ? "verdict bad" : "verdict"}>
+            {word(outcome.baseQuality)}
+            {outcome.reasonQuality !== "None" && `: ${word(outcome.reasonQuality)}`}
+          </span>
+        )}
+      </h4>
+      <dl>
+        <dt>{word("saw")}</dt>
+        <dd>{inputs.map(inputText).join(" · ")}</dd>
+        {limits.length > 0 && (
+          <>
+            <dt>{word("limit")}</dt>
+            <dd>
+              {limits.map((limit) => `${spaced(limit.name)} ${limitText(limit)}`).join(" · ")}
+              {sources.map((source) => (
+                <small key={source}>{source}</small>
+              ))}
+            </dd>
+          </>
+        )}
+      </dl>
+    </li>
+  );
+}
+
+function inputText({ name, value, unit, timestamp }: CheckInput): string {
+  const time = timestamp ? ` (${timestamp.slice(11, 16)})` : "";
+  return `${spaced(name)} ${said(value, unit, DIFFERENCES.test(name))}${time}`;
+}
+
+/** The neighbours on a map of their own, north up, and as a list that leads to them. */
+function Neighbours({ all, at: [lon, lat], own }: { all: readonly Neighbour[]; at: readonly [number, number]; own: Explanation }) {
+  const farthest = Math.max(...all.map(({ distanceKm }) => distanceKm), 1);
+  const spot = (id: string): readonly [number, number] | undefined => {
+    const place = places.value.get(id);
+    if (!place) return undefined;
+    const east = (place.lon - lon) * Math.cos((lat * Math.PI) / 180) * 111.2;
+    return [(east / farthest) * 80, (-(place.lat - lat) * 111.2 * 80) / farthest];
+  };
+  return (
+    <>
+      <h4>{word("neighbours")}</h4>
+      <svg class="around" viewBox="-140 -95 280 190" role="img" aria-label={`${word("neighbours")}: ${all.length}`}>
+        {[40, 80].map((radius) => (
+          <circle key={radius} r={radius} class="ring" />
+        ))}
+        <text y={-83} class="faint">
+          {Math.round(farthest)} km
+        </text>
+        {all.map(({ stationId, value }) => {
+          const place = spot(stationId);
+          return (
+            place && (
+              <g key={stationId}>
+                <line x2={place[0]} y2={place[1]} />
+                <circle cx={place[0]} cy={place[1]} r={3} />
+                <text x={place[0]} y={place[1] - 6}>
+                  {withUnit(value, own.unit, system.value, locale.value).split("\u202f")[0]}
+                </text>
+              </g>
+            )
+          );
+        })}
+        <circle r={5} class="own" />
+        <text y={17} class="own">
+          {withUnit(own.value, own.unit, system.value, locale.value)}
+        </text>
+      </svg>
+      <table>
+        <tbody>
+          {all.map(({ stationId, name, distanceKm, value, standardizedDifference }) => (
+            <tr key={stationId}>
+              <th scope="row">
+                <button type="button" class="link" onClick={() => (station.value = stationId)}>
+                  {name}
+                </button>
+              </th>
+              <td class="number">{withUnit(distanceKm, "km", system.value, locale.value)}</td>
+              <td class="number">{withUnit(value, own.unit, system.value, locale.value)}</td>
+              <td class="number quiet">{standardizedDifference === undefined ? "" : `${digits(standardizedDifference, "", locale.value)} σ`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+// The stations: where they are, what they are called, and what they report at the times of the slider.
+import { computed, signal } from "@preact/signals";
+
+import { askBytes, askJson, now_ms, observations, Refusal } from "../api/client";
+import type { StationDetail } from "../api/types";
+import { HOUR_MS, iso, MINUTE_MS } from "../domain/time";
+import { at_ms, layer, step_min, variable } from "../view";
+import { inWorker } from "../worker_pool";
+import { word } from "../ui/words";
+import type { Columns } from "./columns";
+
+/** How far the slider reaches back. */
+export const REACH_MS = 6 * HOUR_MS;
+
+export interface Place {
+  readonly lon: number;
+  readonly lat: number;
+}
+
+/** The places of all stations by id. */
+export const places = signal<ReadonlyMap<string, Place>>(new Map());
+/** Their details by id, once they have come. */
+export const details = signal<ReadonlyMap<string, StationDetail>>(new Map());
+/** The readings that the map shows: at first of one time, then of all of the slider. */
+export const columns = signal<Columns | undefined>(undefined);
+/** Why there are none. */
+export const trouble = signal<string | undefined>(undefined);
+/** The end of the slider. */
+export const end_ms = signal(0);
+
+/** The times of the slider, whether their readings have come or not. */
+export const positions_ms = computed<readonly number[]>(() => {
+  const all: number[] = [];
+  const step_ms = step_min.value * MINUTE_MS;
+  for (let at = end_ms.value - REACH_MS; at <= end_ms.value; at += step_ms) all.push(at);
+  return all;
+});
+
+/** The time that is shown. */
+export const shown_ms = computed(() => at_ms.value ?? end_ms.value);
+
+/** Which column of times the map shows: the one at or before the time shown. */
+export const position = computed(() => {
+  const times = columns.value?.times_ms ?? [];
+  const found = times.findLastIndex((time) => time <= shown_ms.value + 1_000);
+  return Math.max(found, 0);
+});
+
+/** The variables that a layer needs of each station. */
+const namesOf = (name: string): readonly string[] =>
+  name === "windSpeed10m" || name === "windGust10m" ? [name, "windDirection"] : [name];
+
+export async function loadPlaces(): Promise<void> {
+  const { features } = await askJson<GeoJSON.FeatureCollection<GeoJSON.Point>>(observations("/stations/map/markers"));
+  places.value = new Map(
+    features.map(({ id, geometry }) => [String(id), { lon: geometry.coordinates[0]!, lat: geometry.coordinates[1]! }]),
+  );
+}
+
+export async function loadDetails(): Promise<void> {
+  const all = await askJson<Record<string, StationDetail>>(observations("/stations/map/details"), { name: word("stations") });
+  details.value = new Map(Object.entries(all));
+}
+
+let running: AbortController | undefined;
+
+/** Loads what the layer shows: the time shown first, then all times of the slider. */
+export async function loadReadings(): Promise<void> {
+  running?.abort();
+  running = new AbortController();
+  const { signal } = running;
+  end_ms.value ||= Math.floor(now_ms() / MINUTE_MS) * MINUTE_MS;
+  const wanted = layer.value === "quality" ? "airTemperature" : variable.value;
+  const names = layer.value === "quality" ? ["airTemperature", "dewPointTemperature", "mslp", "windSpeed10m"] : namesOf(wanted);
+  trouble.value = undefined;
+  try {
+    const now = shown_ms.value;
+    columns.value = await grid(names, now - 90 * MINUTE_MS, now, 90, signal);
+    columns.value = await grid(names, end_ms.value - REACH_MS, end_ms.value, step_min.value, signal, word("stations"));
+  } catch (error) {
+    if (!signal.aborted) trouble.value = error instanceof Refusal ? error.message : undefined;
+  }
+}
+
+async function grid(
+  names: readonly string[],
+  start_ms: number,
+  until_ms: number,
+  step: number,
+  signal: AbortSignal,
+  name?: string,
+): Promise<Columns> {
+  const query = new URLSearchParams({ names: names.join(","), start: iso(start_ms), end: iso(until_ms), step: String(step) });
+  const body = await askBytes(observations(`/stations/readings?${query}`), name === undefined ? { signal } : { signal, name });
+  const made = await inWorker({ kind: "grid", body, names, start_ms, end_ms: until_ms });
+  signal.throwIfAborted();
+  return made;
+}
+
+/** What a station shows at the time of the slider. */
+export interface Shown {
+  readonly value: number;
+  readonly age_s: number;
+  readonly quality: number;
+  readonly direction: number;
+}
+
+/** Reads one cell of the columns. */
+export function cell(of: Columns, name: number, at: number, station: number): number {
+  return (name * of.times_ms.length + at) * of.ids.length + station;
+}

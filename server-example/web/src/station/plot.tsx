@@ -1,0 +1,172 @@
+// A plot of one or two series: gaps stay gaps, verdicts have their marks, its cross-hair is that of all others.
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+
+import { isBad, QUALITY_MARKS } from "../domain/quality";
+import { digits, shown, shownUnit } from "../domain/variables";
+import { locale, system, theme } from "../view";
+import type { BaseQuality } from "../api/types";
+import { usualInterval } from "./series";
+
+export interface Curve {
+  readonly label: string;
+  readonly unit: string;
+  readonly times_s: readonly number[];
+  readonly values: readonly number[];
+  readonly verdicts?: readonly BaseQuality[];
+  readonly colour: string;
+  readonly dashed?: boolean;
+  /** Points only: a direction has no line. */
+  readonly points?: boolean;
+}
+
+export interface PlotProps {
+  readonly title: string;
+  readonly curves: readonly Curve[];
+  readonly range_s: readonly [number, number];
+  readonly onZoom?: (range_s: [number, number] | undefined) => void;
+  readonly onPick?: (curve: number, at: number) => void;
+  readonly height?: number;
+  readonly between?: readonly [number, number];
+}
+
+const sync = uPlot.sync("plots");
+
+export function Plot({ title, curves, range_s, onZoom, onPick, height = 112, between }: PlotProps) {
+  const element = useRef<HTMLDivElement>(null);
+  const unit = shownUnit(curves[0]?.unit ?? "", system.value);
+  const latest = curves.map(({ values, unit: own, label }) => {
+    const value = values.at(-1);
+    return value === undefined ? "" : `${curves.length > 1 ? `${label} ` : ""}${digits(shown(value, own, system.value), unit, locale.value)}`;
+  });
+  useEffect(() => {
+    if (!element.current) return undefined;
+    const box = element.current;
+    const plot = made(box, { title, curves, range_s, ...(onZoom && { onZoom }), ...(onPick && { onPick }), height, ...(between && { between }) });
+    const watcher = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
+    watcher.observe(box);
+    return () => {
+      watcher.disconnect();
+      plot.destroy();
+    };
+  }, [curves, range_s[0], range_s[1], system.value, locale.value, theme.value]);
+  return (
+    <figure class="plot">
+      <figcaption>
+        <b>{title}</b> <span>{unit}</span> <output>{latest.filter(Boolean).join(" · ")}</output>
+      </figcaption>
+      <div ref={element} role="img" aria-label={`${title}: ${latest.filter(Boolean).join(", ")} ${unit}`} onDblClick={() => onZoom?.(undefined)} />
+    </figure>
+  );
+}
+
+/** Curves on one axis of time, with a gap where a reading is missing for twice the usual interval. */
+function aligned(curves: readonly Curve[]): { times: number[]; rows: (number | null)[][]; places: (number | undefined)[][] } {
+  const gaps = curves.flatMap(({ times_s }) => {
+    const most = usualInterval(times_s) * 2;
+    return times_s.slice(1).flatMap((time, at) => (time - times_s[at]! > most ? [times_s[at]! + most / 2] : []));
+  });
+  const times = [...new Set([...curves.flatMap(({ times_s }) => times_s), ...gaps])].sort((a, b) => a - b);
+  const rows: (number | null)[][] = [];
+  const places: (number | undefined)[][] = [];
+  for (const { times_s, values, unit } of curves) {
+    const at = new Map(times_s.map((time, place) => [time, place]));
+    const most = usualInterval(times_s) * 2;
+    const own = times.map((time) => at.get(time));
+    let last = -Infinity;
+    rows.push(
+      times.map((time, place) => {
+        const found = own[place];
+        if (found !== undefined) {
+          last = time;
+          return shown(values[found]!, unit, system.value);
+        }
+        // Undefined is bridged, null is a gap.
+        return time - last < most ? (undefined as unknown as null) : null;
+      }),
+    );
+    places.push(own);
+  }
+  return { times, rows, places };
+}
+
+function made(box: HTMLElement, { curves, range_s, onZoom, onPick, height, between }: PlotProps): uPlot {
+  const { times, rows, places } = aligned(curves);
+  const styles = getComputedStyle(document.documentElement);
+  const ink = styles.getPropertyValue("--ink-soft").trim();
+  const grid = { stroke: styles.getPropertyValue("--line").trim(), width: 1 };
+  const font = "11px system-ui, sans-serif";
+  const marks = (plot: uPlot) => {
+    const { ctx } = plot;
+    const ratio = devicePixelRatio || 1;
+    curves.forEach(({ verdicts }, curve) => {
+      places[curve]!.forEach((place, at) => {
+        const verdict = place === undefined ? undefined : verdicts?.[place];
+        if (!verdict) return;
+        const x = plot.valToPos(times[at]!, "x", true);
+        if (x < plot.bbox.left || x > plot.bbox.left + plot.bbox.width) return;
+        ctx.fillStyle = QUALITY_MARKS[verdict].colour;
+        ctx.fillRect(x - ratio, plot.bbox.top + plot.bbox.height - (isBad(verdict) ? 9 : 4) * ratio, 2 * ratio, (isBad(verdict) ? 9 : 4) * ratio);
+        const value = rows[curve]![at];
+        if (!isBad(verdict) || value == null) return;
+        ctx.beginPath();
+        ctx.arc(x, plot.valToPos(value, "y", true), 4.5 * ratio, 0, 2 * Math.PI);
+        ctx.fill();
+        ctx.lineWidth = 1.5 * ratio;
+        ctx.strokeStyle = "#fff";
+        ctx.stroke();
+      });
+    });
+  };
+  const options: uPlot.Options = {
+    width: box.clientWidth || 380,
+    height: height ?? 112,
+    legend: { show: false },
+    tzDate: (time) => uPlot.tzDate(new Date(time * 1e3), "Etc/UTC"),
+    cursor: { sync: { key: sync.key, setSeries: false }, drag: { x: true, y: false, setScale: false }, y: false, points: { size: 7 } },
+    scales: { x: { time: true, range: [range_s[0], range_s[1]] }, y: { range: between ? [between[0], between[1]] : padded } },
+    axes: [
+      { stroke: ink, font, grid, ticks: { show: false }, size: 22, values: (_, all) => all.map(hours) },
+      { stroke: ink, font, grid, ticks: { show: false }, size: 46, space: 26 },
+    ],
+    series: [
+      {},
+      ...curves.map(({ colour, dashed, points, label }): uPlot.Series => ({
+        label,
+        stroke: colour,
+        width: points ? 0 : 1.7,
+        ...(dashed && { dash: [5, 3] }),
+        points: { show: points || rows[0]!.length < 60, size: 4.5, fill: colour },
+        ...(points && { paths: () => null }),
+      })),
+    ],
+    hooks: {
+      draw: [marks],
+      setSelect: [
+        (plot) => {
+          if (plot.select.width > 6) onZoom?.([plot.posToVal(plot.select.left, "x"), plot.posToVal(plot.select.left + plot.select.width, "x")]);
+        },
+      ],
+    },
+  };
+  const plot = new uPlot(options, [times, ...rows] as uPlot.AlignedData, box);
+  plot.over.addEventListener("click", () => {
+    const at = plot.cursor.idx;
+    const place = at == null ? undefined : places[0]![at];
+    if (place !== undefined) onPick?.(0, place);
+  });
+  return plot;
+}
+
+function padded(_: uPlot, low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0, 1];
+  const pad = Math.max((high - low) * 0.12, Math.abs(high) * 0.001, 0.2);
+  return [low - pad, high + pad];
+}
+
+const hours = (time_s: number) => {
+  const date = new Date(time_s * 1000);
+  const [hour, minute] = [date.getUTCHours(), date.getUTCMinutes()];
+  if (hour === 0 && minute === 0) return date.toLocaleDateString(locale.value, { timeZone: "UTC", day: "numeric", month: "short" });
+  return `${String(hour).padStart(2, "0")}:${String(minute).padStart(2, "0")}`;
+};

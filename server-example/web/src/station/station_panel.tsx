@@ -1,0 +1,197 @@
+// A station: what it reports, how that was judged and why, its plots, and its data to take away.
+import { useSignal } from "@preact/signals";
+
+import { askBytes, askJson, observations } from "../api/client";
+import type { Reading, Readings, StationDetail } from "../api/types";
+import { describe, type WeatherReport } from "../domain/metar";
+import { HOUR_MS, iso, local, OLD_S, span, utcShort } from "../domain/time";
+import { variableName, withUnit } from "../domain/variables";
+import { Mark } from "../ui/legend";
+import { Trouble } from "../ui/states";
+import { useAsked } from "../ui/use_asked";
+import { word } from "../ui/words";
+import { language, locale, system } from "../view";
+import { ExplainPanel } from "./explain_panel";
+import { end_ms, shown_ms } from "./network";
+import { Plots, save } from "./plots";
+
+const DAY_MS = 24 * HOUR_MS;
+
+export function StationPanel({ id }: { id: string }) {
+  const explained = useSignal<{ typeId: number; timestamp: string } | undefined>(undefined);
+  const { answer: detail, trouble, again } = useAsked(
+    (signal) => askJson<StationDetail>(observations(`/stations/${id}`), { signal }),
+    [id],
+  );
+  if (trouble && !detail) return <Trouble text={trouble} retry={again} />;
+  if (!detail) return <p class="quiet">{word("loadingOf", word("stations"))}</p>;
+  const [lon, lat] = detail.coordinates;
+  const codes = [...new Set(Object.values(detail.identifiers ?? {}).flat())];
+  const explain = (typeId: number, timestamp: string) => {
+    explained.value = { typeId, timestamp };
+  };
+  return (
+    <article>
+      <header>
+        <h2>{detail.name}</h2>
+        <p class="quiet">
+          {[...codes, detail.network].join(" · ")} · {lat.toFixed(3)}, {lon.toFixed(3)} · {word("elevation")}{" "}
+          {withUnit(detail.elevation, "m", system.value, locale.value)}
+        </p>
+        {detail.updateTime && (
+          <p class="quiet" title={local(Date.parse(detail.updateTime), locale.value)}>
+            {word("updated")} {utcShort(Date.parse(detail.updateTime), locale.value)}
+          </p>
+        )}
+      </header>
+      <Latest id={id} detail={detail} onExplain={explain} />
+      {explained.value && <ExplainPanel stationId={id} {...explained.value} at={detail.coordinates} onClose={() => (explained.value = undefined)} />}
+      <section>
+        <h3>{word("series")}</h3>
+        <Plots id={id} detail={detail} onExplain={explain} />
+      </section>
+      <Reports id={id} />
+      <Bulk id={id} name={detail.name} />
+    </article>
+  );
+}
+
+/** The newest reading of each series at the time shown, with its verdict and its age. */
+function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; onExplain: (typeId: number, timestamp: string) => void }) {
+  const names = [...new Set(detail.types.map(({ name }) => name))].sort();
+  const at = shown_ms.value;
+  const { answer, trouble, again } = useAsked(
+    (signal) => {
+      const query = new URLSearchParams({ names: names.join(","), start: iso(at - 12 * HOUR_MS), end: iso(at) });
+      return askJson<Readings>(observations(`/stations/readings?${query}`), { signal, body: { stationIds: [id] } });
+    },
+    [id, at],
+  );
+  if (trouble) return <Trouble text={trouble} retry={again} />;
+  if (!answer) return null;
+  const readings = answer.stations[id]?.readings ?? [];
+  if (readings.length === 0) return <p class="quiet">{word("noSeries")}</p>;
+  const typeOf = (reading: Reading) => detail.types.find((type) => type.id === reading.typeId);
+  const named = (reading: Reading) => {
+    const type = typeOf(reading);
+    const interval = type && type.intervalMinutes > 0 ? `${type.intervalType === "Average" ? "" : `${type.intervalType} `}${type.intervalMinutes} min` : "";
+    return [variableName(reading.type, type?.prettyName ?? reading.type, language.value), [type?.groupBucketName, interval].filter(Boolean).join(", ")] as const;
+  };
+  const sorted = [...readings].sort((a, b) => names.indexOf(a.type) - names.indexOf(b.type) || a.typeId - b.typeId);
+  return (
+    <section>
+      <h3>{word("latest")}</h3>
+      <table>
+        <thead class="hidden">
+          <tr>
+            <th scope="col">{word("variable")}</th>
+            <th scope="col">{word("value")}</th>
+            <th scope="col">{word("verdict")}</th>
+            <th scope="col">{word("age")}</th>
+            <th scope="col">{word("explain")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((reading) => {
+            const type = typeOf(reading);
+            const [title, interval] = named(reading);
+            const age_s = (at - Date.parse(reading.timestamp)) / 1000;
+            const { baseQuality } = reading.quality;
+            return (
+              <tr key={`${reading.typeId}`} class={age_s > OLD_S ? "old" : ""}>
+                <th scope="row">
+                  {title} <small>{interval}</small>
+                </th>
+                <td class="number">{withUnit(reading.value, type?.reportedUnit ?? "", system.value, locale.value)}</td>
+                <td title={word(baseQuality)}>
+                  <Mark quality={baseQuality} />
+                  <span class={baseQuality === "Good" || baseQuality === "Unknown" ? "hidden" : ""}>{word(baseQuality)}</span>
+                </td>
+                <td class="number quiet">{span(age_s)}</td>
+                <td>
+                  <button type="button" class="link" aria-label={`${word("explain")} ${title}`} onClick={() => onExplain(reading.typeId, reading.timestamp)}>
+                    {word("explain")}
+                  </button>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** What the reports of the station said of the weather. */
+function Reports({ id }: { id: string }) {
+  const until_ms = end_ms.value;
+  const { answer } = useAsked(
+    (signal) => {
+      const query = new URLSearchParams({ stationId: id, start: iso(until_ms - 12 * HOUR_MS), end: iso(until_ms) });
+      return askJson<{ reports: WeatherReport[] }>(observations(`/observations/weather?${query}`), { signal });
+    },
+    [id, until_ms],
+  );
+  if (!answer || answer.reports.length === 0) return null;
+  return (
+    <section>
+      <h3>{word("weather")}</h3>
+      <ol class="reports">
+        {answer.reports.toReversed().map((report) => {
+          const { text, weather } = describe(report);
+          return (
+            <li key={report.timestamp}>
+              <time dateTime={report.timestamp}>{utcShort(Date.parse(report.timestamp), locale.value)}</time> {text && <code>{text}</code>}{" "}
+              {weather || <span class="quiet">{word("noWeather")}</span>}
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+interface Capabilities {
+  readonly products: Readonly<Record<string, { readonly allowed: boolean; readonly requires: string }>>;
+}
+
+/** All that the station reported in a week, as the bulk export gives it. */
+function Bulk({ id, name }: { id: string; name: string }) {
+  const trouble = useSignal<string | undefined>(undefined);
+  const { answer } = useAsked((signal) => askJson<Capabilities>(observations("/capabilities"), { signal }), [id]);
+  const bulk = answer?.products["historical.bulk"];
+  if (!bulk) return null;
+  const until_ms = end_ms.value;
+  const fetchIt = async (accept: string, ending: string) => {
+    trouble.value = undefined;
+    const query = new URLSearchParams({ start: iso(until_ms - 7 * DAY_MS), end: iso(until_ms + 60_000) });
+    try {
+      const bytes = await askBytes(observations(`/historical/bulk?${query}`), { body: { stationId: id }, accept, name: name });
+      save(new Blob([bytes], { type: accept }), `${name}.${ending}`);
+    } catch (error) {
+      trouble.value = (error as Error).message;
+    }
+  };
+  return (
+    <section>
+      <h3>
+        {word("download")} <small>7 d</small>
+      </h3>
+      {bulk.allowed ? (
+        <p class="row">
+          <button type="button" onClick={() => void fetchIt("text/csv", "csv")}>
+            {word("asCsv")}
+          </button>
+          <button type="button" onClick={() => void fetchIt("application/vnd.apache.parquet", "parquet")}>
+            {word("asParquet")}
+          </button>
+        </p>
+      ) : (
+        <p class="quiet">
+          {word("asParquet")}: {word("bulkNeeds", bulk.requires)}
+        </p>
+      )}
+      {trouble.value && <Trouble text={trouble.value} />}
+    </section>
+  );
+}

@@ -1,0 +1,39 @@
+import { useEffect, useRef } from "preact/hooks";
+
+import { isHelpOpen } from "../keys";
+import { word } from "./words";
+
+const KEYS: readonly [string, string][] = [
+  ["/", "keySearch"],
+  ["← →", "keyTime"],
+  ["␣", "keyPlay"],
+  ["1 – 5", "keyLayers"],
+  ["Enter", "keyOpen"],
+  ["Esc", "keyClose"],
+];
+
+export function Help() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} class="help" aria-label={word("help")} onClose={() => (isHelpOpen.value = false)}>
+      <h2>{word("keys")}</h2>
+      <dl>
+        {KEYS.map(([key, about]) => (
+          <>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{word(about)}</dd>
+          </>
+        ))}
+      </dl>
+      <p>
+        <a href="swagger">OpenAPI</a> · Natural Earth · Leaflet · uPlot
+      </p>
+      <form method="dialog">
+        <button type="submit">{word("close")}</button>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,120 @@
+// Search of stations by name and identifier, and of places by "lat, lon".
+import { computed, signal } from "@preact/signals";
+
+import { goTo } from "../map/map_view";
+import { details } from "../station/network";
+import { layer, place, station } from "../view";
+import { word } from "./words";
+
+const typed = signal("");
+const chosen = signal(0);
+const isOpen = signal(false);
+const MOST = 8;
+
+interface Found {
+  readonly id?: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly lat: number;
+  readonly lon: number;
+}
+
+const plain = (text: string) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
+/** What is searched: one line for each station, made once. */
+const lines = computed(() =>
+  [...details.value].map(([id, { name, network, identifiers, coordinates }]) => {
+    const codes = Object.values(identifiers ?? {}).flat();
+    return { id, name, network, codes: [...new Set(codes)], key: plain(name), coordinates };
+  }),
+);
+
+const found = computed<readonly Found[]>(() => {
+  const text = plain(typed.value.trim());
+  if (text === "") return [];
+  const position = /^(-?\d+(?:\.\d+)?)[ ,;]+(-?\d+(?:\.\d+)?)$/.exec(text);
+  if (position) {
+    const [lat, lon] = [Number(position[1]), Number(position[2])];
+    if (Math.abs(lat) <= 90 && Math.abs(lon) <= 180) return [{ title: `${lat}, ${lon}`, detail: "", lat, lon }];
+  }
+  const ranked: [number, Found][] = [];
+  for (const { id, name, network, codes, key, coordinates } of lines.value) {
+    const code = codes.find((one) => plain(one).startsWith(text));
+    const at = key.indexOf(text);
+    if (code === undefined && at < 0) continue;
+    const rank = code !== undefined ? (plain(code) === text ? 0 : 2) : at === 0 ? 1 : key[at - 1] === " " ? 3 : 4;
+    const [lon, lat] = coordinates;
+    ranked.push([rank, { id, title: name, detail: [codes[0], network].filter(Boolean).join(" · "), lat, lon }]);
+  }
+  ranked.sort((a, b) => a[0] - b[0] || a[1].title.localeCompare(b[1].title));
+  return ranked.slice(0, MOST).map(([, one]) => one);
+});
+
+function go({ id, lat, lon }: Found): void {
+  goTo(lat, lon);
+  if (id) {
+    if (layer.value === "products") layer.value = "stations";
+    station.value = id;
+  } else if (layer.value === "models") place.value = { lat, lon };
+  isOpen.value = false;
+  typed.value = "";
+  document.querySelector<HTMLInputElement>("#search")?.blur();
+}
+
+export function Search() {
+  const all = found.value;
+  const isShown = isOpen.value && typed.value.trim() !== "";
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (by !== 0) {
+      chosen.value = (chosen.value + by + all.length) % Math.max(all.length, 1);
+      event.preventDefault();
+    } else if (event.key === "Enter" && all[chosen.value]) go(all[chosen.value]!);
+    else if (event.key === "Escape") isOpen.value = false;
+  };
+  return (
+    <search class="search">
+      <input
+        id="search"
+        type="text"
+        role="combobox"
+        autocomplete="off"
+        spellcheck={false}
+        aria-expanded={isShown}
+        aria-controls="found"
+        aria-autocomplete="list"
+        aria-activedescendant={isShown && all[chosen.value] ? `found-${chosen.value}` : undefined}
+        aria-label={word("searchHint")}
+        placeholder={word("searchHint")}
+        value={typed.value}
+        onInput={({ currentTarget }) => {
+          typed.value = currentTarget.value;
+          chosen.value = 0;
+          isOpen.value = true;
+        }}
+        onFocus={() => (isOpen.value = true)}
+        onBlur={() => setTimeout(() => (isOpen.value = false), 150)}
+        onKeyDown={onKeyDown}
+      />
+      <ul id="found" role="listbox" aria-label={word("stations")} hidden={!isShown}>
+        {all.map((one, at) => (
+          <li
+            key={one.id ?? one.title}
+            id={`found-${at}`}
+            role="option"
+            aria-selected={at === chosen.value}
+            onPointerDown={() => go(one)}
+          >
+            <span>{one.title}</span>
+            <small>{one.detail}</small>
+          </li>
+        ))}
+        {isShown && all.length === 0 && (
+          <li role="option" aria-selected={false} aria-disabled="true">
+            {word("nothingFound")}
+          </li>
+        )}
+      </ul>
+    </search>
+  );
+}

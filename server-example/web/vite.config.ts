@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+import { defineConfig, type Plugin } from "vite";
+
+import { basemap } from "./scripts/basemap";
+
+const require = createRequire(import.meta.url);
+const FOLDER = "explorer";
+const MESONET = process.env.MESONET ?? "http://127.0.0.1:8080";
+
+/** The outlines of the map, made from Natural Earth, under a name that is made from their content. */
+function outlines(): Plugin {
+  const id = "virtual:basemap";
+  let served: Uint8Array | undefined;
+  return {
+    name: "outlines",
+    resolveId: (source) => (source === id ? `\0${id}` : undefined),
+    load(source) {
+      if (source !== `\0${id}`) return undefined;
+      if (this.environment.mode === "dev") return `export default "/${FOLDER}/basemap.bin";`;
+      const reference = this.emitFile({ type: "asset", name: "basemap.bin", source: basemap() });
+      return `export default import.meta.ROLLUP_FILE_URL_${reference};`;
+    },
+    configureServer(server) {
+      server.middlewares.use(`/${FOLDER}/basemap.bin`, (_, response) => {
+        served ??= basemap();
+        response.end(served);
+      });
+    },
+  };
+}
+
+/** The library loads its WebAssembly from beside the program; by its own address it would have another name. */
+function libraryAddress(): Plugin {
+  return {
+    name: "library-address",
+    enforce: "pre",
+    transform(code) {
+      const own = 'new URL("./mesonet.wasm", import.meta.url)';
+      if (!code.includes(own)) return undefined;
+      const dev = this.environment.mode === "dev";
+      return code.replace(own, dev ? `"/${FOLDER}/mesonet.wasm"` : 'new URL(["mesonet", "wasm"].join("."), import.meta.url)');
+    },
+  };
+}
+
+/**
+ * The WebAssembly of the library under a name that stays, as its bytes depend on the compiler; and the
+ * list of files that the server is built with.
+ */
+function library(): Plugin {
+  const wasm = require.resolve("mesonet/mesonet.wasm");
+  return {
+    name: "library",
+    configureServer(server) {
+      server.middlewares.use(`/${FOLDER}/mesonet.wasm`, (_, response) => {
+        response.setHeader("content-type", "application/wasm");
+        response.end(readFileSync(wasm));
+      });
+    },
+    generateBundle(_, bundle) {
+      this.emitFile({ type: "asset", fileName: `${FOLDER}/mesonet.wasm`, source: readFileSync(wasm) });
+      const names = [...Object.keys(bundle), `${FOLDER}/mesonet.wasm`];
+      const files = [...new Set(names)].filter((name) => name.startsWith(`${FOLDER}/`)).sort();
+      const entry = (name: string) => `    ("${name.split("/").at(-1)}", include_bytes!("${name}")),\n`;
+      const source = `&[\n${["index.html", ...files].map(entry).join("")}]\n`;
+      this.emitFile({ type: "asset", fileName: "files.rs", source });
+    },
+  };
+}
+
+export default defineConfig({
+  base: "./",
+  plugins: [outlines(), libraryAddress(), library()],
+  worker: { format: "es", plugins: () => [libraryAddress()] },
+  build: {
+    target: "es2022",
+    assetsDir: FOLDER,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1000,
+  },
+  server: {
+    // `MESONET=http://127.0.0.1:8081 npm run dev`; the page itself and its sources come from here.
+    proxy: {
+      "^/(api|models|capabilities|openapi|swagger|healthz|readyz)": MESONET,
+      "^/$": {
+        target: MESONET,
+        bypass: ({ headers, url }) => (headers.accept?.includes("text/html") ? url : undefined),
+      },
+    },
+  },
+});

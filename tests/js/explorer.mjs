@@ -1,0 +1,52 @@
+// Opens the explorer of a running server in Chromium, and notes what must not happen: errors on the console,
+// and requests that leave the origin.
+import { chromium } from "playwright-core";
+
+/** Starts a browser. */
+export const browse = () =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"],
+  });
+
+/** Opens a view of the explorer; `problems` are those that have been noted. */
+export async function openView(browser, origin, view = "", options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, locale: "en-CA", ...options });
+  page.setDefaultTimeout(60_000);
+  const problems = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== origin && !["data:", "blob:"].includes(url.protocol)) problems.push(`foreign: ${url}`);
+  });
+  await page.goto(`${origin}/${view}`);
+  await page.locator("#map canvas").first().waitFor();
+  return { page, problems };
+}
+
+/** How many stations the map says have a value. */
+export async function stationCount(page) {
+  const text = await page.locator("#count").textContent();
+  return Number((text.match(/[\d,]+/) ?? ["0"])[0].replaceAll(",", ""));
+}
+
+/** Waits until so many stations have a value. */
+export async function waitForStations(page, least) {
+  for (;;) {
+    if ((await stationCount(page)) >= least) return;
+    await page.waitForTimeout(50);
+  }
+}
+
+/** Whether a canvas of the map has anything but one colour in a part of it. */
+export const isPainted = (page, selector) =>
+  page.evaluate((wanted) => {
+    for (const canvas of document.querySelectorAll(wanted)) {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      if (new Set(new Uint32Array(data.buffer)).size > 8) return true;
+    }
+    return false;
+  }, selector);

@@ -1,0 +1,271 @@
+// The explorer in a real browser, served by the real server on its sample.
+import assert from "node:assert/strict";
+import { readFile, readdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync } from "node:zlib";
+
+import { screenshot } from "./browser.mjs";
+import { browse, isPainted, openView, stationCount, waitForStations } from "./explorer.mjs";
+import { serve, startServer, TARGET } from "./server.mjs";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const DIST = fileURLToPath(new URL("../../server-example/web/dist/", import.meta.url));
+const MOST_BYTES = 350_000;
+const TORONTO = "700f7e18-e84e-51b2-90bd-f054766d1ec5";
+
+let server;
+let browser;
+
+before(async () => {
+  server = await startServer("--assume-plan", "commercial");
+  browser = await browse();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const open = (view, options) => openView(browser, server.origin, view, options);
+
+/** Violations of accessibility, in a line each. */
+async function violations(page) {
+  // The policy of the page forbids what is injected: the program is evaluated by the debugger.
+  await page.evaluate(await readFile(AXE, "utf8"));
+  const { violations: all } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return all.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
+}
+
+test("a browser gets the page under a strict policy, a program gets JSON", async () => {
+  const accept = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  const page = await fetch(server.origin, { headers: accept });
+  assert.match(page.headers.get("content-type"), /^text\/html/);
+  const policy = page.headers.get("content-security-policy");
+  assert.match(policy, /default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self';/);
+  assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval'? .*'unsafe-eval'|https?:/);
+  assert.match(page.headers.get("vary"), /accept/);
+  const text = await page.text();
+  assert.doesNotMatch(text, /<script(?![^>]* src=)|<style| on\w+=/);
+  const [script] = text.match(/explorer\/[^"]+\.js/);
+  const file = await fetch(`${server.origin}/${script}`, { headers: { "accept-encoding": "br" } });
+  assert.equal(file.headers.get("cache-control"), "public, max-age=31536000, immutable");
+  assert.equal(file.headers.get("content-type"), "text/javascript");
+  assert.equal(file.headers.get("content-encoding"), "br");
+  const json = await (await fetch(server.origin)).json();
+  assert.equal(json.service, "mesonet");
+  assert.ok(json.replayAlerts.canada.startsWith("2026-08-12T"));
+});
+
+test("the page is small", async () => {
+  const names = (await readdir(DIST, { recursive: true })).filter((name) => /\.(html|js|css|wasm|bin|png)$/.test(name));
+  const sizes = await Promise.all(names.map(async (name) => brotliCompressSync(await readFile(join(DIST, name))).length));
+  const all = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(all < MOST_BYTES, `${all} bytes with brotli`);
+  assert.ok(all > 100_000);
+});
+
+test("stations appear, the slider moves them, and the address follows", async () => {
+  const { page, problems } = await open();
+  await waitForStations(page, 2_900);
+  assert.match(await page.locator(".banner").textContent(), /August 3, 2024.*alerts of Canada of August 12, 2026/);
+  assert.equal(await page.locator("#slider").inputValue(), "12");
+  await page.locator("#slider").focus();
+  for (let count = 0; count < 9; count += 1) await page.keyboard.press("ArrowLeft");
+  await page.waitForFunction(() => location.hash.includes("time=2024-08-03T16:"));
+  await page.waitForFunction(() => Number(document.querySelector("#count").textContent.replace(/[^\d]/g, "")) < 2_000);
+  assert.match(await page.locator("#clock").textContent(), /Aug.* 3.*2024.*16:\d\d UTC/);
+  await page.getByRole("button", { name: "Now" }).click();
+  await page.waitForFunction(() => !location.hash.includes("time="));
+  await page.locator("#variable").selectOption("windSpeed10m");
+  await page.waitForFunction(() => location.hash.includes("variable=windSpeed10m"));
+  await waitForStations(page, 2_500);
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(problems, []);
+  await screenshot(page, "explorer-stations");
+  await page.close();
+});
+
+test("a station is found by its indicator, its plots are drawn, and a reading is explained", async () => {
+  const { page, problems } = await open();
+  await waitForStations(page, 2_900);
+  await page.keyboard.press("/");
+  await page.keyboard.type("cyyz");
+  await page.getByRole("option", { name: /Toronto Pearson/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Toronto Pearson International Airport" }).waitFor();
+  assert.ok((await page.evaluate(() => location.hash)).includes(TORONTO));
+  await page.getByRole("rowheader", { name: "Air temperature", exact: true }).waitFor();
+  await page.locator(".plot canvas").first().waitFor();
+  assert.ok((await page.locator(".plot").count()) >= 5);
+  await page.getByRole("button", { name: "Why? Air temperature" }).click();
+  const explanation = page.locator(".explain");
+  await explanation.getByText(/Good: 29.0.°C; differs from \d+ neighbours by 1.8.K/).waitFor();
+  assert.ok((await explanation.locator(".chain li").count()) >= 8);
+  assert.match(await explanation.textContent(), /WMO-No\. 305/);
+  assert.ok((await explanation.locator(".around circle").count()) > 10);
+  assert.deepEqual(await violations(page), []);
+  await screenshot(page, "explorer-station");
+
+  await page.locator("#units").click();
+  await page.getByRole("cell", { name: "84.2 °F" }).first().waitFor();
+  await page.locator("#language").click();
+  await page.getByRole("heading", { name: "Dernières observations" }).waitFor();
+  assert.equal(await page.locator("html").getAttribute("lang"), "fr");
+
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Parquet" }).click();
+  const file = await readFile(await (await saved).path());
+  assert.equal(file.subarray(0, 4).toString(), "PAR1");
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("alerts of both countries are in force, with their text in both languages and what they supersede", async () => {
+  const { page, problems } = await open("#layer=alerts");
+  await page.getByText(/39\d in force of 397/).waitFor();
+  await page.getByRole("button", { name: /red warning - tornado/ }).first().click();
+  await page.getByRole("heading", { name: /tornado/ }).first().waitFor();
+  const messages = page.locator(".messages li");
+  // The third, which ends it, is not sent yet.
+  assert.equal(await messages.count(), 2);
+  assert.match(await messages.nth(0).textContent(), /Superseded/);
+  assert.match(await messages.nth(1).textContent(), /Active/);
+  await page.locator("#other-language").click();
+  await page.getByText("Its issuer sent it in one language only.").waitFor();
+  await messages.nth(0).getByRole("button").click();
+  await page.waitForFunction(() => document.querySelector(".badge").textContent.includes("Superseded"));
+  assert.deepEqual(await violations(page), []);
+  await screenshot(page, "explorer-alert");
+  await page.getByLabel("In force").uncheck();
+  await page.getByRole("button", { name: /severe thunderstorm.*Environment Canada/ }).click();
+  await page.locator("#other-language").click();
+  await page.locator('.texts[lang="fr"]').getByText(/orages violents/).first().waitFor();
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("a field of a model is painted, and a place has its sounding and its forecast", async () => {
+  const { page, problems } = await open("#layer=models&model=nam211&product=temperature_2m&map=42,-97,4");
+  await page.waitForFunction(() => document.querySelectorAll(".field canvas").length > 0);
+  await page.waitForFunction(() => document.querySelectorAll(".field .leaflet-tile-loaded").length >= 4);
+  assert.ok(await isPainted(page, ".field canvas"));
+  await page.mouse.move(720, 420);
+  await page.waitForFunction(() => /\d °C/.test(document.querySelector("#under")?.textContent ?? ""));
+  await page.mouse.click(720, 420);
+  await page.locator(".sounding .temperature").waitFor();
+  await page.locator(".hodograph .part").first().waitFor();
+  assert.ok((await page.locator(".sounding .barb").count()) > 10);
+  assert.deepEqual(await violations(page), []);
+  await screenshot(page, "explorer-model");
+  await page.locator("#model").selectOption("safrica");
+  await page.waitForFunction(() => location.hash.includes("model=safrica"));
+  await page.evaluate(() => window.explorer.map.setView([-26, 28], 4, { animate: false }));
+  await page.locator("#map").focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".plot canvas").first().waitFor();
+  // The map has arrows of its own.
+  await page.locator("#play").press("ArrowRight");
+  await page.waitForFunction(() => location.hash.includes("hour=1"));
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("the quality of the network and a radar product are shown", async () => {
+  const { page, problems } = await open("#layer=quality");
+  await page.getByRole("heading", { name: "Stations to look at" }).waitFor();
+  assert.ok((await page.locator(".worst li").count()) > 10);
+  await page.getByRole("rowheader", { name: "METAR" }).waitFor();
+  assert.deepEqual(await violations(page), []);
+  await screenshot(page, "explorer-quality");
+  await page.keyboard.press("5");
+  await page.waitForFunction(() => document.querySelectorAll(".field .leaflet-tile-loaded").length >= 6);
+  await page.waitForTimeout(300);
+  assert.ok(await isPainted(page, ".field canvas"));
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("keys reach everything", async () => {
+  const { page, problems } = await open();
+  await waitForStations(page, 2_900);
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").waitFor();
+  assert.deepEqual(await violations(page), []);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  for (const [key, layer] of [["3", "alerts"], ["4", "models"], ["2", "quality"], ["1", "stations"]]) {
+    await page.locator("body").press(key);
+    await page.waitForFunction((wanted) => location.hash.includes(`layer=${wanted}`), layer);
+  }
+  await page.locator("#map").focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".panel h2").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator(".panel").waitFor({ state: "hidden" });
+  await page.locator("#play").press("ArrowLeft");
+  await page.waitForFunction(() => location.hash.includes("time="));
+  await page.locator("#play").press("Space");
+  await page.getByRole("button", { name: "Pause" }).waitFor();
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`a phone shows a station from its address, ${colorScheme}`, async () => {
+    const options = { viewport: { width: 390, height: 844 }, colorScheme };
+    const { page, problems } = await open(`#layer=stations&map=43.7,-79.6,7&station=${TORONTO}&lang=fr&units=us`, options);
+    await page.getByRole("cell", { name: "84,2 °F" }).first().waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+    assert.equal(await page.locator("html").getAttribute("data-theme"), colorScheme);
+    assert.deepEqual(await violations(page), []);
+    assert.deepEqual(problems, []);
+    await screenshot(page, `explorer-phone-${colorScheme}`);
+    await page.close();
+  });
+}
+
+test("too many requests are waited for", async () => {
+  const page = await browser.newPage();
+  let refusals = 0;
+  await page.route("**/stations/readings?*", (route) => ((refusals += 1) <= 2 ? route.fulfill({ status: 429 }) : route.continue()));
+  await page.goto(server.origin);
+  await page.getByText(/Too many requests: waiting \d s/).waitFor();
+  await waitForStations(page, 2_900);
+  await page.close();
+});
+
+test("what the server says of a refusal is shown", async () => {
+  const { page } = await open("#layer=models&model=nam211&place=-60,100&map=42,-97,4");
+  await page.locator(".trouble").waitFor();
+  assert.match(await page.locator(".trouble").textContent(), /outside|beyond|grid/);
+  await page.close();
+});
+
+test("a server that goes away and comes back is lived through", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "mesonet-"));
+  const binary = process.env.MESONET_SERVER_BIN ?? join(TARGET, "debug", "mesonet-server");
+  const args = (listen) => ["--listen", listen, "--data", folder, "--rate-requests", "0"];
+  let own = await serve(binary, args("127.0.0.1:0"));
+  try {
+    const { page, problems } = await openView(browser, own.origin);
+    await waitForStations(page, 2_900);
+    await own.stop();
+    await page.locator("#variable").selectOption("mslp");
+    await page.getByText(/cannot be reached/).waitFor();
+    assert.ok((await stationCount(page)) > 2_000, "the last picture stays");
+    own = await serve(binary, args(new URL(own.origin).host));
+    await page.getByText(/cannot be reached/).waitFor({ state: "hidden" });
+    await waitForStations(page, 2_000);
+    assert.deepEqual(problems.filter((text) => !/ERR_CONNECTION|ERR_EMPTY|ERR_INCOMPLETE|Failed to fetch/.test(text)), []);
+    await page.close();
+  } finally {
+    await own.stop();
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,82 @@
+"""The command `mesonet`, and the site of the docs."""
+
+import inspect
+import re
+import subprocess
+import sys
+import zlib
+from importlib import metadata
+from pathlib import Path
+
+import mesonet
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*command, strict=("-W", "error")):
+    return subprocess.run(
+        [sys.executable, *strict, *map(str, command)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_the_demo_runs_offline_on_the_reports_in_the_package():
+    done = run("-m", "mesonet", "demo")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "25 reports" in done.stdout and "0 refused" in done.stdout
+    assert "80.0 °C  Error, Range" in done.stdout or "80.0 °C  Doubtful" in done.stdout
+    sample = Path(mesonet.__file__).parent / "sample"
+    reports = sorted((sample / "metar_2024-08-03.txt").read_text().splitlines())
+    import gzip
+
+    real = gzip.open(ROOT / "server-example" / "sample" / "metar_us_ca.csv.gz", "rt").read()
+    for report in reports:
+        assert report.removeprefix("METAR ").removesuffix("=") in real
+
+
+def test_the_command_is_installed_and_says_its_version():
+    [script] = [of for of in metadata.entry_points(group="console_scripts") if of.name == "mesonet"]
+    assert script.value == "mesonet.__main__:main"
+    assert run("-m", "mesonet", "--version").stdout == f"mesonet {mesonet.__version__}\n"
+    assert "demo" in run("-m", "mesonet").stdout
+
+
+def test_the_metadata_is_what_an_index_shows():
+    of = metadata.metadata("mesonet")
+    assert of["License-Expression"] == "MIT OR Apache-2.0"
+    assert of["Requires-Python"] == ">=3.11"
+    assert "Typing :: Typed" in of.get_all("Classifier")
+    assert "client" in of.get_all("Provides-Extra")
+    assert (Path(mesonet.__file__).parent / "py.typed").exists()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site, built with warnings as errors."""
+    out = tmp_path_factory.mktemp("site")
+    options = ("-q", "-W", "--keep-going", "-c", ROOT / "docs" / "python")
+    # Sphinx's warnings are errors; those of the packages that it loads are theirs.
+    done = run("-m", "sphinx", *options, ROOT / "docs", out, strict=())
+    assert (done.returncode, done.stderr) == (0, "")
+    return out
+
+
+def test_the_site_has_everything_public_and_the_recipes(site):
+    inventory = (site / "objects.inv").read_bytes()
+    listed = zlib.decompress(inventory.split(b"\n", 4)[4]).decode()
+    names = set(re.findall(r"^(\S+) py:", listed, re.MULTILINE))
+    short = {name.rpartition(".")[2] for name in names}
+    missing = set(mesonet.__all__) - short - {"__version__"}
+    assert not missing
+    calls = {name for name, of in inspect.getmembers(mesonet.Client) if inspect.isfunction(of)}
+    assert {f"mesonet.Client.{name}" for name in calls if not name.startswith("_")} <= names
+    images = list((site / "_images").glob("*.png"))
+    assert len(images) == 5
+    # Nothing is loaded from elsewhere.
+    for page in site.glob("**/*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r'(?:src|href)="(?:https?:)?//[^"]*\.(?:js|css|woff2?)"', text), page

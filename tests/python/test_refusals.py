@@ -1,0 +1,136 @@
+"""What is refused says what was given: one class of errors, wrong types, lengths, times and units."""
+
+import datetime
+import inspect
+import pickle
+import zoneinfo
+
+import mesonet
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from mesonet import MesonetError
+
+UTC, TORONTO = datetime.UTC, zoneinfo.ZoneInfo("America/Toronto")
+HOUR = (0, 3_600_000, 10)
+NOON = datetime.datetime(2024, 8, 3, 12)
+
+
+def test_one_class_for_every_refused_value():
+    assert MesonetError.__mro__[1] is ValueError and MesonetError.__module__ == "mesonet"
+    assert "MesonetError" in mesonet.__all__ and inspect.getdoc(MesonetError)
+    error = MesonetError("text")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is MesonetError and again.args == ("text",)
+
+
+VALUES = {
+    "length": (lambda: mesonet.resample([0, 1], [1.0], *HOUR), "lengths must match: got 2 for times, 1 for values"),
+    "length of a series": (
+        lambda: mesonet.check_station(
+            0.0, 50.0, None, [mesonet.SeriesReadings("airTemperature", "Instantaneous", 0, [0, 1], [1.0])]
+        ),
+        "lengths must match|must have the same length",
+    ),
+    "NaT": (
+        lambda: mesonet.resample(np.array(["2024-08-03", "NaT"], "M8[s]"), [1.0, 2.0], *HOUR),
+        "times must be times; reading 1 is NaT",
+    ),
+    "NaT of pandas": (
+        lambda: mesonet.resample(pd.Series([pd.NaT], dtype="datetime64[ns, UTC]"), [1.0], *HOUR),
+        "times must be times; reading 0 is NaT",
+    ),
+    "unit": (lambda: mesonet.convert(1.0, "furlong", "km"), "furlong"),
+    "pair of units": (lambda: mesonet.convert(1.0, "km", "K"), "km"),
+    "far": (lambda: mesonet.resample(np.array([1 << 61], "M8[s]"), [1.0], *HOUR), "must fit 64-bit milliseconds"),
+    "report": (lambda: mesonet.parse_metar("METAR"), "is not a station"),
+    "content": (lambda: mesonet.read_any(b"hello"), "of no known kind"),
+    "message": (lambda: mesonet.read_grib(b"hello"), "no message of GRIB"),
+}
+
+
+@pytest.mark.parametrize("case", VALUES)
+def test_a_value_that_is_refused(case):
+    call, message = VALUES[case]
+    with pytest.raises(MesonetError, match=message) as error:
+        call()
+    again = pickle.loads(pickle.dumps(error.value))
+    assert type(again) is MesonetError and str(again) == str(error.value)
+
+
+def objects(*of):
+    array = np.empty(len(of), object)
+    array[:] = of
+    return array
+
+
+TYPES = {
+    "texts": (lambda: mesonet.resample([0], ["a"], *HOUR), "values must be numbers; got <U1"),
+    "truths": (lambda: mesonet.resample([0], [True], *HOUR), "values must be numbers; got bool"),
+    "complex": (lambda: mesonet.resample([0], [1j], *HOUR), "values must be numbers; got complex128"),
+    "long floats": (
+        lambda: mesonet.resample([0], np.array([1], np.longdouble), *HOUR),
+        "values must be numbers; got (float128|longdouble)",
+    ),
+    "floats as times": (lambda: mesonet.resample([0.5], [1.0], *HOUR), "datetime64; got float64"),
+    "lengths as times": (lambda: mesonet.resample(np.array([5], "m8[s]"), [1.0], *HOUR), r"got timedelta64\[s\]"),
+    "objects": (
+        lambda: mesonet.resample([0], objects(1.5), *HOUR),
+        "values must be numbers; got objects, the first of type float",
+    ),
+    "objects as times": (
+        lambda: mesonet.resample(objects(NOON), [1.0], *HOUR),
+        "times must be int64 milliseconds or datetime64; got objects, the first of type datetime",
+    ),
+    "mixed time zones": (
+        lambda: mesonet.resample(objects(NOON.replace(tzinfo=UTC), NOON.replace(tzinfo=TORONTO)), [1.0, 2.0], *HOUR),
+        "got objects of the time zones America/Toronto, UTC, the first of type datetime",
+    ),
+    "mixed with none": (
+        lambda: mesonet.pick_series([objects(NOON.replace(tzinfo=UTC), NOON)], *HOUR),
+        "got objects of the time zones None, UTC, the first of type datetime",
+    ),
+    "dimensions": (lambda: mesonet.resample([[0]], [1.0], *HOUR), "times must have one dimension; got 2"),
+    "ufunc of objects": (lambda: mesonet.dew_point_c(objects("a"), 50.0), "ufunc 'dew_point_c'"),
+    "tile": (lambda: mesonet.decode_bytes("12", 0.5, 0, -1), "str"),
+}
+
+
+@pytest.mark.parametrize("case", TYPES)
+def test_a_type_that_is_refused(case):
+    call, message = TYPES[case]
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_byte_swapped_columns_are_read():
+    times, values = np.array([0, 1_800_000]), np.array([1.5, -2.25])
+    wanted = mesonet.resample(times, values, *HOUR).values
+    for order in "<>":
+        swapped = mesonet.resample(times.astype(f"{order}i8"), values.astype(f"{order}f8"), *HOUR).values
+        np.testing.assert_array_equal(swapped, wanted)
+        when = times.astype("M8[ms]").astype(f"{order}M8[ms]")
+        np.testing.assert_array_equal(mesonet.resample(when, values.astype(f"{order}f4"), *HOUR).values, wanted)
+        picks = mesonet.pick_series([times.astype(f"{order}i8")], *HOUR)
+        assert picks.reading[-1] == 1
+        assert mesonet.dew_point_c(values.astype(f"{order}f8"), 50.0).tolist() == mesonet.dew_point_c(values, 50.0).tolist()
+
+
+def test_columns_with_a_time_zone_are_instants():
+    utc = pd.Series(pd.to_datetime(["2024-08-03T16:00", "2024-08-03T16:30"], utc=True))
+    window = ("2024-08-03T16:00Z", "2024-08-03T17:00Z", 30)
+    wanted = mesonet.resample(utc.dt.tz_localize(None), [1.0, 2.0], *window).values
+    assert wanted.tolist() == [1.0, 2.0, 2.0]
+    for unit in ["s", "ms", "us", "ns"]:
+        local = utc.dt.tz_convert("America/Toronto").dt.as_unit(unit)
+        for given in [local, pd.DatetimeIndex(local), local.array, pl.Series(local)]:
+            np.testing.assert_array_equal(mesonet.resample(given, [1.0, 2.0], *window).values, wanted)
+    # A column of several time zones in a table: each is the instant that it says.
+    mixed = pd.DataFrame(
+        {"k": [1, 1], "v": [1.0, 2.0], "t": objects(utc[0].to_pydatetime(), utc[1].tz_convert("Asia/Tokyo").to_pydatetime())}
+    )
+    grid = mesonet.resample_table(
+        mixed, key="k", time="t", value="v", start=window[0], end=window[1], step=30
+    )
+    assert grid["v"].tolist() == wanted.tolist()
