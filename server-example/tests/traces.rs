@@ -109,7 +109,7 @@ fn spans(received: &mpsc::Receiver<(String, Value)>) -> (Vec<Value>, Vec<Value>)
     for (first, body) in received.try_iter() {
         assert_eq!(first, "POST /v1/traces HTTP/1.1");
         for of_resource in body["resourceSpans"].as_array().unwrap() {
-            resource = of_resource["resource"]["attributes"].as_array().unwrap().clone();
+            resource.clone_from(of_resource["resource"]["attributes"].as_array().unwrap());
             for of_scope in of_resource["scopeSpans"].as_array().unwrap() {
                 spans.extend(of_scope["spans"].as_array().unwrap().clone());
             }

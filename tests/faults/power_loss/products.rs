@@ -46,7 +46,8 @@ impl Work for Products {
     fn step(&mut self, number: usize) {
         let (name, scale) = STEPS[number];
         let files = ProductFiles::new(&self.dir, catalogue(scale));
-        let product = files.catalogue().get(name).unwrap();
+        let catalogue = files.catalogue();
+        let product = catalogue.get(name).unwrap();
         let field = grib::fields(&self.grib).next().unwrap().unwrap();
         let raster = Raster::new(&field, product, grib::MAX_POINTS).unwrap();
         files.put(product, None, &raster).unwrap();
@@ -62,7 +63,8 @@ impl Work for Products {
     fn seen(dir: &Path) -> Self::Seen {
         let files = ProductFiles::new(dir, catalogue(1.0));
         let mut seen = Vec::new();
-        for product in ["pressure", "other"].map(|name| files.catalogue().get(name).unwrap()) {
+        let catalogue = files.catalogue();
+        for product in ["pressure", "other"].map(|name| catalogue.get(name).unwrap()) {
             for ts_ms in files.times(product, None).unwrap() {
                 let path = files.find(product, None, ts_ms).unwrap().unwrap();
                 seen.push((product.name().to_owned(), ts_ms, std::fs::read(path).unwrap()));
