@@ -88,11 +88,14 @@ fn refused(case: &Value) {
     assert_eq!(error.to_string(), text(case, "message"), "{case}");
 }
 
+/// Holds the cases of a section to the library.
+type Section = fn(&Value);
+
 #[test]
 fn time_grid() {
     let file = vectors("time_grid.json");
     let mut ran = 0;
-    let sections: [(&str, fn(&Value)); 5] = [
+    let sections: [(&str, Section); 5] = [
         ("plan", plan),
         ("resample", resampled),
         ("pick", picked),
