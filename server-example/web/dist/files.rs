@@ -1,11 +1,11 @@
 &[
     ("index.html", include_bytes!("index.html")),
     ("basemap-Bj68KFEG.bin", include_bytes!("explorer/basemap-Bj68KFEG.bin")),
+    ("index-Cj89ttv2.js", include_bytes!("explorer/index-Cj89ttv2.js")),
     ("index-DMDf-3i1.css", include_bytes!("explorer/index-DMDf-3i1.css")),
-    ("index-DwdqG6-W.js", include_bytes!("explorer/index-DwdqG6-W.js")),
     ("layers-2x-Bpkbi35X.png", include_bytes!("explorer/layers-2x-Bpkbi35X.png")),
     ("layers-BWBAp2CZ.png", include_bytes!("explorer/layers-BWBAp2CZ.png")),
     ("marker-icon-hN30_KVU.png", include_bytes!("explorer/marker-icon-hN30_KVU.png")),
     ("mesonet.wasm", include_bytes!("explorer/mesonet.wasm")),
-    ("worker-BQ2Q61WL.js", include_bytes!("explorer/worker-BQ2Q61WL.js")),
+    ("worker-C_zVcg9l.js", include_bytes!("explorer/worker-C_zVcg9l.js")),
 ]
