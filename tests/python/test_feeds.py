@@ -150,7 +150,7 @@ def test_a_reader_of_one_feed_reads_what_read_feed_reads(name):
     reader, folders = READERS[name]
     read, kinds = 0, set()
     for path in [path for folder in folders for path in files(folder)]:
-        if path.stat().st_size > 50_000:
+        if path.stat().st_size > 100_000:
             continue
         try:
             wanted = mesonet.read_feed(path)

@@ -117,7 +117,8 @@ impl Spot {
     pub(crate) fn is_on_side(self, towards: [f64; 3]) -> bool {
         /// More than what rounding makes of it, in km².
         const SURE: f64 = 1e-3;
-        (0..3).map(|i| self.place_km[i] * towards[i]).sum::<f64>() > SURE
+        let [x, y, z] = self.place_km;
+        x * towards[0] + y * towards[1] + z * towards[2] > SURE
     }
 }
 

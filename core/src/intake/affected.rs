@@ -64,21 +64,27 @@ impl<'c> Changed<'c> {
     /// Whether the readings are not among the nearest values of a station whose last is of `last_ms`,
     /// given which stations are nearer to it.
     fn is_hidden(&self, between: u64, last_ms: i64, nearest: usize) -> bool {
-        if (between & self.whole).count_ones() as usize >= nearest {
-            return true;
+        // Those with values to the end of the span have one at any moment of it.
+        let mut missing = nearest.saturating_sub((between & self.whole).count_ones() as usize);
+        let mut rest = between & !self.whole;
+        let from_ms = last_ms.min(self.span.1).max(self.span.0);
+        while missing > 0 && rest.count_ones() as usize >= missing {
+            let which = rest.trailing_zeros() as usize;
+            missing -= usize::from(self.until_ms[which] >= from_ms);
+            rest &= rest - 1;
         }
-        let last_ms = last_ms.min(self.span.1);
-        let has_values = |&(which, &until_ms): &(usize, &i64)| {
-            between >> which & 1 == 1 && until_ms >= last_ms && until_ms >= self.span.0
-        };
-        self.until_ms.iter().enumerate().filter(has_values).count() >= nearest
+        missing == 0
     }
 }
 
-/// The stations of a mask on the side of a place where each is nearer to it.
-fn between(spot: Spot, towards: &[[f64; 3]]) -> u64 {
-    let bits = towards.iter().enumerate();
-    bits.fold(0, |mask, (which, &towards)| mask | u64::from(spot.is_on_side(towards)) << which)
+/// Which of the stations in some directions, from the one at `from` on, are surely nearer to a place: a
+/// bit each.
+fn between(spot: Spot, towards: &[[f64; 3]], from: usize) -> u64 {
+    let mut mask = 0;
+    for (which, &towards) in towards.iter().enumerate().skip(from) {
+        mask |= u64::from(spot.is_on_side(towards)) << which;
+    }
+    mask
 }
 
 impl Neighbourhood<'_> {
@@ -130,16 +136,22 @@ impl Neighbourhood<'_> {
                 let (_, rule) = &known.variables[of.variable];
                 at.0 > rule.radius_km || of.is_hidden(between, at.1, rule.nearest)
             };
-            let may_show = |&&(other, distance_km, last_ms): &&(usize, f64, Option<i64>)| {
-                let Some(last_ms) = last_ms else { return true };
-                let between = between(self.spot(other), &towards);
-                !changed.iter().all(|of| is_hidden(of, known, between, (distance_km, last_ms)))
+            let known_before = towards.len();
+            // Those that may have a changed reading among theirs, each with what is known to hide it.
+            let may_show = |&(other, distance_km, last_ms): &(usize, f64, Option<i64>)| {
+                let Some(last_ms) = last_ms else { return Some((other, distance_km, None)) };
+                let between = between(self.spot(other), &towards, 0);
+                let is_shown =
+                    !changed.iter().all(|of| is_hidden(of, known, between, (distance_km, last_ms)));
+                is_shown.then_some((other, distance_km, Some((between, last_ms))))
             };
-            let here: Vec<_> = others.iter().filter(may_show).copied().collect();
+            let here: Vec<_> = others.iter().filter_map(may_show).collect();
             self.read(known, here.iter().map(|of| of.0).collect())?;
-            for (other, distance_km, last_ms) in here {
+            for (other, distance_km, before) in here {
                 let spot_of = self.spot(other);
-                let between = last_ms.map(|last_ms| (between(spot_of, &towards), last_ms));
+                let between = before.map(|(before, last_ms)| {
+                    (before | between(spot_of, &towards, known_before), last_ms)
+                });
                 let is_between = towards.len() < MOST_BETWEEN;
                 for of in &mut changed {
                     if let Some((between, last_ms)) = between

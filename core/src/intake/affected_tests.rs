@@ -63,12 +63,12 @@ fn a_place_is_on_the_side_of_the_station_that_is_surely_nearer() {
             for of in 0..STATIONS {
                 let (near, far) = (km(of, j), km(of, i));
                 assert!((near - far).abs() > 1e-3, "no two are equally far");
-                assert_eq!(between(spot(of), &towards) == 1, near < far, "{i} {j} {of}");
+                assert_eq!(between(spot(of), &towards, 0) == 1, near < far, "{i} {j} {of}");
             }
         }
     }
     // Of two at the same place, or equally far, none is surely nearer.
-    assert_eq!(between(spot(3), &[spot(1).towards(spot(1))]), 0);
+    assert_eq!(between(spot(3), &[spot(1).towards(spot(1))], 0), 0);
 }
 
 /// The station at the rim is hidden from the one in the middle, until those between fall silent.
