@@ -230,7 +230,7 @@ fn the_root_tells_what_the_server_is() {
     let api = Api::with(config, MemoryStore::default());
     api.call(Method::GET, "/", &[], Body::empty()).is(concat!(
         r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
-        r#""GET /","GET /capabilities","GET /healthz","GET /models/coverage","#,
+        r#""GET /","GET /capabilities","GET /explorer/{file}","GET /healthz","GET /models/coverage","#,
         r#""GET /models/{model}/grid","GET /models/{model}/locate","#,
         r#""GET /models/{model}/point","GET /models/{model}/products","#,
         r#""GET /models/{model}/products/{name}/data/{z}/{x}/{y}","#,
@@ -289,7 +289,7 @@ fn every_endpoint_that_the_root_lists_is_there() {
         serde_json::from_str(&api.call(Method::GET, "/", &[], Body::empty()).text()).unwrap();
     let listed: Vec<&str> =
         root["endpoints"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
-    assert_eq!(listed.len(), 36);
+    assert_eq!(listed.len(), 37);
     for line in &listed {
         let (method, path) = line.split_once(' ').unwrap();
         let uri = path.replace(['{', '}'], "");
