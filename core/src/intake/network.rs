@@ -82,9 +82,9 @@ impl Intake {
     /// use mesonet::check::{SeriesReadings, StationSite};
     /// use mesonet::intake::{Intake, NetworkStation};
     /// use mesonet::{BaseQuality, IntervalType, LonLat, SeriesKey, Variable};
-    /// // Seven stations in a row, 10 km apart, of which one reports 38 °C.
+    /// // Seven stations in a row, 10 km apart, of which one reports 30 °C.
     /// let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
-    /// let values = [20.0, 20.5, 19.5, 38.0, 20.0, 20.5, 19.0].map(|value| [value]);
+    /// let values = [20.0, 20.5, 19.5, 30.0, 20.0, 20.5, 19.0].map(|value| [value]);
     /// let series = values.each_ref().map(|value| {
     ///     [SeriesReadings { key: &key, ts_ms: &[0], value, source: &[] }]
     /// });
@@ -116,9 +116,9 @@ impl Intake {
     /// use mesonet::check::{Check, SeriesReadings, StationSite};
     /// use mesonet::intake::{Intake, NetworkStation};
     /// use mesonet::{IntervalType, LonLat, SeriesKey, Variable};
-    /// // Seven stations in a row, 10 km apart, of which one reports 38 °C.
+    /// // Seven stations in a row, 10 km apart, of which one reports 30 °C.
     /// let key = SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0);
-    /// let values = [20.0, 20.5, 19.5, 38.0, 20.0, 20.5, 19.0].map(|value| [value]);
+    /// let values = [20.0, 20.5, 19.5, 30.0, 20.0, 20.5, 19.0].map(|value| [value]);
     /// let series = values.each_ref().map(|value| {
     ///     [SeriesReadings { key: &key, ts_ms: &[0], value, source: &[] }]
     /// });
