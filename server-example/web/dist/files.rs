@@ -1,7 +1,7 @@
 &[
     ("index.html", include_bytes!("index.html")),
     ("basemap-Bj68KFEG.bin", include_bytes!("explorer/basemap-Bj68KFEG.bin")),
-    ("index-Cj89ttv2.js", include_bytes!("explorer/index-Cj89ttv2.js")),
+    ("index-CjhBLj3N.js", include_bytes!("explorer/index-CjhBLj3N.js")),
     ("index-DMDf-3i1.css", include_bytes!("explorer/index-DMDf-3i1.css")),
     ("layers-2x-Bpkbi35X.png", include_bytes!("explorer/layers-2x-Bpkbi35X.png")),
     ("layers-BWBAp2CZ.png", include_bytes!("explorer/layers-BWBAp2CZ.png")),

@@ -268,7 +268,7 @@ function watchCloseUp(map: L.Map): void {
   let running: AbortController | undefined;
   const load = async () => {
     running?.abort();
-    if (map.getZoom() < MODEL_ZOOM || layer.value !== "stations") {
+    if (map.getZoom() < MODEL_ZOOM || layer.value !== "stations" || shown_ms.value === 0) {
       closeUp.value = undefined;
       return;
     }

@@ -24,8 +24,12 @@ const labelOf = (name: string) => {
   return known.name === name ? known.label[language.value] : name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
 };
 
+/** The verdicts at the time shown, once the time of the service is known. */
 export function QualityPanel() {
-  const at = shown_ms.value;
+  return shown_ms.value > 0 ? <Verdicts at={shown_ms.value} /> : null;
+}
+
+function Verdicts({ at }: { readonly at: number }) {
   const { answer, trouble, again } = useAsked(
     async (signal) => {
       const query = new URLSearchParams({ names: NAMES.join(","), start: iso(at - SPAN_MS), end: iso(at) });
