@@ -1,4 +1,4 @@
-"""A week of quality verdicts of a network: shares by variable and hour, and who differs from whom.
+"""A week of quality verdicts of a network: shares by variable and hour, and which stations differ from those around.
 
 Run `mesonet-server`, then `python network_quality.py`. The sample holds some hours of a week; on a
 record of your own the picture fills.

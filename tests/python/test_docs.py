@@ -11,6 +11,7 @@ MODULES = [
     mesonet,
     mesonet.access,
     mesonet.alert,
+    mesonet.answer,
     mesonet.check,
     mesonet.frame,
     mesonet.explanation,

@@ -50,6 +50,7 @@ whose message says what was given and what is allowed; an array of a wrong type 
 from ._mesonet import MesonetError, __version__
 from .access import capabilities, check_lookback
 from .alert import Alerts, AlertState, read_any, read_cap, read_nws_alerts
+from .answer import DamagedWarning, IngestOutcome, RecordHealth, RecordTable
 from .check import (
     DEFAULT_LIMITS_TOML,
     NetworkStation,
@@ -119,7 +120,7 @@ from .grib import GribField, GribFile, GribLevel, GribRefusal, read_grib, true_w
 from .grid import Cell, NativeGrid, Position, Rotation
 from .metar import Metar, parse_metar
 from .quality import BaseQuality, ReasonQuality, distinct_worst_first, worse, worst
-from .record import DamagedWarning, IngestOutcome, Record, RecordHealth, RecordTable
+from .record import Record
 from .table import Table, resample_table
 from .tile import decode, decode_bytes, encode
 from .time_grid import (

@@ -1,7 +1,7 @@
-"""How users name a station."""
+"""How users name a station and one of its series."""
 
 import uuid
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from . import _mesonet
 
@@ -15,3 +15,21 @@ def station_id(given: StationRef) -> str:
     if isinstance(given, tuple) and len(given) == 2 and all(isinstance(part, str) for part in given):
         return _mesonet.station_id(*given)
     raise TypeError(f"a station is an id or a pair of network and native id; got {given!r}")
+
+
+def one_series(
+    interval_type: str | None,
+    interval_minutes: int | None,
+    calculated: bool | None,
+    reported_unit: str | None,
+    bucket: str | None,
+) -> dict[str, Any]:
+    """What selects one series of a variable, in the names of the interface."""
+    chosen = {
+        "intervalType": interval_type,
+        "intervalMinutes": interval_minutes,
+        "calculated": calculated,
+        "reportedUnit": reported_unit,
+        "groupBucketName": bucket,
+    }
+    return {name: value for name, value in chosen.items() if value is not None}

@@ -18,134 +18,18 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from . import _mesonet
 from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
-from ._station import StationRef, station_id
+from ._station import StationRef, one_series, station_id
+from .answer import DamagedWarning, IngestOutcome, RecordHealth, RecordTable
 from .explanation import Explanation
 from .feed import Source, _file
-from .table import Streamed
 from .time_grid import Caps, Coarsening
 
-__all__ = ["DamagedWarning", "IngestOutcome", "Record", "RecordHealth", "RecordTable"]
-
-
-class DamagedWarning(UserWarning):
-    """An answer lacks readings because part of the record is damaged.
-
-    The message says how many damaged blocks hold, or may hold, readings of the answer, as the
-    service says it in ``X-Mesonet-Damaged``; :meth:`Record.health` names them.
-
-    >>> import warnings, mesonet
-    >>> warnings.simplefilter("error", mesonet.DamagedWarning)  # an exception instead
-    """
-
-
-@dataclass(frozen=True)
-class IngestOutcome:
-    """What became of a file.
-
-    >>> import tempfile, mesonet
-    >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
-    ...     outcome = record.ingest(b"METAR KBUF 312354Z 21014KT=\\nMETAR CYXX 0320Z 24012KT=\\n",
-    ...                             received="2020-01-01T00:00Z")
-    >>> outcome.read, outcome.refused, outcome.place_unknown
-    (1, 1, {'METAR KBUF': 1})
-    >>> outcome.refusals[0][:41]
-    'line 2: "0320Z" is not the time of a repo'
-    """
-
-    name: str
-    """The name of the file; ``content`` for bytes."""
-    kind: str
-    """Its kind: one of ``FEED_KINDS``."""
-    read: int
-    """Reports and alerts that were read."""
-    refused: int
-    """Those that were left out."""
-    refusals: tuple[str, ...]
-    """Where the first of those are, and why they were left out."""
-    added: int
-    """Readings that are new, with those derived from them."""
-    replaced: int
-    """Readings that replaced another for the same time."""
-    unchanged: int
-    """Readings that were on record already."""
-    overtaken: int
-    """Readings that had already been overtaken by a correction."""
-    expired: int
-    """Readings from before what the record keeps."""
-    alerts_added: int
-    """Alerts that are new."""
-    alerts_replaced: int
-    """Alerts that replaced another version."""
-    alerts_unchanged: int
-    """Alerts that were on record already."""
-    place_unknown: dict[str, int]
-    """Reports that were left out because nobody knows where their station is, by station."""
-    in_the_future: dict[str, int]
-    """Reports that were left out because they are from more than a day from now, by station."""
-
-
-@dataclass(frozen=True)
-class RecordHealth:
-    """The state of a record.
-
-    >>> import tempfile, mesonet
-    >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
-    ...     record.health()
-    RecordHealth(stations=0, segments=0, sealed_readings=0, fresh_readings=0, newest=None, faults=())
-    """
-
-    stations: int
-    """Number of stations."""
-    segments: int
-    """Number of files of sealed readings."""
-    sealed_readings: int
-    """Readings in them."""
-    fresh_readings: int
-    """Readings that are not sealed yet."""
-    newest: datetime.datetime | None
-    """Time of the newest reading, UTC."""
-    faults: tuple[str, ...]
-    """What is damaged, as far as it was read; answers lack what is in it."""
-
-
-class RecordTable(Streamed):
-    """An answer of a record as an Arrow table.
-
-    Whatever takes Arrow's streams takes it without a copy: ``pyarrow.table(answer)``,
-    ``polars.DataFrame(answer)``, DuckDB, and pandas by :meth:`to_pandas`. An export by
-    :meth:`Record.bulk` is read from the record while it is taken over, in batches, so that it may be
-    larger than memory.
-
-    >>> import tempfile, mesonet
-    >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
-    ...     record.stations()
-    <mesonet.RecordTable: damaged 0>
-    """
-
-    def __init__(
-        self,
-        table: "_mesonet.ArrowTable | _mesonet.ArrowStream",
-        damaged: int,
-        *,
-        step_minutes: int | None = None,
-        coarsening: Coarsening | None = None,
-    ) -> None:
-        self._table = table
-        self.damaged = damaged
-        """How many damaged blocks hold, or may hold, rows that are missing; 0 if none is."""
-        self.step_minutes = step_minutes
-        """The step of a grid, in minutes."""
-        self.coarsening = coarsening
-        """Present if the step is not the requested one."""
-
-    def __repr__(self) -> str:
-        return f"<mesonet.RecordTable: damaged {self.damaged}>"
+__all__ = ["Record"]
 
 
 class Record:
@@ -307,7 +191,7 @@ class Record:
         Where several series match, their readings are mixed; the keywords choose among them. The
         columns are those of :meth:`readings` without the station.
         """
-        wanted = _filter(name, interval_type, interval_minutes, calculated, unit, bucket)
+        wanted = {"name": name, **one_series(interval_type, interval_minutes, calculated, unit, bucket)}
         window = (instant_ms(start, "start"), instant_ms(end, "end"))
         table, damaged = self._record.series(station_id(station), json.dumps(wanted), window)
         return RecordTable(table, _said(damaged))
@@ -480,25 +364,6 @@ def _several(given: Iterable[Any], what: str) -> Iterable[Any]:
     if isinstance(given, str):
         raise TypeError(f"{what} must be several texts, such as a list; got the text {given!r}")
     return given
-
-
-def _filter(
-    name: str,
-    interval_type: str | None,
-    interval_minutes: int | None,
-    calculated: bool | None,
-    unit: str | None,
-    bucket: str | None,
-) -> dict[str, Any]:
-    given = {
-        "name": name,
-        "intervalType": interval_type,
-        "intervalMinutes": interval_minutes,
-        "calculated": calculated,
-        "reportedUnit": unit,
-        "groupBucketName": bucket,
-    }
-    return {key: value for key, value in given.items() if value is not None}
 
 
 def _geometry(outlines: list[dict[str, Any]]) -> dict[str, Any] | None:

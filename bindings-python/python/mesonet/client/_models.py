@@ -186,7 +186,7 @@ class Models:
         level_hpa: float | None = None,
         member: int | None = None,
     ) -> Program[Tile]:
-        """A web Mercator tile of 256 by 256 values, decoded; NaN where there is none.
+        """A web Mercator tile of 256 by 256 values, decoded; NaN where there is no value.
 
         ``hour`` is 0 by default; ``valid`` stands for it, within the run.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
 from .._mesonet import BASE_QUALITY_NAMES, REASON_QUALITY_NAMES, MesonetError
+from .._station import one_series
 from ._twin import call
 from ._wire import Answer, Program, Request, segment
 from .raster import Raster
@@ -191,7 +192,7 @@ class Observations:
         body = {
             "stationId": station_id,
             "name": name,
-            **_chosen(interval_type, interval_minutes, calculated, reported_unit, bucket),
+            **one_series(interval_type, interval_minutes, calculated, reported_unit, bucket),
         }
         answer = yield Request("/observations/series", query, body)
         about: dict[str, Any] = answer.json()
@@ -412,24 +413,6 @@ def _table(
     answer: Answer, columns: "dict[str, NDArray[Any]]", about: Mapping[str, Any] | None = None
 ) -> ServiceTable:
     return ServiceTable(columns, about or {}, answer.damaged, answer.replay)
-
-
-def _chosen(
-    interval_type: str | None,
-    interval_minutes: int | None,
-    calculated: bool | None,
-    reported_unit: str | None,
-    bucket: str | None,
-) -> dict[str, Any]:
-    """What selects one series of a variable."""
-    chosen = {
-        "intervalType": interval_type,
-        "intervalMinutes": interval_minutes,
-        "calculated": calculated,
-        "reportedUnit": reported_unit,
-        "groupBucketName": bucket,
-    }
-    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def _given(**parameters: str | None) -> tuple[tuple[str, str], ...]:

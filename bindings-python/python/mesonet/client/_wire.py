@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from .._mesonet import MesonetError, __version__
-from ..record import DamagedWarning
+from ..answer import DamagedWarning
 from .errors import DamagedError, ServiceError, UnreachableError, _missing
 
 T = TypeVar("T")

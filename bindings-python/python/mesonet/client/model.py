@@ -49,7 +49,7 @@ class ModelPoint:
     """The object as the service sent it."""
 
     def __getitem__(self, name: str) -> "float | NDArray[np.float64]":
-        """A value, or the values on the levels of a field; NaN where there is none."""
+        """A value, or the values on the levels of a field; NaN where there is no value."""
         of = _field(self.json["fields"], name)
         if "values" in of:
             return _numbers(of["values"])
@@ -100,7 +100,7 @@ class ModelSeries:
     """The object as the service sent it."""
 
     def __getitem__(self, name: str) -> "NDArray[np.float64]":
-        """The values of a field over time, or over time and levels; NaN where there is none."""
+        """The values of a field over time, or over time and levels; NaN where there is no value."""
         of = _field(self.json["fields"], name)
         return _numbers([one["values"] if "values" in one else one["value"] for one in of["series"]])
 

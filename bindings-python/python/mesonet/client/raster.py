@@ -42,7 +42,7 @@ class Raster:
 
     def to_xarray(self, *, overview: int | None = None) -> Any:
         """The values as an ``xarray.DataArray`` over ``y`` and ``x`` (centres of the pixels in the
-        file's own coordinates), NaN where there is none. ``overview`` reads a coarser level, 0 the
+        file's own coordinates), NaN where there is no value. ``overview`` reads a coarser level, 0 the
         finest of them. By rasterio.
         """
         xarray, numpy = need("xarray", "Raster.to_xarray"), need("numpy", "Raster.to_xarray")
