@@ -9,6 +9,7 @@ import mesonet
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from mesonet import MesonetError
 
