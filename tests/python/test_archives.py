@@ -13,7 +13,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ENGINES = ROOT / "docs" / "engines"
-STATIONS = ROOT / "server-example" / "sample" / "stations.csv"
 METAR = sorted((ROOT / "tests" / "data" / "metar").glob("liveairdata_metars_20240803T19[34]*.csv.gz"))
 
 
@@ -33,7 +32,7 @@ def engines():
 def archive(engines, tmp_path_factory):
     folder = tmp_path_factory.mktemp("archive")
     assert len(METAR) == 2
-    assert engines[0].write(folder, STATIONS, METAR, partitions=4) > 80_000
+    assert engines[0].write(folder, METAR, partitions=4) > 80_000
     return folder
 
 
