@@ -20,6 +20,7 @@
 //! | Alerts of the United States, api.weather.gov (GeoJSON) | [`read_nws_alerts`] |
 //! | A file of any kind, found from its content | [`Kind`] |
 //! | The readings of files as one Arrow table | `FeedTable`, with the feature `feed-table` |
+//! | Stations whose places reports do not say | `known_stations`, with the feature `known-stations` |
 //! | One METAR or SPECI report | [`metar::Metar::parse`] |
 //! | From a decoded report to readings, to a station | [`metar_report`], [`metar_station`] |
 //!
@@ -49,6 +50,8 @@ mod collect;
 mod eccc;
 mod item;
 mod kind;
+#[cfg(feature = "known-stations")]
+mod known;
 pub mod metar;
 mod ncei;
 mod ndbc;
@@ -67,6 +70,8 @@ pub use self::item::{FeedReport, FeedStation, FileContext, Item};
 #[cfg(feature = "intake")]
 pub(crate) use self::kind::all_names as all_kind_names;
 pub use self::kind::{DETECT_BYTES, FeedKindError, Kind};
+#[cfg(feature = "known-stations")]
+pub use self::known::known_stations;
 pub use self::metar::awc_csv::read_awc_csv;
 pub use self::metar::awc_xml::read_awc_xml;
 pub use self::metar::bulletin::read_bulletins;
