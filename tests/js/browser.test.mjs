@@ -57,7 +57,7 @@ test("the entries slim, checks, network and grids load their WebAssembly from th
 
 test("all entries run every case of the vectors", async () => {
   const { ran } = await page.evaluate(() => window.results);
-  assert.equal(Object.keys(ran).length, 14);
+  assert.equal(Object.keys(ran).length, 16);
   for (const [name, count] of Object.entries(ran)) {
     assert.equal(count.ran, count.cases, name);
     assert.ok(count.ran > 0, name);

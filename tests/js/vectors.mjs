@@ -269,6 +269,66 @@ export function nativeGrid(mesonet, file) {
   return sections.reduce((ran, section) => ran + file[section].length, 0);
 }
 
+/** The time grid: values by their bits, of the module's functions and of a table that stays in it. */
+export function timeGrid(mesonet, file) {
+  const same = (got, wanted, name) => {
+    assertEqual(got.length, wanted.length, name);
+    wanted.forEach((value, at) => {
+      if (!Object.is(got[at], value)) {
+        throw new Error(`${name}: got ${got[at]} at ${at}, wanted ${value}`);
+      }
+    });
+  };
+  const gridOf = ({ start_ms, end_ms, step, max_age_ms }) => ({
+    ...{ startMs: start_ms, endMs: end_ms, stepMinutes: step },
+    ...(max_age_ms !== null && { maxAgeMs: max_age_ms }),
+  });
+  let ran = 0;
+  for (const { name, stations, names, caps, used, positions, coarsening, ...window } of file.plan) {
+    const [cells, most] = caps;
+    const grid = { startMs: window.start_ms, endMs: window.end_ms, stepMinutes: window.step };
+    const plan = mesonet.planGrid({ ...grid, stations, names, caps: { cells, positions: most } });
+    assertEqual([plan.stepMinutes, plan.tsMs.length], [used, positions], name);
+    assertEqual(plan.coarsening ?? null, coarsening, name);
+    ran += 1;
+  }
+  for (const one of file.resample) {
+    const [tsMs, values] = [Float64Array.from(one.ts_ms), numbers(one.values)];
+    const [offsets, grid] = [Uint32Array.from(one.offsets), gridOf(one)];
+    const table = mesonet.seriesTable(tsMs, values, offsets);
+    for (const got of [mesonet.resample(tsMs, values, { ...grid, offsets }), table.resample(grid)]) {
+      assertEqual([...got.reading], one.reading, one.name);
+      same(got.value, numbers(one.filled), one.name);
+      same(got.ageMs, numbers(one.age_ms), one.name);
+    }
+    table.free();
+    ran += 1;
+  }
+  for (const one of file.pick) {
+    const candidates = one.candidates.map((times) => Float64Array.from(times));
+    const { series, reading } = mesonet.pickSeries(candidates, gridOf(one));
+    assertEqual([[...series], [...reading]], [one.series, one.reading], one.name);
+    ran += 1;
+  }
+  for (const { name, start_ms, end_ms, now_ms, plan, refused } of file.lookback) {
+    const run = () => mesonet.checkLookback(start_ms, end_ms, plan, now_ms);
+    if (refused === null) {
+      run();
+    } else {
+      assertRefuses(mesonet, run, refused, name);
+    }
+    ran += 1;
+  }
+  for (const { name, ts_ms, values, offsets, message } of file.refused) {
+    const columns = [Float64Array.from(ts_ms), numbers(values)];
+    const grid = { startMs: 0, endMs: 60_000, stepMinutes: 1, offsets: Uint32Array.from(offsets) };
+    assertRefuses(mesonet, () => mesonet.resample(...columns, grid), message, name);
+    assertRefuses(mesonet, () => mesonet.seriesTable(...columns, grid.offsets), message, name);
+    ran += 1;
+  }
+  return ran;
+}
+
 /** Runs the quality checks' flags of other schemes, which the entries without the checks have. */
 export function crosswalks(mesonet, file) {
   let ran = 0;
@@ -330,6 +390,7 @@ export const RUNNERS = {
   "derived.json": derived,
   "quality_ranking.json": qualityRanking,
   "tile.json": tile,
+  "time_grid.json": timeGrid,
   "units.json": units,
   "wind_rotation.json": windRotation,
 };
