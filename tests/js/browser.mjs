@@ -11,6 +11,7 @@ import { TARGET } from "./server.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const FOLDERS = {
+  "/data/": join(here, "../data"),
   "/js/": here,
   "/page/": join(here, "page"),
   "/vectors/": join(here, "../vectors"),
@@ -18,6 +19,7 @@ const FOLDERS = {
 };
 const TYPES = {
   ".bin": "application/octet-stream",
+  ".gz": "application/gzip",
   ".html": "text/html",
   ".js": "text/javascript",
   ".json": "application/json",

@@ -379,6 +379,90 @@ export function checks({ BaseQuality, MesonetError, ReasonQuality, checkStation,
   return ran;
 }
 
+/** The files that the cases of alerts read, by their paths below tests/data. */
+export const alertFiles = ({ chains, many }) => [...chains, ...many].flatMap(({ files }) => files);
+
+/** Official alerts, through the entry that has them. `contents` are the files, unpacked, by their paths. */
+export function alerts({ MesonetError, readCap, readNwsAlerts }, file, contents) {
+  const READERS = { cap: readCap, "nws-alerts": readNwsAlerts };
+  const sum = (of, key) => of.reduce((all, one) => all + one[key], 0);
+  const positionsOf = (geometries) => {
+    const sums = [0, 0, 0];
+    for (const geometry of geometries.filter((geometry) => geometry !== null)) {
+      const { type, coordinates } = geometry;
+      for (const [lon, lat] of (type === "Polygon" ? [coordinates] : coordinates).flat(2)) {
+        sums[0] += 1;
+        sums[1] += lon;
+        sums[2] += lat;
+      }
+    }
+    return sums;
+  };
+  const told = ({ id, geometry, properties }) => ({
+    ...{ id, status: properties.status, headline: properties.alertHeadline },
+    ...{ event_codes: properties.eventCodes ?? {}, same_codes: properties.sameCodes ?? [] },
+    areas: (properties.areas ?? []).slice(0, 12).map((area) => [area.clcCode ?? area.ugcCode ?? null, area.status]),
+    geometry: geometry && geometry.type,
+    positions: geometry && positionsOf([geometry]),
+  });
+  let ran = 0;
+  for (const { name, reader, files, read, refused, ids, states, features, collection } of file.chains) {
+    const of = files.map((path) => contents[path]);
+    const chain = READERS[reader](of);
+    assertEqual([sum(chain.files, "read"), sum(chain.files, "refused")], [read, refused], name);
+    assertEqual(chain.messages().map(({ id }) => id), ids, name);
+    for (const { at_ms, of } of states) {
+      const got = chain.states({ atMs: at_ms });
+      assertEqual(got.map(({ id }) => id), ids, name);
+      const pairs = got.map(({ status, nextIds }) => [status, nextIds.map((id) => ids.indexOf(id))]);
+      assertEqual(pairs, of, `${name} at ${at_ms}`);
+    }
+    for (const { at_ms, of, place, ...conditions } of features) {
+      const at = place && { place: { lon: place[0], lat: place[1] } };
+      const { type, features } = chain.toGeoJSON({ atMs: at_ms, ...conditions, ...at });
+      assertEqual([type, features.map(told)], ["FeatureCollection", of], `${name} at ${at_ms}`);
+    }
+    if (collection !== undefined) {
+      assertEqual(chain.toGeoJSON({ atMs: collection.at_ms }), collection.of, name);
+    }
+    // As texts, in another order and twice: the same alerts.
+    const texts = of.map((bytes) => new TextDecoder().decode(bytes));
+    const again = READERS[reader]([...texts.reverse(), ...of]);
+    assertEqual(again.states({ atMs: 0 }), chain.states({ atMs: 0 }), name);
+    again.free();
+    chain.free();
+    ran += 1;
+  }
+  for (const { name, reader, files, read, refused, tally } of file.many) {
+    const all = READERS[reader](files.map((path) => contents[path]));
+    assertEqual([sum(all.files, "read"), sum(all.files, "refused")], [read, refused], name);
+    for (const { at_ms, statuses, active, without_outline, positions } of tally) {
+      const counted = {};
+      for (const { status } of all.states({ atMs: at_ms })) {
+        counted[status] = (counted[status] ?? 0) + 1;
+      }
+      assertEqual(Object.entries(counted).sort(), Object.entries(statuses), name);
+      const geometries = all.toGeoJSON({ atMs: at_ms, active: true }).features.map(({ geometry }) => geometry);
+      assertEqual(geometries.length, active, name);
+      assertEqual(geometries.filter((geometry) => geometry === null).length, without_outline, name);
+      assertEqual(positionsOf(geometries), positions, name);
+    }
+    all.free();
+    ran += 1;
+  }
+  for (const { name, reader, content, message } of file.refused) {
+    assertRefuses({ MesonetError }, () => READERS[reader](content), message, name);
+    ran += 1;
+  }
+  for (const { name, content, refusals } of file.left_out) {
+    const none = readCap(content);
+    assertEqual([none.messages(), none.files[0].refusals], [[], refusals], name);
+    none.free();
+    ran += 1;
+  }
+  return ran;
+}
+
 /** How many cases of a file the runners of an entry run: only the flags of the checks' file. */
 export const casesOf = (file) => file.crosswalks?.length ?? file.cases;
 /** How many cases of the checks' file are not flags. */

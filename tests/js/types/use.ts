@@ -18,6 +18,7 @@ import {
   toCanonical,
   worst,
 } from "mesonet";
+import { type AlertCollection, type AlertFunctions, type AlertState, load as loadAlerts } from "mesonet/alerts";
 import { type Checks, type Explanation, load as loadChecks } from "mesonet/checks";
 import { type GridDefinition, type GridFunctions, load as loadGrids } from "mesonet/grids";
 import { type Client, type Readings, RateLimitError, connect } from "mesonet/client";
@@ -87,6 +88,19 @@ const limited = (error: unknown): boolean => error instanceof RateLimitError && 
 const network: Promise<Network> = loadNetwork("/network.wasm");
 export { filled, image, index, limited, network, pixels, plan, readings };
 
+declare const files: AlertFunctions;
+const loadingAlerts: Promise<AlertFunctions> = loadAlerts("/alerts.wasm");
+const alerts = files.readCap(["<alert>", new Uint8Array(1)], { zones: new ArrayBuffer(1) });
+const collection: AlertCollection = alerts.toGeoJSON({ atMs: 0, active: true, bbox: [0, 0, 1, 1], language: "fr" });
+const outline: "Polygon" | "MultiPolygon" | undefined = collection.features[0]?.geometry?.type;
+const state: AlertState["status"] | undefined = alerts.states()[0]?.status;
+const codes: string[] | undefined = alerts.messages()[0]?.parts[0]?.eventCodes["SAME"];
+export { codes, loadingAlerts, outline, state };
+
+// @ts-expect-error: a time is a number
+alerts.states({ atMs: new Date() });
+// @ts-expect-error: four sides
+alerts.toGeoJSON({ bbox: [0, 0] });
 // @ts-expect-error: a step is needed
 planGrid({ startMs: 0, endMs: 1 });
 // @ts-expect-error: four parts
