@@ -17,7 +17,7 @@ const MODULES = ["mesonet", "checks", "network", "grids", "alerts"];
 test("it contains what is needed and no more", () => {
   const [packed] = JSON.parse(run("npm", ["pack", "--dry-run", "--json"], { cwd: root }));
   const files = packed.files.map(({ path }) => path);
-  const entries = ["index", "slim", "client", ...MODULES.slice(1)].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
+  const entries = ["index", "slim", "client", "workers", "worker", ...MODULES.slice(1)].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
   for (const file of [...entries, ...MODULES.map((name) => `dist/${name}.wasm`), "LICENSE-MIT"]) {
     assert.ok(files.includes(file), `${file} is missing of ${files}`);
   }
@@ -45,7 +45,7 @@ test("code that uses it type-checks, and misuse does not", () => {
   run("node", [tsc, "-p", `${here}types`, "--module", "ESNext", "--moduleResolution", "bundler"]);
 });
 
-const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 7 };
+const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 8 };
 for (const [readme, examples] of Object.entries(EXAMPLES)) {
   test(`the examples of ${readme} print what they say`, () => {
     const text = readFileSync(new URL(`../../${readme}`, import.meta.url), "utf8");

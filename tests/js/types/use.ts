@@ -24,6 +24,7 @@ import { type GridDefinition, type GridFunctions, load as loadGrids } from "meso
 import { type Client, type Readings, RateLimitError, connect } from "mesonet/client";
 import { type Network, load as loadNetwork } from "mesonet/network";
 import { type Mesonet, load } from "mesonet/slim";
+import { WorkerError, type WorkerPool, workerPool } from "mesonet/workers";
 
 const name: BaseQualityName = worst(["Good", 3]);
 const code: number = BaseQuality[name];
@@ -97,6 +98,16 @@ const state: AlertState["status"] | undefined = alerts.states()[0]?.status;
 const codes: string[] | undefined = alerts.messages()[0]?.parts[0]?.eventCodes["SAME"];
 export { codes, loadingAlerts, outline, state };
 
+const pool: WorkerPool = workerPool({ workers: 2, mesonet: new ArrayBuffer(1), worker: () => new Worker("worker.js") });
+const worked: Promise<Float64Array> = pool.decodeTile(new Uint8Array(2), { scale: 1, offset: 0, nodata: 0 }, { transfer: true });
+const painted = pool.paintTile(new ArrayBuffer(2), { scale: 1, offset: 0, nodata: 0 }, [], { signal: AbortSignal.timeout(1) });
+const imaged: Promise<ImageData> = painted.then((pixels) => new ImageData(pixels, 1));
+const centres: Promise<Float64Array> = pool.positions(definition).then(({ lat }) => lat);
+const lost: Error = new WorkerError("");
+export { centres, imaged, lost, worked };
+
+// @ts-expect-error: arrays only
+pool.locate(definition, { lon: 0, lat: 0 });
 // @ts-expect-error: a time is a number
 alerts.states({ atMs: new Date() });
 // @ts-expect-error: four sides
