@@ -163,6 +163,21 @@ impl KeyFile {
         Some(found.and_then(|found| if found == "ok" { Ok(()) } else { Err(found) }))
     }
 
+    /// Writes the record of keys as it is now, while it may be changed, into another folder. Returns
+    /// `false` if no key was ever issued.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the copy cannot be written.
+    pub fn copy(data: &Path, into: &Path) -> Result<bool, KeysError> {
+        let Some(file) = Self::open(data)? else { return Ok(false) };
+        let to = path_in(into);
+        let invalid = || io::ErrorKind::InvalidFilename.into();
+        let to = to.to_str().ok_or_else(|| KeysError::Io { path: to.clone(), error: invalid() })?;
+        let copied = file.connection.execute("VACUUM INTO ?", [to]);
+        copied.map_err(|error| file.fault(error))?;
+        Ok(true)
+    }
+
     fn connect(path: PathBuf, may_create: bool) -> Result<Self, KeysError> {
         let connect = || {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -44,6 +44,7 @@ use mesonet::store::{AlertStore, Receipt, StoreError};
 use mesonet::time::{DAY_MS, parse_instant};
 use mesonet::{Intake, Store, feed};
 
+pub(crate) use bar::bar_of_bytes;
 pub use command::{CommandError, IngestFlags, ingest_command};
 use copies::Copies;
 pub(crate) use lanes::Lanes;

@@ -24,9 +24,11 @@ pub(super) mod alert_file;
 mod catalogue;
 mod codec;
 mod contents;
+mod copy;
 mod count;
 mod fault;
 mod folder;
+mod frozen;
 mod maintain;
 mod mapped;
 mod merge;
@@ -62,6 +64,7 @@ use catalogue::Lost;
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
 use folder::Folder;
+pub use frozen::{Frozen, FrozenSegment};
 pub use reader::EmbeddedReader;
 pub use survey::{Survey, WouldGo};
 use view::View;
@@ -305,6 +308,19 @@ impl EmbeddedStore {
         rebuild::rebuild(dir)
     }
 
+    /// Copies what changes of the store in a folder into another folder, as it is at one moment:
+    /// the databases and their counts. The sealed segments, which never change, are opened and not
+    /// copied. Another process, or this one, may write to the store meanwhile, and nobody waits.
+    ///
+    /// Everything that was acknowledged before the call is in the copy.
+    ///
+    /// # Errors
+    /// There is no store in the folder, it was written by a different version, it is damaged, or the
+    /// copy cannot be written.
+    pub fn freeze(dir: &Path, into: &Path) -> Result<Frozen, StoreError> {
+        frozen::freeze(dir, into)
+    }
+
     /// Surveys the store in a folder that no process has open, to find out what dropping readings
     /// would remove. Nothing is written.
     ///
@@ -394,6 +410,8 @@ impl Store for EmbeddedStore {
 mod count_tests;
 #[cfg(test)]
 mod damage_tests;
+#[cfg(test)]
+mod frozen_tests;
 #[cfg(test)]
 mod reader_tests;
 #[cfg(test)]
