@@ -1,4 +1,4 @@
-// Builds the package into dist/: the Rust crate to WebAssembly, once for each of the three modules, their
+// Builds the package into dist/: the Rust crate to WebAssembly, once for each of the modules, their
 // glue by wasm-bindgen, what is generated from the result, and the TypeScript facade.
 //
 // Needs the target once: `rustup target add wasm32-unknown-unknown`, and wasm-bindgen of the version
@@ -23,6 +23,7 @@ const MODULES = [
   { name: "checks", features: "checks", optLevel: "s", budget: 176 * 1024 },
   { name: "network", features: "network", optLevel: "s", budget: 270 * 1024 },
   { name: "grids", features: "grids", optLevel: "3", budget: 40 * 1024 },
+  { name: "alerts", features: "alerts", optLevel: "s", budget: 240 * 1024 },
 ];
 
 const here = dirname(fileURLToPath(import.meta.url));

@@ -118,7 +118,7 @@ pub use record::{Origin, Record};
 pub use replay::Timeline;
 pub use replay_start::{ReplayStart, ReplayStartError};
 pub use retention::{RetentionError, RetentionFlags, retention_command};
-pub use sample::{Sample, SampleError, sample, sample_alerts, station_tables};
+pub use sample::{Sample, SampleError, sample, sample_alerts};
 pub use serve::{ServeError, serve};
 pub use services::Services;
 pub use state::{State, StateError};

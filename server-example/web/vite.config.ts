@@ -4,27 +4,28 @@ import { createRequire } from "node:module";
 import { defineConfig, type Plugin } from "vite";
 
 import { basemap } from "./scripts/basemap";
+import { places } from "./scripts/places";
 
 const require = createRequire(import.meta.url);
 const FOLDER = "explorer";
 const MESONET = process.env.MESONET ?? "http://127.0.0.1:8080";
 
-/** The outlines of the map, made from Natural Earth, under a name that is made from their content. */
-function outlines(): Plugin {
-  const id = "virtual:basemap";
-  let served: Uint8Array | undefined;
+/** A file that is made when the page is built, under a name that is made from its content; a module gives its address. */
+function made(name: string, make: () => Uint8Array | string): Plugin {
+  const id = `virtual:${name}`;
+  let served: Uint8Array | string | undefined;
   return {
-    name: "outlines",
+    name,
     resolveId: (source) => (source === id ? `\0${id}` : undefined),
     load(source) {
       if (source !== `\0${id}`) return undefined;
-      if (this.environment.mode === "dev") return `export default "/${FOLDER}/basemap.bin";`;
-      const reference = this.emitFile({ type: "asset", name: "basemap.bin", source: basemap() });
+      if (this.environment.mode === "dev") return `export default "/${FOLDER}/${name}.bin";`;
+      const reference = this.emitFile({ type: "asset", name: `${name}.bin`, source: make() });
       return `export default import.meta.ROLLUP_FILE_URL_${reference};`;
     },
     configureServer(server) {
-      server.middlewares.use(`/${FOLDER}/basemap.bin`, (_, response) => {
-        served ??= basemap();
+      server.middlewares.use(`/${FOLDER}/${name}.bin`, (_, response) => {
+        served ??= make();
         response.end(served);
       });
     },
@@ -72,7 +73,7 @@ function library(): Plugin {
 
 export default defineConfig({
   base: "./",
-  plugins: [outlines(), libraryAddress(), library()],
+  plugins: [made("basemap", basemap), made("places", places), libraryAddress(), library()],
   worker: { format: "es", plugins: () => [libraryAddress()] },
   build: {
     target: "es2022",

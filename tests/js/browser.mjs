@@ -11,13 +11,16 @@ import { TARGET } from "./server.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const FOLDERS = {
+  "/data/": join(here, "../data"),
   "/js/": here,
   "/page/": join(here, "page"),
+  "/readme/dist/": join(here, "../../bindings-wasm/js/dist"),
   "/vectors/": join(here, "../vectors"),
   "/mesonet/": join(here, "../../bindings-wasm/js/dist"),
 };
 const TYPES = {
   ".bin": "application/octet-stream",
+  ".gz": "application/gzip",
   ".html": "text/html",
   ".js": "text/javascript",
   ".json": "application/json",
@@ -53,8 +56,8 @@ export async function servePages(made = {}) {
   return pages;
 }
 
-/** Opens a page, and waits for its results. */
-export async function openPage(url) {
+/** Opens a page, and waits for its results, or until it is ready in another way. */
+export async function openPage(url, isReady = () => window.results !== undefined) {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: [
@@ -75,7 +78,7 @@ export async function openPage(url) {
     page.on("pageerror", (error) => problems.push(String(error)));
     page.on("response", (response) => requests.push(`${response.status()} ${response.url()}`));
     await page.goto(url);
-    await page.waitForFunction(() => window.results !== undefined);
+    await page.waitForFunction(isReady);
     return { browser, page, problems, requests };
   } catch (error) {
     await browser.close();

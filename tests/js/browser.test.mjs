@@ -49,15 +49,16 @@ test("the checks of neighbours run, and the client asks", async () => {
   assert.deepEqual([verdict, openapi], [2, "3.1.0"]);
 });
 
-test("the entries slim, checks, network and grids load their WebAssembly from the files beside them", () => {
-  for (const file of ["/mesonet/mesonet.wasm", "/mesonet/checks.wasm", "/mesonet/network.wasm", "/mesonet/grids.wasm"]) {
+test("the entries slim, checks, network, grids and alerts load their WebAssembly from the files beside them", () => {
+  for (const name of ["mesonet", "checks", "network", "grids", "alerts"]) {
+    const file = `/mesonet/${name}.wasm`;
     assert.equal(opened.requests.filter((request) => request.endsWith(file)).length, 1, file);
   }
 });
 
 test("all entries run every case of the vectors", async () => {
   const { ran } = await page.evaluate(() => window.results);
-  assert.equal(Object.keys(ran).length, 14);
+  assert.equal(Object.keys(ran).length, 17);
   for (const [name, count] of Object.entries(ran)) {
     assert.equal(count.ran, count.cases, name);
     assert.ok(count.ran > 0, name);

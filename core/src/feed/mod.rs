@@ -21,6 +21,7 @@
 //! | A file of any kind, found from its content | [`Kind`] |
 //! | The readings of files in columns | [`ReadingColumns`] |
 //! | The same as one Arrow table | `FeedTable`, with the feature `feed-table` |
+//! | Stations whose places reports do not say | `known_stations`, with the feature `known-stations` |
 //! | One METAR or SPECI report | [`metar::Metar::parse`] |
 //! | From a decoded report to readings, to a station | [`metar_report`], [`metar_feed_report`], [`metar_station`] |
 //!
@@ -51,6 +52,8 @@ mod columns;
 mod eccc;
 mod item;
 mod kind;
+#[cfg(feature = "known-stations")]
+mod known;
 pub mod metar;
 mod ncei;
 mod ndbc;
@@ -70,6 +73,8 @@ pub use self::item::{FeedReport, FeedStation, FileContext, Item};
 #[cfg(feature = "intake")]
 pub(crate) use self::kind::all_names as all_kind_names;
 pub use self::kind::{DETECT_BYTES, FeedKindError, Kind};
+#[cfg(feature = "known-stations")]
+pub use self::known::known_stations;
 pub use self::metar::awc_csv::read_awc_csv;
 pub use self::metar::awc_xml::read_awc_xml;
 pub use self::metar::bulletin::read_bulletins;

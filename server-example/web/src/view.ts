@@ -16,6 +16,8 @@ export const at_ms = signal<number | undefined>(undefined);
 export const step_min = signal(30);
 export const station = signal<string | undefined>(undefined);
 export const alert = signal<string | undefined>(undefined);
+/** The code of a zone whose alerts are shown. */
+export const area = signal<string | undefined>(undefined);
 /** The clicked place of the models layer. */
 export const place = signal<{ lat: number; lon: number } | undefined>(undefined);
 export const model = signal("");
@@ -41,15 +43,21 @@ export const locale = computed(() => (language.value === "fr" ? "fr-CA" : "en-CA
 
 /** Whether the panel beside the map is open. */
 export const isPanelOpen = computed(() => {
-  if (layer.value === "alerts") return alert.value !== undefined || station.value !== undefined;
+  if (layer.value === "alerts") return alert.value !== undefined || area.value !== undefined || station.value !== undefined;
   if (layer.value === "models") return place.value !== undefined || station.value !== undefined;
   if (layer.value === "quality") return true;
   return station.value !== undefined;
 });
 
 export function closePanel(): void {
+  if (layer.value === "alerts" && station.value === undefined && area.value !== undefined && alert.value !== undefined) {
+    // The area was reached from an alert: back to it.
+    area.value = undefined;
+    return;
+  }
   station.value = undefined;
   alert.value = undefined;
+  area.value = undefined;
   place.value = undefined;
 }
 
@@ -65,6 +73,7 @@ function written(): string {
   if (step_min.value !== 30) all.set("step", String(step_min.value));
   if (station.value) all.set("station", station.value);
   if (alert.value) all.set("alert", alert.value);
+  if (layer.value === "alerts" && area.value) all.set("area", area.value);
   if (alertsOver.value) all.set("alerts", "over");
   if (layer.value === "models") {
     if (model.value) all.set("model", model.value);
@@ -90,6 +99,7 @@ function read(hash: string): void {
   if (step > 0) step_min.value = step;
   station.value = all.get("station") ?? undefined;
   alert.value = all.get("alert") ?? undefined;
+  area.value = all.get("area") ?? undefined;
   alertsOver.value = all.get("alerts") === "over";
   model.value = all.get("model") ?? model.value;
   product.value = all.get("product") ?? product.value;

@@ -5,3 +5,9 @@ declare module "virtual:basemap" {
   const address: string;
   export default address;
 }
+
+declare module "virtual:places" {
+  /** The address of the towns. */
+  const address: string;
+  export default address;
+}

@@ -1,12 +1,13 @@
 // Runs the vectors through all entries, then decodes a tile from the wire and draws it. The results
 // are left in window.results for the test that opened the page.
+import * as alertsEntry from "mesonet/alerts";
 import * as checksEntry from "mesonet/checks";
 import { connect } from "mesonet/client";
 import * as gridsEntry from "mesonet/grids";
 import { load as loadNetwork } from "mesonet/network";
 import * as slim from "mesonet/slim";
 
-import { RUNNERS, casesOf, checks, checksOf, nativeGrid } from "/js/vectors.mjs";
+import { RUNNERS, alertFiles, alerts, casesOf, checks, checksOf, nativeGrid } from "/js/vectors.mjs";
 
 const get = async (path) => {
   const response = await fetch(path);
@@ -36,6 +37,18 @@ try {
   ran.grids = {
     ran: nativeGrid({ ...gridsEntry, ...(await gridsEntry.load()) }, gridsFile),
     cases: gridsFile.cases,
+  };
+
+  const alertsFile = await (await get("/vectors/alerts.json")).json();
+  const contents = {};
+  for (const path of alertFiles(alertsFile)) {
+    const { body } = await get(`/data/${path}`);
+    const unpacked = new Response(body.pipeThrough(new DecompressionStream("gzip")));
+    contents[path] = new Uint8Array(await unpacked.arrayBuffer());
+  }
+  ran.alerts = {
+    ran: alerts({ ...alertsEntry, ...(await alertsEntry.load()) }, alertsFile, contents),
+    cases: alertsFile.cases,
   };
 
   const { encoding } = await (await get("/tile.json")).json();

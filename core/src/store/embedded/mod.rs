@@ -56,9 +56,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 
-use super::{Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError};
-use crate::observation::{Batch, StationId};
-use crate::time::ClosedWindow;
+use super::{InFront, Judge, Reader, Receipt, Store, StoreError};
+use crate::observation::Batch;
 use catalogue::Lost;
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
@@ -376,26 +375,9 @@ fn user_name(name: &str) -> String {
     format!("user.{name}")
 }
 
-impl Reader for EmbeddedStore {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.view.load().directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.view.load_full().scan(selection, visit)
-    }
-
-    fn present_weather(
-        &self,
-        station: StationId,
-        window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
-    ) -> Result<Damage, StoreError> {
-        self.view.load_full().present_weather(station, window, visit)
+impl InFront for EmbeddedStore {
+    fn behind(&self) -> &dyn Reader {
+        &self.view
     }
 }
 

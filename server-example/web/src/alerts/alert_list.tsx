@@ -1,7 +1,9 @@
 // The alerts as a list, for who does not point at a map.
+import { signal } from "@preact/signals";
+
 import { loading } from "../api/client";
 import type { AlertFeature } from "../api/types";
-import { alert, language, station } from "../view";
+import { alert, area, language, station } from "../view";
 import { word } from "../ui/words";
 import { active, alerts, colourOfAlert, onlyActive, statusOf } from "./record";
 
@@ -11,6 +13,9 @@ const nameOf = ({ properties: { event, alertHeadline, language: own } }: AlertFe
 
 const ORDER = ["Warning", "Watch", "Advisory", "Statement"];
 
+/** Whether a phone shows the list over the map. */
+const isOpen = signal(false);
+
 export function AlertList() {
   const all = alerts.value;
   if (!all) return loading.value.size > 0 ? null : <p class="quiet">…</p>;
@@ -18,9 +23,12 @@ export function AlertList() {
   const rank = (type: string) => (ORDER.indexOf(type) + 5) % 5;
   const sorted = [...shown].sort((a, b) => rank(a.properties.alertType) - rank(b.properties.alertType) || a.properties.issuer.localeCompare(b.properties.issuer));
   return (
-    <section class="list" aria-label={word("alerts")}>
+    <section class="list" aria-label={word("alerts")} data-open={isOpen.value ? "" : undefined}>
       <h2>
-        {word("activeAlerts", active.value.length, all.length)}
+        <span>{word("activeAlerts", active.value.length, all.length)}</span>
+        <button type="button" class="toggle" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+          {word("listAlerts")}
+        </button>
         <label>
           <input type="checkbox" checked={onlyActive.value} onChange={({ currentTarget }) => (onlyActive.value = currentTarget.checked)} />{" "}
           {word("onlyActive")}
@@ -34,7 +42,7 @@ export function AlertList() {
               type="button"
               aria-current={alert.value === one.id}
               onClick={() => {
-                station.value = undefined;
+                station.value = area.value = undefined;
                 alert.value = one.id;
               }}
             >

@@ -3,13 +3,13 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import L from "leaflet";
 
-import type { AlertFeature } from "../api/types";
-import { HOUR_MS, local, utcShort } from "../domain/time";
+import type { AlertArea, AlertFeature } from "../api/types";
 import { goTo } from "../map/map_view";
 import { Trouble } from "../ui/states";
 import { word } from "../ui/words";
-import { alert, language, locale } from "../view";
-import { byId, chainOf, colourOfAlert, inOtherLanguage, statusOf } from "./record";
+import { alert, area, language } from "../view";
+import { byId, chainOf, codeOf, colourOfAlert, inOtherLanguage, statusOf } from "./record";
+import { Messages, statusWord, Time, Timeline } from "./timeline";
 
 export function AlertPanel({ id }: { id: string }) {
   const one = byId.value.get(id);
@@ -30,12 +30,6 @@ export function AlertPanel({ id }: { id: string }) {
   const { properties: of } = one;
   const chain = chainOf(id);
   const unknown = (of.previousIds ?? []).filter((previous) => !byId.value.has(previous));
-  const time = (text: string | undefined) =>
-    text && (
-      <time dateTime={text} title={local(Date.parse(text), locale.value)}>
-        {utcShort(Date.parse(text), locale.value)}
-      </time>
-    );
   const status = statusOf(one);
   const times = [
     ["sent", of.sent],
@@ -57,11 +51,11 @@ export function AlertPanel({ id }: { id: string }) {
     <article class="alert">
       <header style={`--alert:${colourOfAlert(one)}`}>
         <p class="badge">
-          {word(of.alertType)} · {word(status === "Unknown" ? "NotHeard" : status)}
+          {word(of.alertType === "Unknown" ? "alert" : of.alertType)} · {statusWord(status)}
         </p>
         <h2>{of.alertHeadline}</h2>
         <p class="quiet">
-          {of.issuer} · {[of.severity, of.urgency, of.certainty].filter(Boolean).join(" · ")}
+          {[of.issuer, ...[of.severity, of.urgency, of.certainty].filter((text) => text && text !== "Unknown").map((text) => word(text!))].join(" · ")}
         </p>
       </header>
       <dl class="times">
@@ -70,25 +64,17 @@ export function AlertPanel({ id }: { id: string }) {
             text && (
               <>
                 <dt>{word(name)}</dt>
-                <dd>{time(text)}</dd>
+                <dd>
+                  <Time text={text} />
+                </dd>
               </>
             ),
         )}
       </dl>
       <section>
         <h3>{word("chain")}</h3>
-        <Timeline chain={chain} id={id} />
-        <ol class="messages">
-          {chain.map((message) => (
-            <li key={message.id} aria-current={message.id === id ? "step" : undefined}>
-              <button type="button" onClick={() => (alert.value = message.id)} style={`--alert:${colourOfAlert(message)}`}>
-                <span class="quiet">{time(message.properties.sent)}</span> <b>{message.properties.messageType}</b>{" "}
-                {word(statusOf(message) === "Unknown" ? "NotHeard" : statusOf(message))}
-                <small>{message.properties.alertHeadline}</small>
-              </button>
-            </li>
-          ))}
-        </ol>
+        <Timeline name={word("chain")} messages={chain} chosen={id} />
+        <Messages messages={chain} chosen={id} onPick={(next) => (alert.value = next)} />
         {unknown.length > 0 && (
           <details>
             <summary>
@@ -113,7 +99,7 @@ export function AlertPanel({ id }: { id: string }) {
       </section>
       <p class="row">
         <button type="button" id="other-language" onClick={() => void showOther()}>
-          {word("inFrench")}
+          {word("otherLanguage")}
         </button>
         {of.web && (
           <a href={of.web} rel="noreferrer" target="_blank">
@@ -134,10 +120,11 @@ export function AlertPanel({ id }: { id: string }) {
           <h3>
             {word("areas")} <small>{of.areas.length}</small>
           </h3>
+          <p class="quiet">{word("areasHint")}</p>
           <ul class="areas">
-            {of.areas.map(({ description, status: own, kind }, at) => (
+            {of.areas.map((one, at) => (
               <li key={at}>
-                {description} {kind === "ThreatArea" && <small>{kind}</small>} {own && own !== "Active" && own !== "Unknown" && <small>{word(own)}</small>}
+                <Area of={one} />
               </li>
             ))}
           </ul>
@@ -147,36 +134,20 @@ export function AlertPanel({ id }: { id: string }) {
   );
 }
 
-/** The messages of a chain on a line of time, each from when it was sent to when it expires or is followed. */
-function Timeline({ chain, id }: { chain: readonly AlertFeature[]; id: string }) {
-  const sent = ({ properties }: AlertFeature) => Date.parse(properties.sent ?? properties.effectiveTime ?? "");
-  const expiry = ({ properties }: AlertFeature) => Date.parse(properties.eventEndTime ?? properties.expiryTime ?? "") || sent(chain.at(-1)!) + HOUR_MS;
-  const first = Math.min(...chain.map(sent));
-  const last = Math.max(...chain.map(expiry), first + HOUR_MS);
-  const x = (time: number) => ((time - first) / (last - first)) * 340 + 4;
-  const height = chain.length * 18 + 20;
-  const follower = (one: AlertFeature) => chain.find(({ properties }) => properties.previousIds?.includes(one.id));
+/** An area that leads to its own line of time; one without a code is of this message alone. */
+function Area({ of }: { of: AlertArea }) {
+  const { description, status, kind } = of;
+  const code = codeOf(of);
   return (
-    <svg class="timeline" viewBox={`0 0 360 ${height}`} role="img" aria-label={`${word("chain")}: ${chain.length}`}>
-      {chain.map((one, row) => {
-        const next = follower(one);
-        const end = next ? Math.min(sent(next), expiry(one)) : expiry(one);
-        const y = row * 18 + 6;
-        const colour = colourOfAlert(one);
-        return (
-          <g key={one.id} opacity={one.id === id ? 1 : 0.65}>
-            <rect x={x(sent(one))} y={y} width={Math.max(x(end) - x(sent(one)), 3)} height={10} rx={2} fill={colour} />
-            {expiry(one) > end && <line x1={x(end)} x2={x(expiry(one))} y1={y + 5} y2={y + 5} stroke={colour} stroke-dasharray="3 3" />}
-            {next && <path d={`M${x(end)} ${y + 10}V${chain.indexOf(next) * 18 + 6}`} stroke={colour} fill="none" />}
-          </g>
-        );
-      })}
-      <text x={4} y={height - 3}>
-        {utcShort(first, locale.value)}
-      </text>
-      <text x={356} y={height - 3} text-anchor="end">
-        {utcShort(last, locale.value)}
-      </text>
-    </svg>
+    <>
+      {code === undefined ? (
+        description
+      ) : (
+        <button type="button" class="link" onClick={() => (area.value = code)}>
+          {description}
+        </button>
+      )}{" "}
+      {kind === "ThreatArea" && <small>{word("ThreatArea")}</small>} {status && status !== "Active" && status !== "Unknown" && <small>{word(status)}</small>}
+    </>
   );
 }

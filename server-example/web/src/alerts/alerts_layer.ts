@@ -3,7 +3,7 @@ import { effect } from "@preact/signals";
 import L from "leaflet";
 
 import type { AlertFeature } from "../api/types";
-import { alert, alertsOver, layer, station } from "../view";
+import { alert, alertsOver, area, layer, station } from "../view";
 import { alerts, colourOfAlert, onlyActive, statusOf } from "./record";
 
 const ORDER = ["Statement", "Advisory", "Watch", "Warning"];
@@ -67,7 +67,7 @@ function outline(one: AlertFeature, isChosen: boolean, renderer: L.Canvas): L.Ge
   drawn.on("click", (event: L.LeafletMouseEvent) => {
     if (layer.value !== "alerts") return;
     L.DomEvent.stopPropagation(event);
-    station.value = undefined;
+    station.value = area.value = undefined;
     alert.value = one.id;
   });
   return drawn;

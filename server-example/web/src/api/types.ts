@@ -145,7 +145,16 @@ export interface AlertProperties {
   readonly nextIds?: readonly string[];
   readonly eventEndTime?: string;
   readonly web?: string;
-  readonly areas?: readonly { readonly description: string; readonly kind: string; readonly status?: AlertStatus }[];
+  readonly areas?: readonly AlertArea[];
+}
+
+export interface AlertArea {
+  readonly description: string;
+  readonly kind: string;
+  readonly status?: AlertStatus;
+  readonly clcCode?: string;
+  readonly ugcCode?: string;
+  readonly zoneKind?: string;
 }
 
 export interface AlertFeature {

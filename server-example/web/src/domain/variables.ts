@@ -37,7 +37,7 @@ export const DEFAULT_VARIABLE = MAP_VARIABLES[0]!;
 export const mapVariable = (name: string): MapVariable =>
   MAP_VARIABLES.find((known) => known.name === name) ?? DEFAULT_VARIABLE;
 
-const FRENCH: Readonly<Record<string, string>> = {
+export const FRENCH: Readonly<Record<string, string>> = {
   airTemperature: "Température de l’air",
   dewPointTemperature: "Point de rosée",
   wetBulbTemperature: "Thermomètre mouillé",
@@ -64,11 +64,43 @@ const FRENCH: Readonly<Record<string, string>> = {
   snowDepth: "Épaisseur de neige",
   waveHeight: "Hauteur des vagues",
   seaSurfaceTemperature: "Température de la mer",
+  avgGlobalSolarRadiation: "Rayonnement solaire global moyen",
+  cumulativeGlobalSolarRadiation: "Rayonnement solaire global cumulé",
+  fireWeatherIndex: "Indice forêt-météo",
+  iceAccretion: "Accumulation de glace",
+  maxWindDirection: "Direction du vent maximal",
+  peakWindDirection: "Direction du vent de pointe",
+  peakWindSpeed: "Vent de pointe",
+  photosyntheticRadiation: "Rayonnement photosynthétique",
+  precipitationGaugeWeight: "Masse dans le pluviomètre",
+  precipitationRate: "Intensité des précipitations",
+  precipitationSinceReset: "Précipitations depuis la remise à zéro",
+  pressureTendencyCharacter: "Caractère de la tendance barométrique",
+  reflectedShortwaveRadiation: "Rayonnement solaire réfléchi",
+  seaSurfaceTemperature1m: "Température de la mer à 1 m",
+  snowWaterEquivalent: "Équivalent en eau de la neige",
+  solarRadiation: "Rayonnement solaire",
+  stationHeight: "Altitude de la station",
+  subsurfaceTemperature: "Température sous la surface",
+  tide: "Marée",
+  uvIndex: "Indice UV",
+  waveDirection: "Direction des vagues",
+  waveHeightMax: "Hauteur maximale des vagues",
+  wavePeriodAverage: "Période moyenne des vagues",
+  wavePeriodPeak: "Période de pic des vagues",
 };
 
 /** The name of a variable in a language; the service has English ones. */
 export const variableName = (name: string, pretty: string, language: "en" | "fr"): string =>
   language === "fr" ? (FRENCH[name] ?? pretty) : pretty;
+
+/** A short name of a variable where there is no name of the service at hand. */
+export function shortName(name: string, language: "en" | "fr"): string {
+  const known = mapVariable(name);
+  if (known.name === name) return known.label[language];
+  const spelled = name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return variableName(name, spelled.charAt(0).toUpperCase() + spelled.slice(1), language);
+}
 
 /** Units of the United States, and of models for people; what is not named stays. */
 const US: Readonly<Record<string, string>> = {
@@ -100,15 +132,17 @@ export function shown(value: number, unit: string, system: System): number {
 
 const PLACES: Readonly<Record<string, number>> = { inHg: 2, in: 2, "in/h": 2, mi: 1, km: 1, ft: 0, m: 0, "°": 0, "%": 0, mph: 0, "km/h": 0, "1/s": 6 };
 
-/** A number with the decimals that its unit deserves. */
-export function digits(value: number, unit: string, locale: string): string {
+/** A number with the decimals that its unit deserves; one without a unit, such as a count, has none that it does not need. */
+export function digits(value: number, unit: string, locale: string, isRound = unit === ""): string {
   const places = PLACES[unit] ?? (Math.abs(value) < 0.1 && value !== 0 ? 3 : 1);
-  return value.toLocaleString(locale, { minimumFractionDigits: unit === "inHg" ? 2 : Math.min(places, 1), maximumFractionDigits: places });
+  const least = unit === "inHg" ? 2 : Math.min(places, 1);
+  const text = value.toLocaleString(locale, { minimumFractionDigits: isRound ? 0 : least, maximumFractionDigits: places });
+  return text.replace("-", "\u2212");
 }
 
 /** A value as text with its unit. */
-export function withUnit(value: number, unit: string, system: System, locale: string): string {
+export function withUnit(value: number, unit: string, system: System, locale: string, isRound?: boolean): string {
   const to = shownUnit(unit, system);
-  const number = digits(shown(value, unit, system), to, locale);
+  const number = digits(shown(value, unit, system), to, locale, isRound);
   return to === "" || to === "1" ? number : to === "°" || to === "%" ? `${number}${to === "%" ? "\u202f" : ""}${to}` : `${number}\u202f${to}`;
 }

@@ -34,6 +34,9 @@ export function goTo(lat: number, lon: number, zoom = 8): void {
   shown?.setView([lat, lon], Math.max(shown.getZoom(), zoom), { animate: false });
 }
 
+/** Whether a place is in the part of the map that is seen. */
+export const isInView = (lat: number, lon: number): boolean => shown?.getBounds().contains([lat, lon]) ?? true;
+
 export function MapView() {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => (element.current ? start(element.current) : undefined), []);

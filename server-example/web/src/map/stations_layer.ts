@@ -128,7 +128,7 @@ function drawValues(context: CanvasRenderingContext2D, frame: Frame, of: Columns
   const to = shownUnit(unit, system.value);
   let count = 0;
   context.lineWidth = 1.1;
-  for (const { x, y, column, isSouthern } of spots) {
+  for (const { id, x, y, column, isSouthern } of spots) {
     if (column < 0) continue;
     const place = cell(of, 0, at, column);
     const value = of.values[place]!;
@@ -158,7 +158,7 @@ function drawValues(context: CanvasRenderingContext2D, frame: Frame, of: Columns
     if (hasText) {
       const number = shown(value, unit, system.value);
       const text = name === "mslp" ? digits(number, to, locale.value) : digits(Math.round(number * 10) / 10, to === "°C" || to === "°F" ? "%" : to, locale.value);
-      if (taken.claim(px + 12, py - 1, 16, 8)) texts.push([px, py, text, isOld ? 0.5 : 1]);
+      if (taken.claim(px + 12, py - 1, 16, 8)) texts.push([id === station.value ? px + 7 : px, py, text, isOld ? 0.5 : 1]);
     }
     if (isBad(QUALITIES[quality]!)) bad.push([px, py, quality]);
   }
@@ -253,7 +253,7 @@ function drawChosen(context: CanvasRenderingContext2D, { scale, left, top }: Fra
   const [px, py] = [worldX(chosen.lon) * scale - left, worldY(chosen.lat) * scale - top];
   context.globalAlpha = 1;
   context.beginPath();
-  context.arc(px, py, 12, 0, 2 * Math.PI);
+  context.arc(px, py, 9, 0, 2 * Math.PI);
   context.lineWidth = 4;
   context.strokeStyle = "rgba(255,255,255,.9)";
   context.stroke();

@@ -86,7 +86,10 @@ export function productLayer(map: L.Map): void {
     shown = new ProductLayer(Cog.open(addressOf(of)), of);
     shown.addTo(map);
   });
-  map.on("mousemove", ({ latlng }: L.LeafletMouseEvent) => {
+  const look = ({ latlng }: L.LeafletMouseEvent) => {
     if (layer.peek() === "products") underPointer.value = shown?.valueAt(latlng.lat, latlng.lng, map.getZoom());
-  });
+  };
+  map.on("mousemove", look);
+  // Where there is no pointer, a tap says the value.
+  map.on("click", look);
 }

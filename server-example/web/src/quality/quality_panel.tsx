@@ -5,7 +5,7 @@ import { askBytes, now_ms, observations } from "../api/client";
 import type { BaseQuality } from "../api/types";
 import { QUALITIES, QUALITY_MARKS } from "../domain/quality";
 import { HOUR_MS, iso, OLD_S, span } from "../domain/time";
-import { mapVariable, withUnit } from "../domain/variables";
+import { mapVariable, shortName, withUnit } from "../domain/variables";
 import { goTo } from "../map/map_view";
 import { details, shown_ms } from "../station/network";
 import { Mark } from "../ui/legend";
@@ -14,15 +14,11 @@ import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
 import { language, locale, station, system } from "../view";
 import { inWorker } from "../worker_pool";
+import { ByCheck } from "./by_check";
 
 const NAMES = ["airTemperature", "dewPointTemperature", "windSpeed10m", "windGust10m", "windDirection", "mslp", "relativeHumidity", "visibility", "seaSurfaceTemperature"];
 const SPAN_MS = 3 * HOUR_MS;
 const MOST = 40;
-
-const labelOf = (name: string) => {
-  const known = mapVariable(name);
-  return known.name === name ? known.label[language.value] : name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
-};
 
 /** The verdicts at the time shown, once the time of the service is known. */
 export function QualityPanel() {
@@ -50,7 +46,7 @@ function Verdicts({ at }: { readonly at: number }) {
               <tbody>
                 {answer.byVariable.map(({ name, counts }) => (
                   <tr key={name}>
-                    <th scope="row">{labelOf(name)}</th>
+                    <th scope="row">{shortName(name, language.value)}</th>
                     <td class="bars">
                       <Bar counts={counts} />
                     </td>
@@ -70,23 +66,23 @@ function Verdicts({ at }: { readonly at: number }) {
                     <th scope="row">
                       <Mark quality={quality} /> {word(reason)}
                     </th>
-                    <td>{labelOf(name)}</td>
+                    <td>{shortName(name, language.value)}</td>
                     <td class="number">{count}</td>
                   </tr>
                 ))}
               </tbody>
             </table>
           </section>
+          {answer.worst.length > 0 && <ByCheck worst={answer.worst} />}
           <section>
             <h3>
               {word("worst")} <small>{answer.worst.length}</small>
             </h3>
             <ul class="worst">
-              {answer.worst.slice(0, MOST).map(({ id, name, value, quality, reason, typeId }) => {
+              {answer.worst.slice(0, MOST).map(({ id, readings }) => {
                 const detail = details.value.get(id);
-                const unit = detail?.types.find((type) => type.id === typeId)?.reportedUnit ?? mapVariable(name).unit;
                 return (
-                  <li key={`${id}${typeId}`}>
+                  <li key={id}>
                     <button
                       type="button"
                       onClick={() => {
@@ -94,18 +90,24 @@ function Verdicts({ at }: { readonly at: number }) {
                         station.value = id;
                       }}
                     >
-                      <Mark quality={quality} />
+                      <Mark quality={readings[0]!.quality} />
                       <span>
                         <b>{detail?.name ?? id}</b>
-                        <small>
-                          {labelOf(name)} {withUnit(value, unit, system.value, locale.value)} · {word(reason)}
-                        </small>
+                        {readings.map(({ name, value, reason, typeId }) => {
+                          const unit = detail?.types.find((type) => type.id === typeId)?.reportedUnit ?? mapVariable(name).unit;
+                          return (
+                            <small key={typeId}>
+                              {shortName(name, language.value)} {withUnit(value, unit, system.value, locale.value)} · {word(reason)}
+                            </small>
+                          );
+                        })}
                       </span>
                     </button>
                   </li>
                 );
               })}
             </ul>
+            {answer.worst.length > MOST && <p class="quiet">{word("moreStations", answer.worst.length - MOST)}</p>}
           </section>
         </>
       )}

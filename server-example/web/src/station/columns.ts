@@ -53,8 +53,23 @@ export function gridColumns(task: { body: ArrayBuffer; names: readonly string[];
 export interface Verdicts {
   readonly byVariable: readonly { readonly name: string; readonly counts: readonly number[] }[];
   readonly byReason: readonly { readonly reason: string; readonly quality: BaseQuality; readonly name: string; readonly count: number }[];
-  /** Readings that are worse than Good, the worst first. */
-  readonly worst: readonly { readonly id: string; readonly name: string; readonly value: number; readonly quality: BaseQuality; readonly reason: string; readonly typeId: number; readonly timestamp: string }[];
+  /** Stations with readings that are worse than Good: those with the worst first, of these those with the most. */
+  readonly worst: readonly WorstStation[];
+}
+
+export interface WorstStation {
+  readonly id: string;
+  /** The worst first. */
+  readonly readings: readonly BadReading[];
+}
+
+export interface BadReading {
+  readonly name: string;
+  readonly value: number;
+  readonly quality: BaseQuality;
+  readonly reason: string;
+  readonly typeId: number;
+  readonly timestamp: string;
 }
 
 /** Counts the verdicts of a snapshot. */
@@ -62,22 +77,25 @@ export function verdictCounts(body: ArrayBuffer): Verdicts {
   const { stations } = JSON.parse(new TextDecoder().decode(body)) as Readings;
   const byVariable = new Map<string, number[]>();
   const byReason = new Map<string, { reason: string; quality: BaseQuality; name: string; count: number }>();
-  const worst: Verdicts["worst"][number][] = [];
+  const worst: WorstStation[] = [];
+  const code = ({ quality }: BadReading) => QUALITIES.indexOf(quality);
   for (const [id, { readings }] of Object.entries(stations)) {
+    const bad: BadReading[] = [];
     for (const { type, quality, value, typeId, timestamp } of readings) {
       const counts = byVariable.get(type) ?? QUALITIES.map(() => 0);
       byVariable.set(type, counts);
-      const code = QUALITIES.indexOf(quality.baseQuality);
-      counts[code] = (counts[code] ?? 0) + 1;
-      if (code >= QUALITIES.indexOf("Good")) continue;
+      const at = QUALITIES.indexOf(quality.baseQuality);
+      counts[at] = (counts[at] ?? 0) + 1;
+      if (at >= QUALITIES.indexOf("Good")) continue;
       const key = `${type} ${quality.baseQuality} ${quality.reasonQuality}`;
       const known = byReason.get(key) ?? { reason: quality.reasonQuality, quality: quality.baseQuality, name: type, count: 0 };
       known.count += 1;
       byReason.set(key, known);
-      worst.push({ id, name: type, value, quality: quality.baseQuality, reason: quality.reasonQuality, typeId, timestamp });
+      bad.push({ name: type, value, quality: quality.baseQuality, reason: quality.reasonQuality, typeId, timestamp });
     }
+    if (bad.length > 0) worst.push({ id, readings: bad.sort((a, b) => code(a) - code(b)) });
   }
-  worst.sort((a, b) => QUALITIES.indexOf(a.quality) - QUALITIES.indexOf(b.quality));
+  worst.sort((a, b) => code(a.readings[0]!) - code(b.readings[0]!) || b.readings.length - a.readings.length);
   return {
     byVariable: [...byVariable].map(([name, counts]) => ({ name, counts })).sort((a, b) => a.name.localeCompare(b.name)),
     byReason: [...byReason.values()].sort((a, b) => b.count - a.count),

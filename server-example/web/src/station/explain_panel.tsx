@@ -5,12 +5,12 @@ import { askJson, observations } from "../api/client";
 import type { CheckInput, CheckLimit, CheckReport, Explanation, Neighbour, Quality } from "../api/types";
 import { isBad } from "../domain/quality";
 import { utcShort } from "../domain/time";
-import { digits, withUnit } from "../domain/variables";
+import { digits, shortName, shown, withUnit } from "../domain/variables";
 import { Mark } from "../ui/legend";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
-import { word } from "../ui/words";
-import { locale, station, system } from "../view";
+import { checkName, has, word } from "../ui/words";
+import { language, locale, station, system } from "../view";
 import { places } from "./network";
 
 export interface ExplainProps {
@@ -22,14 +22,13 @@ export interface ExplainProps {
 }
 
 /** A value of a check as text: differences are not moved by the zero of a scale. */
-function said(value: number, unit: string, isDifference: boolean): string {
-  if (isDifference && (unit === "°C" || unit === "K")) return `${digits(value, "", locale.value)}\u202f${unit === "°C" ? "K" : unit}`;
-  return withUnit(value, unit, system.value, locale.value);
+function said(value: number, unit: string, isDifference: boolean, isRound?: boolean): string {
+  if (!isDifference || (unit !== "°C" && unit !== "K")) return withUnit(value, unit, system.value, locale.value, isRound);
+  const difference = shown(value, "°C", system.value) - shown(0, "°C", system.value);
+  return `${digits(difference, "", locale.value)}\u202f${system.value === "us" ? "°F" : "K"}`;
 }
 
 const DIFFERENCES = /deviation|change|spread|resolution|instrumentation|difference|tolerance/i;
-const spaced = (name: string) => name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
-
 export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: ExplainProps) {
   const top = useRef<HTMLElement>(null);
   const { answer, trouble, again } = useAsked(
@@ -60,7 +59,7 @@ export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: Expl
         <Mark quality={verdict.baseQuality} /> {sentence(answer, verdict as Quality, decisive[0])}
       </p>
       <p class="quiet">
-        {spaced(answer.variable)} · {utcShort(Date.parse(answer.timestamp), locale.value)}
+        {shortName(answer.variable, language.value)} · {utcShort(Date.parse(answer.timestamp), locale.value)}
       </p>
       <ol class="chain">
         {ordered.map((check) => (
@@ -75,7 +74,7 @@ export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: Expl
           <ul class="quiet">
             {idle.map(({ check, notRunBecause }) => (
               <li key={check}>
-                <b>{spaced(check)}</b>: {notRunBecause}
+                <b>{checkName(check)}</b>: {notRunBecause}
               </li>
             ))}
           </ul>
@@ -102,12 +101,12 @@ function sentence({ value, unit, checks }: Explanation, verdict: Quality, decisi
   }
   const limit = decisive?.limits[0];
   const reason = word(verdict.reasonQuality);
-  return `${start}; ${decisive ? `${spaced(decisive.check)}: ` : ""}${reason}${limit ? ` (${limitText(limit)})` : ""}.`;
+  return `${start}; ${decisive ? `${checkName(decisive.check)}: ` : ""}${reason}${limit ? ` (${limitText(limit)})` : ""}.`;
 }
 
 function limitText({ name, min, max, unit }: CheckLimit): string {
   const isDifference = DIFFERENCES.test(name);
-  const text = (value: number) => said(value, unit, isDifference);
+  const text = (value: number) => said(value, unit, isDifference, true);
   if (min !== undefined && max !== undefined) return `${text(min)} … ${text(max)}`;
   return min === undefined ? (max === undefined ? "" : `≤ ${text(max)}`) : `≥ ${text(min)}`;
 }
@@ -117,7 +116,7 @@ function Check({ of: { check, inputs, limits, outcome } }: { of: CheckReport }) 
   return (
     <li>
       <h4>
-        {outcome && <Mark quality={outcome.baseQuality} />} {spaced(check)}
+        {outcome && <Mark quality={outcome.baseQuality} />} {checkName(check)}
         {outcome && (
           <span class={isBad(outcome.baseQuality) ? "verdict bad" : "verdict"}>
             {word(outcome.baseQuality)}
@@ -132,7 +131,7 @@ function Check({ of: { check, inputs, limits, outcome } }: { of: CheckReport }) 
           <>
             <dt>{word("limit")}</dt>
             <dd>
-              {limits.map((limit) => `${spaced(limit.name)} ${limitText(limit)}`).join(" · ")}
+              {limits.map((limit) => `${termOf(limit.name)} ${limitText(limit)}`).join(" · ")}
               {sources.map((source) => (
                 <small key={source}>{source}</small>
               ))}
@@ -144,9 +143,12 @@ function Check({ of: { check, inputs, limits, outcome } }: { of: CheckReport }) 
   );
 }
 
+/** The name of what a check saw or holds to: a variable, or a word of the check. */
+const termOf = (name: string) => (has(`term.${name}`) ? word(`term.${name}`) : shortName(name, language.value).toLocaleLowerCase(locale.value));
+
 function inputText({ name, value, unit, timestamp }: CheckInput): string {
   const time = timestamp ? ` (${timestamp.slice(11, 16)})` : "";
-  return `${spaced(name)} ${said(value, unit, DIFFERENCES.test(name))}${time}`;
+  return `${termOf(name)} ${said(value, unit, DIFFERENCES.test(name))}${time}`;
 }
 
 /** The neighbours on a map of their own, north up, and as a list that leads to them. */

@@ -1,5 +1,5 @@
 // The stations: where they are, what they are called, and what they report at the times of the slider.
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 
 import { askBytes, askJson, now_ms, observations, Refusal } from "../api/client";
 import type { StationDetail } from "../api/types";
@@ -62,9 +62,20 @@ export async function loadDetails(): Promise<void> {
   details.value = new Map(Object.entries(all));
 }
 
-let running: AbortController | undefined;
+/** When the newest report of the network was made. */
+export const latestReport_ms = computed<number | undefined>(() => {
+  const all = [...details.value.values()].map(({ updateTime }) => Date.parse(updateTime ?? "")).filter((time) => !Number.isNaN(time));
+  return all.length > 0 ? all.reduce((a, b) => Math.max(a, b)) : undefined;
+});
 
-/** Loads what the layer shows: the time shown first, then all times of the slider. */
+/** Whether the slider reaches a time. */
+const isReached = (time: number): boolean => time >= end_ms.peek() - REACH_MS && time <= end_ms.peek();
+
+let running: AbortController | undefined;
+/** What was asked for last: the times of the slider, or one time that it does not reach. */
+let askedFor: "slider" | number = "slider";
+
+/** Loads what the layer shows: the time shown first, then all times of the slider if it reaches that time. */
 export async function loadReadings(): Promise<void> {
   running?.abort();
   running = new AbortController();
@@ -75,8 +86,9 @@ export async function loadReadings(): Promise<void> {
   trouble.value = undefined;
   try {
     const now = shown_ms.value;
+    askedFor = isReached(now) ? "slider" : now;
     columns.value = await grid(names, now - 90 * MINUTE_MS, now, 90, signal);
-    columns.value = await grid(names, end_ms.value - REACH_MS, end_ms.value, step_min.value, signal, word("stations"));
+    if (askedFor === "slider") columns.value = await grid(names, end_ms.value - REACH_MS, end_ms.value, step_min.value, signal, word("stations"));
   } catch (error) {
     if (!signal.aborted) trouble.value = error instanceof Refusal ? error.message : undefined;
   }
@@ -109,3 +121,9 @@ export interface Shown {
 export function cell(of: Columns, name: number, at: number, station: number): number {
   return (name * of.times_ms.length + at) * of.ids.length + station;
 }
+
+// A time in the address that the readings at hand do not reach is asked for by itself, and the slider's times again after it.
+effect(() => {
+  const at = shown_ms.value;
+  if (end_ms.peek() > 0 && (isReached(at) ? "slider" : at) !== askedFor) void untracked(loadReadings);
+});

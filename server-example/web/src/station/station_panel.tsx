@@ -6,6 +6,7 @@ import type { Reading, Readings, StationDetail } from "../api/types";
 import { describe, type WeatherReport } from "../domain/metar";
 import { HOUR_MS, iso, local, OLD_S, span, utcShort } from "../domain/time";
 import { variableName, withUnit } from "../domain/variables";
+import { ToTime } from "../ui/hint";
 import { Mark } from "../ui/legend";
 import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
@@ -70,7 +71,14 @@ function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; 
   if (trouble) return <Trouble text={trouble} retry={again} />;
   if (!answer) return null;
   const readings = answer.stations[id]?.readings ?? [];
-  if (readings.length === 0) return <p class="quiet">{word("noSeries")}</p>;
+  if (readings.length === 0) {
+    const newest = Date.parse(detail.updateTime ?? "");
+    return (
+      <p class="quiet">
+        {word("noReadings")} {Number.isNaN(newest) || newest === at ? null : <ToTime time={newest} />}
+      </p>
+    );
+  }
   const typeOf = (reading: Reading) => detail.types.find((type) => type.id === reading.typeId);
   const named = (reading: Reading) => {
     const type = typeOf(reading);

@@ -1,5 +1,6 @@
-import { AlertPanel } from "../alerts/alert_panel";
 import { AlertList } from "../alerts/alert_list";
+import { AlertPanel } from "../alerts/alert_panel";
+import { AreaPanel } from "../alerts/area_panel";
 import { isHelpOpen } from "../keys";
 import { MapView } from "../map/map_view";
 import { ModelControls } from "../models/model_controls";
@@ -7,19 +8,20 @@ import { PlacePanel } from "../models/place_panel";
 import { ProductControls } from "../products/product_controls";
 import { QualityPanel } from "../quality/quality_panel";
 import { StationPanel } from "../station/station_panel";
-import { alert, closePanel, isPanelOpen, layer, place, station } from "../view";
+import { alert, area, isPanelOpen, layer, place, station } from "../view";
 import { Banner } from "./banner";
 import { Header } from "./header";
 import { Help } from "./help";
 import { Legend } from "./legend";
 import { Rail } from "./rail";
+import { height, Sheet } from "./sheet";
 import { Progress } from "./states";
 import { TimeBar } from "./time_bar";
 import { word } from "./words";
 
 export function App() {
   return (
-    <div class="page" data-panel={isPanelOpen.value ? "open" : "closed"} data-layer={layer.value}>
+    <div class="page" data-panel={isPanelOpen.value ? "open" : "closed"} data-height={height.value} data-layer={layer.value}>
       <Header />
       <Rail />
       <main class="stage" aria-label={word("map")}>
@@ -33,14 +35,9 @@ export function App() {
         <Legend />
       </main>
       {isPanelOpen.value && (
-        <aside class="panel" aria-label={word(station.value ? "stations" : layer.value)}>
-          {(layer.value !== "quality" || station.value) && (
-            <button type="button" class="close" onClick={closePanel} aria-label={word("close")} title={`${word("close")} (Esc)`}>
-              ×
-            </button>
-          )}
+        <Sheet name={subject()} canClose={layer.value !== "quality" || station.value !== undefined}>
           <Subject />
-        </aside>
+        </Sheet>
       )}
       <footer class="foot">
         <Banner />
@@ -51,9 +48,18 @@ export function App() {
   );
 }
 
+/** What the panel is about. */
+function subject(): string {
+  if (station.value) return word("station");
+  if (layer.value === "quality") return word("quality");
+  if (area.value) return word("area");
+  return word(alert.value ? "alert" : "place");
+}
+
 function Subject() {
   if (station.value) return <StationPanel key={station.value} id={station.value} />;
   if (layer.value === "quality") return <QualityPanel />;
+  if (area.value) return <AreaPanel code={area.value} />;
   if (alert.value) return <AlertPanel id={alert.value} />;
   if (place.value) return <PlacePanel {...place.value} />;
   return null;

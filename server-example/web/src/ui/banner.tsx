@@ -1,4 +1,6 @@
 // What has to be said all the time: that the data is recorded, that a plan is assumed.
+import { useSignal } from "@preact/signals";
+
 import { about } from "../api/client";
 import { locale } from "../view";
 import { word } from "./words";
@@ -7,18 +9,24 @@ const day = (text: string, locale: string) =>
   new Date(text).toLocaleDateString(locale, { timeZone: "UTC", day: "numeric", month: "long", year: "numeric" });
 
 export function Banner() {
+  const isOpen = useSignal(false);
   const { replay, replayAlerts, assumedPlan } = about.value ?? {};
   if (!replay && !assumedPlan) return null;
   const of = (text: string) => `${day(text, locale.value)}, ${text.slice(11, 16)} UTC`;
   return (
-    <p class="banner" role="note">
-      {replay && (
-        <>
-          {word("replay")} <b>{day(replay, locale.value)}</b>
-          {replayAlerts && `; ${word("replayAlerts", of(replayAlerts.canada), of(replayAlerts.unitedStates))}`}.{" "}
-        </>
-      )}
-      {assumedPlan && `${word("assumed", assumedPlan)}.`}
-    </p>
+    <div class="banner" role="note" data-open={isOpen.value ? "" : undefined}>
+      <p>
+        {replay && (
+          <>
+            {word("replay")} <b>{day(replay, locale.value)}</b>
+            {replayAlerts && `; ${word("replayAlerts", of(replayAlerts.canada), of(replayAlerts.unitedStates))}`}.{" "}
+          </>
+        )}
+        {assumedPlan && `${word("assumed", assumedPlan)}.`}
+      </p>
+      <button type="button" class="link" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+        {word(isOpen.value ? "less" : "more")}
+      </button>
+    </div>
   );
 }

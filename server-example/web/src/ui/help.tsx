@@ -29,7 +29,7 @@ export function Help() {
         ))}
       </dl>
       <p>
-        <a href="swagger">OpenAPI</a> · Natural Earth · Leaflet · uPlot
+        <a href="swagger">OpenAPI</a> · Natural Earth · GeoNames (CC BY 4.0) · Leaflet · uPlot
       </p>
       <form method="dialog">
         <button type="submit">{word("close")}</button>

@@ -7,8 +7,8 @@ import { tileTrouble, underPointer } from "../models/model_layer";
 import { valueCount } from "../map/stations_layer";
 import { productPaint } from "../products/catalogue";
 import { underPointer as underProduct } from "../products/product_layer";
-import { columns } from "../station/network";
 import { language, layer, locale, system, variable } from "../view";
+import { Hint } from "./hint";
 import { Trouble } from "./states";
 import { word } from "./words";
 
@@ -39,7 +39,8 @@ function OfStations() {
         </select>
       </label>
       <Ramp scale={scale} unit={unit} />
-      <small id="count">{columns.value && valueCount.value === 0 ? word("noValues") : word("stationCount", valueCount.value.toLocaleString(locale.value))}</small>
+      <small id="count">{word("stationCount", valueCount.value.toLocaleString(locale.value))}</small>
+      <Hint />
     </>
   );
 }
@@ -47,7 +48,7 @@ function OfStations() {
 /** The colours of a scale with its ends, its middle, and its unit. */
 export function Ramp({ scale, unit }: { scale: Scale; unit: string }) {
   const to = shownUnit(unit, system.value);
-  const number = (part: number) => digits(shown(scale.from + part * (scale.to - scale.from), unit, system.value), to, locale.value);
+  const number = (part: number) => digits(shown(scale.from + part * (scale.to - scale.from), unit, system.value), to, locale.value, true);
   const stops = legendStops(scale);
   return (
     <div class="ramp">
@@ -67,13 +68,16 @@ export function Ramp({ scale, unit }: { scale: Scale; unit: string }) {
 
 function OfQuality() {
   return (
-    <ul class="keys">
-      {QUALITIES.map((quality) => (
-        <li key={quality}>
-          <Mark quality={quality} /> {word(quality)}
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="keys">
+        {QUALITIES.map((quality) => (
+          <li key={quality}>
+            <Mark quality={quality} /> {word(quality)}
+          </li>
+        ))}
+      </ul>
+      <Hint />
+    </>
   );
 }
 
@@ -105,7 +109,7 @@ function OfAlerts() {
           <li key={kind}>
             <svg class="mark" viewBox="0 0 16 16" aria-hidden="true">
               <rect x={2} y={3} width={12} height={10} fill={one ? colourOfAlert(one) : "#7a7f87"} fill-opacity={0.3} stroke={one ? colourOfAlert(one) : "#7a7f87"} stroke-width={2} />
-            </svg>
+            </svg>{" "}
             {word(kind)}
           </li>
         );
@@ -126,7 +130,8 @@ function OfProduct(paint: { scale: Scale; unit: string }) {
 /** The value under the pointer. */
 function Under({ value, unit }: { value: number | undefined; unit: string }) {
   const to = shownUnit(unit, system.value);
-  return <output id="under">{value === undefined ? "–" : `${digits(shown(value, unit, system.value), to, locale.value)} ${to}`}</output>;
+  const text = value === undefined ? undefined : `${digits(shown(value, unit, system.value), to, locale.value)}\u202f${to}`;
+  return <output id="under">{text ?? <small>{word("pointHint")}</small>}</output>;
 }
 
 function OfField() {

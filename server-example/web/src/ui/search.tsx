@@ -1,6 +1,7 @@
-// Search of stations by name and identifier, and of places by "lat, lon".
+// Search of stations by name and identifier, of towns by name, and of places by "lat, lon".
 import { computed, signal } from "@preact/signals";
 
+import { loadTowns, plain, townsCalled } from "../domain/towns";
 import { goTo } from "../map/map_view";
 import { details } from "../station/network";
 import { layer, place, station } from "../view";
@@ -9,7 +10,9 @@ import { word } from "./words";
 const typed = signal("");
 const chosen = signal(0);
 const isOpen = signal(false);
-const MOST = 8;
+const MOST = 9;
+/** So many towns at most where stations are found too. */
+const MOST_TOWNS = 4;
 
 interface Found {
   readonly id?: string;
@@ -18,8 +21,6 @@ interface Found {
   readonly lat: number;
   readonly lon: number;
 }
-
-const plain = (text: string) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
 /** What is searched: one line for each station, made once. */
 const lines = computed(() =>
@@ -42,16 +43,21 @@ const found = computed<readonly Found[]>(() => {
     const code = codes.find((one) => plain(one).startsWith(text));
     const at = key.indexOf(text);
     if (code === undefined && at < 0) continue;
-    const rank = code !== undefined ? (plain(code) === text ? 0 : 2) : at === 0 ? 1 : key[at - 1] === " " ? 3 : 4;
+    const rank = code !== undefined ? (plain(code) === text ? -1 : 2) : at === 0 ? 1 : key[at - 1] === " " ? 3 : 4;
     const [lon, lat] = coordinates;
     ranked.push([rank, { id, title: name, detail: [codes[0], network].filter(Boolean).join(" · "), lat, lon }]);
   }
   ranked.sort((a, b) => a[0] - b[0] || a[1].title.localeCompare(b[1].title));
-  return ranked.slice(0, MOST).map(([, one]) => one);
+  const towns = townsCalled(text, Math.max(MOST_TOWNS, MOST - ranked.length)).map(({ town, rank }): [number, Found] => {
+    const country = word(town.country === "CA" ? "canada" : "unitedStates");
+    return [rank, { title: `${town.name}, ${town.region}`, detail: country, lat: town.lat, lon: town.lon }];
+  });
+  const all = [...towns, ...ranked.slice(0, MOST - towns.length)].sort((a, b) => a[0] - b[0]);
+  return all.map(([, one]) => one);
 });
 
 function go({ id, lat, lon }: Found): void {
-  goTo(lat, lon);
+  goTo(lat, lon, id ? 8 : 9);
   if (id) {
     if (layer.value === "products") layer.value = "stations";
     station.value = id;
@@ -92,20 +98,28 @@ export function Search() {
           chosen.value = 0;
           isOpen.value = true;
         }}
-        onFocus={() => (isOpen.value = true)}
+        onFocus={() => {
+          isOpen.value = true;
+          void loadTowns();
+        }}
         onBlur={() => setTimeout(() => (isOpen.value = false), 150)}
         onKeyDown={onKeyDown}
       />
-      <ul id="found" role="listbox" aria-label={word("stations")} hidden={!isShown}>
+      <ul id="found" role="listbox" aria-label={word("found")} hidden={!isShown}>
         {all.map((one, at) => (
           <li
-            key={one.id ?? one.title}
+            key={one.id ?? `${one.title} ${one.lat} ${one.lon}`}
             id={`found-${at}`}
             role="option"
             aria-selected={at === chosen.value}
             onPointerDown={() => go(one)}
           >
-            <span>{one.title}</span>
+            <span>
+              <svg class="sign" viewBox="0 0 16 16" aria-hidden="true">
+                {one.id ? <circle cx={8} cy={8} r={3.6} /> : <path d="M8 14.5S3.5 10 3.5 6.2a4.5 4.5 0 0 1 9 0C12.5 10 8 14.5 8 14.5z" />}
+              </svg>
+              {one.title}
+            </span>
             <small>{one.detail}</small>
           </li>
         ))}

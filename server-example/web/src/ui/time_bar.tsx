@@ -1,12 +1,12 @@
 // The time that is shown: a slider over the times of the readings, or over the hours of a model.
-import { effect, useSignalEffect } from "@preact/signals";
+import { useSignalEffect } from "@preact/signals";
 
 import { about, isOffline, now_ms } from "../api/client";
 import { isPlaying, moveTime } from "../keys";
 import { local, utc } from "../domain/time";
 import { coverage, valid_ms } from "../models/fields";
 import { file } from "../products/catalogue";
-import { columns, loadReadings, positions_ms, shown_ms, end_ms } from "../station/network";
+import { columns, positions_ms, shown_ms } from "../station/network";
 import { at_ms, hour, layer, locale, step_min } from "../view";
 import { word } from "./words";
 
@@ -20,7 +20,7 @@ export function TimeBar() {
     return () => clearInterval(timer);
   });
   if (layer.value === "alerts") return <OfAlerts />;
-  if (layer.value === "products") return <Fixed text={file.value ? utc(Date.parse(file.value.timestamp), locale.value) : "…"} />;
+  if (layer.value === "products") return <Fixed texts={[file.value ? utc(Date.parse(file.value.timestamp), locale.value) : "…"]} />;
   const isModel = layer.value === "models";
   const times = positions_ms.value;
   const count = isModel ? (coverage.value?.forecast_hour_axis.length ?? 1) : times.length;
@@ -30,7 +30,7 @@ export function TimeBar() {
   const coarsened = !isModel && columns.value && columns.value.times_ms.length > 2 && columns.value.step_min > step_min.value;
   return (
     <div class={`time ${isOffline.value ? "stale" : ""}`} role="group" aria-label={word("time")}>
-      <button type="button" aria-label={word("earlier")} title={`${word("earlier")} (←)`} onClick={() => moveTime(-1)}>
+      <button type="button" disabled={count < 2} aria-label={word("earlier")} title={`${word("earlier")} (←)`} onClick={() => moveTime(-1)}>
         ‹
       </button>
       <button
@@ -43,7 +43,7 @@ export function TimeBar() {
       >
         {isPlaying.value ? "❚❚" : "▶"}
       </button>
-      <button type="button" aria-label={word("later")} title={`${word("later")} (→)`} onClick={() => moveTime(1)}>
+      <button type="button" disabled={count < 2} aria-label={word("later")} title={`${word("later")} (→)`} onClick={() => moveTime(1)}>
         ›
       </button>
       <output id="clock" title={time > 0 ? local(time, locale.value) : ""}>
@@ -91,22 +91,20 @@ function OfAlerts() {
   const { replayAlerts: feeds, replay } = about.value ?? {};
   const asOf = (text: string) => utc(Date.parse(text), locale.value);
   const text = feeds
-    ? `Canada ${asOf(feeds.canada)} · ${word("unitedStates")} ${asOf(feeds.unitedStates)}`
-    : asOf(replay ?? new Date(now_ms()).toISOString());
-  return <Fixed text={text} />;
+    ? [`${word("canada")} ${asOf(feeds.canada)}`, `${word("unitedStates")} ${asOf(feeds.unitedStates)}`]
+    : [asOf(replay ?? new Date(now_ms()).toISOString())];
+  return <Fixed texts={text} />;
 }
 
-/** A time that no slider moves. */
-function Fixed({ text }: { text: string }) {
+/** Times that no slider moves. */
+function Fixed({ texts }: { texts: readonly string[] }) {
   return (
     <div class={`time ${isOffline.value ? "stale" : ""}`} role="group" aria-label={word("time")}>
-      <output id="clock">{text}</output>
+      <output id="clock" class={texts.length > 1 ? "many" : ""}>
+        {texts.map((text) => (
+          <span key={text}>{text}</span>
+        ))}
+      </output>
     </div>
   );
 }
-
-// A time in the address that the readings at hand do not reach is asked for by itself.
-effect(() => {
-  const at = at_ms.value;
-  if (at !== undefined && end_ms.peek() > 0 && (at > end_ms.peek() || at < (positions_ms.peek()[0] ?? 0))) void loadReadings();
-});
