@@ -119,7 +119,9 @@ mod tests {
             let mut by_reader = CsvRow::new();
             let quoted = format!("{line},\"\"");
             let is_split = by_reader.split(of(quoted.as_bytes())).is_ok();
-            let ends_early = line.contains(['\r', '"']) || line.is_empty();
+            // The reader finds no field in a line without text, and one before the quotes.
+            let is_empty = line.is_empty() || line == "\u{feff}";
+            let ends_early = line.contains(['\r', '"']) || is_empty;
             if is_split && !ends_early {
                 prop_assert_eq!(split, Ok(()));
                 let mut expected = fields(&by_reader);
