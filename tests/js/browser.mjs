@@ -30,13 +30,26 @@ const TYPES = {
 
 /**
  * Serves the pages, and the content of `made` by path. `sources` of the answer are other
- * origins that the pages may ask.
+ * origins that the pages may ask, `requests` what was asked for with its status, and `reported` the
+ * results of the next page that sends them.
  */
 export async function servePages(made = {}) {
-  const pages = { sources: [] };
+  const pages = { sources: [], requests: [] };
+  const told = () => {
+    pages.reported = new Promise((resolve) => (pages.tell = resolve));
+  };
+  told();
   const server = createServer(async (request, response) => {
+    const path = normalize(new URL(request.url, "http://localhost").pathname);
+    response.on("finish", () => pages.requests.push(`${response.statusCode} ${path}`));
     try {
-      const path = normalize(new URL(request.url, "http://localhost").pathname);
+      if (path === "/report") {
+        const results = JSON.parse(Buffer.concat(await request.toArray()).toString());
+        response.writeHead(204).end();
+        pages.tell(results);
+        told();
+        return;
+      }
       const folder = Object.keys(FOLDERS).find((prefix) => path.startsWith(prefix));
       const body = made[path] ?? (await readFile(join(FOLDERS[folder], path.slice(folder.length))));
       response.writeHead(200, {

@@ -2,6 +2,8 @@
 import { load } from "mesonet/slim";
 import { workerPool } from "mesonet/workers";
 
+import { report } from "/page/report.mjs";
+
 const encoding = { scale: 0.5, offset: -10, nodata: -32768 };
 const stops = [
   { value: 0, rgba: [0, 0, 255, 255] },
@@ -59,4 +61,4 @@ async function run() {
   return { ...results, closed: await refusal(pool.positions(globe)) };
 }
 
-window.results = await run().catch((error) => ({ error: String(error?.stack ?? error) }));
+await report(await run().catch((error) => ({ error: String(error?.stack ?? error) })));

@@ -84,6 +84,11 @@ const pixels: Uint8ClampedArray = tileColours({ scale: 1, offset: 0, nodata: 0 }
 const image = new ImageData(colours(values, []), 1);
 const service: Client = connect("http://127.0.0.1", { token: () => undefined });
 const readings: Promise<Readings> = service.getReadings({ names: ["windGust"], start: new Date() });
+const latest = service.watch("getAlerts", { active: true }, { intervalMs: 5000 });
+const newest: Promise<string | undefined> = latest.next().then(({ value }) => value?.features[0]?.id);
+export { newest };
+// @ts-expect-error: its answers have no tag
+service.watch("getReadings", {});
 const index: Promise<{ version: string }> = service.getIndex();
 const limited = (error: unknown): boolean => error instanceof RateLimitError && error.status === 429;
 const network: Promise<Network> = loadNetwork("/network.wasm");
