@@ -1,7 +1,7 @@
 &[
     ("index.html", include_bytes!("index.html")),
     ("basemap-Bj68KFEG.bin", include_bytes!("explorer/basemap-Bj68KFEG.bin")),
-    ("index-C4ceAEVg.js", include_bytes!("explorer/index-C4ceAEVg.js")),
+    ("index-VRnxScyp.js", include_bytes!("explorer/index-VRnxScyp.js")),
     ("index-ZPdGKSUZ.css", include_bytes!("explorer/index-ZPdGKSUZ.css")),
     ("layers-2x-Bpkbi35X.png", include_bytes!("explorer/layers-2x-Bpkbi35X.png")),
     ("layers-BWBAp2CZ.png", include_bytes!("explorer/layers-BWBAp2CZ.png")),
