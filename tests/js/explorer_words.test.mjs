@@ -5,27 +5,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { build } from "esbuild";
-
+import { exportsOf, SOURCE } from "./explorer_source.mjs";
 import { startServer } from "./server.mjs";
 
-const SOURCE = fileURLToPath(new URL("../../server-example/web/src/", import.meta.url));
 /** Names that are the same in every language. */
 const NAMES = new Set(["mesonet", "OpenAPI", "· Natural Earth · GeoNames (CC BY 4.0) · Leaflet · uPlot"]);
-
-/** What a module of the page exports. The page's own parts look at the browser when they are loaded. */
-async function exportsOf(module) {
-  globalThis.matchMedia ??= () => ({ matches: false });
-  globalThis.navigator ??= { language: "en-CA" };
-  const { outputFiles } = await build({
-    entryPoints: [join(SOURCE, module)],
-    bundle: true,
-    format: "esm",
-    write: false,
-    logLevel: "error",
-  });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
-}
 
 async function sources() {
   const names = (await readdir(SOURCE, { recursive: true })).filter((name) => /\.tsx?$/.test(name));
@@ -72,9 +56,10 @@ test("every variable of the service has a French name, every check has a name in
     assert.ok(Object.keys(units).length > 40);
     assert.deepEqual(Object.keys(units).filter((name) => !(name in FRENCH)), []);
     const description = await (await fetch(`${server.origin}/openapi/v1.json`)).json();
-    const { BaseQuality, ReasonQuality, AlertStatus, AlertSeverity, AlertUrgency, AlertCertainty } = description.components.schemas;
-    for (const { enum: values } of [BaseQuality, ReasonQuality, AlertStatus, AlertSeverity, AlertUrgency, AlertCertainty]) {
-      assert.deepEqual(values.filter((value) => !(value in WORDS)), []);
+    const { schemas } = description.components;
+    for (const name of ["BaseQualityCode", "ReasonQualityCode", "AlertStatus", "AlertType", "AlertSeverity", "AlertUrgency", "AlertCertainty"]) {
+      const values = schemas[name].enum;
+      assert.deepEqual(values.filter((value) => !(value in WORDS)), [], name);
     }
   } finally {
     await server.stop();
