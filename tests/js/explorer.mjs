@@ -1,6 +1,11 @@
 // Opens the explorer of a running server in Chromium, and notes what must not happen: errors on the console,
 // and requests that leave the origin.
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+
 import { chromium } from "playwright-core";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 /** Starts a browser. */
 export const browse = () =>
@@ -50,3 +55,11 @@ export const isPainted = (page, selector) =>
     }
     return false;
   }, selector);
+
+/** Violations of accessibility, in a line each. */
+export async function violations(page) {
+  // The policy of the page forbids what is injected: the program is evaluated by the debugger.
+  await page.evaluate(await readFile(AXE, "utf8"));
+  const { violations: all } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return all.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
+}

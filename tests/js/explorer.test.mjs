@@ -1,7 +1,6 @@
 // The explorer in a real browser, served by the real server on its sample.
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,13 +9,12 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync } from "node:zlib";
 
 import { screenshot } from "./browser.mjs";
-import { browse, isPainted, openView, stationCount, waitForStations } from "./explorer.mjs";
+import { browse, isPainted, openView, stationCount, violations, waitForStations } from "./explorer.mjs";
+import { TORONTO } from "./explorer_views.mjs";
 import { serve, startServer, TARGET } from "./server.mjs";
 
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const DIST = fileURLToPath(new URL("../../server-example/web/dist/", import.meta.url));
 const MOST_BYTES = 350_000;
-const TORONTO = "700f7e18-e84e-51b2-90bd-f054766d1ec5";
 
 let server;
 let browser;
@@ -32,14 +30,6 @@ after(async () => {
 });
 
 const open = (view, options) => openView(browser, server.origin, view, options);
-
-/** Violations of accessibility, in a line each. */
-async function violations(page) {
-  // The policy of the page forbids what is injected: the program is evaluated by the debugger.
-  await page.evaluate(await readFile(AXE, "utf8"));
-  const { violations: all } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return all.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
-}
 
 test("a browser gets the page under a strict policy, a program gets JSON", async () => {
   const accept = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };

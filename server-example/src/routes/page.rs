@@ -49,7 +49,7 @@ pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
             .bytes("application/wasm", "The library.")
             .plain("text/javascript", "A program.")
             .plain("text/css", "A style sheet.")
-            .bytes("application/octet-stream", "Outlines of countries and states, and the towns of the search.")
+            .bytes("application/octet-stream", "Outlines of countries and states; towns.")
             .cached("For good where the name is made from the content, else `no-cache`.")
             .tagged()
     },

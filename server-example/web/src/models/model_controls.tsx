@@ -2,12 +2,8 @@
 import { hour, level_hpa, locale, model, place, product } from "../view";
 import { utcShort } from "../domain/time";
 import { word } from "../ui/words";
+import { fieldName } from "./field_names";
 import { coverage, field, levelOf, models, products, runStart_ms } from "./fields";
-
-const pretty = (name: string) => {
-  const text = name.replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-};
 
 export function ModelControls() {
   const all = models.value;
@@ -39,9 +35,9 @@ export function ModelControls() {
       <label>
         {word("field")}
         <select id="field" value={product.value} onChange={({ currentTarget }) => (product.value = currentTarget.value)}>
-          {products.value.map(({ name, title }) => (
+          {products.value.map(({ name }) => (
             <option key={name} value={name}>
-              {title ?? pretty(name)}
+              {fieldName(name)}
             </option>
           ))}
         </select>

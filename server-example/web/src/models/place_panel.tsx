@@ -12,11 +12,10 @@ import { Trouble } from "../ui/states";
 import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
 import { hour, locale, model, station, system } from "../view";
+import { fieldName } from "./field_names";
 import { coverage, products } from "./fields";
 import { Sounding } from "./sounding";
 import { dewPoint, type Level } from "./thermodynamics";
-
-const pretty = (name: string) => name.replaceAll("_", " ");
 
 /** The variable of stations that a field of a model is compared with. */
 const COMPARED: Readonly<Record<string, string>> = {
@@ -99,7 +98,7 @@ function Surface({ point }: { point: ModelPoint }) {
         <tbody>
           {single.map(([name, { unit, value }]) => (
             <tr key={name}>
-              <th scope="row">{pretty(name)}</th>
+              <th scope="row">{fieldName(name)}</th>
               <td class="number">{value == null ? "–" : name === "lifted_index" ? `${value} K` : withUnit(value, unit, system.value, locale.value)}</td>
             </tr>
           ))}
@@ -144,7 +143,7 @@ function Meteogram({ lat, lon, all }: { lat: number; lon: number; all: readonly 
         {answer
           .filter(({ curves }) => curves[0]!.values.length > 1)
           .map(({ name, curves }) => (
-            <Plot key={name} title={pretty(name)} curves={curves} range_s={[curves[0]!.times_s[0]!, curves[0]!.times_s.at(-1)!]} height={130} />
+            <Plot key={name} title={fieldName(name)} curves={curves} range_s={[curves[0]!.times_s[0]!, curves[0]!.times_s.at(-1)!]} height={130} />
           ))}
       </div>
     </section>

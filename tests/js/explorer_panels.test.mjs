@@ -1,0 +1,192 @@
+// What the explorer's panels lead to: places, times and areas that are found, a sheet that is drawn, every view in every look.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { screenshot } from "./browser.mjs";
+import { browse, openView, stationCount, violations, waitForStations } from "./explorer.mjs";
+import { exportsOf } from "./explorer_source.mjs";
+import { LOOKS, TORONTO, VIEWS } from "./explorer_views.mjs";
+import { startServer } from "./server.mjs";
+
+let server;
+let browser;
+
+before(async () => {
+  server = await startServer("--assume-plan", "commercial");
+  browser = await browse();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const open = (view, options) => openView(browser, server.origin, view, options);
+
+for (const look of ["light", "phone-dark"]) {
+  for (const [name, [address, isReady]] of Object.entries(VIEWS)) {
+    test(`${name}, ${look}: accessible, no error, no foreign request`, async () => {
+      const { page, problems } = await open(address, LOOKS[look]);
+      await isReady(page);
+      assert.deepEqual(await violations(page), []);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), LOOKS[look].viewport.width);
+      assert.deepEqual(problems, []);
+      await screenshot(page, `explorer-${name}-${look}`);
+      await page.close();
+    });
+  }
+}
+
+test("a town is found without its accents, over the map, and the map goes there", async () => {
+  const { page, problems } = await open();
+  const requests = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await waitForStations(page, 2_900);
+  assert.ok(!requests.some((url) => url.includes("places")), "the towns are loaded when they are searched");
+  await page.keyboard.press("/");
+  await page.keyboard.type("quebec");
+  const first = page.getByRole("option", { name: /^Québec, QC/ });
+  await first.waitFor();
+  assert.equal(await first.getAttribute("aria-selected"), "true");
+  // What was found once lay under the map.
+  const box = await first.boundingBox();
+  const isOnTop = ([x, y]) => document.elementFromPoint(x, y).closest("#found") !== null;
+  assert.ok(await page.evaluate(isOnTop, [box.x + box.width / 2, box.y + box.height / 2]));
+  assert.deepEqual(await violations(page), []);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => /map=46\.8\d*,-71\.2\d*,9/.test(location.hash));
+  for (const [typed, found] of [["springfield, il", /^Springfield, IL/], ["los a", /^Los Angeles, CA/]]) {
+    await page.locator("#search").fill(typed);
+    await page.getByRole("option", { name: found }).waitFor();
+  }
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("an area has its alerts on a line of time, and leads to each and back", async () => {
+  const { page, problems } = await open("#layer=alerts&area=041320");
+  await page.getByRole("heading", { name: /Sarnia/ }).waitFor();
+  const messages = page.locator(".messages li");
+  assert.equal(await messages.count(), 3);
+  assert.equal(await page.locator(".timeline rect").count(), 3);
+  assert.equal(await page.locator(".timeline .now").count(), 1);
+  assert.match(await messages.nth(0).textContent(), /Superseded.*Followed by Aug 12, 23:13/);
+  assert.match(await messages.nth(1).textContent(), /Update Active/);
+  assert.match(await messages.nth(2).textContent(), /Not sent yet/);
+  await messages.nth(1).getByRole("button").click();
+  await page.getByRole("heading", { name: /tornado/ }).first().waitFor();
+  await page.locator(".areas").getByRole("button", { name: /Sarnia/ }).click();
+  await page.waitForFunction(() => location.hash.includes("area=041320"));
+  await page.getByRole("heading", { name: /Sarnia/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("heading", { name: /tornado/ }).first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator(".panel").waitFor({ state: "hidden" });
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("where the map shows nothing, it says where or when the nearest values are", async () => {
+  const { page, problems } = await open("#layer=stations&map=60,-40,6");
+  await page.getByText("None in this part of the map.").waitFor();
+  await page.locator(".hint-line button").click();
+  await page.locator(".panel h2").waitFor();
+  assert.ok((await page.evaluate(() => location.hash)).includes("station="));
+  await page.locator(".hint-line").waitFor({ state: "hidden" });
+  await page.close();
+  // A time that the slider does not reach shows nothing of another time.
+  const { page: early } = await open("#layer=stations&time=2024-07-01T00:00Z");
+  await early.getByText("No station reports this at this time.").waitFor();
+  assert.equal(await stationCount(early), 0);
+  await early.getByRole("button", { name: /Latest: Aug 3/ }).click();
+  await waitForStations(early, 1_000);
+  assert.deepEqual(problems, []);
+  await early.close();
+});
+
+test("on a phone the panel is a sheet that a finger, a press and keys draw", async () => {
+  const { page, problems } = await open(`#layer=stations&map=43.7,-79.6,7&station=${TORONTO}`, LOOKS.phone);
+  await page.getByRole("heading", { name: "Toronto Pearson International Airport" }).waitFor();
+  const part = () => page.evaluate(() => document.querySelector(".panel").offsetHeight / document.querySelector(".page").offsetHeight);
+  const settles = (least, most) =>
+    page.waitForFunction(
+      ([low, high]) => {
+        const now = document.querySelector(".panel").offsetHeight / document.querySelector(".page").offsetHeight;
+        return now > low && now < high && document.querySelector(".page").style.getPropertyValue("--sheet") === "";
+      },
+      [least, most],
+    );
+  await settles(0.45, 0.55);
+  const handle = page.locator(".handle");
+  await handle.focus();
+  await page.keyboard.press("ArrowUp");
+  await settles(0.75, 0.9);
+  assert.deepEqual(await violations(page), []);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await settles(0.1, 0.3);
+  assert.match(await handle.getAttribute("aria-label"), /low/);
+  await page.keyboard.press("Enter");
+  await settles(0.45, 0.55);
+  const draw = async (by) => {
+    const { x, y, width } = await handle.boundingBox();
+    await page.mouse.move(x + width / 2, y + 12);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2, y + 12 + by / 2, { steps: 4 });
+    await page.mouse.move(x + width / 2, y + 12 + by, { steps: 4 });
+    assert.ok(Math.abs((await part()) - 0.5) > 0.1, "it follows the finger");
+    await page.mouse.up();
+  };
+  await draw(-240);
+  await settles(0.75, 0.9);
+  await handle.click();
+  await settles(0.1, 0.3);
+  await handle.click();
+  await settles(0.45, 0.55);
+  await draw(300);
+  await settles(0.1, 0.3);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("the verdicts of the network are told by check", async () => {
+  const { page, problems } = await open("#layer=quality");
+  const ask = page.getByRole("button", { name: /Ask why, for \d+ readings/ });
+  const count = Number((await ask.textContent()).match(/\d+/)[0]);
+  await ask.click();
+  const rows = page.locator(".checks tr");
+  await rows.first().waitFor();
+  const counts = await rows.locator("td:last-child").allTextContents();
+  assert.equal(counts.map(Number).reduce((a, b) => a + b), count);
+  await rows.getByText("neighbours", { exact: true }).waitFor();
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test("in French nothing that the page says itself is in English", async () => {
+  const { WORDS } = await exportsOf("ui/words.ts");
+  // What alerts say is in the language of their issuer.
+  const english = new Set(Object.values(WORDS).filter(([en, fr]) => en !== fr).map(([en]) => en));
+  for (const french of Object.values(WORDS).map(([, fr]) => fr)) english.delete(french);
+  for (const name of ["map", "plots", "alerts", "models", "sounding", "radar", "quality"]) {
+    const [address] = VIEWS[name];
+    const { page, problems } = await open(`${address}&lang=fr`);
+    await page.waitForFunction(() => document.documentElement.lang === "fr");
+    await page.locator(name === "map" || name === "alerts" || name === "models" || name === "radar" ? ".legend" : ".panel h3").first().waitFor();
+    await page.waitForTimeout(1_000);
+    const said = await page.evaluate(() => {
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      const all = [];
+      while (walker.nextNode()) {
+        if (!walker.currentNode.parentElement.closest("[lang=en], .list li")) all.push(walker.currentNode.textContent.trim());
+      }
+      for (const element of document.querySelectorAll("[aria-label], [title]")) all.push(element.getAttribute("aria-label"), element.getAttribute("title"));
+      return all;
+    });
+    assert.ok(said.length > 20, name);
+    assert.deepEqual(said.filter((text) => english.has(text)), [], name);
+    assert.deepEqual(problems, []);
+    await page.close();
+  }
+});

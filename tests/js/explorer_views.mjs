@@ -1,0 +1,73 @@
+// The views of the explorer, each with its address and what has to be there before it is looked at.
+import { waitForStations } from "./explorer.mjs";
+
+const DESKTOP = { viewport: { width: 1440, height: 900 } };
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+/** How a view is looked at: options of a page. */
+export const LOOKS = {
+  light: { ...DESKTOP, colorScheme: "light" },
+  dark: { ...DESKTOP, colorScheme: "dark" },
+  phone: { ...PHONE, colorScheme: "light" },
+  "phone-dark": { ...PHONE, colorScheme: "dark" },
+};
+export const TORONTO = "700f7e18-e84e-51b2-90bd-f054766d1ec5";
+
+const stations = (page) => waitForStations(page, 1);
+const tiles = (page) => page.waitForFunction(() => document.querySelectorAll(".field .leaflet-tile-loaded").length >= 2);
+
+export const VIEWS = {
+  map: ["#layer=stations", stations],
+  wind: ["#layer=stations&variable=windSpeed10m&map=43.5,-79.5,6", stations],
+  close: ["#layer=stations&map=43.7,-79.6,8", stations],
+  station: [
+    `#layer=stations&map=43.7,-79.6,7&station=${TORONTO}`,
+    async (page) => {
+      await page.locator(".plot canvas").first().waitFor();
+      await page.getByRole("button", { name: "Why? Air temperature" }).click();
+      await page.locator(".around circle").first().waitFor();
+    },
+  ],
+  plots: [
+    `#layer=stations&map=43.7,-79.6,7&station=${TORONTO}`,
+    async (page) => {
+      await page.locator(".plot canvas").nth(3).waitFor();
+      await page.locator(".plot").nth(1).scrollIntoViewIfNeeded();
+      await page.locator(".plot").first().evaluate((plot) => plot.scrollIntoView({ block: "start" }));
+    },
+  ],
+  alerts: ["#layer=alerts", (page) => page.getByText(/in force of/).waitFor()],
+  alert: [
+    "#layer=alerts",
+    async (page) => {
+      const list = page.getByRole("button", { name: "List" });
+      if (await list.isVisible()) await list.click();
+      await page.getByRole("button", { name: /red warning - tornado/ }).first().click();
+      await page.locator(".messages li").first().waitFor();
+    },
+  ],
+  models: ["#layer=models&model=nam211&product=temperature_2m&map=42,-97,4", tiles],
+  sounding: [
+    "#layer=models&model=nam211&product=temperature_2m&map=42,-97,4&place=42,-97",
+    async (page) => {
+      await tiles(page);
+      await page.locator(".hodograph .part").first().waitFor();
+    },
+  ],
+  area: [
+    "#layer=alerts&area=TXC463&map=29.4,-99,7",
+    async (page) => {
+      await page.locator(".messages li").first().waitFor();
+    },
+  ],
+  radar: ["#layer=products", tiles],
+  quality: ["#layer=quality", (page) => page.getByRole("heading", { name: "Stations to look at" }).waitFor()],
+  search: [
+    "#layer=stations",
+    async (page) => {
+      await stations(page);
+      await page.locator("#search").fill("quebec");
+      await page.getByRole("option", { name: /Québec, QC/ }).waitFor();
+    },
+  ],
+  empty: ["#layer=stations&map=60,-40,6", (page) => page.locator(".hint-line").waitFor()],
+};
