@@ -22,7 +22,6 @@ pub struct AlertMessages {
 impl AlertMessages {
     /// No messages yet.
     #[wasm_bindgen(constructor)]
-    #[expect(clippy::needless_pass_by_value, reason = "optional arrays come by value only")]
     pub fn new(zones: Option<Vec<u8>>) -> Result<Self, JsError> {
         let zones = zones.map(|bundle| Zones::from_bundle(&bundle)).transpose()?;
         Ok(Self { store: AlertStore::default(), zones: zones.unwrap_or_default() })

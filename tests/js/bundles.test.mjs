@@ -81,6 +81,12 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
   });
 }
 
+test("a worker of one's own that imports only mesonet/worker keeps it", async () => {
+  const stdin = { contents: 'import "mesonet/worker";', resolveDir: here };
+  const { outputFiles } = await esbuild.build({ stdin, bundle: true, format: "esm", write: false });
+  assert.match(outputFiles[0].text, /onmessage/);
+});
+
 test("it can be required", () => {
   const code =
     'const { worst } = require("mesonet"); const { connect } = require("mesonet/client"); console.log(worst([6, 3]), typeof connect)';

@@ -145,6 +145,28 @@ test("a closed pool rejects what waits and what comes", async () => {
   single[Symbol.dispose ?? Symbol.for("Symbol.dispose")]();
 });
 
+test("a signal and closing end what waits for a module that never comes", async (context) => {
+  context.mock.method(globalThis, "fetch", () => new Promise(() => {}));
+  const slow = workerPool({ workers: 1, mesonet: "http://127.0.0.1/mesonet.wasm" });
+  const aborts = new AbortController();
+  const waits = [slow.decodeTile(tile, encoding, { signal: aborts.signal }), slow.decodeTile(tile, encoding)];
+  aborts.abort();
+  await assert.rejects(waits[0], abortError);
+  slow.close();
+  await assert.rejects(waits[1], { name: "WorkerError", message: "this pool was closed" });
+});
+
+test("what cannot be sent is an error of its task, and keeps no worker", async () => {
+  const single = workerPool({ workers: 1, mesonet, grids });
+  const lost = { name: "WorkerError", message: /^a worker cannot be given a task: .*could not be cloned/ };
+  await assert.rejects(single.positions({ ...globe, made: () => {} }), lost);
+  assert.equal((await single.positions(globe)).lat.length, 73 * 144);
+  const kept = new Uint8Array(tile);
+  single.close();
+  await assert.rejects(single.decodeTile(kept, encoding, { transfer: true }), WorkerError);
+  assert.equal(kept.length, tile.length, "a closed pool takes nothing");
+});
+
 /** A pool whose first worker runs this code; the others are sound. */
 function dying(code) {
   let made = 0;

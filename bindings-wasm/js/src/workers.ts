@@ -126,9 +126,9 @@ export type Answer =
 interface Task {
   readonly order: Order;
   readonly needs: Module;
-  readonly module: WebAssembly.Module;
   readonly transfer: ArrayBuffer[];
-  readonly settle: { resolve(value: unknown): void; reject(error: unknown): void };
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** A worker of either kind. */
@@ -161,9 +161,12 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
     grids: () => options.grids ?? new URL("./grids.wasm", import.meta.url),
   };
   const modules: Partial<Record<Module, Promise<WebAssembly.Module>>> = {};
-  const queue: Task[] = [];
+  /** The tasks without an answer, and those of them that wait for a worker. */
+  const tasks = new Set<Task>();
+  let queue: { readonly task: Task; readonly module: WebAssembly.Module }[] = [];
   const pool = new Set<{ handle: Handle; has: Set<Module>; task: Task | undefined }>();
   let isClosed = false;
+  const closed = () => new WorkerError("this pool was closed");
 
   /** The module, compiled once for all workers; a failed load is tried again. */
   const moduleOf = (name: Module) =>
@@ -179,7 +182,7 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
         slot.task = undefined;
         slot.handle.hold(false);
         if (answer.error === undefined) {
-          task?.settle.resolve(answer.value);
+          task?.resolve(answer.value);
         } else {
           const error = errorOf(answer.error);
           if (error instanceof WorkerError) {
@@ -187,7 +190,7 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
             pool.delete(slot);
             slot.handle.end();
           }
-          task?.settle.reject(error);
+          task?.reject(error);
         }
         next();
       },
@@ -195,7 +198,7 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
         const { task } = slot;
         if (pool.delete(slot)) {
           slot.handle.end();
-          task?.settle.reject(new WorkerError(`a worker ended during ${task.order.name}: ${why}`));
+          task?.reject(new WorkerError(`a worker ended during ${task.order.name}: ${why}`));
           next();
         }
       },
@@ -213,11 +216,11 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
       if (slot === undefined && pool.size === size) {
         return;
       }
-      const task = queue.shift()!;
+      const { task, module } = queue.shift()!;
+      const { order, needs, transfer } = task;
       try {
         slot ??= start();
-        const isNew = !slot.has.has(task.needs);
-        const { order, needs, module, transfer } = task;
+        const isNew = !slot.has.has(needs);
         slot.task = task;
         slot.handle.hold(true);
         slot.handle.post(isNew ? { ...order, modules: { [needs]: module } } : order, transfer);
@@ -225,43 +228,35 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
       } catch (error) {
         if (slot !== undefined) {
           slot.task = undefined;
+          slot.handle.hold(false);
         }
         const why = error instanceof Error ? error.message : String(error);
-        task.settle.reject(new WorkerError(`a worker cannot be given a task: ${why}`, { cause: error }));
+        task.reject(new WorkerError(`a worker cannot be given a task: ${why}`, { cause: error }));
       }
     }
   };
 
-  async function run(needs: Module, order: Order, transfer: ArrayBuffer[], signal?: AbortSignal) {
-    signal?.throwIfAborted();
-    const closed = () => new WorkerError("this pool was closed");
-    if (isClosed) {
-      throw closed();
-    }
-    const module = await moduleOf(needs);
-    signal?.throwIfAborted();
-    if (isClosed) {
-      throw closed();
-    }
-    let ended: (() => void) | undefined;
-    try {
-      return await new Promise((resolve, reject) => {
-        const task: Task = { order, needs, module, transfer, settle: { resolve, reject } };
-        ended = () => {
-          const at = queue.indexOf(task);
-          if (at >= 0) {
-            queue.splice(at, 1);
-          }
-          reject(signal!.reason as Error);
-        };
-        signal?.addEventListener("abort", ended);
-        queue.push(task);
-        next();
-      });
-    } finally {
-      signal?.removeEventListener("abort", ended!);
-    }
-  }
+  const run = (needs: Module, order: Order, transfer: ArrayBuffer[], signal: AbortSignal | undefined) =>
+    new Promise((resolve, reject) => {
+      const settle = <V>(how: (value: V) => void) => (value: V) => {
+        tasks.delete(task);
+        signal?.removeEventListener("abort", ended);
+        how(value);
+      };
+      const task: Task = { order, needs, transfer, resolve: settle(resolve), reject: settle(reject) };
+      const ended = () => {
+        queue = queue.filter(({ task: other }) => other !== task);
+        task.reject(signal!.reason);
+      };
+      signal?.addEventListener("abort", ended);
+      tasks.add(task);
+      moduleOf(needs).then((module) => {
+        if (tasks.has(task)) {
+          queue.push({ task, module });
+          next();
+        }
+      }, task.reject);
+    });
 
   /** Takes the arrays of a task, which then are its own, and queues it. */
   const ask = async (
@@ -277,6 +272,9 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
       throw new TypeError(`signal must be an AbortSignal; got ${className(aborts)}`);
     }
     aborts?.throwIfAborted();
+    if (isClosed) {
+      throw closed();
+    }
     const buffers: ArrayBuffer[] = [];
     const args = argsOf((array) => {
       const own = taken(array, isMoved);
@@ -288,13 +286,14 @@ export function workerPool(options: PoolOptions = {}): WorkerPool {
 
   const close = () => {
     isClosed = true;
-    const error = new WorkerError("this pool was closed");
-    const tasks = [...queue.splice(0), ...Array.from(pool, ({ task }) => task)];
+    queue = [];
     for (const { handle } of pool) {
       handle.end();
     }
     pool.clear();
-    tasks.forEach((task) => task?.settle.reject(error));
+    for (const task of [...tasks]) {
+      task.reject(closed());
+    }
   };
   const gridOf = (definition: unknown) => ({ ...object(definition, "definition") });
   // Engines without the symbol have no `using` either.
