@@ -122,10 +122,10 @@ fn chain(case: &Value) {
             let next: Vec<_> = state.next_ids.iter().map(index).collect();
             json!([state.status, next])
         });
-        assert_eq!(Value::from_iter(states), one["of"], "{} at {}", case["name"], one["at_ms"]);
+        assert_eq!(states.collect::<Value>(), one["of"], "{} at {}", case["name"], one["at_ms"]);
     }
     for one in list(case, "features") {
-        let got = Value::from_iter(features(&all, one).iter().map(told));
+        let got: Value = features(&all, one).iter().map(told).collect();
         assert_eq!(got, one["of"], "{} at {}", case["name"], one["at_ms"]);
     }
     if let Some(collection) = case.get("collection") {
@@ -164,7 +164,7 @@ fn left_out(case: &Value) {
     let summary = messages("cap", text(case, "content").as_bytes(), &mut none).unwrap();
     assert!(none.is_empty(), "{}", case["name"]);
     let refusals = summary.refusals.iter().map(ToString::to_string);
-    assert_eq!(Value::from_iter(refusals), case["refusals"], "{}", case["name"]);
+    assert_eq!(refusals.collect::<Value>(), case["refusals"], "{}", case["name"]);
 }
 
 #[test]
