@@ -167,10 +167,13 @@ fn left_out(case: &Value) {
     assert_eq!(refusals.collect::<Value>(), case["refusals"], "{}", case["name"]);
 }
 
+/// Holds the cases of a section to the library.
+type Section = fn(&Value);
+
 #[test]
 fn alerts() {
     let file = vectors("alerts.json");
-    let sections: [(&str, fn(&Value)); 4] =
+    let sections: [(&str, Section); 4] =
         [("chains", chain), ("many", many), ("refused", refused), ("left_out", left_out)];
     let mut ran = 0;
     for (section, check) in sections {
