@@ -5,6 +5,8 @@
 
 #[path = "checks.rs"]
 mod checks;
+#[path = "metar.rs"]
+mod metar;
 #[path = "native_grid.rs"]
 mod native_grid;
 #[path = "time_grid.rs"]
