@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mesonet::alert::{Clock, Feature, Message, Query, Status, resolve};
+use mesonet::alert::{Clock, Feature, Message, Query, State, Status, resolve};
 use mesonet::feed::{FileContext, Item, Kind, Summary};
 use mesonet::store::AlertStore;
 use mesonet::zone::Zones;
@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::error::refused;
 use crate::feed::{File, holds_alerts, kind_of, told};
+use crate::record::json;
 
 /// The messages of files, each id once, in the order they were sent; and the zones whose outlines
 /// are known.
@@ -23,11 +24,11 @@ struct AlertMessages {
 }
 
 /// Id, status, when it was sent, what it refers to and what follows it.
-type State = (String, &'static str, &'static str, i64, Vec<String>, Vec<String>);
+type Told = (String, &'static str, &'static str, i64, Vec<String>, Vec<String>);
 /// West, south, east and north.
 type Sides = (f64, f64, f64, f64);
 
-fn clock(at_ms: i64, is_replay: bool) -> Clock {
+pub fn clock(at_ms: i64, is_replay: bool) -> Clock {
     if is_replay { Clock::replay(at_ms) } else { Clock::live(at_ms) }
 }
 
@@ -39,7 +40,7 @@ impl AlertMessages {
 
     /// The state of each message, in the order they were sent.
     #[pyo3(signature = (at_ms, is_replay, /))]
-    fn states(&self, py: Python<'_>, at_ms: i64, is_replay: bool) -> Vec<State> {
+    fn states(&self, py: Python<'_>, at_ms: i64, is_replay: bool) -> Vec<Told> {
         py.detach(|| {
             let messages: Vec<&Message> = self.messages.iter().map(AsRef::as_ref).collect();
             let states = resolve(&messages, clock(at_ms, is_replay));
@@ -80,15 +81,30 @@ impl AlertMessages {
             .at(place.transpose().map_err(refused)?);
         let write = || {
             let found = query.select(&self.messages, clock(at_ms, is_replay), &self.zones);
-            let newest_first = found.iter().rev();
-            let features: Vec<Feature<'_>> = newest_first
-                .map(|(message, state)| Feature::new(message, state, &self.zones, language))
-                .collect();
-            let features = serde_json::to_string(&features)?;
-            Ok(format!(r#"{{"type":"FeatureCollection","features":{features}}}"#))
+            collection(&found, &self.zones, language)
         };
-        py.detach(write).map_err(|error: serde_json::Error| refused(error))
+        py.detach(write).map_err(refused)
     }
+}
+
+/// Messages with their states as GeoJSON, the latest sent first.
+pub fn collection(
+    found: &[(&Message, State)],
+    zones: &Zones,
+    language: &str,
+) -> Result<String, String> {
+    let newest_first = found.iter().rev();
+    let features: Vec<Feature<'_>> = newest_first
+        .map(|(message, state)| Feature::new(message, state, zones, language))
+        .collect();
+    let features = json(&features)?;
+    Ok(format!(r#"{{"type":"FeatureCollection","features":{features}}}"#))
+}
+
+/// The zones of a bundle; none without one.
+pub fn zones_of(bundle: Option<&PyBackedBytes>) -> PyResult<Zones> {
+    bundle
+        .map_or_else(|| Ok(Zones::default()), |bundle| Zones::from_bundle(bundle).map_err(refused))
 }
 
 /// The messages of files, and how each file was read.
@@ -100,11 +116,11 @@ fn read_alerts(
     files: Vec<File>,
     zones: Option<PyBackedBytes>,
 ) -> PyResult<(AlertMessages, Vec<Bound<'_, PyDict>>)> {
-    let zones = zones.map(|bundle| Zones::from_bundle(&bundle)).transpose().map_err(refused)?;
+    let zones = zones_of(zones.as_ref())?;
     let (messages, summaries) = py.detach(|| read(&files)).map_err(refused)?;
     let told = summaries.iter().map(|(kind, summary)| told(py, *kind, summary));
     let told = told.collect::<PyResult<_>>()?;
-    Ok((AlertMessages { messages, zones: zones.unwrap_or_default() }, told))
+    Ok((AlertMessages { messages, zones }, told))
 }
 
 /// The messages of files, and the kind and the summary of each file.

@@ -65,10 +65,12 @@ fn names() -> Vec<&'static str> {
     Kind::ALL.iter().map(|kind| kind.name()).collect()
 }
 
+/// How often each name was counted.
+pub fn counts(of: &Tally) -> Vec<(String, u64)> {
+    of.iter().map(|(name, count)| (name.to_owned(), count)).collect()
+}
+
 pub fn told<'py>(py: Python<'py>, kind: Kind, of: &Summary) -> PyResult<Bound<'py, PyDict>> {
-    let counts = |tally: &Tally| -> Vec<(String, u64)> {
-        tally.iter().map(|(name, count)| (name.to_owned(), count)).collect()
-    };
     let told = PyDict::new(py);
     told.set_item("kind", kind.name())?;
     told.set_item("read", of.read)?;

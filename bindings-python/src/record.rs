@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mesonet::feed::{Kind, Tally, metar_station};
+use mesonet::feed::{self, Kind, metar_station};
 use mesonet::intake::{FeedFile, FileReceipt};
 use mesonet::observation::{SeriesFilter, SeriesId};
 use mesonet::query::{Caps, ReadingsQuery, Scope, detail, details, observation_series, readings};
 use mesonet::store::{
     AlertStore, EmbeddedOptions, EmbeddedReader, Fault, InFront, Maintenance, StoreError, Watched,
 };
+use mesonet::zone::Zones;
 use mesonet::{
     BBox, ClosedWindow, EmbeddedStore, Intake, Iso8601, LonLat, Reader, Station, StationId, Step,
     Variable,
@@ -19,7 +20,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
+use crate::alert::zones_of;
 use crate::error::refused;
+use crate::feed::counts;
 use crate::record_tables;
 use crate::table::ArrowTable;
 
@@ -93,6 +96,7 @@ impl Drop for Open {
 pub struct Record {
     folder: PathBuf,
     process: u32,
+    zones: Zones,
     open: Mutex<Option<Arc<Open>>>,
 }
 
@@ -117,8 +121,15 @@ type Told = (String, u64);
 #[pymethods]
 impl Record {
     #[new]
-    #[pyo3(signature = (folder, writes, /))]
-    fn open(py: Python<'_>, folder: PathBuf, writes: bool) -> PyResult<Self> {
+    #[pyo3(signature = (folder, writes, zones, /))]
+    #[expect(clippy::needless_pass_by_value, reason = "Python's bytes are passed by value")]
+    fn open(
+        py: Python<'_>,
+        folder: PathBuf,
+        writes: bool,
+        zones: Option<PyBackedBytes>,
+    ) -> PyResult<Self> {
+        let zones = zones_of(zones.as_ref())?;
         let open = || -> Result<Files, StoreError> {
             if !writes {
                 return EmbeddedReader::open(&folder).map(Files::Read);
@@ -134,7 +145,7 @@ impl Record {
         let files = Some(py.detach(open).map_err(refused)?);
         let (process, intake) = (process::id(), Intake::default());
         let open = Open { process, files, intake, folder: folder.clone() };
-        Ok(Self { folder, process, open: Mutex::new(Some(Arc::new(open))) })
+        Ok(Self { folder, process, zones, open: Mutex::new(Some(Arc::new(open))) })
     }
 
     /// Closes the folder, once what still reads from it is done.
@@ -155,7 +166,10 @@ impl Record {
                 Ok(metar_station(&native_id, None, place, altitude_m))
             })
             .collect::<PyResult<Vec<Station>>>()?;
-        let known = |id| stations.iter().find(|station| station.id == id).cloned();
+        let known = |id| {
+            let given = stations.iter().find(|station| station.id == id);
+            given.or_else(|| feed::known_stations().get(&id)).cloned()
+        };
         let ingest = || {
             let Files::Written { alerts, store, .. } = open.files() else {
                 let folder = open.folder.display();
@@ -315,6 +329,11 @@ impl Record {
 }
 
 impl Record {
+    /// The zones whose outlines were given.
+    pub fn zones(&self) -> &Zones {
+        &self.zones
+    }
+
     /// The open folder.
     pub fn opened(&self) -> PyResult<Arc<Open>> {
         if process::id() != self.process {
@@ -362,9 +381,6 @@ pub fn json(of: &impl serde::Serialize) -> Result<String, String> {
 
 fn told<'py>(py: Python<'py>, of: &FileReceipt) -> PyResult<Bound<'py, PyDict>> {
     let FileReceipt { kind, summary, readings, alerts, place_unknown, in_the_future, .. } = of;
-    let counts = |tally: &Tally| -> Vec<(String, u64)> {
-        tally.iter().map(|(name, count)| (name.to_owned(), count)).collect()
-    };
     let told = PyDict::new(py);
     told.set_item("kind", kind.name())?;
     told.set_item("read", summary.read)?;
@@ -395,7 +411,14 @@ fn station_id(network: &str, native_id: &str) -> String {
     StationId::new(network, native_id).to_string()
 }
 
+/// See `mesonet.known_stations`.
+#[pyfunction]
+fn known_stations(py: Python<'_>) -> PyResult<ArrowTable> {
+    py.detach(record_tables::known).map(ArrowTable).map_err(refused)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(station_id, module)?)?;
+    module.add_function(wrap_pyfunction!(known_stations, module)?)?;
     module.add_class::<Record>()
 }

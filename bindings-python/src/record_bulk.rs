@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use mesonet::HalfOpenWindow;
@@ -15,6 +14,7 @@ use pyo3::types::PyCapsule;
 
 use crate::error::refused;
 use crate::record::{Open, Record, text};
+use crate::table::export;
 
 /// How much of a file is written at once.
 const PIECE_BYTES: usize = 4 << 20;
@@ -36,9 +36,8 @@ impl ArrowStream {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let rows = Rows { batches: self.page.clone().batches(), open: Arc::clone(&self.open) };
-        let stream = FFI_ArrowArrayStream::new(Box::new(rows));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        let batches = self.page.clone().batches();
+        export(py, Rows { batches, open: Arc::clone(&self.open) })
     }
 }
 

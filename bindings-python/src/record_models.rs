@@ -1,14 +1,13 @@
 //! Alerts and model runs of a record in process, as the JSON that the service sends.
 
-use mesonet::alert::{Alert, Clock, missing_zones, outlines};
 use mesonet::model::{
     Catalogue, PointQuery, Run, RunStamp, RunStore, RunStoreError, SeriesQuery, Winds, point,
     series,
 };
-use mesonet::zone::Zones;
 use mesonet::{BBox, LonLat, alert};
 use pyo3::prelude::*;
 
+use crate::alert::{clock, collection};
 use crate::error::refused;
 use crate::record::{Record, json, text};
 
@@ -21,14 +20,7 @@ type Asked = (
     bool,
 );
 
-/// An alert with the outlines of its areas.
-#[derive(serde::Serialize)]
-struct Told<'a> {
-    outlines: Vec<&'a mesonet::geo::MultiPolygon>,
-    properties: Alert<'a>,
-}
-
-/// The alerts with their state at a time, the latest sent first.
+/// The alerts with their state at a time, the latest sent first, as GeoJSON.
 #[pyfunction]
 #[pyo3(signature = (record, at_ms, replay, asked, language, /))]
 fn record_alerts(
@@ -50,17 +42,10 @@ fn record_alerts(
         .at(place)
         .codes(codes)
         .is_active(is_active);
-    let clock = if replay { Clock::replay(at_ms) } else { Clock::live(at_ms) };
+    let zones = record.zones();
     let (told, _) = record.read(py, |open, _| {
-        let (alerts, zones) = (open.alerts().map_err(text)?, Zones::default());
-        let messages: Vec<&alert::Message> = alerts.messages.iter().map(|of| &**of).collect();
-        let met = query.select(&messages, clock, &zones);
-        let told = met.iter().rev().map(|(message, state)| {
-            let mut properties = Alert::new(message, state, language);
-            properties.missing_zones = missing_zones(message, &zones);
-            Told { outlines: outlines(message, state, &zones), properties }
-        });
-        json(&told.collect::<Vec<_>>())
+        let alerts = open.alerts().map_err(text)?;
+        collection(&query.select(&alerts.messages, clock(at_ms, replay), zones), zones, language)
     })?;
     Ok(told)
 }
@@ -124,7 +109,10 @@ impl Model {
     fn winds(&self) -> PyResult<Winds<'_>> {
         let Some(catalogue) = &self.catalogue else { return Ok(Winds::AsTheyAre) };
         let source = catalogue.get(&self.name).ok_or_else(|| {
-            refused(format!("which products of \"{}\" are winds is not known", self.name))
+            refused(format!(
+                "which products of \"{}\" are winds is not known; winds=\"grid\" gives them as they are",
+                self.name
+            ))
         })?;
         Ok(Winds::Earth(source.winds()))
     }
@@ -158,7 +146,8 @@ fn record_model_point(
                 of(hours.last())
             ))
         })?,
-        _ => return Err(refused("give either hour or valid")),
+        (None, None) => 0,
+        (Some(_), Some(_)) => return Err(refused("give either hour or valid, not both")),
     };
     let fields: Vec<&str> = named.2.iter().map(String::as_str).collect();
     let asked = PointQuery::new(hour, model.cell(&place)?, &fields)

@@ -7,10 +7,11 @@ use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, PrimitiveArray, RecordBatch,
     StringArray, TimestampMillisecondArray, UInt32Array,
 };
+use mesonet::feed::known_stations;
 use mesonet::observation::{Qualifier, Quality, Series};
 use mesonet::query::{Cell, ObservationSeries, Readings};
 use mesonet::store::Directory;
-use mesonet::{BaseQuality, IntervalType, ReasonQuality};
+use mesonet::{BaseQuality, IntervalType, ReasonQuality, Station};
 
 use crate::record::text;
 
@@ -19,11 +20,24 @@ type Column = (&'static str, ArrayRef, bool);
 
 /// The stations of a record, by id.
 pub fn stations(of: &Directory) -> Result<RecordBatch, String> {
-    let all = || of.stations.iter();
-    let stations = || all().map(|record| &record.station);
-    let times = all().map(|record| record.update_time_ms).collect::<Vec<_>>();
+    let times = of.stations.iter().map(|record| record.update_time_ms).collect::<Vec<_>>();
+    let times = TimestampMillisecondArray::from(times).with_timezone("UTC");
+    let mut columns = places(of.stations.iter().map(|record| &record.station));
+    columns.push(("update_time", Arc::new(times), true));
+    table(columns)
+}
+
+/// The stations whose places are bundled, by network and native id.
+pub fn known() -> Result<RecordBatch, String> {
+    let mut all: Vec<&Station> = known_stations().values().collect();
+    all.sort_by_key(|of| (&of.network, &of.native_id));
+    table(places(all.into_iter()))
+}
+
+fn places<'a>(of: impl Iterator<Item = &'a Station> + Clone) -> Vec<Column> {
+    let stations = || of.clone();
     let kind = |kind| format!("{kind:?}");
-    table(vec![
+    vec![
         ("station_id", strings(stations().map(|of| Some(of.id.to_string()))), false),
         ("network", strings(stations().map(|of| Some(of.network.clone()))), false),
         ("native_id", strings(stations().map(|of| Some(of.native_id.clone()))), false),
@@ -33,12 +47,7 @@ pub fn stations(of: &Directory) -> Result<RecordBatch, String> {
         ("lon", numbers(stations().map(|of| Some(of.coordinates.lon()))), false),
         ("altitude_m", numbers(stations().map(|of| of.altitude_m)), true),
         ("sensor_height_m", numbers(stations().map(|of| Some(of.sensor_height_m))), false),
-        (
-            "update_time",
-            Arc::new(TimestampMillisecondArray::from(times).with_timezone("UTC")),
-            true,
-        ),
-    ])
+    ]
 }
 
 /// The readings of an answer, by station; of a grid with their ages.

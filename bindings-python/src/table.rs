@@ -57,10 +57,16 @@ impl ArrowTable {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
-        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new_with_value(py, stream, STREAM)
+        export(py, RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema()))
     }
+}
+
+/// The stream of a table that is made.
+pub fn export(
+    py: Python<'_>,
+    rows: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(rows)), STREAM)
 }
 
 /// Opens the stream of a table.

@@ -102,7 +102,7 @@ export function clientTypes({ components, paths }) {
     const isPlain = schema.type === "object" && schema.properties;
     return `${doc(schema.description)}export ${isPlain ? `interface ${name} ${type}` : `type ${name} = ${type};`}\n`;
   });
-  const [types, table] = [[], []];
+  const [types, table, tagged] = [[], [], []];
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const { operationId: id, summary, description } = operation;
@@ -115,6 +115,9 @@ export function clientTypes({ components, paths }) {
       const query = (operation.parameters ?? []).filter(({ in: where }) => where === "query");
       // Lists are written with commas, or, if exploded, as the parameter again and again.
       const repeated = query.filter(({ schema, explode }) => schema.type === "array" && explode !== false);
+      if (Object.values(operation.responses).some(({ headers }) => headers?.ETag)) {
+        tagged.push(JSON.stringify(id));
+      }
       const names = (parameters) => parameters.map(({ name }) => name);
       const entry = {
         method: method.toUpperCase(),
@@ -131,6 +134,9 @@ ${schemas.join("\n")}
 /** The operations of the service: what each takes and gives. */
 export interface Operations {
 ${types.join("")}}
+
+/** The operations whose answers have a tag, by which the service knows whether they have changed. */
+export const TAGGED = [${tagged.join(", ")}] as const;
 
 /** How each is sent. */
 export const OPERATIONS: {

@@ -9,7 +9,9 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use flate2::read::GzDecoder;
 use mesonet::feed::metar::{Metar, MetarKind};
-use mesonet::feed::{MetarItem, metar_report, read_awc_csv, read_bulletins};
+use mesonet::feed::{
+    FeedTable, FileContext, Kind, MetarItem, metar_report, read_awc_csv, read_bulletins,
+};
 
 fn folder() -> String {
     format!("{}/../tests/data/metar", env!("CARGO_MANIFEST_DIR"))
@@ -98,7 +100,7 @@ fn peers(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A table, from bytes in memory to decoded reports.
+/// A table, from bytes in memory to decoded reports and to an Arrow table of their readings.
 fn table(criterion: &mut Criterion) {
     let mut bytes = Vec::new();
     unpacked("awc_metars_cache_2022-10-23T1137Z.csv.gz").read_to_end(&mut bytes).expect("a table");
@@ -111,6 +113,18 @@ fn table(criterion: &mut Criterion) {
             read_awc_csv(black_box(bytes.as_slice()), |item| {
                 black_box(item.ts_ms);
             })
+        });
+    });
+    group.bench_function("to an Arrow table", |bencher| {
+        bencher.iter(|| {
+            let mut table = FeedTable::default();
+            let file = FileContext::new("metars.csv", 0);
+            Kind::AwcCsv
+                .read(&mut black_box(bytes.as_slice()), &file, &mut |item| {
+                    table.extend(item.into_report().iter());
+                })
+                .expect("a table");
+            table.finish()
         });
     });
     group.finish();

@@ -235,7 +235,7 @@ fn rows_that_come_more_often_than_the_hour_are_of_the_time_between_them() {
 #[test]
 fn the_table_of_stations_has_places_names_and_altitudes() {
     let mut stations = BTreeMap::new();
-    let table = bytes("server-example/sample/ndbc_activestations.xml.gz");
+    let table = bytes("core/src/feed/known/ndbc_activestations.xml.gz");
     let summary = read_ndbc_stations(table.as_slice(), |station| {
         stations.insert(station.native_id.clone(), station);
     });
@@ -276,7 +276,7 @@ fn damaged_files_do_not_panic() {
             }
         }
     }
-    let table = bytes("server-example/sample/ndbc_activestations.xml.gz");
+    let table = bytes("core/src/feed/known/ndbc_activestations.xml.gz");
     let table = &table[..3000];
     for at in (0..table.len()).step_by(5) {
         let _ = read_ndbc_stations(&table[..at], |_| {});

@@ -1,9 +1,8 @@
 """Makes a partitioned Parquet archive of real reports, for the examples beside this file.
 
-`python archive.py FOLDER STATIONS FILE…` reads files of any feed and writes
+`python archive.py FOLDER FILE…` reads files of any feed and writes
 `FOLDER/part=N/readings.parquet`: every station is whole in one partition, so that partitions can be
-checked alone. STATIONS is a CSV with the places, as METAR does not say them: `stations.csv` of the
-server's sample.
+checked alone.
 """
 
 import sys
@@ -13,16 +12,15 @@ from pathlib import Path
 import mesonet
 import pyarrow as pa
 import pyarrow.compute
-import pyarrow.csv
 import pyarrow.parquet as pq
 
 PARTITIONS = 8
 
 
-def write(folder, stations, files, copies=1, partitions=PARTITIONS):
+def write(folder, files, copies=1, partitions=PARTITIONS):
     """Writes the readings of files, `copies` times a week apart, and returns how many there are."""
     feed = mesonet.read_feed(files)
-    table = with_places(feed.to_arrow(), pyarrow.csv.read_csv(stations))
+    table = with_places(feed.to_arrow())
     names = table["station"].combine_chunks()
     part_of = [zlib.crc32(name.encode()) % partitions for name in names.dictionary.to_pylist()]
     part = pa.array(part_of, pa.int32()).take(names.indices)
@@ -39,16 +37,20 @@ def write(folder, stations, files, copies=1, partitions=PARTITIONS):
     return len(table) * copies
 
 
-def with_places(table, stations):
-    """Places from the list, for stations that have none; null where the list has none either."""
-    row = pa.compute.index_in(table["station"].cast(pa.string()), stations["station_id"].combine_chunks())
-    columns = {"lat": "latitude", "lon": "longitude", "altitude_m": "elevation_m"}
-    for name, listed_as in columns.items():
+def with_places(table):
+    """The places that the package knows, for stations that have none; null where it does not either."""
+
+    def key(network, station):
+        return pa.compute.binary_join_element_wise(network.cast(pa.string()), station.cast(pa.string()), " ")
+
+    known = mesonet.known_stations().to_arrow()
+    listed = key(known["network"], known["native_id"]).combine_chunks()
+    row = pa.compute.index_in(key(table["network"], table["station"]), listed)
+    for name in ("lat", "lon", "altitude_m"):
         at = table.column_names.index(name)
-        listed = stations[listed_as].cast(pa.float64()).take(row)
-        table = table.set_column(at, name, pa.compute.coalesce(table[name], listed))
+        table = table.set_column(at, name, pa.compute.coalesce(table[name], known[name].take(row)))
     return table
 
 
 if __name__ == "__main__":
-    print(write(sys.argv[1], sys.argv[2], sys.argv[3:]), "readings")
+    print(write(sys.argv[1], sys.argv[2:]), "readings")

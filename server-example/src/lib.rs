@@ -29,6 +29,7 @@
 //! | The command `health` | `health.rs` |
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
+//! | Backups in an object store: the commands `backup`, `restore` and `backups` | `backup/` |
 //! | The description at `/openapi/v1.json` | `describe/` |
 //! | Error answers | `error.rs` |
 //! | Parameters, encodings, ETags, long bodies | `http/` |
@@ -44,6 +45,7 @@
 mod access;
 mod alert_clocks;
 mod alerts;
+mod backup;
 mod clock;
 mod config;
 mod credentials;
@@ -101,6 +103,10 @@ use tower::util::MapRequest;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
+pub use backup::{
+    BackupError, BackupFlags, BackupsFlags, RestoreFlags, backup_command, backups_command,
+    restore_command,
+};
 pub use clock::Clock;
 pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags};
 pub use credentials::{
@@ -118,7 +124,7 @@ pub use record::{Origin, Record};
 pub use replay::Timeline;
 pub use replay_start::{ReplayStart, ReplayStartError};
 pub use retention::{RetentionError, RetentionFlags, retention_command};
-pub use sample::{Sample, SampleError, sample, sample_alerts, station_tables};
+pub use sample::{Sample, SampleError, sample, sample_alerts};
 pub use serve::{ServeError, serve};
 pub use services::Services;
 pub use state::{State, StateError};

@@ -10,9 +10,10 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
-    Config, Flags, GribLsFlags, KeysFlags, LogFormat, ModelsCommand, QualityFlags, RetentionFlags,
-    TokenFlags, VerifyFlags, grib_ls_command, health_command, keys_command, models_command,
-    quality_command, retention_command, serve, token_command, verify_command,
+    BackupFlags, BackupsFlags, Config, Flags, GribLsFlags, KeysFlags, LogFormat, ModelsCommand,
+    QualityFlags, RestoreFlags, RetentionFlags, TokenFlags, VerifyFlags, backup_command,
+    backups_command, grib_ls_command, health_command, keys_command, models_command,
+    quality_command, restore_command, retention_command, serve, token_command, verify_command,
 };
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -56,6 +57,22 @@ enum Command {
     Verify {
         #[command(flatten)]
         flags: VerifyFlags,
+    },
+    /// Back up the record, which a server may have open, to a folder or an object store; exit with 0
+    /// if all of it is in the backup, else with 1
+    Backup {
+        #[command(flatten)]
+        flags: BackupFlags,
+    },
+    /// List the backups of a place, and check them
+    Backups {
+        #[command(flatten)]
+        flags: BackupsFlags,
+    },
+    /// Restore a backup into a new folder
+    Restore {
+        #[command(flatten)]
+        flags: RestoreFlags,
     },
     /// Delete readings and alerts that are too old, or say what would go
     Retention {
@@ -135,6 +152,9 @@ fn main() -> ExitCode {
         Some(Command::Man { folder }) => manual(folder).map(|()| true).map_err(Into::into),
         Some(Command::Ingest { flags }) => ingest_command(&flags).map_err(Into::into),
         Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
+        Some(Command::Backup { flags }) => backup_command(&flags).map_err(Into::into),
+        Some(Command::Backups { flags }) => backups_command(&flags).map_err(Into::into),
+        Some(Command::Restore { flags }) => restore_command(&flags).map_err(Into::into),
         Some(Command::Retention { flags }) => {
             retention_command(&flags).map(|()| true).map_err(Into::into)
         }

@@ -1,21 +1,14 @@
 //! The bundled real reports; `sample/SOURCES.md` gives their sources.
 
-use std::collections::HashMap;
 use std::io::BufReader;
-use std::sync::OnceLock;
 
 use flate2::read::GzDecoder;
 use mesonet::feed::{
-    FeedError, IEM_NETWORK, metar_report, metar_station, read_awc_csv, read_cap,
-    read_ndbc_stations, read_nws_alerts,
+    FeedError, METAR_NETWORK, known_stations, metar_report, read_awc_csv, read_cap, read_nws_alerts,
 };
-use mesonet::geo::GeoError;
-use mesonet::{Batch, LonLat, Station, StationId, alert, feed};
-use serde::Deserialize;
+use mesonet::{Batch, StationId, alert, feed};
 
 const REPORTS: &[u8] = include_bytes!("../sample/metar_us_ca.csv.gz");
-const STATIONS: &[u8] = include_bytes!("../sample/stations.csv");
-const BUOYS: &[u8] = include_bytes!("../sample/ndbc_activestations.xml.gz");
 
 /// Alerts of the United States, as published by api.weather.gov.
 const NWS_ALERTS: &[u8] = include_bytes!("../sample/alerts_active_2026-07-15T200045Z.geojson.gz");
@@ -57,12 +50,6 @@ pub enum SampleError {
     /// The reports.
     #[error("the reports of the sample: {0}")]
     Reports(#[from] FeedError),
-    /// The stations.
-    #[error("the stations of the sample: {0}")]
-    Stations(#[from] csv::Error),
-    /// A station off the globe.
-    #[error("the stations of the sample: {0}")]
-    Place(#[from] GeoError),
 }
 
 /// Reads the sample.
@@ -70,70 +57,19 @@ pub enum SampleError {
 /// # Errors
 /// The sample is damaged.
 pub fn sample() -> Result<Sample, SampleError> {
-    let stations = stations()?;
+    let stations = known_stations();
     let (mut batch, mut placeless) = (Batch::default(), 0);
     let summary = read_awc_csv(BufReader::new(GzDecoder::new(REPORTS)), |mut item| {
-        if let Some(station) = stations.get(item.native_id) {
+        if let Some(station) = stations.get(&StationId::new(METAR_NETWORK, item.native_id)) {
             item.altitude_m = item.altitude_m.or(station.altitude_m);
             batch.reports.push(metar_report(&item));
         } else {
             placeless += 1;
         }
     })?;
-    batch.stations = stations.into_values().collect();
+    let aerodromes = stations.values().filter(|station| station.network == METAR_NETWORK);
+    batch.stations = aerodromes.cloned().collect();
     Ok(Sample { batch, placeless, summary })
-}
-
-/// Returns the stations whose place is known beforehand, by id: the reports of some feeds give
-/// none.
-///
-/// # Errors
-/// The bundled tables are damaged.
-pub fn station_tables() -> Result<&'static HashMap<StationId, Station>, SampleError> {
-    static TABLES: OnceLock<HashMap<StationId, Station>> = OnceLock::new();
-    if let Some(tables) = TABLES.get() {
-        return Ok(tables);
-    }
-    let mut tables = HashMap::new();
-    for station in stations()?.into_values() {
-        let iem = iem_station(&station);
-        tables.extend([(iem.id, iem), (station.id, station)]);
-    }
-    read_ndbc_stations(BufReader::new(GzDecoder::new(BUOYS)), |station| {
-        if let Some(place) = station.place {
-            tables.insert(station.id(), station.at(place));
-        }
-    })?;
-    Ok(TABLES.get_or_init(|| tables))
-}
-
-/// Returns the same station as in IEM's tables, which leave out the K of the contiguous United
-/// States and, unless it is requested, the place.
-fn iem_station(station: &Station) -> Station {
-    let indicator = &*station.native_id;
-    let native_id = indicator.strip_prefix('K').unwrap_or(indicator).to_owned();
-    let network = IEM_NETWORK.to_owned();
-    Station { id: StationId::new(&network, &native_id), network, native_id, ..station.clone() }
-}
-
-/// Returns the stations by ICAO location indicator.
-fn stations() -> Result<HashMap<String, Station>, SampleError> {
-    #[derive(Deserialize)]
-    struct Row {
-        station_id: String,
-        name: Option<String>,
-        latitude: f64,
-        longitude: f64,
-        elevation_m: Option<f64>,
-    }
-    let mut stations = HashMap::new();
-    for row in csv::Reader::from_reader(STATIONS).deserialize() {
-        let Row { station_id, name, latitude, longitude, elevation_m } = row?;
-        let place = LonLat::new(longitude, latitude)?;
-        let station = metar_station(&station_id, name.as_deref(), place, elevation_m);
-        stations.insert(station_id, station);
-    }
-    Ok(stations)
 }
 
 #[cfg(test)]
@@ -147,16 +83,5 @@ mod tests {
         assert_eq!(batch.reports.len() + placeless, 31_677);
         assert_eq!((batch.stations.len(), placeless), (3_178, 274));
         assert_eq!(sample_alerts().unwrap().len(), 400);
-    }
-
-    #[test]
-    fn an_aerodrome_has_its_place_in_the_tables_of_iem_too() {
-        let tables = station_tables().unwrap();
-        let station = |network, native_id| &tables[&StationId::new(network, native_id)];
-        for (metar, iem) in [("KMSP", "MSP"), ("CYYZ", "CYYZ"), ("PANC", "PANC")] {
-            let (one, other) = (station("METAR", metar), station("IEM", iem));
-            assert_eq!((&one.name, one.coordinates), (&other.name, other.coordinates));
-            assert_eq!((&*other.network, &*other.native_id), ("IEM", iem));
-        }
     }
 }

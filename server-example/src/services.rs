@@ -5,20 +5,19 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
-use mesonet::store::{AlertStore, Watched};
+use mesonet::store::{AlertStore, StoreError, Watched};
 use mesonet::{Intake, Reader, Store};
 
 use crate::clock::system_ms;
 use crate::ingest::{
-    FileFault, Ingest, IngestError, Lanes, ModelFiles, ModelInlet, ModelProgress, NoModel, Options,
-    Reception, Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
+    FileFault, Ingest, Lanes, ModelFiles, ModelInlet, ModelProgress, NoModel, Options, Reception,
+    Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
 };
 use crate::metrics::Metrics;
 use crate::model_runs::ModelRuns;
 use crate::noted::Noted;
 use crate::products::{Inlet, ProductFiles, take_in_sample};
 use crate::record::{Origin, Record};
-use crate::sample::station_tables;
 use crate::until_told::UntilTold;
 use crate::zones::{ZoneSet, ZonesError};
 
@@ -200,13 +199,11 @@ impl Services {
         &self,
         options: Options,
         read: impl FnMut(&mut Ingest<'_>) -> T,
-    ) -> Result<(T, Summary), IngestError> {
-        let tables = station_tables()?;
+    ) -> Result<(T, Summary), StoreError> {
         let target = Target {
             intake: &self.intake,
             store: &UntilTold { store: &*self.store, told: &self.is_stopping },
             alerts: &self.alerts,
-            tables,
             products: Some(Inlet { files: &self.products, only: None }),
         };
         let done = ingest(target, options, &AtomicU64::new(0), read)?;

@@ -3,6 +3,8 @@
 
 mod alerts;
 mod alerts_zones;
+#[cfg(unix)]
+mod backup;
 mod bombs;
 mod capabilities;
 #[path = "../../core/tests/process/mod.rs"]

@@ -46,7 +46,7 @@ fn kind(file: &str) -> Kind {
 }
 
 /// A folder with sealed readings, alerts, a product for two times, and a model run.
-fn record() -> TempDir {
+pub fn record() -> TempDir {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     fs::write(path.join("own.toml"), OWN).unwrap();
@@ -100,7 +100,7 @@ fn record() -> TempDir {
 }
 
 /// Returns every file below a folder, relative to it.
-fn files(folder: &Path) -> Vec<String> {
+pub fn files(folder: &Path) -> Vec<String> {
     let mut all = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {

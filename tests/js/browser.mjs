@@ -11,13 +11,16 @@ import { TARGET } from "./server.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const FOLDERS = {
+  "/data/": join(here, "../data"),
   "/js/": here,
   "/page/": join(here, "page"),
+  "/readme/dist/": join(here, "../../bindings-wasm/js/dist"),
   "/vectors/": join(here, "../vectors"),
   "/mesonet/": join(here, "../../bindings-wasm/js/dist"),
 };
 const TYPES = {
   ".bin": "application/octet-stream",
+  ".gz": "application/gzip",
   ".html": "text/html",
   ".js": "text/javascript",
   ".json": "application/json",
@@ -27,13 +30,26 @@ const TYPES = {
 
 /**
  * Serves the pages, and the content of `made` by path. `sources` of the answer are other
- * origins that the pages may ask.
+ * origins that the pages may ask, `requests` what was asked for with its status, and `reported` the
+ * results of the next page that sends them.
  */
 export async function servePages(made = {}) {
-  const pages = { sources: [] };
+  const pages = { sources: [], requests: [] };
+  const told = () => {
+    pages.reported = new Promise((resolve) => (pages.tell = resolve));
+  };
+  told();
   const server = createServer(async (request, response) => {
+    const path = normalize(new URL(request.url, "http://localhost").pathname);
+    response.on("finish", () => pages.requests.push(`${response.statusCode} ${path}`));
     try {
-      const path = normalize(new URL(request.url, "http://localhost").pathname);
+      if (path === "/report") {
+        const results = JSON.parse(Buffer.concat(await request.toArray()).toString());
+        response.writeHead(204).end();
+        pages.tell(results);
+        told();
+        return;
+      }
       const folder = Object.keys(FOLDERS).find((prefix) => path.startsWith(prefix));
       const body = made[path] ?? (await readFile(join(FOLDERS[folder], path.slice(folder.length))));
       response.writeHead(200, {
@@ -53,8 +69,8 @@ export async function servePages(made = {}) {
   return pages;
 }
 
-/** Opens a page, and waits for its results. */
-export async function openPage(url) {
+/** Opens a page, and waits for its results, or until it is ready in another way. */
+export async function openPage(url, isReady = () => window.results !== undefined) {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: [
@@ -75,7 +91,7 @@ export async function openPage(url) {
     page.on("pageerror", (error) => problems.push(String(error)));
     page.on("response", (response) => requests.push(`${response.status()} ${response.url()}`));
     await page.goto(url);
-    await page.waitForFunction(() => window.results !== undefined);
+    await page.waitForFunction(isReady);
     return { browser, page, problems, requests };
   } catch (error) {
     await browser.close();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { openPage, screenshot, servePages } from "./browser.mjs";
+import { RUNS } from "./run_vectors.mjs";
 
 // A tile of 256 × 256: raw rises by 2 per column and 1 per row; a disc in the middle has no value.
 const encoding = { scale: 0.01, offset: 273.15, nodata: -32768 };
@@ -49,15 +50,16 @@ test("the checks of neighbours run, and the client asks", async () => {
   assert.deepEqual([verdict, openapi], [2, "3.1.0"]);
 });
 
-test("the entries slim, checks, network and grids load their WebAssembly from the files beside them", () => {
-  for (const file of ["/mesonet/mesonet.wasm", "/mesonet/checks.wasm", "/mesonet/network.wasm", "/mesonet/grids.wasm"]) {
+test("the entries slim, checks, network, grids and alerts load their WebAssembly from the files beside them", () => {
+  for (const name of ["mesonet", "checks", "network", "grids", "alerts"]) {
+    const file = `/mesonet/${name}.wasm`;
     assert.equal(opened.requests.filter((request) => request.endsWith(file)).length, 1, file);
   }
 });
 
 test("all entries run every case of the vectors", async () => {
   const { ran } = await page.evaluate(() => window.results);
-  assert.equal(Object.keys(ran).length, 14);
+  assert.equal(Object.keys(ran).length, RUNS);
   for (const [name, count] of Object.entries(ran)) {
     assert.equal(count.ran, count.cases, name);
     assert.ok(count.ran > 0, name);

@@ -19,11 +19,12 @@ const package_ = fileURLToPath(new URL("../../bindings-wasm/js/", import.meta.ur
 
 /** Each writes `main.js`, and what it loads, into a folder. */
 const BUNDLERS = {
-  // It leaves the address of the WebAssembly as it is: the file is copied, as the README says.
+  // It leaves the addresses of the WebAssembly and of the worker as they are: the files are copied, and
+  // the worker is built by its own name, as the README says.
   esbuild: (outdir) =>
     esbuild.build({
-      ...{ entryPoints: { main: entry }, outdir, bundle: true, format: "esm", minify: true },
-      logLevel: "error",
+      ...{ entryPoints: { main: entry, worker: "mesonet/worker" }, outdir, bundle: true, format: "esm", minify: true },
+      logLevel: "error", absWorkingDir: here,
     }),
   vite: (outDir) =>
     vite.build({
@@ -57,16 +58,19 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
     const made = {
       "/bundle/index.html": '<!doctype html><link rel="icon" href="data:," /><script type="module" src="main.js"></script>',
       "/bundle/grids.wasm": await readFile(join(package_, "dist/grids.wasm")),
+      "/bundle/mesonet.wasm": await readFile(join(package_, "dist/mesonet.wasm")),
     };
     for (const file of await readdir(out)) {
       made[`/bundle/${file}`] = await readFile(join(out, file));
     }
+    assert.ok(name === "esbuild" || Object.keys(made).length > 4, "the files of the worker are among them");
     const pages = await servePages(made);
     try {
       const { browser, page, problems } = await openPage(`${pages.origin}/bundle/index.html`);
       try {
         const results = await page.evaluate(() => window.results);
-        assert.deepEqual(results, { value: 2.5, row: 18, column: 114, client: "function" });
+        const wanted = { value: 2.5, row: 18, column: 114, client: "function", worked: 2.5, cells: 10_512 };
+        assert.deepEqual(results, wanted);
         assert.deepEqual(problems, []);
       } finally {
         await browser.close();
@@ -76,6 +80,12 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
     }
   });
 }
+
+test("a worker of one's own that imports only mesonet/worker keeps it", async () => {
+  const stdin = { contents: 'import "mesonet/worker";', resolveDir: here };
+  const { outputFiles } = await esbuild.build({ stdin, bundle: true, format: "esm", write: false });
+  assert.match(outputFiles[0].text, /onmessage/);
+});
 
 test("it can be required", () => {
   const code =

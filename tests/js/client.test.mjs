@@ -66,7 +66,7 @@ test("every operation of the description has its function", async () => {
   const { service } = scripted([]);
   const others = { exportReadings: "bulkPages", getExplorer: undefined, getExplorerFile: undefined };
   const wanted = described.map((id) => (id in others ? others[id] : id)).filter(Boolean);
-  assert.deepEqual(Object.keys(service).sort(), wanted.sort());
+  assert.deepEqual(Object.keys(service).sort(), [...wanted, "watch"].sort());
 });
 
 const errors = [
@@ -188,3 +188,58 @@ for (const [call, kind, message] of refused) {
     assert.equal(requests.length, 0);
   });
 }
+
+const tagged = (value, etag) => json(value, 200, { etag });
+
+test("watching gives the first answer and each that is another, and asks with the tag", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const unchanged = answer(null, 304, { etag: '"a"' });
+  // The fourth is what a browser gives that asked again by itself.
+  const { requests, service } = scripted([tagged(1, '"a"'), unchanged, tagged(2, 'W/"b"'), tagged(2, 'W/"b"'), tagged(3, '"c"')]);
+  const answers = service.watch("getAlerts", { active: true }, { intervalMs: 5000 });
+  assert.deepEqual(await answers.next(), { value: 1, done: false });
+  const next = async (waits) => {
+    const promise = answers.next();
+    for (let wait = 0; wait < waits; wait += 1) {
+      const before = requests.length;
+      while (requests.length === before) {
+        await new Promise((turn) => setImmediate(turn));
+        context.mock.timers.tick(5000);
+      }
+    }
+    return (await promise).value;
+  };
+  assert.deepEqual([await next(2), await next(2)], [2, 3]);
+  const tags = requests.map(({ headers }) => headers.get("if-none-match"));
+  assert.deepEqual(tags, [null, '"a"', '"a"', 'W/"b"', 'W/"b"']);
+  assert.ok(requests.every(({ url }) => url.endsWith("/api/v1/alerts?active=true")));
+  assert.deepEqual(await answers.return(), { value: undefined, done: true });
+});
+
+test("watching ends by its signal, at once while it waits, and by errors", async () => {
+  const aborts = new AbortController();
+  const { service } = scripted([tagged(1, '"a"'), answer(null, 403)]);
+  const answers = service.watch("getAlerts", {}, { signal: aborts.signal });
+  await answers.next();
+  const waits = answers.next();
+  aborts.abort(new Error("the page was left"));
+  await assert.rejects(waits, { message: "the page was left" });
+  assert.deepEqual(await answers.next(), { value: undefined, done: true });
+  await assert.rejects(service.watch("getAlerts", {}).next(), ForbiddenError);
+  const ended = service.watch("getAlerts", {}, { signal: AbortSignal.abort() });
+  await assert.rejects(ended.next(), { name: "AbortError" });
+});
+
+test("what cannot be watched is refused", async () => {
+  const { requests, service } = scripted([]);
+  const refused = [
+    ["getReadings", {}, /^"getReadings" cannot be watched; allowed are getAlerts, /],
+    ["issueKey", {}, /cannot be watched/],
+    ["getAlerts", { intervalMs: 999 }, /^intervalMs must be an integer from 1000 to 2147483647; got 999$/],
+    ["getAlerts", { intervalMs: NaN }, /^intervalMs must be an integer/],
+  ];
+  for (const [id, options, message] of refused) {
+    await assert.rejects(service.watch(id, {}, options).next(), { name: "MesonetError", message });
+  }
+  assert.deepEqual(requests, []);
+});

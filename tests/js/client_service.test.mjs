@@ -35,6 +35,23 @@ test("a real server answers with what the types say", async () => {
   assert.ok((await service.getReadiness()) !== undefined);
 });
 
+test("a real server's answers are watched by their tags", async () => {
+  const fresh = [];
+  const fetched = async (request) => {
+    const response = await fetch(request);
+    fresh.push([request.headers.has("if-none-match"), response.status]);
+    return response;
+  };
+  const watched = connect(server.origin, { fetch: fetched });
+  const aborts = new AbortController();
+  const units = watched.watch("getUnits", {}, { intervalMs: 1000, signal: aborts.signal });
+  const { value } = await units.next();
+  assert.equal(value.airTemperature, "°C");
+  setTimeout(() => aborts.abort(), 1500);
+  await assert.rejects(units.next(), { name: "AbortError" });
+  assert.deepEqual(fresh, [[false, 200], [true, 304]]);
+});
+
 test("a real server's models: the grid, a point and a tile", async () => {
   const model = "nam211";
   const { rows, columns } = await service.getModelGrid({ model });

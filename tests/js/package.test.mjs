@@ -11,11 +11,14 @@ import { run } from "./child.mjs";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = fileURLToPath(new URL("../../bindings-wasm/js/", import.meta.url));
 
+/** The modules of WebAssembly; the first has no entry of its name. */
+const MODULES = ["mesonet", "checks", "network", "grids", "alerts"];
+
 test("it contains what is needed and no more", () => {
   const [packed] = JSON.parse(run("npm", ["pack", "--dry-run", "--json"], { cwd: root }));
   const files = packed.files.map(({ path }) => path);
-  const entries = ["index", "slim", "checks", "network", "grids", "client"].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
-  for (const file of [...entries, "dist/mesonet.wasm", "dist/checks.wasm", "dist/network.wasm", "dist/grids.wasm", "LICENSE-MIT"]) {
+  const entries = ["index", "slim", "client", "workers", "worker", ...MODULES.slice(1)].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]);
+  for (const file of [...entries, ...MODULES.map((name) => `dist/${name}.wasm`), "LICENSE-MIT"]) {
     assert.ok(files.includes(file), `${file} is missing of ${files}`);
   }
   const others = files.filter((file) => !/^(dist\/.*|README\.md|package\.json|LICENSE.*)$/.test(file));
@@ -29,7 +32,7 @@ test("publint and Are The Types Wrong find nothing in the package", () => {
     const archive = join(folder, filename);
     const tool = (name, ...args) => run("node", [`${here}node_modules/${name}`, ...args], { cwd: here });
     tool("publint/src/cli.js", "run", archive, "--strict");
-    const files = ["mesonet", "checks", "network", "grids"].map((name) => `./${name}.wasm`);
+    const files = MODULES.map((name) => `./${name}.wasm`);
     tool("@arethetypeswrong/cli/dist/index.js", archive, "--profile", "esm-only", "--exclude-entrypoints", ...files);
   } finally {
     rmSync(folder, { recursive: true });
@@ -42,7 +45,7 @@ test("code that uses it type-checks, and misuse does not", () => {
   run("node", [tsc, "-p", `${here}types`, "--module", "ESNext", "--moduleResolution", "bundler"]);
 });
 
-const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 6 };
+const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 8 };
 for (const [readme, examples] of Object.entries(EXAMPLES)) {
   test(`the examples of ${readme} print what they say`, () => {
     const text = readFileSync(new URL(`../../${readme}`, import.meta.url), "utf8");

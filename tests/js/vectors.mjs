@@ -269,6 +269,66 @@ export function nativeGrid(mesonet, file) {
   return sections.reduce((ran, section) => ran + file[section].length, 0);
 }
 
+/** The time grid: values by their bits, of the module's functions and of a table that stays in it. */
+export function timeGrid(mesonet, file) {
+  const same = (got, wanted, name) => {
+    assertEqual(got.length, wanted.length, name);
+    wanted.forEach((value, at) => {
+      if (!Object.is(got[at], value)) {
+        throw new Error(`${name}: got ${got[at]} at ${at}, wanted ${value}`);
+      }
+    });
+  };
+  const gridOf = ({ start_ms, end_ms, step, max_age_ms }) => ({
+    ...{ startMs: start_ms, endMs: end_ms, stepMinutes: step },
+    ...(max_age_ms !== null && { maxAgeMs: max_age_ms }),
+  });
+  let ran = 0;
+  for (const { name, stations, names, caps, used, positions, coarsening, ...window } of file.plan) {
+    const [cells, most] = caps;
+    const grid = { startMs: window.start_ms, endMs: window.end_ms, stepMinutes: window.step };
+    const plan = mesonet.planGrid({ ...grid, stations, names, caps: { cells, positions: most } });
+    assertEqual([plan.stepMinutes, plan.tsMs.length], [used, positions], name);
+    assertEqual(plan.coarsening ?? null, coarsening, name);
+    ran += 1;
+  }
+  for (const one of file.resample) {
+    const [tsMs, values] = [Float64Array.from(one.ts_ms), numbers(one.values)];
+    const [offsets, grid] = [Uint32Array.from(one.offsets), gridOf(one)];
+    const table = mesonet.seriesTable(tsMs, values, offsets);
+    for (const got of [mesonet.resample(tsMs, values, { ...grid, offsets }), table.resample(grid)]) {
+      assertEqual([...got.reading], one.reading, one.name);
+      same(got.value, numbers(one.filled), one.name);
+      same(got.ageMs, numbers(one.age_ms), one.name);
+    }
+    table.free();
+    ran += 1;
+  }
+  for (const one of file.pick) {
+    const candidates = one.candidates.map((times) => Float64Array.from(times));
+    const { series, reading } = mesonet.pickSeries(candidates, gridOf(one));
+    assertEqual([[...series], [...reading]], [one.series, one.reading], one.name);
+    ran += 1;
+  }
+  for (const { name, start_ms, end_ms, now_ms, plan, refused } of file.lookback) {
+    const run = () => mesonet.checkLookback(start_ms, end_ms, plan, now_ms);
+    if (refused === null) {
+      run();
+    } else {
+      assertRefuses(mesonet, run, refused, name);
+    }
+    ran += 1;
+  }
+  for (const { name, ts_ms, values, offsets, message } of file.refused) {
+    const columns = [Float64Array.from(ts_ms), numbers(values)];
+    const grid = { startMs: 0, endMs: 60_000, stepMinutes: 1, offsets: Uint32Array.from(offsets) };
+    assertRefuses(mesonet, () => mesonet.resample(...columns, grid), message, name);
+    assertRefuses(mesonet, () => mesonet.seriesTable(...columns, grid.offsets), message, name);
+    ran += 1;
+  }
+  return ran;
+}
+
 /** Runs the quality checks' flags of other schemes, which the entries without the checks have. */
 export function crosswalks(mesonet, file) {
   let ran = 0;
@@ -319,6 +379,90 @@ export function checks({ BaseQuality, MesonetError, ReasonQuality, checkStation,
   return ran;
 }
 
+/** The files that the cases of alerts read, by their paths below tests/data. */
+export const alertFiles = ({ chains, many }) => [...chains, ...many].flatMap(({ files }) => files);
+
+/** Official alerts, through the entry that has them. `contents` are the files, unpacked, by their paths. */
+export function alerts({ MesonetError, readCap, readNwsAlerts }, file, contents) {
+  const READERS = { cap: readCap, "nws-alerts": readNwsAlerts };
+  const sum = (of, key) => of.reduce((all, one) => all + one[key], 0);
+  const positionsOf = (geometries) => {
+    const sums = [0, 0, 0];
+    for (const geometry of geometries.filter((geometry) => geometry !== null)) {
+      const { type, coordinates } = geometry;
+      for (const [lon, lat] of (type === "Polygon" ? [coordinates] : coordinates).flat(2)) {
+        sums[0] += 1;
+        sums[1] += lon;
+        sums[2] += lat;
+      }
+    }
+    return sums;
+  };
+  const told = ({ id, geometry, properties }) => ({
+    ...{ id, status: properties.status, headline: properties.alertHeadline },
+    ...{ event_codes: properties.eventCodes ?? {}, same_codes: properties.sameCodes ?? [] },
+    areas: (properties.areas ?? []).slice(0, 12).map((area) => [area.clcCode ?? area.ugcCode ?? null, area.status]),
+    geometry: geometry && geometry.type,
+    positions: geometry && positionsOf([geometry]),
+  });
+  let ran = 0;
+  for (const { name, reader, files, read, refused, ids, states, features, collection } of file.chains) {
+    const of = files.map((path) => contents[path]);
+    const chain = READERS[reader](of);
+    assertEqual([sum(chain.files, "read"), sum(chain.files, "refused")], [read, refused], name);
+    assertEqual(chain.messages().map(({ id }) => id), ids, name);
+    for (const { at_ms, of } of states) {
+      const got = chain.states({ atMs: at_ms });
+      assertEqual(got.map(({ id }) => id), ids, name);
+      const pairs = got.map(({ status, nextIds }) => [status, nextIds.map((id) => ids.indexOf(id))]);
+      assertEqual(pairs, of, `${name} at ${at_ms}`);
+    }
+    for (const { at_ms, of, place, ...conditions } of features) {
+      const at = place && { place: { lon: place[0], lat: place[1] } };
+      const { type, features } = chain.toGeoJSON({ atMs: at_ms, ...conditions, ...at });
+      assertEqual([type, features.map(told)], ["FeatureCollection", of], `${name} at ${at_ms}`);
+    }
+    if (collection !== undefined) {
+      assertEqual(chain.toGeoJSON({ atMs: collection.at_ms }), collection.of, name);
+    }
+    // As texts, in another order and twice: the same alerts.
+    const texts = of.map((bytes) => new TextDecoder().decode(bytes));
+    const again = READERS[reader]([...texts.reverse(), ...of]);
+    assertEqual(again.states({ atMs: 0 }), chain.states({ atMs: 0 }), name);
+    again.free();
+    chain.free();
+    ran += 1;
+  }
+  for (const { name, reader, files, read, refused, tally } of file.many) {
+    const all = READERS[reader](files.map((path) => contents[path]));
+    assertEqual([sum(all.files, "read"), sum(all.files, "refused")], [read, refused], name);
+    for (const { at_ms, statuses, active, without_outline, positions } of tally) {
+      const counted = {};
+      for (const { status } of all.states({ atMs: at_ms })) {
+        counted[status] = (counted[status] ?? 0) + 1;
+      }
+      assertEqual(Object.entries(counted).sort(), Object.entries(statuses), name);
+      const geometries = all.toGeoJSON({ atMs: at_ms, active: true }).features.map(({ geometry }) => geometry);
+      assertEqual(geometries.length, active, name);
+      assertEqual(geometries.filter((geometry) => geometry === null).length, without_outline, name);
+      assertEqual(positionsOf(geometries), positions, name);
+    }
+    all.free();
+    ran += 1;
+  }
+  for (const { name, reader, content, message } of file.refused) {
+    assertRefuses({ MesonetError }, () => READERS[reader](content), message, name);
+    ran += 1;
+  }
+  for (const { name, content, refusals } of file.left_out) {
+    const none = readCap(content);
+    assertEqual([none.messages(), none.files[0].refusals], [[], refusals], name);
+    none.free();
+    ran += 1;
+  }
+  return ran;
+}
+
 /** How many cases of a file the runners of an entry run: only the flags of the checks' file. */
 export const casesOf = (file) => file.crosswalks?.length ?? file.cases;
 /** How many cases of the checks' file are not flags. */
@@ -330,6 +474,7 @@ export const RUNNERS = {
   "derived.json": derived,
   "quality_ranking.json": qualityRanking,
   "tile.json": tile,
+  "time_grid.json": timeGrid,
   "units.json": units,
   "wind_rotation.json": windRotation,
 };

@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
 
+import * as alertsEntry from "mesonet/alerts";
 import * as checksEntry from "mesonet/checks";
 import * as gridsEntry from "mesonet/grids";
 import * as slim from "mesonet/slim";
 
-import { RUNNERS, casesOf, checks, checksOf, nativeGrid } from "./vectors.mjs";
+import { RUNNERS, alertFiles, alerts, casesOf, checks, checksOf, nativeGrid } from "./vectors.mjs";
 
 const wasmOf = (name) => readFile(fileURLToPath(import.meta.resolve(`mesonet/${name}.wasm`)));
 const wasm = await wasmOf("mesonet");
@@ -41,4 +43,15 @@ test("native_grid.json, grids", async () => {
   const file = await vectors("native_grid.json");
   assert.ok(file.cases > 0);
   assert.equal(nativeGrid(loaded, file), file.cases);
+});
+
+test("alerts.json, alerts", async () => {
+  const loaded = { ...alertsEntry, ...(await alertsEntry.load(await wasmOf("alerts"))) };
+  const file = await vectors("alerts.json");
+  assert.ok(file.cases > 0);
+  const contents = {};
+  for (const path of alertFiles(file)) {
+    contents[path] = gunzipSync(await readFile(new URL(`../data/${path}`, import.meta.url)));
+  }
+  assert.equal(alerts(loaded, file, contents), file.cases);
 });

@@ -29,11 +29,15 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def binary():
+def target():
+    """The folder of what is built."""
+    return Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[2] / "target"))
+
+
+@pytest.fixture(scope="session")
+def binary(target):
     """The debug build of the workspace, or MESONET_SERVER_BIN."""
-    target = os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[2] / "target")
-    default = Path(target) / "debug" / "mesonet-server"
-    return Path(os.environ.get("MESONET_SERVER_BIN", default))
+    return Path(os.environ.get("MESONET_SERVER_BIN", target / "debug" / "mesonet-server"))
 
 
 @pytest.fixture(scope="session")

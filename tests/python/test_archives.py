@@ -13,7 +13,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ENGINES = ROOT / "docs" / "engines"
-STATIONS = ROOT / "server-example" / "sample" / "stations.csv"
 METAR = sorted((ROOT / "tests" / "data" / "metar").glob("liveairdata_metars_20240803T19[34]*.csv.gz"))
 
 
@@ -33,7 +32,7 @@ def engines():
 def archive(engines, tmp_path_factory):
     folder = tmp_path_factory.mktemp("archive")
     assert len(METAR) == 2
-    assert engines[0].write(folder, STATIONS, METAR, partitions=4) > 80_000
+    assert engines[0].write(folder, METAR, partitions=4) > 80_000
     return folder
 
 
@@ -55,6 +54,23 @@ def test_an_archive_is_checked_on_two_processes_as_in_one(engines, archive, tmp_
         for name in ("station", "timestamp", "value", "verdict_base", "verdict_reason"):
             assert checked[name].astype(str).tolist() == expected[name].astype(str).tolist()
     assert not list(tmp_path.glob("**/*.part"))
+
+
+def test_ray_checks_an_archive_as_dask_does(engines, archive, tmp_path):
+    pytest.importorskip("ray")
+    _, on_dask, _ = engines
+    # Not with warnings as errors: Ray gives some of its own.
+    command = [sys.executable, ENGINES / "quality_on_ray.py", archive, tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "UserWarning" not in done.stderr
+    rows = ["station", "observation_name", "group_bucket_name", "unit", "interval_minutes", "calculated", "timestamp"]
+    given = pd.concat(pq.read_table(path).to_pandas() for path in sorted(archive.glob("part=*/*.parquet")))
+    expected = on_dask.check_stations(given).astype(str).sort_values(rows)
+    checked = pq.read_table(tmp_path / "out").to_pandas().astype(str).sort_values(rows)
+    assert len(checked) > 60_000
+    for name in ("station", "timestamp", "value", "verdict_base", "verdict_reason"):
+        assert checked[name].tolist() == expected[name].tolist()
 
 
 def test_the_verdicts_are_those_of_a_station_checked_by_itself(engines, archive):

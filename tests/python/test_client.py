@@ -193,10 +193,10 @@ def test_models_are_what_the_service_says_and_the_run_holds(client, server):
     made = sounding.to_xarray()
     assert made.level_hpa.values.tolist() == said["fields"]["temperature"]["levels_hpa"]
     assert (made.row, made.col, str(made.valid_time.values)[:13]) == (37, 68, "2018-09-17T00")
-    both = client.point("nam211", ["temperature", "absolute_vorticity"], row=37, col=68).to_xarray()
+    both = client.point("nam211", ["temperature", "absolute_vorticity"], row=37, column=68).to_xarray()
     assert both.absolute_vorticity.notnull().sum() == 5 and both.temperature.notnull().all()
     # Components along the grid, turned here, are those towards true north.
-    grid = client.point("nam211", ["u_wind", "v_wind"], row=37, col=68, winds="grid")
+    grid = client.point("nam211", ["u_wind", "v_wind"], row=37, column=68, winds="grid")
     turn = client.grid("nam211").wind_rotation(37, 68)
     u, v = mesonet.rotate(*turn, grid["u_wind"], grid["v_wind"])
     np.testing.assert_allclose((sounding["u_wind"], sounding["v_wind"]), (u, v), atol=1e-4)
@@ -204,7 +204,7 @@ def test_models_are_what_the_service_says_and_the_run_holds(client, server):
         "temperature_2m"
     ] == 296.7
     series = client.model_series(
-        "safrica", ["precipitable_water"], row=58, col=97, start="2010-03-08T15:00Z", end="2010-03-08T21:00Z"
+        "safrica", ["precipitable_water"], row=58, column=97, start="2010-03-08T15:00Z", end="2010-03-08T21:00Z"
     ).to_xarray()
     assert series.precipitable_water.values.tolist() == [18.91, 19.4, 20.56]
 
@@ -217,7 +217,7 @@ def test_a_tile_has_the_values_of_its_places(client):
     # Bilinear, between cells of 81 km: a cell's own value is met at its centre.
     grid = client.grid("nam211")
     lon, lat = grid.position(38, 68)
-    value = client.point("nam211", ["temperature_2m"], row=38, col=68)["temperature_2m"]
+    value = client.point("nam211", ["temperature_2m"], row=38, column=68)["temperature_2m"]
     address = tile_of(lon, lat, 8)
     near = client.tile("nam211", "temperature_2m", *address).to_xarray().sel(lat=lat, lon=lon, method="nearest")
     assert abs(float(near) - value) < 0.05

@@ -81,6 +81,10 @@ def test_columns_of_every_kind():
     wanted = mesonet.check_frame(frame)["verdict_base"].tolist()
     kinds = [
         frame.assign(timestamp=frame["timestamp"].dt.tz_localize("UTC").dt.tz_convert("America/Toronto")),
+        frame.assign(
+            timestamp=frame["timestamp"].dt.tz_localize("UTC").astype(pd.ArrowDtype(pa.timestamp("us", "UTC"))),
+            value=frame["value"].astype(pd.ArrowDtype(pa.float64())),
+        ),
         frame.assign(timestamp=frame["timestamp"].astype("M8[ns]"), value=frame["value"].astype("Float64")),
         frame.astype({"station": "category", "observation_name": "category", "interval_minutes": "int8"}),
         frame.rename(columns={"station": "station_id"}),

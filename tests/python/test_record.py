@@ -156,20 +156,55 @@ def test_alerts_are_those_of_the_service(service):
     at = "2026-07-15T20:05:00Z"
     with Record(folder) as record:
         own = record.alerts(at=at)
-        assert [of["id"] for of in own["features"]] == [of["id"] for of in sent["features"]] != []
+        assert [of["id"] for of in own] == [of["id"] for of in sent["features"]] != []
         drawn = 0
-        for mine, theirs in zip(own["features"], sent["features"]):
+        for mine, theirs in zip(own, sent["features"]):
             assert mine["properties"]["alertHeadline"] == theirs["properties"]["alertHeadline"]
             if not mine["properties"].get("missingZones"):
                 drawn += mine["geometry"] is not None
                 if mine["properties"]["status"] == theirs["properties"]["status"]:
                     assert mine["geometry"] == theirs["geometry"]
         assert drawn > 10
-        place = record.alerts(at=at, place=(-97.5, 35.5), active=True)["features"]
-        assert len(place) < len(own["features"])
-        assert len(record.alerts(at="2026-07-01T00:00Z", replay=True)["features"]) <= len(own["features"])
+        assert len(record.alerts(at=at, place=(-97.5, 35.5), active=True)) < len(own)
+        assert len(record.alerts(at="2026-07-01T00:00Z", replay=True)) <= len(own)
+        frame = own.to_geopandas()
+        assert frame.index.tolist() == [of["id"] for of in own] and frame.geometry.notna().sum() > 10
         with pytest.raises(MesonetError, match='lang must be en or fr; got "de"'):
             record.alerts(at=at, lang="de")
+
+
+def test_with_zones_all_alerts_have_the_outlines_of_the_service(service):
+    folder, origin = service
+    sent = told(origin, "/api/v1/alerts")["features"]
+    with Record(folder, zones=SAMPLE / "zones.bin.gz") as record:
+        own = record.alerts(at="2026-07-15T20:05:00Z")
+    assert len(own) == len(sent)
+    same = 0
+    for mine, theirs in zip(own, sent):
+        assert mine["properties"].get("missingZones") == theirs["properties"].get("missingZones")
+        if mine["properties"]["status"] == theirs["properties"]["status"]:
+            assert mine["geometry"] == theirs["geometry"]
+            same += mine["geometry"] is not None
+    assert same > 100
+    with pytest.raises(MesonetError, match="bundle of zones"):
+        Record(folder, zones=b"zones")
+
+
+def test_places_are_known_without_being_given(tmp_path):
+    """A bulletin does not say where its stations are."""
+    with Record(tmp_path, write=True) as record:
+        outcome = record.ingest(b"METAR CYYZ 032000Z 24012KT=\nMETAR EGLL 032000Z 24012KT=\n", received=RECEIVED)
+        assert outcome.place_unknown == {"METAR EGLL": 1}
+        moved = record.ingest(b"METAR KBUF 032000Z 24012KT=\n", received=RECEIVED, places={"KBUF": (-78.0, 43.0, None)})
+        assert moved.place_unknown == {}
+        stations = {of["native_id"]: of for of in record.stations().to_arrow().to_pylist()}
+    toronto, buffalo = stations["CYYZ"], stations["KBUF"]
+    known = mesonet.known_stations().to_pandas().set_index(["network", "native_id"])
+    assert len(known) > 7_000 and known.index.is_unique and known.index.is_monotonic_increasing
+    for name in ("station_id", "name", "lat", "lon", "altitude_m"):
+        assert toronto[name] == known.loc[TORONTO, name]
+    # What is given counts before what is known.
+    assert (buffalo["lon"], buffalo["lat"], buffalo["altitude_m"]) == (-78.0, 43.0, None)
 
 
 def test_model_values_are_those_of_the_service(service):
@@ -185,6 +220,8 @@ def test_model_values_are_those_of_the_service(service):
             assert len(sounding["fields"]["u"]["values"]) > 1
             series = record.model_series("nam211", fields, lon=-97.5, lat=35.5, winds=winds)
             assert series == told(origin, f"/models/nam211/series?{query}")
+        # As the client, and unlike the interface: the first hour, and winds of true north.
+        assert record.model_point("nam211", fields, lon=-97.5, lat=35.5) == sounding
         cell = record.model_point("nam211", ["u"], valid="2018-09-17T00:00Z", row=37, column=68, level=0)
         assert len(cell["fields"]["u"]["values"]) == 1
         with pytest.raises(MesonetError, match="is not an hour of run"):

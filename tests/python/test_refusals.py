@@ -9,6 +9,7 @@ import mesonet
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from mesonet import MesonetError
 
@@ -124,7 +125,9 @@ def test_columns_with_a_time_zone_are_instants():
     assert wanted.tolist() == [1.0, 2.0, 2.0]
     for unit in ["s", "ms", "us", "ns"]:
         local = utc.dt.tz_convert("America/Toronto").dt.as_unit(unit)
-        for given in [local, pd.DatetimeIndex(local), local.array, pl.Series(local)]:
+        # Held by Arrow, the zone is no attribute of the type.
+        by_arrow = local.astype(pd.ArrowDtype(pa.timestamp(unit, "America/Toronto")))
+        for given in [local, pd.DatetimeIndex(local), local.array, by_arrow, pl.Series(local)]:
             np.testing.assert_array_equal(mesonet.resample(given, [1.0, 2.0], *window).values, wanted)
     # A column of several time zones in a table: each is the instant that it says.
     mixed = pd.DataFrame(

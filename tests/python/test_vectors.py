@@ -1,11 +1,15 @@
 """The golden vectors on the Python package; each test checks that it ran all cases of its file."""
 
 import functools
+from collections import Counter
+from pathlib import Path
 
 import mesonet
 import numpy as np
 import pytest
 from mesonet import BaseQuality, MesonetError, ReasonQuality
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 def number(value):
@@ -371,5 +375,73 @@ def test_time_grid(vectors):
         with pytest.raises(MesonetError) as error:
             mesonet.resample(case["ts_ms"], case["values"], 0, 60_000, 1, offsets=case["offsets"])
         assert str(error.value) == case["message"], case["name"]
+        ran += 1
+    assert ran == file["cases"]
+
+
+def told(feature):
+    """A feature as alerts.json has it."""
+    alert, geometry = feature["properties"], feature["geometry"]
+    return {
+        "id": feature["id"], "status": alert["status"], "headline": alert["alertHeadline"],
+        "event_codes": alert.get("eventCodes", {}), "same_codes": alert.get("sameCodes", []),
+        "areas": [
+            [area.get("clcCode") or area.get("ugcCode"), area["status"]] for area in alert.get("areas", [])[:12]
+        ],
+        "geometry": geometry and geometry["type"], "positions": geometry and positions([geometry]),
+    }
+
+
+def positions(geometries):
+    count, lons, lats = 0, 0.0, 0.0
+    for geometry in filter(None, geometries):
+        polygons = geometry["coordinates"]
+        for polygon in [polygons] if geometry["type"] == "Polygon" else polygons:
+            for lon, lat in (position for ring in polygon for position in ring):
+                count, lons, lats = count + 1, lons + lon, lats + lat
+    return [count, lons, lats]
+
+
+def test_alerts(vectors):
+    file = vectors("alerts.json")
+    readers = {"cap": mesonet.read_cap, "nws-alerts": mesonet.read_nws_alerts}
+
+    def read(case):
+        alerts = readers[case["reader"]]([DATA / path for path in case["files"]])
+        counts = [sum(of.read for of in alerts.files), sum(of.refused for of in alerts.files)]
+        assert counts == [case["read"], case["refused"]], case["name"]
+        return alerts
+
+    ran = 0
+    for case in file["chains"]:
+        alerts, ids = read(case), case["ids"]
+        for one in case["states"]:
+            states = alerts.states(one["at_ms"])
+            assert [state.id for state in states] == ids, case["name"]
+            got = [[state.status, [ids.index(id) for id in state.next_ids]] for state in states]
+            assert got == one["of"], (case["name"], one["at_ms"])
+        for one in case["features"]:
+            conditions = {key: one[key] for key in ["active", "bbox", "place", "language"] if key in one}
+            features = alerts.to_geojson(one["at_ms"], **conditions)["features"]
+            assert [told(feature) for feature in features] == one["of"], (case["name"], conditions)
+        if "collection" in case:
+            assert alerts.to_geojson(case["collection"]["at_ms"]) == case["collection"]["of"], case["name"]
+        ran += 1
+    for case in file["many"]:
+        alerts = read(case)
+        for one in case["tally"]:
+            assert Counter(state.status for state in alerts.states(one["at_ms"])) == one["statuses"]
+            outlines = [of["geometry"] for of in alerts.to_geojson(one["at_ms"], active=True)["features"]]
+            assert (len(outlines), outlines.count(None)) == (one["active"], one["without_outline"])
+            assert positions(outlines) == one["positions"]
+        ran += 1
+    for case in file["refused"]:
+        with pytest.raises(MesonetError) as error:
+            readers[case["reader"]](case["content"].encode())
+        assert str(error.value) == f"content: {case['message']}", case["name"]
+        ran += 1
+    for case in file["left_out"]:
+        alerts = mesonet.read_cap(case["content"].encode())
+        assert (len(alerts), list(alerts.files[0].refusals)) == (0, case["refusals"]), case["name"]
         ran += 1
     assert ran == file["cases"]

@@ -3,6 +3,8 @@
 //! `tests/python` and `tests/js` run the same files. Each test counts its cases and compares them
 //! with the count in the file, so that a section that nobody reads is noticed.
 
+#[path = "alerts.rs"]
+mod alerts;
 #[path = "checks.rs"]
 mod checks;
 #[path = "native_grid.rs"]

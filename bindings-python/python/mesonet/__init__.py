@@ -20,6 +20,7 @@ whose message says what was given and what is allowed; an array of a wrong type 
 :func:`read_feed`           files of published feeds as a table: METAR, SWOB, NDBC, IEM, ISD …
 :func:`read_metar` …        the same for one feed: also ``read_swob``, ``read_ndbc``, ``read_iem``,
                             ``read_isd``, ``read_ghcnh``, ``read_nws``, ``read_eccc_hourly``
+:func:`known_stations`      stations whose places reports do not say: aerodromes, buoys
 :func:`read_cap`            official alerts as GeoJSON with their state at a time; also
                             ``read_nws_alerts``, and ``read_any`` for files of any kind
 :func:`parse_metar`         one METAR or SPECI report with all its groups and remarks
@@ -66,7 +67,6 @@ from .client import (
     BulkTable,
     Client,
     DamagedError,
-    Features,
     ModelPoint,
     ModelSeries,
     Raster,
@@ -76,6 +76,7 @@ from .client import (
     Tile,
     UnreachableError,
 )
+from .features import Features
 from .frame import check_frame
 from .crosswalk import (
     BUFR_033020,
@@ -106,6 +107,7 @@ from .feed import (
     FEED_KINDS,
     FeedFile,
     FeedReadings,
+    known_stations,
     read_eccc_hourly,
     read_feed,
     read_ghcnh,
@@ -208,6 +210,7 @@ __all__ = [
     "heat_index_c",
     "heat_index_f",
     "humidex",
+    "known_stations",
     "mean_sea_level_pressure_hpa",
     "parse_metar",
     "pick_series",

@@ -48,12 +48,16 @@ def numbers(given: "ArrayLike") -> "NDArray[np.float64]":
     return np.ascontiguousarray(array, np.float64)
 
 
+def without_zone(given: Any) -> Any:
+    """A column of pandas in UTC without its time zone, with which NumPy would make it objects. Those
+    that Arrow holds have the zone in their accessor only."""
+    of = getattr(given, "dt", given)
+    zoned = getattr(of, "tz", None) is not None and hasattr(of, "tz_convert")
+    return of.tz_convert(None) if zoned else given
+
+
 def milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
-    # Pandas' columns of one time zone would become objects.
-    zoned: Any = given
-    if getattr(getattr(zoned, "dtype", None), "tz", None) is not None and hasattr(zoned, "to_numpy"):
-        given = zoned.to_numpy(dtype=f"M8[{getattr(zoned.dtype, 'unit', 'ns')}]")
-    array = column(given, "times")
+    array = column(without_zone(given), "times")
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] != "generic":
         if (divisor := _MS_DIVISORS.get(array.dtype)) is not None:
             counts = np.ascontiguousarray(array).view(np.int64)

@@ -31,6 +31,7 @@ from typing import Any
 
 from . import _mesonet
 from ._columns import Instant, instant_ms
+from .features import Features
 from .feed import FeedFile, FeedReadings, File, Source, files_of, named, readings_of, summaries
 
 __all__ = ["AlertState", "Alerts", "read_any", "read_cap", "read_nws_alerts"]
@@ -127,17 +128,8 @@ class Alerts:
         return collection
 
     def to_geopandas(self, at: Instant | None = None, **conditions: Any) -> Any:
-        """The ``geopandas.GeoDataFrame`` of :meth:`to_geojson`, in WGS 84 (EPSG:4326), a row for each
-        message and its properties as columns. Needs geopandas.
-        """
-        try:
-            import geopandas  # type: ignore[import-untyped,unused-ignore]
-        except ImportError as error:
-            raise ImportError("to_geopandas needs geopandas: pip install geopandas") from error
-        features = self.to_geojson(at, **conditions)["features"]
-        if not features:
-            return geopandas.GeoDataFrame({"geometry": []}, geometry="geometry", crs="EPSG:4326")
-        return geopandas.GeoDataFrame.from_features(features, crs="EPSG:4326")
+        """The ``geopandas.GeoDataFrame`` of :meth:`to_geojson`: see :meth:`mesonet.Features.to_geopandas`."""
+        return Features(self.to_geojson(at, **conditions)).to_geopandas()
 
 
 def read_cap(source: Source | Iterable[Source], *, zones: Zones | None = None) -> Alerts:
@@ -206,11 +198,11 @@ def _alerts(
 
 
 def _made(files: list[File], zones: Zones | None) -> Alerts:
-    messages, told = _mesonet.read_alerts(files, None if zones is None else _bundle(zones))
+    messages, told = _mesonet.read_alerts(files, None if zones is None else bundle_of(zones))
     return Alerts(messages, summaries(files, told))
 
 
-def _bundle(zones: Zones) -> bytes:
+def bundle_of(zones: Zones) -> bytes:
     if not isinstance(zones, (str, os.PathLike, bytes)):
         raise TypeError(f"zones must be a path or bytes; got {type(zones).__name__}")
     content = zones if isinstance(zones, bytes) else Path(zones).read_bytes()

@@ -29,10 +29,10 @@ class IngestOutcome:
 
     >>> import tempfile, mesonet
     >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
-    ...     outcome = record.ingest(b"METAR KBUF 312354Z 21014KT=\\nMETAR CYXX 0320Z 24012KT=\\n",
+    ...     outcome = record.ingest(b"METAR EGLL 312354Z 21014KT=\\nMETAR CYXX 0320Z 24012KT=\\n",
     ...                             received="2020-01-01T00:00Z")
     >>> outcome.read, outcome.refused, outcome.place_unknown
-    (1, 1, {'METAR KBUF': 1})
+    (1, 1, {'METAR EGLL': 1})
     >>> outcome.refusals[0][:41]
     'line 2: "0320Z" is not the time of a repo'
     """

@@ -27,6 +27,7 @@ __all__ = [
     "FEED_KINDS",
     "FeedFile",
     "FeedReadings",
+    "known_stations",
     "read_eccc_hourly",
     "read_feed",
     "read_ghcnh",
@@ -245,6 +246,22 @@ def read_eccc_hourly(
     mesonet.MesonetError: content: of kind metar-bulletin; read_eccc_hourly reads eccc-hourly
     """
     return _of_kinds("read_eccc_hourly", ("eccc-hourly",), source, received)
+
+
+def known_stations() -> Table:
+    """The stations whose places come with the package, for reports that do not say them.
+
+    3,178 aerodromes of Canada and the United States, with their identifiers in the networks ``METAR``
+    and ``IEM``, and the stations that the National Data Buoy Center listed as active in August 2024
+    (``NDBC``), by network and native id. The columns are those of :meth:`mesonet.Record.stations`
+    without ``update_time``. A :class:`mesonet.Record` knows these places by itself.
+
+    >>> import mesonet
+    >>> places = mesonet.known_stations().to_pandas().set_index(["network", "native_id"])
+    >>> places.loc[("METAR", "CYYZ"), ["lon", "lat", "altitude_m"]].tolist()
+    [-79.629, 43.679, 171.0]
+    """
+    return Table(_mesonet.known_stations())
 
 
 File: TypeAlias = tuple[str, bytes, int, str | None]

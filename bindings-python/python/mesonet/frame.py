@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _mesonet
-from ._columns import numbers
+from ._columns import numbers, without_zone
 from .quality import BaseQuality, ReasonQuality
 
 __all__ = ["check_frame"]
@@ -203,10 +203,7 @@ class _Pandas:
         self.frame, self.names = frame, [str(name) for name in frame.columns]
 
     def times(self, name: str) -> NDArray[np.int64]:
-        column = self.frame[name]
-        zone = getattr(column.dtype, "tz", None)
-        if zone is not None:
-            column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+        column = without_zone(self.frame[name])
         if getattr(column.dtype, "kind", "O") != "M":
             raise _not_times(name, column.dtype)
         _no_time(column.isna().to_numpy())

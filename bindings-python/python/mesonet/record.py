@@ -3,8 +3,7 @@
 >>> import tempfile, mesonet
 >>> report = b"METAR CYYZ 032000Z 24012G20KT 15SM FEW060 29/17 A2991 RMK SLP125=\\n"
 >>> with tempfile.TemporaryDirectory() as folder, mesonet.Record(folder, write=True) as record:
-...     outcome = record.ingest(report, received="2024-08-03T20:01Z",
-...                             places={"CYYZ": (-79.63, 43.68, 173.0)})
+...     outcome = record.ingest(report, received="2024-08-03T20:01Z")
 ...     readings = record.readings("2024-08-03T19:00Z", "2024-08-03T21:00Z", names=["airTemperature"])
 ...     frame = readings.to_pandas()
 >>> outcome.read, outcome.added > 8, outcome.unchanged
@@ -24,8 +23,10 @@ from typing import Any, Literal, Self
 from . import _mesonet
 from ._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
 from ._station import StationRef, one_series, station_id
+from .alert import Zones, bundle_of
 from .answer import DamagedWarning, IngestOutcome, RecordHealth, RecordTable
 from .explanation import Explanation
+from .features import Features
 from .feed import Source, _file
 from .time_grid import Caps, Coarsening
 
@@ -40,7 +41,8 @@ class Record:
     if needed, and nobody else can write to it until this is closed; a second writer is refused and
     told who the first is. Answers are those of the server, from the same code.
 
-    Methods release the GIL, and threads may share a record. A process that was forked must open
+    ``zones`` is a bundle of zones, as for :func:`mesonet.read_cap`: it gives the outlines of alerts that
+    name zones and draw nothing. Methods release the GIL, and threads may share a record. A process that was forked must open
     its own; a record is not pickled, its path is. A folder that holds no record, or that was
     written by another version, raises :class:`mesonet.MesonetError`.
 
@@ -51,8 +53,7 @@ class Record:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with mesonet.Record(folder, write=True) as writer, mesonet.Record(folder) as reader:
     ...         outcome = writer.ingest(b"METAR CYYZ 032000Z 24012KT 29/17 A2991=\\n",
-    ...                                 received="2024-08-03T20:01Z",
-    ...                                 places={"CYYZ": (-79.63, 43.68, None)})
+    ...                                 received="2024-08-03T20:01Z")
     ...         reader.stations().to_arrow()["native_id"].to_pylist()
     ['CYYZ']
     >>> mesonet.Record("nowhere")
@@ -60,11 +61,14 @@ class Record:
     mesonet.MesonetError: nowhere: there is no record here: mesonet.sqlite is missing
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, write: bool = False) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], *, write: bool = False, zones: Zones | None = None
+    ) -> None:
         self._folder = os.fspath(folder)
         if not isinstance(self._folder, str):
             raise TypeError(f"folder must be a path as text; got {type(self._folder).__name__}")
-        self._record = _mesonet.Record(self._folder, write)
+        bundle = None if zones is None else bundle_of(zones)
+        self._record = _mesonet.Record(self._folder, write, bundle)
         self._writes = write
 
     def close(self) -> None:
@@ -102,8 +106,9 @@ class Record:
         ``source`` is a path, the content of a file or an open binary file; ``feed`` names its kind
         (one of ``FEED_KINDS``), which else is found from content and name; ``received`` is any time
         within two weeks of its receipt, by default a path's time of change, else the present.
-        ``places`` gives longitude, latitude and altitude of METAR stations by their ids: bulletins do
-        not say them. Readings are on disk when this returns, and the same file again changes
+        Bulletins do not say where a station is; :func:`mesonet.known_stations` does, and ``places`` gives
+        longitude, latitude and altitude of METAR stations that are not among these or that stand
+        elsewhere, by their ids. Readings are on disk when this returns, and the same file again changes
         nothing. A file of no known kind, or one that breaks off, raises
         :class:`mesonet.MesonetError`, which says what was stored before.
         """
@@ -258,30 +263,19 @@ class Record:
         active: bool = False,
         lang: Literal["en", "fr"] = "en",
         replay: bool = False,
-    ) -> dict[str, Any]:
-        """The alerts on record with their state at a time, the latest sent first, as GeoJSON.
+    ) -> Features:
+        """The alerts on record with their state at a time, the latest sent first.
 
         The filters are those of ``/alerts``; ``place`` is longitude and latitude. With ``replay``,
-        messages sent after ``at`` do not count. A geometry is what the message draws: the outlines
-        of zones are not part of a record, and ``missingZones`` names those that lack one.
+        messages sent after ``at`` do not count. A geometry is what the message draws, or else its
+        zones if the record was opened with ``zones``; ``missingZones`` names those that lack one.
         """
         if lang not in ("en", "fr"):
             raise _mesonet.MesonetError(f'lang must be en or fr; got "{lang}"')
         span = tuple(None if t is None else instant_ms(t, what) for t, what in ((start, "start"), (end, "end")))
         asked = (span, bbox, place, list(_several(codes, "codes")), active)
-        told = json.loads(
-            _mesonet.record_alerts(self._record, instant_ms(at, "at"), replay, asked, lang)
-        )
-        features = [
-            {
-                "type": "Feature",
-                "id": of["properties"]["id"],
-                "geometry": _geometry(of["outlines"]),
-                "properties": of["properties"],
-            }
-            for of in told
-        ]
-        return {"type": "FeatureCollection", "features": features}
+        told = _mesonet.record_alerts(self._record, instant_ms(at, "at"), replay, asked, lang)
+        return Features(json.loads(told))
 
     def models(self) -> dict[str, list[str]]:
         """The models with runs in the folder, each with its runs, the latest first."""
@@ -302,23 +296,21 @@ class Record:
         level: int | None = None,
         level_hpa: float | None = None,
         member: int | None = None,
-        winds: Literal["grid", "earth"] = "grid",
+        winds: Literal["grid", "earth"] = "earth",
     ) -> dict[str, Any]:
         """Values of one cell of a model at one hour, as ``/models/{model}/point`` tells.
 
-        The run is the latest by default, the hour is given by its index or its valid time, the cell by
-        row and column or by the place in it. A field on levels gives the whole column, a sounding,
-        unless ``level`` or ``level_hpa`` chooses one.
+        The run is the latest by default, the hour is given by its index, 0 by default, or its valid
+        time, the cell by row and column or by the place in it. A field on levels gives the whole column,
+        a sounding, unless ``level`` or ``level_hpa`` chooses one. Components of winds are towards true
+        east and north, with ``winds="grid"`` along the axes of the grid.
         """
         named = (model, run, list(_several(fields, "fields")))
         valid_ms = None if valid is None else instant_ms(valid, "valid")
         which = (level, level_hpa, member, _turned(winds))
         place = _place(lon, lat, row, column)
-        return dict(
-            json.loads(
-                _mesonet.record_model_point(self._record, named, hour, valid_ms, place, which)
-            )
-        )
+        told = _mesonet.record_model_point(self._record, named, hour, valid_ms, place, which)
+        return dict(json.loads(told))
 
     def model_series(
         self,
@@ -335,7 +327,7 @@ class Record:
         level: int | None = None,
         level_hpa: float | None = None,
         member: int | None = None,
-        winds: Literal["grid", "earth"] = "grid",
+        winds: Literal["grid", "earth"] = "earth",
     ) -> dict[str, Any]:
         """Values of one cell of a model over the hours of a run, as ``/models/{model}/series`` tells;
         what is chosen as for :meth:`model_point`, the hours by valid times, both included."""
@@ -343,9 +335,8 @@ class Record:
         span = tuple(None if t is None else instant_ms(t, what) for t, what in ((start, "start"), (end, "end")))
         which = (level, level_hpa, member, _turned(winds))
         place = _place(lon, lat, row, column)
-        return dict(
-            json.loads(_mesonet.record_model_series(self._record, named, place, which, span))
-        )
+        told = _mesonet.record_model_series(self._record, named, place, which, span)
+        return dict(json.loads(told))
 
 
 def _said(damaged: int) -> int:
@@ -364,16 +355,6 @@ def _several(given: Iterable[Any], what: str) -> Iterable[Any]:
     if isinstance(given, str):
         raise TypeError(f"{what} must be several texts, such as a list; got the text {given!r}")
     return given
-
-
-def _geometry(outlines: list[dict[str, Any]]) -> dict[str, Any] | None:
-    if len(outlines) < 2:
-        return outlines[0] if outlines else None
-    polygons: list[Any] = []
-    for of in outlines:
-        coordinates = of["coordinates"]
-        polygons.extend([coordinates] if of["type"] == "Polygon" else coordinates)
-    return {"type": "MultiPolygon", "coordinates": polygons}
 
 
 def _turned(winds: str) -> bool:

@@ -1,4 +1,4 @@
-// The benchmark in Chromium: `node bench/browser.mjs`. It needs playwright-core, which the tests in
+// The benchmark in Chromium: `node bench/browser.mjs [--write]`. It needs playwright-core, which the tests in
 // tests/js install, and a Chromium (CHROMIUM, else /usr/bin/chromium).
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { markdown } from "./measure.mjs";
+import { report } from "./report.mjs";
 
 const root = new URL("../", import.meta.url);
 const { chromium } = createRequire(new URL("../../../tests/js/", import.meta.url))("playwright-core");
@@ -29,8 +29,7 @@ try {
   page.on("pageerror", (error) => console.error(String(error)));
   await page.goto(`http://127.0.0.1:${server.address().port}/bench/index.html`);
   await page.waitForFunction(() => window.results !== undefined, null, { timeout: 600_000 });
-  console.log(`Chromium ${browser.version()}`);
-  console.log(markdown(await page.evaluate(() => window.results)));
+  await report("browser.mjs", await page.evaluate(() => window.results));
 } finally {
   await browser.close();
   server.close();

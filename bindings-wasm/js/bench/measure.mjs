@@ -180,14 +180,62 @@ export function measure(mesonet) {
   return rows;
 }
 
-/** The rows as a table of Markdown, with the speed-up of the package over the loop. */
-export function markdown(rows) {
-  const ways = ["loop", "table", "package", "resident"];
+/** A lattice of the size of a national model's. */
+const MODEL_GRID = {
+  ...{ rows: 1059, columns: 1799, projection: "lambert_conformal", radius_m: 6371229 },
+  ...{ origin_lat: 38.5, central_lon: 262.5, parallels: [38.5, 38.5], first_lon: 237.280472 },
+  ...{ first_lat: 21.138123, column_step: 3000, row_step: 3000, grid_relative_winds: true },
+};
+
+/** Rows of a table: the same in this thread and by the workers of a pool, one of which is warm. */
+export async function measurePool(mesonet, { nativeGrid }, pool) {
+  const tile = tileOf(256 * 256);
+  const large = tileOf(3162 * 3162);
+  const colours = mesonet.tileColours(encoding, stops);
+  const times = (count, run) => Array.from({ length: count }, run);
+  const cases = {
+    "256 tiles to RGBA, 256 × 256": [
+      () => times(256, () => colours.paint(tile)),
+      () => times(256, () => pool.paintTile(tile, encoding, stops)),
+    ],
+    "one tile to RGBA, 3162 × 3162": [
+      () => [colours.paint(large)],
+      () => [pool.paintTile(large, encoding, stops)],
+    ],
+    "centres of the cells of 4 grids, 1059 × 1799": [
+      () => times(4, () => nativeGrid(MODEL_GRID).positions().lat),
+      () => times(4, async () => (await pool.positions(MODEL_GRID)).lat),
+    ],
+  };
+  const rows = [];
+  for (const [what, [here, there]] of Object.entries(cases)) {
+    const [wanted, got] = [here(), await Promise.all(there())];
+    wanted.forEach((one, at) => same(one, got[at], what));
+    const row = { what, here: least(3, here), pool: Infinity, busy: Infinity };
+    for (let run = 0; run < 5; run += 1) {
+      const start = performance.now();
+      const waits = there();
+      row.busy = Math.min(row.busy, performance.now() - start);
+      await Promise.all(waits);
+      row.pool = Math.min(row.pool, performance.now() - start);
+    }
+    rows.push(row);
+  }
+  colours.free();
+  return rows;
+}
+
+/** Rows as a table of Markdown. */
+function table(rows, columns) {
   const ms = (value) => (value === undefined ? "" : value < 10 ? value.toFixed(3) : value.toFixed(0));
-  const lines = rows.map((row) => `| ${[row.what, ...ways.map((way) => ms(row[way]))].join(" | ")} |`);
-  return [
-    "| ms | loop in JavaScript | with a table | package | package, resident |",
-    "| --- | --- | --- | --- | --- |",
-    ...lines,
-  ].join("\n");
+  const lines = rows.map((row) => `| ${[row.what, ...Object.keys(columns).map((way) => ms(row[way]))].join(" | ")} |`);
+  const heads = ["ms", ...Object.values(columns)];
+  return [`| ${heads.join(" | ")} |`, `| --- |${" ---: |".repeat(heads.length - 1)}`, ...lines].join("\n");
+}
+
+/** Both tables. */
+export function markdown(engine, rows, ofPool, workers) {
+  const ways = { loop: "loop in JavaScript", table: "with a table", package: "package", resident: "package, resident" };
+  const threads = { here: "this thread", pool: `pool of ${workers}`, busy: "to give the tasks" };
+  return `${engine}:\n\n${table(rows, ways)}\n\n${table(ofPool, threads)}`;
 }

@@ -1,10 +1,18 @@
-// The benchmark in Node: `node bench/node.mjs`, or with the path of another module.
+// The benchmark in Node: `node bench/node.mjs [--write]`.
 import { readFile } from "node:fs/promises";
 
+import { load as loadGrids } from "mesonet/grids";
 import { load } from "mesonet/slim";
+import { workerPool } from "mesonet/workers";
 
-import { markdown, measure } from "./measure.mjs";
+import { markdown, measure, measurePool } from "./measure.mjs";
+import { report } from "./report.mjs";
 
-const path = process.argv[2] ?? new URL("../dist/mesonet.wasm", import.meta.url);
-console.log(`Node ${process.version}`);
-console.log(markdown(measure(await load(await readFile(path)))));
+const wasmOf = (name) => readFile(new URL(`../dist/${name}.wasm`, import.meta.url));
+const [mesonet, grids] = [await wasmOf("mesonet"), await wasmOf("grids")];
+const loaded = await load(mesonet);
+const rows = measure(loaded);
+const pool = workerPool({ workers: 2, mesonet, grids });
+const ofPool = await measurePool(loaded, await loadGrids(grids), pool);
+pool.close();
+await report("node.mjs", markdown(`Node ${process.version}`, rows, ofPool, pool.workers));

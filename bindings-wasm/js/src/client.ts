@@ -8,7 +8,7 @@
  */
 import { className, integer, text } from "./check.js";
 import { MesonetError } from "./error.js";
-import { OPERATIONS, type Operations } from "./generated/api.js";
+import { OPERATIONS, type Operations, TAGGED } from "./generated/api.js";
 import { ConnectionError, RateLimitError, ServerFaultError, UnavailableError, errorOf } from "./service_error.js";
 
 export { MesonetError } from "./error.js";
@@ -76,6 +76,9 @@ export interface BulkPage {
   nextCursor: string | undefined;
 }
 
+/** The operations that can be watched: those whose answers have a tag (ETag). */
+export type Watchable = (typeof TAGGED)[number] & keyof Operations;
+
 /** All operations of the service by the names of its description, and exports page by page. */
 export type Client = { readonly [Id in Exclude<keyof Operations, "exportReadings">]: Call<Id> } & {
   /**
@@ -88,6 +91,19 @@ export type Client = { readonly [Id in Exclude<keyof Operations, "exportReadings
     parameters: Parameters<"exportReadings">,
     options?: RequestOptions & { readonly format?: BulkFormat },
   ): AsyncIterableIterator<BulkPage>;
+  /**
+   * The answers of an operation: the first, and each that differs from the one before. The service
+   * sends nothing by itself: it is asked again after each wait with the tag of the last answer, and
+   * says that nothing has changed without sending it.
+   *
+   * @param options The wait between an answer and the next request in milliseconds, at least 1000, by
+   * default 60,000. @throws {ServiceError} as any request, which ends it, and the reason of the signal.
+   */
+  watch<Id extends Watchable>(
+    id: Id,
+    parameters: Parameters<Id>,
+    options?: RequestOptions & { readonly intervalMs?: number },
+  ): AsyncIterableIterator<Operations[Id]["result"]>;
 };
 
 /** Sent again only if the service has not acted on it: it says so with a 429. */
@@ -115,7 +131,7 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
   async function ask<T>(
     id: keyof Operations,
     given: Record<string, unknown>,
-    accept: string | undefined,
+    own: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
@@ -124,7 +140,7 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
     const body = bodyOf(given["body"]);
     const what = `${method} ${address}`;
     for (let attempt = 0; ; attempt += 1) {
-      const headers = new Headers(accept === undefined ? {} : { accept });
+      const headers = new Headers(own);
       if (typeof body === "string") {
         headers.set("content-type", "application/json");
       }
@@ -136,7 +152,7 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
       let error;
       try {
         const response = await send(new Request(address, { method, headers, body, signal: signal ?? null }));
-        if (response.ok) {
+        if (response.ok || (response.status === 304 && headers.has("if-none-match"))) {
           return await read(response);
         }
         error = await errorOf(response, what);
@@ -165,7 +181,7 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
   const call =
     (id: keyof Operations) =>
     async (parameters: object = {}, { signal }: RequestOptions = {}) =>
-      ask(id, { ...parameters }, undefined, signal, READERS[OPERATIONS[id].read]);
+      ask(id, { ...parameters }, {}, signal, READERS[OPERATIONS[id].read]);
 
   async function* bulkPages(
     parameters: Parameters<"exportReadings">,
@@ -186,7 +202,7 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
     });
     let given: Parameters<"exportReadings"> = parameters;
     for (;;) {
-      const page = await ask("exportReadings", { ...given }, accept, signal, readPage);
+      const page = await ask("exportReadings", { ...given }, { accept }, signal, readPage);
       yield page;
       if (page.nextCursor === undefined) {
         return;
@@ -195,9 +211,38 @@ export function connect(origin: string | URL, options: ClientOptions = {}): Clie
     }
   }
 
+  async function* watch(
+    id: Watchable,
+    parameters: object,
+    { signal, intervalMs = 60_000 }: RequestOptions & { readonly intervalMs?: number } = {},
+  ): AsyncGenerator<unknown, void, undefined> {
+    if (!TAGGED.includes(id)) {
+      throw new MesonetError(`${JSON.stringify(id)} cannot be watched; allowed are ${TAGGED.join(", ")}`);
+    }
+    const waitMs = integer(intervalMs, "intervalMs", 1000, 2 ** 31 - 1);
+    let tag: string | undefined;
+    for (;;) {
+      const own: Record<string, string> = tag === undefined ? {} : { "if-none-match": tag };
+      const changed = await ask(id, { ...parameters }, own, signal, async (response) => {
+        const now = response.headers.get("etag") ?? undefined;
+        // Browsers may answer with what they kept, whose tag is the same.
+        if (response.status === 304 || (now !== undefined && now === tag)) {
+          await response.body?.cancel();
+          return undefined;
+        }
+        tag = now;
+        return { answer: await READERS[OPERATIONS[id].read](response) };
+      });
+      if (changed !== undefined) {
+        yield changed.answer;
+      }
+      await pause(waitMs, signal);
+    }
+  }
+
   const ids = (Object.keys(OPERATIONS) as (keyof Operations)[]).filter((id) => id !== "exportReadings");
   const calls = Object.fromEntries(ids.map((id) => [id, call(id)]));
-  return Object.freeze({ ...calls, bulkPages }) as unknown as Client;
+  return Object.freeze({ ...calls, bulkPages, watch }) as unknown as Client;
 }
 
 const NO_ANSWER = { status: 0, requestId: undefined, retryAfterMs: undefined };
@@ -266,7 +311,8 @@ function bodyOf(given: unknown): BodyInit | null {
 }
 
 /** Waits, unless the signal ends it. */
-function pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+async function pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
     const ended = () => {
       clearTimeout(timer);

@@ -132,7 +132,8 @@ function clamped(bytes: Uint8Array): Uint8ClampedArray<ArrayBuffer> {
   return new Uint8ClampedArray(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
 }
 
-function scaleOf(stops: unknown): [values: Float64Array, rgba: Uint8Array] {
+/** The values and the colours of stops, checked but for the order of the values. */
+export function scaleOf(stops: unknown): [values: Float64Array, rgba: Uint8Array] {
   const list = array(stops, "stops");
   const [values, rgba] = [new Float64Array(list.length), new Uint8Array(4 * list.length)];
   list.forEach((stop, at) => {

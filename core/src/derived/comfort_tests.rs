@@ -58,6 +58,12 @@ proptest! {
     }
 
     #[test]
+    fn the_power_of_the_wind_is_that_of_libm(speed in 3.0_f64..410.0) {
+        let power = libm::pow(speed, 0.16);
+        prop_assert!((power_of_wind(speed) / power - 1.0).abs() < 5e-16);
+    }
+
+    #[test]
     fn wind_makes_it_colder(air_c in -60.0_f64..=0.0, wind_kmh in 0.0_f64..120.0) {
         let chill = |air_c, wind_kmh| wind_chill_c(air_c, wind_kmh).unwrap();
         prop_assert!(chill(air_c, wind_kmh) <= air_c);

@@ -19,9 +19,11 @@
 //! | Alerts of Canada and the United States, CAP (XML) | [`read_cap`] |
 //! | Alerts of the United States, api.weather.gov (GeoJSON) | [`read_nws_alerts`] |
 //! | A file of any kind, found from its content | [`Kind`] |
-//! | The readings of files as one Arrow table | `FeedTable`, with the feature `feed-table` |
+//! | The readings of files in columns | [`ReadingColumns`] |
+//! | The same as one Arrow table | `FeedTable`, with the feature `feed-table` |
+//! | Stations whose places reports do not say | `known_stations`, with the feature `known-stations` |
 //! | One METAR or SPECI report | [`metar::Metar::parse`] |
-//! | From a decoded report to readings, to a station | [`metar_report`], [`metar_station`] |
+//! | From a decoded report to readings, to a station | [`metar_report`], [`metar_feed_report`], [`metar_station`] |
 //!
 //! A report that cannot be read is left out and listed in the [`Summary`]; it never affects the
 //! others.
@@ -46,9 +48,12 @@
 
 mod cap;
 mod collect;
+mod columns;
 mod eccc;
 mod item;
 mod kind;
+#[cfg(feature = "known-stations")]
+mod known;
 pub mod metar;
 mod ncei;
 mod ndbc;
@@ -60,6 +65,7 @@ mod table;
 mod text;
 
 pub use self::cap::{MAX_CAP_BYTES, read_cap};
+pub use self::columns::{ReadingColumns, ReportRow, Texts};
 pub use self::eccc::geomet::read_geomet_swob;
 pub use self::eccc::hourly::{ECCC_HOURLY_NETWORK, read_eccc_hourly};
 pub use self::eccc::swob::read_swob;
@@ -67,11 +73,15 @@ pub use self::item::{FeedReport, FeedStation, FileContext, Item};
 #[cfg(feature = "intake")]
 pub(crate) use self::kind::all_names as all_kind_names;
 pub use self::kind::{DETECT_BYTES, FeedKindError, Kind};
+#[cfg(feature = "known-stations")]
+pub use self::known::known_stations;
 pub use self::metar::awc_csv::read_awc_csv;
 pub use self::metar::awc_xml::read_awc_xml;
 pub use self::metar::bulletin::read_bulletins;
 pub use self::metar::iem_asos::{IEM_NETWORK, read_iem_asos};
-pub use self::metar::series::{METAR_NETWORK, metar_peak_wind, metar_report, metar_station};
+pub use self::metar::series::{
+    METAR_NETWORK, metar_feed_report, metar_peak_wind, metar_report, metar_station,
+};
 pub use self::ncei::ghcnh::{GHCNH_NETWORK, read_ghcnh};
 pub use self::ncei::isd::{ISD_NETWORK, read_isd};
 pub use self::ndbc::{NDBC_NETWORK, read_ndbc_latest, read_ndbc_realtime2, read_ndbc_stations};

@@ -1,20 +1,21 @@
 //! The readings of feed files as one Arrow table.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int32Builder, UInt8Builder};
-use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type};
+use arrow_array::builder::PrimitiveBuilder;
+use arrow_array::types::{
+    ArrowDictionaryKeyType, ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type,
+};
 use arrow_array::{
-    ArrayRef, DictionaryArray, PrimitiveArray, RecordBatch, StringArray, TimestampMillisecondArray,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int16Array, Int32Array,
+    PrimitiveArray, RecordBatch, StringArray, TimestampMillisecondArray, UInt8Array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 
-use super::item::{FeedReport, FeedStation};
+use super::columns::{ReadingColumns, ReportRow, Texts};
+use super::item::FeedReport;
 use crate::geo::LonLat;
-use crate::observation::{
-    BaseQuality, IntervalType, Qualifier, Reading, ReasonQuality, Report, Variable,
-};
+use crate::observation::{BaseQuality, IntervalType, Qualifier, ReasonQuality, Variable};
 
 /// Collects the readings of reports: a row for each, in the order of the files.
 ///
@@ -45,146 +46,113 @@ use crate::observation::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct FeedTable {
-    network: Texts,
-    station: Texts,
-    station_name: Texts,
-    lat: Float64Builder,
-    lon: Float64Builder,
-    altitude_m: Float64Builder,
-    variable: Vec<i16>,
-    unit: Texts,
-    interval_type: Vec<i8>,
-    interval_minutes: Int32Builder,
-    ts_ms: Vec<i64>,
-    value: Vec<f64>,
-    base: Vec<i8>,
-    reason: Vec<i8>,
-    qualifier: Vec<Option<i8>>,
-    bucket: Texts,
-    calculated: BooleanBuilder,
-    revision: UInt8Builder,
-}
-
-/// A column of texts that repeat: the key of each row, and the texts by their keys.
-#[derive(Debug, Default)]
-struct Texts {
-    keys: Vec<Option<i32>>,
-    known: HashMap<String, i32>,
-    distinct: Vec<String>,
-}
-
-impl Texts {
-    fn key(&mut self, text: &str) -> i32 {
-        // Most rows have the text of the row before.
-        if let Some(&Some(last)) = self.keys.last()
-            && self.distinct[last as usize] == text
-        {
-            return last;
-        }
-        if let Some(&key) = self.known.get(text) {
-            return key;
-        }
-        let key = self.distinct.len() as i32;
-        self.distinct.push(text.to_owned());
-        self.known.insert(text.to_owned(), key);
-        key
-    }
-
-    fn push(&mut self, text: &str) {
-        let key = self.key(text);
-        self.keys.push(Some(key));
-    }
-
-    fn finish(self) -> Result<ArrayRef, ArrowError> {
-        dictionary::<Int32Type>(self.keys, self.distinct.iter().map(String::as_str))
-    }
-}
+pub struct FeedTable(ReadingColumns);
 
 fn dictionary<'a, K: ArrowDictionaryKeyType>(
-    keys: impl IntoIterator<Item = Option<K::Native>>,
+    keys: PrimitiveArray<K>,
     texts: impl IntoIterator<Item = &'a str>,
 ) -> Result<ArrayRef, ArrowError> {
-    let keys: PrimitiveArray<K> = PrimitiveArray::from_iter(keys);
     let texts: StringArray = texts.into_iter().map(Some).collect();
     Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(texts))?))
 }
 
-/// The place of an interval type among all.
-fn code(kind: IntervalType) -> i8 {
-    IntervalType::ALL.iter().position(|known| *known == kind).unwrap_or(0) as i8
+/// What the reports have, for each of their readings.
+struct PerReading<'a> {
+    reports: &'a [ReportRow],
+    rows: usize,
+}
+
+impl PerReading<'_> {
+    fn all<T: Clone>(&self, of: impl Fn(&ReportRow) -> T) -> Vec<T> {
+        let mut all = Vec::with_capacity(self.rows);
+        for report in self.reports {
+            all.extend(std::iter::repeat_n(of(report), report.readings));
+        }
+        all
+    }
+
+    fn texts(&self, texts: &Texts, of: impl Fn(&ReportRow) -> u32) -> Result<ArrayRef, ArrowError> {
+        by_place(self.all(|report| of(report) as i32).into(), texts)
+    }
+
+    /// The same where some have none.
+    fn some<T: ArrowPrimitiveType>(
+        &self,
+        of: impl Fn(&ReportRow) -> Option<T::Native>,
+    ) -> PrimitiveArray<T> {
+        let mut all = PrimitiveBuilder::with_capacity(self.rows);
+        for report in self.reports {
+            match of(report) {
+                Some(value) => all.append_value_n(value, report.readings),
+                None => all.append_nulls(report.readings),
+            }
+        }
+        all.finish()
+    }
+}
+
+fn by_place(places: Int32Array, texts: &Texts) -> Result<ArrayRef, ArrowError> {
+    dictionary::<Int32Type>(places, texts.all().iter().map(String::as_str))
 }
 
 impl FeedTable {
     /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.value.len()
+        self.0.values.len()
     }
 
     /// Whether there is no row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.value.is_empty()
-    }
-
-    fn push(&mut self, station: &FeedStation, report: &Report, reading: &Reading) {
-        let key = &reading.series;
-        self.network.push(&station.network);
-        self.station.push(&station.native_id);
-        match &station.name {
-            Some(name) => self.station_name.push(name),
-            None => self.station_name.keys.push(None),
-        }
-        self.lat.append_option(station.place.map(LonLat::lat));
-        self.lon.append_option(station.place.map(LonLat::lon));
-        self.altitude_m.append_option(station.altitude_m);
-        self.variable.push(i16::from(key.variable as u8));
-        self.unit.push(&key.reported_unit);
-        self.interval_type.push(code(key.interval_type));
-        self.interval_minutes.append_value(key.interval_minutes);
-        self.ts_ms.push(report.ts_ms);
-        self.value.push(reading.value);
-        self.base.push(reading.quality.base as i8);
-        self.reason.push(reading.quality.reason as i8);
-        self.qualifier.push(reading.qualifier.map(|qualifier| qualifier as i8 - 1));
-        self.bucket.push(&key.bucket);
-        self.calculated.append_value(key.calculated);
-        self.revision.append_value(report.revision);
+        self.0.values.is_empty()
     }
 
     /// Makes the table of what was collected.
     ///
     /// # Errors
     /// More distinct texts than a dictionary holds.
-    pub fn finish(mut self) -> Result<RecordBatch, ArrowError> {
-        let ts_ms = TimestampMillisecondArray::from(self.ts_ms).with_timezone("UTC");
-        let all = |keys: Vec<i8>| keys.into_iter().map(Some);
+    pub fn finish(self) -> Result<RecordBatch, ArrowError> {
+        let rows = self.len();
+        let ReadingColumns { networks, stations, station_names, units, buckets, .. } = self.0;
+        let of = PerReading { reports: &self.0.reports, rows };
+        let names = of.some::<Int32Type>(|report| report.station_name.map(|place| place as i32));
+        let lat = of.some::<Float64Type>(|report| report.place.map(LonLat::lat));
+        let lon = of.some::<Float64Type>(|report| report.place.map(LonLat::lon));
+        let altitude_m = of.some::<Float64Type>(|report| report.altitude_m);
+        let ts_ms = TimestampMillisecondArray::from(of.all(|report| report.ts_ms));
+        let revision = UInt8Array::from(of.all(|report| report.revision));
+        let keys = |places: Vec<u32>| places.into_iter().map(|place| place as i32).collect();
+        let (unit_keys, bucket_keys): (Vec<_>, Vec<_>) =
+            (keys(self.0.unit_places), keys(self.0.bucket_places));
+        let variables: Vec<_> = self.0.variables.iter().map(|of| i16::from(*of as u8)).collect();
+        let intervals: Vec<_> = self.0.interval_types.iter().map(|of| *of as i8).collect();
+        let bases: Vec<_> = self.0.qualities.iter().map(|of| of.base as i8).collect();
+        let reasons: Vec<_> = self.0.qualities.iter().map(|of| of.reason as i8).collect();
+        let qualifiers: Int8Array =
+            self.0.qualifiers.iter().map(|of| of.map(|of| of as i8 - 1)).collect();
         let columns: Vec<ArrayRef> = vec![
-            self.network.finish()?,
-            self.station.finish()?,
-            self.station_name.finish()?,
-            Arc::new(self.lat.finish()),
-            Arc::new(self.lon.finish()),
-            Arc::new(self.altitude_m.finish()),
+            of.texts(&networks, |report| report.network)?,
+            of.texts(&stations, |report| report.station)?,
+            by_place(names, &station_names)?,
+            Arc::new(lat),
+            Arc::new(lon),
+            Arc::new(altitude_m),
             dictionary::<Int16Type>(
-                self.variable.into_iter().map(Some),
+                Int16Array::from(variables),
                 Variable::ALL.iter().map(|variable| variable.name()),
             )?,
-            self.unit.finish()?,
-            dictionary::<Int8Type>(
-                all(self.interval_type),
-                IntervalType::ALL.map(IntervalType::name),
-            )?,
-            Arc::new(self.interval_minutes.finish()),
-            Arc::new(ts_ms),
-            Arc::new(PrimitiveArray::<arrow_array::types::Float64Type>::from(self.value)),
-            dictionary::<Int8Type>(all(self.base), BaseQuality::ALL.map(BaseQuality::name))?,
-            dictionary::<Int8Type>(all(self.reason), ReasonQuality::ALL.map(ReasonQuality::name))?,
-            dictionary::<Int8Type>(self.qualifier, Qualifier::ALL.map(Qualifier::name))?,
-            self.bucket.finish()?,
-            Arc::new(self.calculated.finish()),
-            Arc::new(self.revision.finish()),
+            by_place(unit_keys.into(), &units)?,
+            dictionary::<Int8Type>(intervals.into(), IntervalType::ALL.map(IntervalType::name))?,
+            Arc::new(Int32Array::from(self.0.interval_minutes)),
+            Arc::new(ts_ms.with_timezone("UTC")),
+            Arc::new(Float64Array::from(self.0.values)),
+            dictionary::<Int8Type>(bases.into(), BaseQuality::ALL.map(BaseQuality::name))?,
+            dictionary::<Int8Type>(reasons.into(), ReasonQuality::ALL.map(ReasonQuality::name))?,
+            dictionary::<Int8Type>(qualifiers, Qualifier::ALL.map(Qualifier::name))?,
+            by_place(bucket_keys.into(), &buckets)?,
+            Arc::new(BooleanArray::from(self.0.calculated)),
+            Arc::new(revision),
         ];
         RecordBatch::try_new(schema(), columns)
     }
@@ -193,13 +161,7 @@ impl FeedTable {
 impl<'a> Extend<&'a FeedReport> for FeedTable {
     /// Adds the readings of reports, and what they say of earlier moments before them.
     fn extend<T: IntoIterator<Item = &'a FeedReport>>(&mut self, reports: T) {
-        for FeedReport { station, report, earlier } in reports {
-            for report in earlier.iter().chain([report]) {
-                for reading in &report.readings {
-                    self.push(station, report, reading);
-                }
-            }
-        }
+        self.0.extend(reports);
     }
 }
 

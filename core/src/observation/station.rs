@@ -29,7 +29,7 @@ impl StationId {
     /// Returns the id of a station in a network.
     pub fn new(network: &str, native_id: &str) -> Self {
         // The zero byte keeps ("AB", "C") and ("A", "BC") apart.
-        Self(Uuid::new_v5(&STATION_NAMESPACE, format!("{network}\0{native_id}").as_bytes()))
+        Self(Uuid::new_v5(&STATION_NAMESPACE, [network, "\0", native_id].concat().as_bytes()))
     }
 
     /// Returns the id as stored.

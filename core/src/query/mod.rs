@@ -19,6 +19,7 @@ mod resample;
 pub(crate) mod rows;
 mod series;
 mod time_grid;
+mod walk;
 mod weather;
 
 pub use self::detail::{

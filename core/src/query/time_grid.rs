@@ -2,7 +2,8 @@
 //!
 //! Works on slices and the caller's buffers: nothing here allocates.
 
-use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS, Step, passed};
+use super::walk::Walk;
+use crate::time::{ClosedWindow, HOUR_MS, MINUTE_MS, Step};
 
 /// How far before the start of a grid a reading may lie and still fill its first cells.
 pub const CARRY_IN_MS: i64 = 12 * HOUR_MS;
@@ -73,6 +74,11 @@ impl Positions {
     pub fn len(self) -> u64 {
         let span_ms = self.end_ms.abs_diff(self.start_ms);
         span_ms.div_ceil(self.step_ms.unsigned_abs()) + 1
+    }
+
+    /// Returns the first and the last position, in milliseconds since 1970.
+    pub(super) fn ends_ms(self) -> [i64; 2] {
+        [self.start_ms, self.end_ms]
     }
 
     /// Returns all positions in ascending order, in milliseconds since 1970.
@@ -203,12 +209,10 @@ pub fn as_of(
     out: &mut [u32],
 ) -> Result<(), TimeGridLengthError> {
     check_room(positions, out.len())?;
-    let mut at_ms = positions.start_ms;
-    for place in out {
-        // Each position has a search of its own: the searches do not wait for each other, which is
-        // faster than continuing from where the last one ended. Zero wraps to NO_READING.
-        *place = (passed(ts_ms, at_ms) as u32).wrapping_sub(1);
-        at_ms = at_ms.saturating_add(positions.step_ms).min(positions.end_ms);
+    let mut walk = Walk::new(ts_ms, positions);
+    for (place, at_ms) in out.iter_mut().zip(positions.iter()) {
+        // Zero wraps to NO_READING.
+        *place = (walk.to(at_ms) as u32).wrapping_sub(1);
     }
     Ok(())
 }

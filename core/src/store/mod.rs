@@ -19,8 +19,8 @@ pub use alerts::{AlertReceipt, AlertRecord, AlertStore};
 pub use damage::{Damage, Watched};
 #[cfg(feature = "embedded")]
 pub use embedded::{
-    EmbeddedOptions, EmbeddedReader, EmbeddedStore, Fault, Maintained, Maintenance, RebuildReport,
-    StoreHealth, Survey, VerifyReport, WouldGo,
+    EmbeddedOptions, EmbeddedReader, EmbeddedStore, Fault, Frozen, FrozenSegment, Maintained,
+    Maintenance, RebuildReport, StoreHealth, Survey, VerifyReport, WouldGo,
 };
 pub use in_front::InFront;
 pub use memory::MemoryStore;

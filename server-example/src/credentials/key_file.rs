@@ -88,11 +88,12 @@ pub enum KeysError {
         /// Its version.
         got: i32,
     },
-    /// The label is empty or too long, or has control characters.
+    /// The label is blank or too long, or has characters that are not seen.
     #[error(
-        "label must be 1 to {MAX_LABEL_BYTES} bytes long, without control characters; got {0} bytes"
+        "label must be 1 to {MAX_LABEL_BYTES} bytes long, not blank, and without control characters \
+         and marks of direction; got {0:?}"
     )]
-    Label(usize),
+    Label(String),
     /// There are too many keys.
     #[error("there are {MAX_KEYS} keys, which is the limit; revoked and expired ones count")]
     Full,
@@ -162,6 +163,21 @@ impl KeyFile {
         Some(found.and_then(|found| if found == "ok" { Ok(()) } else { Err(found) }))
     }
 
+    /// Writes the record of keys as it is now, while it may be changed, into another folder. Returns
+    /// `false` if no key was ever issued.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the copy cannot be written.
+    pub fn copy(data: &Path, into: &Path) -> Result<bool, KeysError> {
+        let Some(file) = Self::open(data)? else { return Ok(false) };
+        let to = path_in(into);
+        let invalid = || io::ErrorKind::InvalidFilename.into();
+        let to = to.to_str().ok_or_else(|| KeysError::Io { path: to.clone(), error: invalid() })?;
+        let copied = file.connection.execute("VACUUM INTO ?", [to]);
+        copied.map_err(|error| file.fault(error))?;
+        Ok(true)
+    }
+
     fn connect(path: PathBuf, may_create: bool) -> Result<Self, KeysError> {
         let connect = || {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -211,8 +227,8 @@ impl KeyFile {
         validity: Validity,
         now_ms: i64,
     ) -> Result<(String, KeyEntry), KeysError> {
-        if !(1..=MAX_LABEL_BYTES).contains(&label.len()) || label.contains(char::is_control) {
-            return Err(KeysError::Label(label.len()));
+        if label.len() > MAX_LABEL_BYTES || label.trim().is_empty() || label.contains(is_unseen) {
+            return Err(KeysError::Label(label.chars().take(MAX_LABEL_BYTES).collect()));
         }
         let (key, digest) = KeyDigest::fresh()?;
         let expires_ms = match validity {
@@ -315,6 +331,14 @@ impl KeyFile {
     fn fault(&self, error: rusqlite::Error) -> KeysError {
         KeysError::Database { path: self.path.clone(), error }
     }
+}
+
+/// Whether a character changes how a list of labels is shown, and is not seen itself: control
+/// characters, and the marks of direction of Unicode's UAX #9 with those of no width.
+fn is_unseen(of: char) -> bool {
+    of.is_control()
+        || matches!(of, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(of, '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 const COLUMNS: &str = "SELECT id, label, issued_ms, expires_ms, last_used_ms, revoked_ms FROM keys";

@@ -31,9 +31,10 @@ fn a_key_is_issued_listed_and_revoked() {
 fn a_label_is_short_and_plain() {
     let folder = tempfile::tempdir().unwrap();
     let mut file = KeyFile::create(folder.path()).unwrap();
-    for bad in ["", "two\nlines", &"x".repeat(201)] {
-        assert!(matches!(file.issue(bad, Validity::Never, 0), Err(KeysError::Label(_))));
+    for bad in ["", "  ", "two\nlines", "a\u{202e}b", "\u{200b}", &"x".repeat(201)] {
+        assert!(matches!(file.issue(bad, Validity::Never, 0), Err(KeysError::Label(_))), "{bad:?}");
     }
+    file.issue("Réseau météo 気象", Validity::Never, 0).unwrap();
 }
 
 #[test]

@@ -19,12 +19,10 @@ struct Record {
 
 impl Sink for Record {
     fn take(&self, delivery: &Delivery<'_>) -> Result<Taken, Unavailable> {
-        let tables = crate::sample::station_tables().unwrap();
         let target = Target {
             intake: &self.intake,
             store: &self.store,
             alerts: &self.alerts,
-            tables,
             products: None,
         };
         let (faults, summary) =

@@ -53,7 +53,15 @@ fn bar(paths: &[PathBuf]) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(paths.iter().map(|path| length(path)).sum());
+    bar_of_bytes(paths.iter().map(|path| length(path)).sum())
+}
+
+/// A progress bar over so many bytes, if the output is a terminal.
+pub(crate) fn bar_of_bytes(length: u64) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(length);
     match ProgressStyle::with_template(BYTES) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

@@ -13,14 +13,13 @@ use mesonet::{Intake, MemoryStore, Store, feed, model, raster};
 use super::bar::{show_fields, under_bar};
 use super::model_files::{ModelInlet, ModelProgress, NoModel, ingest_model, model_named};
 use super::new_model::{NewModelError, make_model};
-use super::{IngestError, Options, Summary, Target, ingest};
+use super::{Options, Summary, Target, ingest};
 use crate::clock::system_ms;
 use crate::config::{CatalogueFlags, Config, ConfigError, Flags, RecordFlags};
 use crate::http::names::is_almost;
 use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles};
 use crate::record::{Origin, Record};
-use crate::sample::station_tables;
 
 /// The flags of `ingest`.
 #[derive(Clone, Debug, Args)]
@@ -72,10 +71,7 @@ pub enum CommandError {
     /// A setting is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The record cannot be used.
-    #[error(transparent)]
-    Ingest(#[from] IngestError),
-    /// The record cannot be read.
+    /// The record cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The product is not in the catalogue.
@@ -177,8 +173,7 @@ fn read(
     products: Inlet<'_>,
     options: Options,
 ) -> Result<Summary, CommandError> {
-    let tables = station_tables().map_err(IngestError::from)?;
-    let target = Target { intake, store, alerts, tables, products: Some(products) };
+    let target = Target { intake, store, alerts, products: Some(products) };
     let progress = AtomicU64::new(0);
     let show = |bar: &ProgressBar| bar.set_position(progress.load(Ordering::Relaxed));
     let ((), summary) = under_bar(paths, show, || {

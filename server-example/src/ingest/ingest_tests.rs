@@ -16,10 +16,9 @@ fn data(name: &str) -> PathBuf {
 }
 
 fn read(store: &dyn Store, options: Options, paths: &[PathBuf]) -> Summary {
-    let tables = crate::sample::station_tables().unwrap();
     let alerts = AlertStore::default();
     let intake = Intake::default();
-    let target = Target { intake: &intake, store, alerts: &alerts, tables, products: None };
+    let target = Target { intake: &intake, store, alerts: &alerts, products: None };
     let read = |ingest: &mut Ingest<'_>| paths.iter().for_each(|path| drop(ingest.path(path)));
     ingest(target, options, &AtomicU64::new(0), read).unwrap().1
 }
@@ -269,9 +268,8 @@ const OF_ONE_NETWORK: [(&str, &str); 6] = [
 ];
 
 fn read_in_order(store: &dyn Store, order: &[usize]) -> Summary {
-    let tables = crate::sample::station_tables().unwrap();
     let (alerts, intake) = (AlertStore::default(), Intake::default());
-    let target = Target { intake: &intake, store, alerts: &alerts, tables, products: None };
+    let target = Target { intake: &intake, store, alerts: &alerts, products: None };
     let read = |ingest: &mut Ingest<'_>| {
         for (name, text) in order.iter().map(|&at| OF_ONE_NETWORK[at]) {
             let label = Label { shown: name.into(), name: name.into(), modified_ms: None };

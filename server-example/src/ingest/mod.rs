@@ -31,7 +31,6 @@ mod summary;
 mod watch;
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, Write};
 use std::path::Path;
@@ -39,12 +38,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
-use mesonet::feed::FileContext;
+use mesonet::feed::{FileContext, known_stations};
 use mesonet::intake::{FileBatches, FileSink, FileStop, Parcel};
 use mesonet::store::{AlertStore, Receipt, StoreError};
 use mesonet::time::{DAY_MS, parse_instant};
-use mesonet::{Intake, Station, StationId, Store, feed};
+use mesonet::{Intake, Store, feed};
 
+pub(crate) use bar::bar_of_bytes;
 pub use command::{CommandError, IngestFlags, ingest_command};
 use copies::Copies;
 pub(crate) use lanes::Lanes;
@@ -62,7 +62,6 @@ pub use watch::{Watch, WatchError};
 pub use crate::files::{Bound, Bounds, Budget, FileFault, Listed, OverBudget, Work};
 use crate::products;
 use crate::products::Inlet;
-use crate::sample::SampleError;
 
 /// Longest GRIB2 file: it is held in memory whole.
 const MAX_GRIB_BYTES: u64 = 1 << 29;
@@ -100,21 +99,8 @@ pub struct Target<'a> {
     pub store: &'a dyn Store,
     /// The alerts.
     pub alerts: &'a AlertStore,
-    /// Stations whose place is known though they are not on record.
-    pub tables: &'a HashMap<StationId, Station>,
     /// Where raster products go; without it, none are made.
     pub products: Option<Inlet<'a>>,
-}
-
-/// Files that cannot be read into a store at all.
-#[derive(Debug, thiserror::Error)]
-pub enum IngestError {
-    /// The tables of stations are damaged.
-    #[error(transparent)]
-    Tables(#[from] SampleError),
-    /// The store cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// Reads files into a store: `read` names them, one after the other, while another thread derives,
@@ -145,7 +131,6 @@ pub fn ingest<T>(
         let mut ingest = Ingest {
             options,
             progress,
-            tables: target.tables,
             batches: FileBatches::new(directory, options.now_ms.saturating_add(FUTURE_MS)),
             send,
             products: target.products,
@@ -218,7 +203,6 @@ fn store(
 pub struct Ingest<'a> {
     options: Options,
     progress: &'a AtomicU64,
-    tables: &'a HashMap<StationId, Station>,
     products: Option<Inlet<'a>>,
     batches: FileBatches,
     send: SyncSender<(feed::Kind, Parcel)>,
@@ -306,7 +290,7 @@ impl Ingest<'_> {
         let file = FileContext {
             name,
             received_ms: dated.unwrap_or(self.options.now_ms),
-            known: &|id| self.tables.get(&id).cloned(),
+            known: &|id| known_stations().get(&id).cloned(),
         };
         let sink = OfOneFile {
             send: &self.send,

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use mesonet::model;
 use mesonet::store::StoreError;
 
-use super::{Bounds, FileFault, IngestError, Options, Summary};
+use super::{Bounds, FileFault, Options, Summary};
 use crate::clock::system_ms;
 use crate::files::shown_path;
 use crate::products::DiskFailure;
@@ -67,19 +67,13 @@ pub enum WatchError {
     },
     /// The store takes nothing.
     #[error(transparent)]
-    Ingest(#[from] IngestError),
+    Store(#[from] StoreError),
     /// The model runs take nothing.
     #[error(transparent)]
     Models(#[from] model::DeliveryError),
     /// The raster products take nothing.
     #[error(transparent)]
     Products(#[from] DiskFailure),
-}
-
-impl From<StoreError> for WatchError {
-    fn from(error: StoreError) -> Self {
-        Self::Ingest(error.into())
-    }
 }
 
 impl Watch {

@@ -102,7 +102,7 @@ struct Issued {
 #[derive(Deserialize, ToSchema)]
 #[schema(as = KeyRequest)]
 struct Wanted {
-    /// Whose it is, for people; without control characters.
+    /// Whose it is, for people; not blank, without control characters and marks of direction.
     #[schema(min_length = 1, max_length = 200)]
     label: String,
     /// By default a year.

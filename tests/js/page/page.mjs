@@ -1,12 +1,10 @@
-// Runs the vectors through all entries, then decodes a tile from the wire and draws it. The results
-// are left in window.results for the test that opened the page.
-import * as checksEntry from "mesonet/checks";
+// Runs the vectors through all entries, then decodes a tile from the wire and draws it.
 import { connect } from "mesonet/client";
-import * as gridsEntry from "mesonet/grids";
 import { load as loadNetwork } from "mesonet/network";
-import * as slim from "mesonet/slim";
+import { load } from "mesonet/slim";
 
-import { RUNNERS, casesOf, checks, checksOf, nativeGrid } from "/js/vectors.mjs";
+import { runVectors } from "/js/run_vectors.mjs";
+import { report } from "/page/report.mjs";
 
 const get = async (path) => {
   const response = await fetch(path);
@@ -17,30 +15,19 @@ const get = async (path) => {
 };
 
 try {
-  // The slim entry first: after the inlined one the module would already be loaded.
-  const entries = { slim: { ...slim, ...(await slim.load()) }, inlined: await import("mesonet") };
-  const ran = {};
-  for (const [entry, mesonet] of Object.entries(entries)) {
-    for (const [name, run] of Object.entries(RUNNERS)) {
-      const file = await (await get(`/vectors/${name}`)).json();
-      ran[`${entry} ${name}`] = { ran: run(mesonet, file), cases: casesOf(file) };
-    }
-  }
-  const checksFile = await (await get("/vectors/checks.json")).json();
-  ran.checks = {
-    ran: checks({ ...checksEntry, ...(await checksEntry.load()) }, checksFile),
-    cases: checksOf(checksFile),
-  };
-
-  const gridsFile = await (await get("/vectors/native_grid.json")).json();
-  ran.grids = {
-    ran: nativeGrid({ ...gridsEntry, ...(await gridsEntry.load()) }, gridsFile),
-    cases: gridsFile.cases,
-  };
+  const ran = await runVectors({
+    vectors: async (name) => (await get(`/vectors/${name}`)).json(),
+    async content(path) {
+      const { body } = await get(`/data/${path}`);
+      const unpacked = new Response(body.pipeThrough(new DecompressionStream("gzip")));
+      return new Uint8Array(await unpacked.arrayBuffer());
+    },
+  });
 
   const { encoding } = await (await get("/tile.json")).json();
   const bytes = await (await get("/tile.bin")).arrayBuffer();
-  const values = entries.slim.decodeTile(bytes, encoding);
+  const { decodeTile } = await load();
+  const values = decodeTile(bytes, encoding);
   const { checkNetwork } = await loadNetwork();
   const site = { lon: -100, lat: 45 };
   const air = { variable: "airTemperature", intervalType: "Instantaneous", intervalMinutes: 0 };
@@ -50,15 +37,15 @@ try {
   const { openapi } = await connect(location.origin).getDescription();
   draw(values, document.querySelector("canvas"));
   const present = values.filter((value) => !Number.isNaN(value));
-  window.results = {
+  await report({
     ran,
     verdict: verdicts.base[0],
     openapi,
     values: { count: values.length, present: present.length, first: values[0], last: values.at(-1) },
-  };
+  });
   document.querySelector("#report").textContent = JSON.stringify(window.results, null, 2);
 } catch (error) {
-  window.results = { error: String(error?.stack ?? error) };
+  await report({ error: String(error?.stack ?? error) });
 }
 
 /** Blue for the least value, red for the greatest, transparent if there is none. */

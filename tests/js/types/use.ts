@@ -18,11 +18,13 @@ import {
   toCanonical,
   worst,
 } from "mesonet";
+import { type AlertCollection, type AlertFunctions, type AlertState, load as loadAlerts } from "mesonet/alerts";
 import { type Checks, type Explanation, load as loadChecks } from "mesonet/checks";
 import { type GridDefinition, type GridFunctions, load as loadGrids } from "mesonet/grids";
 import { type Client, type Readings, RateLimitError, connect } from "mesonet/client";
 import { type Network, load as loadNetwork } from "mesonet/network";
 import { type Mesonet, load } from "mesonet/slim";
+import { WorkerError, type WorkerPool, workerPool } from "mesonet/workers";
 
 const name: BaseQualityName = worst(["Good", 3]);
 const code: number = BaseQuality[name];
@@ -82,11 +84,39 @@ const pixels: Uint8ClampedArray = tileColours({ scale: 1, offset: 0, nodata: 0 }
 const image = new ImageData(colours(values, []), 1);
 const service: Client = connect("http://127.0.0.1", { token: () => undefined });
 const readings: Promise<Readings> = service.getReadings({ names: ["windGust"], start: new Date() });
+const latest = service.watch("getAlerts", { active: true }, { intervalMs: 5000 });
+const newest: Promise<string | undefined> = latest.next().then(({ value }) => value?.features[0]?.id);
+export { newest };
+// @ts-expect-error: its answers have no tag
+service.watch("getReadings", {});
 const index: Promise<{ version: string }> = service.getIndex();
 const limited = (error: unknown): boolean => error instanceof RateLimitError && error.status === 429;
 const network: Promise<Network> = loadNetwork("/network.wasm");
 export { filled, image, index, limited, network, pixels, plan, readings };
 
+declare const files: AlertFunctions;
+const loadingAlerts: Promise<AlertFunctions> = loadAlerts("/alerts.wasm");
+const alerts = files.readCap(["<alert>", new Uint8Array(1)], { zones: new ArrayBuffer(1) });
+const collection: AlertCollection = alerts.toGeoJSON({ atMs: 0, active: true, bbox: [0, 0, 1, 1], language: "fr" });
+const outline: "Polygon" | "MultiPolygon" | undefined = collection.features[0]?.geometry?.type;
+const state: AlertState["status"] | undefined = alerts.states()[0]?.status;
+const codes: string[] | undefined = alerts.messages()[0]?.parts[0]?.eventCodes["SAME"];
+export { codes, loadingAlerts, outline, state };
+
+const pool: WorkerPool = workerPool({ workers: 2, mesonet: new ArrayBuffer(1), worker: () => new Worker("worker.js") });
+const worked: Promise<Float64Array> = pool.decodeTile(new Uint8Array(2), { scale: 1, offset: 0, nodata: 0 }, { transfer: true });
+const painted = pool.paintTile(new ArrayBuffer(2), { scale: 1, offset: 0, nodata: 0 }, [], { signal: AbortSignal.timeout(1) });
+const imaged: Promise<ImageData> = painted.then((pixels) => new ImageData(pixels, 1));
+const centres: Promise<Float64Array> = pool.positions(definition).then(({ lat }) => lat);
+const lost: Error = new WorkerError("");
+export { centres, imaged, lost, worked };
+
+// @ts-expect-error: arrays only
+pool.locate(definition, { lon: 0, lat: 0 });
+// @ts-expect-error: a time is a number
+alerts.states({ atMs: new Date() });
+// @ts-expect-error: four sides
+alerts.toGeoJSON({ bbox: [0, 0] });
 // @ts-expect-error: a step is needed
 planGrid({ startMs: 0, endMs: 1 });
 // @ts-expect-error: four parts

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from .._optional import need
+from ..features import Features
 from ._bulk import Bulk
 from ._models import Models
 from ._observations import Observations
@@ -27,7 +28,7 @@ from .bulk import BulkFile, BulkTable
 from .errors import DamagedError, ServiceError, UnreachableError
 from .model import ModelPoint, ModelSeries, Tile
 from .raster import Raster
-from .table import Features, ServiceTable
+from .table import ServiceTable
 
 if TYPE_CHECKING:
     import httpx

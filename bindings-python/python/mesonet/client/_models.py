@@ -73,7 +73,7 @@ class Models:
         lat: float | None = None,
         lon: float | None = None,
         row: int | None = None,
-        col: int | None = None,
+        column: int | None = None,
         run: str | None = None,
         hour: int | None = None,
         valid: Instant | None = None,
@@ -100,7 +100,7 @@ class Models:
             valid=None if valid is None else _instant(valid, "valid"),
             fields=_fields(fields),
             winds=winds if winds == "earth" else None,
-        ) + _at(lat, lon, row, col, level, level_hpa, member)
+        ) + _at(lat, lon, row, column, level, level_hpa, member)
         return ModelPoint((yield Request(f"/models/{segment(model)}/point", query, model=True)).json())
 
     @call
@@ -111,7 +111,7 @@ class Models:
         lat: float | None = None,
         lon: float | None = None,
         row: int | None = None,
-        col: int | None = None,
+        column: int | None = None,
         run: str = "latest",
         hour: int = 0,
         member: int | None = None,
@@ -130,7 +130,7 @@ class Models:
         if not fields:
             raise MesonetError(f"model {model} has no product on levels of pressure")
         query = _given(run=run, hour=str(hour), fields=_fields(fields), winds="earth")
-        query += _at(lat, lon, row, col, None, None, member)
+        query += _at(lat, lon, row, column, None, None, member)
         return ModelPoint((yield Request(f"/models/{segment(model)}/point", query, model=True)).json())
 
     @call
@@ -142,7 +142,7 @@ class Models:
         lat: float | None = None,
         lon: float | None = None,
         row: int | None = None,
-        col: int | None = None,
+        column: int | None = None,
         run: str = "latest",
         start: Instant | None = None,
         end: Instant | None = None,
@@ -163,7 +163,7 @@ class Models:
             fields=_fields(fields),
             winds=winds if winds == "earth" else None,
             to=None if end is None else _instant(end, "end"),
-        ) + _at(lat, lon, row, col, level, level_hpa, member)
+        ) + _at(lat, lon, row, column, level, level_hpa, member)
         if start is not None:
             query += (("from", _instant(start, "start")),)
         return ModelSeries(
@@ -228,7 +228,7 @@ def _at(
     lat: float | None,
     lon: float | None,
     row: int | None,
-    col: int | None,
+    column: int | None,
     level: int | None,
     level_hpa: float | None,
     member: int | None,
@@ -237,7 +237,7 @@ def _at(
         lat=None if lat is None else repr(float(lat)),
         lon=None if lon is None else repr(float(lon)),
         row=None if row is None else str(row),
-        col=None if col is None else str(col),
+        col=None if column is None else str(column),
         level=None if level is None else str(level),
         level_hpa=None if level_hpa is None else repr(float(level_hpa)),
         member=None if member is None else str(member),

@@ -10,10 +10,11 @@ import numpy as np
 from .._columns import Duration, Instant, duration_ms, instant_ms, step_minutes
 from .._mesonet import BASE_QUALITY_NAMES, REASON_QUALITY_NAMES, MesonetError
 from .._station import one_series
+from ..features import Features
 from ._twin import call
 from ._wire import Answer, Program, Request, segment
 from .raster import Raster
-from .table import Features, ServiceTable, texts, utc
+from .table import ServiceTable, texts, utc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -132,6 +132,10 @@ pub fn metar_station(
 /// # Ok::<(), mesonet::feed::FeedError>(())
 /// ```
 pub fn metar_report(item: &MetarItem<'_>) -> Report {
+    report_of(item, StationId::new(METAR_NETWORK, item.native_id))
+}
+
+fn report_of(item: &MetarItem<'_>, station: StationId) -> Report {
     let metar = &item.metar;
     let mut readings = ReportReadings(Vec::with_capacity(16));
     if !metar.nil {
@@ -144,7 +148,7 @@ pub fn metar_report(item: &MetarItem<'_>) -> Report {
         totals(metar, &mut readings);
     }
     Report {
-        station: StationId::new(METAR_NETWORK, item.native_id),
+        station,
         ts_ms: item.ts_ms,
         revision: metar.revision,
         present_weather: present_weather(metar),
@@ -175,6 +179,10 @@ pub fn metar_report(item: &MetarItem<'_>) -> Report {
 /// # Ok::<(), mesonet::feed::FeedError>(())
 /// ```
 pub fn metar_peak_wind(item: &MetarItem<'_>) -> Option<Report> {
+    peak_wind_of(item, || StationId::new(METAR_NETWORK, item.native_id))
+}
+
+fn peak_wind_of(item: &MetarItem<'_>, station: impl FnOnce() -> StationId) -> Option<Report> {
     let metar = &item.metar;
     let peak = metar.remarks.peak_wind.filter(|_| !metar.nil)?;
     let minute_of_day = |hour: u8, minute: u8| i64::from(hour) * 60 + i64::from(minute);
@@ -183,10 +191,9 @@ pub fn metar_peak_wind(item: &MetarItem<'_>) -> Option<Report> {
             .rem_euclid(24 * 60),
         None => (i64::from(metar.minute) - i64::from(peak.minute)).rem_euclid(60),
     };
-    let station = StationId::new(METAR_NETWORK, item.native_id);
     let speed_kmh = knots_to_kmh(f64::from(peak.speed_kt));
     let direction = Some(f64::from(peak.from_degrees));
-    let report = peak_wind_report(station, item.ts_ms, minutes_ago, speed_kmh, direction)?;
+    let report = peak_wind_report(station(), item.ts_ms, minutes_ago, speed_kmh, direction)?;
     Some(Report { revision: metar.revision, ..report })
 }
 
@@ -210,12 +217,22 @@ pub(super) fn peak_wind_report(
     Some(Report { station, ts_ms, revision: 0, present_weather: None, readings: readings.0 })
 }
 
-/// A decoded METAR with its station; a place and an altitude that the file does not give are taken
-/// from the known station.
-pub(in crate::feed) fn metar_feed_report(
-    mut item: MetarItem<'_>,
-    file: &FileContext<'_>,
-) -> FeedReport {
+/// A decoded METAR with its station, as [`Kind::read`](crate::feed::Kind::read) gives it: its report
+/// by [`metar_report`], and the one of [`metar_peak_wind`] before it. An altitude that the file does
+/// not give is that of the known station.
+///
+/// ```
+/// use mesonet::feed::{FileContext, metar_feed_report, read_bulletins};
+/// let text = "METAR KBUF 010054Z 21014KT 02/M07 A2973 RMK AO2 PK WND 22030/2356=";
+/// let file = FileContext::new("sa.txt", mesonet::time::parse_instant("2020-01-01T01:01:00Z").unwrap());
+/// read_bulletins(text.as_bytes(), file.received_ms, |item| {
+///     let report = metar_feed_report(item, &file);
+///     assert_eq!((report.station.native_id.as_str(), report.readings()), ("KBUF", 7));
+///     assert!(report.earlier.is_some());
+/// })?;
+/// # Ok::<(), mesonet::feed::FeedError>(())
+/// ```
+pub fn metar_feed_report(mut item: MetarItem<'_>, file: &FileContext<'_>) -> FeedReport {
     let station = FeedStation {
         place: item.place,
         altitude_m: item.altitude_m,
@@ -224,11 +241,13 @@ pub(in crate::feed) fn metar_feed_report(
         identifiers: Identifiers::default().with(IdScheme::Icao, item.native_id),
         ..FeedStation::new(METAR_NETWORK, item.native_id)
     };
+    // A hash that costs a tenth of the reading: once a report.
+    let id = station.id();
     if item.altitude_m.is_none() {
         // Only for the pressure: the report does not say it of the station.
-        item.altitude_m = (file.known)(station.id()).and_then(|known| known.altitude_m);
+        item.altitude_m = (file.known)(id).and_then(|known| known.altitude_m);
     }
-    FeedReport { station, report: metar_report(&item), earlier: metar_peak_wind(&item) }
+    FeedReport { station, report: report_of(&item, id), earlier: peak_wind_of(&item, || id) }
 }
 
 /// Collects readings.

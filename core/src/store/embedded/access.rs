@@ -63,6 +63,15 @@ impl Access {
 
     /// Opens a database for reading. All reads of the connection see one state.
     pub(crate) fn connect(&self, path: &Path) -> Result<Connection, StoreError> {
+        let connection = self.open(path)?;
+        if self.is_live() {
+            connection.execute_batch("BEGIN").map_err(|error| database(path, &error))?;
+        }
+        Ok(connection)
+    }
+
+    /// Opens a database for reading. Each statement sees the state of its moment.
+    pub(crate) fn open(&self, path: &Path) -> Result<Connection, StoreError> {
         if !self.is_live() {
             return unwritten::open(path);
         }
@@ -71,7 +80,6 @@ impl Access {
             let connection = Connection::open_with_flags(path, flags)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             connection.pragma_update(None, "cell_size_check", true)?;
-            connection.execute_batch("BEGIN")?;
             rusqlite::Result::Ok(connection)
         };
         open().map_err(|error| database(path, &error))

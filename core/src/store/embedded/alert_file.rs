@@ -7,6 +7,7 @@ use rusqlite::{Connection, Transaction, params};
 
 use super::access::Access;
 use super::codec::{Bytes, Writer};
+use super::copy::{copy_count, copy_database};
 use super::count::{ALERT_COUNT, Count, read_count};
 use super::fault::{Fault, database, storage};
 use super::folder::{Folder, sync_folder};
@@ -197,6 +198,31 @@ pub(in super::super) fn read_alerts(
         Err(cause) => faults.push(Fault::new(ALERT_COUNT, cause)),
     }
     Ok((messages, faults))
+}
+
+/// Copies the alerts of a folder, as they are now, into another. Returns the names of the files.
+pub(super) fn copy_alerts(
+    dir: &Path,
+    into: &Path,
+    access: &Access,
+) -> Result<Vec<&'static str>, StoreError> {
+    let (path, copy) = (dir.join(ALERTS), into.join(ALERTS));
+    let mut files = Vec::new();
+    // SQLite would delete the write-ahead log of an empty database.
+    if std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 0) {
+        copy_database(access, &path, &copy)?;
+        files.push(ALERTS);
+    }
+    let changes = || {
+        let read = |connection: Connection| {
+            connection.query_row("SELECT count FROM change", [], |row| row.get(0))
+        };
+        read(unwritten::open(&copy)?).map_err(|error| database(&copy, &error))
+    };
+    if copy_count(access, dir, into, ALERT_COUNT, changes)? {
+        files.push(ALERT_COUNT);
+    }
+    Ok(files)
 }
 
 /// Reads every message of a database; corrupt ones are reported.

@@ -24,9 +24,11 @@ pub(super) mod alert_file;
 mod catalogue;
 mod codec;
 mod contents;
+mod copy;
 mod count;
 mod fault;
 mod folder;
+mod frozen;
 mod maintain;
 mod mapped;
 mod merge;
@@ -56,13 +58,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 
-use super::{Damage, Directory, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError};
-use crate::observation::{Batch, StationId};
-use crate::time::ClosedWindow;
+use super::{InFront, Judge, Reader, Receipt, Store, StoreError};
+use crate::observation::Batch;
 use catalogue::Lost;
 use fault::Faults;
 pub use fault::{Fault, StoreHealth};
 use folder::Folder;
+pub use frozen::{Frozen, FrozenSegment};
 pub use reader::EmbeddedReader;
 pub use survey::{Survey, WouldGo};
 use view::View;
@@ -306,6 +308,19 @@ impl EmbeddedStore {
         rebuild::rebuild(dir)
     }
 
+    /// Copies what changes of the store in a folder into another folder, as it is at one moment:
+    /// the databases and their counts. The sealed segments, which never change, are opened and not
+    /// copied. Another process, or this one, may write to the store meanwhile, and nobody waits.
+    ///
+    /// Everything that was acknowledged before the call is in the copy.
+    ///
+    /// # Errors
+    /// There is no store in the folder, it was written by a different version, it is damaged, or the
+    /// copy cannot be written.
+    pub fn freeze(dir: &Path, into: &Path) -> Result<Frozen, StoreError> {
+        frozen::freeze(dir, into)
+    }
+
     /// Surveys the store in a folder that no process has open, to find out what dropping readings
     /// would remove. Nothing is written.
     ///
@@ -376,26 +391,9 @@ fn user_name(name: &str) -> String {
     format!("user.{name}")
 }
 
-impl Reader for EmbeddedStore {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.view.load().directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.view.load_full().scan(selection, visit)
-    }
-
-    fn present_weather(
-        &self,
-        station: StationId,
-        window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
-    ) -> Result<Damage, StoreError> {
-        self.view.load_full().present_weather(station, window, visit)
+impl InFront for EmbeddedStore {
+    fn behind(&self) -> &dyn Reader {
+        &self.view
     }
 }
 
@@ -412,6 +410,8 @@ impl Store for EmbeddedStore {
 mod count_tests;
 #[cfg(test)]
 mod damage_tests;
+#[cfg(test)]
+mod frozen_tests;
 #[cfg(test)]
 mod reader_tests;
 #[cfg(test)]

@@ -20,9 +20,7 @@ use super::stations::Stations;
 use super::view::View;
 use super::write::add_run;
 use super::{Lost, StoreHealth};
-use crate::observation::StationId;
-use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError};
-use crate::time::ClosedWindow;
+use crate::store::{InFront, Reader, StoreError};
 
 /// Reads the store in a folder, also while another process writes to it.
 ///
@@ -217,25 +215,8 @@ impl Known {
     }
 }
 
-impl Reader for EmbeddedReader {
-    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
-        self.view.load().directory()
-    }
-
-    fn scan(
-        &self,
-        selection: &Selection<'_>,
-        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
-    ) -> Result<Damage, StoreError> {
-        self.view.load_full().scan(selection, visit)
-    }
-
-    fn present_weather(
-        &self,
-        station: StationId,
-        window: ClosedWindow,
-        visit: &mut dyn FnMut(i64, &[String]),
-    ) -> Result<Damage, StoreError> {
-        self.view.load_full().present_weather(station, window, visit)
+impl InFront for EmbeddedReader {
+    fn behind(&self) -> &dyn Reader {
+        &self.view
     }
 }

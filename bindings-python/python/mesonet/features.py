@@ -1,0 +1,59 @@
+"""Features of GeoJSON: alerts and zones."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ._optional import need
+
+__all__ = ["Features"]
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """A GeoJSON FeatureCollection.
+
+    >>> from mesonet import Features
+    >>> place = {"type": "Point", "coordinates": [-79.63, 43.68]}
+    >>> one = {"type": "Feature", "id": "a", "geometry": place, "properties": {"event": "fog"}}
+    >>> features = Features({"type": "FeatureCollection", "features": [one]})
+    >>> features, [feature["properties"]["event"] for feature in features]
+    (<mesonet.Features: 1 feature>, ['fog'])
+    """
+
+    geojson: Mapping[str, Any]
+    """The object, as the service sends it."""
+    replay: str | None = None
+    """The time on the clock of a service that replays old data; None for a live one."""
+
+    def __len__(self) -> int:
+        return len(self.geojson["features"])
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self.geojson["features"])
+
+    def __repr__(self) -> str:
+        return f"<mesonet.Features: {len(self)} feature{'' if len(self) == 1 else 's'}>"
+
+    @property
+    def __geo_interface__(self) -> Mapping[str, Any]:
+        return self.geojson
+
+    def to_json(self) -> str:
+        """The text of the object, for a file ``.geojson``."""
+        return json.dumps(self.geojson, ensure_ascii=False)
+
+    def to_geopandas(self) -> Any:
+        """The ``geopandas.GeoDataFrame``, in EPSG:4326, with a column for each property.
+
+        A feature without a geometry has None for it; ``id`` of the feature is the index.
+        """
+        geopandas = need("geopandas", "Features.to_geopandas")
+        shape = need("shapely.geometry", "Features.to_geopandas").shape
+        features: Sequence[Mapping[str, Any]] = self.geojson["features"]
+        shapes = [shape(of["geometry"]) if of["geometry"] else None for of in features]
+        names = dict.fromkeys(name for of in features for name in of["properties"])
+        columns = {name: [of["properties"].get(name) for of in features] for name in names}
+        index = [of.get("id") for of in features]
+        return geopandas.GeoDataFrame(columns, geometry=shapes, crs="EPSG:4326", index=index)

@@ -1,0 +1,79 @@
+//! A walk through the instants of a series along the positions of a grid.
+
+use super::time_grid::Positions;
+use crate::time::passed;
+
+/// Counts the instants that each position has passed, from one position to the next.
+pub(super) struct Walk<'a> {
+    ts_ms: &'a [i64],
+    passed: usize,
+    stride: Stride,
+}
+
+/// How the next position is reached. Each is the fastest where it is used; all find the same.
+enum Stride {
+    /// Instant by instant: a position passes one or two, if any.
+    Single,
+    /// By blocks of instants, then by a search: a position passes several.
+    Block,
+    /// By a search: instants may be so far from positions that a difference overflows.
+    Search,
+}
+
+/// How many instants are compared at once.
+const BLOCK: usize = 8;
+/// What is not found in so many instants is searched for.
+const MOST_IN_BLOCKS: usize = 32;
+
+impl<'a> Walk<'a> {
+    /// Takes ascending instants and the positions for which they will be counted.
+    pub(super) fn new(ts_ms: &'a [i64], positions: Positions) -> Self {
+        let near = |&ts_ms: &i64| {
+            let after_ms = positions.ends_ms().map(|at_ms| ts_ms.checked_sub(at_ms));
+            after_ms.iter().all(|after_ms| after_ms.is_some_and(|after_ms| after_ms > i64::MIN))
+        };
+        let stride = if ts_ms.len() as u64 / 2 <= positions.len() {
+            Stride::Single
+        } else if [ts_ms.first(), ts_ms.last()].into_iter().flatten().all(near) {
+            Stride::Block
+        } else {
+            Stride::Search
+        };
+        Self { ts_ms, passed: 0, stride }
+    }
+
+    /// Returns the number of instants at or before a position, which must not be before the last one.
+    #[inline]
+    pub(super) fn to(&mut self, at_ms: i64) -> usize {
+        let rest = &self.ts_ms[self.passed..];
+        self.passed += match self.stride {
+            Stride::Single => rest.iter().take_while(|&&ts_ms| ts_ms <= at_ms).count(),
+            Stride::Block => in_blocks(rest, at_ms),
+            Stride::Search => passed(rest, at_ms),
+        };
+        self.passed
+    }
+}
+
+/// Compares without a branch for each instant, which could not be predicted.
+#[inline]
+fn in_blocks(ts_ms: &[i64], at_ms: i64) -> usize {
+    let mut count = 0;
+    while count < MOST_IN_BLOCKS
+        && let Some(block) = ts_ms[count..].first_chunk::<BLOCK>()
+    {
+        // By the sign of a difference: without extensions the processor's vectors have no comparison
+        // of 64 bits.
+        let below = |&ts_ms: &i64| ts_ms.wrapping_sub(at_ms).wrapping_sub(1).cast_unsigned() >> 63;
+        let in_block = block.iter().map(below).sum::<u64>() as usize;
+        count += in_block;
+        if in_block < BLOCK {
+            return count;
+        }
+    }
+    count + passed(&ts_ms[count..], at_ms)
+}
+
+#[cfg(test)]
+#[path = "walk_tests.rs"]
+mod tests;

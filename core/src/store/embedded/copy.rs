@@ -1,0 +1,45 @@
+//! Copies of the databases of a folder, made while they may be written.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::access::Access;
+use super::count::Count;
+use super::fault::{database, storage};
+use crate::store::StoreError;
+
+/// Writes a database as it is now, whole and without what it no longer uses, into a new file.
+pub(super) fn copy_database(access: &Access, from: &Path, to: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(storage(to, &error)),
+        _ => {}
+    }
+    let connection = access.open(from)?;
+    let target = to.to_str().ok_or_else(|| storage(to, &io::ErrorKind::InvalidFilename.into()))?;
+    let copied = connection.execute("VACUUM INTO ?", [target]);
+    copied.map(drop).map_err(|error| database(from, &error))
+}
+
+/// Writes the count beside a copied database. Returns whether there is one.
+///
+/// A count that says that changes are missing is kept as it is. While a process writes, it has
+/// looked at that itself, and its count may be ahead of the copy.
+pub(super) fn copy_count(
+    access: &Access,
+    dir: &Path,
+    into: &Path,
+    name: &str,
+    count: impl FnOnce() -> Result<u64, StoreError>,
+) -> Result<bool, StoreError> {
+    let (from, to) = (dir.join(name), into.join(name));
+    if !from.exists() {
+        return Ok(false);
+    }
+    if access.is_live() {
+        Count::open(&to, count()?)?;
+    } else {
+        fs::copy(&from, &to).map_err(|error| storage(&to, &error))?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,170 @@
+//! A copy of a store as it is at one moment, made while it may be written.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use super::access::Access;
+use super::alert_file::copy_alerts;
+use super::catalogue::{Catalogue, SegmentEntry};
+use super::contents::check_catalogue;
+use super::copy::{copy_count, copy_database};
+use super::count::JOURNAL_COUNT;
+use super::fault::{Fault, storage};
+use super::mapped::BLOCK_BYTES;
+use super::names::DATABASE;
+use crate::store::StoreError;
+
+/// How often a copy begins again because a segment that it names was merged meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// A store as it was at one moment; see [`EmbeddedStore::freeze`](super::EmbeddedStore::freeze).
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let dir = folder.path();
+/// # use mesonet::{EmbeddedStore, Intake, intake::FeedFile, store::EmbeddedOptions};
+/// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+/// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+/// # let store = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+/// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+/// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+/// use mesonet::store::{Frozen, FrozenSegment, Maintenance};
+/// store.maintain(&Maintenance { seal_all: true, ..Maintenance::default() })?;
+/// // The store stays open, and is written on.
+/// let copy = tempfile::tempdir()?;
+/// let frozen: Frozen = EmbeddedStore::freeze(dir, copy.path())?;
+/// let segment: &FrozenSegment = &frozen.segments[0];
+/// assert_eq!((segment.name(), segment.check()), ("segments/00000001.arrow".to_owned(), Ok(())));
+/// assert_eq!(frozen.files, ["mesonet.sqlite", "mesonet.count"]);
+/// std::fs::create_dir(copy.path().join("segments"))?;
+/// std::fs::copy(dir.join(segment.name()), copy.path().join(segment.name()))?;
+/// assert_eq!(EmbeddedStore::verify(copy.path(), false)?.faults, []);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Frozen {
+    /// Names of the files that were written, relative to the folder of the copy.
+    pub files: Vec<&'static str>,
+    /// The sealed segments that the copied catalogue names.
+    pub segments: Vec<FrozenSegment>,
+}
+
+/// A sealed segment of a [`Frozen`] store. Its file is open, so it can be read even after the
+/// store has merged or dropped it.
+#[derive(Debug)]
+pub struct FrozenSegment {
+    entry: SegmentEntry,
+    file: File,
+}
+
+impl FrozenSegment {
+    /// Returns the name of the file, relative to the store's folder.
+    pub fn name(&self) -> String {
+        self.entry.file()
+    }
+
+    /// Returns the length of the file when it was written.
+    pub fn length(&self) -> u64 {
+        self.entry.length
+    }
+
+    /// Returns the number of readings in it.
+    pub fn readings(&self) -> u64 {
+        self.entry.readings
+    }
+
+    /// Returns what tells its content from that of others, as the catalogue states it: nothing of
+    /// the file is read. A checksum of its number, span and length and of the checksums of its blocks.
+    pub fn mark(&self) -> String {
+        let entry = &self.entry;
+        let numbers = [entry.sequence, entry.readings as i64, entry.first_ms, entry.last_ms];
+        let mut hasher = crc32fast::Hasher::new();
+        for number in numbers {
+            hasher.update(&number.to_le_bytes());
+        }
+        for checksum in &entry.checksums {
+            hasher.update(&checksum.to_le_bytes());
+        }
+        format!("{}-{}-{:08x}", entry.id, entry.length, hasher.finalize())
+    }
+
+    /// Returns the open file, to be read from its beginning.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Compares every block of the file with its checksum.
+    ///
+    /// # Errors
+    /// The first block that is damaged, or what the system said.
+    pub fn check(&self) -> Result<(), Fault> {
+        let fault = |cause: String| Fault::new(self.name(), cause);
+        let failed = |error: io::Error| fault(error.to_string());
+        let found = self.file.metadata().map_err(failed)?.len();
+        if found != self.entry.length {
+            return Err(fault(format!("{found} bytes long; it must be {}", self.entry.length)));
+        }
+        io::Seek::rewind(&mut &self.file).map_err(failed)?;
+        let mut file = BufReader::with_capacity(BLOCK_BYTES, &self.file);
+        let mut block = Vec::with_capacity(BLOCK_BYTES);
+        for (at, checksum) in self.entry.checksums.iter().enumerate() {
+            block.clear();
+            file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block).map_err(failed)?;
+            if crc32fast::hash(&block) != *checksum {
+                let start = at * BLOCK_BYTES;
+                let end = start + block.len();
+                return Err(fault(format!("bytes {start} to {end} do not match their checksum")));
+            }
+        }
+        io::Seek::rewind(&mut &self.file).map_err(failed)
+    }
+}
+
+pub(super) fn freeze(dir: &Path, into: &Path) -> Result<Frozen, StoreError> {
+    check_catalogue(dir)?;
+    if !dir.join(DATABASE).exists() {
+        let cause = format!("there is no record here: {DATABASE} is missing");
+        return Err(StoreError::Storage { path: dir.display().to_string(), cause });
+    }
+    let mut attempts = ATTEMPTS;
+    loop {
+        let missing = match Access::reading(dir, |access| copy(dir, into, access))? {
+            Ok(frozen) => return Ok(frozen),
+            Err(missing) => missing,
+        };
+        attempts -= 1;
+        if attempts == 0 {
+            let cause = "it is missing, though the catalogue names it; mesonet-server verify \
+                         --set-aside takes note of that";
+            return Err(StoreError::Storage {
+                path: missing.display().to_string(),
+                cause: cause.to_owned(),
+            });
+        }
+    }
+}
+
+/// Makes a copy. The inner error is a segment whose file is no longer there.
+fn copy(dir: &Path, into: &Path, access: &Access) -> Result<Result<Frozen, PathBuf>, StoreError> {
+    let mut files = vec![DATABASE];
+    copy_database(access, &dir.join(DATABASE), &into.join(DATABASE))?;
+    let catalogue = Catalogue::unwritten(into)?;
+    let count = || catalogue.last_batch();
+    if copy_count(access, dir, into, JOURNAL_COUNT, count)? {
+        files.push(JOURNAL_COUNT);
+    }
+    files.extend(copy_alerts(dir, into, access)?);
+
+    // Damaged entries are in the copy as they are; the store sets them aside when it is opened.
+    let mut segments = Vec::new();
+    for entry in catalogue.segments()?.0 {
+        let path = dir.join(entry.file());
+        match File::open(&path) {
+            Ok(file) => segments.push(FrozenSegment { entry, file }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Err(path)),
+            Err(error) => return Err(storage(&path, &error)),
+        }
+    }
+    Ok(Ok(Frozen { files, segments }))
+}

@@ -1,0 +1,267 @@
+//! What is in a data folder, and how each file is copied.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use mesonet::EmbeddedStore;
+use mesonet::store::FrozenSegment;
+
+use super::BackupError;
+use crate::credentials::KeyFile;
+
+/// How the entries of a data folder are copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// The databases, as they are at one moment, and the sealed segments that they name.
+    Frozen,
+    /// Small files that are written anew: copied before the databases, so that they know of nothing
+    /// that the databases lack.
+    First,
+    /// The database of API keys, as it is at one moment.
+    Keys,
+    /// A folder of files that appear whole and are replaced as a whole.
+    Files,
+    /// A folder of model runs, each copied as it is at one moment.
+    Runs,
+    /// Not copied: locks, what SQLite keeps beside a database, and secrets of this machine.
+    Left,
+    /// Not ours, so not copied.
+    Foreign,
+}
+
+/// Returns how an entry of a data folder is copied.
+pub fn how(name: &str) -> How {
+    match name {
+        "mesonet.sqlite" | "mesonet.count" | "alerts.sqlite" | "alerts.count" | "segments" => {
+            How::Frozen
+        }
+        "fetch" => How::First,
+        "keys.sqlite" => How::Keys,
+        "products" | "made-models" | "damaged" | "orphaned" => How::Files,
+        "models" => How::Runs,
+        "lock" | "development-token.key" => How::Left,
+        _ => {
+            let of_sqlite = ["mesonet.sqlite", "alerts.sqlite", "keys.sqlite"];
+            let beside = of_sqlite.iter().find_map(|database| name.strip_prefix(database));
+            let is_left = matches!(beside, Some("-wal" | "-shm" | "-journal"))
+                || ["mesonet.count.tmp", "alerts.count.tmp"].contains(&name);
+            if is_left { How::Left } else { How::Foreign }
+        }
+    }
+}
+
+/// A file that a backup is to have.
+#[derive(Debug)]
+pub struct Source {
+    /// Where it is in the data folder, with `/` between the parts.
+    pub path: String,
+    /// Its length in bytes.
+    pub length: u64,
+    /// What it is known by without reading it; empty for copies.
+    pub mark: String,
+    /// Its content.
+    pub content: Content,
+}
+
+/// Where the content of a file is.
+#[derive(Debug)]
+pub enum Content {
+    /// A sealed segment.
+    Segment(FrozenSegment),
+    /// A file.
+    File(PathBuf),
+}
+
+/// What is in a data folder at one moment, but for the model runs.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    pub sources: Vec<Source>,
+    /// The folders of the model runs, relative to the data folder.
+    pub runs: Vec<String>,
+    /// Entries that are not ours.
+    pub foreign: Vec<String>,
+}
+
+/// Finds the files of a data folder. Those that change are copied into another folder.
+pub fn gather(data: &Path, scratch: &Path) -> Result<Gathered, BackupError> {
+    let mut gathered = Gathered::default();
+    let names = names(data)?;
+    for name in names.iter().filter(|name| how(name) == How::First) {
+        gathered.copy_first(data, scratch, name)?;
+    }
+    let frozen = EmbeddedStore::freeze(data, scratch)?;
+    for name in frozen.files {
+        gathered.add_copy(scratch, name.to_owned())?;
+    }
+    for segment in frozen.segments {
+        let (path, length, mark) = (segment.name(), segment.length(), segment.mark());
+        gathered.sources.push(Source { path, length, mark, content: Content::Segment(segment) });
+    }
+    for name in names {
+        match how(&name) {
+            How::Keys => {
+                if KeyFile::copy(data, scratch)? {
+                    gathered.add_copy(scratch, name)?;
+                }
+            }
+            How::Files => gathered.sources.extend(files(data, &name)?.into_values()),
+            How::Runs => gathered.runs = runs(data, &name)?,
+            How::Foreign => gathered.foreign.push(name),
+            How::Frozen | How::First | How::Left => {}
+        }
+    }
+    Ok(gathered)
+}
+
+impl Gathered {
+    fn copy_first(&mut self, data: &Path, scratch: &Path, name: &str) -> Result<(), BackupError> {
+        for source in files(data, name)?.into_values() {
+            let to = scratch.join(&source.path);
+            let folder = to.parent().unwrap_or(scratch);
+            fs::create_dir_all(folder).map_err(BackupError::file(folder))?;
+            if found(fs::copy(data.join(&source.path), &to))
+                .map_err(BackupError::file(&to))?
+                .is_some()
+            {
+                self.add_copy(scratch, source.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_copy(&mut self, scratch: &Path, path: String) -> Result<(), BackupError> {
+        let copy = scratch.join(&path);
+        let length = fs::metadata(&copy).map_err(BackupError::file(&copy))?.len();
+        self.sources.push(Source {
+            path,
+            length,
+            mark: String::new(),
+            content: Content::File(copy),
+        });
+        Ok(())
+    }
+}
+
+/// Returns the files below a folder of the data folder, by path. Unfinished ones are left out.
+pub fn files(data: &Path, folder: &str) -> Result<BTreeMap<String, Source>, BackupError> {
+    let mut sources = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for name in names(&data.join(&folder))? {
+            if name.starts_with(".mesonet-") {
+                continue;
+            }
+            let path = format!("{folder}/{name}");
+            let at = data.join(&path);
+            let Some(metadata) = found(fs::metadata(&at)).map_err(BackupError::file(&at))? else {
+                continue;
+            };
+            if metadata.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let (length, mark) = (metadata.len(), mark(&metadata));
+            let source = Source { path: path.clone(), length, mark, content: Content::File(at) };
+            sources.insert(path, source);
+        }
+    }
+    Ok(sources)
+}
+
+/// Returns the folders of the model runs, relative to the data folder. Unfinished ones and locks
+/// are hidden.
+fn runs(data: &Path, folder: &str) -> Result<Vec<String>, BackupError> {
+    let mut runs = Vec::new();
+    for model in names(&data.join(folder))? {
+        let model = format!("{folder}/{model}");
+        if !data.join(&model).is_dir() {
+            continue;
+        }
+        let of_model = names(&data.join(&model))?;
+        let shown = of_model.into_iter().filter(|name| !name.starts_with('.'));
+        runs.extend(shown.map(|run| format!("{model}/{run}")));
+    }
+    Ok(runs)
+}
+
+/// Returns the names in a folder, sorted; none if it is gone.
+fn names(folder: &Path) -> Result<Vec<String>, BackupError> {
+    let entries = found(fs::read_dir(folder)).map_err(BackupError::file(folder))?;
+    let mut names = Vec::new();
+    for entry in entries.into_iter().flatten() {
+        let name = entry.map_err(BackupError::file(folder))?.file_name();
+        let shown = name.display().to_string();
+        let plain = name.into_string().map_err(|_| {
+            let error = io::Error::new(io::ErrorKind::InvalidFilename, "its name is not Unicode");
+            BackupError::File { path: folder.join(shown), error }
+        })?;
+        names.push(plain);
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Nothing if a file was deleted meanwhile.
+pub fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// What tells that a file is the same as before: its length, when it was written, and which file of
+/// the disk it is.
+pub fn mark(metadata: &Metadata) -> String {
+    let modified = metadata.modified().ok();
+    let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let Some(modified) = modified else { return String::new() };
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(metadata);
+    #[cfg(not(unix))]
+    let inode = 0;
+    format!("{}-{}-{inode}", metadata.len(), modified.as_nanos())
+}
+
+/// Opens a file; `None` if it was deleted meanwhile. Also returns its length and mark.
+pub fn open(path: &Path) -> Result<Option<(File, u64, String)>, BackupError> {
+    let Some(file) = found(File::open(path)).map_err(BackupError::file(path))? else {
+        return Ok(None);
+    };
+    let metadata = file.metadata().map_err(BackupError::file(path))?;
+    Ok(Some((file, metadata.len(), mark(&metadata))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of `docs/data.md`: nothing that it names is unknown here.
+    #[test]
+    fn every_entry_of_a_data_folder_has_its_way() {
+        let table = include_str!("../../../docs/data.md");
+        let (_, table) = table.split_once("| Path |").unwrap();
+        let (table, _) = table.split_once("\n\n").unwrap();
+        let mut count = 0;
+        for row in table.lines().skip(2) {
+            let cell = row.split('|').nth(1).unwrap();
+            let (mut first, mut names) = ("", cell.split('`').skip(1).step_by(2));
+            while let Some(name) = names.next() {
+                let name = name.split('/').next().unwrap();
+                let whole =
+                    if name.starts_with('-') { format!("{first}{name}") } else { name.to_owned() };
+                if !name.starts_with('-') {
+                    first = if name == "mesonet.sqlite-wal" { "mesonet.sqlite" } else { name };
+                }
+                assert_ne!(how(&whole), How::Foreign, "{whole}");
+                count += 1;
+            }
+        }
+        assert!(count > 15, "{count}");
+        assert_eq!(how("development-token.key"), How::Left);
+        assert_eq!(how("keys.sqlite-journal"), How::Left);
+        assert_eq!((how("notes.txt"), how("mesonet.sqlite.bak")), (How::Foreign, How::Foreign));
+    }
+}

@@ -1,0 +1,220 @@
+//! The backups of a place, and the command `backups`.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use clap::Args;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::BackupError;
+use super::manifest::{Entry, MAX_BYTES, Manifest, ManifestError, Name, shown};
+use super::place::{Place, PlaceError, object};
+use super::prune::prune;
+use crate::clock::system_ms;
+use crate::credentials::hex;
+use crate::ingest::bar_of_bytes;
+
+/// Where the manifests are.
+pub const FOLDER: &str = "backups";
+
+/// The flags of `backups`.
+#[derive(Clone, Debug, Args)]
+pub struct BackupsFlags {
+    /// Where the backups are: a folder, file:///… or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "PLACE")]
+    pub from: String,
+
+    /// Read every file of every backup and compare it with its checksum; exit with 1 if one is
+    /// missing or damaged
+    #[arg(long)]
+    pub check: bool,
+
+    /// Delete the backups that are older than this, in days or hours, at least 7d, and the files that
+    /// no other backup has; the newest backup stays
+    #[arg(long, value_name = "SPAN", conflicts_with_all = ["check", "json"])]
+    pub keep: Option<String>,
+
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A backup in the list.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    name: String,
+    time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
+    files: usize,
+    bytes: u64,
+    left_out: Vec<String>,
+    /// What is wrong with it.
+    faults: Vec<String>,
+}
+
+/// Lists the backups of a place, oldest first. Returns whether all of them can be restored, as far
+/// as was looked.
+///
+/// # Errors
+/// The place cannot be read.
+pub fn backups_command(flags: &BackupsFlags) -> Result<bool, BackupError> {
+    let place = Place::open(&flags.from)?;
+    if let Some(span) = &flags.keep {
+        let pruned = prune(&place, span, system_ms())?;
+        writeln!(io::stdout(), "{pruned}")?;
+        return Ok(true);
+    }
+    let mut backups = Vec::new();
+    let mut checked = BTreeMap::new();
+    for name in manifests(&place)? {
+        let mut listed = Listed {
+            name: name.to_string(),
+            time: name.time_ms().map(shown),
+            folder: None,
+            files: 0,
+            bytes: 0,
+            left_out: Vec::new(),
+            faults: Vec::new(),
+        };
+        match read(&place, &name) {
+            Ok(manifest) => {
+                listed.files = manifest.files.len();
+                listed.bytes = manifest.bytes();
+                if flags.check {
+                    listed.faults = check(&place, &name, &manifest, &mut checked)?;
+                }
+                listed.folder = Some(manifest.folder);
+                listed.left_out = manifest.left_out;
+            }
+            Err(BackupError::Manifest { error, .. }) => listed.faults.push(format!("it {error}")),
+            Err(error) => return Err(error),
+        }
+        backups.push(listed);
+    }
+    let mut out = io::stdout().lock();
+    if flags.json {
+        serde_json::to_writer(&mut out, &backups).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        print(&backups, &mut out)?;
+    }
+    Ok(backups.iter().all(|backup| backup.faults.is_empty()))
+}
+
+fn print(backups: &[Listed], out: &mut impl Write) -> io::Result<()> {
+    for Listed { name, time, folder, files, bytes, left_out, faults } in backups {
+        let time = time.as_deref().unwrap_or("an unknown time");
+        let folder = folder.as_ref().map(|folder| format!(", of {folder}")).unwrap_or_default();
+        writeln!(out, "{name}  {time}  {files} files in {bytes} bytes{folder}")?;
+        for left_out in left_out {
+            writeln!(out, "  left out: {left_out}")?;
+        }
+        for fault in faults {
+            writeln!(out, "  fault: {fault}")?;
+        }
+    }
+    if backups.is_empty() {
+        writeln!(out, "no backup")?;
+    }
+    Ok(())
+}
+
+/// Returns the names of the backups of a place, oldest first.
+pub fn manifests(place: &Place) -> Result<Vec<Name>, PlaceError> {
+    let found = place.list(FOLDER)?;
+    let mut names: Vec<Name> =
+        found.iter().filter_map(|object| Name::parse(&object.name)).collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Reads a backup's manifest.
+///
+/// # Errors
+/// It is damaged or of a newer format, or the place cannot be read.
+pub fn read(place: &Place, name: &Name) -> Result<Manifest, BackupError> {
+    let wrong = |error| BackupError::Manifest { name: name.to_string(), error };
+    let mut bytes = Vec::new();
+    let is_there = place.get(&format!("{FOLDER}/{name}"), |piece| {
+        if (bytes.len() + piece.len()) as u64 > MAX_BYTES {
+            let cause = format!("it is longer than {MAX_BYTES} bytes");
+            return Err(wrong(ManifestError::Damaged(cause)));
+        }
+        bytes.extend_from_slice(piece);
+        Ok(())
+    })?;
+    if !is_there {
+        return Err(wrong(ManifestError::Damaged("it is no longer there".to_owned())));
+    }
+    let manifest = Manifest::decode(&bytes).map_err(wrong)?;
+    if name.time_ms() != Some(manifest.time) {
+        let cause = format!("it is the manifest of another time, {}", shown(manifest.time));
+        return Err(wrong(ManifestError::Damaged(cause)));
+    }
+    Ok(manifest)
+}
+
+/// Hands out the content of a file of a backup, and checks that it is what was put there.
+///
+/// # Errors
+/// The object is missing or damaged, the place cannot be read, or `take` fails.
+pub fn fetch(
+    place: &Place,
+    name: &Name,
+    file: &Entry,
+    mut take: impl FnMut(&[u8]) -> Result<(), BackupError>,
+) -> Result<(), BackupError> {
+    let (mut hasher, mut length) = (Sha256::new(), 0);
+    let object = object(&file.sha256);
+    let is_there = place.get(&object, |piece| {
+        hasher.update(piece);
+        length += piece.len() as u64;
+        take(piece)
+    })?;
+    let (at, name, path) = (place.address().to_owned(), name.to_string(), file.path.clone());
+    if !is_there {
+        return Err(BackupError::Missing { place: at, name, file: path, object });
+    }
+    let cause = if length != file.length {
+        format!("has {length} bytes; it must have {}", file.length)
+    } else if hex(&hasher.finalize()) != file.sha256 {
+        "does not match its checksum".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(BackupError::Corrupt { place: at, name, file: path, object, cause })
+}
+
+/// Reads every file of a backup. Each object is read once for all backups.
+fn check(
+    place: &Place,
+    name: &Name,
+    manifest: &Manifest,
+    checked: &mut BTreeMap<(String, u64), Option<String>>,
+) -> Result<Vec<String>, BackupError> {
+    let bar = bar_of_bytes(manifest.bytes());
+    let mut faults = Vec::new();
+    for file in &manifest.files {
+        let key = (file.sha256.clone(), file.length);
+        if !checked.contains_key(&key) {
+            let cause = match fetch(place, name, file, |_| Ok(())) {
+                Ok(()) => None,
+                Err(BackupError::Missing { object, .. }) => Some(format!("{object} is missing")),
+                Err(BackupError::Corrupt { object, cause, .. }) => {
+                    Some(format!("{object} {cause}"))
+                }
+                Err(error) => return Err(error),
+            };
+            checked.insert(key.clone(), cause);
+        }
+        bar.inc(file.length);
+        if let Some(Some(cause)) = checked.get(&key) {
+            faults.push(format!("{}: {cause}", file.path));
+        }
+    }
+    bar.finish_and_clear();
+    Ok(faults)
+}

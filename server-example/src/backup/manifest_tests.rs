@@ -1,0 +1,141 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn entry(path: &str) -> Entry {
+    let sha256 = hex_sha256(path.as_bytes());
+    Entry { path: path.to_owned(), length: path.len() as u64, sha256, mark: "7-8-9".to_owned() }
+}
+
+fn manifest() -> Manifest {
+    let mut files: Vec<Entry> =
+        ["mesonet.sqlite", "segments/00000001.arrow", "fetch/a b.json"].map(entry).to_vec();
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    files[0].mark = String::new();
+    Manifest {
+        time: 1_722_711_600_123,
+        version: "0.1.0".to_owned(),
+        folder: "/srv/mesonet".to_owned(),
+        files,
+        left_out: vec![],
+    }
+}
+
+#[test]
+fn a_manifest_is_read_as_it_was_written() {
+    let text = manifest().encode();
+    assert_eq!(Manifest::decode(&text), Ok(manifest()));
+    assert!(text.starts_with(b"mesonet-backup 1\n{\"time\":\"2024-08-03T19:00:00.123Z\","));
+    let held_back = Manifest { left_out: vec!["models/hrrr".to_owned()], ..manifest() };
+    assert_eq!(Manifest::decode(&held_back.encode()), Ok(held_back));
+}
+
+/// Every change of a byte, and every cut, is found.
+#[test]
+fn a_changed_or_cut_manifest_is_refused() {
+    let whole = manifest().encode();
+    for at in 0..whole.len() {
+        for bit in [1, 0x10, 0x80] {
+            let mut changed = whole.clone();
+            changed[at] ^= bit;
+            assert!(Manifest::decode(&changed).is_err(), "byte {at}");
+        }
+        assert!(Manifest::decode(&whole[..at]).is_err(), "cut at {at}");
+    }
+    let longer = [&whole[..], b"\n"].concat();
+    assert!(Manifest::decode(&longer).is_err());
+    let cause = Manifest::decode(&whole[..whole.len() - 40]).unwrap_err().to_string();
+    assert!(cause.starts_with("is damaged: it "), "{cause}");
+}
+
+#[test]
+fn a_newer_format_is_named_even_if_nothing_else_is_known_of_it() {
+    let text = b"mesonet-backup 12\nwhatever";
+    assert_eq!(Manifest::decode(text), Err(ManifestError::Newer { got: 12 }));
+    assert_eq!(
+        ManifestError::Newer { got: 12 }.to_string(),
+        "has format 12; this version reads format 1: use a newer mesonet-server"
+    );
+}
+
+/// A manifest whose checksum is right may still have been made by someone else.
+#[test]
+fn a_manifest_cannot_name_files_outside_the_folder() {
+    for path in [
+        "../a",
+        "/etc/passwd",
+        "a/../../b",
+        "a//b",
+        "a/",
+        "",
+        ".",
+        "a\\..\\b",
+        "c:/a",
+        "a/./b",
+        "a\0b",
+    ] {
+        let bad = Manifest { files: vec![entry(path)], ..manifest() };
+        let error = Manifest::decode(&bad.encode()).unwrap_err();
+        assert!(
+            error.to_string().ends_with("is not the path of a file in a data folder"),
+            "{path}"
+        );
+    }
+    let twice = Manifest { files: vec![entry("a"), entry("a")], ..manifest() };
+    assert!(Manifest::decode(&twice.encode()).unwrap_err().to_string().contains("named twice"));
+    let mut no_checksum = manifest();
+    no_checksum.files[1].sha256 = "../../../x".to_owned();
+    assert!(
+        Manifest::decode(&no_checksum.encode()).unwrap_err().to_string().contains("no SHA-256")
+    );
+}
+
+#[test]
+fn a_name_tells_the_time_and_sorts_by_it() {
+    let name = Name::new(1_722_711_600_123, 0xab);
+    assert_eq!(name.to_string(), "20240803T190000.123Z-000000ab");
+    assert_eq!(name.time_ms(), Some(1_722_711_600_123));
+    assert_eq!(Name::parse("20240803T190000.123Z-000000ab"), Some(name.clone()));
+    assert!(name < Name::new(1_722_711_600_124, 0) && name < Name::new(1_722_711_601_000, 0));
+    for other in [
+        "",
+        "a",
+        "20240803T190000.123Z",
+        "20240803T190000.123Z-+00000ab",
+        "20241303T190000.123Z-000000ab",
+        "é20240803T190000.123Z-000000ab",
+    ] {
+        assert_eq!(Name::parse(other), None, "{other}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_refused_or_read(bytes: Vec<u8>) {
+        let _ = Manifest::decode(&bytes);
+        let _ = Manifest::decode(&[b"mesonet-backup 1\n", &bytes[..]].concat());
+    }
+
+    #[test]
+    fn any_time_has_a_name(time_ms in 0_i64..4_102_444_800_000, random: u32) {
+        let name = Name::new(time_ms, random);
+        prop_assert_eq!(name.time_ms(), Some(time_ms));
+        prop_assert_eq!(Name::parse(&name.to_string()), Some(name));
+    }
+
+    #[test]
+    fn any_files_are_read_as_they_were_written(
+        paths in prop::collection::btree_set("[a-z0-9.]{1,8}(/[a-zA-Z0-9._ é-]{1,8}){0,3}", 0..6),
+        time in 0_i64..4_102_444_800_000,
+    ) {
+        let files: Vec<Entry> = paths.iter().map(|path| entry(path)).collect();
+        let are_inside = paths.iter().all(|path| is_inside(path));
+        let one = Manifest { files, time, ..manifest() };
+        let read = Manifest::decode(&one.encode());
+        if are_inside {
+            prop_assert_eq!(read, Ok(one));
+        } else {
+            prop_assert!(read.is_err());
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Backups of a data folder in an object store, made while a server writes to it.
+//!
+//! | What | Where |
+//! | --- | --- |
+//! | Where backups are: a folder, or a bucket | `place.rs` |
+//! | Buckets, behind the feature `s3` | `s3.rs` |
+//! | What a backup holds: its manifest | `manifest.rs` |
+//! | What is in a data folder, and how each file is copied | `gather.rs` |
+//! | The command `backup` | `ship.rs` |
+//! | The command `restore` | `restore.rs` |
+//! | The command `backups` | `list.rs` |
+//! | Which backups and files are deleted | `prune.rs` |
+//!
+//! Files are kept by their content: `objects/` has each once, under its SHA-256. A backup is one
+//! small object in `backups/`, the manifest, which names them. It is written last, so a backup is
+//! there completely or not at all, and one that is interrupted costs nothing but the next upload.
+
+mod gather;
+mod list;
+mod manifest;
+mod place;
+mod prune;
+mod restore;
+#[cfg(feature = "s3")]
+mod s3;
+mod ship;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mesonet::Iso8601;
+use mesonet::store::{Fault, StoreError};
+
+pub use list::{BackupsFlags, backups_command};
+pub use restore::{RestoreFlags, restore_command};
+pub use ship::{BackupFlags, backup_command};
+
+use crate::config::ConfigError;
+use crate::credentials::KeysError;
+use manifest::ManifestError;
+use place::PlaceError;
+
+/// Why a backup could not be made, read or restored.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// A setting is invalid.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// There is no record.
+    #[error("{} is not the folder of a record", .0.display())]
+    NoRecord(PathBuf),
+    /// The record cannot be read, or no room is left for its copy.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The record of API keys cannot be read.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// The place of the backups cannot be read or written.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// A sealed segment is damaged, and no earlier backup has it.
+    #[error(
+        "nothing was backed up: {0}; mesonet-server verify --set-aside keeps what is whole of it"
+    )]
+    Damaged(Fault),
+    /// A file that was written while it was read.
+    #[error(
+        "nothing was backed up: {0} was changed while it was read; only a server may write to the folder"
+    )]
+    Changed(String),
+    /// A backup that took days.
+    #[error(
+        "the backup took more than three days; make it again: the files of those days are there"
+    )]
+    TooLong,
+    /// A span that backups cannot be kept for.
+    #[error("keep is \"{0}\"; it must be a whole number followed by d or h, at least 7d")]
+    Keep(String),
+    /// A manifest that cannot be used.
+    #[error("the backup {name} {error}")]
+    Manifest {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        error: ManifestError,
+    },
+    /// There is no backup of that time.
+    #[error("{place} has no backup{}", .at_ms.map(|at_ms| format!(" of {} or before; the oldest is of {}", Iso8601(at_ms), .oldest)).unwrap_or_default())]
+    None {
+        /// The place.
+        place: String,
+        /// The time that was asked for, if there are backups at all.
+        at_ms: Option<i64>,
+        /// The time of the oldest backup.
+        oldest: String,
+    },
+    /// An object that a backup names is not there.
+    #[error("{file} of the backup {name} is missing: {place} has no {object}")]
+    Missing {
+        /// The place.
+        place: String,
+        /// The backup.
+        name: String,
+        /// The file of the record.
+        file: String,
+        /// The object that held it.
+        object: String,
+    },
+    /// An object that is not what was put there.
+    #[error("{file} of the backup {name} is damaged: {object} in {place} {cause}")]
+    Corrupt {
+        /// The place.
+        place: String,
+        /// The backup.
+        name: String,
+        /// The file of the record.
+        file: String,
+        /// The object that holds it.
+        object: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The folder to restore into is not empty.
+    #[error("{} is not empty; restore into a new folder, and move it into place", .0.display())]
+    NotEmpty(PathBuf),
+    /// Another process restores into the folder.
+    #[error("another process is restoring into {}", .0.display())]
+    InUse(PathBuf),
+    /// The disk is full.
+    #[error("no space is left in {}; nothing was restored", .0.display())]
+    Full(PathBuf),
+    /// A file that cannot be read or written.
+    #[error("{}: {error}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The result cannot be written.
+    #[error("cannot write the result: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl BackupError {
+    fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::File { path: path.to_owned(), error }
+    }
+}

@@ -1,0 +1,310 @@
+//! Where backups are: a folder, or a bucket of an object store.
+//!
+//! Commands and background threads use it, one call after the other, so its methods wait.
+
+use std::fs::File;
+use std::future::Future;
+use std::io::{self, Read, Seek};
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use futures_util::TryStreamExt;
+use mesonet::durable::create_folder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{
+    Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, WriteMultipart,
+};
+use sha2::{Digest, Sha256};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::credentials::hex;
+
+/// Longer files are sent in parts of this length.
+const PART_BYTES: usize = 8 << 20;
+
+/// How many parts are sent at once.
+const PARTS_AT_ONCE: usize = 4;
+
+/// What a place may be.
+const PLACES: &str = if cfg!(feature = "s3") {
+    "a folder, file:///… or s3://BUCKET/PREFIX"
+} else {
+    "a folder or file:///…; this server was built without the feature s3"
+};
+
+/// Why a place cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    /// It is not the address of a place.
+    #[error("\"{0}\" is not a place for backups; it must be {PLACES}")]
+    Address(String),
+    /// There is no such folder.
+    #[error("{0} is not a folder with backups")]
+    NoFolder(String),
+    /// No room is left.
+    #[error("no space is left in {0}; the backups that are there stay whole")]
+    Full(String),
+    /// It cannot be read or written.
+    #[error("{place}: {cause}")]
+    Failed {
+        /// The place.
+        place: String,
+        /// What it said.
+        cause: String,
+    },
+    /// The system gives no threads.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A file that differs from what it should be, or could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// The place cannot be written.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The file cannot be read.
+    #[error("cannot read the file: {0}")]
+    Read(#[from] io::Error),
+    /// The file has changed since its checksum was taken.
+    #[error("the file has changed")]
+    Changed,
+}
+
+/// An object that is there.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// The last part of its name.
+    pub name: String,
+    /// Its length in bytes.
+    pub length: u64,
+    /// When it was written, as the place tells.
+    pub written_ms: i64,
+}
+
+/// Where backups are.
+#[derive(Debug)]
+pub struct Place {
+    store: Arc<dyn ObjectStore>,
+    prefix: Path,
+    /// As it was given.
+    address: String,
+    runtime: Runtime,
+}
+
+impl Place {
+    /// Opens a place that has backups.
+    ///
+    /// # Errors
+    /// It is none, or a folder that is not there.
+    pub fn open(address: &str) -> Result<Self, PlaceError> {
+        Self::of(address, false)
+    }
+
+    /// Opens a place for backups; a folder is created.
+    ///
+    /// # Errors
+    /// It is none, or the folder cannot be created.
+    pub fn create(address: &str) -> Result<Self, PlaceError> {
+        Self::of(address, true)
+    }
+
+    fn of(address: &str, create: bool) -> Result<Self, PlaceError> {
+        let unknown = || PlaceError::Address(address.to_owned());
+        let (store, prefix) = match address.split_once("://") {
+            None if address.is_empty() => return Err(unknown()),
+            None => (folder(FilePath::new(address), create)?, Path::default()),
+            Some(("file", path)) if path.starts_with('/') => {
+                let path = percent_encoding::percent_decode_str(path);
+                let path = path.decode_utf8().map_err(|_| unknown())?;
+                (folder(FilePath::new(&*path), create)?, Path::default())
+            }
+            #[cfg(feature = "s3")]
+            Some(("s3", _)) => super::s3::bucket(address)?,
+            Some(_) => return Err(unknown()),
+        };
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        Ok(Self { store, prefix, address: address.to_owned(), runtime })
+    }
+
+    /// The address as it was given.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn path(&self, name: &str) -> Path {
+        let parts = self.prefix.parts().map(|part| part.as_ref().to_owned());
+        parts.chain(name.split('/').map(str::to_owned)).collect()
+    }
+
+    fn wait<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, PlaceError> {
+        self.runtime.block_on(work).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &Error) -> PlaceError {
+        if is_full(error) {
+            return PlaceError::Full(self.address.clone());
+        }
+        PlaceError::Failed { place: self.address.clone(), cause: error.to_string() }
+    }
+
+    /// Puts a small object where none may be. Returns `false` if there is one.
+    ///
+    /// # Errors
+    /// The place cannot be written.
+    pub fn put_new(&self, name: &str, bytes: Vec<u8>) -> Result<bool, PlaceError> {
+        let options = PutOptions::from(PutMode::Create);
+        let path = self.path(name);
+        let put = self.store.put_opts(&path, PutPayload::from(bytes), options);
+        match self.runtime.block_on(put) {
+            Ok(_) => Ok(true),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(false),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
+    /// Puts a file under the name of its content. It appears under the name when it is whole.
+    ///
+    /// # Errors
+    /// The file cannot be read or has another checksum, or the place cannot be written.
+    pub fn put_file(
+        &self,
+        sha256: &str,
+        mut file: &File,
+        length: u64,
+        mut sent: impl FnMut(u64),
+    ) -> Result<(), SendError> {
+        let path = self.path(&object(sha256));
+        file.rewind()?;
+        if length <= PART_BYTES as u64 {
+            let mut bytes = Vec::with_capacity(length as usize);
+            file.take(length + 1).read_to_end(&mut bytes)?;
+            if hex_sha256(&bytes) != sha256 {
+                return Err(SendError::Changed);
+            }
+            self.wait(self.store.put(&path, PutPayload::from(bytes)))?;
+            sent(length);
+            return Ok(());
+        }
+        let upload = self.wait(self.store.put_multipart(&path))?;
+        let mut upload = {
+            let _inside = self.runtime.enter();
+            WriteMultipart::new_with_chunk_size(upload, PART_BYTES)
+        };
+        let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
+        loop {
+            let read = match file.read(&mut buffer) {
+                Ok(read) => read,
+                Err(error) => {
+                    let _ = self.wait(upload.abort());
+                    return Err(error.into());
+                }
+            };
+            if read == 0 {
+                break;
+            }
+            hasher.update(&buffer[..read]);
+            let put = async {
+                upload.wait_for_capacity(PARTS_AT_ONCE).await?;
+                upload.write(&buffer[..read]);
+                Ok(())
+            };
+            self.wait(put)?;
+            sent(read as u64);
+        }
+        if hex(&hasher.finalize()) != sha256 {
+            let _ = self.wait(upload.abort());
+            return Err(SendError::Changed);
+        }
+        self.wait(upload.finish())?;
+        Ok(())
+    }
+
+    /// Hands out the content of an object, piece by piece. Returns `false` if there is none.
+    ///
+    /// # Errors
+    /// The place cannot be read, or `take` fails.
+    pub fn get<E: From<PlaceError>>(
+        &self,
+        name: &str,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let got = self.runtime.block_on(self.store.get(&self.path(name)));
+        let mut stream = match got {
+            Ok(got) => got.into_stream(),
+            Err(Error::NotFound { .. }) => return Ok(false),
+            Err(error) => return Err(self.failed(&error).into()),
+        };
+        while let Some(piece) = self.wait(stream.try_next())? {
+            take(&piece)?;
+        }
+        Ok(true)
+    }
+
+    /// Returns the objects in a folder and below it.
+    ///
+    /// # Errors
+    /// The place cannot be read.
+    pub fn list(&self, folder: &str) -> Result<Vec<Object>, PlaceError> {
+        let folder = self.path(folder);
+        let found = self.wait(self.store.list(Some(&folder)).try_collect::<Vec<_>>())?;
+        let object = |object: ObjectMeta| {
+            let name = object.location.filename()?.to_owned();
+            let written_ms = object.last_modified.timestamp_millis();
+            Some(Object { name, length: object.size, written_ms })
+        };
+        Ok(found.into_iter().filter_map(object).collect())
+    }
+
+    /// Deletes an object, unless it was written anew after a time. Returns whether it is gone.
+    ///
+    /// # Errors
+    /// The place cannot be read or written.
+    pub fn delete(&self, name: &str, before_ms: i64) -> Result<bool, PlaceError> {
+        let path = self.path(name);
+        match self.runtime.block_on(self.store.head(&path)) {
+            Ok(object) if object.last_modified.timestamp_millis() >= before_ms => Ok(false),
+            Ok(_) => self.wait(self.store.delete(&path)).map(|()| true),
+            Err(Error::NotFound { .. }) => Ok(true),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+}
+
+/// The object that a file with this checksum is.
+pub fn object(sha256: &str) -> String {
+    format!("objects/{}/{sha256}", sha256.get(..2).unwrap_or_default())
+}
+
+/// The SHA-256 of bytes, in hexadecimal digits.
+pub fn hex_sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn folder(path: &FilePath, create: bool) -> Result<Arc<dyn ObjectStore>, PlaceError> {
+    let shown = path.display().to_string();
+    let failed = |cause: String| PlaceError::Failed { place: shown.clone(), cause };
+    if create {
+        create_folder(path).map_err(|error| failed(error.to_string()))?;
+    } else if !path.is_dir() {
+        return Err(PlaceError::NoFolder(shown));
+    }
+    let store =
+        LocalFileSystem::new_with_prefix(path).map_err(|error| failed(error.to_string()))?;
+    // What a backup names must be there after a loss of power too.
+    Ok(Arc::new(store.with_fsync(true)))
+}
+
+/// Whether an error is that of a full disk.
+fn is_full(error: &Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            let kind = error.kind();
+            return matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        }
+        cause = error.source();
+    }
+    false
+}

@@ -1,0 +1,182 @@
+//! The command `restore`.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use mesonet::durable::{create_folder, sync_folder};
+use mesonet::time::parse_instant;
+
+use super::BackupError;
+use super::list::{fetch, manifests, read};
+use super::manifest::{Entry, Manifest, Name, shown};
+use super::place::Place;
+use crate::ingest::bar_of_bytes;
+
+/// The flags of `restore`.
+#[derive(Clone, Debug, Args)]
+pub struct RestoreFlags {
+    /// Where the backups are: a folder, file:///… or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "PLACE")]
+    pub from: String,
+
+    /// Restore the newest backup of this time or before, an RFC 3339 instant [default: the newest]
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
+    pub at: Option<i64>,
+
+    /// The folder to restore into, which must not exist or be empty
+    #[arg(long, value_name = "DIR")]
+    pub to: PathBuf,
+}
+
+/// Restores a record into a new folder, which appears when it is whole.
+///
+/// # Errors
+/// There is no such backup, part of it is missing or damaged, or the folder cannot be written or is
+/// not empty. The folder is as before then.
+pub fn restore_command(flags: &RestoreFlags) -> Result<bool, BackupError> {
+    let RestoreFlags { from, at, to } = flags;
+    let place = Place::open(from)?;
+    let name = chosen(&place, *at)?;
+    let manifest = read(&place, &name)?;
+    let staged = Staged::create(to)?;
+    let bar = bar_of_bytes(manifest.bytes());
+    for file in &manifest.files {
+        write_file(&place, &name, file, &staged.folder, |bytes| bar.inc(bytes))?;
+    }
+    staged.publish(&manifest)?;
+    bar.finish_and_clear();
+    let mut out = io::stdout().lock();
+    writeln!(out, "restored backup {name} of {} into {}", shown(manifest.time), to.display())?;
+    writeln!(out, "{} files in {} bytes", manifest.files.len(), manifest.bytes())?;
+    for left_out in &manifest.left_out {
+        writeln!(out, "left out when it was made: {left_out}")?;
+    }
+    Ok(true)
+}
+
+/// Returns the newest backup, or the newest of a time or before.
+fn chosen(place: &Place, at_ms: Option<i64>) -> Result<Name, BackupError> {
+    let names = manifests(place)?;
+    let oldest = names.first().and_then(Name::time_ms).map(shown);
+    let is_before = |name: &Name| {
+        at_ms.is_none_or(|at_ms| name.time_ms().is_some_and(|time_ms| time_ms <= at_ms))
+    };
+    names.into_iter().rfind(is_before).ok_or_else(|| BackupError::None {
+        place: place.address().to_owned(),
+        at_ms: at_ms.filter(|_| oldest.is_some()),
+        oldest: oldest.unwrap_or_default(),
+    })
+}
+
+/// Writes a file of a backup below a folder. It is on disk and checked when this returns.
+fn write_file(
+    place: &Place,
+    name: &Name,
+    file: &Entry,
+    folder: &Path,
+    mut written: impl FnMut(u64),
+) -> Result<(), BackupError> {
+    let path = folder.join(&file.path);
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            BackupError::Full(folder.to_owned())
+        }
+        _ => BackupError::File { path: path.clone(), error },
+    };
+    fs::create_dir_all(path.parent().unwrap_or(folder)).map_err(failed)?;
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if file.path == "keys.sqlite" {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let mut out = options.open(&path).map_err(failed)?;
+    fetch(place, name, file, |piece| {
+        out.write_all(piece).map_err(failed)?;
+        written(piece.len() as u64);
+        Ok(())
+    })?;
+    out.sync_all().map_err(failed)
+}
+
+/// A folder beside the one to restore into. It is removed unless it is published.
+struct Staged {
+    target: PathBuf,
+    folder: PathBuf,
+    lock_path: PathBuf,
+    /// Locked as long as this lives; a killed process leaves no lock behind.
+    _lock: File,
+}
+
+impl Staged {
+    fn create(target: &Path) -> Result<Self, BackupError> {
+        let target = std::path::absolute(target).map_err(BackupError::file(target))?;
+        let named = target.file_name().zip(target.parent());
+        let (name, parent) = named.ok_or_else(|| BackupError::NotEmpty(target.clone()))?;
+        match fs::read_dir(&target) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            entries => {
+                if entries.map_err(BackupError::file(&target))?.next().is_some() {
+                    return Err(BackupError::NotEmpty(target));
+                }
+            }
+        }
+        create_folder(parent).map_err(BackupError::file(parent))?;
+        let beside = |end: &str| {
+            let mut hidden = OsString::from(".");
+            hidden.push(name);
+            hidden.push(end);
+            parent.join(hidden)
+        };
+        let (folder, lock_path) = (beside(".restoring"), beside(".restoring.lock"));
+        let lock = File::options().create(true).truncate(false).write(true).open(&lock_path);
+        let lock = lock.map_err(BackupError::file(&lock_path))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(BackupError::InUse(target)),
+            Err(TryLockError::Error(error)) => {
+                return Err(BackupError::File { path: lock_path, error });
+            }
+        }
+        // What a restore that was killed has left.
+        if folder.exists() {
+            fs::remove_dir_all(&folder).map_err(BackupError::file(&folder))?;
+        }
+        fs::create_dir(&folder).map_err(BackupError::file(&folder))?;
+        Ok(Self { target, folder, lock_path, _lock: lock })
+    }
+
+    /// Gives the folder its name.
+    fn publish(&self, manifest: &Manifest) -> Result<(), BackupError> {
+        let mut folders = BTreeSet::from([self.folder.clone()]);
+        for file in &manifest.files {
+            let inside = Path::new(&file.path).ancestors().skip(1);
+            folders.extend(inside.map(|folder| self.folder.join(folder)));
+        }
+        for folder in &folders {
+            sync_folder(folder).map_err(BackupError::file(folder))?;
+        }
+        // An empty folder of that name may be there.
+        match fs::remove_dir(&self.target) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(BackupError::File { path: self.target.clone(), error });
+            }
+            _ => {}
+        }
+        fs::rename(&self.folder, &self.target).map_err(BackupError::file(&self.target))?;
+        let parent = self.target.parent().unwrap_or(&self.target);
+        sync_folder(parent).map_err(BackupError::file(parent))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // What is left is removed by the next restore.
+        let _ = fs::remove_dir_all(&self.folder);
+        let _ = fs::remove_file(&self.lock_path);
+    }
+}

@@ -1,0 +1,310 @@
+//! The command `backup`.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::ProgressBar;
+use mesonet::time::DAY_MS;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::BackupError;
+use super::gather::{Content, Source, files, gather, open};
+use super::list::{FOLDER, manifests, read};
+use super::manifest::{Entry, Manifest, Name, shown};
+use super::place::{Place, PlaceError, SendError};
+use crate::clock::system_ms;
+use crate::config::{Config, Flags, RecordFlags};
+use crate::credentials::hex;
+use crate::ingest::bar_of_bytes;
+
+/// How often a model run is read again that is written meanwhile, and after what time.
+const ATTEMPTS: usize = 5;
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// How long a backup may take. Files that are not so old are taken to be there; they may be of a
+/// backup that was interrupted. What is older and in no backup may be deleted at any time.
+pub const LONGEST_MS: i64 = 3 * DAY_MS;
+
+/// The flags of `backup`.
+#[derive(Clone, Debug, Args)]
+pub struct BackupFlags {
+    /// Where the backups of this record are: a folder, file:///… or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "PLACE")]
+    pub to: String,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub record: RecordFlags,
+}
+
+/// What was done.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary {
+    name: String,
+    /// Everything that was acknowledged before this time is in the backup.
+    time: String,
+    files: usize,
+    bytes: u64,
+    sent_files: usize,
+    sent_bytes: u64,
+    /// What is not in it as it is now, and why.
+    left_out: Vec<String>,
+    /// Entries of the folder that are not ours.
+    foreign: Vec<String>,
+}
+
+/// Backs up a record, which a server may have open. Returns whether all of it is in the backup.
+///
+/// # Errors
+/// There is no record, it is damaged, or the place cannot be written.
+pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
+    let BackupFlags { to, json, record } = flags;
+    let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
+    if !config.data.is_dir() {
+        return Err(BackupError::NoRecord(config.data));
+    }
+    let summary = back_up(&config.data, &Place::create(to)?)?;
+    let mut out = io::stdout().lock();
+    if *json {
+        serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        summary.print(&mut out)?;
+    }
+    Ok(summary.left_out.is_empty())
+}
+
+/// Makes one backup.
+fn back_up(data: &Path, place: &Place) -> Result<Summary, BackupError> {
+    // First, so that all that was acknowledged before is found.
+    let time = system_ms();
+    let scratch = tempfile::tempdir().map_err(BackupError::file(&std::env::temp_dir()))?;
+    let gathered = gather(data, scratch.path())?;
+    let mut shipment = Shipment::new(place, data)?;
+    shipment.bar.set_length(gathered.sources.iter().map(|source| source.length).sum());
+    for source in gathered.sources {
+        shipment.ship(source)?;
+    }
+    for run in &gathered.runs {
+        shipment.ship_run(run)?;
+    }
+    let Shipment { entries, left_out, sent_files, sent_bytes, bar, .. } = shipment;
+    let files = entries.into_values().collect();
+    let folder = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
+    let manifest = Manifest {
+        time,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        folder: folder.display().to_string(),
+        files,
+        left_out,
+    };
+    if system_ms() - time > LONGEST_MS {
+        return Err(BackupError::TooLong);
+    }
+    let random = getrandom::u32().map_err(io::Error::from)?;
+    let name = Name::new(time, random);
+    // Last: the backup is there from here on.
+    if !place.put_new(&format!("{FOLDER}/{name}"), manifest.encode())? {
+        let (place, cause) = (place.address().to_owned(), format!("there is a backup {name}"));
+        return Err(PlaceError::Failed { place, cause }.into());
+    }
+    bar.finish_and_clear();
+    Ok(Summary {
+        name: name.to_string(),
+        time: shown(time),
+        files: manifest.files.len(),
+        bytes: manifest.bytes(),
+        sent_files,
+        sent_bytes,
+        left_out: manifest.left_out,
+        foreign: gathered.foreign,
+    })
+}
+
+/// A backup under way.
+struct Shipment<'a> {
+    place: &'a Place,
+    data: &'a Path,
+    /// The lengths of the objects that are there and stay there, by checksum.
+    there: HashMap<String, u64>,
+    /// The files of the backup before this one.
+    before: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, Entry>,
+    left_out: Vec<String>,
+    sent_files: usize,
+    sent_bytes: u64,
+    bar: ProgressBar,
+}
+
+impl<'a> Shipment<'a> {
+    fn new(place: &'a Place, data: &'a Path) -> Result<Self, BackupError> {
+        let mut there = place.list("objects")?;
+        let before = match manifests(place)?.pop().map(|name| read(place, &name)) {
+            Some(Ok(manifest)) => manifest.files,
+            Some(Err(error @ BackupError::Manifest { .. })) => {
+                eprintln!("{error}; all files are read anew");
+                Vec::new()
+            }
+            Some(Err(error)) => return Err(error),
+            None => Vec::new(),
+        };
+        let named: HashSet<&str> = before.iter().map(|entry| &*entry.sha256).collect();
+        let fresh_ms = system_ms() - LONGEST_MS;
+        there.retain(|object| object.written_ms > fresh_ms || named.contains(&*object.name));
+        let there = there.into_iter().map(|object| (object.name, object.length)).collect();
+        let before = before.into_iter().map(|entry| (entry.path.clone(), entry)).collect();
+        Ok(Self {
+            place,
+            data,
+            there,
+            before,
+            entries: BTreeMap::new(),
+            left_out: Vec::new(),
+            sent_files: 0,
+            sent_bytes: 0,
+            bar: bar_of_bytes(0),
+        })
+    }
+
+    /// The file as the backup before has it, if its object is there.
+    fn known(&self, path: &str, mark: &str) -> Option<&Entry> {
+        let entry = self.before.get(path).filter(|_| !mark.is_empty())?;
+        let is_there = self.there.get(&entry.sha256) == Some(&entry.length);
+        (entry.mark == mark && is_there).then_some(entry)
+    }
+
+    /// Adds a file to the backup, unless it was deleted meanwhile.
+    fn ship(&mut self, source: Source) -> Result<(), BackupError> {
+        let Source { path, length, mark, content } = source;
+        if let Some(known) = self.known(&path, &mark) {
+            let known = known.clone();
+            self.bar.inc(length);
+            self.entries.insert(path, known);
+            return Ok(());
+        }
+        match content {
+            Content::Segment(segment) => {
+                segment.check().map_err(BackupError::Damaged)?;
+                self.send(path, segment.file(), length, mark)
+            }
+            Content::File(at) => {
+                // It may have been replaced since it was listed.
+                let Some((file, length, now)) = open(&at)? else { return Ok(()) };
+                let mark = if mark.is_empty() { mark } else { now };
+                self.send(path, &file, length, mark)
+            }
+        }
+    }
+
+    fn send(
+        &mut self,
+        path: String,
+        file: &File,
+        length: u64,
+        mark: String,
+    ) -> Result<(), BackupError> {
+        let (sha256, read) = checksum(file).map_err(BackupError::file(&self.data.join(&path)))?;
+        if read != length {
+            return Err(BackupError::Changed(path));
+        }
+        if self.there.get(&sha256) == Some(&length) {
+            self.bar.inc(length);
+        } else {
+            let bar = &self.bar;
+            let put = self.place.put_file(&sha256, file, length, |bytes| bar.inc(bytes));
+            put.map_err(|error| match error {
+                SendError::Place(error) => error.into(),
+                SendError::Changed => BackupError::Changed(path.clone()),
+                SendError::Read(error) => BackupError::File { path: self.data.join(&path), error },
+            })?;
+            self.there.insert(sha256.clone(), length);
+            self.sent_files += 1;
+            self.sent_bytes += length;
+        }
+        self.entries.insert(path.clone(), Entry { path, length, sha256, mark });
+        Ok(())
+    }
+
+    /// Adds a model run as it is at one moment: its files are the same before and after they were
+    /// read. A run that is written all the while is taken from the backup before.
+    fn ship_run(&mut self, run: &str) -> Result<(), BackupError> {
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                thread::sleep(PAUSE);
+            }
+            let before = files(self.data, run)?;
+            let marks = |files: &BTreeMap<String, Source>| -> Vec<(String, String)> {
+                files.values().map(|file| (file.path.clone(), file.mark.clone())).collect()
+            };
+            let of_before = marks(&before);
+            self.forget(run);
+            self.bar.inc_length(before.values().map(|source| source.length).sum());
+            for source in before.into_values() {
+                self.ship(source)?;
+            }
+            if marks(&files(self.data, run)?) == of_before {
+                return Ok(());
+            }
+        }
+        self.forget(run);
+        let inside = format!("{run}/");
+        let of_run = |(path, _): &(&String, &Entry)| path.starts_with(&inside);
+        let old: Vec<Entry> =
+            self.before.iter().filter(of_run).map(|(_, entry)| entry.clone()).collect();
+        let is_whole = old.iter().all(|entry| self.there.get(&entry.sha256) == Some(&entry.length));
+        let instead = if old.is_empty() || !is_whole {
+            "it is not in the backup"
+        } else {
+            self.entries.extend(old.into_iter().map(|entry| (entry.path.clone(), entry)));
+            "it is as in the backup before"
+        };
+        self.left_out.push(format!("{run}: it was written all the while; {instead}"));
+        Ok(())
+    }
+
+    fn forget(&mut self, run: &str) {
+        let inside = format!("{run}/");
+        self.entries.retain(|path, _| !path.starts_with(&inside));
+    }
+}
+
+/// The SHA-256 of a file and its length.
+fn checksum(mut file: &File) -> io::Result<(String, u64)> {
+    file.rewind()?;
+    let (mut hasher, mut buffer, mut length) = (Sha256::new(), vec![0; 1 << 20], 0);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok((hex(&hasher.finalize()), length));
+        }
+        hasher.update(&buffer[..read]);
+        length += read as u64;
+    }
+}
+
+impl Summary {
+    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "backup {} of {}", self.name, self.time)?;
+        writeln!(out, "{} files in {} bytes", self.files, self.bytes)?;
+        let Self { sent_files, sent_bytes, .. } = self;
+        writeln!(out, "{sent_files} files in {sent_bytes} bytes were sent, the others were there")?;
+        for left_out in &self.left_out {
+            writeln!(out, "left out: {left_out}")?;
+        }
+        for name in &self.foreign {
+            writeln!(out, "not backed up: {name}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+"""What is uploaded: the wheel and the source distribution, which stage `python` of tests/run makes."""
+
+import importlib.metadata
+import subprocess
+import sys
+import tarfile
+
+import pytest
+from packaging.licenses import canonicalize_license_expression
+from trove_classifiers import classifiers
+
+LICENCES = {"LICENSE-APACHE", "LICENSE-MIT"}
+
+
+@pytest.fixture(scope="module")
+def uploads(target):
+    wheels, sdists = (sorted((target / "test-wheels").glob(f"mesonet-*{end}")) for end in (".whl", ".tar.gz"))
+    assert (len(wheels), len(sdists)) == (1, 1), "tests/run python makes one of each"
+    return wheels[0], sdists[0]
+
+
+def test_the_page_on_the_index_is_rendered(uploads):
+    command = [sys.executable, "-m", "twine", "--no-color", "check", "--strict", *uploads]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("PASSED") == 2
+
+
+def test_the_metadata_are_of_known_words():
+    about = importlib.metadata.metadata("mesonet")
+    expression = about["License-Expression"]
+    assert expression == canonicalize_license_expression(expression) == "MIT OR Apache-2.0"
+    assert set(about.get_all("License-File")) == LICENCES
+    named = about.get_all("Classifier")
+    assert set(named) <= classifiers
+    # A licence stands in one place only.
+    assert not [name for name in named if name.startswith("License ::")]
+    oldest = about["Requires-Python"].removeprefix(">=")
+    assert f"Programming Language :: Python :: {oldest}" in named
+    assert about["Description-Content-Type"].startswith("text/markdown")
+
+
+def test_the_wheel_holds_types_and_licences_and_no_sources(uploads):
+    files = importlib.metadata.files("mesonet")
+    names = {str(path) for path in files}
+    assert {"mesonet/py.typed", "mesonet/_mesonet.pyi", "mesonet/sample/SOURCES.md"} <= names
+    assert {path.name for path in files if "licenses" in path.parts} == LICENCES
+    assert not [name for name in names if name.endswith((".rs", ".toml"))]
+    # One extension for all versions of Python from the oldest on.
+    assert "-cp311-abi3-" in uploads[0].name
+    assert uploads[0].stat().st_size < 30_000_000
+
+
+def test_the_source_distribution_holds_what_it_is_built_from_and_no_more(uploads):
+    with tarfile.open(uploads[1]) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    needed = {
+        "Cargo.lock",
+        "Cargo.toml",
+        "PKG-INFO",
+        "README.md",
+        "bindings-python/src/lib.rs",
+        "core/src/check/limits.toml",
+        "core/src/feed/known/metar_stations.csv",
+        "core/src/lib.rs",
+        "pyproject.toml",
+        "python/mesonet/py.typed",
+        "python/mesonet/sample/SOURCES.md",
+        *LICENCES,
+    }
+    assert needed <= names, needed - names
+    folders = {name.partition("/")[0] for name in names if "/" in name}
+    assert folders == {"bindings-python", "core", "python"}
+    assert not [name for name in names if "target/" in name or name.endswith((".so", ".pyc", ".whl"))]
+    assert uploads[1].stat().st_size < 3_000_000
