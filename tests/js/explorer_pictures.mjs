@@ -8,7 +8,7 @@ import { browse, openView } from "./explorer.mjs";
 import { LOOKS, README, VIEWS } from "./explorer_views.mjs";
 import { startServer } from "./server.mjs";
 
-/** Tiles and plots come after what a view waits for. */
+/** Tiles are painted and plots drawn after they have come. */
 const SETTLING_MS = 1_200;
 
 const [folder, only = "", origin] = process.argv.slice(2);
@@ -22,6 +22,7 @@ try {
   for (const [picture, [options, address, isReady]] of all) {
     const { page, problems } = await openView(browser, server.origin, address, options);
     await isReady(page);
+    await page.waitForLoadState("networkidle");
     await page.waitForTimeout(SETTLING_MS);
     await page.screenshot({ path: join(folder, `${picture}.png`) });
     console.log(picture, ...problems);
