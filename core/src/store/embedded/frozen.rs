@@ -80,8 +80,12 @@ impl FrozenSegment {
         let entry = &self.entry;
         let numbers = [entry.sequence, entry.readings as i64, entry.first_ms, entry.last_ms];
         let mut hasher = crc32fast::Hasher::new();
-        numbers.iter().for_each(|number| hasher.update(&number.to_le_bytes()));
-        entry.checksums.iter().for_each(|checksum| hasher.update(&checksum.to_le_bytes()));
+        for number in numbers {
+            hasher.update(&number.to_le_bytes());
+        }
+        for checksum in &entry.checksums {
+            hasher.update(&checksum.to_le_bytes());
+        }
         format!("{}-{}-{:08x}", entry.id, entry.length, hasher.finalize())
     }
 
