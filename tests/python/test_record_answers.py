@@ -1,15 +1,16 @@
 """What a record in process answers when it is asked narrowly, written beside, damaged or replayed."""
 
 import datetime
-import urllib.request
+import shutil
+import sqlite3
 import warnings
+from contextlib import closing
 from pathlib import Path
 
 import mesonet
 import numpy as np
 import pyarrow as pa
 import pytest
-from child import serving
 from mesonet import DamagedWarning, MesonetError, Record
 
 ISD = Path(__file__).parents[1] / "data" / "isd"
@@ -61,7 +62,7 @@ def test_qualifiers_and_entries_of_an_export(record):
     assert short.num_rows == 8
     two = [{"name": "airTemperature"}, {"name": "dewPointTemperature"}]
     both = record.bulk(TORONTO, *WINDOW, requests=two).to_arrow()["observation_name"].to_pylist()
-    assert both == ["airTemperature", "dewPointTemperature"] * 9
+    assert both == ["dewPointTemperature", "airTemperature"] * 9
     low = [{**one, "upperValueBound": 17} for one in two]
     assert set(record.bulk(TORONTO, *WINDOW, requests=low).to_arrow()["value"].to_pylist()) == {17.0}
 
@@ -157,30 +158,34 @@ def test_damaged_alerts_are_said(tmp_path):
         # In a replay what was sent later does not count, and so does not end the alert before it.
         assert statuses == [["Ended", "Superseded", "Superseded", "Ended"], ["Unknown", "Active", "Superseded", "Ended"]]
         assert record.health().faults == ()
-    [log] = [path for path in tmp_path.iterdir() if "alert" in path.name and path.is_file()]
-    content = bytearray(log.read_bytes())
-    content[len(content) // 2] ^= 0x55
-    log.write_bytes(content)
+    database = sqlite3.connect(tmp_path / "alerts.sqlite")
+    cut = "update alert set message = substr(message, 1, 20) where id = (select min(id) from alert)"
+    assert database.execute(cut).rowcount == 1
+    database.commit()
+    database.close()
     with Record(tmp_path) as record:
-        assert len(record.alerts(at="2026-08-12T23:20Z")) < 4
-        assert any(log.name in fault for fault in record.health().faults)
+        assert len(record.alerts(at="2026-08-12T23:20Z")) == 3
+        [fault] = record.health().faults
+        assert fault.startswith("alerts.sqlite")
 
 
-def test_a_replay_ends_when_somebody_brings_readings(binary, tmp_path):
-    """A server that shows its sample has the sample's clock; with other readings, that of the day."""
-    command = [binary, "--listen", "127.0.0.1:0", "--data", tmp_path / "data"]
+def test_a_replay_ends_when_somebody_brings_readings(server, tmp_path):
+    """A server that shows its sample has the sample's clock; with readings of others, that of the day."""
+    folder = tmp_path / "data"
+    shutil.copytree(server.data, folder, ignore=shutil.ignore_patterns("models", "products"))
 
-    def replay(log):
-        with serving(*command, log=tmp_path / log) as origin:
-            with urllib.request.urlopen(f"{origin}/api/v1/stations/map/markers", timeout=120) as answer:
-                return answer.headers["X-Mesonet-Replay"]
+    def origin():
+        with closing(sqlite3.connect(folder / "mesonet.sqlite")) as database:
+            return database.execute("select text from meta where name = 'user.origin'").fetchone()[0]
 
-    assert replay("first") is not None
-    with Record(tmp_path / "data", write=True) as record:
-        # What is on record already changes nothing.
+    assert origin() == "sample"
+    with Record(folder, write=True) as record:
+        # What adds nothing changes nothing.
         assert record.ingest(b"METAR EGLL 032000Z 24012KT=\n", received=RECEIVED).added == 0
+    assert origin() == "sample"
+    with Record(folder, write=True) as record:
         assert record.ingest(b"METAR CYYZ 042000Z 24012KT 20/10=\n", received="2024-08-04T20:01Z").added > 0
-    assert replay("second") is None
+    assert origin() == "own"
 
 
 def test_a_box_holds_the_stations_within_it(tmp_path):
