@@ -93,7 +93,8 @@ fn positions<'a>(geometries: impl Iterator<Item = &'a Value>) -> Value {
 fn told(feature: &Value) -> Value {
     let (alert, geometry) = (&feature["properties"], &feature["geometry"]);
     let or = |key: &str, empty: Value| alert.get(key).cloned().unwrap_or(empty);
-    let areas: Vec<Value> = alert["areas"].as_array().into_iter().flatten().take(12).cloned().collect();
+    let areas: Vec<Value> =
+        alert["areas"].as_array().into_iter().flatten().take(12).cloned().collect();
     let code = |area: &Value| area.get("clcCode").or(area.get("ugcCode")).cloned();
     let positions = match geometry {
         Value::Null => Value::Null,
