@@ -22,7 +22,7 @@ type Column = (&'static str, ArrayRef, bool);
 pub fn stations(of: &Directory) -> Result<RecordBatch, String> {
     let times = of.stations.iter().map(|record| record.update_time_ms).collect::<Vec<_>>();
     let times = TimestampMillisecondArray::from(times).with_timezone("UTC");
-    let mut columns = places(of.stations.iter().map(|record| &record.station));
+    let mut columns = places(&of.stations.iter().map(|record| &record.station));
     columns.push(("update_time", Arc::new(times), true));
     table(columns)
 }
@@ -31,10 +31,10 @@ pub fn stations(of: &Directory) -> Result<RecordBatch, String> {
 pub fn known() -> Result<RecordBatch, String> {
     let mut all: Vec<&Station> = known_stations().values().collect();
     all.sort_by_key(|of| (&of.network, &of.native_id));
-    table(places(all.into_iter()))
+    table(places(&all.into_iter()))
 }
 
-fn places<'a>(of: impl Iterator<Item = &'a Station> + Clone) -> Vec<Column> {
+fn places<'a>(of: &(impl Iterator<Item = &'a Station> + Clone)) -> Vec<Column> {
     let stations = || of.clone();
     let kind = |kind| format!("{kind:?}");
     vec![

@@ -25,6 +25,7 @@ const MODULES = [
   { name: "network", features: "network", optLevel: "s", budget: 270 * 1024 },
   { name: "grids", features: "grids", optLevel: "3", budget: 40 * 1024 },
   { name: "alerts", features: "alerts", optLevel: "s", budget: 240 * 1024 },
+  { name: "metar", features: "metar", optLevel: "s", budget: 130 * 1024 },
 ];
 
 const here = dirname(fileURLToPath(import.meta.url));

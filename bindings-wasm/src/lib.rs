@@ -1,6 +1,6 @@
 //! The WebAssembly modules behind the npm package `mesonet`: one with the quality checks, which are
 //! twice as large as the rest, one that has those of neighbours too, one with the native grids of
-//! models, one with the official alerts, and one with the rest.
+//! models, one with the official alerts, one with METAR reports, and one with the rest.
 //!
 //! The interface is deliberately flat: numbers and typed arrays, one file per module of the core.
 //! JavaScript's numbers are coerced silently at this boundary (70000 becomes 4464), so it is not
@@ -21,6 +21,8 @@ mod crosswalk;
 mod derived;
 #[cfg(feature = "grids")]
 mod grid;
+#[cfg(feature = "metar")]
+mod metar;
 #[cfg(any(feature = "checks", feature = "values"))]
 mod quality;
 #[cfg(feature = "values")]

@@ -145,7 +145,7 @@ test("a field of a model is painted, and a place has its sounding and its foreca
   await page.waitForFunction(() => document.querySelectorAll(".field .leaflet-tile-loaded").length >= 4);
   assert.ok(await isPainted(page, ".field canvas"));
   await page.mouse.move(720, 420);
-  await page.waitForFunction(() => /\d °C/.test(document.querySelector("#under")?.textContent ?? ""));
+  await page.waitForFunction(() => /\d\s°C/.test(document.querySelector("#under")?.textContent ?? ""));
   await page.mouse.click(720, 420);
   await page.locator(".sounding .temperature").waitFor();
   await page.locator(".hodograph .part").first().waitFor();

@@ -66,8 +66,30 @@ export const VIEWS = {
     async (page) => {
       await stations(page);
       await page.locator("#search").fill("quebec");
-      await page.getByRole("option", { name: /Québec, QC/ }).waitFor();
+      await page.getByRole("option", { name: /^Québec, QC/ }).waitFor();
     },
   ],
   empty: ["#layer=stations&map=60,-40,6", (page) => page.locator(".hint-line").waitFor()],
+};
+
+const SMALL = { viewport: { width: 1280, height: 800 } };
+const DOUBTFUL = "184e5e8a-0a72-5fba-b84b-989836e5bd68";
+
+/** The pictures of the README: how each is looked at, its address, and what is done first. */
+export const README = {
+  "explorer-station": [
+    { ...SMALL, colorScheme: "light" },
+    `#layer=stations&map=45.5,-78.3,8&time=2024-08-03T21:00Z&station=${DOUBTFUL}`,
+    async (page) => {
+      await page.getByRole("button", { name: "Why? Air temperature" }).click();
+      await page.locator(".around circle").first().waitFor();
+      await page.locator(".explain").evaluate((part) => part.scrollIntoView());
+    },
+  ],
+  "explorer-alert": [{ ...SMALL, colorScheme: "light" }, ...VIEWS.alert],
+  "explorer-sounding": [
+    { ...SMALL, colorScheme: "dark" },
+    "#layer=models&model=nam211&product=temperature&level=850&map=42,-97,4&place=40,-98",
+    VIEWS.sounding[1],
+  ],
 };

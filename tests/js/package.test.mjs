@@ -12,7 +12,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const root = fileURLToPath(new URL("../../bindings-wasm/js/", import.meta.url));
 
 /** The modules of WebAssembly; the first has no entry of its name. */
-const MODULES = ["mesonet", "checks", "network", "grids", "alerts"];
+const MODULES = ["mesonet", "checks", "network", "grids", "alerts", "metar"];
 
 test("it contains what is needed and no more", () => {
   const [packed] = JSON.parse(run("npm", ["pack", "--dry-run", "--json"], { cwd: root }));
@@ -45,7 +45,7 @@ test("code that uses it type-checks, and misuse does not", () => {
   run("node", [tsc, "-p", `${here}types`, "--module", "ESNext", "--moduleResolution", "bundler"]);
 });
 
-const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 8 };
+const EXAMPLES = { "README.md": 1, "bindings-wasm/js/README.md": 9 };
 for (const [readme, examples] of Object.entries(EXAMPLES)) {
   test(`the examples of ${readme} print what they say`, () => {
     const text = readFileSync(new URL(`../../${readme}`, import.meta.url), "utf8");

@@ -478,3 +478,47 @@ export const RUNNERS = {
   "units.json": units,
   "wind_rotation.json": windRotation,
 };
+
+/** The places of names, with their names. */
+const named = (names, places) => Array.from(places, (place) => names[place]);
+
+export function metar(mesonet, file) {
+  let ran = 0;
+  for (const { name, text, members, received_ms: receivedMs, ts_ms: tsMs = null } of file.reports) {
+    const report = mesonet.parseMetar(text, receivedMs === undefined ? {} : { receivedMs });
+    for (const [path, wanted] of Object.entries(members)) {
+      const got = path.split(".").reduce((of, member) => of[member], report);
+      assertEqual(got, wanted, `${name}: ${path}`);
+    }
+    assertEqual(report.tsMs, tsMs, name);
+    ran += 1;
+  }
+  for (const { name, text, message } of file.refused) {
+    assertRefuses(mesonet, () => mesonet.parseMetar(text), message, name);
+    ran += 1;
+  }
+  for (const one of file.files) {
+    const of = mesonet.readMetars(one.content, { receivedMs: one.received_ms });
+    const columns = [
+      named(of.stations, of.station),
+      of.tsMs,
+      named(of.variables, of.variable),
+      named(of.intervalTypes, of.intervalType),
+      of.intervalMinutes,
+      of.value,
+      named(of.units, of.unit),
+      Array.from(of.qualifier, (code) => of.qualifiers[code - 1] ?? null),
+      named(of.buckets, of.bucket),
+      Array.from(of.calculated, (calculated) => calculated === 1),
+    ];
+    const readings = Array.from({ length: of.length }, (_, row) => columns.map((column) => column[row]));
+    assertEqual(readings, one.readings, one.name);
+    assertEqual([of.kind, of.read, of.refusals], [one.kind, one.read, one.refusals], one.name);
+    const place = one.place ?? [NaN, NaN, NaN];
+    for (const [at, column] of [of.lat, of.lon, of.altitudeM].entries()) {
+      assertClose(column, Float64Array.from(column, () => place[at]), 0, one.name);
+    }
+    ran += 1;
+  }
+  return ran;
+}

@@ -8,9 +8,10 @@ import { gunzipSync } from "node:zlib";
 import * as alertsEntry from "mesonet/alerts";
 import * as checksEntry from "mesonet/checks";
 import * as gridsEntry from "mesonet/grids";
+import * as metarEntry from "mesonet/metar";
 import * as slim from "mesonet/slim";
 
-import { RUNNERS, alertFiles, alerts, casesOf, checks, checksOf, nativeGrid } from "./vectors.mjs";
+import { RUNNERS, alertFiles, alerts, casesOf, checks, checksOf, metar, nativeGrid } from "./vectors.mjs";
 
 const wasmOf = (name) => readFile(fileURLToPath(import.meta.resolve(`mesonet/${name}.wasm`)));
 const wasm = await wasmOf("mesonet");
@@ -43,6 +44,13 @@ test("native_grid.json, grids", async () => {
   const file = await vectors("native_grid.json");
   assert.ok(file.cases > 0);
   assert.equal(nativeGrid(loaded, file), file.cases);
+});
+
+test("metar.json, metar", async () => {
+  const loaded = { ...metarEntry, ...(await metarEntry.load(await wasmOf("metar"))) };
+  const file = await vectors("metar.json");
+  assert.ok(file.cases > 0);
+  assert.equal(metar(loaded, file), file.cases);
 });
 
 test("alerts.json, alerts", async () => {

@@ -5,7 +5,6 @@ import gzip
 import json
 import pickle
 import sys
-import types
 import urllib.request
 from pathlib import Path
 
@@ -127,24 +126,16 @@ def test_texts_in_two_languages():
 
 def test_a_frame_of_geopandas(monkeypatch):
     alerts = mesonet.read_cap(TORNADO)
-    monkeypatch.setitem(sys.modules, "geopandas", None)
-    with pytest.raises(ImportError, match="to_geopandas needs geopandas: pip install geopandas"):
-        alerts.to_geopandas()
-
-    class Frame:
-        """What of a GeoDataFrame is used."""
-
-        def __init__(self, columns, geometry, crs):
-            self.rows, self.crs = columns[geometry], crs
-
-        @classmethod
-        def from_features(cls, features, crs):
-            return cls({"geometry": features}, "geometry", crs)
-
-    monkeypatch.setitem(sys.modules, "geopandas", types.SimpleNamespace(GeoDataFrame=Frame))
     frame = alerts.to_geopandas("2026-08-12T23:14Z", active=True)
-    assert (len(frame.rows), frame.crs) == (1, "EPSG:4326")
-    assert alerts.to_geopandas("2026-08-14T00:00Z", active=True).rows == []
+    [feature] = alerts.to_geojson("2026-08-12T23:14Z", active=True)["features"]
+    assert (frame.index.tolist(), frame.crs.to_epsg()) == ([feature["id"]], 4326)
+    assert frame["status"].tolist() == ["Active"]
+    assert frame.geometry.iloc[0].__geo_interface__["type"] == feature["geometry"]["type"]
+    none = alerts.to_geopandas("2026-08-14T00:00Z", active=True)
+    assert len(none) == 0 and none.crs == frame.crs
+    monkeypatch.setitem(sys.modules, "geopandas", None)
+    with pytest.raises(ImportError, match="to_geopandas needs geopandas: pip install 'geopandas'"):
+        alerts.to_geopandas()
 
 
 def test_what_is_not_an_alert_is_listed():

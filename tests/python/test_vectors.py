@@ -445,3 +445,51 @@ def test_alerts(vectors):
         assert (len(alerts), list(alerts.files[0].refusals)) == (0, case["refusals"]), case["name"]
         ran += 1
     assert ran == file["cases"]
+
+
+def camel_case(name):
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def in_camel_case(value):
+    if isinstance(value, dict):
+        return {camel_case(name): in_camel_case(member) for name, member in value.items()}
+    return [in_camel_case(one) for one in value] if isinstance(value, list) else value
+
+
+def test_metar(vectors):
+    file = vectors("metar.json")
+    ran = 0
+    for case in file["reports"]:
+        report = mesonet.parse_metar(case["text"], received=case.get("received_ms"))
+        decoded = in_camel_case(report.to_dict())
+        for path, wanted in case["members"].items():
+            got = functools.reduce(lambda of, member: of[member], path.split("."), decoded)
+            assert got == wanted, (case["name"], path)
+        if "ts_ms" in case:
+            assert report.time.timestamp() * 1000 == case["ts_ms"], case["name"]
+        ran += 1
+    for case in file["refused"]:
+        with pytest.raises(MesonetError) as error:
+            mesonet.parse_metar(case["text"])
+        assert str(error.value) == case["message"], case["name"]
+        ran += 1
+    assert ran + len(file["files"]) == file["cases"]
+
+
+def test_metar_files(vectors):
+    pa = pytest.importorskip("pyarrow")
+    names = [
+        "station", "timestamp", "observation_name", "interval_type", "interval_minutes", "value", "unit",
+        "qualifier", "group_bucket_name", "calculated",
+    ]
+    for case in vectors("metar.json")["files"]:
+        feed = mesonet.read_metar(case["content"].encode(), received=case["received_ms"])
+        rows = pa.table(feed).to_pylist()
+        for row in rows:
+            row["timestamp"] = round(row["timestamp"].timestamp() * 1000)
+            assert [row["lat"], row["lon"], row["altitude_m"]] == case.get("place", [None] * 3), case["name"]
+        assert [[row[name] for name in names] for row in rows] == case["readings"], case["name"]
+        [of] = feed.files
+        assert [of.kind, of.read, list(of.refusals)] == [case["kind"], case["read"], case["refusals"]]

@@ -7,6 +7,8 @@
 mod alerts;
 #[path = "checks.rs"]
 mod checks;
+#[path = "metar.rs"]
+mod metar;
 #[path = "native_grid.rs"]
 mod native_grid;
 #[path = "time_grid.rs"]

@@ -5,7 +5,7 @@ import { cpus, loadavg } from "node:os";
 
 const DOC = new URL("../../../docs/performance-browser.md", import.meta.url);
 
-/** Prints the tables of a program, `node.mjs` or `browser.mjs`, and writes them if asked to. */
+/** Prints the tables of a program, `node.mjs`, `browser.mjs` or `metar.mjs`, and writes them if asked to. */
 export async function report(program, tables) {
   const load = loadavg().map((of) => of.toFixed(1)).join(", ");
   const processors = cpus();

@@ -42,7 +42,7 @@ pub fn how(name: &str) -> How {
         "keys.sqlite" => How::Keys,
         "products" | "made-models" | "damaged" | "orphaned" => How::Files,
         "models" => How::Runs,
-        "lock" | "development-token.key" => How::Left,
+        "lock" | "development-token.key" | "follower" => How::Left,
         _ => {
             let of_sqlite = ["mesonet.sqlite", "alerts.sqlite", "keys.sqlite"];
             let beside = of_sqlite.iter().find_map(|database| name.strip_prefix(database));
@@ -247,13 +247,17 @@ mod tests {
         let mut count = 0;
         for row in table.lines().skip(2) {
             let cell = row.split('|').nth(1).unwrap();
-            let (mut first, mut names) = ("", cell.split('`').skip(1).step_by(2));
-            while let Some(name) = names.next() {
+            let mut database = "";
+            for name in cell.split('`').skip(1).step_by(2) {
                 let name = name.split('/').next().unwrap();
-                let whole =
-                    if name.starts_with('-') { format!("{first}{name}") } else { name.to_owned() };
+                // `mesonet.sqlite-wal`, `-shm`
+                let whole = if name.starts_with('-') {
+                    format!("{database}{name}")
+                } else {
+                    name.to_owned()
+                };
                 if !name.starts_with('-') {
-                    first = if name == "mesonet.sqlite-wal" { "mesonet.sqlite" } else { name };
+                    database = name.strip_suffix("-wal").unwrap_or(name);
                 }
                 assert_ne!(how(&whole), How::Foreign, "{whole}");
                 count += 1;

@@ -183,6 +183,7 @@ mod instant {
     use mesonet::time::parse_instant;
     use serde::{Deserialize, Deserializer, Serializer, de};
 
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     pub fn serialize<S: Serializer>(ms: &i64, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&super::shown(*ms))
     }

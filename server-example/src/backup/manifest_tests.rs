@@ -130,7 +130,7 @@ proptest! {
     ) {
         let files: Vec<Entry> = paths.iter().map(|path| entry(path)).collect();
         let are_inside = paths.iter().all(|path| is_inside(path));
-        let one = Manifest { files, time, ..manifest() };
+        let one = Manifest { time, files, ..manifest() };
         let read = Manifest::decode(&one.encode());
         if are_inside {
             prop_assert_eq!(read, Ok(one));

@@ -135,7 +135,7 @@ impl Place {
 
     fn path(&self, name: &str) -> Path {
         let parts = self.prefix.parts().map(|part| part.as_ref().to_owned());
-        Path::from_iter(parts.chain(name.split('/').map(str::to_owned)))
+        parts.chain(name.split('/').map(str::to_owned)).collect()
     }
 
     fn wait<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, PlaceError> {

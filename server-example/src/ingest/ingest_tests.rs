@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use mesonet::feed::METAR_NETWORK;
 use mesonet::store::{AlertStore, EmbeddedOptions};
-use mesonet::{Batch, EmbeddedStore, MemoryStore, Reader};
+use mesonet::{Batch, EmbeddedStore, MemoryStore, Reader, StationId};
 use proptest::prelude::*;
 
 use super::*;

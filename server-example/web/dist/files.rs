@@ -1,8 +1,8 @@
 &[
     ("index.html", include_bytes!("index.html")),
     ("basemap-Bj68KFEG.bin", include_bytes!("explorer/basemap-Bj68KFEG.bin")),
-    ("index-Bk_puC7u.css", include_bytes!("explorer/index-Bk_puC7u.css")),
-    ("index-DkktjfzI.js", include_bytes!("explorer/index-DkktjfzI.js")),
+    ("index-BXzAMElR.css", include_bytes!("explorer/index-BXzAMElR.css")),
+    ("index-DfXOvZ1Z.js", include_bytes!("explorer/index-DfXOvZ1Z.js")),
     ("layers-2x-Bpkbi35X.png", include_bytes!("explorer/layers-2x-Bpkbi35X.png")),
     ("layers-BWBAp2CZ.png", include_bytes!("explorer/layers-BWBAp2CZ.png")),
     ("marker-icon-hN30_KVU.png", include_bytes!("explorer/marker-icon-hN30_KVU.png")),

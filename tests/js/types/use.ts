@@ -22,6 +22,7 @@ import { type AlertCollection, type AlertFunctions, type AlertState, load as loa
 import { type Checks, type Explanation, load as loadChecks } from "mesonet/checks";
 import { type GridDefinition, type GridFunctions, load as loadGrids } from "mesonet/grids";
 import { type Client, type Readings, RateLimitError, connect } from "mesonet/client";
+import { type MetarReport, type Metars, load as loadMetars } from "mesonet/metar";
 import { type Network, load as loadNetwork } from "mesonet/network";
 import { type Mesonet, load } from "mesonet/slim";
 import { WorkerError, type WorkerPool, workerPool } from "mesonet/workers";
@@ -117,6 +118,14 @@ pool.locate(definition, { lon: 0, lat: 0 });
 alerts.states({ atMs: new Date() });
 // @ts-expect-error: four sides
 alerts.toGeoJSON({ bbox: [0, 0] });
+declare const metars: Metars;
+const loadingMetars: Promise<Metars> = loadMetars("/metar.wasm");
+const report: MetarReport = metars.parseMetar("KBUF 312354Z 21014KT", { receivedMs: 0 });
+const gust: number | null | undefined = report.remarks.peakWind?.speedKt;
+const shown: "kt" | "m/s" | "km/h" | undefined = report.wind?.unit;
+const times: Float64Array = metars.readMetars(new Uint8Array(1)).tsMs;
+export { gust, loadingMetars, shown, times };
+
 // @ts-expect-error: a step is needed
 planGrid({ startMs: 0, endMs: 1 });
 // @ts-expect-error: four parts
@@ -125,6 +134,12 @@ tileColours({ scale: 1, offset: 0, nodata: 0 }, [{ value: 0, rgba: [0, 0, 0] }])
 service.getReadings({ names: ["wind"] });
 // @ts-expect-error: its id is needed
 service.getStation();
+// @ts-expect-error: a time is a number
+metars.parseMetar("KBUF 312354Z", { receivedMs: new Date() });
+// @ts-expect-error: bytes are a Uint8Array
+metars.readMetars([77, 69]);
+// @ts-expect-error: what is decoded is not changed
+report.station = "KROC";
 // @ts-expect-error: no such name
 worst(["good"]);
 // @ts-expect-error: not a single string

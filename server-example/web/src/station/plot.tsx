@@ -35,10 +35,11 @@ const sync = uPlot.sync("plots");
 export function Plot({ title, curves, range_s, onZoom, onPick, height = 112, between }: PlotProps) {
   const element = useRef<HTMLDivElement>(null);
   const unit = shownUnit(curves[0]?.unit ?? "", system.value);
-  const latest = curves.map(({ values, unit: own, label }) => {
+  const latest = curves.flatMap(({ values, unit: own, label, colour }) => {
     const value = values.at(-1);
-    return value === undefined ? "" : `${curves.length > 1 ? `${label} ` : ""}${digits(shown(value, own, system.value), unit, locale.value)}`;
+    return value === undefined ? [] : [{ label, colour, text: digits(shown(value, own, system.value), unit, locale.value) }];
   });
+  const said = latest.map(({ label, text }) => (curves.length > 1 ? `${label} ${text}` : text)).join(", ");
   useEffect(() => {
     if (!element.current) return undefined;
     const box = element.current;
@@ -53,9 +54,15 @@ export function Plot({ title, curves, range_s, onZoom, onPick, height = 112, bet
   return (
     <figure class="plot">
       <figcaption>
-        <b>{title}</b> <span>{unit}</span> <output>{latest.filter(Boolean).join(" · ")}</output>
+        <b>{title}</b> <span>{unit}</span> <output title={said}>
+          {latest.map(({ label, colour, text }) => (
+            <span key={label} style={curves.length > 1 ? `color:${colour}` : ""}>
+              {text}
+            </span>
+          ))}
+        </output>
       </figcaption>
-      <div ref={element} role="img" aria-label={`${title}: ${latest.filter(Boolean).join(", ")} ${unit}`} onDblClick={() => onZoom?.(undefined)} />
+      <div ref={element} role="img" aria-label={`${title}: ${said} ${unit}`} onDblClick={() => onZoom?.(undefined)} />
     </figure>
   );
 }
@@ -127,7 +134,7 @@ function made(box: HTMLElement, { curves, range_s, onZoom, onPick, height, betwe
     scales: { x: { time: true, range: [range_s[0], range_s[1]] }, y: { range: between ? [between[0], between[1]] : padded } },
     axes: [
       { stroke: ink, font, grid, ticks: { show: false }, size: 22, values: (_, all) => all.map(hours) },
-      { stroke: ink, font, grid, ticks: { show: false }, size: 46, space: 26 },
+      { stroke: ink, font, grid, ticks: { show: false }, size: 46, space: 19 },
     ],
     series: [
       {},

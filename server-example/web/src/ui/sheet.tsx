@@ -79,15 +79,15 @@ function Handle() {
         if (hasMoved()) pageOf(currentTarget).style.setProperty("--sheet", `${px}px`);
       }}
       onLostPointerCapture={({ currentTarget }) => {
+        // A drag of the mouse ends in a click, which comes before the timer.
+        setTimeout(() => (drag.current = undefined));
         if (!hasMoved()) return;
         const page = pageOf(currentTarget);
         height.value = nearestHeight(panelOf(currentTarget).offsetHeight / page.offsetHeight);
         page.style.removeProperty("--sheet");
       }}
       onClick={() => {
-        // A drag ends in a click too.
         if (!hasMoved()) turn();
-        drag.current = undefined;
       }}
       onKeyDown={(event) => {
         if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;

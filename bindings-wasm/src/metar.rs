@@ -1,0 +1,195 @@
+//! METAR and SPECI reports: one with all its groups, and files of them as columns of readings.
+
+use mesonet::feed::metar::{Decoded, Metar};
+use mesonet::feed::{
+    FileContext, Kind, MetarItem, ReadingColumns, ReportRow, Summary, metar_feed_report,
+    read_awc_csv, read_awc_xml, read_bulletins,
+};
+use mesonet::observation::Qualifier;
+use mesonet::{IntervalType, LonLat, Variable};
+use wasm_bindgen::prelude::*;
+
+/// The report as JSON, and its line of English.
+#[wasm_bindgen]
+pub fn parse_metar(text: &str) -> Result<Vec<String>, JsError> {
+    let report = Decoded::parse(text)?;
+    Ok(vec![serde_json::to_string(&report)?, report.to_string()])
+}
+
+/// The time of a report, from any time within two weeks of its receipt.
+#[wasm_bindgen]
+pub fn metar_ts_ms(text: &str, received_ms: f64) -> Result<f64, JsError> {
+    Ok(Metar::parse(text)?.time_ms(received_ms as i64) as f64)
+}
+
+/// The readings of a file of reports, a column for each method.
+#[wasm_bindgen]
+pub struct MetarColumns {
+    columns: ReadingColumns,
+    summary: Summary,
+    kind: Kind,
+}
+
+#[wasm_bindgen]
+impl MetarColumns {
+    /// Reads a file.
+    #[wasm_bindgen(constructor)]
+    pub fn new(content: &[u8], received_ms: f64) -> Result<Self, JsError> {
+        let mut columns = ReadingColumns::default();
+        let received_ms = received_ms as i64;
+        let file = FileContext::new("", received_ms);
+        let visit: &mut dyn FnMut(MetarItem<'_>) =
+            &mut |item| columns.extend([&metar_feed_report(item, &file)]);
+        // Not by the kind's own reader, which would bring those of all kinds into the module.
+        let kind = Kind::detect("", content);
+        let (kind, summary) = match kind {
+            Some(kind @ Kind::AwcCsv) => (kind, read_awc_csv(content, visit)),
+            Some(kind @ Kind::AwcXml) => (kind, read_awc_xml(content, visit)),
+            Some(kind @ Kind::MetarBulletin) => (kind, read_bulletins(content, received_ms, visit)),
+            other => return Err(JsError::new(&refusal(other))),
+        };
+        Ok(Self { columns, summary: summary?, kind })
+    }
+
+    /// Name of the kind of the file.
+    pub fn kind(&self) -> String {
+        self.kind.name().to_owned()
+    }
+
+    /// Reports that were read.
+    pub fn read(&self) -> f64 {
+        self.summary.read as f64
+    }
+
+    /// Reports that were left out.
+    pub fn refused(&self) -> f64 {
+        self.summary.refused as f64
+    }
+
+    /// Where the first of those are, and why they were left out.
+    pub fn refusals(&self) -> Vec<String> {
+        self.summary.refusals.iter().map(ToString::to_string).collect()
+    }
+
+    /// Groups of the reports that could not be read.
+    pub fn unread_groups(&self) -> f64 {
+        self.summary.unread_values.total() as f64
+    }
+
+    /// Ids of the stations.
+    pub fn stations(&self) -> Vec<String> {
+        self.columns.stations.all().to_vec()
+    }
+
+    /// Symbols of the units.
+    pub fn units(&self) -> Vec<String> {
+        self.columns.units.all().to_vec()
+    }
+
+    /// Labels of the buckets.
+    pub fn buckets(&self) -> Vec<String> {
+        self.columns.buckets.all().to_vec()
+    }
+
+    /// Names of all variables, by their codes.
+    pub fn variables() -> Vec<String> {
+        Variable::ALL.iter().map(|variable| variable.name().to_owned()).collect()
+    }
+
+    /// Names of all types of intervals, by their codes.
+    pub fn interval_types() -> Vec<String> {
+        IntervalType::ALL.map(|kind| kind.name().to_owned()).into()
+    }
+
+    /// Names of all qualifiers; the code of the first is 1.
+    pub fn qualifiers() -> Vec<String> {
+        Qualifier::ALL.map(|qualifier| qualifier.name().to_owned()).into()
+    }
+
+    /// The place of each reading's station among the stations.
+    pub fn station(&self) -> Vec<u32> {
+        self.of_reports(|report| report.station)
+    }
+
+    /// Times, milliseconds since 1970.
+    pub fn ts_ms(&self) -> Vec<f64> {
+        self.of_reports(|report| report.ts_ms as f64)
+    }
+
+    /// Degrees; NaN where the file has no place.
+    pub fn lat(&self) -> Vec<f64> {
+        self.of_reports(|report| report.place.map_or(f64::NAN, LonLat::lat))
+    }
+
+    /// Degrees; NaN where the file has no place.
+    pub fn lon(&self) -> Vec<f64> {
+        self.of_reports(|report| report.place.map_or(f64::NAN, LonLat::lon))
+    }
+
+    /// Metres; NaN where the file has none.
+    pub fn altitude_m(&self) -> Vec<f64> {
+        self.of_reports(|report| report.altitude_m.unwrap_or(f64::NAN))
+    }
+
+    /// Numbers of the corrections.
+    pub fn revision(&self) -> Vec<u8> {
+        self.of_reports(|report| report.revision)
+    }
+
+    /// Codes of the variables.
+    pub fn variable(&self) -> Vec<u8> {
+        self.columns.variables.iter().map(|variable| *variable as u8).collect()
+    }
+
+    /// The values.
+    pub fn value(&self) -> Vec<f64> {
+        self.columns.values.clone()
+    }
+
+    /// The place of each value's unit among the units.
+    pub fn unit(&self) -> Vec<u32> {
+        self.columns.unit_places.clone()
+    }
+
+    /// Codes of the types of intervals.
+    pub fn interval_type(&self) -> Vec<u8> {
+        self.columns.interval_types.iter().map(|kind| *kind as u8).collect()
+    }
+
+    /// Lengths of averaging or accumulation in minutes.
+    pub fn interval_minutes(&self) -> Vec<i32> {
+        self.columns.interval_minutes.clone()
+    }
+
+    /// Codes of the qualifiers; 0 where there is none.
+    pub fn qualifier(&self) -> Vec<u8> {
+        self.columns.qualifiers.iter().map(|qualifier| Qualifier::code(*qualifier)).collect()
+    }
+
+    /// The place of each reading's bucket among the buckets.
+    pub fn bucket(&self) -> Vec<u32> {
+        self.columns.bucket_places.clone()
+    }
+
+    /// 1 where a value was derived.
+    pub fn calculated(&self) -> Vec<u8> {
+        self.columns.calculated.iter().map(|calculated| u8::from(*calculated)).collect()
+    }
+}
+
+impl MetarColumns {
+    /// What the reports have, for each of their readings.
+    fn of_reports<T: Copy>(&self, of: impl Fn(&ReportRow) -> T) -> Vec<T> {
+        let mut all = Vec::with_capacity(self.columns.values.len());
+        for report in &self.columns.reports {
+            all.extend(std::iter::repeat_n(of(report), report.readings));
+        }
+        all
+    }
+}
+
+fn refusal(kind: Option<Kind>) -> String {
+    let of = kind.map_or_else(|| "of no known kind".to_owned(), |kind| format!("of kind {kind}"));
+    let [csv, xml, bulletin] = [Kind::AwcCsv, Kind::AwcXml, Kind::MetarBulletin].map(Kind::name);
+    format!("content: {of}; readMetars reads {csv}, {xml}, {bulletin}")
+}
