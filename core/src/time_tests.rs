@@ -34,6 +34,17 @@ fn instants_are_rfc_3339_with_an_offset() {
     }
 }
 
+proptest! {
+    /// The plain shape is what chrono makes of it, possible or not.
+    #[test]
+    fn plain_instants_are_read_as_by_chrono(
+        text in "[0-9]{4}-[0-3][0-9]-[0-3][0-9]T[0-2][0-9]:[0-7][0-9]:[0-6][0-9]Z|0000-02-2[89]T00:00:60Z",
+    ) {
+        let wanted = DateTime::parse_from_rfc3339(&text).map(|instant| instant.timestamp_millis());
+        prop_assert_eq!(parse_instant(&text).ok(), wanted.ok());
+    }
+}
+
 #[test]
 fn spans_are_positive_whole_numbers_with_a_unit() {
     assert_eq!(parse_window("12h"), Ok(12 * HOUR_MS));

@@ -126,7 +126,7 @@ impl FeedTable {
         let (unit_keys, bucket_keys): (Vec<_>, Vec<_>) =
             (keys(self.0.unit_places), keys(self.0.bucket_places));
         let variables: Vec<_> = self.0.variables.iter().map(|of| i16::from(*of as u8)).collect();
-        let intervals: Vec<_> = self.0.interval_types.iter().map(|of| *of as i8).collect();
+        let intervals: Vec<_> = self.0.interval_types.into_iter().map(|of| of as i8).collect();
         let bases: Vec<_> = self.0.qualities.iter().map(|of| of.base as i8).collect();
         let reasons: Vec<_> = self.0.qualities.iter().map(|of| of.reason as i8).collect();
         let qualifiers: Int8Array =

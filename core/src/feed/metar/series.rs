@@ -28,6 +28,10 @@ pub(in crate::feed) const SENSOR_HEIGHT_M: f64 = 10.0;
 /// missing.
 const MAX_PEAK_AGE_MINUTES: i64 = 120;
 
+/// Room for the readings of nine reports in ten, in less than the kilobyte up to which an allocator
+/// keeps what was freed at hand.
+const USUAL_READINGS: usize = 14;
+
 /// Aerodromes are open country.
 pub(in crate::feed) const EXPOSURE: StationType = StationType::OpenCountry;
 
@@ -137,7 +141,7 @@ pub fn metar_report(item: &MetarItem<'_>) -> Report {
 
 fn report_of(item: &MetarItem<'_>, station: StationId) -> Report {
     let metar = &item.metar;
-    let mut readings = ReportReadings(Vec::with_capacity(16));
+    let mut readings = ReportReadings(Vec::with_capacity(USUAL_READINGS));
     if !metar.nil {
         temperatures(metar, &mut readings);
         wind(metar, &mut readings);
