@@ -9,7 +9,7 @@ use super::testing::{Temporary, seal};
 use super::tests::{NAMES, batch, held, report};
 use super::*;
 use crate::observation::{Quality, StationId, Variable};
-use crate::store::unjudged;
+use crate::store::{Selection, unjudged};
 use crate::time::ClosedWindow;
 
 /// Number of readings of each series at each station of a large segment.

@@ -5,8 +5,9 @@ use std::fs;
 use super::testing::{SMALL, Temporary, seal};
 use super::tests::{NAMES, batch, held, report, ten, weather};
 use super::*;
-use crate::observation::Quality;
-use crate::store::unjudged;
+use crate::observation::{Quality, StationId};
+use crate::store::{Selection, unjudged};
+use crate::time::ClosedWindow;
 
 fn same(reader: &EmbeddedReader, store: &EmbeddedStore) {
     assert_eq!(held(reader), held(store));

@@ -5,7 +5,9 @@ use std::ops::Deref;
 use tempfile::TempDir;
 
 use super::*;
-use crate::store::InFront;
+use crate::observation::StationId;
+use crate::store::{Damage, Directory, InFront, Selection, SeriesSlice};
+use crate::time::ClosedWindow;
 
 /// A store in its own folder, which is deleted with it.
 pub(in crate::store) struct Temporary {

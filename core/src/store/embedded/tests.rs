@@ -13,7 +13,7 @@ use crate::observation::{
     IntervalType, Qualifier, Quality, QualityCode, Reading, Report, SeriesId, SeriesKey, Station,
     StationId, StationType, Variable,
 };
-use crate::store::{MemoryStore, Verdicts, unjudged};
+use crate::store::{MemoryStore, Selection, SeriesSlice, Verdicts, unjudged};
 use crate::time::ClosedWindow;
 
 pub(super) fn station(native_id: &str) -> Station {

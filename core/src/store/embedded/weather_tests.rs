@@ -4,8 +4,9 @@ use super::names::DATABASE;
 use super::testing::{SMALL, Temporary, seal};
 use super::tests::{NAMES, batch, held, report};
 use super::*;
-use crate::observation::{Quality, Report};
+use crate::observation::{Quality, Report, StationId};
 use crate::store::unjudged;
+use crate::time::ClosedWindow;
 
 /// A report with nothing but the weather.
 fn said(ts_ms: i64, words: &[&str]) -> Report {
