@@ -37,7 +37,9 @@ proptest! {
         beside_ms in -1_i64..=1,
         (span, step) in (1_i64..240, 1_i64..90),
     ) {
-        ts_ms.iter_mut().for_each(|ts_ms| *ts_ms += beside_ms);
+        for ts_ms in &mut ts_ms {
+            *ts_ms += beside_ms;
+        }
         ts_ms.sort_unstable();
         let window = ClosedWindow::new(0, span * MINUTE_MS).unwrap();
         let positions = Positions::new(window, Step::from_minutes(step).unwrap());
