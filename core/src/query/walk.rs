@@ -43,7 +43,6 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the number of instants at or before a position, which must not be before the last one.
-    #[inline]
     pub(super) fn to(&mut self, at_ms: i64) -> usize {
         let rest = &self.ts_ms[self.passed..];
         self.passed += match self.stride {
@@ -56,7 +55,6 @@ impl<'a> Walk<'a> {
 }
 
 /// Compares without a branch for each instant, which could not be predicted.
-#[inline]
 fn in_blocks(ts_ms: &[i64], at_ms: i64) -> usize {
     let mut count = 0;
     while count < MOST_IN_BLOCKS
