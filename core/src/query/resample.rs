@@ -1,7 +1,6 @@
 //! The readings of many series at the positions of a grid.
 
 use super::time_grid::{Positions, TimeGridLengthError};
-use super::walk::Walk;
 use crate::lengths::check_lengths;
 
 /// The columns of many series, one after the other.
@@ -226,7 +225,7 @@ pub fn resample(
     let of_cells = value.iter_mut().zip(&mut **age_ms).zip(&mut **reading);
     let mut places = of_cells.map(|((value, age_ms), reading)| (value, age_ms, reading));
     for ((ts_ms, values), &begin) in series.iter().zip(series.offsets) {
-        let mut walk = Walk::new(ts_ms, positions);
+        let mut walk = positions.walk(ts_ms);
         for (at_ms, (value, age_ms, reading)) in positions.iter().zip(&mut places) {
             let found = walk.to(at_ms).checked_sub(1);
             let found = found.map(|index| (index, at_ms.saturating_sub(ts_ms[index])));

@@ -76,9 +76,9 @@ impl Positions {
         span_ms.div_ceil(self.step_ms.unsigned_abs()) + 1
     }
 
-    /// Returns the first and the last position, in milliseconds since 1970.
-    pub(super) fn ends_ms(self) -> [i64; 2] {
-        [self.start_ms, self.end_ms]
+    /// Begins a walk through ascending instants along the positions.
+    pub(super) fn walk(self, ts_ms: &[i64]) -> Walk<'_> {
+        Walk::new(ts_ms, [self.start_ms, self.end_ms], self.len())
     }
 
     /// Returns all positions in ascending order, in milliseconds since 1970.
@@ -209,7 +209,7 @@ pub fn as_of(
     out: &mut [u32],
 ) -> Result<(), TimeGridLengthError> {
     check_room(positions, out.len())?;
-    let mut walk = Walk::new(ts_ms, positions);
+    let mut walk = positions.walk(ts_ms);
     for (place, at_ms) in out.iter_mut().zip(positions.iter()) {
         // Zero wraps to NO_READING.
         *place = (walk.to(at_ms) as u32).wrapping_sub(1);

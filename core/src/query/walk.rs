@@ -1,6 +1,5 @@
 //! A walk through the instants of a series along the positions of a grid.
 
-use super::time_grid::Positions;
 use crate::time::passed;
 
 /// Counts the instants that each position has passed, from one position to the next.
@@ -26,13 +25,14 @@ const BLOCK: usize = 8;
 const MOST_IN_BLOCKS: usize = 32;
 
 impl<'a> Walk<'a> {
-    /// Takes ascending instants and the positions for which they will be counted.
-    pub(super) fn new(ts_ms: &'a [i64], positions: Positions) -> Self {
+    /// Takes ascending instants, and of the positions for which they will be counted the first, the
+    /// last and the number.
+    pub(super) fn new(ts_ms: &'a [i64], ends_ms: [i64; 2], positions: u64) -> Self {
         let near = |&ts_ms: &i64| {
-            let after_ms = positions.ends_ms().map(|at_ms| ts_ms.checked_sub(at_ms));
+            let after_ms = ends_ms.map(|at_ms| ts_ms.checked_sub(at_ms));
             after_ms.iter().all(|after_ms| after_ms.is_some_and(|after_ms| after_ms > i64::MIN))
         };
-        let stride = if ts_ms.len() as u64 / 2 <= positions.len() {
+        let stride = if ts_ms.len() as u64 / 2 <= positions {
             Stride::Single
         } else if [ts_ms.first(), ts_ms.last()].into_iter().flatten().all(near) {
             Stride::Block

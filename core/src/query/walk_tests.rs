@@ -1,10 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::query::Positions;
 use crate::time::{ClosedWindow, DAY_MS, MINUTE_MS, Step};
 
 fn walked(ts_ms: &[i64], positions: Positions) -> Vec<usize> {
-    let mut walk = Walk::new(ts_ms, positions);
+    let mut walk = positions.walk(ts_ms);
     positions.iter().map(|at_ms| walk.to(at_ms)).collect()
 }
 
@@ -22,7 +23,7 @@ fn instants_at_both_ends_of_time_are_counted() {
     let mut ts_ms = vec![i64::MIN; 9];
     ts_ms.extend([i64::MIN + 1, -1, 0, 1, 20 * MINUTE_MS, 60 * MINUTE_MS, 60 * MINUTE_MS + 1]);
     ts_ms.extend([i64::MAX; 9]);
-    assert!(matches!(Walk::new(&ts_ms, hour).stride, Stride::Search));
+    assert!(matches!(hour.walk(&ts_ms).stride, Stride::Search));
     assert_eq!(walked(&ts_ms, hour), [12, 14, 14, 15]);
 }
 
