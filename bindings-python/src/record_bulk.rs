@@ -1,7 +1,7 @@
 //! The bulk export of a record in process: a stream of Arrow batches, and Parquet files.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -120,26 +120,37 @@ fn record_bulk_parquet(
     Ok(damaged)
 }
 
-/// Writes a file under another name and renames it at the end. A file that is there is kept.
+/// Writes a file under another name, which appears under its own when it is whole. A file that is
+/// there is kept, even one that appears meanwhile.
 fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<(), String>,
 ) -> Result<(), String> {
-    let said = |error: std::io::Error| format!("{}: {error}", path.display());
+    let said = |error: std::io::Error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            format!("{} is there already; it was not overwritten", path.display())
+        }
+        _ => format!("{}: {error}", path.display()),
+    };
     if path.exists() {
-        return Err(format!("{} is there already; it was not overwritten", path.display()));
+        return Err(said(ErrorKind::AlreadyExists.into()));
     }
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(format!(".{}.unfinished", std::process::id()));
-    let mut file = File::create(&unfinished).map_err(said)?;
+    let unfinished = Path::new(&unfinished);
+    // Another thread may be writing it.
+    let mut file = File::create_new(unfinished)
+        .map_err(|error| format!("{}: {error}", unfinished.display()))?;
     let done = write(&mut file).and_then(|()| file.sync_all().map_err(said));
-    match done.and_then(|()| fs::rename(&unfinished, path).map_err(said)) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            let _ = fs::remove_file(&unfinished);
-            Err(error)
+    // A link is refused if the name is taken; a disk without links has only the check before.
+    let shown = done.and_then(|()| match fs::hard_link(unfinished, path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists && !path.exists() => {
+            fs::rename(unfinished, path).map_err(said)
         }
-    }
+        linked => linked.map_err(said),
+    });
+    let _ = fs::remove_file(unfinished);
+    shown
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

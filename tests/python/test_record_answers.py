@@ -4,12 +4,14 @@ import datetime
 import shutil
 import sqlite3
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import mesonet
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from mesonet import DamagedWarning, MesonetError, Record
 
@@ -65,6 +67,25 @@ def test_qualifiers_and_entries_of_an_export(record):
     assert both == ["dewPointTemperature", "airTemperature"] * 9
     low = [{**one, "upperValueBound": 17} for one in two]
     assert set(record.bulk(TORONTO, *WINDOW, requests=low).to_arrow()["value"].to_pylist()) == {17.0}
+
+
+def test_of_exports_to_one_path_at_once_one_is_kept_and_whole(record, tmp_path):
+    path, folder = tmp_path / "out" / "toronto.parquet", tmp_path / "out"
+    folder.mkdir()
+    asked = {"names": ["airTemperature"], "parquet": path}
+
+    def export(_):
+        try:
+            return record.bulk(TORONTO, *WINDOW, **asked)
+        except MesonetError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(8) as pool:
+        said = list(pool.map(export, range(32)))
+    assert said.count(None) == 1
+    assert all("exists" in why or "is there already" in why for why in said if why is not None)
+    assert pq.read_table(path).num_rows == 9
+    assert list(folder.iterdir()) == [path]
 
 
 def test_a_reading_that_is_too_old_fills_nothing(record):
