@@ -101,7 +101,7 @@ pub struct ReportRow {
 ///     columns.extend(item.into_report().iter());
 /// })?;
 /// let report = columns.reports[0];
-/// assert_eq!((report.readings, columns.values.len()), (5, 5));
+/// assert_eq!((report.readings, columns.values.len()), (6, 6));
 /// assert_eq!(columns.stations.all()[report.station as usize], "KBUF");
 /// assert_eq!((columns.variables[0], columns.values[0]), (Variable::AirTemperature, 2.0));
 /// # Ok::<(), mesonet::feed::FeedError>(())

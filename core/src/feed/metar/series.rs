@@ -231,7 +231,7 @@ pub(super) fn peak_wind_report(
 /// let file = FileContext::new("sa.txt", mesonet::time::parse_instant("2020-01-01T01:01:00Z").unwrap());
 /// read_bulletins(text.as_bytes(), file.received_ms, |item| {
 ///     let report = metar_feed_report(item, &file);
-///     assert_eq!((report.station.native_id.as_str(), report.readings()), ("KBUF", 7));
+///     assert_eq!((report.station.native_id.as_str(), report.readings()), ("KBUF", 9));
 ///     assert!(report.earlier.is_some());
 /// })?;
 /// # Ok::<(), mesonet::feed::FeedError>(())
