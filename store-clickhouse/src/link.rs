@@ -19,6 +19,9 @@ use tokio::runtime::{Builder, Runtime};
 /// How often a block of rows is sent before the batch fails.
 const ATTEMPTS: u32 = 3;
 
+/// How long to wait before a block is sent again, times the attempts so far.
+const PAUSE: Duration = Duration::from_millis(200);
+
 /// Where the record is, and how long to wait for it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Options {
@@ -151,7 +154,10 @@ impl Link {
             });
             match sent {
                 Ok(()) => return Ok(()),
-                Err(Error::Network(_) | Error::TimedOut) if attempt < ATTEMPTS => attempt += 1,
+                Err(Error::Network(_) | Error::TimedOut) if attempt < ATTEMPTS => {
+                    std::thread::sleep(PAUSE * attempt);
+                    attempt += 1;
+                }
                 Err(error) => return Err(self.failed(&error)),
             }
         }

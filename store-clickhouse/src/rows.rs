@@ -151,3 +151,7 @@ pub(crate) struct WeatherRow {
     pub revision: u8,
     pub words: Vec<String>,
 }
+
+#[cfg(test)]
+#[path = "rows_tests.rs"]
+mod tests;

@@ -90,3 +90,28 @@ pub(crate) fn next_version<T: Versioned>(
 pub(crate) fn after<T: Versioned>(stored: Option<&T>) -> Result<u16, TooManyVersions> {
     stored.map_or(Ok(0), |stored| stored.version().checked_add(1).ok_or(TooManyVersions))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_version_has_none_after_it() {
+        let row = |version, words: &str| WeatherRow {
+            station: mesonet::StationId::new("TEST", "A").into(),
+            ts_ms: 0,
+            version,
+            batch: 0,
+            revision: 0,
+            words: vec![words.to_owned()],
+        };
+        let next = |stored: &WeatherRow| {
+            next_version(Some(stored), &[row(0, "Rain")], &mut Receipt::default())
+        };
+        let before_last = next(&row(u16::MAX - 1, "Snow")).map(|next| next.map(|row| row.version));
+        assert_eq!(before_last.ok().flatten(), Some(u16::MAX));
+        assert!(next(&row(u16::MAX, "Snow")).is_err());
+        // What is there already needs no version.
+        assert!(next(&row(u16::MAX, "Rain")).is_ok_and(|next| next.is_none()));
+    }
+}

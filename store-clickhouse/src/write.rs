@@ -409,3 +409,7 @@ fn blocks<T>(rows: Vec<T>, ts_ms: impl Fn(&T) -> i64) -> Vec<Vec<T>> {
     }
     blocks
 }
+
+#[cfg(test)]
+#[path = "write_tests.rs"]
+mod tests;

@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, sleep};
 use std::time::Duration;
 
-use mesonet::store::{Receipt, StoreError, unjudged};
+use mesonet::store::{Receipt, Selection, StoreError, unjudged};
 use mesonet::time::DAY_MS;
-use mesonet::{Batch, Reader, Report, Store};
-use mesonet_clickhouse::Options;
+use mesonet::{Batch, ClosedWindow, Reader, Report, Store, Variable};
+use mesonet_clickhouse::{ClickHouseStore, Options};
 
-use crate::support::{append, held, migrated, open, report, sql, station};
+use crate::support::{append, held, id, migrated, open, report, sql, station};
 
 /// What a writer leaves that was killed after the last row and before the commit.
 pub fn a_batch_that_was_not_committed_is_never_seen(url: &str) {
@@ -144,4 +147,100 @@ pub fn a_killed_writer_leaves_whole_batches(url: &str) {
     let begun = sql(&options, "SELECT uniqExact(batch) FROM batches WHERE state = 1");
     let committed = sql(&options, "SELECT uniqExact(batch) FROM batches WHERE state = 2");
     println!("{} batches were begun, {} committed", begun.trim(), committed.trim());
+}
+
+const KILLS: usize = 6;
+
+/// Readings that no other batch has, over many days.
+fn own_reports_of(batch: i64) -> Vec<Report> {
+    let of_day = |day| ["A", "B"].map(|name| report(name, day * DAY_MS + batch, 0, batch as f64));
+    (0..DAYS).flat_map(of_day).collect()
+}
+
+/// How many readings of each batch a reader sees.
+fn counted(store: &ClickHouseStore) -> Result<BTreeMap<i64, usize>, StoreError> {
+    let (stations, variables) = (["A", "B"].map(id), [Variable::AirTemperature]);
+    let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
+    let selection = Selection { stations: &stations, variables: &variables, window };
+    let mut counts = BTreeMap::new();
+    store.scan(&selection, &mut |_, slices| {
+        for value in slices.iter().flat_map(|slice| slice.value) {
+            *counts.entry(*value as i64).or_default() += 1;
+        }
+    })?;
+    Ok(counts)
+}
+
+/// The server is killed while batches come in: each of them is there whole or not at all, and whole if it
+/// was acknowledged. A reader never sees a part of one, and gets an error while there is no server.
+pub fn a_killed_server_loses_nothing_acknowledged(url: &str) {
+    let folder = PathBuf::from(env::var("MESONET_TEST_CLICKHOUSE_FOLDER").unwrap());
+    let options = Options { timeout: Duration::from_secs(5), ..migrated(url) };
+    let store = open(&options);
+    append(&store, own_reports_of(0));
+    let (stop, mut acknowledged) = (AtomicBool::new(false), vec![0]);
+    let whole = 2 * DAYS as usize;
+    let (mut failed, mut reads, mut read_errors) = (0, 0, 0);
+    thread::scope(|scope| {
+        let killer = scope.spawn(|| {
+            for kill in 0..KILLS {
+                sleep(Duration::from_millis(600 + 130 * kill as u64));
+                let pid = std::fs::read_to_string(folder.join("pid")).unwrap();
+                assert!(
+                    Command::new("kill").args(["-KILL", pid.trim()]).status().unwrap().success()
+                );
+                let address = url.strip_prefix("http://").unwrap();
+                while TcpStream::connect(address).is_err() {
+                    sleep(Duration::from_millis(20));
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        let reader = scope.spawn(|| {
+            let (mut reads, mut errors) = (0, 0);
+            while !stop.load(Ordering::Relaxed) {
+                match counted(&store) {
+                    Ok(counts) => {
+                        assert!(counts.values().all(|&count| count == whole), "{counts:?}");
+                        reads += 1;
+                    }
+                    Err(error) => {
+                        assert!(matches!(error, StoreError::Storage { .. }), "{error}");
+                        errors += 1;
+                    }
+                }
+            }
+            (reads, errors)
+        });
+        for batch in 1.. {
+            if killer.is_finished() {
+                break;
+            }
+            let batch_of = Batch { stations: vec![], reports: own_reports_of(batch) };
+            match store.append(&batch_of, &mut unjudged) {
+                Ok(receipt) => {
+                    assert_eq!(receipt.added, whole);
+                    acknowledged.push(batch);
+                }
+                Err(error) => {
+                    assert!(matches!(error, StoreError::Storage { .. }), "{error}");
+                    failed += 1;
+                }
+            }
+        }
+        killer.join().unwrap();
+        (reads, read_errors) = reader.join().unwrap();
+    });
+    assert_eq!(append(&store, own_reports_of(-1)).added, whole);
+    for store in [store, open(&options)] {
+        let counts = counted(&store).unwrap();
+        assert!(counts.values().all(|&count| count == whole), "{counts:?}");
+        let lost: Vec<_> = acknowledged.iter().filter(|of| !counts.contains_key(of)).collect();
+        assert!(lost.is_empty(), "{lost:?} were acknowledged");
+    }
+    println!(
+        "{KILLS} kills: {} batches acknowledged, {failed} failed; {reads} reads, {read_errors} failed",
+        acknowledged.len()
+    );
+    assert!(failed > 0 && read_errors > 0, "no kill hit anything");
 }

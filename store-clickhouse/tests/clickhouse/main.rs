@@ -62,5 +62,11 @@ fn main() {
     ] {
         trials.push(trial(name.to_owned(), Box::new(test)));
     }
+    // Alone, and only if it is asked for: the others need the server meanwhile.
+    let killed = trial(
+        "a_killed_server_loses_nothing_acknowledged".to_owned(),
+        Box::new(batches::a_killed_server_loses_nothing_acknowledged),
+    );
+    trials.push(killed.with_ignored_flag(true));
     libtest_mimic::run(&arguments, trials).exit();
 }
