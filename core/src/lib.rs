@@ -87,6 +87,7 @@
 //! - `alert`: alerts. Brings `zone`.
 //! - `feed`, `feed-table`: readers of published feeds, and their readings as Arrow tables. Brings `alert`.
 //! - `store`, `embedded`: the store trait and the store in memory; the store on disk.
+//! - `conformance`: what every store must do, as a suite for stores of other crates.
 //! - `intake`: the way into a store. Brings `store` and `check`.
 //! - `query`, `json`, `export`: what endpoints ask; answers as JSON, piece by piece; bulk export as
 //!   CSV, Arrow stream and Parquet.

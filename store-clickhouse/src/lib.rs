@@ -29,6 +29,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, unreachable_pub))]
 
+mod alerts;
 mod known;
 mod link;
 mod load;
@@ -41,6 +42,7 @@ mod versions;
 mod view;
 mod write;
 
+pub use alerts::open_alerts;
 pub use link::Options;
 pub use schema::{Migrated, SCHEMA_VERSION, migrate};
 pub use store::ClickHouseStore;

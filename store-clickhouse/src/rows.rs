@@ -38,7 +38,7 @@ impl<T: Serialize> Serialize for List<'_, T> {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, Row, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Row, Serialize, Deserialize)]
 pub(crate) struct BatchRow {
     pub batch: u64,
     pub state: u8,
@@ -96,6 +96,14 @@ pub(crate) struct ReadingRow {
     pub source: u8,
     pub revision: u8,
     pub qualifier: u8,
+}
+
+#[derive(Clone, Debug, Row, Serialize, Deserialize)]
+pub(crate) struct AlertRow {
+    pub id: String,
+    pub change: u64,
+    pub deleted: bool,
+    pub message: String,
 }
 
 /// The last reading of a series, with its time and version in one number.

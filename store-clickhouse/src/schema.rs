@@ -10,7 +10,10 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// What each migration is called, and its statements, separated by semicolons at the ends of lines.
 /// Each statement can run again, so that a migration that was interrupted is just repeated.
-const MIGRATIONS: &[(&str, &str)] = &[("record", include_str!("../migrations/0001_record.sql"))];
+const MIGRATIONS: &[(&str, &str)] = &[
+    ("record", include_str!("../migrations/0001_record.sql")),
+    ("alerts", include_str!("../migrations/0002_alerts.sql")),
+];
 
 /// What [`migrate`] has done.
 #[derive(Clone, Debug, PartialEq, Eq)]

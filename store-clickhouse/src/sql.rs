@@ -7,6 +7,9 @@
 /// The newest batch: number, state, generations.
 pub(crate) const NEWEST_BATCH: &str = include_str!("../queries/newest_batch.sql");
 
+/// What is on record of one batch.
+pub(crate) const OPENING: &str = include_str!("../queries/opening.sql");
+
 /// The newest committed batch.
 pub(crate) const COMMITTED_BATCH: &str = include_str!("../queries/committed_batch.sql");
 
@@ -43,3 +46,6 @@ pub(crate) const PARTITIONS: &str = include_str!("../queries/partitions.sql");
 
 /// Drops one of them.
 pub(crate) const DROP_PARTITION: &str = include_str!("../queries/drop_partition.sql");
+
+/// The newest row of each alert.
+pub(crate) const ALERTS: &str = include_str!("../queries/alerts.sql");

@@ -1,7 +1,9 @@
 //! Appending: a batch and the verdicts on it become rows, and are committed together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
+use std::time::Duration;
 
 use mesonet::observation::{Qualifier, QualityCode};
 use mesonet::store::{Judge, Receipt, StoreError, Verdicts};
@@ -21,6 +23,9 @@ const COMMITTED: u8 = 2;
 
 /// The writer's number is in the upper half of a batch number.
 const WRITER_BITS: u32 = 32;
+
+/// How often to try to become the writer while others try it too.
+const OPENINGS: u64 = 20;
 
 /// Rows of one insert, and days of it: a day is a partition, and ClickHouse refuses a block with
 /// more than a hundred.
@@ -49,15 +54,14 @@ pub(crate) struct Additions {
 impl Writer {
     /// Becomes the writer of a record.
     pub(crate) fn open(link: Arc<Link>) -> Result<Self, StoreError> {
-        let newest: Vec<BatchRow> = link.rows(link.query(sql::NEWEST_BATCH))?;
-        let writer = newest.first().map_or(0, |newest| newest.batch >> WRITER_BITS) + 1;
-        let first = writer << WRITER_BITS;
         // From here on the writer before is refused.
-        link.insert(
-            "batches",
-            vec![BatchRow { batch: first, state: BEGUN, ..BatchRow::default() }],
-        )?;
-        let known = load(&link)?;
+        let first = take_number(&link)?;
+        let mut known = load(&link)?;
+        // An empty batch, so that the list of those that were never committed does not grow.
+        let (generation, places_generation) = (known.generation, known.places_generation);
+        let row = BatchRow { batch: first, state: COMMITTED, generation, places_generation };
+        link.insert("batches", vec![row])?;
+        known.visible.up_to = first;
         Ok(Self { link, known, last_batch: first, unsure: false })
     }
 
@@ -372,6 +376,27 @@ fn incoming(batch: &Batch, table: &SeriesTable) -> (Vec<ReadingRow>, Vec<Weather
     readings.sort_by_key(|row| (row.station, row.series, row.ts_ms));
     weather.sort_by_key(|row| (row.station, row.ts_ms));
     (readings, weather)
+}
+
+/// Takes the number of the next writer, and returns its first batch, which is begun.
+fn take_number(link: &Link) -> Result<u64, StoreError> {
+    for attempt in 1..=OPENINGS {
+        let newest: Vec<BatchRow> = link.rows(link.query(sql::NEWEST_BATCH))?;
+        let writer = newest.first().map_or(0, |newest| newest.batch >> WRITER_BITS) + 1;
+        let batch = writer << WRITER_BITS;
+        // Another process may do the same at the same time: whoever finds the mark of another one
+        // beside its own, or instead of it, steps back. Its batch has no rows.
+        let mark = RandomState::new().build_hasher().finish();
+        let own = BatchRow { batch, state: BEGUN, generation: mark, places_generation: 0 };
+        link.insert("batches", vec![own])?;
+        let found: Vec<BatchRow> = link.rows(link.query(sql::OPENING).bind(batch))?;
+        if !found.is_empty() && found.iter().all(|row| *row == own) {
+            return Ok(batch);
+        }
+        std::thread::sleep(Duration::from_millis(mark % (50 * attempt)));
+    }
+    let holder = format!("others that open it: {OPENINGS} attempts met another one");
+    Err(StoreError::Locked { path: link.name().to_owned(), holder })
 }
 
 fn series_row(series: &Series, batch: u64) -> SeriesRow {

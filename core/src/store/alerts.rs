@@ -1,6 +1,7 @@
 //! Alerts on record.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -45,7 +46,7 @@ impl AddAssign for AlertReceipt {
     }
 }
 
-/// A store of alerts, in memory or in a database in a folder.
+/// A store of alerts, in memory, and kept in a database if there is one.
 ///
 /// Messages are identified by their id, and duplicates count once. If two messages with the same id
 /// differ, the one sent later is kept, regardless of arrival order; if both were sent at the same
@@ -65,7 +66,7 @@ impl AddAssign for AlertReceipt {
 pub struct AlertStore {
     /// The snapshot that readers clone and hold.
     record: RwLock<Arc<AlertRecord>>,
-    /// Locked while the record is changed; holds the file, if there is one.
+    /// Locked while the record is changed.
     writer: Mutex<Writer>,
     /// Why the alerts cannot be read.
     failure: Option<StoreError>,
@@ -74,8 +75,23 @@ pub struct AlertStore {
 #[derive(Debug, Default)]
 struct Writer {
     messages: BTreeMap<String, Arc<alert::Message>>,
-    #[cfg(feature = "embedded")]
-    file: Option<AlertFile>,
+    kept: Option<Box<dyn KeptAlerts>>,
+}
+
+/// Where an [`AlertStore`] keeps its alerts beside memory: a file, or a database of another crate.
+pub trait KeptAlerts: Send + fmt::Debug {
+    /// Writes messages, all or none, each in place of one with its id. They are kept when this
+    /// returns.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    fn put(&mut self, messages: &[Arc<alert::Message>]) -> Result<(), StoreError>;
+
+    /// Deletes messages, all or none.
+    ///
+    /// # Errors
+    /// They cannot be deleted.
+    fn delete(&mut self, ids: &[String]) -> Result<(), StoreError>;
 }
 
 impl AlertRecord {
@@ -98,10 +114,42 @@ impl AlertStore {
     pub fn open(dir: &std::path::Path) -> Result<(Self, Vec<super::Fault>), StoreError> {
         let mut file = AlertFile::open(dir)?;
         let (messages, faults) = file.load()?;
-        let messages = messages.into_iter().map(|message| (message.id.clone(), Arc::new(message)));
-        let writer = Writer { messages: messages.collect(), file: Some(file) };
+        Ok((Self::kept(messages, Box::new(file)), faults))
+    }
+
+    /// Creates a store of alerts that are kept elsewhere too, with those that are there.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use mesonet::alert;
+    /// use mesonet::store::{AlertStore, KeptAlerts, StoreError};
+    /// /// A list of what is done.
+    /// #[derive(Debug)]
+    /// struct Notes(Arc<Mutex<Vec<String>>>);
+    ///
+    /// impl KeptAlerts for Notes {
+    ///     fn put(&mut self, messages: &[Arc<alert::Message>]) -> Result<(), StoreError> {
+    ///         self.0.lock().unwrap().extend(messages.iter().map(|message| message.id.clone()));
+    ///         Ok(())
+    ///     }
+    ///
+    ///     fn delete(&mut self, _: &[String]) -> Result<(), StoreError> {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let notes = Arc::default();
+    /// let message = |id: &str| alert::Message { id: id.into(), ..alert::Message::default() };
+    /// let store = AlertStore::kept(vec![message("1")], Box::new(Notes(Arc::clone(&notes))));
+    /// store.append(vec![message("1"), message("2")])?;
+    /// assert_eq!(*notes.lock().unwrap(), ["2"]);
+    /// assert_eq!(store.record().messages.len(), 2);
+    /// # Ok::<(), StoreError>(())
+    /// ```
+    pub fn kept(messages: Vec<alert::Message>, kept: Box<dyn KeptAlerts>) -> Self {
+        let writer = Writer { messages: by_id(messages), kept: Some(kept) };
         let record = RwLock::new(Arc::new(writer.record(0)));
-        Ok((Self { record, writer: Mutex::new(writer), failure: None }, faults))
+        Self { record, writer: Mutex::new(writer), failure: None }
     }
 
     /// Creates a stand-in for a file that cannot be read. It holds no alerts and refuses new ones
@@ -137,8 +185,7 @@ impl AlertStore {
     #[cfg(feature = "embedded")]
     pub fn read(dir: &std::path::Path) -> Result<(AlertRecord, Vec<super::Fault>), StoreError> {
         let (messages, faults) = Access::reading(dir, |access| read_alerts(dir, access))?;
-        let messages = messages.into_iter().map(|message| (message.id.clone(), Arc::new(message)));
-        let writer = Writer { messages: messages.collect(), file: None };
+        let writer = Writer { messages: by_id(messages), kept: None };
         Ok((writer.record(0), faults))
     }
 
@@ -147,7 +194,7 @@ impl AlertStore {
         Arc::clone(&self.record.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds messages, all or none. If the store is on disk, so are the messages when this returns.
+    /// Adds messages, all or none. If they are kept elsewhere too, they are there when this returns.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -171,9 +218,8 @@ impl AlertStore {
         if changed.is_empty() {
             return Ok(receipt);
         }
-        #[cfg(feature = "embedded")]
-        if let Some(file) = &mut writer.file {
-            file.put(changed.values().map(|message| &**message))?;
+        if let Some(kept) = &mut writer.kept {
+            kept.put(&changed.values().cloned().collect::<Vec<_>>())?;
         }
         writer.messages.append(&mut changed);
         self.publish(&writer);
@@ -214,9 +260,8 @@ impl AlertStore {
         if past.is_empty() {
             return Ok(0);
         }
-        #[cfg(feature = "embedded")]
-        if let Some(file) = &mut writer.file {
-            file.delete(&past)?;
+        if let Some(kept) = &mut writer.kept {
+            kept.delete(&past)?;
         }
         for id in &past {
             writer.messages.remove(id);
@@ -244,6 +289,10 @@ impl Writer {
         messages.sort_by_key(|message| message.sent_ms);
         AlertRecord { generation, messages }
     }
+}
+
+fn by_id(messages: Vec<alert::Message>) -> BTreeMap<String, Arc<alert::Message>> {
+    messages.into_iter().map(|message| (message.id.clone(), Arc::new(message))).collect()
 }
 
 /// Whether an alert ended before an instant.

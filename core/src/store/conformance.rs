@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+#[cfg(test)]
+use super::MemoryStore;
 use super::{
     Damage, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError, Verdicts,
     latest_slices, unjudged,
@@ -626,7 +628,7 @@ macro_rules! tests_of {
 }
 
 #[cfg(test)]
-conformance!(memory_store, 256, crate::store::MemoryStore::default());
+conformance!(memory_store, 256, MemoryStore::default());
 
 #[cfg(all(test, feature = "embedded"))]
 mod embedded {

@@ -17,7 +17,7 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 
 #[cfg(feature = "alert")]
-pub use alerts::{AlertReceipt, AlertRecord, AlertStore};
+pub use alerts::{AlertReceipt, AlertRecord, AlertStore, KeptAlerts};
 pub use damage::{Damage, Watched};
 #[cfg(feature = "embedded")]
 pub use embedded::{

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, sleep};
 use std::time::Duration;
@@ -16,6 +17,18 @@ use mesonet::{Batch, ClosedWindow, Reader, Report, Store, Variable};
 use mesonet_clickhouse::{ClickHouseStore, Options};
 
 use crate::support::{append, held, id, migrated, open, report, sql, station};
+
+/// Each opening of the record leaves a batch, which must not become a part of each query.
+pub fn openings_leave_nothing_behind(url: &str) {
+    let options = migrated(url);
+    for _ in 0..3 {
+        append(&open(&options), vec![report("A", 10, 0, 1.0)]);
+    }
+    let uncommitted = "SELECT count() FROM \
+        (SELECT batch FROM batches GROUP BY batch HAVING max(state) < 2)";
+    assert_eq!(sql(&options, uncommitted).trim(), "0");
+    assert_eq!(sql(&options, "SELECT uniqExact(batch) FROM batches").trim(), "4");
+}
 
 /// What a writer leaves that was killed after the last row and before the commit.
 pub fn a_batch_that_was_not_committed_is_never_seen(url: &str) {
@@ -53,6 +66,26 @@ pub fn a_batch_that_was_not_committed_is_never_seen(url: &str) {
     assert_eq!(held(&open(&options), "A"), expected);
 }
 
+/// The readings of this one are in the table when it fails, and those of the next are newer.
+pub fn a_batch_that_failed_halfway_is_never_seen(url: &str) {
+    let options = migrated(url);
+    let store = open(&options);
+    append(&store, vec![report("A", 10, 0, 1.0)]);
+    sql(&options, "RENAME TABLE stations TO elsewhere");
+    let stations = vec![station("A"), station("B")];
+    let reports = vec![report("A", 10, 0, -99.0), report("A", 20, 0, -99.0)];
+    let failed = store.append(&Batch { stations, reports }, &mut unjudged).unwrap_err();
+    assert!(matches!(failed, StoreError::Storage { .. }), "{failed}");
+    assert_eq!(sql(&options, "SELECT count() FROM readings").trim(), "3");
+    assert_eq!(held(&store, "A"), [(10, 1.0)]);
+    sql(&options, "RENAME TABLE elsewhere TO stations");
+    assert_eq!(append(&store, vec![report("A", 30, 0, 3.0)]).added, 1);
+    for store in [store, open(&options)] {
+        assert_eq!(held(&store, "A"), [(10, 1.0), (30, 3.0)]);
+        assert_eq!(store.directory().unwrap().generation, 2);
+    }
+}
+
 pub fn a_judge_that_fails_changes_nothing(url: &str) {
     let options = migrated(url);
     let store = open(&options);
@@ -85,6 +118,33 @@ pub fn the_last_to_open_is_the_writer(url: &str) {
         assert!(first.maintain(Some(0)).is_err());
     }
     assert_eq!(held(&open(&options), "A"), [(10, 1.0)]);
+}
+
+pub fn of_many_that_open_at_once_one_writes(url: &str) {
+    let options = migrated(url);
+    for round in 0..4 {
+        let (start, opened) = (Barrier::new(6), Barrier::new(6));
+        let write = || {
+            start.wait();
+            let store = open(&options);
+            opened.wait();
+            let reports = vec![report("A", 10, 0, f64::from(round))];
+            let stations = vec![station("A")];
+            match store.append(&Batch { stations, reports }, &mut unjudged) {
+                Ok(_) => 1,
+                Err(error) => {
+                    assert!(matches!(error, StoreError::Locked { .. }), "{error}");
+                    0
+                }
+            }
+        };
+        let written: usize = thread::scope(|scope| {
+            let writers: Vec<_> = (0..6).map(|_| scope.spawn(write)).collect();
+            writers.into_iter().map(|writer| writer.join().unwrap()).sum()
+        });
+        assert_eq!(written, 1, "round {round}");
+    }
+    assert_eq!(held(&open(&options), "A"), [(10, 3.0)]);
 }
 
 /// Stations and days of each batch of the writer that is killed: several inserts in many parts.
@@ -144,9 +204,6 @@ pub fn a_killed_writer_leaves_whole_batches(url: &str) {
         assert_eq!(held(&store, "B"), expected.into_iter().collect::<Vec<_>>());
         assert_eq!(store.directory().unwrap().generation, newest as u64);
     }
-    let begun = sql(&options, "SELECT uniqExact(batch) FROM batches WHERE state = 1");
-    let committed = sql(&options, "SELECT uniqExact(batch) FROM batches WHERE state = 2");
-    println!("{} batches were begun, {} committed", begun.trim(), committed.trim());
 }
 
 const KILLS: usize = 6;

@@ -49,10 +49,14 @@ fn main() {
     trials.push(trial("conformance::any_order_gives_the_same_record".into(), Box::new(any_order)));
     for (name, test) in tests![
         batches::a_batch_that_was_not_committed_is_never_seen,
+        batches::a_batch_that_failed_halfway_is_never_seen,
         batches::a_judge_that_fails_changes_nothing,
         batches::a_killed_writer_leaves_whole_batches,
+        batches::of_many_that_open_at_once_one_writes,
+        batches::openings_leave_nothing_behind,
         batches::the_last_to_open_is_the_writer,
         upkeep::a_silent_server_is_not_waited_for,
+        upkeep::alerts_are_kept_as_they_were,
         upkeep::nothing_listens_there,
         upkeep::readings_before_the_cutoff_are_gone_and_stay_gone,
         upkeep::states_of_stations_outlive_their_days,

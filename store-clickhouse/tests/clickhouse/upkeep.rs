@@ -3,10 +3,13 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use mesonet::store::{Receipt, StoreError};
+use mesonet::alert;
+use mesonet::store::{AlertStore, Receipt, StoreError};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, Reader, Report};
-use mesonet_clickhouse::{ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate};
+use mesonet_clickhouse::{
+    ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate, open_alerts,
+};
 
 use crate::support::{append, held, id, migrated, open, options, report, sql};
 
@@ -101,6 +104,42 @@ pub fn states_of_stations_outlive_their_days(url: &str) {
         assert_eq!((&now.stations, now.generation), (&before.stations, before.generation));
         assert_eq!(held(&store, "A"), [(5, 0.5), (10, 1.0)]);
     }
+}
+
+pub fn alerts_are_kept_as_they_were(url: &str) {
+    let options = migrated(url);
+    let message = |id: &str, sent_ms| alert::Message {
+        id: id.to_owned(),
+        sent_ms,
+        sender: "l'été \\ \"?\"".to_owned(),
+        parts: vec![alert::Part { expires_ms: Some(sent_ms + 10), ..alert::Part::default() }],
+        ..alert::Message::default()
+    };
+    let store = open_alerts(&options).unwrap();
+    let all = vec![message("b", 20), message("a", 20), message("c", 10), message("b", 20)];
+    assert_eq!(store.append(all).unwrap().added, 3);
+    assert_eq!(store.append(vec![message("a", 30)]).unwrap().replaced, 1);
+    let again = || open_alerts(&options).unwrap();
+    assert_eq!(again().record().messages, store.record().messages);
+    // One that was deleted stays so, until it comes again.
+    assert_eq!(store.expire(25).unwrap(), 1);
+    sql(&options, "OPTIMIZE TABLE alerts FINAL");
+    let ids = |store: &AlertStore| {
+        let messages = &store.record().messages;
+        messages.iter().map(|message| message.id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&again()), ["b", "a"]);
+    let store = again();
+    assert_eq!(store.append(vec![message("c", 10)]).unwrap().added, 1);
+    assert_eq!(ids(&again()), ["c", "b", "a"]);
+    // What cannot be written is not taken in.
+    sql(&options, "RENAME TABLE alerts TO elsewhere");
+    let refused = store.append(vec![message("d", 40)]).unwrap_err();
+    assert!(matches!(refused, StoreError::Storage { .. }), "{refused}");
+    assert_eq!(ids(&store), ["c", "b", "a"]);
+    sql(&options, "RENAME TABLE elsewhere TO alerts");
+    assert_eq!(store.append(vec![message("d", 40)]).unwrap().added, 1);
+    assert_eq!(ids(&again()), ["c", "b", "a", "d"]);
 }
 
 pub fn nothing_listens_there(_: &str) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::{Connection, Transaction, params};
 
@@ -14,7 +15,7 @@ use super::folder::{Folder, sync_folder};
 use super::names::{ALERTS, DAMAGED};
 use super::unwritten;
 use crate::alert;
-use crate::store::StoreError;
+use crate::store::{KeptAlerts, StoreError};
 
 /// Increases with every change of the file format.
 const SCHEMA_VERSION: u32 = 2;
@@ -100,32 +101,6 @@ impl AlertFile {
         Ok((messages, faults))
     }
 
-    /// Writes messages, all or none; on disk when this returns.
-    pub(crate) fn put<'a>(
-        &mut self,
-        messages: impl Iterator<Item = &'a alert::Message>,
-    ) -> Result<(), StoreError> {
-        self.change(|transaction| {
-            let sql = "INSERT OR REPLACE INTO alert (id, message) VALUES (?, ?)";
-            let mut insert = transaction.prepare(sql)?;
-            for message in messages {
-                insert.execute(params![message.id, encode(message)?])?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Deletes messages, all or none.
-    pub(crate) fn delete(&mut self, ids: &[String]) -> Result<(), StoreError> {
-        self.change(|transaction| {
-            let mut statement = transaction.prepare("DELETE FROM alert WHERE id = ?")?;
-            for id in ids {
-                statement.execute([id])?;
-            }
-            Ok(())
-        })
-    }
-
     fn change(
         &mut self,
         change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
@@ -143,6 +118,29 @@ impl AlertFile {
             count.note(changes);
         }
         Ok(())
+    }
+}
+
+impl KeptAlerts for AlertFile {
+    fn put(&mut self, messages: &[Arc<alert::Message>]) -> Result<(), StoreError> {
+        self.change(|transaction| {
+            let sql = "INSERT OR REPLACE INTO alert (id, message) VALUES (?, ?)";
+            let mut insert = transaction.prepare(sql)?;
+            for message in messages {
+                insert.execute(params![message.id, encode(message)?])?;
+            }
+            Ok(())
+        })
+    }
+
+    fn delete(&mut self, ids: &[String]) -> Result<(), StoreError> {
+        self.change(|transaction| {
+            let mut statement = transaction.prepare("DELETE FROM alert WHERE id = ?")?;
+            for id in ids {
+                statement.execute([id])?;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -287,7 +285,8 @@ pub(super) fn salvage_alerts(folder: &Folder) -> Result<usize, StoreError> {
         let _ = std::fs::remove_file(dir.join(format!("alerts.tmp{suffix}")));
     }
     let mut file = AlertFile::open_as(fresh.clone(), &dir.join(ALERT_COUNT))?;
-    file.put(messages.values())?;
+    let messages: Vec<_> = messages.into_values().map(Arc::new).collect();
+    file.put(&messages)?;
     let cleared = file.connection.execute("UPDATE change SET missing = 0", []);
     cleared.map_err(|error| database(&fresh, &error))?;
     // Its write-ahead log goes with it.

@@ -1,0 +1,1 @@
+SELECT batch, state, generation, places_generation FROM batches WHERE batch = ?
