@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, sleep};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mesonet::store::{Receipt, Selection, StoreError, unjudged};
 use mesonet::time::DAY_MS;
@@ -242,12 +242,14 @@ pub fn a_killed_server_loses_nothing_acknowledged(url: &str) {
         let killer = scope.spawn(|| {
             for kill in 0..KILLS {
                 sleep(Duration::from_millis(600 + 130 * kill as u64));
-                let pid = std::fs::read_to_string(folder.join("pid")).unwrap();
-                assert!(
-                    Command::new("kill").args(["-KILL", pid.trim()]).status().unwrap().success()
-                );
+                let pid = || std::fs::read_to_string(folder.join("pid")).unwrap_or_default();
+                let killed = pid();
+                let kill = Command::new("kill").args(["-KILL", killed.trim()]).status();
+                assert!(kill.unwrap().success());
                 let address = url.strip_prefix("http://").unwrap();
-                while TcpStream::connect(address).is_err() {
+                let started = Instant::now();
+                while pid() == killed || TcpStream::connect(address).is_err() {
+                    assert!(started.elapsed() < Duration::from_secs(60), "it does not come back");
                     sleep(Duration::from_millis(20));
                 }
             }
