@@ -2,8 +2,11 @@
 // and requests that leave the origin.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { after, before } from "node:test";
 
 import { chromium } from "playwright-core";
+
+import { startServer } from "./server.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
@@ -30,6 +33,31 @@ export async function openView(browser, origin, view = "", options = {}) {
   await page.goto(`${origin}/${view}`);
   await page.locator("#map canvas").first().waitFor();
   return { page, problems };
+}
+
+/** A server on its sample and a browser for the tests of a file; gives what opens views of it. */
+export function explorer() {
+  const servers = [];
+  const start = async () => {
+    servers.push(await startServer("--assume-plan", "commercial"));
+    return servers.at(-1).origin;
+  };
+  let [origin, browser] = [];
+  before(async () => {
+    origin = await start();
+    browser = await browse();
+  });
+  after(async () => {
+    await browser?.close();
+    await Promise.all(servers.map(({ stop }) => stop()));
+  });
+  return {
+    origin: () => origin,
+    browser: () => browser,
+    open: (view, options) => openView(browser, origin, view, options),
+    /** The same of a server that has just started: the clock of alerts goes on, and after eleven minutes the first has ended. */
+    openFresh: async (view, options) => openView(browser, await start(), view, options),
+  };
 }
 
 /** How many stations the map says have a value. */

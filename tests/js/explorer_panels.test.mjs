@@ -1,31 +1,16 @@
 // What the explorer's panels lead to: places, times and areas that are found, a sheet that is drawn, every view in every look.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
 import { screenshot } from "./browser.mjs";
-import { browse, openView, stationCount, violations, waitForStations } from "./explorer.mjs";
+import { explorer, stationCount, violations, waitForStations } from "./explorer.mjs";
 import { exportsOf } from "./explorer_source.mjs";
 import { LOOKS, TORONTO, VIEWS } from "./explorer_views.mjs";
-import { startServer } from "./server.mjs";
 
-let server;
-let browser;
+const { open, openFresh } = explorer();
 
-before(async () => {
-  server = await startServer("--assume-plan", "commercial");
-  browser = await browse();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-const open = (view, options) => openView(browser, server.origin, view, options);
-
-// The clock of the demonstration goes on: after eleven minutes this alert has ended.
 test("an area has its alerts on a line of time, and leads to each and back", async () => {
-  const { page, problems } = await open("#layer=alerts&area=041320");
+  const { page, problems } = await openFresh("#layer=alerts&area=041320");
   await page.getByRole("heading", { name: /Sarnia/ }).waitFor();
   const messages = page.locator(".messages li");
   assert.equal(await messages.count(), 3);
@@ -53,7 +38,7 @@ for (const name of LOOKED_AT) {
   for (const look of ["light", "phone-dark"]) {
     const [address, isReady] = VIEWS[name];
     test(`${name}, ${look}: accessible, no error, no foreign request`, async () => {
-      const { page, problems } = await open(address, LOOKS[look]);
+      const { page, problems } = await (name === "alert" ? openFresh : open)(address, LOOKS[look]);
       await isReady(page);
       assert.deepEqual(await violations(page), []);
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), LOOKS[look].viewport.width);
