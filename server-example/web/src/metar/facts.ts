@@ -79,7 +79,7 @@ function cloudText({ cover, baseFt, convection }: MetarCloud, ceilingFt: number 
 }
 
 const BODY: Readonly<Record<string, Say>> = {
-  station: ({ report }) => ["station", say("made", report.kind ?? say("aReport"), report.station, report.day, clock(null, report.minute, report))],
+  station: ({ report }) => ["station", `${report.kind ?? ""} ${say("made", report.station, report.day, clock(null, report.minute, report))}`.trim()],
   auto: () => ["station", say("auto")],
   revision: ({ report }) => ["station", say("revision", report.revision)],
   nil: () => ["station", say("nil")],

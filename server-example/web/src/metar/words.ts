@@ -26,8 +26,7 @@ export const REPORT_WORDS: Readonly<Record<string, readonly [string, string]>> =
   // What it says.
   unknown: ["not understood", "pas compris"],
   noValue: ["no value", "sans valeur"],
-  made: ["{0} of {1}, day {2}, {3} UTC", "{0} de {1}, le {2} à {3} UTC"],
-  aReport: ["Report", "Message"],
+  made: ["of {0}, day {1}, {2} UTC", "de {0}, le {1} à {2} UTC"],
   auto: ["made without an observer", "fait sans observateur"],
   revision: ["correction {0} of this report", "correction {0} de ce message"],
   nil: ["the report is missing", "le message manque"],
