@@ -83,7 +83,7 @@ const BODY: Readonly<Record<string, Say>> = {
   auto: () => ["station", say("auto")],
   revision: ({ report }) => ["station", say("revision", report.revision)],
   nil: () => ["station", say("nil")],
-  wind: ({ report: { wind } }) => wind && ["wind", windText(wind)] || undefined,
+  wind: ({ report: { wind } }) => (wind ? ["wind", windText(wind)] : undefined),
   visibility: ({ report: { visibility: of, cavok } }) => (of && !cavok ? ["visibility", bounded(amount(of.distanceKm, "km"), of.bound)] : undefined),
   cavok: () => ["visibility", say("cavok")],
   directionalVisibilities: ({ report }, at) => {
@@ -96,7 +96,7 @@ const BODY: Readonly<Record<string, Say>> = {
   clouds: ({ report }, at) => ["sky", cloudText(report.clouds[at]!, report.ceilingFt)],
   temperatureC: ({ report: { temperatureC: air } }) => (air === null ? undefined : ["temperature", degrees(air)]),
   dewPointC: ({ report: { dewPointC: dew } }) => (dew === null ? undefined : ["temperature", say("dew", degrees(dew))]),
-  altimeter: ({ report: { altimeter } }) => altimeter && ["pressure", say("altimeter", amount(altimeter.hpa, "hPa"))] || undefined,
+  altimeter: ({ report: { altimeter } }) => (altimeter ? ["pressure", say("altimeter", amount(altimeter.hpa, "hPa"))] : undefined),
   seaSurfaceTemperatureC: ({ report }) => ["sea", say("seaTemperature", degrees(report.seaSurfaceTemperatureC ?? NaN))],
   seaState: ({ report }) => ["sea", say(`sea.${report.seaState}`)],
   windShear: ({ report }, at) => ["windShear", say("lowest", say(report.windShear[at]!))],
@@ -112,11 +112,13 @@ const number =
     const value = remarks[name];
     return typeof value === "number" ? [about, text(value)] : undefined;
   };
-/** A fact of each of several. */
+/** Names of remarks of which there may be several. */
+type Several = { [K in keyof MetarRemarks]: MetarRemarks[K] extends readonly unknown[] ? K : never }[keyof MetarRemarks];
+/** A fact of one of several. */
 const each =
-  <K extends keyof MetarRemarks>(name: K, about: string, text: (one: MetarRemarks[K] extends readonly (infer T)[] ? T : never, of: Decoded) => string): Say =>
+  <K extends Several>(name: K, about: string, text: (one: MetarRemarks[K][number], of: Decoded) => string): Say =>
   (of, at) => {
-    const one = (of.report.remarks[name] as readonly never[])[at];
+    const one: MetarRemarks[K][number] | undefined = of.report.remarks[name][at];
     return one === undefined ? undefined : [about, text(one, of)];
   };
 

@@ -25,40 +25,8 @@ interface Found {
 /** All groups of a report, each in one row, in their order. */
 export function rowsOf(report: MetarGroups, parse: Parse): readonly Row[] {
   const groups = report.text.split(" ");
-  const rows: Found[] = [];
-  const owners = new Map<string, Found>();
-  let loose: number[] = [];
-  let before: { facts: ReadonlyMap<string, string>; unknown: number } | undefined;
-  let inRemarks = false;
-  groups.forEach((group, at) => {
-    inRemarks ||= group.startsWith("RMK");
-    const now = attempt(groups.slice(0, at + 1).join(" "), parse);
-    if (!now) {
-      loose.push(at);
-      return;
-    }
-    const facts = factsOf(now);
-    const changed = [...facts.keys()].filter((key) => facts.get(key) !== before?.facts.get(key) && (key.startsWith("remarks.") || !inRemarks));
-    // Words of a phrase are unknown until its last one comes. All groups up to the time are the first phrase.
-    const taken = before ? Math.max(before.unknown - now.notUnderstood.length, 0) : loose.length;
-    const own = [...loose.splice(loose.length - taken), at];
-    const isFirst = before === undefined;
-    before = { facts, unknown: now.notUnderstood.length };
-    const last = rows.at(-1);
-    const known = changed.map((key) => owners.get(key)).filter((row) => row !== undefined);
-    const fresh = changed.filter((key) => !owners.has(key));
-    const row = known.find((one) => one === last) ?? (fresh.length === 0 ? known[0] : undefined) ?? { at: [], facts: [] };
-    if (changed.length === 0 && !isFirst) {
-      loose = [...loose, ...own].sort((a, b) => a - b);
-      return;
-    }
-    row.at.push(...own);
-    row.facts.push(...(isFirst ? ["station"] : []), ...fresh);
-    for (const key of fresh) owners.set(key, row);
-    if (!rows.includes(row)) rows.push(row);
-  });
+  const { rows, owners, loose } = told(groups, parse);
   const unknown = [...report.notUnderstood];
-  const whole = [...factsOf(report).keys()];
   const rest = loose.map((at) => {
     // Some stations leave out the blank behind RMK.
     const found = unknown.findIndex((one) => one === groups[at] || `RMK${one}` === groups[at]);
@@ -66,6 +34,7 @@ export function rowsOf(report: MetarGroups, parse: Parse): readonly Row[] {
     return { from: at, at: [at], facts: groups[at] === "RMK" ? ["remarks"] : [], isUnknown: found >= 0 };
   });
   // A word that says nothing by itself belongs to what cannot be read without it.
+  const whole = [...factsOf(report).keys()];
   const alone = rest.filter((row) => {
     if (row.isUnknown || row.facts.length > 0) return true;
     const without = attempt(groups.filter((_, at) => at !== row.from).join(" "), parse);
@@ -78,6 +47,43 @@ export function rowsOf(report: MetarGroups, parse: Parse): readonly Row[] {
   return [...said, ...alone]
     .sort((a, b) => a.from - b.from)
     .map(({ at, facts, isUnknown }) => ({ groups: at.sort((a, b) => a - b).map((one) => groups[one]!), facts, isUnknown }));
+}
+
+/** What the groups say one after the other: rows, the row of each fact, and the groups after which nothing was new. */
+function told(groups: readonly string[], parse: Parse) {
+  const rows: Found[] = [];
+  const owners = new Map<string, Found>();
+  const loose: number[] = [];
+  let before: { facts: ReadonlyMap<string, string>; unknown: number } | undefined;
+  let inRemarks = false;
+  groups.forEach((group, at) => {
+    inRemarks ||= group.startsWith("RMK");
+    const now = attempt(groups.slice(0, at + 1).join(" "), parse);
+    if (!now) {
+      loose.push(at);
+      return;
+    }
+    const facts = factsOf(now);
+    // Tenths in the remarks change the temperature of the body, which has its row.
+    const changed = [...facts.keys()].filter((key) => facts.get(key) !== before?.facts.get(key) && (key.startsWith("remarks.") || !inRemarks));
+    // Words of a phrase are unknown until its last one comes. All groups up to the time are the first phrase.
+    const taken = before ? Math.max(before.unknown - now.notUnderstood.length, 0) : loose.length;
+    const own = [...loose.splice(loose.length - taken), at];
+    if (!before) changed.unshift("station");
+    before = { facts, unknown: now.notUnderstood.length };
+    if (changed.length === 0) {
+      loose.push(...own);
+      return;
+    }
+    const known = changed.map((key) => owners.get(key)).filter((row) => row !== undefined);
+    const fresh = changed.filter((key) => !owners.has(key));
+    const row = known.find((one) => one === rows.at(-1)) ?? (fresh.length === 0 ? known[0] : undefined) ?? { at: [], facts: [] };
+    row.at.push(...own);
+    row.facts.push(...fresh);
+    for (const key of fresh) owners.set(key, row);
+    if (!rows.includes(row)) rows.push(row);
+  });
+  return { rows, owners, loose };
 }
 
 function attempt(text: string, parse: Parse): MetarGroups | undefined {
