@@ -68,6 +68,7 @@ export const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   groups: ["Groups", "Groupes"],
   meaning: ["Meaning", "Sens"],
   cloudLayer: ["layer {0}", "couche {0}"],
+  Instantaneous: ["Instantaneous", "Instantané"],
   Median: ["Median", "Médiane"],
   Max: ["Maximum", "Maximum"],
   Min: ["Minimum", "Minimum"],
