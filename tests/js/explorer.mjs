@@ -60,6 +60,9 @@ export function explorer() {
   };
 }
 
+/** The addresses of all that a page has loaded since it was opened. */
+export const loaded = (page) => page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
+
 /** How many stations the map says have a value. */
 export async function stationCount(page) {
   const text = await page.locator("#count").textContent();

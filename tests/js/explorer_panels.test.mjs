@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { screenshot } from "./browser.mjs";
-import { explorer, stationCount, violations, waitForStations } from "./explorer.mjs";
+import { explorer, loaded, stationCount, violations, waitForStations } from "./explorer.mjs";
 import { exportsOf } from "./explorer_source.mjs";
 import { LOOKS, TORONTO, VIEWS } from "./explorer_views.mjs";
 
@@ -69,10 +69,9 @@ for (const name of LOOKED_AT) {
 
 test("a town is found without its accents, over the map, and the map goes there", async () => {
   const { page, problems } = await open();
-  const requests = [];
-  page.on("request", (request) => requests.push(request.url()));
   await waitForStations(page, 2_900);
-  assert.ok(!requests.some((url) => url.includes("places")), "the towns are loaded when they are searched");
+  await page.waitForLoadState("networkidle");
+  assert.deepEqual((await loaded(page)).filter((url) => url.includes("places")), [], "the towns are loaded when they are searched");
   await page.keyboard.press("/");
   await page.keyboard.type("quebec");
   const first = page.getByRole("option", { name: /^Québec, QC/ });

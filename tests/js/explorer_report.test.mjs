@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 
 import { load } from "mesonet/report";
 
-import { explorer, violations } from "./explorer.mjs";
+import { explorer, loaded, violations } from "./explorer.mjs";
 import { exportsOf } from "./explorer_source.mjs";
 import { TORONTO } from "./explorer_views.mjs";
 
@@ -24,12 +24,11 @@ const shown = (page) => page.locator(".groups tbody tr").evaluateAll((rows) => r
 /** Opens the box on a station, with the text of a report in it. */
 async function opened(text, view = "", look = {}) {
   const { page, problems } = await open(`#layer=stations&map=43.7,-79.6,7&station=${TORONTO}${view}`, look);
-  const requests = [];
-  page.on("request", (request) => requests.push(request.url()));
   await page.locator(".report summary").click();
   await page.locator("#report").fill(text);
-  assert.deepEqual(requests.filter((url) => /report|decode/.test(url)), [], "nothing is loaded before it is needed");
-  return { page, problems, requests };
+  await page.waitForLoadState("networkidle");
+  assert.deepEqual((await loaded(page)).filter((url) => /report\.wasm|decode/.test(url)), [], "nothing is loaded before it is needed");
+  return { page, problems };
 }
 
 test("every group of 5,000 reports stands in one row, in its order, and those that are not understood are named", async () => {
@@ -62,10 +61,10 @@ test("the words of a phrase stand together, and a word that is lost beside what 
 });
 
 test("a METAR is decoded beside its groups, in the units and the language of the page", async () => {
-  const { page, problems, requests } = await opened(BODY);
+  const { page, problems } = await opened(BODY);
   await page.locator("#report").press("Enter");
   await page.locator(".groups").waitFor();
-  assert.equal(requests.filter((url) => url.endsWith("/report.wasm")).length, 1);
+  assert.equal((await loaded(page)).filter((url) => url.endsWith("/report.wasm")).length, 1);
   assert.deepEqual(await shown(page), [
     ["METAR KBUF 312354Z", "Report METAR of KBUF, day 31, 23:54 UTC"],
     ["AUTO", "Report made without an observer"],
