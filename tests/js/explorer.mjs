@@ -69,13 +69,9 @@ export async function stationCount(page) {
   return Number((text.match(/[\d,]+/) ?? ["0"])[0].replaceAll(",", ""));
 }
 
-/** Waits until so many stations have a value. */
-export async function waitForStations(page, least) {
-  for (;;) {
-    if ((await stationCount(page)) >= least) return;
-    await page.waitForTimeout(50);
-  }
-}
+/** Waits until so many stations have a value; not for ever. */
+export const waitForStations = (page, least) =>
+  page.waitForFunction((wanted) => Number((document.querySelector("#count")?.textContent.match(/[\d,]+/) ?? ["0"])[0].replaceAll(",", "")) >= wanted, least);
 
 /** Whether a canvas of the map has anything but one colour in a part of it. */
 export const isPainted = (page, selector) =>

@@ -103,6 +103,7 @@ test("where the map shows nothing, it says where or when the nearest values are"
   // A time that the slider does not reach shows nothing of another time.
   const { page: early } = await open("#layer=stations&time=2024-07-01T00:00Z");
   await early.getByText("No station reports this at this time.").waitFor();
+  await early.waitForLoadState("networkidle");
   assert.equal(await stationCount(early), 0);
   await early.getByRole("button", { name: /Latest: Aug 3/ }).click();
   await waitForStations(early, 1_000);
