@@ -189,6 +189,9 @@ test("keys reach everything", async () => {
   await page.waitForFunction(() => location.hash.includes("time="));
   await page.locator("#play").press("Space");
   await page.getByRole("button", { name: "Pause" }).waitFor();
+  // On the button the browser presses it; elsewhere the key plays.
+  await page.locator("#map").press("Space");
+  await page.getByRole("button", { name: "Play" }).waitFor();
   assert.deepEqual(problems, []);
   await page.close();
 });
@@ -224,6 +227,18 @@ test("what the server says of a refusal is shown", async () => {
   await page.close();
 });
 
+/** How many pixels of the stations on the map are not grey. */
+const colouredPixels = (page) =>
+  page.locator("canvas.overlay").first().evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4) {
+      const [red, green, blue] = data.subarray(at, at + 3);
+      if (data[at + 3] > 200 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) count += 1;
+    }
+    return count;
+  });
+
 test("a server that goes away and comes back is lived through", async () => {
   const folder = await mkdtemp(join(tmpdir(), "mesonet-"));
   const binary = process.env.MESONET_SERVER_BIN ?? join(TARGET, "debug", "mesonet-server");
@@ -236,6 +251,7 @@ test("a server that goes away and comes back is lived through", async () => {
     await page.locator("#variable").selectOption("mslp");
     await page.getByText(/cannot be reached/).waitFor();
     assert.ok((await stationCount(page)) > 2_000, "the last picture stays");
+    assert.ok((await colouredPixels(page)) > 1_000, "with its colours");
     own = await serve(binary, args(new URL(own.origin).host));
     await page.getByText(/cannot be reached/).waitFor({ state: "hidden" });
     await waitForStations(page, 2_000);

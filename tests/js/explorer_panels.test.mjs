@@ -103,9 +103,13 @@ test("where the map shows nothing, it says where or when the nearest values are"
   // A time that the slider does not reach shows nothing of another time.
   const { page: early } = await open("#layer=stations&time=2024-07-01T00:00Z");
   await early.getByText("No station reports this at this time.").waitFor();
-  await early.waitForLoadState("networkidle");
+  // The details of stations come when all readings have.
+  const latest = early.getByRole("button", { name: /Latest: Aug 3/ });
+  await latest.waitFor();
   assert.equal(await stationCount(early), 0);
-  await early.getByRole("button", { name: /Latest: Aug 3/ }).click();
+  const asked = (await loaded(early)).filter((url) => url.includes("/stations/readings?"));
+  assert.deepEqual(asked.filter((url) => !url.includes("end=2024-07-01")), [], "no other time is asked for");
+  await latest.click();
   await waitForStations(early, 1_000);
   assert.deepEqual(problems, []);
   await early.close();
