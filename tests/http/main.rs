@@ -16,6 +16,8 @@ mod damage;
 mod door;
 mod every_answer;
 mod every_request;
+#[cfg(unix)]
+mod follower;
 mod health;
 mod historical_bulk;
 mod ingest;

@@ -9,6 +9,8 @@
 //! | The command `backup` | `ship.rs` |
 //! | The command `restore` | `restore.rs` |
 //! | The command `backups` | `list.rs` |
+//! | A folder that is kept like the newest backup, for followers | `mirror.rs` |
+//! | The command `promote` | `promote.rs` |
 //! | Which backups and files are deleted | `prune.rs` |
 //!
 //! Files are kept by their content: `objects/` has each once, under its SHA-256. A backup is one
@@ -18,7 +20,9 @@
 mod gather;
 mod list;
 mod manifest;
+mod mirror;
 mod place;
+mod promote;
 mod prune;
 mod restore;
 #[cfg(feature = "s3")]
@@ -32,6 +36,8 @@ use mesonet::Iso8601;
 use mesonet::store::{Fault, StoreError};
 
 pub use list::{BackupsFlags, backups_command};
+pub use mirror::{MARKER, Mirror};
+pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, backup_command};
 
@@ -123,6 +129,12 @@ pub enum BackupError {
     /// The folder to restore into is not empty.
     #[error("{} is not empty; restore into a new folder, and move it into place", .0.display())]
     NotEmpty(PathBuf),
+    /// A folder that does not follow a place.
+    #[error("{} is not the folder of a follower; a follower starts in a new folder", .0.display())]
+    NotFollower(PathBuf),
+    /// Another process has the folder open.
+    #[error("{} is in use by another process; only one at a time can have it open", .0.display())]
+    Open(PathBuf),
     /// Another process restores into the folder.
     #[error("another process is restoring into {}", .0.display())]
     InUse(PathBuf),

@@ -73,7 +73,10 @@ fn chosen(place: &Place, at_ms: Option<i64>) -> Result<Name, BackupError> {
 }
 
 /// Writes a file of a backup below a folder. It is on disk and checked when this returns.
-fn write_file(
+///
+/// # Errors
+/// The object is missing or damaged, the place cannot be read, or the file cannot be written.
+pub fn write_file(
     place: &Place,
     name: &Name,
     file: &Entry,

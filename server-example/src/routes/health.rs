@@ -10,6 +10,7 @@ use mesonet::Iso8601;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::clock::system_ms;
 use crate::describe::{About, Part};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
@@ -62,6 +63,14 @@ struct Readiness {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     newest_age_s: Option<i64>,
+    /// Of a follower: all that the server which it follows had acknowledged before is served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
+    as_of: Option<Iso8601>,
+    /// How long ago that is, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    behind_s: Option<i64>,
     /// How many parts of the record are damaged.
     faults: usize,
 }
@@ -94,12 +103,19 @@ fn readiness(state: &State) -> Readiness {
             reasons.push("the alerts cannot be read");
         }
     }
+    let as_of_ms = state.services.follower().map(|follower| {
+        let health = follower.health();
+        (newest_ms, faults) = (health.newest_ms, health.faults.len());
+        follower.as_of_ms()
+    });
     let age_s = |newest_ms: i64| (state.clock.now_ms() - newest_ms).div_euclid(1000);
     Readiness {
         ready: reasons.is_empty(),
         reasons,
         newest_reading: newest_ms.map(Iso8601),
         newest_age_s: newest_ms.map(age_s),
+        as_of: as_of_ms.map(Iso8601),
+        behind_s: as_of_ms.map(|as_of_ms| (system_ms() - as_of_ms).div_euclid(1000)),
         faults,
     }
 }
