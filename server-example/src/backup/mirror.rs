@@ -94,7 +94,9 @@ impl Mirror {
         let mut missing: Vec<&Entry> =
             manifest.files.iter().filter(|file| !self.holds(file)).collect();
         missing.sort_by_key(|file| order(&file.path));
+        // What an update that broke off has left.
         let unfinished = self.folder.join(UNFINISHED);
+        found(fs::remove_dir_all(&unfinished)).map_err(BackupError::file(&unfinished))?;
         for file in &missing {
             write_file(&place, &name, file, &unfinished, |_| {})?;
             let (from, to) = (unfinished.join(&file.path), self.folder.join(&file.path));
