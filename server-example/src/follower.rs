@@ -10,6 +10,7 @@ use mesonet::store::{
 use mesonet::{Batch, Iso8601, Reader, Store};
 
 use crate::backup::{BackupError, Mirror};
+use crate::clock::system_ms;
 
 /// What a follower says to whoever would write to it.
 pub const TAKES_NOTHING: &str =
@@ -89,7 +90,8 @@ impl Follower {
 
     /// Takes in what the folder has now.
     fn show(&self) -> Result<(), BackupError> {
-        self.reader.refresh()?;
+        // Of another record, if one has taken over: nothing of the old one may stay.
+        self.reader.reread()?;
         let (record, faults) = AlertStore::read(&self.folder)?;
         for fault in faults {
             tracing::error!("the alerts are damaged: {fault}");
@@ -101,6 +103,11 @@ impl Follower {
     /// Everything that the other server had acknowledged before this time is in the record.
     pub fn as_of_ms(&self) -> i64 {
         self.as_of_ms.load(Ordering::Relaxed)
+    }
+
+    /// How old that is, seconds; 0 if the clocks of the two servers differ by more.
+    pub fn behind_s(&self) -> f64 {
+        (system_ms() - self.as_of_ms()).max(0) as f64 / 1000.0
     }
 
     /// The alerts.

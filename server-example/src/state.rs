@@ -11,7 +11,7 @@ use tower_http::cors::CorsLayer;
 use crate::alerts::AlertView;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
-use crate::credentials::Credentials;
+use crate::credentials::{Credentials, KnownKeys};
 use crate::door::Party;
 use crate::error::ApiError;
 use crate::follower::{Followed, Follower};
@@ -118,7 +118,12 @@ impl State {
         let models = ModelRuns::new(&config.data, config.model_catalogue()?);
         let snapshots = Snapshots::new(&*store, clock.now_ms())?;
         let zones = config.zones.clone();
-        let credentials = Credentials::new(&config, !matches!(kept, Kept::Elsewhere))?;
+        let keys = match &kept {
+            Kept::Elsewhere => None,
+            Kept::Record(_) => Some(KnownKeys::new(&config.data)),
+            Kept::Followed(_) => Some(KnownKeys::of_another(&config.data)),
+        };
+        let credentials = Credentials::new(&config, keys)?;
         Ok(Arc::new(Self {
             services: Arc::new(Services::new(store, kept, intake, products, models, zones)),
             credentials,

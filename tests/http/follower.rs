@@ -13,28 +13,31 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::process::{PATIENCE, Server, data, output};
+use crate::verify::files;
 
-const KEY: &str = "mesonet_push_of_a_test";
+pub const KEY: &str = "mesonet_push_of_a_test";
 const NOW: &str = "2024-08-03T17:45:00Z";
 
 #[track_caller]
-fn run(folder: &Path, args: &[&str]) -> String {
+pub fn run(folder: &Path, args: &[&str]) -> String {
     let (ok, out, error) = output(folder, args);
     assert!(ok, "{args:?}: {out}{error}");
     out
 }
 
-fn start(folder: &TempDir, args: &[&str]) -> Server {
+pub fn start(folder: &TempDir, args: &[&str]) -> Server {
     let hash = KeyHash::of(KEY);
     let own = ["--now", NOW, "--assume-plan", "commercial", "--ingest-key-hashes", hash.as_str()];
     Server::start(folder, &[&own, args].concat())
 }
 
+const FOLLOWS: [&str; 6] = ["--data", "follower", "--follow", "backups", "--follow-every-s", "1"];
+
 fn follow(folder: &TempDir) -> Server {
-    start(folder, &["--data", "follower", "--follow", "backups", "--follow-every-s", "1"])
+    start(folder, &FOLLOWS)
 }
 
-fn backup(folder: &TempDir) {
+pub fn backup(folder: &TempDir) {
     run(folder.path(), &["backup", "--to", "backups"]);
 }
 
@@ -54,12 +57,12 @@ fn post(server: &Server, path: &str, body: &str) -> (String, String) {
     (head.to_owned(), body.to_owned())
 }
 
-fn push(server: &Server, report: &str) -> String {
+pub fn push(server: &Server, report: &str) -> String {
     post(server, "/api/v1/ingest?name=sa_20240803.txt", report).0
 }
 
 /// Waits until something is so.
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(started.elapsed() < PATIENCE, "{what}");
@@ -78,7 +81,7 @@ fn told((head, body): (String, String)) -> (Vec<String>, String) {
 
 /// Answers that come of the record: of all stations and one, a grid, a series, an export and its
 /// next page, alerts.
-fn answers(server: &Server) -> Vec<(Vec<String>, String)> {
+pub fn answers(server: &Server) -> Vec<(Vec<String>, String)> {
     let toronto = StationId::new("METAR", "CYYZ");
     let day = "start=2024-08-03T00:00:00Z&end=2024-08-04T00:00:00Z";
     let series = format!(r#"{{"stationId":"{toronto}","name":"airTemperature"}}"#);
@@ -96,10 +99,26 @@ fn answers(server: &Server) -> Vec<(Vec<String>, String)> {
     ]
 }
 
-fn ready(server: &Server) -> Value {
+pub fn ready(server: &Server) -> Value {
     let (head, body) = server.get("/readyz");
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}{body}");
     serde_json::from_str(&body).unwrap()
+}
+
+/// The status line, the tag and the body of the answer to a GET.
+fn file(server: &Server, path: &str) -> (String, Option<String>, Vec<u8>) {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    let body = answer.split_off(end + 4);
+    let head = String::from_utf8(answer).unwrap();
+    let mut lines = head.lines();
+    let status = lines.next().unwrap().to_owned();
+    let tag = lines.find_map(|line| line.to_lowercase().strip_prefix("etag: ").map(str::to_owned));
+    (status, tag, body)
 }
 
 #[test]
@@ -184,6 +203,89 @@ fn a_follower_answers_as_the_server_that_it_follows_and_takes_over_when_promoted
     wait_until("the answers are the same", || answers(&promoted) == before);
     assert!(push(&promoted, "METAR CYYZ 031745Z 24012KT 15SM 26/17 A2991=\n").contains(" 200 "));
     assert_eq!(promoted.stop().0, Some(0));
+}
+
+/// Model runs and products come with the backups, and what comes in later with later ones.
+#[test]
+fn a_follower_serves_the_model_runs_and_products_of_the_server_that_it_follows() {
+    let folder = crate::verify::record();
+    let path = folder.path();
+    let catalogue = ["--products", "own.toml"];
+    let writer = start(&folder, &catalogue);
+    backup(&folder);
+    let follower = start(&folder, &[&FOLLOWS[..], &catalogue].concat());
+    let paths = [
+        "/api/v1/products/pressure",
+        "/api/v1/products/pressure/exists?timestamp=2018-09-17T00:00:00Z",
+        "/models/coverage",
+        "/models/nam211/runs",
+        "/models/nam211/point?run=20180917T000000Z&hour=0&row=40&col=20&fields=pressure_msl",
+    ];
+    let of = |server: &Server| paths.map(|path| file(server, path));
+    let first = of(&writer);
+    assert_eq!(of(&follower), first);
+    assert!(first[0].0.contains(" 200 ") && first[0].2.len() > 1000, "{:?}", first[0].0);
+
+    run(path, &["ingest", "--model", "nam211", &data("grib/nam211_20180917T00Z_f000.grib2.gz")]);
+    let product = path.join("mesonet-data/products/pressure");
+    let one = files(&product).into_iter().next().unwrap();
+    fs::remove_file(product.join(one)).unwrap();
+    backup(&folder);
+    wait_until("the run is there", || of(&follower) == of(&writer));
+    let second = of(&follower);
+    let has_run = |of: &[u8]| String::from_utf8_lossy(of).contains("20180917T000000Z");
+    assert!(!has_run(&first[3].2) && has_run(&second[3].2), "{second:?}");
+    assert!(first[4].0.contains(" 404 ") && second[4].0.contains(" 200 "), "{second:?}");
+    assert!(second[0].0.contains(" 404 "), "{second:?}");
+}
+
+/// A key is known to followers with the backup after it was issued, and no longer with the one
+/// after it was revoked. They write nothing into the record of keys, which is exchanged.
+#[test]
+fn keys_are_those_of_the_server_that_is_followed() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    run(path, &["ingest", &data("metar/liveairdata_metars_20240803T1732Z.csv.gz")]);
+    backup(&folder);
+    let own = [&["--now", NOW], &FOLLOWS[..]].concat();
+    let follower = Server::start(&folder, &own);
+    let key = run(path, &["keys", "issue", "--label", "someone"]);
+    let is_known = || {
+        let mut stream = TcpStream::connect(follower.address()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let line =
+            "POST /api/v1/historical/bulk?start=2024-08-03T17:00:00Z&end=2024-08-03T18:00:00Z";
+        let json = "content-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
+        let bearer = key.trim();
+        write!(
+            stream,
+            "{line} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\
+             authorization: Bearer {bearer}\r\n{json}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        !answer.starts_with("HTTP/1.1 401 ")
+    };
+    assert!(!is_known());
+    backup(&folder);
+    wait_until("the key is known", is_known);
+    let listed: Value = serde_json::from_str(&run(path, &["keys", "list", "--json"])).unwrap();
+    let id = listed[0]["id"].as_str().unwrap();
+    run(path, &["keys", "revoke", id]);
+    backup(&folder);
+    wait_until("the key is revoked", || !is_known());
+    assert_eq!(follower.stop().0, Some(0));
+    let listed = |data: &str| run(path, &["keys", "list", "--data", data]);
+    assert_eq!(listed("follower"), listed("mesonet-data"));
+    assert!(listed("follower").contains("never used"), "{}", listed("follower"));
+    for change in [&["issue", "--label", "x"][..], &["revoke", id]] {
+        let args = [&["keys"], change, &["--data", "follower"]].concat();
+        let (ok, _, error) = output(path, &args);
+        let expected =
+            "follower follows another server and has its keys; issue and revoke them there";
+        assert!(!ok && error.contains(expected), "{error}");
+    }
 }
 
 /// A follower needs a backup to begin with, and a damaged one does not replace what it has.

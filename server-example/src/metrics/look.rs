@@ -105,7 +105,7 @@ impl Metrics {
         let record = state.services.record();
         let follower = state.services.follower();
         if let Some(follower) = follower {
-            looked.behind.set(seconds(system_ms() - follower.as_of_ms()));
+            looked.behind.set(follower.behind_s());
         }
         let of_record = record.map(|record| record.store().health());
         if let Some(health) = of_record.or_else(|| follower.map(|follower| follower.health())) {

@@ -10,7 +10,6 @@ use mesonet::Iso8601;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::clock::system_ms;
 use crate::describe::{About, Part};
 use crate::error::ApiError;
 use crate::http::endpoint::Endpoint;
@@ -103,19 +102,19 @@ fn readiness(state: &State) -> Readiness {
             reasons.push("the alerts cannot be read");
         }
     }
-    let as_of_ms = state.services.follower().map(|follower| {
+    let follower = state.services.follower();
+    if let Some(follower) = follower {
         let health = follower.health();
         (newest_ms, faults) = (health.newest_ms, health.faults.len());
-        follower.as_of_ms()
-    });
+    }
     let age_s = |newest_ms: i64| (state.clock.now_ms() - newest_ms).div_euclid(1000);
     Readiness {
         ready: reasons.is_empty(),
         reasons,
         newest_reading: newest_ms.map(Iso8601),
         newest_age_s: newest_ms.map(age_s),
-        as_of: as_of_ms.map(Iso8601),
-        behind_s: as_of_ms.map(|as_of_ms| (system_ms() - as_of_ms).div_euclid(1000)),
+        as_of: follower.map(|follower| Iso8601(follower.as_of_ms())),
+        behind_s: follower.map(|follower| follower.behind_s() as i64),
         faults,
     }
 }
