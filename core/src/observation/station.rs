@@ -33,14 +33,20 @@ impl StationId {
     }
 
     /// Returns the id as stored.
-    #[cfg(feature = "embedded")]
-    pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
+    /// Returns the bytes of the UUID, for stores that keep it in binary form.
+    ///
+    /// ```
+    /// use mesonet::StationId;
+    /// let id = StationId::new("METAR", "CYYZ");
+    /// assert_eq!(StationId::from_bytes(*id.as_bytes()), id);
+    /// ```
+    pub const fn as_bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()
     }
 
     /// Restores an id as stored.
-    #[cfg(feature = "embedded")]
-    pub(crate) const fn from_bytes(bytes: [u8; 16]) -> Self {
+    /// Returns the id whose bytes a store has kept.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::observation::{BaseQuality, StationId, Variable, distinct_worst_first};
-use crate::store::{Reader, Selection, StationRecord, StoreError, latest_slices};
+use crate::store::{Reader, Selection, StationRecord, StoreError};
 use crate::time::{ClosedWindow, HOUR_MS};
 
 /// How far back the `qualities` of a station look.
@@ -131,8 +131,8 @@ fn of_records(
         return Ok(details);
     };
     let selection = Selection { stations: &stations, variables: &variables, window };
-    store.scan(&selection, &mut |i, slices| {
-        let latest = latest_slices(slices).filter_map(|slice| slice.quality.last());
+    store.scan_latest(&selection, &mut |i, slices| {
+        let latest = slices.iter().filter_map(|slice| slice.quality.last());
         details[i].qualities = distinct_worst_first(latest.map(|code| code.quality().base));
     })?;
     Ok(details)

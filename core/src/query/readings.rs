@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::geo::BBox;
 use crate::observation::{Qualifier, Quality, Series, SeriesId, StationId, Variable};
 use crate::query::{CARRY_IN_MS, Caps, Coarsening, Pick, Positions, pick_series, plan_time_grid};
-use crate::store::{Reader, Selection, SeriesSlice, StoreError, latest_slices};
+use crate::store::{Reader, Selection, SeriesSlice, StoreError};
 use crate::time::{ClosedWindow, Step, TimeError};
 
 /// Which stations a query covers.
@@ -251,13 +251,12 @@ fn snapshot(
     let oldest_ms =
         query.max_age_ms.map_or(i64::MIN, |age| query.window.end_ms().saturating_sub(age));
     let selection = Selection { stations, variables: &names.list, window: query.window };
-    store.scan(&selection, &mut |i, slices| {
+    store.scan_latest(&selection, &mut |i, slices| {
         let start = answer.readings.cells.len();
-        for slice in latest_slices(slices) {
-            let latest = slice.ts_ms.len() - 1;
-            if slice.ts_ms[latest] >= oldest_ms {
+        for slice in slices {
+            if slice.ts_ms[0] >= oldest_ms {
                 let series = answer.series_index(slice.series);
-                answer.readings.cells.push(cell(slice, latest, series, 0));
+                answer.readings.cells.push(cell(slice, 0, series, 0));
             }
         }
         let Readings { cells, series, .. } = &mut answer.readings;

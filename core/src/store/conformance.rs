@@ -1,11 +1,31 @@
-//! What every store must do, as functions over the trait: the same suite runs against each.
+//! What every store must do, as functions over the trait: the same suite runs against each, also
+//! against stores of other crates (feature `conformance`).
+//!
+//! ```
+//! use mesonet::MemoryStore;
+//! use mesonet::store::conformance::{RULES, any_order_gives_the_same_record};
+//! for (_, rule) in RULES {
+//!     rule(&MemoryStore::default());
+//! }
+//! any_order_gives_the_same_record(4, MemoryStore::default);
+//! ```
+
+#![cfg_attr(not(test), allow(clippy::unwrap_used, reason = "a broken rule is a panic"))]
+
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{
+    Damage, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError, Verdicts,
+    latest_slices, unjudged,
+};
 use crate::geo::LonLat;
-use crate::observation::{BaseQuality, IntervalType, Reading, ReasonQuality, Report, SeriesKey};
-use crate::observation::{IdScheme, Identifiers, Qualifier};
+use crate::observation::{
+    BaseQuality, Batch, IdScheme, Identifiers, IntervalType, Qualifier, Quality, QualityCode,
+    Reading, ReasonQuality, Report, Series, SeriesId, SeriesKey, Station, StationId, Variable,
+};
+use crate::time::ClosedWindow;
 
 fn station(native_id: &str) -> Station {
     Station {
@@ -143,6 +163,59 @@ fn the_window_holds_both_its_ends(store: &dyn Store) {
     assert_eq!(seen, [(0, vec![3, 4, 5, 6])]);
     let other = Selection { variables: &[Variable::Mslp], ..selection };
     store.scan(&other, &mut |_, _| panic!("no reading of that name")).unwrap();
+}
+
+/// Index of the station, series, time, bits of the value, verdict, source's verdict, qualifier.
+type Seen = Vec<(usize, SeriesId, i64, u64, QualityCode, QualityCode, u8)>;
+
+fn the_latest_are_the_last_of_a_scan(store: &dyn Store) {
+    let other = SeriesKey::new(Variable::Mslp, IntervalType::Instantaneous, 0);
+    let both = |native_id, ts_ms, revision, value| {
+        let mut report = report(native_id, ts_ms, revision, value);
+        report.readings.push(Reading::unchecked(other.clone(), 1000.0 + value));
+        report
+    };
+    let first = vec![both("A", 10, 0, 1.0), report("A", 30, 0, 3.0), both("B", 10, 0, -0.0)];
+    store.append(&batch(first), &mut unjudged).unwrap();
+    // A late reading and two corrections, of which one is the latest.
+    let more = vec![report("A", 20, 0, 2.0), both("A", 10, 1, 1.5), report("A", 30, 1, 3.5)];
+    store.append(&batch(more), &mut unjudged).unwrap();
+    let (station, series) = (StationId::new("TEST", "A"), temperature().id());
+    let verdicts = Verdicts { station, series, ts_ms: vec![30], quality: vec![Quality::GOOD] };
+    store.append(&Batch::default(), &mut |_| Ok(vec![verdicts.clone()])).unwrap();
+
+    let stations = ["unknown", "B", "A"].map(|native_id| StationId::new("TEST", native_id));
+    let (wide, both_ends) = ((i64::MIN, i64::MAX), (20, 30));
+    for (from_ms, to_ms) in [wide, both_ends, (5, 29), (31, 90), (0, 10)] {
+        for variables in [Variable::ALL, &[Variable::AirTemperature], &[Variable::WindSpeed]] {
+            let window = ClosedWindow::new(from_ms, to_ms).unwrap();
+            let selection = Selection { stations: &stations, variables, window };
+            let (mut expected, mut latest): (Seen, Seen) = Default::default();
+            let note = |seen: &mut Seen, i, slice: &SeriesSlice<'_>| {
+                let last = slice.ts_ms.len() - 1;
+                let quality = (slice.quality[last], slice.source[last]);
+                let (ts_ms, value) = (slice.ts_ms[last], slice.value[last].to_bits());
+                let qualifier = slice.qualifier[last];
+                seen.push((i, slice.series.id, ts_ms, value, quality.0, quality.1, qualifier));
+            };
+            store
+                .scan(&selection, &mut |i, slices| {
+                    for slice in latest_slices(slices) {
+                        note(&mut expected, i, slice);
+                    }
+                })
+                .unwrap();
+            store
+                .scan_latest(&selection, &mut |i, slices| {
+                    assert!(slices.iter().all(|slice| slice.ts_ms.len() == 1));
+                    for slice in slices {
+                        note(&mut latest, i, slice);
+                    }
+                })
+                .unwrap();
+            assert_eq!(latest, expected);
+        }
+    }
 }
 
 fn weather_is_from_the_most_recent_report_that_has_any(store: &dyn Store) {
@@ -348,8 +421,12 @@ fn a_qualifier_is_part_of_a_reading(store: &dyn Store) {
     assert_eq!(qualifiers(), [(10, 0), (20, 0), (30, 3), (40, 2)]);
 }
 
-/// Reports of different times leave the same record, in any order and in any batches.
-fn any_order_gives_the_same_record<S: Store>(cases: u32, new_store: impl Fn() -> S) {
+/// Reports of different times leave the same record, in any order and in any batches: a property,
+/// tested with a number of cases, each of which takes two empty stores.
+///
+/// # Panics
+/// The rule is broken.
+pub fn any_order_gives_the_same_record<S: Store>(cases: u32, new_store: impl Fn() -> S) {
     let reports = prop::collection::btree_map(
         (prop::sample::select(vec!["A", "B"]), 0..50_i64, 0..3_u8),
         -40.0..40.0_f64,
@@ -483,10 +560,13 @@ fn two_series_with_one_id_are_never_mixed(store: &dyn Store) {
     assert_eq!(receipt, Receipt { unchanged: 2, ..Receipt::default() });
 }
 
-/// The suite as tests of one store, with a given number of property cases.
-macro_rules! conformance {
-    ($store:ident, $cases:literal, $new_store:expr) => {
-        conformance!($store, $cases, $new_store;
+/// A rule that a store keeps; given an empty one, it panics if the store breaks the rule.
+pub type Rule = fn(&dyn Store);
+
+/// Passes the names of the rules on to another macro.
+macro_rules! with_rules {
+    ($then:ident!($($given:tt)*)) => {
+        $then!($($given)*;
             an_invalid_batch_is_refused_entirely,
             a_judge_sees_the_batch_in_the_record,
             a_late_copy_does_not_undo_a_correction,
@@ -495,6 +575,7 @@ macro_rules! conformance {
             a_revised_verdict_leaves_the_value_and_the_source_verdict,
             a_verdict_is_kept_unchanged,
             generations_show_what_changed,
+            the_latest_are_the_last_of_a_scan,
             the_newer_ingest_wins,
             the_weather_of_every_report_is_kept,
             the_window_holds_both_its_ends,
@@ -504,8 +585,30 @@ macro_rules! conformance {
             weather_is_from_the_most_recent_report_that_has_any,
         );
     };
+}
+
+macro_rules! table {
+    (; $($rule:ident,)*) => {
+        /// The rules with their names, but for [`any_order_gives_the_same_record`].
+        pub const RULES: &[(&str, Rule)] = &[$((stringify!($rule), $rule),)*];
+    };
+}
+
+with_rules!(table!());
+
+/// The suite as tests of one store, with a given number of property cases.
+#[cfg(test)]
+macro_rules! conformance {
+    ($store:ident, $cases:literal, $new_store:expr) => {
+        with_rules!(tests_of!($store, $cases, $new_store));
+    };
+}
+
+#[cfg(test)]
+macro_rules! tests_of {
     ($store:ident, $cases:literal, $new_store:expr; $($rule:ident,)*) => {
         mod $store {
+            #[allow(clippy::wildcard_imports, reason = "what the expression of a store needs")]
             use super::*;
             use crate::store::conformance;
 
@@ -522,9 +625,10 @@ macro_rules! conformance {
     };
 }
 
-conformance!(memory_store, 256, MemoryStore::default());
+#[cfg(test)]
+conformance!(memory_store, 256, crate::store::MemoryStore::default());
 
-#[cfg(feature = "embedded")]
+#[cfg(all(test, feature = "embedded"))]
 mod embedded {
     use crate::store::embedded::EmbeddedOptions;
     use crate::store::embedded::testing::{After, SMALL, Temporary, reopen, seal, seal_and_reopen};

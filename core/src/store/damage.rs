@@ -88,6 +88,16 @@ impl Reader for Watched<'_> {
         Ok(damage)
     }
 
+    fn scan_latest(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        let damage = self.reader.scan_latest(selection, visit)?;
+        self.note(&damage);
+        Ok(damage)
+    }
+
     fn present_weather(
         &self,
         station: StationId,

@@ -49,6 +49,14 @@ impl<T: InFront> Reader for T {
         self.behind().scan(selection, visit)
     }
 
+    fn scan_latest(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.behind().scan_latest(selection, visit)
+    }
+
     fn present_weather(
         &self,
         station: StationId,

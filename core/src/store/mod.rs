@@ -4,6 +4,8 @@
 
 #[cfg(feature = "alert")]
 mod alerts;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod damage;
 #[cfg(feature = "embedded")]
 mod embedded;
@@ -56,6 +58,44 @@ pub trait Reader {
         selection: &Selection<'_>,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<Damage, StoreError>;
+
+    /// Visits stations like [`scan`](Self::scan), with the last reading of each series in the window
+    /// and no other. A store that can find those without reading the window does so.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    ///
+    /// ```
+    /// # use mesonet::{Intake, MemoryStore, intake::FeedFile};
+    /// # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+    /// #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+    /// # let store = MemoryStore::default();
+    /// # Intake::default().read_file(&store, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+    /// // The store has one report of Toronto Pearson: 29 °C, wind 12 kt with gusts of 20 kt.
+    /// use mesonet::store::Selection;
+    /// use mesonet::{ClosedWindow, Reader, StationId, Variable};
+    /// let selection = Selection {
+    ///     stations: &[StationId::new("METAR", "CYYZ")],
+    ///     variables: &[Variable::WindSpeed],
+    ///     window: ClosedWindow::new(1_722_711_600_000, 1_722_715_200_000)?,
+    /// };
+    /// let mut newest_kmh = Vec::new();
+    /// store.scan_latest(&selection, &mut |_, slices| {
+    ///     newest_kmh.extend(slices.iter().map(|slice| slice.value[0]));
+    /// })?;
+    /// assert_eq!(newest_kmh, [22.224]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn scan_latest(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.scan(selection, &mut |i, slices| {
+            let last: Vec<_> = latest_slices(slices).map(SeriesSlice::last).collect();
+            visit(i, &last);
+        })
+    }
 
     /// Visits the present weather of the reports of a station in a window, ascending in time: the
     /// time, and the words of the report that holds at it. A report that says that there is none
@@ -156,6 +196,21 @@ pub struct SeriesSlice<'a> {
     /// What the reports say beside the values, as codes:
     /// [`Qualifier::of_code`](crate::observation::Qualifier::of_code).
     pub qualifier: &'a [u8],
+}
+
+impl SeriesSlice<'_> {
+    /// The slice with its last reading only.
+    fn last(&self) -> Self {
+        let from = self.ts_ms.len().saturating_sub(1);
+        Self {
+            series: self.series,
+            ts_ms: &self.ts_ms[from..],
+            value: &self.value[from..],
+            quality: &self.quality[from..],
+            source: &self.source[from..],
+            qualifier: &self.qualifier[from..],
+        }
+    }
 }
 
 /// Returns the latest slice of each series.
@@ -389,6 +444,3 @@ impl Directory {
         Some(&self.stations[at])
     }
 }
-
-#[cfg(test)]
-mod conformance;

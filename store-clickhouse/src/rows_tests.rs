@@ -1,0 +1,29 @@
+use super::*;
+
+#[test]
+fn keys_sort_as_ids_and_lead_back_to_them() {
+    let mut ids: Vec<StationId> =
+        (0..200).map(|i| StationId::new("TEST", &i.to_string())).collect();
+    ids.sort_unstable();
+    let keys: Vec<StationKey> = ids.iter().map(|&id| id.into()).collect();
+    assert!(keys.is_sorted());
+    assert!(keys.iter().map(|&key| StationId::from(key)).eq(ids));
+}
+
+#[test]
+fn a_packed_time_is_unpacked_at_both_ends() {
+    let ends = [*LatestRow::TIMES_MS.start(), -1, 0, 1, *LatestRow::TIMES_MS.end()];
+    for (ts_ms, version) in ends.into_iter().flat_map(|ts_ms| [(ts_ms, 0), (ts_ms, u16::MAX)]) {
+        let row = LatestRow {
+            station: StationId::new("TEST", "A").into(),
+            series: 1,
+            newest: ts_ms * LatestRow::VERSIONS + i64::from(version),
+            value: -0.0,
+            quality: 1,
+            source: 2,
+            qualifier: 3,
+        };
+        let reading = row.reading();
+        assert_eq!((reading.ts_ms, reading.version), (ts_ms, version));
+    }
+}

@@ -1,0 +1,45 @@
+//! The queries. Values are bound by the client; a list stands in round brackets after `IN`.
+//!
+//! They run on a ClickHouse of 2018 and on a current one, so they use nothing that came later or has
+//! changed: times are integers, and nothing is formatted here. They are files, so that tests in
+//! another language can run them too.
+
+/// The newest batch: number, state, generations.
+pub(crate) const NEWEST_BATCH: &str = include_str!("../queries/newest_batch.sql");
+
+/// The newest committed batch.
+pub(crate) const COMMITTED_BATCH: &str = include_str!("../queries/committed_batch.sql");
+
+/// The batches that were begun and never committed.
+pub(crate) const UNCOMMITTED: &str = include_str!("../queries/uncommitted.sql");
+
+/// The series of batches up to one, but for some.
+pub(crate) const SERIES: &str = include_str!("../queries/series.sql");
+
+/// The last state of each station in the batches up to one, but for some.
+pub(crate) const STATIONS: &str = include_str!("../queries/stations.sql");
+
+/// All versions of the readings of stations and series in a window.
+pub(crate) const WINDOW: &str = include_str!("../queries/window.sql");
+
+/// The last reading of stations and series in a window, with its time and version in one number, by
+/// which ClickHouse finds it twice as fast as by two.
+pub(crate) const LATEST: &str = include_str!("../queries/latest.sql");
+
+/// All versions of the readings of stations at some times, which lie in a window.
+pub(crate) const MOMENTS: &str = include_str!("../queries/moments.sql");
+
+/// All versions of the present weather of a station in a window.
+pub(crate) const WEATHER_WINDOW: &str = include_str!("../queries/weather_window.sql");
+
+/// All versions of the present weather of stations at some times, which lie in a window.
+pub(crate) const WEATHER_MOMENTS: &str = include_str!("../queries/weather_moments.sql");
+
+/// The instant before which readings do not count, if there is one.
+pub(crate) const RETAIN_FROM: &str = include_str!("../queries/retain_from.sql");
+
+/// The partitions of a table that are named by a day before one, and how many rows each has.
+pub(crate) const PARTITIONS: &str = include_str!("../queries/partitions.sql");
+
+/// Drops one of them.
+pub(crate) const DROP_PARTITION: &str = include_str!("../queries/drop_partition.sql");

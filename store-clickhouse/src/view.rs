@@ -1,0 +1,305 @@
+//! What a reader sees: the record after one batch, which does not change while it looks.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+use clickhouse::query::Query;
+use mesonet::observation::QualityCode;
+use mesonet::store::{Damage, Directory, Selection, SeriesSlice, StoreError};
+use mesonet::{ClosedWindow, Reader, Series, StationId};
+
+use crate::known::{SeriesTable, StationState, Visible};
+use crate::link::Link;
+use crate::rows::{LatestRow, List, ReadingRow, StationKey, WeatherRow};
+use crate::sql;
+
+/// How many readings a query should bring at most, by the estimate below; a station is asked for
+/// whole.
+const READINGS_AT_ONCE: u64 = 1_000_000;
+
+/// How many stations and moments a query names at most, so that it stays below the length that
+/// ClickHouse parses (256 KB).
+const STATIONS_AT_ONCE: usize = 1000;
+const MOMENTS_AT_ONCE: usize = 8000;
+
+/// The record after a batch, and what a batch in progress adds to it.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    pub link: Arc<Link>,
+    pub visible: Visible,
+    pub directory: Arc<Directory>,
+    pub series: Arc<SeriesTable>,
+    pub stations: Arc<BTreeMap<StationId, Arc<StationState>>>,
+    /// Readings that are not in the tables yet, with the versions they will have.
+    pub fresh: Arc<[ReadingRow]>,
+    pub fresh_weather: Arc<[WeatherRow]>,
+}
+
+/// The first and the last instant that are asked for.
+type Times = RangeInclusive<i64>;
+
+/// The newest readings of stations at some moments, by station, series and time.
+pub(crate) type Stored = HashMap<(StationKey, i32, i64), ReadingRow>;
+
+impl Reader for View {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        Ok(Arc::clone(&self.directory))
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.scan_groups(selection, Which::All, visit)
+    }
+
+    fn scan_latest(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.scan_groups(selection, Which::Latest, visit)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        let times = self.retained(window);
+        if times.is_empty() || !self.stations.contains_key(&station) {
+            return Ok(Damage::default());
+        }
+        let query = self.link.query(sql::WEATHER_WINDOW);
+        let query = query.bind(List(&[station.to_string()]));
+        let mut rows: Vec<WeatherRow> = self.link.rows(self.seen(within(query, &times)))?;
+        let of_station = |row: &&WeatherRow| row.station == StationKey::from(station);
+        let fresh = self.fresh_weather.iter().filter(of_station);
+        rows.extend(fresh.filter(|row| times.contains(&row.ts_ms)).cloned());
+        rows.sort_by_key(|row| (row.ts_ms, row.version, row.batch));
+        for versions in rows.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
+            if let Some(newest) = versions.last() {
+                visit(newest.ts_ms, &newest.words);
+            }
+        }
+        Ok(Damage::default())
+    }
+}
+
+impl View {
+    /// The part of a window that is not before the retention cutoff.
+    fn retained(&self, window: ClosedWindow) -> Times {
+        window.start_ms().max(self.visible.retain_from_ms)..=window.end_ms()
+    }
+
+    /// Adds what counts to a query that ends with it.
+    fn seen(&self, query: Query) -> Query {
+        query.bind(self.visible.up_to).bind(List(&self.visible.uncommitted))
+    }
+
+    /// Visits stations group by group: the readings of one fit into memory together.
+    fn scan_groups(
+        &self,
+        selection: &Selection<'_>,
+        which: Which,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        let asked = |series: &&Arc<Series>| selection.variables.contains(&series.key.variable);
+        let asked: Vec<i32> = self.series.all().filter(asked).map(|series| series.id.0).collect();
+        let times = self.retained(selection.window);
+        let mut group: Vec<(usize, StationId)> = Vec::new();
+        let mut readings = 0;
+        for (i, id) in selection.stations.iter().enumerate() {
+            let Some(state) = self.stations.get(id) else { continue };
+            let more = match (which, state.expected(selection.variables, &times)) {
+                (_, (_, 0)) => continue,
+                (Which::All, (readings, _)) => readings,
+                (Which::Latest, (_, series)) => series,
+            };
+            let is_full = group.len() == STATIONS_AT_ONCE || readings + more > READINGS_AT_ONCE;
+            if is_full && !group.is_empty() {
+                self.scan_group(&group, &asked, &times, which, visit)?;
+                group.clear();
+                readings = 0;
+            }
+            group.push((i, *id));
+            readings += more;
+        }
+        if !group.is_empty() {
+            self.scan_group(&group, &asked, &times, which, visit)?;
+        }
+        Ok(Damage::default())
+    }
+
+    fn scan_group(
+        &self,
+        group: &[(usize, StationId)],
+        asked: &[i32],
+        times: &Times,
+        which: Which,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<(), StoreError> {
+        let ids: Vec<String> = group.iter().map(|(_, id)| id.to_string()).collect();
+        let ask = |sql| {
+            let query = self.link.query(sql).bind(List(&ids)).bind(List(asked));
+            self.seen(within(query, times))
+        };
+        let can_be_packed = |ts_ms| LatestRow::TIMES_MS.contains(ts_ms);
+        let mut rows: Vec<ReadingRow> = match which {
+            Which::Latest if can_be_packed(times.start()) && can_be_packed(times.end()) => {
+                let rows: Vec<LatestRow> = self.link.rows(ask(sql::LATEST))?;
+                rows.into_iter().map(LatestRow::reading).collect()
+            }
+            _ => self.link.rows(ask(sql::WINDOW))?,
+        };
+        if !self.fresh.is_empty() {
+            let mut keys: Vec<StationKey> = group.iter().map(|&(_, id)| id.into()).collect();
+            keys.sort_unstable();
+            rows.extend(self.fresh.iter().filter(|row| {
+                times.contains(&row.ts_ms)
+                    && asked.binary_search(&row.series).is_ok()
+                    && keys.binary_search(&row.station).is_ok()
+            }));
+        }
+        // Stable, which is fast here: the answer is made of parts that are in order.
+        rows.sort_by_key(|row| (row.station, row.series, row.ts_ms, row.version, row.batch));
+        let mut columns = Columns::default();
+        for &(i, id) in group {
+            let key = StationKey::from(id);
+            let from = rows.partition_point(|row| row.station < key);
+            let of_station = &rows[from..];
+            let of_station = &of_station[..of_station.partition_point(|row| row.station == key)];
+            if !of_station.is_empty() {
+                columns.fill(of_station, &self.series);
+                visit(i, &columns.slices(which));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the newest version of all readings of stations at some moments, including those of
+    /// other series than asked for.
+    pub(crate) fn find(&self, moments: &[(StationId, i64)]) -> Result<Stored, StoreError> {
+        let mut stored = Stored::new();
+        for (ids, at, times) in grouped(moments) {
+            let query = self.link.query(sql::MOMENTS).bind(List(&ids)).bind(List(&at));
+            let rows: Vec<ReadingRow> = self.link.rows(self.seen(within(query, &times)))?;
+            for row in rows {
+                let key = (row.station, row.series, row.ts_ms);
+                let known = stored.entry(key).or_insert(row);
+                if (known.version, known.batch) < (row.version, row.batch) {
+                    *known = row;
+                }
+            }
+        }
+        Ok(stored)
+    }
+
+    /// Finds the newest version of the present weather of stations at some moments.
+    pub(crate) fn find_weather(
+        &self,
+        moments: &[(StationId, i64)],
+    ) -> Result<HashMap<(StationKey, i64), WeatherRow>, StoreError> {
+        let mut stored: HashMap<_, WeatherRow> = HashMap::new();
+        for (ids, at, times) in grouped(moments) {
+            let query = self.link.query(sql::WEATHER_MOMENTS).bind(List(&ids)).bind(List(&at));
+            let mut rows: Vec<WeatherRow> = self.link.rows(self.seen(within(query, &times)))?;
+            rows.sort_by_key(|row| (row.version, row.batch));
+            stored.extend(rows.into_iter().map(|row| ((row.station, row.ts_ms), row)));
+        }
+        Ok(stored)
+    }
+}
+
+fn within(query: Query, times: &Times) -> Query {
+    query.bind(times.start()).bind(times.end())
+}
+
+/// Which readings of a window are asked for.
+#[derive(Clone, Copy)]
+enum Which {
+    All,
+    /// The last of each series.
+    Latest,
+}
+
+/// Divides moments of stations so that a query can name the stations and the times of a group, and
+/// between which times they are.
+fn grouped(moments: &[(StationId, i64)]) -> Vec<(Vec<String>, Vec<i64>, Times)> {
+    let mut sorted = moments.to_vec();
+    sorted.sort_unstable_by_key(|&(id, ts_ms)| (ts_ms, id));
+    sorted.dedup();
+    let mut groups = Vec::new();
+    for group in sorted.chunks(MOMENTS_AT_ONCE) {
+        let mut at: Vec<i64> = group.iter().map(|&(_, ts_ms)| ts_ms).collect();
+        at.dedup();
+        let mut ids: Vec<StationId> = group.iter().map(|&(id, _)| id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let times = at[0]..=at[at.len() - 1];
+        for ids in ids.chunks(STATIONS_AT_ONCE) {
+            let ids = ids.iter().map(StationId::to_string).collect();
+            groups.push((ids, at.clone(), times.clone()));
+        }
+    }
+    groups
+}
+
+/// The readings of one station, the newest version of each.
+#[derive(Default)]
+struct Columns {
+    ts_ms: Vec<i64>,
+    value: Vec<f64>,
+    quality: Vec<QualityCode>,
+    source: Vec<QualityCode>,
+    qualifier: Vec<u8>,
+    series: Vec<(Arc<Series>, Range<usize>)>,
+}
+
+impl Columns {
+    /// Takes the rows of a station, sorted by series, time and version.
+    fn fill(&mut self, rows: &[ReadingRow], table: &SeriesTable) {
+        let Self { ts_ms, value, quality, source, qualifier, series } = self;
+        ts_ms.clear();
+        value.clear();
+        quality.clear();
+        source.clear();
+        qualifier.clear();
+        series.clear();
+        for of_series in rows.chunk_by(|a, b| a.series == b.series) {
+            let Some(known) = table.by_id(of_series[0].series) else { continue };
+            let start = ts_ms.len();
+            for versions in of_series.chunk_by(|a, b| a.ts_ms == b.ts_ms) {
+                let newest = &versions[versions.len() - 1];
+                ts_ms.push(newest.ts_ms);
+                value.push(newest.value);
+                quality.push(QualityCode(newest.quality));
+                source.push(QualityCode(newest.source));
+                qualifier.push(newest.qualifier);
+            }
+            series.push((Arc::clone(known), start..ts_ms.len()));
+        }
+    }
+
+    fn slices(&self, which: Which) -> Vec<SeriesSlice<'_>> {
+        let mut slices = Vec::with_capacity(self.series.len());
+        for (series, Range { start, end }) in &self.series {
+            let range = match which {
+                Which::All => *start..*end,
+                Which::Latest => *end - 1..*end,
+            };
+            slices.push(SeriesSlice {
+                series,
+                ts_ms: &self.ts_ms[range.clone()],
+                value: &self.value[range.clone()],
+                quality: &self.quality[range.clone()],
+                source: &self.source[range.clone()],
+                qualifier: &self.qualifier[range],
+            });
+        }
+        slices
+    }
+}

@@ -1,0 +1,415 @@
+//! Appending: a batch and the verdicts on it become rows, and are committed together.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use mesonet::observation::{Qualifier, QualityCode};
+use mesonet::store::{Judge, Receipt, StoreError, Verdicts};
+use mesonet::time::DAY_MS;
+use mesonet::{Batch, Reading, Series, StationId};
+
+use crate::known::{Known, SeriesTable};
+use crate::link::Link;
+use crate::load::{load, station_row};
+use crate::rows::{BatchRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
+use crate::sql;
+use crate::versions::{after, next_version};
+use crate::view::{Stored, View};
+
+const BEGUN: u8 = 1;
+const COMMITTED: u8 = 2;
+
+/// The writer's number is in the upper half of a batch number.
+const WRITER_BITS: u32 = 32;
+
+/// Rows of one insert, and days of it: a day is a partition, and ClickHouse refuses a block with
+/// more than a hundred.
+const ROWS_AT_ONCE: usize = 100_000;
+const DAYS_AT_ONCE: usize = 64;
+
+/// What one writer at a time holds.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub link: Arc<Link>,
+    pub known: Known,
+    /// Number of the last batch, committed or not.
+    last_batch: u64,
+    /// Whether a batch has failed after it was begun: what is on record has to be read again.
+    unsure: bool,
+}
+
+/// The rows that a batch adds.
+#[derive(Default)]
+pub(crate) struct Additions {
+    series: Vec<Arc<Series>>,
+    readings: Vec<ReadingRow>,
+    weather: Vec<WeatherRow>,
+}
+
+impl Writer {
+    /// Becomes the writer of a record.
+    pub(crate) fn open(link: Arc<Link>) -> Result<Self, StoreError> {
+        let newest: Vec<BatchRow> = link.rows(link.query(sql::NEWEST_BATCH))?;
+        let writer = newest.first().map_or(0, |newest| newest.batch >> WRITER_BITS) + 1;
+        let first = writer << WRITER_BITS;
+        // From here on the writer before is refused.
+        link.insert(
+            "batches",
+            vec![BatchRow { batch: first, state: BEGUN, ..BatchRow::default() }],
+        )?;
+        let known = load(&link)?;
+        Ok(Self { link, known, last_batch: first, unsure: false })
+    }
+
+    /// After a batch that failed, finds out what is on record: it may have been committed, although
+    /// ClickHouse did not say so.
+    pub(crate) fn make_sure(&mut self) -> Result<(), StoreError> {
+        if self.unsure {
+            self.check_writer()?;
+            *self = Self::open(Arc::clone(&self.link))?;
+        }
+        Ok(())
+    }
+
+    /// Returns what readers see.
+    pub(crate) fn view(&self) -> View {
+        let Known { visible, series, stations, directory, .. } = &self.known;
+        View {
+            link: Arc::clone(&self.link),
+            visible: visible.clone(),
+            directory: Arc::clone(directory),
+            series: Arc::clone(series),
+            stations: Arc::clone(stations),
+            fresh: Arc::new([]),
+            fresh_weather: Arc::new([]),
+        }
+    }
+
+    pub(crate) fn append(
+        &mut self,
+        batch: &Batch,
+        judge: &mut Judge<'_>,
+        written_day: i32,
+    ) -> Result<Receipt, StoreError> {
+        self.make_sure()?;
+        let (series, new_series) = self.check(batch)?;
+        let before = self.view();
+        let mut next = self.known.clone();
+        next.series = series;
+        next.take_in(batch);
+        let mut receipt = Receipt::default();
+        let (came, weather_came) = incoming(batch, &next.series);
+        let mut add = Additions { series: new_series, ..Additions::default() };
+        add.readings = self.resolve(&came, &before, &mut receipt)?;
+        add.weather = self.resolve_weather(&weather_came, &before)?;
+        for row in &add.readings {
+            let series = next.series.by_id(row.series).map(Arc::clone);
+            if let (Some(series), Some(state)) = (series, next.station(row.station.into())) {
+                state.note(&series, row.ts_ms, row.version == 0);
+            }
+        }
+        let changed_stations = self.changed_stations(batch, &next);
+        let changed =
+            !changed_stations.is_empty() || !add.readings.is_empty() || !add.weather.is_empty();
+        next.generation += u64::from(changed);
+        next.make_directory();
+
+        let seen = View {
+            directory: Arc::clone(&next.directory),
+            series: Arc::clone(&next.series),
+            stations: Arc::clone(&next.stations),
+            fresh: add.readings.clone().into(),
+            fresh_weather: add.weather.clone().into(),
+            ..before.clone()
+        };
+        let verdicts = judge(&seen)?;
+        self.revise(&verdicts, &before, &mut add.readings, &mut receipt)?;
+        if !changed && receipt.revised > 0 {
+            // The judge has already seen a directory of this generation, from before its verdicts.
+            next.generation += 1;
+            next.make_directory();
+        }
+        if changed || receipt.revised > 0 {
+            self.commit(next, add, &changed_stations, written_day)?;
+        }
+        Ok(receipt)
+    }
+
+    /// Refuses an invalid batch before anything is changed. Returns the series on record with those
+    /// of the batch, and the latter.
+    fn check(&self, batch: &Batch) -> Result<(Arc<SeriesTable>, Vec<Arc<Series>>), StoreError> {
+        let announced: HashSet<StationId> =
+            batch.stations.iter().map(|station| station.id).collect();
+        let mut series = Arc::clone(&self.known.series);
+        let mut added = Vec::new();
+        for (index, report) in batch.reports.iter().enumerate() {
+            let station = report.station;
+            if !self.known.stations.contains_key(&station) && !announced.contains(&station) {
+                return Err(StoreError::UnknownStation { index, station });
+            }
+            for Reading { series: key, value, .. } in &report.readings {
+                let variable = key.variable;
+                if !value.is_finite() {
+                    return Err(StoreError::NotFinite { index, variable, value: *value });
+                }
+                if series.get(key).is_none() {
+                    let Some(fresh) = Arc::make_mut(&mut series).add(key.clone()) else {
+                        return Err(StoreError::SeriesIdTaken { index, variable, id: key.id() });
+                    };
+                    added.push(fresh);
+                }
+            }
+        }
+        Ok((series, added))
+    }
+
+    /// Decides which readings become the next versions.
+    fn resolve(
+        &self,
+        came: &[ReadingRow],
+        before: &View,
+        receipt: &mut Receipt,
+    ) -> Result<Vec<ReadingRow>, StoreError> {
+        // A reading that is later than all of its series is new: nearly all are.
+        let may_be_known = |row: &&ReadingRow| {
+            let state = self.known.stations.get(&row.station.into());
+            let series = self.known.series.by_id(row.series);
+            let newest_ms = state.zip(series).and_then(|(state, series)| state.newest_ms(series));
+            newest_ms.is_some_and(|newest_ms| row.ts_ms <= newest_ms)
+        };
+        let moment = |row: &ReadingRow| (row.station.into(), row.ts_ms);
+        let moments: Vec<_> = came.iter().filter(may_be_known).map(moment).collect();
+        let stored = before.find(&moments)?;
+        let mut next = Vec::new();
+        let key = |row: &ReadingRow| (row.station, row.series, row.ts_ms);
+        for same in came.chunk_by(|a, b| key(a) == key(b)) {
+            if same[0].ts_ms < self.known.visible.retain_from_ms {
+                receipt.expired += same.len();
+                continue;
+            }
+            let of = next_version(stored.get(&key(&same[0])), same, receipt);
+            next.extend(of.map_err(|_| self.too_many(&same[0]))?);
+        }
+        Ok(next)
+    }
+
+    fn resolve_weather(
+        &self,
+        came: &[WeatherRow],
+        before: &View,
+    ) -> Result<Vec<WeatherRow>, StoreError> {
+        let may_be_known = |row: &&WeatherRow| {
+            let state = self.known.stations.get(&row.station.into());
+            state.is_some_and(|state| row.ts_ms <= state.weather_of.0)
+        };
+        let moment = |row: &WeatherRow| (row.station.into(), row.ts_ms);
+        let moments: Vec<_> = came.iter().filter(may_be_known).map(moment).collect();
+        let stored = before.find_weather(&moments)?;
+        let mut next = Vec::new();
+        let key = |row: &WeatherRow| (row.station, row.ts_ms);
+        for same in came.chunk_by(|a, b| key(a) == key(b)) {
+            if same[0].ts_ms >= self.known.visible.retain_from_ms {
+                // Receipts count readings.
+                let of = next_version(stored.get(&key(&same[0])), same, &mut Receipt::default());
+                let full = || self.link.failed(&"present weather has no room for another version");
+                next.extend(of.map_err(|_| full())?);
+            }
+        }
+        Ok(next)
+    }
+
+    fn too_many(&self, row: &ReadingRow) -> StoreError {
+        let ReadingRow { station, series, ts_ms, .. } = *row;
+        let station = StationId::from(station);
+        self.link.failed(&format!(
+            "the reading of series {series} of station {station} at {ts_ms} has {} versions, \
+             and there is no room for another",
+            u16::MAX
+        ))
+    }
+
+    /// Puts verdicts on readings of the batch, and on older ones as their next version.
+    fn revise(
+        &self,
+        verdicts: &[Verdicts],
+        before: &View,
+        readings: &mut Vec<ReadingRow>,
+        receipt: &mut Receipt,
+    ) -> Result<(), StoreError> {
+        let mut places: HashMap<(StationKey, i32, i64), usize> = readings
+            .iter()
+            .enumerate()
+            .map(|(at, row)| ((row.station, row.series, row.ts_ms), at))
+            .collect();
+        let all = || {
+            verdicts.iter().flat_map(|Verdicts { station, series, ts_ms, quality }| {
+                let one = move |(&ts_ms, &quality)| {
+                    ((StationKey::from(*station), series.0, ts_ms), QualityCode::from(quality).0)
+                };
+                ts_ms.iter().zip(quality).map(one)
+            })
+        };
+        let older: Vec<_> = all()
+            .filter(|(key, _)| !places.contains_key(key))
+            .map(|((station, _, ts_ms), _)| (StationId::from(station), ts_ms))
+            .filter(|(station, _)| self.known.stations.contains_key(station))
+            .filter(|&(_, ts_ms)| ts_ms >= self.known.visible.retain_from_ms)
+            .collect();
+        let stored: Stored = before.find(&older)?;
+        for (key, code) in all() {
+            let at = if let Some(&at) = places.get(&key) {
+                at
+            } else {
+                let older = stored.get(&key).filter(|known| known.quality != code);
+                let Some(known) = older else { continue };
+                let version = after(Some(known)).map_err(|_| self.too_many(known))?;
+                places.insert(key, readings.len());
+                readings.push(ReadingRow { version, ..*known });
+                readings.len() - 1
+            };
+            receipt.revised += usize::from(readings[at].quality != code);
+            readings[at].quality = code;
+        }
+        Ok(())
+    }
+
+    /// The stations of a batch that are not as they were.
+    fn changed_stations(&self, batch: &Batch, next: &Known) -> Vec<StationId> {
+        let described = batch.stations.iter().map(|station| station.id);
+        let reported = batch.reports.iter().map(|report| report.station);
+        let all: BTreeSet<StationId> = described.chain(reported).collect();
+        let is_same = |id: &StationId| match (self.known.stations.get(id), next.stations.get(id)) {
+            (Some(was), Some(is)) => Arc::ptr_eq(was, is) || was == is,
+            (was, is) => was.is_none() && is.is_none(),
+        };
+        all.into_iter().filter(|id| !is_same(id)).collect()
+    }
+
+    /// Writes a batch: nobody sees a part of it before it is committed.
+    pub(crate) fn commit(
+        &mut self,
+        mut next: Known,
+        add: Additions,
+        stations: &[StationId],
+        written_day: i32,
+    ) -> Result<(), StoreError> {
+        self.unsure = true;
+        let batch = self.last_batch + 1;
+        self.last_batch = batch;
+        let (generation, places_generation) = (next.generation, next.places_generation);
+        let of_state = |state| vec![BatchRow { batch, state, generation, places_generation }];
+        let link = &self.link;
+        link.insert("batches", of_state(BEGUN))?;
+        self.check_writer()?;
+        let series = add.series.iter().map(|series| series_row(series, batch)).collect();
+        link.insert("series", series)?;
+        for rows in blocks(add.readings, |row| row.ts_ms) {
+            let rows = rows.into_iter().map(|row| ReadingRow { batch, ..row }).collect();
+            link.insert("readings", rows)?;
+        }
+        for rows in blocks(add.weather, |row| row.ts_ms) {
+            let rows = rows.into_iter().map(|row| WeatherRow { batch, ..row }).collect();
+            link.insert("weather", rows)?;
+        }
+        for ids in stations.chunks(ROWS_AT_ONCE) {
+            let states = ids.iter().filter_map(|id| next.stations.get(id));
+            link.insert(
+                "stations",
+                states.map(|of| station_row(of, batch, written_day)).collect(),
+            )?;
+        }
+        link.insert("batches", of_state(COMMITTED))?;
+        // A writer that has opened the record meanwhile does not count this batch, so it must not be
+        // acknowledged: its readings come again from the feed.
+        self.check_writer()?;
+        next.visible.up_to = batch;
+        self.known = next;
+        self.unsure = false;
+        Ok(())
+    }
+
+    /// Fails if another process has become the writer.
+    pub(crate) fn check_writer(&self) -> Result<(), StoreError> {
+        let newest: Vec<BatchRow> = self.link.rows(self.link.query(sql::NEWEST_BATCH))?;
+        let newest = newest.first().map_or(0, |newest| newest.batch) >> WRITER_BITS;
+        let own = self.last_batch >> WRITER_BITS;
+        if newest == own {
+            return Ok(());
+        }
+        let holder = format!("a writer that opened it later: number {newest}, this is {own}");
+        Err(StoreError::Locked { path: self.link.name().to_owned(), holder })
+    }
+}
+
+/// The readings and the weather of a batch, sorted by station, series and time; of those with
+/// one key the later in the batch stays later.
+fn incoming(batch: &Batch, table: &SeriesTable) -> (Vec<ReadingRow>, Vec<WeatherRow>) {
+    let (mut readings, mut weather) = (Vec::new(), Vec::new());
+    for report in &batch.reports {
+        let (station, ts_ms, revision) =
+            (StationKey::from(report.station), report.ts_ms, report.revision);
+        for Reading { series, value, quality, qualifier } in &report.readings {
+            let Some(series) = table.get(series) else { continue };
+            let quality = QualityCode::from(*quality).0;
+            readings.push(ReadingRow {
+                station,
+                series: series.id.0,
+                ts_ms,
+                version: 0,
+                batch: 0,
+                value: *value,
+                quality,
+                source: quality,
+                revision,
+                qualifier: Qualifier::code(*qualifier),
+            });
+        }
+        if let Some(words) = &report.present_weather {
+            let words = words.clone();
+            weather.push(WeatherRow { station, ts_ms, version: 0, batch: 0, revision, words });
+        }
+    }
+    readings.sort_by_key(|row| (row.station, row.series, row.ts_ms));
+    weather.sort_by_key(|row| (row.station, row.ts_ms));
+    (readings, weather)
+}
+
+fn series_row(series: &Series, batch: u64) -> SeriesRow {
+    let key = &series.key;
+    SeriesRow {
+        series: series.id.0,
+        batch,
+        variable: key.variable.name().to_owned(),
+        interval_type: key.interval_type.name().to_owned(),
+        interval_minutes: key.interval_minutes,
+        calculated: key.calculated,
+        reported_unit: key.reported_unit.clone().into_owned(),
+        bucket: key.bucket.clone().into_owned(),
+    }
+}
+
+/// Divides rows into blocks of a bounded number of rows and days.
+fn blocks<T>(rows: Vec<T>, ts_ms: impl Fn(&T) -> i64) -> Vec<Vec<T>> {
+    let mut by_day: BTreeMap<i64, Vec<T>> = BTreeMap::new();
+    for row in rows {
+        by_day.entry(ts_ms(&row) / DAY_MS).or_default().push(row);
+    }
+    let (mut blocks, mut days): (Vec<Vec<T>>, usize) = (Vec::new(), DAYS_AT_ONCE);
+    for (_, rows) in by_day {
+        for row in rows {
+            match blocks.last_mut() {
+                Some(block) if days < DAYS_AT_ONCE && block.len() < ROWS_AT_ONCE => block.push(row),
+                _ => {
+                    blocks.push(vec![row]);
+                    days = 0;
+                }
+            }
+        }
+        days += 1;
+    }
+    blocks
+}
+
+#[cfg(test)]
+#[path = "write_tests.rs"]
+mod tests;

@@ -1,0 +1,72 @@
+//! The store against a ClickHouse that `tests/cluster` has started: the suite that every store must
+//! pass, and what is this one's own. Without a ClickHouse there is nothing to test.
+
+mod batches;
+mod support;
+mod upkeep;
+mod wide;
+
+use std::env;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use mesonet::store::conformance::{RULES, any_order_gives_the_same_record};
+
+use support::{Reopened, migrated, open};
+
+/// A test, given the address of ClickHouse.
+type Test = fn(&str);
+
+macro_rules! tests {
+    ($($module:ident::$test:ident,)*) => {
+        [$((stringify!($test), $module::$test as Test),)*]
+    };
+}
+
+fn main() {
+    if batches::is_writer() {
+        return batches::write_until_killed();
+    }
+    let arguments = Arguments::from_args();
+    let Ok(url) = env::var("MESONET_TEST_CLICKHOUSE") else {
+        eprintln!("no ClickHouse: run this as `tests/cluster cargo test …`");
+        return;
+    };
+    let trial = |name: String, test: Box<dyn FnOnce(&str) + Send>| {
+        let url = url.clone();
+        Trial::test(name, move || {
+            test(&url);
+            Ok::<(), Failed>(())
+        })
+    };
+    let mut trials = Vec::new();
+    for &(name, rule) in RULES {
+        let fresh = move |url: &str| rule(&open(&migrated(url)));
+        trials.push(trial(format!("conformance::{name}"), Box::new(fresh)));
+        let reopened = move |url: &str| rule(&Reopened::new(url));
+        trials.push(trial(format!("reopened::{name}"), Box::new(reopened)));
+    }
+    let any_order = |url: &str| any_order_gives_the_same_record(3, || open(&migrated(url)));
+    trials.push(trial("conformance::any_order_gives_the_same_record".into(), Box::new(any_order)));
+    for (name, test) in tests![
+        batches::a_batch_that_was_not_committed_is_never_seen,
+        batches::a_judge_that_fails_changes_nothing,
+        batches::a_killed_writer_leaves_whole_batches,
+        batches::the_last_to_open_is_the_writer,
+        upkeep::a_silent_server_is_not_waited_for,
+        upkeep::nothing_listens_there,
+        upkeep::readings_before_the_cutoff_are_gone_and_stay_gone,
+        upkeep::states_of_stations_outlive_their_days,
+        upkeep::tables_of_another_version_are_refused,
+        upkeep::the_password_is_not_in_the_debug_text,
+        wide::many_stations_and_days_are_as_in_memory,
+    ] {
+        trials.push(trial(name.to_owned(), Box::new(test)));
+    }
+    // Alone, and only if it is asked for: the others need the server meanwhile.
+    let killed = trial(
+        "a_killed_server_loses_nothing_acknowledged".to_owned(),
+        Box::new(batches::a_killed_server_loses_nothing_acknowledged),
+    );
+    trials.push(killed.with_ignored_flag(true));
+    libtest_mimic::run(&arguments, trials).exit();
+}

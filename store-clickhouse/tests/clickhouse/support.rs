@@ -1,0 +1,162 @@
+//! Stores in databases of their own, and SQL past them.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mesonet::observation::Identifiers;
+use mesonet::store::{
+    Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError, unjudged,
+};
+use mesonet::{
+    Batch, ClosedWindow, IntervalType, LonLat, Reader, Reading, Report, SeriesKey, Station,
+    StationId, Store, Variable,
+};
+use mesonet_clickhouse::{ClickHouseStore, Options, migrate};
+
+static DATABASES: AtomicUsize = AtomicUsize::new(0);
+
+/// A new database.
+pub fn options(url: &str) -> Options {
+    let number = DATABASES.fetch_add(1, Ordering::Relaxed);
+    Options { timeout: Duration::from_secs(20), ..Options::new(url, &format!("mesonet_{number}")) }
+}
+
+/// A database with tables.
+pub fn migrated(url: &str) -> Options {
+    let options = options(url);
+    migrate(&options).unwrap();
+    options
+}
+
+pub fn open(options: &Options) -> ClickHouseStore {
+    ClickHouseStore::open(options).unwrap()
+}
+
+/// Runs SQL as another program would.
+pub fn sql(options: &Options, statement: &str) -> String {
+    let address = options.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let Options { database, .. } = options;
+    let length = statement.len();
+    let request = format!(
+        "POST /?database={database} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{statement}"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.0 200") || head.starts_with("HTTP/1.1 200"), "{answer}");
+    body.to_owned()
+}
+
+pub fn id(native_id: &str) -> StationId {
+    StationId::new("TEST", native_id)
+}
+
+pub fn station(native_id: &str) -> Station {
+    Station {
+        id: id(native_id),
+        network: "TEST".to_owned(),
+        native_id: native_id.to_owned(),
+        name: format!("Station {native_id}, \"l'été\" \\ ?"),
+        station_type: None,
+        coordinates: LonLat::new(-100.0, 50.0).unwrap(),
+        sensor_height_m: 2.0,
+        altitude_m: None,
+        identifiers: Identifiers::default(),
+    }
+}
+
+pub fn temperature() -> SeriesKey {
+    SeriesKey::new(Variable::AirTemperature, IntervalType::Instantaneous, 0)
+}
+
+pub fn report(native_id: &str, ts_ms: i64, revision: u8, value: f64) -> Report {
+    Report {
+        station: id(native_id),
+        ts_ms,
+        revision,
+        present_weather: None,
+        readings: vec![Reading::unchecked(temperature(), value)],
+    }
+}
+
+pub fn append(store: &dyn Store, reports: Vec<Report>) -> Receipt {
+    let stations = vec![station("A"), station("B")];
+    store.append(&Batch { stations, reports }, &mut unjudged).unwrap()
+}
+
+/// The temperatures of a station: time and value.
+pub fn held(store: &dyn Reader, native_id: &str) -> Vec<(i64, f64)> {
+    let selection = Selection {
+        stations: &[id(native_id)],
+        variables: &[Variable::AirTemperature],
+        window: ClosedWindow::new(i64::MIN, i64::MAX).unwrap(),
+    };
+    let mut held = Vec::new();
+    store
+        .scan(&selection, &mut |_, slices| {
+            for slice in slices {
+                held.extend(slice.ts_ms.iter().copied().zip(slice.value.iter().copied()));
+            }
+        })
+        .unwrap();
+    held
+}
+
+/// A store that is opened anew after each batch, so that all that it knows comes from the tables.
+pub struct Reopened {
+    options: Options,
+    store: Mutex<ClickHouseStore>,
+}
+
+impl Reopened {
+    pub fn new(url: &str) -> Self {
+        let options = migrated(url);
+        let store = Mutex::new(open(&options));
+        Self { options, store }
+    }
+}
+
+impl Reader for Reopened {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.store.lock().unwrap().directory()
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.store.lock().unwrap().scan(selection, visit)
+    }
+
+    fn scan_latest(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.store.lock().unwrap().scan_latest(selection, visit)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.store.lock().unwrap().present_weather(station, window, visit)
+    }
+}
+
+impl Store for Reopened {
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        let mut store = self.store.lock().unwrap();
+        let receipt = store.append(batch, judge);
+        *store = open(&self.options);
+        receipt
+    }
+}

@@ -1,0 +1,129 @@
+//! Migrations, retention, and servers that do not answer.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use mesonet::store::{Receipt, StoreError};
+use mesonet::time::DAY_MS;
+use mesonet::{ClosedWindow, Reader, Report};
+use mesonet_clickhouse::{ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate};
+
+use crate::support::{append, held, id, migrated, open, options, report, sql};
+
+pub fn tables_of_another_version_are_refused(url: &str) {
+    let options = options(url);
+    let refused = || ClickHouseStore::open(&options).unwrap_err();
+    // There is no database.
+    assert!(matches!(refused(), StoreError::Storage { .. }), "{}", refused());
+    sql(&Options::new(url, "default"), &format!("CREATE DATABASE {}", options.database));
+    let text = refused().to_string();
+    assert!(text.contains("has schema version 0 (mesonet-server migrate"), "{text}");
+    assert_eq!(migrate(&options), Ok(Migrated { from: 0, to: SCHEMA_VERSION }));
+    append(&open(&options), vec![report("A", 10, 0, 1.0)]);
+    // Once more changes nothing, and an interrupted one is repeated.
+    assert_eq!(migrate(&options), Ok(Migrated { from: SCHEMA_VERSION, to: SCHEMA_VERSION }));
+    sql(&options, "DROP TABLE migrations");
+    assert_eq!(migrate(&options), Ok(Migrated { from: 0, to: SCHEMA_VERSION }));
+    assert_eq!(held(&open(&options), "A"), [(10, 1.0)]);
+    sql(&options, &format!("INSERT INTO migrations VALUES ({}, 'later')", SCHEMA_VERSION + 1));
+    for error in [refused(), migrate(&options).unwrap_err()] {
+        let expected = format!(
+            "{url} database {} has schema version {}; this version reads {SCHEMA_VERSION}",
+            options.database,
+            SCHEMA_VERSION + 1
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+pub fn readings_before_the_cutoff_are_gone_and_stay_gone(url: &str) {
+    let options = migrated(url);
+    let store = open(&options);
+    let rain = |ts_ms| Report {
+        present_weather: Some(vec!["Rain".to_owned()]),
+        ..report("A", ts_ms, 0, 1.0)
+    };
+    let at: Vec<i64> = (-3..6).map(|half| half * DAY_MS / 2 + 7).collect();
+    append(&store, at.iter().map(|&ts_ms| rain(ts_ms)).collect());
+    let parts = || sql(&options, "SELECT count() FROM readings").trim().parse::<usize>().unwrap();
+    assert_eq!(parts(), 9);
+
+    let cutoff = DAY_MS + DAY_MS / 2;
+    let done = store.maintain(Some(cutoff)).unwrap();
+    // Days -1 and 0 of both tables; around 1970 there are fewer than on a calendar.
+    assert_eq!(done, Maintained { expired_days: 4, expired_rows: 10, station_days: 0 });
+    let weather = |store: &ClickHouseStore| {
+        let (mut seen, window) = (Vec::new(), ClosedWindow::new(i64::MIN, i64::MAX).unwrap());
+        store.present_weather(id("A"), window, &mut |ts_ms, _| seen.push(ts_ms)).unwrap();
+        seen
+    };
+    let kept: Vec<i64> = at.iter().copied().filter(|&ts_ms| ts_ms >= cutoff).collect();
+    let check = |store: &ClickHouseStore| {
+        let seen: Vec<i64> = held(store, "A").iter().map(|&(ts_ms, _)| ts_ms).collect();
+        assert_eq!((seen, weather(store)), (kept.clone(), kept.clone()));
+        let receipt = append(store, vec![rain(cutoff - 1), rain(cutoff + 7)]);
+        let expected = Receipt { expired: 1, unchanged: 1, ..Receipt::default() };
+        assert_eq!(receipt, expected);
+    };
+    check(&store);
+    // It never moves back, and is known to the next.
+    assert_eq!(store.maintain(Some(0)), Ok(Maintained::default()));
+    check(&store);
+    assert_eq!(store.maintain(None), Ok(Maintained::default()));
+    check(&open(&options));
+    assert_eq!(parts(), 4, "the day of the cutoff is there whole");
+}
+
+pub fn states_of_stations_outlive_their_days(url: &str) {
+    let options = migrated(url);
+    let store = open(&options);
+    append(&store, vec![report("A", 10, 0, 1.0)]);
+    append(&store, vec![report("B", 20, 0, 2.0), report("A", 5, 0, 0.5)]);
+    let before = store.directory().unwrap();
+    assert_eq!(store.maintain(None), Ok(Maintained::default()));
+    drop(store);
+    // All this was two days ago.
+    let columns = "station, batch, written_day - 2, network, native_id, name, station_type, \
+        longitude, latitude, sensor_height_m, altitude_m, id_schemes, ids, update_time_ms, \
+        weather_known, weather_ts_ms, weather_revision, weather, series, first_ms, newest_ms, \
+        readings";
+    sql(&options, &format!("INSERT INTO stations SELECT {columns} FROM stations"));
+    let today = sql(&options, "SELECT max(written_day) FROM stations");
+    sql(&options, &format!("ALTER TABLE stations DROP PARTITION {}", today.trim()));
+
+    let store = open(&options);
+    let done = store.maintain(None).unwrap();
+    assert_eq!(done, Maintained { station_days: 1, ..Maintained::default() });
+    let rows = sql(&options, "SELECT count() FROM stations");
+    assert_eq!(rows.trim(), "2", "one for each station");
+    for store in [store, open(&options)] {
+        let now = store.directory().unwrap();
+        assert_eq!((&now.stations, now.generation), (&before.stations, before.generation));
+        assert_eq!(held(&store, "A"), [(5, 0.5), (10, 1.0)]);
+    }
+}
+
+pub fn nothing_listens_there(_: &str) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let refused = ClickHouseStore::open(&Options::new(&url, "mesonet")).unwrap_err();
+    let text = refused.to_string();
+    assert!(text.starts_with(&format!("{url} database mesonet: network error")), "{text}");
+}
+
+pub fn a_silent_server_is_not_waited_for(_: &str) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let timeout = Duration::from_millis(300);
+    let started = Instant::now();
+    let refused =
+        ClickHouseStore::open(&Options { timeout, ..Options::new(&url, "mesonet") }).unwrap_err();
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert_eq!(refused.to_string(), format!("{url} database mesonet: timeout expired"));
+}
+
+pub fn the_password_is_not_in_the_debug_text(url: &str) {
+    let options = Options { password: Some("hunter2".to_owned()), ..Options::new(url, "mesonet") };
+    assert!(!format!("{options:?}").contains("hunter2"));
+}

@@ -1,0 +1,161 @@
+"""The SQL of the store in ClickHouse, on a current release in this process.
+
+`tests/cluster` runs the store itself on a release of 2018; here the same files run on one of today, with
+rows that a store would have written.
+"""
+
+import uuid
+from pathlib import Path
+
+import pytest
+from chdb import session
+
+CRATE = Path(__file__).parents[2] / "store-clickhouse"
+DAY_MS = 86_400_000
+A, B = (str(uuid.uuid5(uuid.NAMESPACE_DNS, name)) for name in "AB")
+#: Two batches are committed, one is not, and one is later.
+UP_TO, UNCOMMITTED = 5, [0, 3]
+
+
+def literal(value):
+    """A value as the client binds it: lists in round brackets."""
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    if isinstance(value, list):
+        return "(" + ",".join(map(literal, value)) + ")"
+    return str(value)
+
+
+class Name(str):
+    """The name of a table, which is bound without quotes."""
+
+
+@pytest.fixture(scope="module")
+def database():
+    chdb = session.Session()
+    chdb.query("CREATE DATABASE mesonet ENGINE = Atomic")
+    chdb.query("USE mesonet")
+
+    def run(sql, *values):
+        parts = sql.split("?")
+        assert len(parts) == len(values) + 1, sql
+        bound = [f"`{value}`" if isinstance(value, Name) else literal(value) for value in values]
+        text = parts[0] + "".join(value + part for value, part in zip(bound, parts[1:], strict=True))
+        answer = str(chdb.query(text, "TabSeparated"))
+        return [tuple(line.split("\t")) for line in answer.splitlines()]
+
+    for migration in sorted((CRATE / "migrations").glob("*.sql")):
+        statements = migration.read_text(encoding="utf-8").split(";\n")
+        for statement in statements * 2:  # Each can run again.
+            run(statement)
+    rows = [
+        # A correction, a verdict on it, and one of a batch that was not committed.
+        (A, 7, 10, 0, 1, 1.5),
+        (A, 7, 10, 1, 2, 2.5),
+        (A, 7, 10, 2, 3, -99),
+        (A, 7, 20, 0, 2, 3.5),
+        (A, 7, 30, 0, 6, -99),
+        (A, 8, -DAY_MS, 0, 1, 4.5),
+        (B, 7, 3 * DAY_MS, 0, 2, 5.5),
+    ]
+    for station, series, ts_ms, version, batch, value in rows:
+        run("INSERT INTO readings VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0)",
+            station, series, ts_ms, version, batch, value)
+        run("INSERT INTO weather VALUES (?, ?, ?, ?, 0, ['Rain', 'Mist'])",
+            station, ts_ms, version, batch)
+    for batch, state in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (5, 1), (5, 2), (6, 1)]:
+        run("INSERT INTO batches VALUES (?, ?, ?, 1)", batch, state, 10 * batch)
+    for station, batch, name in [(A, 1, "old"), (A, 2, "new"), (A, 3, "not committed"), (B, 2, "b")]:
+        run("INSERT INTO stations (station, batch, written_day, name) VALUES (?, ?, 20000, ?)",
+            station, batch, name)
+    run("INSERT INTO series VALUES (7, 1, 'airTemperature', 'Instantaneous', 0, 0, '°C', '')")
+    for retain_from_ms in (0, -5):
+        run("INSERT INTO retention VALUES (?)", retain_from_ms)
+    yield run
+    chdb.close()
+
+
+@pytest.fixture
+def ask(database):
+    def ask(name, *values):
+        return database((CRATE / "queries" / f"{name}.sql").read_text(encoding="utf-8"), *values)
+
+    return ask
+
+
+def test_every_query_is_asked(ask):
+    source = Path(__file__).read_text(encoding="utf-8")
+    names = [path.stem for path in (CRATE / "queries").glob("*.sql")]
+    assert len(names) == 13
+    assert [name for name in names if f'ask("{name}"' not in source] == []
+
+
+def test_batches(ask):
+    assert ask("newest_batch") == [("6", "1", "60", "1")]
+    assert ask("committed_batch") == [("5", "2", "50", "1")]
+    assert ask("uncommitted") == [("3",), ("6",)]
+    assert ask("retain_from") == [("0",)]
+
+
+def test_stations_and_series(ask):
+    stations = ask("stations", UP_TO, UNCOMMITTED)
+    assert sorted((row[0], row[1], row[5]) for row in stations) == sorted([(A, "2", "new"), (B, "2", "b")])
+    assert all(len(row) == 22 for row in stations)
+    assert ask("series", UP_TO, UNCOMMITTED) == [
+        ("7", "1", "airTemperature", "Instantaneous", "0", "0", "°C", "")
+    ]
+
+
+def test_a_window_has_all_versions_of_committed_batches(ask):
+    window = ask("window", [A, B], [7, 8], -(2**63), 2**63 - 1, UP_TO, UNCOMMITTED)
+    seen = sorted((row[0], int(row[1]), int(row[2]), int(row[3]), float(row[5])) for row in window)
+    assert seen == sorted([
+        (A, 7, 10, 0, 1.5),
+        (A, 7, 10, 1, 2.5),
+        (A, 7, 20, 0, 3.5),
+        (A, 8, -DAY_MS, 0, 4.5),
+        (B, 7, 3 * DAY_MS, 0, 5.5),
+    ])
+    assert len(ask("window", [A], [7], 10, 10, UP_TO, UNCOMMITTED)) == 2
+    assert len(ask("moments", [A, B], [10, 30], 10, 30, UP_TO, UNCOMMITTED)) == 2
+
+
+def test_the_latest_have_their_time_and_version_in_one_number(ask):
+    latest = ask("latest", [A, B], [7, 8], -(2**46), 2**46, UP_TO, UNCOMMITTED)
+    seen = {(row[0], int(row[1])): (divmod(int(row[2]), 65536), float(row[3])) for row in latest}
+    assert seen == {
+        (A, 7): ((20, 0), 3.5),
+        (A, 8): ((-DAY_MS, 0), 4.5),
+        (B, 7): ((3 * DAY_MS, 0), 5.5),
+    }
+    (corrected,) = ask("latest", [A], [7], 0, 15, UP_TO, UNCOMMITTED)
+    assert (int(corrected[2]), float(corrected[3])) == (10 * 65536 + 1, 2.5)
+
+
+def test_present_weather(ask):
+    window = ask("weather_window", [A], 0, 40, UP_TO, UNCOMMITTED)
+    assert sorted(int(row[1]) for row in window) == [10, 10, 20]
+    assert {row[5] for row in window} == {"['Rain','Mist']"}
+    assert len(ask("weather_moments", [A, B], [10, 30], 10, 30, UP_TO, UNCOMMITTED)) == 2
+
+
+def test_merges_keep_what_may_still_be_needed(database, ask):
+    before = sorted(ask("window", [A, B], [7, 8], -(2**63), 2**63 - 1, UP_TO, UNCOMMITTED))
+    # The batch that failed comes again: of the two rows with one key the later stays.
+    database("INSERT INTO readings VALUES (?, 7, 10, 2, 5, 9.5, 0, 0, 0, 0)", A)
+    database("OPTIMIZE TABLE readings FINAL")
+    after = sorted(ask("window", [A, B], [7, 8], -(2**63), 2**63 - 1, UP_TO, UNCOMMITTED))
+    assert [row for row in after if row not in before] == [(A, "7", "10", "2", "5", "9.5", "0", "0", "0", "0")]
+    assert [row for row in before if row not in after] == []
+
+
+def test_zz_days_are_dropped(database, ask):
+    partitions = ask("partitions", "readings", 3)
+    assert sum(int(rows) for _, rows in partitions) == int(
+        database("SELECT count() FROM readings WHERE ts_ms < ?", 3 * DAY_MS)[0][0]
+    )
+    for partition, _ in partitions:
+        ask("drop_partition", Name("readings"), partition)
+    assert database("SELECT DISTINCT station FROM readings") == [(B,)]
+    assert ask("partitions", "stations", 20001) == [("20000", "4")]
+    assert ask("partitions", "stations", 20000) == []
