@@ -18,13 +18,14 @@ import { clientTypes } from "./openapi.mjs";
 // may have with brotli. The values go for size: 60 KB instead of 65, and they are as fast. So do the
 // checks: 164 KB instead of 190, and they take a fifth longer.
 // Those of neighbours bring a store and weigh as much again, so they are a module of their own.
-// A third of the alerts is the cutting of polygons at ±180°.
+// A third of the alerts is the cutting of polygons at ±180°. A single report is for pages that show one.
 const MODULES = [
   { name: "mesonet", features: "values", optLevel: "s", budget: 60 * 1024 },
   { name: "checks", features: "checks", optLevel: "s", budget: 176 * 1024 },
   { name: "network", features: "network", optLevel: "s", budget: 270 * 1024 },
   { name: "grids", features: "grids", optLevel: "3", budget: 40 * 1024 },
   { name: "alerts", features: "alerts", optLevel: "s", budget: 240 * 1024 },
+  { name: "report", features: "report", optLevel: "z", budget: 40 * 1024 },
   { name: "metar", features: "metar", optLevel: "s", budget: 130 * 1024 },
 ];
 

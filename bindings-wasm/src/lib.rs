@@ -1,6 +1,7 @@
 //! The WebAssembly modules behind the npm package `mesonet`: one with the quality checks, which are
 //! twice as large as the rest, one that has those of neighbours too, one with the native grids of
-//! models, one with the official alerts, one with METAR reports, and one with the rest.
+//! models, one with the official alerts, one with METAR reports, one with the groups of a single report,
+//! and one with the rest.
 //!
 //! The interface is deliberately flat: numbers and typed arrays, one file per module of the core.
 //! JavaScript's numbers are coerced silently at this boundary (70000 becomes 4464), so it is not
@@ -25,6 +26,8 @@ mod grid;
 mod metar;
 #[cfg(any(feature = "checks", feature = "values"))]
 mod quality;
+#[cfg(feature = "report")]
+mod report;
 #[cfg(feature = "values")]
 mod tile;
 #[cfg(feature = "values")]

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | Settings: flag, environment, file, default | [`Config`], [`Flags`] |
 //! | The store on disk, and the origin of its data | `record.rs` |
+//! | What a running server takes anew: settings, certificate | `reload.rs` |
 //! | The clock, and the reports that a replay waits for | [`Clock`], [`Timeline`] |
 //! | The alert zones, bundled and from files | [`ZoneSet`] |
 //! | The bundled reports and the bundled field | [`sample`], `products/sample.rs` |
@@ -15,6 +16,7 @@
 //! | Raster products: GRIB2 in, Cloud Optimized GeoTIFFs out | [`ProductFiles`] |
 //! | Open model runs | [`ModelRuns`] |
 //! | What all requests share | [`State`] |
+//! | The record of a server that another one follows | `follower.rs` |
 //! | Stores, products, models and zones | [`Services`] |
 //! | Bodies encoded when they change | `snapshots.rs`, `station_bodies.rs` |
 //! | Which stations something came in for | `noted.rs` |
@@ -29,7 +31,7 @@
 //! | The command `health` | `health.rs` |
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
-//! | Backups in an object store: the commands `backup`, `restore` and `backups` | `backup/` |
+//! | Backups in an object store: the commands `backup`, `restore`, `backups` and `promote` | `backup/` |
 //! | The description at `/openapi/v1.json` | `describe/` |
 //! | Error answers | `error.rs` |
 //! | Parameters, encodings, ETags, long bodies | `http/` |
@@ -54,6 +56,7 @@ mod door;
 mod error;
 pub mod fetch;
 mod files;
+mod follower;
 mod grib_ls;
 mod health;
 mod http;
@@ -66,6 +69,7 @@ mod products;
 mod quality;
 mod rate;
 mod record;
+mod reload;
 mod replay;
 mod replay_start;
 mod retention;
@@ -104,8 +108,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
 pub use backup::{
-    BackupError, BackupFlags, BackupsFlags, RestoreFlags, backup_command, backups_command,
-    restore_command,
+    BackupError, BackupFlags, BackupsFlags, PromoteFlags, RestoreFlags, backup_command,
+    backups_command, promote_command, restore_command,
 };
 pub use clock::Clock;
 pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags};

@@ -11,9 +11,10 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
     BackupFlags, BackupsFlags, Config, Flags, GribLsFlags, KeysFlags, LogFormat, ModelsCommand,
-    QualityFlags, RestoreFlags, RetentionFlags, TokenFlags, VerifyFlags, backup_command,
-    backups_command, grib_ls_command, health_command, keys_command, models_command,
-    quality_command, restore_command, retention_command, serve, token_command, verify_command,
+    PromoteFlags, QualityFlags, RestoreFlags, RetentionFlags, TokenFlags, VerifyFlags,
+    backup_command, backups_command, grib_ls_command, health_command, keys_command, models_command,
+    promote_command, quality_command, restore_command, retention_command, serve, token_command,
+    verify_command,
 };
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -73,6 +74,11 @@ enum Command {
     Restore {
         #[command(flatten)]
         flags: RestoreFlags,
+    },
+    /// Make the folder of a follower, which has stopped, a record of its own
+    Promote {
+        #[command(flatten)]
+        flags: PromoteFlags,
     },
     /// Delete readings and alerts that are too old, or say what would go
     Retention {
@@ -154,6 +160,7 @@ fn main() -> ExitCode {
         Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
         Some(Command::Backup { flags }) => backup_command(&flags).map_err(Into::into),
         Some(Command::Backups { flags }) => backups_command(&flags).map_err(Into::into),
+        Some(Command::Promote { flags }) => promote_command(&flags).map_err(Into::into),
         Some(Command::Restore { flags }) => restore_command(&flags).map_err(Into::into),
         Some(Command::Retention { flags }) => {
             retention_command(&flags).map(|()| true).map_err(Into::into)

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use mesonet::store::{AlertStore, EmbeddedOptions, StoreError};
 use mesonet::{EmbeddedStore, Reader};
 
+use crate::backup::MARKER;
+
 /// The origin of the readings of a store.
 const ORIGIN: &str = "origin";
 /// Time of the newest report of the sample, and the time up to which it was taken in.
@@ -45,6 +47,12 @@ impl Record {
     /// # Errors
     /// Another process has it open, or it cannot be read or written.
     pub fn open(dir: &Path, options: EmbeddedOptions) -> Result<Self, StoreError> {
+        if dir.join(MARKER).exists() {
+            let cause = "it is the folder of a follower; start the server with --follow, or make it a \
+                         record of its own with mesonet-server promote";
+            let (path, cause) = (dir.display().to_string(), cause.to_owned());
+            return Err(StoreError::Storage { path, cause });
+        }
         let store = EmbeddedStore::open(dir, options)?;
         let swept = store.health().swept_files;
         if swept > 0 {

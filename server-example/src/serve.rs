@@ -12,11 +12,14 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::alert_clocks::Ahead;
-use crate::clock::{Clock, system_ms};
+use crate::backup::BackupError;
+use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Flags};
 use crate::door::{Certificate, Door, Limits, Table, raise_file_limit};
+use crate::follower::Follower;
 use crate::ingest::{Watch, WatchError};
 use crate::record::{Origin, Record};
+use crate::reload::{reload, renew_certificate};
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
@@ -81,6 +84,9 @@ pub enum ServeError {
     /// The record of API keys cannot be read or written.
     #[error(transparent)]
     Keys(#[from] credentials::KeysError),
+    /// What is to be followed cannot be.
+    #[error(transparent)]
+    Follow(#[from] BackupError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -127,9 +133,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
         None => None,
     };
 
-    let record = Record::open(&config.data, config.store_options())?;
     let intake = Intake::new(config.checker()?);
-    let (clock, timeline) = start(config.now, &record, &intake)?;
     if config.assume_plan > Plan::None {
         tracing::warn!(
             "assuming plan {} for every caller, for development only",
@@ -137,9 +141,19 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
         );
     }
     let watch = config.watch.clone().map(|folder| Watch::new(folder, config.watch_keep));
-    let state = State::of_record(config, clock, record.clone(), intake)?;
+    let (state, fed) = if let Some(place) = config.follow.clone() {
+        let follow = move || follow(config, &place, intake);
+        (tokio::task::spawn_blocking(follow).await.map_err(io::Error::other)??, None)
+    } else {
+        let record = Record::open(&config.data, config.store_options())?;
+        let (clock, timeline) = start(config.now, &record, &intake)?;
+        let state = State::of_record(config, clock, record.clone(), intake)?;
+        (state, Some((record, timeline)))
+    };
     prepare_zones(&state).await?;
-    retention::announce(&state, &record);
+    if let Some((record, _)) = &fed {
+        retention::announce(&state, record);
+    }
     let app = crate::app(Arc::clone(&state));
     // In parallel with the first requests; those for models wait.
     let sampled = Arc::clone(&state);
@@ -170,7 +184,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     let scheme = if tls.is_some() { "https" } else { "http" };
     tracing::info!("listening on {scheme}://{}", listener.local_addr()?);
 
-    work_beside(&mut beside, &state, record, timeline);
+    work_beside(&mut beside, &state, fed);
     if let Some(certificate) = certificate.clone() {
         beside.spawn(repeat(Arc::clone(&state), certificate, rest, |_, certificate| {
             renew_certificate(certificate);
@@ -207,15 +221,29 @@ async fn bind(listen: SocketAddr) -> Result<TcpListener, ServeError> {
 fn work_beside(
     beside: &mut JoinSet<()>,
     state: &Arc<State>,
-    record: Record,
-    timeline: Option<Timeline>,
+    fed: Option<(Record, Option<Timeline>)>,
 ) {
-    let replayed = record.clone();
-    beside.spawn(repeat(Arc::clone(state), timeline, rest, move |state, timeline| {
-        advance(state, &replayed, timeline.as_mut())?;
-        state.refresh_alerts()?;
-        Ok(TICK)
-    }));
+    if let Some((record, timeline)) = fed {
+        let replayed = record.clone();
+        beside.spawn(repeat(Arc::clone(state), timeline, rest, move |state, timeline| {
+            advance(state, &replayed, timeline.as_mut())?;
+            state.refresh_alerts()?;
+            Ok(TICK)
+        }));
+        beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
+    }
+    if let Some(follower) = state.services.follower() {
+        beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
+            state.refresh_alerts()?;
+            Ok(TICK)
+        }));
+        let every = Duration::from_secs(state.config().follow_every_s);
+        let look = move |state: &State, follower: &mut Arc<Follower>| {
+            state.follow(follower)?;
+            Ok(every)
+        };
+        beside.spawn(repeat(Arc::clone(state), Arc::clone(follower), |_| Duration::ZERO, look));
+    }
     beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
         state.refresh_stations()?;
         Ok(GLANCE)
@@ -224,7 +252,6 @@ fn work_beside(
         state.snapshots.settle(last).map_err(StateError::from)?;
         Ok(SETTLED)
     }));
-    beside.spawn(repeat(Arc::clone(state), record, rest, maintain));
     beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
         if let Some(keys) = &state.credentials.keys {
             keys.renew()?;
@@ -282,6 +309,17 @@ fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnErr
     let sink: Arc<dyn fetch::Sink> = Arc::clone(&state.services) as _;
     let folder = config.data.join("fetch");
     fetch::spawn(&config.fetch, Some(&folder), &sink, &tokio::runtime::Handle::current())
+}
+
+/// The state of a server that follows another.
+fn follow(config: Config, place: &str, intake: Intake) -> Result<Arc<State>, ServeError> {
+    let follower = Arc::new(Follower::open(place, &config.data)?);
+    tracing::info!("following {place}, as of {}: takes nothing in", Iso8601(follower.as_of_ms()));
+    let clock = match config.now {
+        Some(ReplayStart::At(start_ms)) => Clock::started_at(start_ms),
+        _ => Clock::live(),
+    };
+    Ok(State::of_follower(config, clock, follower, intake)?)
 }
 
 /// Returns the clock, and the reports of the sample that wait for it. The part of the sample before
@@ -442,39 +480,6 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
         tracing::info!("sealed {sealed_readings} readings, merged {merged_segments} segments");
     }
     Ok(MAINTENANCE)
-}
-
-/// Reads the settings again, and takes what a running server can. Faulty ones change nothing.
-fn reload(state: &State, flags: &Flags, certificate: Option<&Certificate>) {
-    let taken = Config::load(flags).and_then(|new| {
-        let fresh = certificate.map(|of| Ok::<_, ConfigError>((of, of.fresh(system_ms())?)));
-        let fresh = fresh.transpose()?;
-        let left = state.reload(&new)?;
-        if let Some((certificate, fresh)) = fresh {
-            certificate.take(fresh);
-        }
-        Ok(left)
-    });
-    match taken {
-        Ok(left) if left.is_empty() => tracing::info!("took the settings again"),
-        Ok(left) => tracing::warn!(
-            "took the settings again, but a restart is needed for {}",
-            left.join(", ")
-        ),
-        Err(error) => tracing::error!("the settings stay as they were: {error}"),
-    }
-}
-
-/// Takes a new certificate if its files have changed.
-fn renew_certificate(certificate: &Certificate) {
-    match certificate.renew(system_ms()) {
-        Ok(false) => {}
-        Ok(true) => {
-            let until = Iso8601(certificate.validity().to_ms);
-            tracing::info!("took a new certificate, valid until {until}");
-        }
-        Err(error) => tracing::error!("{error}; the old certificate goes on"),
-    }
 }
 
 /// Looks at the watched folder.

@@ -9,6 +9,7 @@ use mesonet::store::{AlertStore, StoreError, Watched};
 use mesonet::{Intake, Reader, Store};
 
 use crate::clock::system_ms;
+use crate::follower::Follower;
 use crate::ingest::{
     FileFault, Ingest, Lanes, ModelFiles, ModelInlet, ModelProgress, NoModel, Options, Reception,
     Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
@@ -29,8 +30,7 @@ pub struct Services {
     pub(crate) noted: Arc<Noted>,
     /// The alerts.
     pub alerts: Arc<AlertStore>,
-    /// The store, if it is on disk.
-    record: Option<Record>,
+    kept: Kept,
     /// The intake of the store, with its checks.
     pub intake: Intake,
     /// The files of raster products.
@@ -51,6 +51,16 @@ pub struct Services {
     is_stopping: AtomicBool,
 }
 
+/// Where the record of a server is.
+pub(crate) enum Kept {
+    /// In memory, or in a store that someone else has made.
+    Elsewhere,
+    /// On disk.
+    Record(Record),
+    /// With another server, which this one follows.
+    Followed(Arc<Follower>),
+}
+
 /// Done once what belongs to the sample has been created, if it should be.
 struct Sampled {
     product: Once,
@@ -61,7 +71,7 @@ impl Services {
     /// The services over a store.
     pub(crate) fn new(
         store: Arc<dyn Store>,
-        record: Option<Record>,
+        kept: Kept,
         intake: Intake,
         products: ProductFiles,
         models: ModelRuns,
@@ -69,10 +79,14 @@ impl Services {
     ) -> Self {
         let noted = Arc::new(Noted::new(store));
         Self {
-            alerts: record.as_ref().map(|record| Arc::clone(record.alerts())).unwrap_or_default(),
+            alerts: match &kept {
+                Kept::Elsewhere => Arc::default(),
+                Kept::Record(record) => Arc::clone(record.alerts()),
+                Kept::Followed(follower) => Arc::clone(follower.alerts()),
+            },
             store: Arc::clone(&noted) as _,
             noted,
-            record,
+            kept,
             intake,
             products,
             models,
@@ -88,7 +102,18 @@ impl Services {
 
     /// The store, if it is on disk.
     pub(crate) fn record(&self) -> Option<&Record> {
-        self.record.as_ref()
+        match &self.kept {
+            Kept::Record(record) => Some(record),
+            Kept::Elsewhere | Kept::Followed(_) => None,
+        }
+    }
+
+    /// What is followed, if another server is.
+    pub(crate) fn follower(&self) -> Option<&Arc<Follower>> {
+        match &self.kept {
+            Kept::Followed(follower) => Some(follower),
+            Kept::Elsewhere | Kept::Record(_) => None,
+        }
     }
 
     /// Removes unfinished files of killed processes outside the record.
@@ -132,7 +157,7 @@ impl Services {
     /// Returns how many damaged blocks were met while the store was read, and logs the new ones.
     pub(crate) fn note_damage(&self, store: &Watched<'_>) -> u64 {
         let blocks = store.damage().blocks();
-        if let Some(record) = self.record.as_ref().filter(|_| blocks > 0) {
+        if let Some(record) = self.record().filter(|_| blocks > 0) {
             record.log_faults();
         }
         blocks
@@ -161,7 +186,7 @@ impl Services {
 
     /// Creates what belongs to the sample, if the record is the sample.
     fn make_of_sample(&self, what: &str, make: impl FnOnce() -> io::Result<()>) {
-        let Some(record) = &self.record else { return };
+        let Some(record) = self.record() else { return };
         let made = match record.origin() {
             Ok(Origin::Sample) => make().map_err(|error| error.to_string()),
             Ok(Origin::New | Origin::Own) => Ok(()),
@@ -208,7 +233,7 @@ impl Services {
         };
         let done = ingest(target, options, &AtomicU64::new(0), read)?;
         self.metrics.ingested(&done.1);
-        if let Some(record) = &self.record
+        if let Some(record) = self.record()
             && done.1.total(|kind| kind.receipt.added as u64) > 0
         {
             record.make_own()?;

@@ -11,9 +11,10 @@ use tower_http::cors::CorsLayer;
 use crate::alerts::AlertView;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
-use crate::credentials::Credentials;
+use crate::credentials::{Credentials, KnownKeys};
 use crate::door::Party;
 use crate::error::ApiError;
+use crate::follower::{Followed, Follower};
 use crate::http::cors;
 use crate::http::extract::BodyRules;
 use crate::http::snapshot::SnapshotError;
@@ -21,7 +22,7 @@ use crate::model_runs::ModelRuns;
 use crate::products::ProductFiles;
 use crate::rate::{Hops, Window};
 use crate::record::Record;
-use crate::services::Services;
+use crate::services::{Kept, Services};
 use crate::snapshots::Snapshots;
 use crate::traces::Traces;
 use crate::work::{Cost, Load, Workers};
@@ -72,7 +73,7 @@ impl State {
         store: Arc<dyn Store>,
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
-        Self::build(config, clock, store, None, intake)
+        Self::build(config, clock, store, Kept::Elsewhere, intake)
     }
 
     /// Creates the state over a store on disk.
@@ -86,16 +87,30 @@ impl State {
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let store = Arc::clone(record.store()) as _;
-        let state = Self::build(config, clock, store, Some(record), intake)?;
+        let state = Self::build(config, clock, store, Kept::Record(record), intake)?;
         state.services.remove_unfinished();
         Ok(state)
+    }
+
+    /// Creates the state over the record of another server.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn of_follower(
+        config: Config,
+        clock: Clock,
+        follower: Arc<Follower>,
+        intake: Intake,
+    ) -> Result<Arc<Self>, StateError> {
+        let store = Arc::new(Followed(Arc::clone(&follower)));
+        Self::build(config, clock, store, Kept::Followed(follower), intake)
     }
 
     fn build(
         config: Config,
         clock: Clock,
         store: Arc<dyn Store>,
-        record: Option<Record>,
+        kept: Kept,
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -103,9 +118,14 @@ impl State {
         let models = ModelRuns::new(&config.data, config.model_catalogue()?);
         let snapshots = Snapshots::new(&*store, clock.now_ms())?;
         let zones = config.zones.clone();
-        let credentials = Credentials::new(&config, record.is_some())?;
+        let keys = match &kept {
+            Kept::Elsewhere => None,
+            Kept::Record(_) => Some(KnownKeys::new(&config.data)),
+            Kept::Followed(_) => Some(KnownKeys::of_another(&config.data)),
+        };
+        let credentials = Credentials::new(&config, keys)?;
         Ok(Arc::new(Self {
-            services: Arc::new(Services::new(store, record, intake, products, models, zones)),
+            services: Arc::new(Services::new(store, kept, intake, products, models, zones)),
             credentials,
             hops: ArcSwap::from_pointee(config.hops()?),
             cors: ArcSwapOption::from_pointee(cors::layer(&config.cors_origins)),
@@ -140,6 +160,19 @@ impl State {
         self.window.set(config.allowance());
         self.config.store(Arc::new(config));
         Ok(left)
+    }
+
+    /// Shows what a follower has fetched. One caller at a time.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn follow(&self, follower: &Follower) -> Result<(), StateError> {
+        if follower.update() {
+            let directory = self.services.store.directory().map_err(SnapshotError::from)?;
+            let all = directory.stations.iter().map(|record| record.station.id);
+            self.services.noted.put_back(all.collect());
+        }
+        Ok(())
     }
 
     /// The alerts with their current state.

@@ -21,7 +21,8 @@ use crate::zones::{ZoneSet, ZonesError};
 const DAMAGED: &str = "damaged";
 
 /// The entries of a data folder that we create.
-const OURS: [&str; 7] = ["lock", "segments", DAMAGED, "orphaned", "products", "models", "fetch"];
+const OURS: [&str; 9] =
+    ["lock", "writer", "segments", DAMAGED, "orphaned", "products", "models", "fetch", "follower"];
 
 /// The API keys.
 const KEYS: &str = "keys.sqlite";

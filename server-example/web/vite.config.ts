@@ -32,37 +32,44 @@ function made(name: string, make: () => Uint8Array | string): Plugin {
   };
 }
 
+/** The WebAssembly of the library: the core, and what decodes a report. */
+const LIBRARY = ["mesonet.wasm", "report.wasm"];
+
 /** The library loads its WebAssembly from beside the program; by its own address it would have another name. */
 function libraryAddress(): Plugin {
   return {
     name: "library-address",
     enforce: "pre",
     transform(code) {
-      const own = 'new URL("./mesonet.wasm", import.meta.url)';
-      if (!code.includes(own)) return undefined;
-      const dev = this.environment.mode === "dev";
-      return code.replace(own, dev ? `"/${FOLDER}/mesonet.wasm"` : 'new URL(["mesonet", "wasm"].join("."), import.meta.url)');
+      const file = LIBRARY.find((name) => code.includes(addressOf(name)));
+      if (file === undefined) return undefined;
+      const inFolder = this.environment.mode === "dev" ? `"/${FOLDER}/${file}"` : `new URL(${JSON.stringify(file.split("."))}.join("."), import.meta.url)`;
+      return code.replace(addressOf(file), inFolder);
     },
   };
 }
 
+const addressOf = (file: string) => `new URL("./${file}", import.meta.url)`;
+
 /**
- * The WebAssembly of the library under a name that stays, as its bytes depend on the compiler; and the
+ * The WebAssembly of the library under names that stay, as its bytes depend on the compiler; and the
  * list of files that the server is built with.
  */
 function library(): Plugin {
-  const wasm = require.resolve("mesonet/mesonet.wasm");
+  const content = (name: string) => readFileSync(require.resolve(`mesonet/${name}`));
   return {
     name: "library",
     configureServer(server) {
-      server.middlewares.use(`/${FOLDER}/mesonet.wasm`, (_, response) => {
-        response.setHeader("content-type", "application/wasm");
-        response.end(readFileSync(wasm));
-      });
+      for (const name of LIBRARY) {
+        server.middlewares.use(`/${FOLDER}/${name}`, (_, response) => {
+          response.setHeader("content-type", "application/wasm");
+          response.end(content(name));
+        });
+      }
     },
     generateBundle(_, bundle) {
-      this.emitFile({ type: "asset", fileName: `${FOLDER}/mesonet.wasm`, source: readFileSync(wasm) });
-      const names = [...Object.keys(bundle), `${FOLDER}/mesonet.wasm`];
+      for (const name of LIBRARY) this.emitFile({ type: "asset", fileName: `${FOLDER}/${name}`, source: content(name) });
+      const names = [...Object.keys(bundle), ...LIBRARY.map((name) => `${FOLDER}/${name}`)];
       const files = [...new Set(names)].filter((name) => name.startsWith(`${FOLDER}/`)).sort();
       const entry = (name: string) => `    ("${name.split("/").at(-1)}", include_bytes!("${name}")),\n`;
       const source = `&[\n${["index.html", ...files].map(entry).join("")}]\n`;
@@ -71,9 +78,18 @@ function library(): Plugin {
   };
 }
 
+/** The pictures of Leaflet are those of its markers and of its choice of layers, which the page has not. */
+function withoutPictures(): Plugin {
+  return {
+    name: "without-pictures",
+    enforce: "pre",
+    transform: (code, id) => (id.endsWith("leaflet.css") ? code.replaceAll(/background-image: url\([^)]*\);/g, "") : undefined),
+  };
+}
+
 export default defineConfig({
   base: "./",
-  plugins: [made("basemap", basemap), made("places", places), libraryAddress(), library()],
+  plugins: [made("basemap", basemap), made("places", places), withoutPictures(), libraryAddress(), library()],
   worker: { format: "es", plugins: () => [libraryAddress()] },
   build: {
     target: "es2022",

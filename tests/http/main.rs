@@ -16,6 +16,12 @@ mod damage;
 mod door;
 mod every_answer;
 mod every_request;
+#[cfg(unix)]
+mod follower;
+#[cfg(unix)]
+mod follower_kills;
+#[cfg(unix)]
+mod follower_takes_over;
 mod health;
 mod historical_bulk;
 mod ingest;

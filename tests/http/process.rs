@@ -100,6 +100,11 @@ impl Server {
         (head.to_owned(), body.to_owned())
     }
 
+    /// Sends SIGKILL, and returns the output.
+    pub fn kill(self) -> String {
+        self.process.kill().err
+    }
+
     /// Sends SIGTERM, and returns the exit status and the output since it listened.
     pub fn stop(self) -> (Option<i32>, String) {
         self.signal("TERM");

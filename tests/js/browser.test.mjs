@@ -50,8 +50,8 @@ test("the checks of neighbours run, and the client asks", async () => {
   assert.deepEqual([verdict, openapi], [2, "3.1.0"]);
 });
 
-test("the entries slim, checks, network, grids, alerts and metar load their WebAssembly from the files beside them", () => {
-  for (const name of ["mesonet", "checks", "network", "grids", "alerts", "metar"]) {
+test("the entries slim, checks, network, grids, alerts, metar and report load their WebAssembly from the files beside them", () => {
+  for (const name of ["mesonet", "checks", "network", "grids", "alerts", "metar", "report"]) {
     const file = `/mesonet/${name}.wasm`;
     assert.equal(opened.requests.filter((request) => request.endsWith(file)).length, 1, file);
   }

@@ -2,8 +2,11 @@
 // and requests that leave the origin.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { after, before } from "node:test";
 
 import { chromium } from "playwright-core";
+
+import { startServer } from "./server.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
@@ -32,19 +35,43 @@ export async function openView(browser, origin, view = "", options = {}) {
   return { page, problems };
 }
 
+/** A server on its sample and a browser for the tests of a file; gives what opens views of it. */
+export function explorer() {
+  const servers = [];
+  const start = async () => {
+    servers.push(await startServer("--assume-plan", "commercial"));
+    return servers.at(-1).origin;
+  };
+  let [origin, browser] = [];
+  before(async () => {
+    origin = await start();
+    browser = await browse();
+  });
+  after(async () => {
+    await browser?.close();
+    await Promise.all(servers.map(({ stop }) => stop()));
+  });
+  return {
+    origin: () => origin,
+    browser: () => browser,
+    open: (view, options) => openView(browser, origin, view, options),
+    /** The same of a server that has just started: the clock of alerts goes on, and after eleven minutes the first has ended. */
+    openFresh: async (view, options) => openView(browser, await start(), view, options),
+  };
+}
+
+/** The addresses of all that a page has loaded since it was opened. */
+export const loaded = (page) => page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
+
 /** How many stations the map says have a value. */
 export async function stationCount(page) {
   const text = await page.locator("#count").textContent();
   return Number((text.match(/[\d,]+/) ?? ["0"])[0].replaceAll(",", ""));
 }
 
-/** Waits until so many stations have a value. */
-export async function waitForStations(page, least) {
-  for (;;) {
-    if ((await stationCount(page)) >= least) return;
-    await page.waitForTimeout(50);
-  }
-}
+/** Waits until so many stations have a value; not for ever. */
+export const waitForStations = (page, least) =>
+  page.waitForFunction((wanted) => Number((document.querySelector("#count")?.textContent.match(/[\d,]+/) ?? ["0"])[0].replaceAll(",", "")) >= wanted, least);
 
 /** Whether a canvas of the map has anything but one colour in a part of it. */
 export const isPainted = (page, selector) =>

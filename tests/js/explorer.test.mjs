@@ -4,36 +4,23 @@ import { readFile, readdir } from "node:fs/promises";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync } from "node:zlib";
 
 import { screenshot } from "./browser.mjs";
-import { browse, isPainted, openView, stationCount, violations, waitForStations } from "./explorer.mjs";
+import { explorer, isPainted, openView, stationCount, violations, waitForStations } from "./explorer.mjs";
 import { TORONTO } from "./explorer_views.mjs";
-import { serve, startServer, TARGET } from "./server.mjs";
+import { serve, TARGET } from "./server.mjs";
 
 const DIST = fileURLToPath(new URL("../../server-example/web/dist/", import.meta.url));
 const MOST_BYTES = 350_000;
 
-let server;
-let browser;
-
-before(async () => {
-  server = await startServer("--assume-plan", "commercial");
-  browser = await browse();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-const open = (view, options) => openView(browser, server.origin, view, options);
+const { browser, open, openFresh, origin } = explorer();
 
 test("a browser gets the page under a strict policy, a program gets JSON", async () => {
   const accept = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
-  const page = await fetch(server.origin, { headers: accept });
+  const page = await fetch(origin(), { headers: accept });
   assert.match(page.headers.get("content-type"), /^text\/html/);
   const policy = page.headers.get("content-security-policy");
   assert.match(policy, /default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self';/);
@@ -42,11 +29,11 @@ test("a browser gets the page under a strict policy, a program gets JSON", async
   const text = await page.text();
   assert.doesNotMatch(text, /<script(?![^>]* src=)|<style| on\w+=/);
   const [script] = text.match(/explorer\/[^"]+\.js/);
-  const file = await fetch(`${server.origin}/${script}`, { headers: { "accept-encoding": "br" } });
+  const file = await fetch(`${origin()}/${script}`, { headers: { "accept-encoding": "br" } });
   assert.equal(file.headers.get("cache-control"), "public, max-age=31536000, immutable");
   assert.equal(file.headers.get("content-type"), "text/javascript");
   assert.equal(file.headers.get("content-encoding"), "br");
-  const json = await (await fetch(server.origin)).json();
+  const json = await (await fetch(origin())).json();
   assert.equal(json.service, "mesonet");
   assert.ok(json.replayAlerts.canada.startsWith("2026-08-12T"));
 });
@@ -116,7 +103,7 @@ test("a station is found by its indicator, its plots are drawn, and a reading is
 });
 
 test("alerts of both countries are in force, with their text in both languages and what they supersede", async () => {
-  const { page, problems } = await open("#layer=alerts");
+  const { page, problems } = await openFresh("#layer=alerts");
   await page.getByText(/39\d in force of 397/).waitFor();
   await page.getByRole("button", { name: /red warning - tornado/ }).first().click();
   await page.getByRole("heading", { name: /tornado/ }).first().waitFor();
@@ -202,6 +189,9 @@ test("keys reach everything", async () => {
   await page.waitForFunction(() => location.hash.includes("time="));
   await page.locator("#play").press("Space");
   await page.getByRole("button", { name: "Pause" }).waitFor();
+  // On the button the browser presses it; elsewhere the key plays.
+  await page.locator("#map").press("Space");
+  await page.getByRole("button", { name: "Play" }).waitFor();
   assert.deepEqual(problems, []);
   await page.close();
 });
@@ -221,10 +211,10 @@ for (const colorScheme of ["light", "dark"]) {
 }
 
 test("too many requests are waited for", async () => {
-  const page = await browser.newPage();
+  const page = await browser().newPage();
   let refusals = 0;
   await page.route("**/stations/readings?*", (route) => ((refusals += 1) <= 2 ? route.fulfill({ status: 429 }) : route.continue()));
-  await page.goto(server.origin);
+  await page.goto(origin());
   await page.getByText(/Too many requests: waiting \d s/).waitFor();
   await waitForStations(page, 2_900);
   await page.close();
@@ -237,18 +227,31 @@ test("what the server says of a refusal is shown", async () => {
   await page.close();
 });
 
+/** How many pixels of the stations on the map are not grey. */
+const colouredPixels = (page) =>
+  page.locator("canvas.overlay").first().evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let at = 0; at < data.length; at += 4) {
+      const [red, green, blue] = data.subarray(at, at + 3);
+      if (data[at + 3] > 200 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) count += 1;
+    }
+    return count;
+  });
+
 test("a server that goes away and comes back is lived through", async () => {
   const folder = await mkdtemp(join(tmpdir(), "mesonet-"));
   const binary = process.env.MESONET_SERVER_BIN ?? join(TARGET, "debug", "mesonet-server");
   const args = (listen) => ["--listen", listen, "--data", folder, "--rate-requests", "0"];
   let own = await serve(binary, args("127.0.0.1:0"));
   try {
-    const { page, problems } = await openView(browser, own.origin);
+    const { page, problems } = await openView(browser(), own.origin);
     await waitForStations(page, 2_900);
     await own.stop();
     await page.locator("#variable").selectOption("mslp");
     await page.getByText(/cannot be reached/).waitFor();
     assert.ok((await stationCount(page)) > 2_000, "the last picture stays");
+    assert.ok((await colouredPixels(page)) > 1_000, "with its colours");
     own = await serve(binary, args(new URL(own.origin).host));
     await page.getByText(/cannot be reached/).waitFor({ state: "hidden" });
     await waitForStations(page, 2_000);

@@ -2,7 +2,7 @@
 // does nothing else. `--write` puts the figures into docs/explorer.md. MESONET_SERVER_BIN is another server.
 import { access, readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { browse, openView, waitForStations } from "./explorer.mjs";
@@ -12,6 +12,7 @@ import { startServer, TARGET } from "./server.mjs";
 const STATIONS = 10_000;
 const STEPS = 240;
 const OPENINGS = 9;
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SHEET = fileURLToPath(new URL("../../docs/explorer.md", import.meta.url));
 const [BEGIN, END] = ["<!-- figures -->", "<!-- end of figures -->"];
 
@@ -19,6 +20,9 @@ process.env.MESONET_SERVER_BIN ??= join(TARGET, "release", "mesonet-server");
 await access(process.env.MESONET_SERVER_BIN).catch(() => {
   throw new Error(`${process.env.MESONET_SERVER_BIN} is missing: cargo build --release -p mesonet-server`);
 });
+
+/** A server as it is named from the folder of the project. */
+const named = (binary) => (relative(ROOT, binary).startsWith("..") ? basename(binary) : relative(ROOT, binary));
 
 /** The value below which a part of the values lies. */
 const quantile = (values, part) => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)];
@@ -62,7 +66,7 @@ try {
     ["First picture with values, from the request of the page", openings_ms, "1 s"],
   ].map(([what, values, ...rest]) => (Array.isArray(values) ? [what, ms(quantile(values, 0.5)), ms(quantile(values, 0.95)), ...rest] : [what, values, ...rest]));
   const day = new Date().toISOString().slice(0, 10);
-  const about = `Measured ${day}: ${cpus().length} × ${cpus()[0].model.trim()}, Chromium ${browser.version()} headless without a graphics processor, a release server on loopback.`;
+  const about = `Measured ${day}: ${cpus().length} × ${cpus()[0].model.trim()}, Chromium ${browser.version()} headless without a graphics processor, ${named(process.env.MESONET_SERVER_BIN)} on loopback.`;
   const figures = [...rows.map((row) => `| ${row.join(" | ")} |`), "", about].join("\n");
   console.log(figures);
   if (process.argv.includes("--write")) {

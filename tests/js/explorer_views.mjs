@@ -11,6 +11,9 @@ export const LOOKS = {
   "phone-dark": { ...PHONE, colorScheme: "dark" },
 };
 export const TORONTO = "700f7e18-e84e-51b2-90bd-f054766d1ec5";
+/** The newest report of the station in the sample. */
+const REPORT =
+  "CYYZ 032100Z 23008KT 210V280 15SM SCT040 BKN240 29/22 A2981 RMK SC3CS4 SLP092 DENSITY ALT 2500FT";
 
 const stations = (page) => waitForStations(page, 1);
 const tiles = (page) => page.waitForFunction(() => document.querySelectorAll(".field .leaflet-tile-loaded").length >= 2);
@@ -33,6 +36,15 @@ export const VIEWS = {
       await page.locator(".plot canvas").nth(3).waitFor();
       await page.locator(".plot").nth(1).scrollIntoViewIfNeeded();
       await page.locator(".plot").first().evaluate((plot) => plot.scrollIntoView({ block: "start" }));
+    },
+  ],
+  report: [
+    `#layer=stations&map=43.7,-79.6,7&station=${TORONTO}`,
+    async (page) => {
+      await page.locator(".report summary").click();
+      await page.locator("#report").fill(REPORT);
+      await page.locator("#report").press("Enter");
+      await page.locator(".groups").evaluate((table) => table.scrollIntoView({ block: "center" }));
     },
   ],
   alerts: ["#layer=alerts", (page) => page.getByText(/in force of/).waitFor()],

@@ -19,8 +19,10 @@ async function sources() {
 test("each word is there in English and in French, with the same parts to fill in", async () => {
   const { WORDS } = await exportsOf("ui/words.ts");
   assert.ok(Object.keys(WORDS).length > 150);
+  const { REPORT_WORDS } = await exportsOf("metar/words.ts");
+  assert.ok(Object.keys(REPORT_WORDS).length > 100);
   const parts = (text) => [...text.matchAll(/\{\d\}/g)].map(String).sort();
-  for (const [key, both] of Object.entries(WORDS)) {
+  for (const [key, both] of [...Object.entries(WORDS), ...Object.entries(REPORT_WORDS)]) {
     assert.equal(both.length, 2, key);
     for (const text of both) assert.ok(text.trim().length > 0, key);
     assert.deepEqual(parts(both[0]), parts(both[1]), key);
@@ -29,7 +31,9 @@ test("each word is there in English and in French, with the same parts to fill i
 
 test("each word that the page asks for is known", async () => {
   const { WORDS } = await exportsOf("ui/words.ts");
+  const { REPORT_WORDS } = await exportsOf("metar/words.ts");
   for (const [name, text] of await sources()) {
+    for (const [, key] of text.matchAll(/\bsay\("([^"]+)"/g)) assert.ok(key in REPORT_WORDS, `${name}: ${key}`);
     for (const [, key] of text.matchAll(/\bword\("([^"]+)"/g)) assert.ok(key in WORDS, `${name}: ${key}`);
     // word(isOpen ? "less" : "more")
     for (const [, a, b] of text.matchAll(/\bword\([^()]*\? "([^"]+)" : "([^"]+)"/g)) {

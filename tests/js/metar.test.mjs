@@ -6,9 +6,13 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 
 import { MesonetError, load } from "mesonet/metar";
+import { load as loadReport } from "mesonet/report";
 
 const { parseMetar, readMetars } = await load(
   await readFile(fileURLToPath(import.meta.resolve("mesonet/metar.wasm"))),
+);
+const { parseMetar: parseGroups } = await loadReport(
+  await readFile(fileURLToPath(import.meta.resolve("mesonet/report.wasm"))),
 );
 const table = gunzipSync(
   await readFile(new URL("../data/metar/liveairdata_metars_20240803T1732Z.csv.gz", import.meta.url)),
@@ -45,9 +49,17 @@ test("a report has its groups and remarks, and names what is not understood", ()
 /** The names of an interface's members in a file of types. */
 async function membersOf(file, name) {
   const path = fileURLToPath(new URL(`../../bindings-wasm/js/dist/${file}.d.ts`, import.meta.url));
-  const [, body] = (await readFile(path, "utf8")).match(new RegExp(`interface ${name} \\{\\n(.*?)\\n\\}`, "s"));
+  const [, body] = (await readFile(path, "utf8")).match(new RegExp(`interface ${name}(?: extends \\w+)? \\{\\n(.*?)\\n\\}`, "s"));
   return [...body.matchAll(/^ {4}readonly (\w+)\??:/gm)].map(([, member]) => member);
 }
+
+test("the report entry gives the groups that the metar entry gives", () => {
+  const { tsMs, summary, ...groups } = parseMetar(BUF);
+  assert.deepEqual(parseGroups(BUF), groups);
+  assert.deepEqual([tsMs, typeof summary], [null, "string"]);
+  assert.throws(() => parseGroups("KBUF"), { name: "MesonetError", message: /is not the time of a report/ });
+  assert.throws(() => parseGroups(7), TypeError);
+});
 
 test("the types name every member of the results, in their order", async () => {
   const all =
@@ -57,7 +69,7 @@ test("the types name every member of the results, in their order", async () => {
   const report = parseMetar(all);
   const remarks = "metar_remarks";
   const shapes = [
-    ["metar_report", "MetarReport", report],
+    ["metar_report", "MetarGroups", parseGroups(all)],
     ["metar_report", "MetarWind", report.wind],
     ["metar_report", "MetarVisibility", report.visibility],
     ["metar_report", "DirectionalVisibility", report.directionalVisibilities[0]],
@@ -82,6 +94,8 @@ test("the types name every member of the results, in their order", async () => {
     [remarks, "CloudLayer", report.remarks.cloudLayers[0]],
     ["metar_readings", "MetarReadings", readMetars(table)],
   ];
+  const groups = await membersOf("metar_report", "MetarGroups");
+  assert.deepEqual(Object.keys(report), [...groups, ...(await membersOf("metar_report", "MetarReport"))]);
   for (const [file, name, value] of shapes) {
     assert.ok(value, `${name} is not in the report`);
     assert.deepEqual(Object.keys(value), await membersOf(file, name), name);

@@ -12,7 +12,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const root = fileURLToPath(new URL("../../bindings-wasm/js/", import.meta.url));
 
 /** The modules of WebAssembly; the first has no entry of its name. */
-const MODULES = ["mesonet", "checks", "network", "grids", "alerts", "metar"];
+const MODULES = ["mesonet", "checks", "network", "grids", "alerts", "metar", "report"];
 
 test("it contains what is needed and no more", () => {
   const [packed] = JSON.parse(run("npm", ["pack", "--dry-run", "--json"], { cwd: root }));

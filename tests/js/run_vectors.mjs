@@ -4,9 +4,10 @@ import * as alertsEntry from "mesonet/alerts";
 import * as checksEntry from "mesonet/checks";
 import * as gridsEntry from "mesonet/grids";
 import * as metarEntry from "mesonet/metar";
+import * as reportEntry from "mesonet/report";
 import * as slim from "mesonet/slim";
 
-import { RUNNERS, alertFiles, alerts, casesOf, checks, checksOf, metar, nativeGrid } from "./vectors.mjs";
+import { RUNNERS, alertFiles, alerts, casesOf, checks, checksOf, groupsOfReports, metar, nativeGrid, reportsOf } from "./vectors.mjs";
 
 /**
  * `vectors` gives a file of vectors by its name, `content` an unpacked file by its path below
@@ -29,6 +30,7 @@ export async function runVectors({ vectors, content, wasm = () => undefined }) {
   ran.grids = { ran: nativeGrid(await loaded(gridsEntry, "grids"), ofGrids), cases: ofGrids.cases };
   const ofMetar = await vectors("metar.json");
   ran.metar = { ran: metar(await loaded(metarEntry, "metar"), ofMetar), cases: ofMetar.cases };
+  ran.report = { ran: groupsOfReports(await loaded(reportEntry, "report"), ofMetar), cases: reportsOf(ofMetar) };
   const ofAlerts = await vectors("alerts.json");
   const contents = {};
   for (const path of alertFiles(ofAlerts)) {
@@ -40,4 +42,4 @@ export async function runVectors({ vectors, content, wasm = () => undefined }) {
 }
 
 /** How many runs that are: each file through each entry that has its functions. */
-export const RUNS = 2 * Object.keys(RUNNERS).length + 4;
+export const RUNS = 2 * Object.keys(RUNNERS).length + 5;

@@ -9,9 +9,10 @@ import * as alertsEntry from "mesonet/alerts";
 import * as checksEntry from "mesonet/checks";
 import * as gridsEntry from "mesonet/grids";
 import * as metarEntry from "mesonet/metar";
+import * as reportEntry from "mesonet/report";
 import * as slim from "mesonet/slim";
 
-import { RUNNERS, alertFiles, alerts, casesOf, checks, checksOf, metar, nativeGrid } from "./vectors.mjs";
+import { RUNNERS, alertFiles, alerts, casesOf, checks, checksOf, groupsOfReports, metar, nativeGrid, reportsOf } from "./vectors.mjs";
 
 const wasmOf = (name) => readFile(fileURLToPath(import.meta.resolve(`mesonet/${name}.wasm`)));
 const wasm = await wasmOf("mesonet");
@@ -51,6 +52,13 @@ test("metar.json, metar", async () => {
   const file = await vectors("metar.json");
   assert.ok(file.cases > 0);
   assert.equal(metar(loaded, file), file.cases);
+});
+
+test("metar.json, report", async () => {
+  const loaded = { ...reportEntry, ...(await reportEntry.load(await wasmOf("report"))) };
+  const file = await vectors("metar.json");
+  assert.ok(reportsOf(file) > 0);
+  assert.equal(groupsOfReports(loaded, file), reportsOf(file));
 });
 
 test("alerts.json, alerts", async () => {

@@ -94,7 +94,7 @@ def test_a_field_as_xarray():
     assert np.shares_memory(array.values, air.values)
     assert array.attrs["units"] == "K" and array.attrs["standard_name"] == "air_temperature"
     assert array.attrs["GRIB_level"] == "103:2"
-    assert array.valid_time.values == np.datetime64("2018-09-17T00:00") and array.step.values == np.timedelta64(0)
+    assert array.valid_time.values == np.datetime64("2018-09-17T00:00") and array.step.values == np.timedelta64(0, "ns")
     # The axes are those of the projection, as PROJ has it.
     lon, lat = pyproj.Proj(array.attrs["projection"])(*np.meshgrid(array.x, array.y), inverse=True)
     np.testing.assert_allclose(array.longitude, (lon + 180) % 360 - 180, atol=1e-9)

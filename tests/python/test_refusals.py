@@ -4,6 +4,7 @@ import datetime
 import inspect
 import pickle
 import zoneinfo
+from pathlib import Path
 
 import mesonet
 import numpy as np
@@ -16,6 +17,7 @@ from mesonet import MesonetError
 UTC, TORONTO = datetime.UTC, zoneinfo.ZoneInfo("America/Toronto")
 HOUR = (0, 3_600_000, 10)
 NOON = datetime.datetime(2024, 8, 3, 12)
+FEED = Path(__file__).parents[1] / "data" / "metar" / "liveairdata_metars_20240803T1732Z.csv.gz"
 
 
 def test_one_class_for_every_refused_value():
@@ -24,6 +26,11 @@ def test_one_class_for_every_refused_value():
     error = MesonetError("text")
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is MesonetError and again.args == ("text",)
+
+
+def far_frame():
+    frame = mesonet.read_feed(FEED).to_pandas()
+    return frame.assign(timestamp=np.full(len(frame), 1 << 61, "M8[s]"))
 
 
 VALUES = {
@@ -45,6 +52,16 @@ VALUES = {
     "unit": (lambda: mesonet.convert(1.0, "furlong", "km"), "furlong"),
     "pair of units": (lambda: mesonet.convert(1.0, "km", "K"), "km"),
     "far": (lambda: mesonet.resample(np.array([1 << 61], "M8[s]"), [1.0], *HOUR), "must fit 64-bit milliseconds"),
+    "far start": (lambda: mesonet.plan_grid(np.datetime64(1 << 61, "s"), HOUR[1], 1), "must fit 64-bit milliseconds"),
+    "far step": (
+        lambda: mesonet.plan_grid(*HOUR[:2], np.timedelta64(1 << 61, "s")),
+        "step must fit 64-bit milliseconds; got 2305843009213693952 seconds",
+    ),
+    "far times of pandas": (lambda: mesonet.check_frame(far_frame()), "must fit 64-bit milliseconds"),
+    "far times of Arrow": (
+        lambda: mesonet.check_frame(pa.Table.from_pandas(far_frame())),
+        "timestamp must fit 64-bit milliseconds",
+    ),
     "report": (lambda: mesonet.parse_metar("METAR"), "is not a station"),
     "content": (lambda: mesonet.read_any(b"hello"), "of no known kind"),
     "message": (lambda: mesonet.read_grib(b"hello"), "no message of GRIB"),

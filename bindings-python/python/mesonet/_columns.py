@@ -67,10 +67,15 @@ def milliseconds(given: "ArrayLike") -> "NDArray[np.int64]":
         if np.isnat(array).any():
             reading = int(np.isnat(array).argmax())
             raise _mesonet.MesonetError(f"times must be times; reading {reading} is NaT")
-        times = array.astype("M8[ms]", copy=False)
+        far = _mesonet.MesonetError("times must fit 64-bit milliseconds")
+        try:
+            times = array.astype("M8[ms]", copy=False)
+        except OverflowError:
+            # NumPy 2.5 and newer.
+            raise far from None
         # Years can lie beyond the milliseconds of 64 bits.
         if np.can_cast(array.dtype, times.dtype, "safe") and (times.astype(array.dtype) != array).any():
-            raise _mesonet.MesonetError("times must fit 64-bit milliseconds")
+            raise far
         return np.ascontiguousarray(times).view(np.int64)
     if array.dtype.kind != "i" and array.size:
         raise TypeError(f"times must be int64 milliseconds or datetime64; got {_kind(array)}")
@@ -116,9 +121,16 @@ def duration_ms(given: Duration, what: str) -> int:
             raise _mesonet.MesonetError(f"{what} must be a length of time; got NaT")
         if np.datetime_data(given.dtype)[0] in "YM":
             raise _mesonet.MesonetError(f"{what} must have one length; got {given}")
-        ms = given.astype("m8[ms]")
-        if ms != given:
-            raise _mesonet.MesonetError(f"{what} must be whole milliseconds; got {given}")
+        finer = not np.can_cast(given.dtype, "m8[ms]", "safe")
+        allowed = "be whole" if finer else "fit 64-bit"
+        wrong = _mesonet.MesonetError(f"{what} must {allowed} milliseconds; got {given}")
+        try:
+            ms = given.astype("m8[ms]")
+        except OverflowError:
+            # NumPy 2.5 and newer.
+            raise wrong from None
+        if ms.astype(given.dtype) != given:
+            raise wrong
         return int(ms.astype(np.int64))
     raise TypeError(f"{what} must be a timedelta or timedelta64; got {type(given).__name__}")
 

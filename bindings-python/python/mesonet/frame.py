@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _mesonet
-from ._columns import numbers, without_zone
+from ._columns import milliseconds, numbers, without_zone
 from .quality import BaseQuality, ReasonQuality
 
 __all__ = ["check_frame"]
@@ -207,8 +207,7 @@ class _Pandas:
         if getattr(column.dtype, "kind", "O") != "M":
             raise _not_times(name, column.dtype)
         _no_time(column.isna().to_numpy())
-        times: NDArray[np.int64] = column.to_numpy().astype("M8[ms]").view(np.int64)
-        return times
+        return milliseconds(column.to_numpy())
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         column = self.frame[name]
@@ -284,12 +283,18 @@ class _Arrow:
 
     def times(self, name: str) -> NDArray[np.int64]:
         import pyarrow
+        import pyarrow.compute
 
         column = self.table[name]
         if not pyarrow.types.is_timestamp(column.type):
             raise _not_times(name, column.type)
         _no_time(column.is_null().to_numpy())
-        times: NDArray[np.int64] = column.cast(pyarrow.timestamp("ms", column.type.tz), safe=False).cast("int64").to_numpy()
+        # Finer than a millisecond is cut off; seconds can lie beyond the milliseconds of 64 bits.
+        options = pyarrow.compute.CastOptions(pyarrow.timestamp("ms", column.type.tz), allow_time_truncate=True)
+        try:
+            times: NDArray[np.int64] = pyarrow.compute.cast(column, options=options).cast("int64").to_numpy()
+        except pyarrow.ArrowInvalid:
+            raise _mesonet.MesonetError("timestamp must fit 64-bit milliseconds") from None
         return times
 
     def numbers(self, name: str) -> NDArray[np.float64]:

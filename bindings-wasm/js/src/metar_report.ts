@@ -104,11 +104,11 @@ export interface MetarAltimeter {
 }
 
 /**
- * Everything that a report says, with the unit in each name. Numbers are those of the report: wind,
- * visibility and altimeter setting, which come in several units, are given in that of the report and
- * in the service's. What the report does not say is null.
+ * Everything that the groups of a report say, with the unit in each name. Numbers are those of the
+ * report: wind, visibility and altimeter setting, which come in several units, are given in that of the
+ * report and in the service's. What the report does not say is null.
  */
-export interface MetarReport {
+export interface MetarGroups {
   /** The groups of the report with one blank between them. */
   readonly text: string;
   /** Which of the two it is, if the report says. */
@@ -168,6 +168,10 @@ export interface MetarReport {
   readonly remarks: MetarRemarks;
   /** Groups of the body and of the remarks that were not understood, in their order. */
   readonly notUnderstood: readonly string[];
+}
+
+/** A report with its date and in words. */
+export interface MetarReport extends MetarGroups {
   /** When it was made, milliseconds since 1970, if the time of its receipt was given. */
   readonly tsMs: number | null;
   /** One line of English. */
@@ -204,7 +208,7 @@ export function metarReportFunctions(raw: Raw): MetarReportFunctions {
       return refusing(() => {
         const [json, summary] = raw.parse_metar(given) as [string, string];
         const tsMs = received === null ? null : raw.metar_ts_ms(given, received);
-        return { ...(JSON.parse(json) as Omit<MetarReport, "tsMs" | "summary">), tsMs, summary };
+        return { ...(JSON.parse(json) as MetarGroups), tsMs, summary };
       });
     },
   };

@@ -194,6 +194,35 @@ impl AlertStore {
         Arc::clone(&self.record.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Exchanges the alerts of a store in memory for others, such as those that another process has
+    /// on disk now. Returns whether anything has changed. A store that is kept elsewhere too is
+    /// left as it is.
+    ///
+    /// ```
+    /// use mesonet::alert;
+    /// use mesonet::store::AlertStore;
+    /// let message = |id: &str| alert::Message { id: id.into(), ..alert::Message::default() }.into();
+    /// let store = AlertStore::default();
+    /// assert!(store.exchange(vec![message("1"), message("2")]));
+    /// assert!(store.exchange(vec![message("2")]));
+    /// assert!(!store.exchange(vec![message("2")]));
+    /// assert_eq!(store.record().messages.len(), 1);
+    /// ```
+    pub fn exchange(&self, messages: Vec<Arc<alert::Message>>) -> bool {
+        let mut writer = self.writer();
+        if writer.kept.is_some() {
+            return false;
+        }
+        let messages = messages.into_iter().map(|message| (message.id.clone(), message));
+        let messages: BTreeMap<_, _> = messages.collect();
+        if self.failure.is_some() || messages == writer.messages {
+            return false;
+        }
+        writer.messages = messages;
+        self.publish(&writer);
+        true
+    }
+
     /// Adds messages, all or none. If they are kept elsewhere too, they are there when this returns.
     ///
     /// # Errors

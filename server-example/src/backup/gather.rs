@@ -42,12 +42,13 @@ pub fn how(name: &str) -> How {
         "keys.sqlite" => How::Keys,
         "products" | "made-models" | "damaged" | "orphaned" => How::Files,
         "models" => How::Runs,
-        "lock" | "development-token.key" | "follower" => How::Left,
+        "lock" | "writer" | "development-token.key" | "follower" | "follower.next" => How::Left,
         _ => {
             let of_sqlite = ["mesonet.sqlite", "alerts.sqlite", "keys.sqlite"];
             let beside = of_sqlite.iter().find_map(|database| name.strip_prefix(database));
             let is_left = matches!(beside, Some("-wal" | "-shm" | "-journal"))
-                || ["mesonet.count.tmp", "alerts.count.tmp"].contains(&name);
+                || ["mesonet.count.tmp", "alerts.count.tmp", ".follower.new"].contains(&name)
+                || name.starts_with(".mesonet-");
             if is_left { How::Left } else { How::Foreign }
         }
     }

@@ -8,7 +8,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::BackupError;
-use super::manifest::{Entry, MAX_BYTES, Manifest, ManifestError, Name, shown};
+use super::manifest::{Entry, MAX_BYTES, Manifest, ManifestError, shown};
+use super::name::Name;
 use super::place::{Place, PlaceError, object};
 use super::prune::prune;
 use crate::clock::system_ms;
@@ -45,7 +46,7 @@ pub struct BackupsFlags {
 #[serde(rename_all = "camelCase")]
 struct Listed {
     name: String,
-    time: Option<String>,
+    time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
     files: usize,
@@ -72,7 +73,7 @@ pub fn backups_command(flags: &BackupsFlags) -> Result<bool, BackupError> {
     for name in manifests(&place)? {
         let mut listed = Listed {
             name: name.to_string(),
-            time: name.time_ms().map(shown),
+            time: shown(name.time_ms),
             folder: None,
             files: 0,
             bytes: 0,
@@ -106,7 +107,6 @@ pub fn backups_command(flags: &BackupsFlags) -> Result<bool, BackupError> {
 
 fn print(backups: &[Listed], out: &mut impl Write) -> io::Result<()> {
     for Listed { name, time, folder, files, bytes, left_out, faults } in backups {
-        let time = time.as_deref().unwrap_or("an unknown time");
         let folder = folder.as_ref().map(|folder| format!(", of {folder}")).unwrap_or_default();
         writeln!(out, "{name}  {time}  {files} files in {bytes} bytes{folder}")?;
         for left_out in left_out {
@@ -122,7 +122,7 @@ fn print(backups: &[Listed], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the names of the backups of a place, oldest first.
+/// Returns the names of the backups of a place, each after those that it replaced.
 pub fn manifests(place: &Place) -> Result<Vec<Name>, PlaceError> {
     let found = place.list(FOLDER)?;
     let mut names: Vec<Name> =
@@ -150,7 +150,7 @@ pub fn read(place: &Place, name: &Name) -> Result<Manifest, BackupError> {
         return Err(wrong(ManifestError::Damaged("it is no longer there".to_owned())));
     }
     let manifest = Manifest::decode(&bytes).map_err(wrong)?;
-    if name.time_ms() != Some(manifest.time) {
+    if name.time_ms != manifest.time {
         let cause = format!("it is the manifest of another time, {}", shown(manifest.time));
         return Err(wrong(ManifestError::Damaged(cause)));
     }

@@ -3,11 +3,9 @@
 //! A manifest is text: a line with the version of the format, a line of JSON, and a line with the
 //! SHA-256 of both. The first line stays as it is in all versions.
 
-use std::fmt;
 use std::path::{Component, Path};
 
 use mesonet::Iso8601;
-use mesonet::time::parse_instant;
 use serde::{Deserialize, Serialize};
 
 use super::place::hex_sha256;
@@ -31,6 +29,8 @@ pub struct Manifest {
     pub version: String,
     /// The folder that it was made of.
     pub folder: String,
+    /// The name by which places know the record of that folder.
+    pub writer: String,
     /// The files, sorted by path.
     pub files: Vec<Entry>,
     /// What is not in it as it was at that time, and why.
@@ -51,6 +51,10 @@ pub struct Entry {
     /// What the next backup knows it by without reading it; empty for files that change.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub mark: String,
+    /// When it was written, nanoseconds since 1970; not of files that change. Tags of products are
+    /// made of it, so wherever the file is they are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified_ns: Option<u64>,
 }
 
 /// Why a manifest cannot be used.
@@ -137,49 +141,8 @@ fn is_inside(path: &str) -> bool {
         && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// The name of a backup: its time, in letters that every store allows, and what keeps backups of
-/// one moment apart.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Name(String);
-
-impl Name {
-    /// The name of a new backup.
-    pub fn new(time_ms: i64, random: u32) -> Self {
-        let seconds = Iso8601(time_ms.div_euclid(1000) * 1000).to_string().replace(['-', ':'], "");
-        let seconds: String = seconds.chars().take(15).collect();
-        Self(format!("{seconds}.{:03}Z-{random:08x}", time_ms.rem_euclid(1000)))
-    }
-
-    /// Reads a name; `None` for names of other things.
-    pub fn parse(text: &str) -> Option<Self> {
-        let name = Self(text.to_owned());
-        let random = u32::from_str_radix(text.get(21..)?, 16).ok()?;
-        (Self::new(name.time_ms()?, random) == name).then_some(name)
-    }
-
-    /// The time of the backup.
-    pub fn time_ms(&self) -> Option<i64> {
-        let part = |range| self.0.get(range);
-        let text = format!(
-            "{}-{}-{}:{}:{}",
-            part(0..4)?,
-            part(4..6)?,
-            part(6..11)?,
-            part(11..13)?,
-            part(13..20)?
-        );
-        parse_instant(&text).ok()
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// An instant with its milliseconds.
-mod instant {
+pub mod instant {
     use mesonet::time::parse_instant;
     use serde::{Deserialize, Deserializer, Serializer, de};
 

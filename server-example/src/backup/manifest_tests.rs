@@ -4,7 +4,13 @@ use super::*;
 
 fn entry(path: &str) -> Entry {
     let sha256 = hex_sha256(path.as_bytes());
-    Entry { path: path.to_owned(), length: path.len() as u64, sha256, mark: "7-8-9".to_owned() }
+    Entry {
+        path: path.to_owned(),
+        length: path.len() as u64,
+        sha256,
+        mark: "7-8-9".to_owned(),
+        modified_ns: Some(1_722_711_600_123_456_789),
+    }
 }
 
 fn manifest() -> Manifest {
@@ -12,10 +18,12 @@ fn manifest() -> Manifest {
         ["mesonet.sqlite", "segments/00000001.arrow", "fetch/a b.json"].map(entry).to_vec();
     files.sort_by(|one, other| one.path.cmp(&other.path));
     files[0].mark = String::new();
+    files[0].modified_ns = None;
     Manifest {
         time: 1_722_711_600_123,
         version: "0.1.0".to_owned(),
         folder: "/srv/mesonet".to_owned(),
+        writer: "0123456789abcdef".to_owned(),
         files,
         left_out: vec![],
     }
@@ -90,37 +98,11 @@ fn a_manifest_cannot_name_files_outside_the_folder() {
     );
 }
 
-#[test]
-fn a_name_tells_the_time_and_sorts_by_it() {
-    let name = Name::new(1_722_711_600_123, 0xab);
-    assert_eq!(name.to_string(), "20240803T190000.123Z-000000ab");
-    assert_eq!(name.time_ms(), Some(1_722_711_600_123));
-    assert_eq!(Name::parse("20240803T190000.123Z-000000ab"), Some(name.clone()));
-    assert!(name < Name::new(1_722_711_600_124, 0) && name < Name::new(1_722_711_601_000, 0));
-    for other in [
-        "",
-        "a",
-        "20240803T190000.123Z",
-        "20240803T190000.123Z-+00000ab",
-        "20241303T190000.123Z-000000ab",
-        "é20240803T190000.123Z-000000ab",
-    ] {
-        assert_eq!(Name::parse(other), None, "{other}");
-    }
-}
-
 proptest! {
     #[test]
     fn any_bytes_are_refused_or_read(bytes: Vec<u8>) {
         let _ = Manifest::decode(&bytes);
         let _ = Manifest::decode(&[b"mesonet-backup 1\n", &bytes[..]].concat());
-    }
-
-    #[test]
-    fn any_time_has_a_name(time_ms in 0_i64..4_102_444_800_000, random: u32) {
-        let name = Name::new(time_ms, random);
-        prop_assert_eq!(name.time_ms(), Some(time_ms));
-        prop_assert_eq!(Name::parse(&name.to_string()), Some(name));
     }
 
     #[test]

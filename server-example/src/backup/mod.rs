@@ -5,10 +5,14 @@
 //! | Where backups are: a folder, or a bucket | `place.rs` |
 //! | Buckets, behind the feature `s3` | `s3.rs` |
 //! | What a backup holds: its manifest | `manifest.rs` |
+//! | What backups are called, and which is newer | `name.rs` |
+//! | Which record may back up to a place | `writer.rs` |
 //! | What is in a data folder, and how each file is copied | `gather.rs` |
 //! | The command `backup` | `ship.rs` |
 //! | The command `restore` | `restore.rs` |
 //! | The command `backups` | `list.rs` |
+//! | A folder that is kept like the newest backup, for followers | `mirror.rs`, `marker.rs` |
+//! | The command `promote` | `promote.rs` |
 //! | Which backups and files are deleted | `prune.rs` |
 //!
 //! Files are kept by their content: `objects/` has each once, under its SHA-256. A backup is one
@@ -18,12 +22,17 @@
 mod gather;
 mod list;
 mod manifest;
+mod marker;
+mod mirror;
+mod name;
 mod place;
+mod promote;
 mod prune;
 mod restore;
 #[cfg(feature = "s3")]
 mod s3;
 mod ship;
+mod writer;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,6 +41,9 @@ use mesonet::Iso8601;
 use mesonet::store::{Fault, StoreError};
 
 pub use list::{BackupsFlags, backups_command};
+pub use marker::MARKER;
+pub use mirror::Mirror;
+pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, backup_command};
 
@@ -68,6 +80,40 @@ pub enum BackupError {
         "nothing was backed up: {0} was changed while it was read; only a server may write to the folder"
     )]
     Changed(String),
+    /// The place is that of another record.
+    #[error(
+        "nothing was backed up: {place} has the backups of another record, {by}. If this one is to \
+         replace it, add --take-over; if not, stop what writes to this one: nobody follows it"
+    )]
+    Replaced {
+        /// The place.
+        place: String,
+        /// The other record.
+        by: String,
+    },
+    /// Another follower was promoted before.
+    #[error(
+        "{place} was taken over by another record, {by}, which this folder does not hold; go on following it, or add \
+         --force to replace it"
+    )]
+    TakenOver {
+        /// The place.
+        place: String,
+        /// The other record.
+        by: String,
+    },
+    /// The other server cannot be told that it is replaced.
+    #[error(
+        "{error}; so nothing keeps the other server from being backed up there. With --force the \
+         folder is promoted all the same, and its first backup needs --take-over"
+    )]
+    Unclaimed {
+        /// Why the place cannot be claimed.
+        error: Box<BackupError>,
+    },
+    /// A follower that has fetched no backup yet.
+    #[error("{} holds no whole backup yet; start the server with --follow until it does", .0.display())]
+    Unfinished(PathBuf),
     /// A backup that took days.
     #[error(
         "the backup took more than three days; make it again: the files of those days are there"
@@ -123,11 +169,17 @@ pub enum BackupError {
     /// The folder to restore into is not empty.
     #[error("{} is not empty; restore into a new folder, and move it into place", .0.display())]
     NotEmpty(PathBuf),
+    /// A folder that does not follow a place.
+    #[error("{} is not the folder of a follower; a follower starts in a new folder", .0.display())]
+    NotFollower(PathBuf),
+    /// Another process has the folder open.
+    #[error("{} is in use by another process; only one at a time can have it open", .0.display())]
+    Open(PathBuf),
     /// Another process restores into the folder.
     #[error("another process is restoring into {}", .0.display())]
     InUse(PathBuf),
     /// The disk is full.
-    #[error("no space is left in {}; nothing was restored", .0.display())]
+    #[error("no space is left in {}; nothing of the backup was taken", .0.display())]
     Full(PathBuf),
     /// A file that cannot be read or written.
     #[error("{}: {error}", .path.display())]

@@ -11,7 +11,7 @@ use mesonet::time::{DAY_MS, parse_window};
 
 use super::BackupError;
 use super::list::{FOLDER, manifests, read};
-use super::manifest::Name;
+use super::name::Name;
 use super::place::{Place, object};
 use super::ship::LONGEST_MS;
 
@@ -45,9 +45,7 @@ pub fn prune(place: &Place, keep: &str, now_ms: i64) -> Result<Pruned, BackupErr
     let kept_ms = parse_window(keep).ok().filter(|&kept_ms| kept_ms >= SPARED_MS);
     let kept_ms = kept_ms.ok_or_else(|| BackupError::Keep(keep.to_owned()))?;
     let names = manifests(place)?;
-    let is_older = |name: &Name, span_ms: i64| {
-        name.time_ms().is_some_and(|time_ms| time_ms < now_ms.saturating_sub(span_ms))
-    };
+    let is_older = |name: &Name, span_ms: i64| name.time_ms < now_ms.saturating_sub(span_ms);
     let replaced = names
         .windows(2)
         .filter(|pair| is_older(&pair[0], kept_ms) && is_older(&pair[1], LONGEST_MS));

@@ -14,17 +14,23 @@ const NOW_MS: i64 = 1_722_711_600_000;
 fn place(backups: &[(i64, &[&str])]) -> (TempDir, Place) {
     let folder = TempDir::new().unwrap();
     let place = Place::create(folder.path().to_str().unwrap()).unwrap();
-    for &(days, texts) in backups {
+    for (number, &(days, texts)) in (1..).zip(backups) {
         let time = NOW_MS - days * DAY_MS;
         let entry = |text: &&str| {
             put(&place, folder.path(), text, days);
             let (sha256, length) = (hex_sha256(text.as_bytes()), text.len() as u64);
-            Entry { path: (*text).to_owned(), length, sha256, mark: String::new() }
+            Entry {
+                path: (*text).to_owned(),
+                length,
+                sha256,
+                mark: String::new(),
+                modified_ns: None,
+            }
         };
         let files = texts.iter().map(entry).collect();
-        let (version, folder) = ("0.1.0".to_owned(), "/srv".to_owned());
-        let manifest = Manifest { time, version, folder, files, left_out: Vec::new() };
-        let name = Name::new(time, 1);
+        let (version, folder, writer) = ("0.1.0".to_owned(), "/srv".to_owned(), String::new());
+        let manifest = Manifest { time, version, folder, writer, files, left_out: Vec::new() };
+        let name = Name { epoch: 1, number, time_ms: time, random: 1 };
         assert!(place.put_new(&format!("{FOLDER}/{name}"), manifest.encode()).unwrap());
         assert!(!place.put_new(&format!("{FOLDER}/{name}"), Vec::new()).unwrap());
     }
@@ -99,7 +105,8 @@ fn the_newest_backup_stays_however_old_it_is() {
 #[test]
 fn a_backup_that_cannot_be_read_keeps_all_files() {
     let (folder, place) = place(&[(40, &["a"]), (20, &["b"])]);
-    let newest = folder.path().join(FOLDER).join(Name::new(NOW_MS - 20 * DAY_MS, 1).to_string());
+    let newest = manifests(&place).unwrap().pop().unwrap();
+    let newest = folder.path().join(FOLDER).join(newest.to_string());
     let whole = std::fs::read(&newest).unwrap();
     std::fs::write(&newest, &whole[..50]).unwrap();
     assert!(matches!(prune(&place, "30d", NOW_MS), Err(BackupError::Manifest { .. })));

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
 use mesonet::durable::{create_folder, sync_folder};
@@ -12,7 +13,8 @@ use mesonet::time::parse_instant;
 
 use super::BackupError;
 use super::list::{fetch, manifests, read};
-use super::manifest::{Entry, Manifest, Name, shown};
+use super::manifest::{Entry, Manifest, shown};
+use super::name::Name;
 use super::place::Place;
 use crate::ingest::bar_of_bytes;
 
@@ -61,10 +63,8 @@ pub fn restore_command(flags: &RestoreFlags) -> Result<bool, BackupError> {
 /// Returns the newest backup, or the newest of a time or before.
 fn chosen(place: &Place, at_ms: Option<i64>) -> Result<Name, BackupError> {
     let names = manifests(place)?;
-    let oldest = names.first().and_then(Name::time_ms).map(shown);
-    let is_before = |name: &Name| {
-        at_ms.is_none_or(|at_ms| name.time_ms().is_some_and(|time_ms| time_ms <= at_ms))
-    };
+    let oldest = names.iter().map(|name| name.time_ms).min().map(shown);
+    let is_before = |name: &Name| at_ms.is_none_or(|at_ms| name.time_ms <= at_ms);
     names.into_iter().rfind(is_before).ok_or_else(|| BackupError::None {
         place: place.address().to_owned(),
         at_ms: at_ms.filter(|_| oldest.is_some()),
@@ -73,7 +73,10 @@ fn chosen(place: &Place, at_ms: Option<i64>) -> Result<Name, BackupError> {
 }
 
 /// Writes a file of a backup below a folder. It is on disk and checked when this returns.
-fn write_file(
+///
+/// # Errors
+/// The object is missing or damaged, the place cannot be read, or the file cannot be written.
+pub fn write_file(
     place: &Place,
     name: &Name,
     file: &Entry,
@@ -100,6 +103,9 @@ fn write_file(
         written(piece.len() as u64);
         Ok(())
     })?;
+    if let Some(ns) = file.modified_ns {
+        out.set_modified(UNIX_EPOCH + Duration::from_nanos(ns)).map_err(failed)?;
+    }
     out.sync_all().map_err(failed)
 }
 

@@ -27,3 +27,7 @@ pub fn bucket(address: &str) -> Result<(Arc<dyn ObjectStore>, Path), PlaceError>
     })?;
     Ok((Arc::new(store), prefix))
 }
+
+#[cfg(test)]
+#[path = "s3_tests.rs"]
+mod tests;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
 use indicatif::ProgressBar;
@@ -16,8 +16,10 @@ use sha2::{Digest, Sha256};
 use super::BackupError;
 use super::gather::{Content, Source, files, gather, open};
 use super::list::{FOLDER, manifests, read};
-use super::manifest::{Entry, Manifest, Name, shown};
+use super::manifest::{Entry, Manifest, shown};
+use super::name::Name;
 use super::place::{Place, PlaceError, SendError};
+use super::writer::{check_turn, take_over, turn};
 use crate::clock::system_ms;
 use crate::config::{Config, Flags, RecordFlags};
 use crate::credentials::hex;
@@ -37,6 +39,11 @@ pub struct BackupFlags {
     /// Where the backups of this record are: a folder, file:///… or s3://BUCKET/PREFIX
     #[arg(long, value_name = "PLACE")]
     pub to: String,
+
+    /// Make this record the one that is backed up there: those of the other one are refused from
+    /// now on
+    #[arg(long)]
+    pub take_over: bool,
 
     /// Print the summary as JSON
     #[arg(long)]
@@ -67,14 +74,18 @@ struct Summary {
 /// Backs up a record, which a server may have open. Returns whether all of it is in the backup.
 ///
 /// # Errors
-/// There is no record, it is damaged, or the place cannot be written.
+/// There is no record, it is damaged, the place is that of another record, or it cannot be written.
 pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
-    let BackupFlags { to, json, record } = flags;
+    let BackupFlags { to, take_over: takes_over, json, record } = flags;
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
     if !config.data.is_dir() {
         return Err(BackupError::NoRecord(config.data));
     }
-    let summary = back_up(&config.data, &Place::create(to)?)?;
+    let place = Place::create(to)?;
+    if *takes_over {
+        take_over(&place, &config.data)?;
+    }
+    let summary = back_up(&config.data, &place)?;
     let mut out = io::stdout().lock();
     if *json {
         serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
@@ -87,7 +98,9 @@ pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
 
 /// Makes one backup.
 fn back_up(data: &Path, place: &Place) -> Result<Summary, BackupError> {
-    // First, so that all that was acknowledged before is found.
+    // First: a backup that begins later has a higher number or time, and knows more.
+    let turn = turn(place, data)?;
+    // Before anything is read, so that all that was acknowledged before is found.
     let time = system_ms();
     let scratch = tempfile::tempdir().map_err(BackupError::file(&std::env::temp_dir()))?;
     let gathered = gather(data, scratch.path())?;
@@ -106,6 +119,7 @@ fn back_up(data: &Path, place: &Place) -> Result<Summary, BackupError> {
         time,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         folder: folder.display().to_string(),
+        writer: turn.writer.clone(),
         files,
         left_out,
     };
@@ -113,7 +127,8 @@ fn back_up(data: &Path, place: &Place) -> Result<Summary, BackupError> {
         return Err(BackupError::TooLong);
     }
     let random = getrandom::u32().map_err(io::Error::from)?;
-    let name = Name::new(time, random);
+    let name = Name { epoch: turn.epoch, number: turn.number, time_ms: time, random };
+    check_turn(place, &turn)?;
     // Last: the backup is there from here on.
     if !place.put_new(&format!("{FOLDER}/{name}"), manifest.encode())? {
         let (place, cause) = (place.address().to_owned(), format!("there is a backup {name}"));
@@ -232,7 +247,8 @@ impl<'a> Shipment<'a> {
             self.sent_files += 1;
             self.sent_bytes += length;
         }
-        self.entries.insert(path.clone(), Entry { path, length, sha256, mark });
+        let modified_ns = if mark.is_empty() { None } else { modified_ns(file) };
+        self.entries.insert(path.clone(), Entry { path, length, sha256, mark, modified_ns });
         Ok(())
     }
 
@@ -279,8 +295,14 @@ impl<'a> Shipment<'a> {
     }
 }
 
+/// When a file was written, nanoseconds since 1970.
+fn modified_ns(file: &File) -> Option<u64> {
+    let modified = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
+    modified.duration_since(UNIX_EPOCH).ok()?.as_nanos().try_into().ok()
+}
+
 /// The SHA-256 of a file and its length.
-fn checksum(mut file: &File) -> io::Result<(String, u64)> {
+pub fn checksum(mut file: &File) -> io::Result<(String, u64)> {
     file.rewind()?;
     let (mut hasher, mut buffer, mut length) = (Sha256::new(), vec![0; 1 << 20], 0);
     loop {

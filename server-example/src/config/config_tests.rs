@@ -89,6 +89,12 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
         ("--max-positions 1", "max_positions is 1; it must be 2 (start and end) or more"),
         ("--max-station-ids 0", "max_station_ids is 0; it must be 1 or more"),
         ("--seal-readings 0", "seal_readings is 0; it must be 1 or more"),
+        ("--follow-every-s 0", "follow_every_s is 0; it must be 1 to 86400"),
+        (
+            "--follow backups --watch in",
+            "follow is a place; it must be left out where files are watched or fetched: a follower \
+             takes nothing in",
+        ),
         ("--max-body-bytes 1", "max_body_bytes is 1; it must be 64 to 67108864"),
         (
             "--listen 0.0.0.0:80 --assume-plan pro",
@@ -233,7 +239,7 @@ fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
         assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(&*variable));
         count += 1;
     }
-    assert_eq!(count, 46);
+    assert_eq!(count, 48);
 }
 
 #[test]

@@ -119,6 +119,11 @@ settings! {
         /// Number of fresh readings at which they are sealed into a segment file
         seal_readings: usize = EmbeddedOptions::default().seal_readings,
             "MESONET_SEAL_READINGS", "N";
+        /// Where the backups of another server are: this one serves the newest of them, and takes
+        /// nothing in
+        follow: String, "MESONET_FOLLOW", "PLACE", by default "none";
+        /// How often a follower looks for a newer backup
+        follow_every_s: u64 = 10, "MESONET_FOLLOW_EVERY_S", "SECONDS";
     }
 
     /// The service: its address, its paths, its clock and its callers.

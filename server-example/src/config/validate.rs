@@ -55,6 +55,7 @@ impl Config {
                 "both or neither",
             );
         }
+        self.check_follow()?;
         self.check_traces()?;
         self.check_credentials()?;
         self.check_rate()?;
@@ -137,6 +138,18 @@ impl Config {
             if self.token_keys.is_none() && value.is_some() {
                 return refused(key, &"a text without token_keys", "token_keys, too, or neither");
             }
+        }
+        Ok(())
+    }
+
+    fn check_follow(&self) -> Result<(), ConfigError> {
+        if self.follow.is_some() && (self.watch.is_some() || !self.fetch.is_empty()) {
+            let allowed =
+                "left out where files are watched or fetched: a follower takes nothing in";
+            return refused("follow", &"a place", allowed);
+        }
+        if !(1..=86_400).contains(&self.follow_every_s) {
+            return refused("follow_every_s", &self.follow_every_s, "1 to 86400");
         }
         Ok(())
     }

@@ -1,10 +1,12 @@
 //! The command `keys`: issues, lists and revokes API keys.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use super::key_file::{KeyEntry, KeyFile, KeysError, Validity};
+use crate::backup::MARKER;
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags, RecordFlags};
 
@@ -54,6 +56,12 @@ pub enum KeysCommandError {
     /// The record of keys cannot be used.
     #[error(transparent)]
     Keys(#[from] KeysError),
+    /// The record is that of another server.
+    #[error(
+        "{} follows another server and has its keys; issue and revoke them there",
+        .0.display()
+    )]
+    Followed(PathBuf),
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] io::Error),
@@ -67,10 +75,15 @@ pub fn keys_command(flags: &KeysFlags) -> Result<(), KeysCommandError> {
     let data = |record: &RecordFlags| {
         Config::load(&Flags { record: record.clone(), ..Flags::default() }).map(|of| of.data)
     };
+    // The next backup that a follower fetches would take the change back.
+    let own = |record: &RecordFlags| {
+        let data = data(record)?;
+        if data.join(MARKER).exists() { Err(KeysCommandError::Followed(data)) } else { Ok(data) }
+    };
     let mut out = io::stdout().lock();
     match &flags.command {
         KeysCommand::Issue { label, expires, record } => {
-            let mut file = KeyFile::create(&data(record)?)?;
+            let mut file = KeyFile::create(&own(record)?)?;
             let (key, entry) = file.issue(label, *expires, system_ms())?;
             writeln!(out, "{key}")?;
             eprintln!("{}; the key is not shown again", line(&entry));
@@ -89,7 +102,7 @@ pub fn keys_command(flags: &KeysFlags) -> Result<(), KeysCommandError> {
             }
         }
         KeysCommand::Revoke { id, record } => {
-            let file = KeyFile::open(&data(record)?)?;
+            let file = KeyFile::open(&own(record)?)?;
             let mut file = file.ok_or_else(|| KeysError::Unknown(id.clone()))?;
             writeln!(out, "{}", line(&file.revoke(id, system_ms())?))?;
         }

@@ -22,6 +22,8 @@ pub struct KnownKeys {
     /// When each valid key expires.
     valid: ArcSwap<HashMap<KeyDigest, Option<i64>>>,
     used: Mutex<HashMap<KeyDigest, i64>>,
+    /// Whether their uses are written down.
+    records_use: bool,
     file: Mutex<OpenFile>,
 }
 
@@ -41,8 +43,15 @@ impl KnownKeys {
             data: data.to_owned(),
             valid: ArcSwap::default(),
             used: Mutex::default(),
+            records_use: true,
             file: Mutex::default(),
         }
+    }
+
+    /// The keys of a record that belongs to another server: nothing is written to its file, which is
+    /// exchanged as a whole.
+    pub fn of_another(data: &Path) -> Self {
+        Self { records_use: false, ..Self::new(data) }
     }
 
     /// Whether a credential is a valid key at a time.
@@ -53,7 +62,10 @@ impl KnownKeys {
         let is_valid = valid
             .get(&digest)
             .is_some_and(|expires_ms| expires_ms.is_none_or(|expires_ms| now_ms < expires_ms));
-        if is_valid && let Ok(mut used) = self.used.lock() {
+        if is_valid
+            && self.records_use
+            && let Ok(mut used) = self.used.lock()
+        {
             used.insert(digest, now_ms);
         }
         is_valid

@@ -56,21 +56,19 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Reads the keys of account tokens and, for a record on disk, those of the API.
+    /// Reads the keys of account tokens and, for a record on disk, those of the API, which are given.
     ///
     /// # Errors
     /// A key set that cannot be read.
-    pub fn new(config: &Config, has_record: bool) -> Result<Self, ConfigError> {
-        let development = config.listen.ip().is_loopback() && has_record;
+    pub fn new(config: &Config, keys: Option<KnownKeys>) -> Result<Self, ConfigError> {
+        let development = config.listen.ip().is_loopback() && keys.is_some();
         let development = development.then(|| issuer::key_file(&config.data));
         if development.as_ref().is_some_and(|path| path.exists()) {
             tracing::warn!("tokens of the development issuer are accepted");
         }
         let key_set = KeySet::new(config.token_source(), development);
-        let credentials = Self {
-            key_set: ArcSwap::from_pointee(key_set.map_err(ConfigError::KeySet)?),
-            keys: has_record.then(|| KnownKeys::new(&config.data)),
-        };
+        let credentials =
+            Self { key_set: ArcSwap::from_pointee(key_set.map_err(ConfigError::KeySet)?), keys };
         if let Some(keys) = &credentials.keys {
             keys.renew().map_err(|error| ConfigError::KeySet(error.to_string()))?;
         }

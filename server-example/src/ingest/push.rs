@@ -16,6 +16,7 @@ use crate::clock::system_ms;
 use crate::describe::{About, Common, Credentials, Part, Pushed};
 use crate::error::ApiError;
 use crate::files::shown_name;
+use crate::follower::TAKES_NOTHING;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
@@ -54,7 +55,12 @@ struct Permitted;
 impl FromRequestParts<Arc<State>> for Permitted {
     type Rejection = ApiError;
     async fn from_request_parts(parts: &mut Parts, state: &Arc<State>) -> Result<Self, ApiError> {
-        authorize(state, &parts.headers).map(|()| Self)
+        authorize(state, &parts.headers)?;
+        if state.services.follower().is_some() {
+            let text = TAKES_NOTHING.to_owned();
+            return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
+        }
+        Ok(Self)
     }
 }
 

@@ -11,6 +11,7 @@ use prometheus_client::registry::{Registry, Unit};
 use super::{By, Metrics};
 use crate::clock::system_ms;
 use crate::door::{Certificate, Table};
+use crate::record::Record;
 use crate::state::State;
 
 /// The databases of a record, with what SQLite writes ahead of them.
@@ -41,6 +42,7 @@ pub(super) struct Looked {
     writable: Gauge,
     newest_age: Real,
     feed_age: Family<By, Real>,
+    behind: Real,
     certificate_until: Real,
 }
 
@@ -79,6 +81,8 @@ impl Looked {
         let text = "Age of the newest report that was read since the start, by kind of file";
         let named = own.feed_age.clone();
         registry.register_with_unit("ingest_newest_report_age", text, Unit::Seconds, named);
+        let text = "Age of the backup that a follower serves; 0 if the server follows none";
+        registry.register_with_unit("follower_behind", text, Unit::Seconds, own.behind.clone());
         let text = "When the certificate ends, since 1970; 0 without one";
         let named = own.certificate_until.clone();
         registry.register_with_unit("tls_certificate_end", text, Unit::Seconds, named);
@@ -98,8 +102,13 @@ impl Metrics {
             counter.inner().store(count, Ordering::Relaxed);
         }
         looked.answer_memory.set(state.workers.turns().memory_used() as i64);
-        if let Some(record) = state.services.record() {
-            let health = record.store().health();
+        let record = state.services.record();
+        let follower = state.services.follower();
+        if let Some(follower) = follower {
+            looked.behind.set(follower.behind_s());
+        }
+        let of_record = record.map(|record| record.store().health());
+        if let Some(health) = of_record.or_else(|| follower.map(|follower| follower.health())) {
             for (part, count) in
                 [("sealed", health.sealed_readings), ("fresh", health.fresh_readings)]
             {
@@ -108,7 +117,7 @@ impl Metrics {
             looked.segments.set(health.segments as i64);
             looked.segment_bytes.set(health.sealed_bytes as i64);
             looked.faults.set(health.faults.len() as i64);
-            looked.writable.set(record.is_writable().into());
+            looked.writable.set(record.is_some_and(Record::is_writable).into());
             if let Some(newest_ms) = health.newest_ms {
                 looked.newest_age.set(seconds(state.clock.now_ms() - newest_ms));
             }

@@ -62,6 +62,14 @@ struct Readiness {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     newest_age_s: Option<i64>,
+    /// Of a follower: all that the server which it follows had acknowledged before is served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
+    as_of: Option<Iso8601>,
+    /// How long ago that is, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    behind_s: Option<i64>,
     /// How many parts of the record are damaged.
     faults: usize,
 }
@@ -94,12 +102,19 @@ fn readiness(state: &State) -> Readiness {
             reasons.push("the alerts cannot be read");
         }
     }
+    let follower = state.services.follower();
+    if let Some(follower) = follower {
+        let health = follower.health();
+        (newest_ms, faults) = (health.newest_ms, health.faults.len());
+    }
     let age_s = |newest_ms: i64| (state.clock.now_ms() - newest_ms).div_euclid(1000);
     Readiness {
         ready: reasons.is_empty(),
         reasons,
         newest_reading: newest_ms.map(Iso8601),
         newest_age_s: newest_ms.map(age_s),
+        as_of: follower.map(|follower| Iso8601(follower.as_of_ms())),
+        behind_s: follower.map(|follower| follower.behind_s() as i64),
         faults,
     }
 }

@@ -15,6 +15,7 @@ use crate::clock::system_ms;
 use crate::credentials::{KeyEntry, KeyFile, KeysError, Validity};
 use crate::describe::{About, Credentials, Part};
 use crate::error::ApiError;
+use crate::follower::TAKES_NOTHING;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::JsonBody;
 use crate::http::member::{Kind, Member};
@@ -137,6 +138,7 @@ async fn issue(
             return Err(ApiError::BadRequest(text));
         }
     };
+    refuse_to_follow(&state)?;
     let (key, entry) = look_up(&state, move |data| {
         KeyFile::create(data)?.issue(&wanted.label, validity, system_ms())
     })
@@ -150,6 +152,7 @@ async fn revoke(
     Shared(state): Shared<Arc<State>>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
+    refuse_to_follow(&state)?;
     let entry = look_up(&state, move |data| match KeyFile::open(data)? {
         Some(mut file) => file.revoke(&id, system_ms()),
         None => Err(KeysError::Unknown(id.chars().take(40).collect())),
@@ -157,6 +160,14 @@ async fn revoke(
     .await?;
     tracing::info!("API key {} revoked by {}", entry.id, subject.as_deref().unwrap_or("staff"));
     json(StatusCode::OK, &entry)
+}
+
+/// A follower has the keys of the server that it follows.
+fn refuse_to_follow(state: &State) -> Result<(), ApiError> {
+    if state.services.follower().is_none() {
+        return Ok(());
+    }
+    Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, TAKES_NOTHING.to_owned()))
 }
 
 /// Uses the record of keys; afterwards this server knows what changed.

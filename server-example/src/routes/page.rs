@@ -29,11 +29,16 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 /// Of files whose names are made from their content.
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";
 
-/// Of the page, and of the library, whose name stays.
+/// Of the page, and of the library, whose names stay.
 const ASKED_AGAIN: &str = "no-cache";
 
 /// What can be requested by name.
 const LIBRARY: &str = "mesonet.wasm";
+
+/// Whether a file is of the library: its bytes depend on the compiler, so its name is not made of them.
+fn is_library(name: &str) -> bool {
+    name.ends_with(".wasm")
+}
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: "GET",
@@ -109,7 +114,7 @@ fn compressed(place: usize, content: &[u8]) -> Result<&'static Snapshot, ApiErro
         return Ok(snapshot);
     }
     let name = FILES[place].0;
-    let caching = if place == 0 || name == LIBRARY { ASKED_AGAIN } else { FOR_GOOD };
+    let caching = if place == 0 || is_library(name) { ASKED_AGAIN } else { FOR_GOOD };
     let snapshot =
         Snapshot::new(content.to_vec(), caching, Effort::Fastest).map_err(ApiError::internal)?;
     Ok(cell.get_or_init(|| snapshot))

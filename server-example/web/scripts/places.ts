@@ -14,6 +14,7 @@ const LEAST: Readonly<Record<string, number>> = { CA: 1_000, US: 10_000 };
 const LEFT_OUT = /^PPL[XQH]$/;
 /** Steps of a degree, about 2 km: the map needs no more. */
 const PER_DEGREE = 50;
+const COLUMNS = 6;
 
 interface City {
   readonly name: string;
@@ -25,9 +26,9 @@ interface City {
 }
 
 /**
- * The file, as JSON: for each province or state `[country, code, names, latitudes, longitudes, sizes]`, the largest town
- * first; names with `|` between them, latitudes and longitudes in fiftieths of a degree, a size is twice the logarithm
- * of the population to the base 2.
+ * The file, as JSON: `[countries, codes, names, latitudes, longitudes, sizes]`, each an entry for a province or state: names
+ * with `|` between them, the southernmost town first; latitudes and longitudes in fiftieths of a degree, each latitude as the
+ * difference from the last; a size is twice the logarithm of the population to the base 2.
  */
 export function places(): string {
   const regions = new Map<string, City[]>();
@@ -40,14 +41,17 @@ export function places(): string {
     regions.set(key, [...(regions.get(key) ?? []), city]);
   }
   const rows = [...regions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, cities]) => {
-    cities.sort((a, b) => b.population - a.population || (a.name < b.name ? -1 : 1));
+    cities.sort((a, b) => lat(a) - lat(b) || lon(a) - lon(b) || (a.name < b.name ? -1 : 1));
     return [
       ...key.split(" "),
       cities.map(({ name }) => name.normalize("NFC")).join("|"),
-      cities.map(({ loc }) => Math.round(loc.coordinates[1] * PER_DEGREE)),
-      cities.map(({ loc }) => Math.round(loc.coordinates[0] * PER_DEGREE)),
+      cities.map((city, at) => lat(city) - (at > 0 ? lat(cities[at - 1]!) : 0)),
+      cities.map(lon),
       cities.map(({ population }) => Math.round(Math.log2(population) * 2)),
     ];
   });
-  return JSON.stringify(rows);
+  return JSON.stringify(Array.from({ length: COLUMNS }, (_, column) => rows.map((row) => row[column])));
 }
+
+const lat = ({ loc }: City) => Math.round(loc.coordinates[1] * PER_DEGREE);
+const lon = ({ loc }: City) => Math.round(loc.coordinates[0] * PER_DEGREE);

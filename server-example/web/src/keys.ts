@@ -1,10 +1,9 @@
 // What keys do, wherever the focus is but in a field.
 import { signal } from "@preact/signals";
 
-import { hour, layer, LAYERS, closePanel } from "./view";
 import { coverage } from "./models/fields";
 import { positions_ms, shown_ms } from "./station/network";
-import { at_ms } from "./view";
+import { at_ms, closePanel, hour, layer, LAYERS } from "./view";
 
 export const isPlaying = signal(false);
 export const isHelpOpen = signal(false);
@@ -38,7 +37,7 @@ export function listenToKeys(): void {
     const at = Number(event.key) - 1;
     if (event.key === "/") document.querySelector<HTMLInputElement>("#search")?.focus();
     else if (event.key === "?") isHelpOpen.value = !isHelpOpen.value;
-    else if (event.key === " " && target.tagName !== "BUTTON") isPlaying.value = !isPlaying.value;
+    else if (event.key === " " && !/^(BUTTON|SUMMARY)$/.test(target.tagName)) isPlaying.value = !isPlaying.value;
     else if (event.key === "ArrowLeft" && target.id !== "map") moveTime(-1);
     else if (event.key === "ArrowRight" && target.id !== "map") moveTime(1);
     else if (LAYERS[at]) layer.value = LAYERS[at];

@@ -8,20 +8,28 @@ import { render } from "preact";
 
 import { loadAlerts } from "./alerts/record";
 import { isOffline, meet, returns, sleep } from "./api/client";
+import { load } from "./api/loads";
 import { loadCore } from "./domain/core";
 import { loadModels, loadProducts } from "./models/fields";
 import { listenToKeys } from "./keys";
 import { loadDetails, loadPlaces, loadReadings } from "./station/network";
 import { loadFiles } from "./products/catalogue";
 import { App } from "./ui/app";
+import { word } from "./ui/words";
 import { alertsOver, keepAddress, language, layer, model, step_min, variable } from "./view";
 import { warmUp } from "./worker_pool";
 
+const root = document.getElementById("app")!;
 keepAddress();
 warmUp();
-await Promise.all([loadCore(), met()]);
-const root = document.getElementById("app");
-if (root) render(<App />, root);
+try {
+  await Promise.all([loadCore(), met()]);
+} catch (error) {
+  root.textContent = word("cannotStart", (error as Error).message);
+  throw error;
+}
+root.textContent = "";
+render(<App />, root);
 listenToKeys();
 loadWhatIsSeen();
 
@@ -33,6 +41,7 @@ async function met(): Promise<void> {
       return;
     } catch (error) {
       if (!isOffline.value) throw error;
+      root.textContent = word("away");
       await sleep(1_000);
     }
   }
@@ -40,11 +49,10 @@ async function met(): Promise<void> {
 
 /** Loads what the layer shows, and again when the server is back. */
 function loadWhatIsSeen(): void {
-  const ignored = () => undefined;
   let hasDetails = false;
   effect(() => {
     void returns.value;
-    void untracked(loadPlaces).catch(ignored);
+    void untracked(() => load("stations", loadPlaces));
   });
   effect(() => {
     void [returns.value, variable.value, step_min.value];
@@ -53,24 +61,26 @@ function loadWhatIsSeen(): void {
     void untracked(async () => {
       if (hasReadings) await loadReadings();
       if (hasDetails) return;
-      await loadDetails();
-      hasDetails = true;
-    }).catch(ignored);
+      await load("names", async () => {
+        await loadDetails();
+        hasDetails = true;
+      });
+    });
   });
   effect(() => {
     void [returns.value, language.value];
-    if (layer.value === "alerts" || alertsOver.value) void untracked(loadAlerts).catch(ignored);
+    if (layer.value === "alerts" || alertsOver.value) void untracked(() => load("alerts", loadAlerts));
   });
   effect(() => {
     void returns.value;
-    if (layer.value === "models") void untracked(loadModels).catch(ignored);
+    if (layer.value === "models") void untracked(() => load("models", loadModels));
   });
   effect(() => {
     void returns.value;
-    if (layer.value === "products") void untracked(loadFiles).catch(ignored);
+    if (layer.value === "products") void untracked(() => load("products", loadFiles));
   });
   effect(() => {
     void returns.value;
-    if (layer.value === "models" && model.value) void untracked(loadProducts).catch(ignored);
+    if (layer.value === "models" && model.value) void untracked(() => load("field", loadProducts));
   });
 }

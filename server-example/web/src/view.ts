@@ -2,7 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 
 import type { Language } from "./ui/words";
-import type { System } from "./domain/variables";
+import { mapVariable, type System } from "./domain/variables";
 
 export type Layer = "stations" | "quality" | "alerts" | "models" | "products";
 export const LAYERS: readonly Layer[] = ["stations", "quality", "alerts", "models", "products"];
@@ -24,6 +24,8 @@ export const model = signal("");
 export const product = signal("");
 export const level_hpa = signal<number | undefined>(undefined);
 export const hour = signal(0);
+/** The raster product and its time, as the catalogue names its files; empty is the first. */
+export const productFile = signal("");
 export const camera = signal({ lat: 46, lon: -96, zoom: 4 });
 export const alertsOver = signal(false);
 
@@ -82,6 +84,7 @@ function written(): string {
     if (hour.value) all.set("hour", String(hour.value));
     if (place.value) all.set("place", `${round(place.value.lat, 3)},${round(place.value.lon, 3)}`);
   }
+  if (layer.value === "products" && productFile.value) all.set("file", productFile.value);
   all.set("units", system.value);
   all.set("lang", language.value);
   return `#${all.toString().replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
@@ -89,22 +92,23 @@ function written(): string {
 
 function read(hash: string): void {
   const all = new URLSearchParams(hash.replace(/^#/, ""));
+  const count = (key: string) => (/^\d+$/.test(all.get(key) ?? "") ? Number(all.get(key)) : undefined);
   const numbers = (key: string) => (all.get(key) ?? "").split(",").map(Number);
   const named = all.get("layer") as Layer | null;
   if (named && LAYERS.includes(named)) layer.value = named;
-  variable.value = all.get("variable") ?? variable.value;
+  variable.value = mapVariable(all.get("variable") ?? variable.value).name;
   const time = Date.parse(all.get("time") ?? "");
   at_ms.value = Number.isNaN(time) ? undefined : time;
-  const step = Number(all.get("step"));
-  if (step > 0) step_min.value = step;
+  step_min.value = count("step") || step_min.value;
   station.value = all.get("station") ?? undefined;
   alert.value = all.get("alert") ?? undefined;
   area.value = all.get("area") ?? undefined;
   alertsOver.value = all.get("alerts") === "over";
   model.value = all.get("model") ?? model.value;
   product.value = all.get("product") ?? product.value;
-  level_hpa.value = all.has("level") ? Number(all.get("level")) : undefined;
-  hour.value = Number(all.get("hour") ?? 0);
+  level_hpa.value = count("level");
+  hour.value = count("hour") ?? 0;
+  productFile.value = all.get("file") ?? "";
   const [lat, lon] = numbers("place");
   place.value = all.has("place") && Number.isFinite(lat) && Number.isFinite(lon) ? { lat: lat!, lon: lon! } : undefined;
   const [mapLat, mapLon, zoom] = numbers("map");

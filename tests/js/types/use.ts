@@ -23,6 +23,7 @@ import { type Checks, type Explanation, load as loadChecks } from "mesonet/check
 import { type GridDefinition, type GridFunctions, load as loadGrids } from "mesonet/grids";
 import { type Client, type Readings, RateLimitError, connect } from "mesonet/client";
 import { type MetarReport, type Metars, load as loadMetars } from "mesonet/metar";
+import { type MetarGroups, type ReportFunctions, load as loadReport } from "mesonet/report";
 import { type Network, load as loadNetwork } from "mesonet/network";
 import { type Mesonet, load } from "mesonet/slim";
 import { WorkerError, type WorkerPool, workerPool } from "mesonet/workers";
@@ -124,6 +125,9 @@ const report: MetarReport = metars.parseMetar("KBUF 312354Z 21014KT", { received
 const gust: number | null | undefined = report.remarks.peakWind?.speedKt;
 const shown: "kt" | "m/s" | "km/h" | undefined = report.wind?.unit;
 const times: Float64Array = metars.readMetars(new Uint8Array(1)).tsMs;
+const groups: MetarGroups = report;
+const loadingReport: Promise<ReportFunctions> = loadReport("/report.wasm");
+export { groups, loadingReport };
 export { gust, loadingMetars, shown, times };
 
 // @ts-expect-error: a step is needed

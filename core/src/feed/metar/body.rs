@@ -56,7 +56,9 @@ pub(super) fn read<'a>(
 
 /// Whether a group is the state of a runway in the old form, 8 characters.
 pub(super) fn is_old_runway_state(group: &[u8]) -> bool {
-    group.len() == 8 && number(&group[..4]).is_some()
+    // `21005MPS` is a wind.
+    let is_figure = |byte: &u8| byte.is_ascii_digit() || *byte == b'/';
+    group.len() == 8 && number(&group[..4]).is_some() && group[4..].iter().all(is_figure)
 }
 
 /// Whether a group and all after it, up to the remarks, are a trend forecast: its change

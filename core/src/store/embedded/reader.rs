@@ -86,8 +86,22 @@ impl EmbeddedReader {
     /// # Errors
     /// The store cannot be read; what was known stays.
     pub fn refresh(&self) -> Result<bool, StoreError> {
+        self.update(false)
+    }
+
+    /// Takes in all of it, after the files of the folder were exchanged for those of another state
+    /// of the store: what was known need not be part of that. [`refresh`](Self::refresh) would take
+    /// batches with the same numbers for those it knows.
+    ///
+    /// # Errors
+    /// As [`refresh`](Self::refresh).
+    pub fn reread(&self) -> Result<(), StoreError> {
+        self.update(true).map(|_| ())
+    }
+
+    fn update(&self, is_exchanged: bool) -> Result<bool, StoreError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = |access: &Access| known.update(&self.dir, access, &self.faults);
+        let read = |access: &Access| known.update(&self.dir, access, is_exchanged, &self.faults);
         let is_new = Access::reading(&self.dir, read)?;
         if is_new {
             self.view.store(Arc::new(known.view()));
@@ -106,15 +120,16 @@ impl Known {
         &mut self,
         dir: &Path,
         access: &Access,
+        is_exchanged: bool,
         faults: &Arc<Faults>,
     ) -> Result<bool, StoreError> {
         let path = dir.join(DATABASE);
         let catalogue = Catalogue::read(access.connect(&path)?, path)?;
         let edition = catalogue.edition()?;
-        if edition == self.edition {
+        if edition == self.edition && !is_exchanged {
             return Ok(false);
         }
-        if edition.only_adds_to(&self.edition) {
+        if edition.only_adds_to(&self.edition) && !is_exchanged {
             self.take_journal(&catalogue, self.edition.last_batch, faults)?;
         } else {
             // Built beside what is known, which stays if this fails.
@@ -122,6 +137,12 @@ impl Known {
             fresh.take_all(&catalogue, dir, &self.segments, faults)?;
             if !access.is_live() {
                 faults.note_all(catalogue.missing_batches()?);
+            }
+            if is_exchanged {
+                // The numbers of another state may be the same.
+                let (now, before) = (&mut fresh.stations, &self.stations);
+                now.generation = now.generation.max(before.generation + 1);
+                now.places_generation = now.places_generation.max(before.places_generation + 1);
             }
             *self = fresh;
         }

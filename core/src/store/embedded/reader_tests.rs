@@ -65,6 +65,43 @@ fn writers_come_and_go() {
     same(&reader, &store);
 }
 
+/// Two stores that went on from one state have batches of the same numbers. A reader whose files are
+/// exchanged for those of the other shows the other, and nothing of the first.
+#[test]
+fn a_reader_whose_files_are_exchanged_takes_all_anew() {
+    let one = Temporary::new(SMALL);
+    one.append(&ten(), &mut unjudged).unwrap();
+    let (of_other, shown) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    EmbeddedStore::freeze(one.dir.path(), of_other.path()).unwrap();
+    let other = EmbeddedStore::open(of_other.path(), SMALL).unwrap();
+    let append = |store: &EmbeddedStore, name: &str, ts_ms: i64, value: f64| {
+        let report = report(name, ts_ms, 0, &[value, 2.0], Quality::GOOD);
+        store.append(&batch(vec![report]), &mut unjudged).unwrap();
+    };
+    let show = |dir: &Path| {
+        let fresh = tempfile::tempdir().unwrap();
+        for name in EmbeddedStore::freeze(dir, fresh.path()).unwrap().files {
+            fs::rename(fresh.path().join(name), shown.path().join(name)).unwrap();
+        }
+    };
+    append(&one, NAMES[0], 1000, 1.0);
+    show(one.dir.path());
+    let reader = EmbeddedReader::open(shown.path()).unwrap();
+    assert_eq!(held(&reader), held(&*one));
+    let (one, other) = ((&*one, one.dir.path()), (&other, of_other.path()));
+    for ((store, dir), round) in [(other, 1), (one, 2), (other, 3), (other, 4)] {
+        // As many batches as the one that is shown has, then one more, and so on.
+        append(store, NAMES[1], 1000 + round, round as f64);
+        show(dir);
+        let before = reader.directory().unwrap();
+        reader.reread().unwrap();
+        assert_eq!(held(&reader), held(store), "{round}");
+        let now = reader.directory().unwrap();
+        assert!(now.generation > before.generation);
+        assert!(now.places_generation > before.places_generation);
+    }
+}
+
 /// The files of a folder that nobody writes to are not touched, and none is created.
 #[test]
 fn a_reader_writes_nothing() {

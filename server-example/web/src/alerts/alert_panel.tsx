@@ -8,7 +8,7 @@ import { goTo } from "../map/map_view";
 import { Trouble } from "../ui/states";
 import { word } from "../ui/words";
 import { alert, area, language } from "../view";
-import { byId, chainOf, codeOf, colourOfAlert, inOtherLanguage, statusOf } from "./record";
+import { alerts, byId, chainOf, codeOf, colourOfAlert, inOtherLanguage, statusOf } from "./record";
 import { Messages, statusWord, Time, Timeline } from "./timeline";
 
 export function AlertPanel({ id }: { id: string }) {
@@ -26,7 +26,7 @@ export function AlertPanel({ id }: { id: string }) {
       goTo(centre.lat, centre.lng, Math.max(Math.min(Math.floor(Math.log2(220 / Math.max(size, 0.01))), 9), 4));
     }
   }, [id, one === undefined]);
-  if (!one) return <p class="quiet">{word("loadingOf", word("alerts"))}</p>;
+  if (!one) return <p class="quiet">{alerts.value ? word("noSuchAlert") : word("loadingOf", word("alerts"))}</p>;
   const { properties: of } = one;
   const chain = chainOf(id);
   const unknown = (of.previousIds ?? []).filter((previous) => !byId.value.has(previous));
@@ -103,7 +103,7 @@ export function AlertPanel({ id }: { id: string }) {
         </button>
         {of.web && (
           <a href={of.web} rel="noreferrer" target="_blank">
-            {new URL(of.web).host}
+            {URL.canParse(of.web) ? new URL(of.web).host : of.web}
           </a>
         )}
       </p>

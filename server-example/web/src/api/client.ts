@@ -142,6 +142,7 @@ async function reason(response: Response): Promise<string> {
 
 async function bytesOf(response: Response, { name }: Asking): Promise<Uint8Array> {
   if (name === undefined || !response.body) return new Uint8Array(await response.arrayBuffer());
+  // The length that is announced is that of the compressed answer, often an eighth of what is read.
   const total = Number(response.headers.get("content-length")) || 2_000_000;
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -196,9 +197,10 @@ function noticeAbsence(): void {
 export function sleep(for_ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, for_ms);
-    signal?.addEventListener("abort", () => {
+    const stop = () => {
       clearTimeout(timer);
-      reject(signal.reason as Error);
-    });
+      reject(signal?.reason as Error);
+    };
+    signal?.addEventListener("abort", stop, { once: true });
   });
 }

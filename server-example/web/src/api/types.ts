@@ -47,6 +47,10 @@ export interface StationDetail {
   readonly identifiers?: Readonly<Record<string, readonly string[]>>;
 }
 
+export interface StationWeather {
+  readonly reports: readonly { readonly timestamp: string; readonly presentWeather: readonly string[] }[];
+}
+
 export interface Reading {
   readonly timestamp: string;
   readonly type: string;

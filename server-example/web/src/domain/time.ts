@@ -31,10 +31,10 @@ export function local(ms: number, locale: string): string {
   return new Date(ms).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** A span in the largest unit that fits: 12 min, 3 h, 5 d. */
-export function span(seconds: number): string {
+/** A span in the largest unit that fits: 12 min, 3 h, 5 d (5 j in French). */
+export function span(seconds: number, locale: string): string {
   const minutes = Math.round(seconds / 60);
   if (minutes < 90) return `${minutes}\u202fmin`;
   if (minutes < 48 * 60) return `${Math.round(minutes / 60)}\u202fh`;
-  return `${Math.round(minutes / 1440)}\u202fd`;
+  return `${Math.round(minutes / 1440)}\u202f${locale.startsWith("fr") ? "j" : "d"}`;
 }

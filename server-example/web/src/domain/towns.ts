@@ -15,36 +15,46 @@ export interface Town {
   readonly size: number;
 }
 
-type Row = readonly ["CA" | "US", string, string, readonly number[], readonly number[], readonly number[]];
+/** Countries, regions, names, latitudes, longitudes, sizes: each with an entry for a region. */
+type Columns = readonly [
+  readonly ("CA" | "US")[],
+  readonly string[],
+  readonly string[],
+  readonly (readonly number[])[],
+  readonly (readonly number[])[],
+  readonly (readonly number[])[],
+];
 
 const PER_DEGREE = 50;
-const rows = signal<readonly Row[]>([]);
+const columns = signal<Columns>([[], [], [], [], [], []]);
 let asked: Promise<void> | undefined;
 
 /** A text without its accents, in small letters: what is typed finds Québec and Quebec alike. */
 export const plain = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
 /** All towns, in no order; empty until they have come. */
-export const towns = computed<readonly Town[]>(() =>
-  rows.value.flatMap(([country, region, names, lats, lons, sizes]) =>
-    names.split("|").map((name, at) => ({
+export const towns = computed<readonly Town[]>(() => {
+  const [countries, regions, names, lats, lons, sizes] = columns.value;
+  return regions.flatMap((region, at) => {
+    let lat = 0;
+    return names[at]!.split("|").map((name, town) => ({
       name,
       key: plain(`${name}, ${region}`),
       region,
-      country,
-      lat: lats[at]! / PER_DEGREE,
-      lon: lons[at]! / PER_DEGREE,
-      size: sizes[at]!,
-    })),
-  ),
-);
+      country: countries[at]!,
+      lat: (lat += lats[at]![town]!) / PER_DEGREE,
+      lon: lons[at]![town]! / PER_DEGREE,
+      size: sizes[at]![town]!,
+    }));
+  });
+});
 
 /** Loads the towns once; the search works without them, and what failed is asked again. */
 export function loadTowns(): Promise<void> {
   asked ??= fetch(address)
     .then(async (response) => {
       if (!response.ok) throw new Error(response.statusText);
-      rows.value = (await response.json()) as readonly Row[];
+      columns.value = (await response.json()) as Columns;
     })
     .catch(() => {
       asked = undefined;

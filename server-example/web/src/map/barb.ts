@@ -1,5 +1,5 @@
-// Wind barbs as WMO-No. 485 has them: the shaft points to where the wind comes from, feathers of 5, 10 and
-// 50 knots stand on its left in the northern hemisphere, on its right in the southern.
+// Wind barbs as WMO-No. 485 has them: the shaft points to where the wind comes from; feathers of 5, 10 and
+// 50 knots stand, as the wind blows, on its left in the northern hemisphere and on its right in the southern.
 
 /** What stands on a shaft for a speed, rounded to 5 knots. */
 export function feathers(speed_kt: number): { pennants: number; full: number; half: boolean } {

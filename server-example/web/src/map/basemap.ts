@@ -35,20 +35,21 @@ export async function loadOutlines(): Promise<Outlines> {
     const value = take();
     return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
   };
-  const lines = () =>
-    Array.from({ length: take() }, (): Line => {
-      const length = take();
-      const [x, y] = [new Float32Array(length), new Float32Array(length)];
-      let [lon, lat] = [0, 0];
-      for (let point = 0; point < length; point += 1) {
-        lon += takeSigned();
-        lat += takeSigned();
-        x[point] = worldX(lon / PER_DEGREE);
-        y[point] = worldY(lat / PER_DEGREE);
-      }
-      return { x, y, box: [Math.min(...x), Math.min(...y), Math.max(...x), Math.max(...y)] };
+  const heads = KINDS.map(() => Array.from({ length: take() }, () => ({ length: take(), first: [takeSigned(), takeSigned()] as const })));
+  const column = (axis: 0 | 1, project: (degrees: number) => number) =>
+    heads.map((all) =>
+      all.map(({ length, first }) => {
+        let sum = first[axis];
+        return Float32Array.from({ length }, (_, point) => project((sum += point === 0 ? 0 : takeSigned()) / PER_DEGREE));
+      }),
+    );
+  const [x, y] = [column(0, worldX), column(1, worldY)];
+  const lines = (kind: number) =>
+    x[kind]!.map((across, line): Line => {
+      const down = y[kind]![line]!;
+      return { x: across, y: down, box: [Math.min(...across), Math.min(...down), Math.max(...across), Math.max(...down)] };
     });
-  return Object.fromEntries(KINDS.map((kind) => [kind, lines()])) as unknown as Outlines;
+  return Object.fromEntries(KINDS.map((name, kind) => [name, lines(kind)])) as unknown as Outlines;
 }
 
 /** Land and lakes as areas, or the lines of all, in the colours of the theme. */

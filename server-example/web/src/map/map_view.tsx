@@ -143,7 +143,7 @@ function tipOf(id: string): HTMLElement {
   const of = valueOf(id);
   if (of) {
     const line = document.createElement("div");
-    const old = of.age_s > OLD_S ? ` · ${span(of.age_s)}` : "";
+    const old = of.age_s > OLD_S ? ` · ${span(of.age_s, locale.value)}` : "";
     line.textContent = `${withUnit(of.value, of.unit, system.value, locale.value)} · ${word(QUALITIES[of.quality]!)}${old}`;
     box.append(line);
   }

@@ -1,7 +1,7 @@
 // A canvas over the map that is drawn anew at every move: what it shows keeps its size at every zoom.
 import L from "leaflet";
 
-/** Draws into a canvas of the size of the map; `project` gives the pixel of a place in Mercator. */
+/** Draws into a canvas of the size of the map. A place of Mercator is at `x * scale - left`, `y * scale - top`. */
 export type Draw = (context: CanvasRenderingContext2D, frame: Frame) => void;
 
 export interface Frame {

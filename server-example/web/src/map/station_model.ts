@@ -85,8 +85,8 @@ function drawCover(context: CanvasRenderingContext2D, x: number, y: number, cove
 /** The pressure as plots have it: the last three digits of tenths of hPa. */
 export const codedPressure = (hPa: number): string => String(Math.round(hPa * 10) % 1000).padStart(3, "0");
 
-/** Letters of a METAR for a weather in words, as far as a plot has room. */
-export function weatherLetters(words: readonly string[]): string | undefined {
+/** A sign for the gravest weather of those in words, as a plot has room for one. */
+export function weatherSign(words: readonly string[]): string | undefined {
   const all = words.join(" ").toLowerCase();
   const table: readonly [string, string][] = [
     ["thunder", "⚡"],

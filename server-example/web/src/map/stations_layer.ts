@@ -18,7 +18,7 @@ import { markSprite } from "./marks";
 import type { Frame } from "./overlay";
 import { Overlay, Taken } from "./overlay";
 import type { Ink } from "./station_model";
-import { codedPressure, drawStationModel, MODEL_SIZE, weatherLetters } from "./station_model";
+import { codedPressure, drawStationModel, MODEL_SIZE, weatherSign } from "./station_model";
 
 const TEXT_ZOOM = 6;
 const MODEL_ZOOM = 8;
@@ -81,11 +81,7 @@ export function stationsLayer(map: L.Map): Overlay {
 
 function draw(context: CanvasRenderingContext2D, frame: Frame, ink: Ink): void {
   const of = columns.value;
-  if (layer.value === "alerts" || layer.value === "models" || layer.value === "products") {
-    drawFaint(context, frame, ink);
-    return;
-  }
-  if (!of) {
+  if (!of || layer.value === "alerts" || layer.value === "models" || layer.value === "products") {
     drawFaint(context, frame, ink);
     return;
   }
@@ -225,7 +221,7 @@ function drawModels(context: CanvasRenderingContext2D, { scale, left, top, width
     const degrees = (celsius: number | undefined) =>
       celsius === undefined ? {} : { text: String(Math.round(shown(celsius, "°C", system.value))) };
     const [pressure, speed, direction, cover] = [value("mslp"), value("windSpeed10m"), value("windDirection"), value("cloudCover")];
-    const weather = weatherLetters(details.value.get(id)?.presentWeather ?? []);
+    const weather = weatherSign(details.value.get(id)?.presentWeather ?? []);
     const [temperature, dewPoint] = [degrees(value("airTemperature")).text, degrees(value("dewPointTemperature")).text];
     drawStationModel(
       context,

@@ -55,9 +55,9 @@ export function ModelControls() {
         </label>
       )}
       <p class="quiet">
-        {coverage.value?.title}. {run && `${word("run")} ${utcShort(runStart_ms(run), locale.value)} ${new Date(runStart_ms(run)).getUTCFullYear()}`}
+        <span lang="en">{coverage.value?.title}</span>. {run && `${word("run")} ${utcShort(runStart_ms(run), locale.value)} ${new Date(runStart_ms(run)).getUTCFullYear()}`}
         <br />
-        {coverage.value?.attribution}
+        <span lang="en">{coverage.value?.attribution}</span>
       </p>
       {!place.value && <p class="hint">{word("clickPlace")}</p>}
     </section>

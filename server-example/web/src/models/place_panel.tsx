@@ -3,7 +3,7 @@ import { askJson, modelService } from "../api/client";
 import type { ModelPoint, ModelProduct, ModelSeries } from "../api/types";
 import { distanceKm } from "../domain/mercator";
 import { HOUR_MS, utcShort } from "../domain/time";
-import { mapVariable, withUnit } from "../domain/variables";
+import { digits, withUnit } from "../domain/variables";
 import { details, places } from "../station/network";
 import { Plot, type Curve } from "../station/plot";
 import { curveColours } from "../station/plots";
@@ -13,7 +13,7 @@ import { useAsked } from "../ui/use_asked";
 import { word } from "../ui/words";
 import { hour, locale, model, station, system } from "../view";
 import { fieldName } from "./field_names";
-import { coverage, products } from "./fields";
+import { coverage, products, runStart_ms } from "./fields";
 import { Sounding } from "./sounding";
 import { dewPoint, type Level } from "./thermodynamics";
 
@@ -24,6 +24,9 @@ const COMPARED: Readonly<Record<string, string>> = {
   wind_gust: "windGust10m",
   pressure_msl: "mslp",
 };
+
+/** Readings farther from a run are not compared with it. */
+const COMPARABLE_MS = 20 * 24 * HOUR_MS;
 
 export function PlacePanel({ lat, lon }: { lat: number; lon: number }) {
   const of = coverage.value;
@@ -99,13 +102,19 @@ function Surface({ point }: { point: ModelPoint }) {
           {single.map(([name, { unit, value }]) => (
             <tr key={name}>
               <th scope="row">{fieldName(name)}</th>
-              <td class="number">{value == null ? "–" : name === "lifted_index" ? `${value} K` : withUnit(value, unit, system.value, locale.value)}</td>
+              <td class="number">{value == null ? "–" : fieldValue(name, value, unit)}</td>
             </tr>
           ))}
         </tbody>
       </table>
     </section>
   );
+}
+
+/** A value of a field; a lifted index is a difference, which the zero of a scale does not move. */
+function fieldValue(name: string, value: number, unit: string): string {
+  if (name !== "lifted_index") return withUnit(value, unit, system.value, locale.value);
+  return `${digits(value, "", locale.value)}\u202f${unit}`;
 }
 
 /** The fields of one level over the hours of the run, with the nearest station's readings where they overlap. */
@@ -176,13 +185,16 @@ function nearest(lat: number, lon: number): { id: string; km: number } | undefin
   return best && best.km < 300 ? best : undefined;
 }
 
+const day = (time: number) => new Date(time).toLocaleDateString(locale.value, { timeZone: "UTC", dateStyle: "long" });
+
+/** The nearest station, and whether its readings are of the time of the model. */
 function Nearest({ lat, lon }: { lat: number; lon: number }) {
   const near = nearest(lat, lon);
   const detail = near && details.value.get(near.id);
   if (!near || !detail) return null;
-  const end = (coverage.value && Date.parse(detail.updateTime ?? "")) || 0;
-  const run = coverage.value?.latest_run ?? "";
-  const isOfSameTime = Math.abs(end - Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T.*$/, "$1-$2-$3"))) < 20 * 24 * HOUR_MS;
+  const reported_ms = Date.parse(detail.updateTime ?? "");
+  const run_ms = coverage.value ? runStart_ms(coverage.value.latest_run) : NaN;
+  const isOfOtherTime = Math.abs(reported_ms - run_ms) > COMPARABLE_MS;
   return (
     <section>
       <h3>{word("besides")}</h3>
@@ -192,11 +204,7 @@ function Nearest({ lat, lon }: { lat: number; lon: number }) {
         </button>{" "}
         {withUnit(near.km, "km", system.value, locale.value)}
       </p>
-      {!isOfSameTime && (
-        <p class="quiet">
-          {word("besidesNone")} {mapVariable("airTemperature").label[locale.value.startsWith("fr") ? "fr" : "en"]}: {run.slice(0, 4)} ≠ {new Date(end).getUTCFullYear()}
-        </p>
-      )}
+      {isOfOtherTime && <p class="quiet">{word("besidesNone", day(reported_ms), day(run_ms))}</p>}
     </section>
   );
 }

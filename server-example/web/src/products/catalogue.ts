@@ -4,9 +4,13 @@ import { computed, signal } from "@preact/signals";
 import { askJson, observations } from "../api/client";
 import type { ProductListing } from "../api/types";
 import { plainScale, scales, type Scale } from "../domain/colour";
+import { productFile } from "../view";
 
 export interface ProductFile {
+  /** Its product and its time, as the address of the page has them. */
   readonly key: string;
+  /** What files of other times of the same product have too. */
+  readonly series: string;
   readonly name: string;
   readonly title: string;
   readonly unit: string;
@@ -18,8 +22,18 @@ export interface ProductFile {
 }
 
 export const files = signal<readonly ProductFile[] | undefined>(undefined);
-export const chosen = signal("");
-export const file = computed(() => files.value?.find(({ key }) => key === chosen.value) ?? files.value?.[0]);
+export const file = computed(() => files.value?.find(({ key }) => key === productFile.value) ?? files.value?.[0]);
+/** The files of the same product, one for each time. */
+export const filesBeside = computed(() => files.value?.filter(({ series }) => series === file.value?.series) ?? []);
+/** The newest file of each product. */
+export const newestFiles = computed(() => {
+  const newest = new Map<string, ProductFile>();
+  for (const one of files.value ?? []) {
+    const known = newest.get(one.series);
+    if (!known || known.timestamp < one.timestamp) newest.set(one.series, one);
+  }
+  return [...newest.values()];
+});
 
 /** The colours and the unit of the product on the map. */
 export const productPaint = computed((): { scale: Scale; unit: string } | undefined => {
@@ -31,7 +45,10 @@ export async function loadFiles(): Promise<void> {
   const { products } = await askJson<ProductListing>(observations("/products"));
   files.value = Object.entries(products).flatMap(([name, { durations, title, unit, scale, offset, nodata }]) =>
     durations.flatMap(({ duration, timestamps }) =>
-      timestamps.map((timestamp) => ({ key: `${name} ${duration ?? ""} ${timestamp}`, name, title, unit, scale, offset, nodata, duration, timestamp })),
+      timestamps.map((timestamp) => {
+        const series = [name, duration].filter(Boolean).join(" ");
+        return { key: `${series} ${timestamp}`, series, name, title, unit, scale, offset, nodata, duration, timestamp };
+      }),
     ),
   );
 }

@@ -1,21 +1,38 @@
-// Which raster product is on the map.
+// Which raster product is on the map, and of which time.
+import { utc } from "../domain/time";
 import { Trouble } from "../ui/states";
 import { word } from "../ui/words";
-import { chosen, file, files } from "./catalogue";
+import { locale, productFile } from "../view";
+import { file, files, filesBeside, newestFiles } from "./catalogue";
 import { productTrouble } from "./product_layer";
 
 export function ProductControls() {
   const all = files.value;
+  const of = file.value;
   if (!all) return <p class="quiet">…</p>;
-  if (all.length === 0) return <p>{word("noProducts")}</p>;
+  if (!of) return <p>{word("noProducts")}</p>;
   return (
     <section class="choices" aria-label={word("products")}>
-      <label class="whole">
-        <span class="hidden">{word("product")}</span>
-        <select id="product" value={file.value?.key} onChange={({ currentTarget }) => (chosen.value = currentTarget.value)}>
-          {all.map(({ key, title, duration, timestamp }) => (
+      <label>
+        {word("product")}
+        <select
+          id="product"
+          value={of.series}
+          onChange={({ currentTarget }) => (productFile.value = newestFiles.value.find(({ series }) => series === currentTarget.value)?.key ?? "")}
+        >
+          {newestFiles.value.map(({ series, title, duration }) => (
+            <option key={series} value={series}>
+              {[title, duration].filter(Boolean).join(" · ")}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        {word("time")}
+        <select id="product-time" value={of.key} onChange={({ currentTarget }) => (productFile.value = currentTarget.value)}>
+          {filesBeside.value.map(({ key, timestamp }) => (
             <option key={key} value={key}>
-              {[title, duration, `${timestamp.slice(0, 16).replace("T", " ")} UTC`].filter(Boolean).join(" · ")}
+              {utc(Date.parse(timestamp), locale.value)}
             </option>
           ))}
         </select>

@@ -58,7 +58,7 @@ function Verdicts({ at }: { readonly at: number }) {
           </section>
           <section>
             <h3>{word("reasons")}</h3>
-            {answer.byReason.length === 0 && <p class="quiet">{word("allGood")}</p>}
+            {answer.byReason.length === 0 && <p class="quiet">{word(answer.byVariable.length === 0 ? "noReadingsYet" : "allGood")}</p>}
             <table>
               <tbody>
                 {answer.byReason.map(({ reason, quality, name, count }) => (
@@ -170,8 +170,8 @@ function Feeds() {
             <tr key={network}>
               <th scope="row">{network}</th>
               <td class="number">{count.toLocaleString(locale.value)}</td>
-              <td class="number">{span(Math.max(newest_s, 0))}</td>
-              <td class={`number ${median_s > OLD_S ? "late" : ""}`}>{span(median_s)}</td>
+              <td class="number">{span(Math.max(newest_s, 0), locale.value)}</td>
+              <td class={`number ${median_s > OLD_S ? "late" : ""}`}>{span(median_s, locale.value)}</td>
             </tr>
           ))}
         </tbody>

@@ -28,7 +28,9 @@ function said(value: number, unit: string, isDifference: boolean, isRound?: bool
   return `${digits(difference, "", locale.value)}\u202f${system.value === "us" ? "°F" : "K"}`;
 }
 
+/** Names of inputs and limits that are differences. */
 const DIFFERENCES = /deviation|change|spread|resolution|instrumentation|difference|tolerance/i;
+
 export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: ExplainProps) {
   const top = useRef<HTMLElement>(null);
   const { answer, trouble, again } = useAsked(
@@ -74,7 +76,7 @@ export function ExplainPanel({ stationId, typeId, timestamp, at, onClose }: Expl
           <ul class="quiet">
             {idle.map(({ check, notRunBecause }) => (
               <li key={check}>
-                <b>{checkName(check)}</b>: {notRunBecause}
+                <b>{checkName(check)}</b>: <span lang="en">{notRunBecause}</span>
               </li>
             ))}
           </ul>
@@ -91,13 +93,10 @@ function sentence({ value, unit, checks }: Explanation, verdict: Quality, decisi
   const start = `${word(verdict.baseQuality)}: ${shown}`;
   const input = (name: string) => (decisive ?? checks.find(({ neighbours }) => neighbours))?.inputs.find((one) => one.name === name)?.value;
   const [from, count, times] = [input("fromNeighbours"), input("neighbours"), input("standardizedDifference")];
-  const isFrench = locale.value === "fr-CA";
   if (from !== undefined && count !== undefined && (!decisive || decisive.neighbours)) {
     const difference = said(Math.abs(value - from), unit, true);
-    const spreads = times === undefined ? "" : digits(Math.abs(times), "", locale.value);
-    return isFrench
-      ? `${start}; écart de ${difference} avec ${count} voisines, ${spreads} fois leur dispersion.`
-      : `${start}; differs from ${count} neighbours by ${difference}, ${spreads} times their spread.`;
+    if (times === undefined) return word("differs", start, count, difference);
+    return word("differsTimes", start, count, difference, digits(Math.abs(times), "", locale.value));
   }
   const limit = decisive?.limits[0];
   const reason = word(verdict.reasonQuality);
@@ -133,7 +132,9 @@ function Check({ of: { check, inputs, limits, outcome } }: { of: CheckReport }) 
             <dd>
               {limits.map((limit) => `${termOf(limit.name)} ${limitText(limit)}`).join(" · ")}
               {sources.map((source) => (
-                <small key={source}>{source}</small>
+                <small key={source} lang="en">
+                  {source}
+                </small>
               ))}
             </dd>
           </>
@@ -168,7 +169,7 @@ function Neighbours({ all, at: [lon, lat], own }: { all: readonly Neighbour[]; a
           <circle key={radius} r={radius} class="ring" />
         ))}
         <text y={-83} class="faint">
-          {Math.round(farthest)} km
+          {withUnit(Math.round(farthest), "km", system.value, locale.value, true)}
         </text>
         {all.map(({ stationId, value }) => {
           const place = spot(stationId);

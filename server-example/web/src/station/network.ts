@@ -1,7 +1,7 @@
 // The stations: where they are, what they are called, and what they report at the times of the slider.
 import { computed, effect, signal, untracked } from "@preact/signals";
 
-import { askBytes, askJson, now_ms, observations, Refusal } from "../api/client";
+import { askBytes, askJson, isOffline, now_ms, observations } from "../api/client";
 import type { StationDetail } from "../api/types";
 import { HOUR_MS, iso, MINUTE_MS } from "../domain/time";
 import { at_ms, layer, step_min, variable } from "../view";
@@ -23,7 +23,7 @@ export const places = signal<ReadonlyMap<string, Place>>(new Map());
 export const details = signal<ReadonlyMap<string, StationDetail>>(new Map());
 /** The readings that the map shows: at first of one time, then of all of the slider. */
 export const columns = signal<Columns | undefined>(undefined);
-/** Why there are none. */
+/** Why they could not be had, in the words of the server. */
 export const trouble = signal<string | undefined>(undefined);
 /** The end of the slider. */
 export const end_ms = signal(0);
@@ -90,7 +90,7 @@ export async function loadReadings(): Promise<void> {
     columns.value = await grid(names, now - 90 * MINUTE_MS, now, 90, signal);
     if (askedFor === "slider") columns.value = await grid(names, end_ms.value - REACH_MS, end_ms.value, step_min.value, signal, word("stations"));
   } catch (error) {
-    if (!signal.aborted) trouble.value = error instanceof Refusal ? error.message : undefined;
+    if (!signal.aborted && !isOffline.value) trouble.value = (error as Error).message;
   }
 }
 
@@ -117,7 +117,7 @@ export interface Shown {
   readonly direction: number;
 }
 
-/** Reads one cell of the columns. */
+/** The place of a cell in the columns. */
 export function cell(of: Columns, name: number, at: number, station: number): number {
   return (name * of.times_ms.length + at) * of.ids.length + station;
 }

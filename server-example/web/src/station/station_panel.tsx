@@ -2,10 +2,10 @@
 import { useSignal } from "@preact/signals";
 
 import { askBytes, askJson, observations } from "../api/client";
-import type { Reading, Readings, StationDetail } from "../api/types";
-import { describe, type WeatherReport } from "../domain/metar";
+import type { Reading, Readings, SeriesType, StationDetail, StationWeather } from "../api/types";
 import { HOUR_MS, iso, local, OLD_S, span, utcShort } from "../domain/time";
 import { variableName, withUnit } from "../domain/variables";
+import { ReportBox } from "../metar/report_box";
 import { ToTime } from "../ui/hint";
 import { Mark } from "../ui/legend";
 import { Trouble } from "../ui/states";
@@ -52,6 +52,7 @@ export function StationPanel({ id }: { id: string }) {
         <Plots id={id} detail={detail} onExplain={explain} />
       </section>
       <Reports id={id} />
+      <ReportBox />
       <Bulk id={id} name={detail.name} />
     </article>
   );
@@ -80,11 +81,6 @@ function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; 
     );
   }
   const typeOf = (reading: Reading) => detail.types.find((type) => type.id === reading.typeId);
-  const named = (reading: Reading) => {
-    const type = typeOf(reading);
-    const interval = type && type.intervalMinutes > 0 ? `${type.intervalType === "Average" ? "" : `${type.intervalType} `}${type.intervalMinutes} min` : "";
-    return [variableName(reading.type, type?.prettyName ?? reading.type, language.value), [type?.groupBucketName, interval].filter(Boolean).join(", ")] as const;
-  };
   const sorted = [...readings].sort((a, b) => names.indexOf(a.type) - names.indexOf(b.type) || a.typeId - b.typeId);
   return (
     <section>
@@ -102,20 +98,20 @@ function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; 
         <tbody>
           {sorted.map((reading) => {
             const type = typeOf(reading);
-            const [title, interval] = named(reading);
+            const title = variableName(reading.type, type?.prettyName ?? reading.type, language.value);
             const age_s = (at - Date.parse(reading.timestamp)) / 1000;
             const { baseQuality } = reading.quality;
             return (
               <tr key={`${reading.typeId}`} class={age_s > OLD_S ? "old" : ""}>
                 <th scope="row">
-                  {title} <small>{interval}</small>
+                  {title} <small>{type && detailOf(type)}</small>
                 </th>
                 <td class="number">{withUnit(reading.value, type?.reportedUnit ?? "", system.value, locale.value)}</td>
                 <td title={word(baseQuality)}>
                   <Mark quality={baseQuality} />
                   <span class={baseQuality === "Good" || baseQuality === "Unknown" ? "hidden" : ""}>{word(baseQuality)}</span>
                 </td>
-                <td class="number quiet">{span(age_s)}</td>
+                <td class="number quiet">{span(age_s, locale.value)}</td>
                 <td>
                   <button type="button" class="link" aria-label={`${word("explain")} ${title}`} onClick={() => onExplain(reading.typeId, reading.timestamp)}>
                     {word("explain")}
@@ -130,13 +126,20 @@ function Latest({ id, detail, onExplain }: { id: string; detail: StationDetail; 
   );
 }
 
+/** What tells a series from others of its variable: its layer or other group, and the interval that it stands for. */
+function detailOf({ groupBucketName, intervalType, intervalMinutes }: SeriesType): string {
+  const [, layer] = /^layer (\d+)$/.exec(groupBucketName) ?? [];
+  const kind = intervalType === "Average" || intervalType === "Unknown" ? "" : `${word(intervalType)} `;
+  return [layer === undefined ? groupBucketName : word("cloudLayer", layer), intervalMinutes > 0 && `${kind}${intervalMinutes}\u202fmin`].filter(Boolean).join(", ");
+}
+
 /** What the reports of the station said of the weather. */
 function Reports({ id }: { id: string }) {
   const until_ms = end_ms.value;
   const { answer } = useAsked(
     (signal) => {
       const query = new URLSearchParams({ stationId: id, start: iso(until_ms - 12 * HOUR_MS), end: iso(until_ms) });
-      return askJson<{ reports: WeatherReport[] }>(observations(`/observations/weather?${query}`), { signal });
+      return askJson<StationWeather>(observations(`/observations/weather?${query}`), { signal });
     },
     [id, until_ms],
   );
@@ -145,15 +148,12 @@ function Reports({ id }: { id: string }) {
     <section>
       <h3>{word("weather")}</h3>
       <ol class="reports">
-        {answer.reports.toReversed().map((report) => {
-          const { text, weather } = describe(report);
-          return (
-            <li key={report.timestamp}>
-              <time dateTime={report.timestamp}>{utcShort(Date.parse(report.timestamp), locale.value)}</time> {text && <code>{text}</code>}{" "}
-              {weather || <span class="quiet">{word("noWeather")}</span>}
-            </li>
-          );
-        })}
+        {answer.reports.toReversed().map(({ timestamp, presentWeather }) => (
+          <li key={timestamp}>
+            <time dateTime={timestamp}>{utcShort(Date.parse(timestamp), locale.value)}</time>{" "}
+            {presentWeather.length > 0 ? <span lang="en">{presentWeather.join(", ")}</span> : <span class="quiet">{word("noWeather")}</span>}
+          </li>
+        ))}
       </ol>
     </section>
   );
@@ -174,7 +174,7 @@ function Bulk({ id, name }: { id: string; name: string }) {
     trouble.value = undefined;
     const query = new URLSearchParams({ start: iso(until_ms - 7 * DAY_MS), end: iso(until_ms + 60_000) });
     try {
-      const bytes = await askBytes(observations(`/historical/bulk?${query}`), { body: { stationId: id }, accept, name: name });
+      const bytes = await askBytes(observations(`/historical/bulk?${query}`), { body: { stationId: id }, accept, name });
       save(new Blob([bytes], { type: accept }), `${name}.${ending}`);
     } catch (error) {
       trouble.value = (error as Error).message;
@@ -183,7 +183,7 @@ function Bulk({ id, name }: { id: string; name: string }) {
   return (
     <section>
       <h3>
-        {word("download")} <small>7 d</small>
+        {word("download")} <small>{span((7 * DAY_MS) / 1000, locale.value)}</small>
       </h3>
       {bulk.allowed ? (
         <p class="row">

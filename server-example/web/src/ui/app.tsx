@@ -61,6 +61,6 @@ function Subject() {
   if (layer.value === "quality") return <QualityPanel />;
   if (area.value) return <AreaPanel code={area.value} />;
   if (alert.value) return <AlertPanel id={alert.value} />;
-  if (place.value) return <PlacePanel {...place.value} />;
+  if (place.value) return <PlacePanel key={`${place.value.lat} ${place.value.lon}`} {...place.value} />;
   return null;
 }

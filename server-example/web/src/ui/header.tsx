@@ -9,7 +9,7 @@ export function Header() {
     <header class="head">
       <h1>mesonet</h1>
       <Search />
-      <nav class="switches" aria-label={word("units")}>
+      <nav class="switches" aria-label={word("settings")}>
         <button
           type="button"
           id="units"

@@ -9,9 +9,10 @@ const SIGNS: Readonly<Record<Layer, string>> = {
   products: "M12 12m-9 0a9 9 0 1 0 18 0a9 9 0 1 0-18 0M12 12m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0M12 12l6-6",
 };
 
+/** The layers, one of which is shown, and the alerts that may lie over any other. */
 export function Rail() {
   return (
-    <nav class="rail" aria-label={word("map")}>
+    <nav class="rail" aria-label={word("layers")}>
       {LAYERS.map((one, at) => (
         <button
           key={one}
@@ -31,14 +32,14 @@ export function Rail() {
         type="button"
         class="over"
         aria-pressed={alertsOver.value}
-        aria-label={word("alertsOver")}
         title={word("alertsOver")}
+        disabled={layer.value === "alerts"}
         onClick={() => (alertsOver.value = !alertsOver.value)}
       >
         <svg viewBox="0 0 24 24" aria-hidden="true">
           <path d={SIGNS.alerts} />
         </svg>
-        <span aria-hidden="true">+</span>
+        <span>{word("alertsToo")}</span>
       </button>
     </nav>
   );

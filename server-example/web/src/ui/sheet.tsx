@@ -1,4 +1,4 @@
-// The panel beside the map; on a phone a sheet over its lower part, drawn to a third, to half or to all of the height.
+// The panel beside the map; on a phone a sheet over its lower part, drawn to a fifth, to half or to four fifths of the height.
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";

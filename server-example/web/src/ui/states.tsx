@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 import { isOffline, limitedUntil_ms, loading } from "../api/client";
+import { failures } from "../api/loads";
 import { loadReadings, trouble } from "../station/network";
 import { word } from "./words";
 
@@ -19,6 +20,14 @@ export function Progress() {
           </button>
         </p>
       )}
+      {[...failures.value].map(([name, { text, again }]) => (
+        <p key={name} class="notice bad">
+          {word("failed", word(name), text)}{" "}
+          <button type="button" onClick={again}>
+            {word("retry")}
+          </button>
+        </p>
+      ))}
       {[...loading.value].map(([name, part]) => (
         <p key={name} class="notice">
           {word("loadingOf", name)}

@@ -52,9 +52,11 @@ impl Beside {
         }
     }
 
-    /// `Wtt/Ss`; with `Hhhh`, a height of waves, in place of the state it stays without one.
+    /// `Wtt/Ss`, `W///Ss`; with `Hhhh`, a height of waves, in place of the state it stays without one.
     fn sea(&mut self, group: &[u8]) {
-        let slash = group.iter().position(|&byte| byte == b'/').unwrap_or(group.len());
+        let behind = group.windows(2).position(|pair| matches!(pair, b"/S" | b"/H"));
+        let slash = behind.or_else(|| group.iter().position(|&byte| byte == b'/'));
+        let slash = slash.unwrap_or(group.len());
         let (temperature, state) = (&group[1..slash], group.get(slash + 1..).unwrap_or_default());
         let (digits, sign) = match temperature {
             [b'M', digits @ ..] => (digits, -1),

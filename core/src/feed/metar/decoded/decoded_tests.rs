@@ -40,6 +40,27 @@ fn groups_of_the_body_that_the_readings_leave_out() {
 }
 
 #[test]
+fn a_wind_in_metres_a_second_is_not_the_state_of_a_runway() {
+    let report = Decoded::parse("UUEE 312354Z 21005MPS 9999 24290155 8849//99").unwrap();
+    assert_eq!(report.runway_states, ["24290155", "8849//99"]);
+    assert_eq!(report.wind.and_then(|wind| wind.speed), Some(5));
+}
+
+#[test]
+fn the_state_of_the_sea_stands_beside_a_missing_temperature() {
+    let sea = |group: &str| {
+        let report = Decoded::parse(&format!("ENXX 312350Z {group}")).unwrap();
+        assert_eq!(report.not_understood, [""; 0], "{group}");
+        (report.sea_surface_temperature_c, report.sea_state)
+    };
+    assert_eq!(sea("W///S3"), (None, Some(3)));
+    assert_eq!(sea("WM01/S4"), (Some(-1), Some(4)));
+    assert_eq!(sea("W12/H15"), (Some(12), None));
+    assert_eq!(sea("W///S/"), (None, None));
+    assert_eq!(sea("W12/S/"), (Some(12), None));
+}
+
+#[test]
 fn remarks_in_words_of_the_manuals() {
     // The examples of FMH-1, chapter 12, and of MANOBS.
     let (of, left) = remarks(

@@ -1,0 +1,197 @@
+//! A folder that is kept like the newest backup of a place.
+//!
+//! Only what has changed is fetched. What names others comes after them, and what is no longer named
+//! goes after the new files were looked at. Files are exchanged one by one, each when it is whole;
+//! an update that breaks off, or is killed, goes on from there.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use mesonet::durable::{create_folder, sync_folder};
+
+use super::BackupError;
+use super::gather::found;
+use super::list::{manifests, read};
+use super::manifest::{Entry, Manifest};
+use super::marker::{MARKER, Marker, exchanged, lock, note_exchanged};
+use super::place::Place;
+use super::restore::write_file;
+use super::ship::checksum;
+
+/// Where files are until they are whole.
+pub const UNFINISHED: &str = ".mesonet-follower";
+
+/// A folder that is kept like the newest backup of a place.
+#[derive(Debug)]
+pub struct Mirror {
+    /// The address of the place, which may go and come back.
+    address: String,
+    folder: PathBuf,
+    held: Option<Marker>,
+    /// The files that are not as `held` says since an update broke off, with the checksum of what
+    /// is there; empty if that is not known.
+    exchanged: BTreeMap<String, String>,
+    /// Whether all files were seen to be those of the backup by this process.
+    is_sure: bool,
+    /// The lock of the record: as long as this lives, nobody writes to it.
+    _lock: File,
+}
+
+impl Mirror {
+    /// Takes a folder, which is new or followed the place before.
+    ///
+    /// # Errors
+    /// It is the folder of a record of its own, another process has it open, or it cannot be written.
+    pub fn open(address: &str, folder: &Path) -> Result<Self, BackupError> {
+        if !folder.join(MARKER).exists() && folder.join("mesonet.sqlite").exists() {
+            return Err(BackupError::NotFollower(folder.to_owned()));
+        }
+        create_folder(folder).map_err(BackupError::file(folder))?;
+        let lock = lock(folder)?;
+        let held = Marker::of(folder)?;
+        let of_killed = exchanged(folder)?.into_iter().map(|path| {
+            let there = File::open(folder.join(&path)).and_then(|file| checksum(&file));
+            (path, there.map(|(sha256, _)| sha256).unwrap_or_default())
+        });
+        let exchanged = of_killed.collect();
+        // The command that promotes it may run in another folder.
+        let address = match std::path::absolute(address) {
+            Ok(path) if !address.contains("://") => path.display().to_string(),
+            _ => address.to_owned(),
+        };
+        let folder = folder.to_owned();
+        Ok(Self { address, folder, held, exchanged, is_sure: false, _lock: lock })
+    }
+
+    /// Everything that was acknowledged before this time is in the folder; `None` before the first
+    /// backup is there.
+    pub fn time_ms(&self) -> Option<i64> {
+        let held = self.held.as_ref().filter(|held| !held.manifest.files.is_empty());
+        held.map(|held| held.manifest.time)
+    }
+
+    /// Makes the folder like the newest backup. `show` is called when it is, before what is no
+    /// longer named goes. Returns whether anything was fetched.
+    ///
+    /// # Errors
+    /// The place cannot be read, has no backup, or lacks something; the folder cannot be written; or
+    /// `show` fails. What was there is there.
+    pub fn update(
+        &mut self,
+        show: impl FnOnce() -> Result<(), BackupError>,
+    ) -> Result<bool, BackupError> {
+        let place = Place::open(&self.address)?;
+        let Some(name) = manifests(&place)?.pop() else {
+            let (place, at_ms) = (self.address.clone(), None);
+            return Err(BackupError::None { place, at_ms, oldest: String::new() });
+        };
+        // The newest may have been deleted: what is held goes back only if it is not whole.
+        let is_held = self.held.as_ref().is_some_and(|held| {
+            let is_older = name < held.name && !held.manifest.files.is_empty();
+            name == held.name && self.is_sure || is_older
+        });
+        if is_held && self.exchanged.is_empty() {
+            return Ok(false);
+        }
+        let manifest = read(&place, &name)?;
+        let new = Marker { address: self.address.clone(), name, manifest };
+        if self.held.is_none() {
+            // From here on the folder is that of a follower, whatever it has.
+            let manifest = Manifest { files: Vec::new(), ..new.manifest.clone() };
+            Marker { manifest, ..new.clone() }.write(&self.folder)?;
+        }
+        let is_new = self.exchange(&place, &new)?;
+        show()?;
+        self.remove_all_but(&new.manifest)?;
+        new.write(&self.folder)?;
+        note_exchanged(&self.folder, [].into_iter())?;
+        self.held = Some(new);
+        self.exchanged.clear();
+        self.is_sure = true;
+        Ok(is_new)
+    }
+
+    /// Exchanges the files that are not those of a backup. Returns whether there are any.
+    fn exchange(&mut self, place: &Place, new: &Marker) -> Result<bool, BackupError> {
+        let files = &new.manifest.files;
+        let mut missing: Vec<&Entry> = files.iter().filter(|file| !self.holds(file)).collect();
+        missing.sort_by_key(|file| order(&file.path));
+        let paths = missing.iter().map(|file| &*file.path);
+        let paths: BTreeSet<&str> =
+            paths.chain(self.exchanged.keys().map(|path| &**path)).collect();
+        note_exchanged(&self.folder, paths.into_iter())?;
+        // What an update that broke off has left.
+        let unfinished = self.folder.join(UNFINISHED);
+        let clear =
+            || found(fs::remove_dir_all(&unfinished)).map_err(BackupError::file(&unfinished));
+        clear()?;
+        for file in &missing {
+            write_file(place, &new.name, file, &unfinished, |_| {})?;
+            let (from, to) = (unfinished.join(&file.path), self.folder.join(&file.path));
+            let above = to.parent().unwrap_or(&self.folder);
+            create_folder(above).map_err(BackupError::file(above))?;
+            self.exchanged.insert(file.path.clone(), String::new());
+            fs::rename(&from, &to).map_err(BackupError::file(&to))?;
+            sync_folder(above).map_err(BackupError::file(above))?;
+            self.exchanged.insert(file.path.clone(), file.sha256.clone());
+        }
+        clear()?;
+        Ok(!missing.is_empty())
+    }
+
+    /// Whether a file of a backup is in the folder. At the first look those that change are fetched
+    /// anew.
+    fn holds(&self, file: &Entry) -> bool {
+        let changes = file.mark.is_empty();
+        let is_there = match self.exchanged.get(&file.path) {
+            Some(sha256) => *sha256 == file.sha256,
+            None if changes && !self.is_sure => false,
+            None => self.held.as_ref().is_some_and(|held| {
+                let files = &held.manifest.files;
+                let at = files.binary_search_by(|held| held.path.cmp(&file.path));
+                at.is_ok_and(|at| {
+                    files[at].sha256 == file.sha256 && files[at].modified_ns == file.modified_ns
+                })
+            }),
+        };
+        let length = || fs::metadata(self.folder.join(&file.path)).map(|found| found.len());
+        is_there && (changes || length().is_ok_and(|found| found == file.length))
+    }
+
+    /// Deletes what came of other backups and is not in the new one, and the folders that are empty
+    /// then.
+    fn remove_all_but(&self, new: &Manifest) -> Result<(), BackupError> {
+        let needed: BTreeSet<&str> = new.files.iter().map(|file| &*file.path).collect();
+        let held = self.held.iter().flat_map(|held| &held.manifest.files).map(|file| &file.path);
+        for file in held.chain(self.exchanged.keys()).filter(|path| !needed.contains(&***path)) {
+            let path = self.folder.join(file);
+            found(fs::remove_file(&path)).map_err(BackupError::file(&path))?;
+            for above in Path::new(file).ancestors().skip(1) {
+                if above.as_os_str().is_empty() || fs::remove_dir(self.folder.join(above)).is_err()
+                {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The order in which files come: what others name first; of a model run its parts before the
+/// documents that publish them; a database before its count, which may lag; and what the fetchers
+/// have seen last, so that they pass over nothing that the databases lack.
+fn order(path: &str) -> (usize, Reverse<usize>, &str) {
+    let last = ["alerts.sqlite", "keys.sqlite", "mesonet.sqlite", "alerts.count", "mesonet.count"];
+    let rank = match last.iter().position(|name| *name == path) {
+        Some(at) => at + 2,
+        None if path.starts_with("fetch/") => last.len() + 2,
+        None => usize::from(path.ends_with("/zarr.json")),
+    };
+    (rank, Reverse(path.split('/').count()), path)
+}
+
+#[cfg(test)]
+#[path = "mirror_tests.rs"]
+mod tests;

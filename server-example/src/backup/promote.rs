@@ -1,0 +1,117 @@
+//! The command `promote`.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::Args;
+
+use super::BackupError;
+use super::gather::found;
+use super::manifest::shown;
+use super::marker::{Marker, lock};
+use super::mirror::UNFINISHED;
+use super::place::Place;
+use super::writer::{Latest, of_folder, take_over};
+use crate::config::{Config, Flags, RecordFlags};
+
+/// The flags of `promote`.
+#[derive(Clone, Debug, Args)]
+pub struct PromoteFlags {
+    /// Promote it even if the place of the backups cannot be reached, or another follower has taken
+    /// over
+    #[arg(long)]
+    pub force: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "the type describes it")]
+    pub record: RecordFlags,
+}
+
+/// Makes the folder of a follower that has stopped a record of its own, which a server can write to.
+/// It claims the place of the backups, so that the server that it followed is no longer backed up
+/// there.
+///
+/// # Errors
+/// The folder is not that of a follower, or a process has it open. The place cannot be reached, or
+/// another follower has taken over.
+pub fn promote_command(flags: &PromoteFlags) -> Result<bool, BackupError> {
+    let PromoteFlags { force, record } = flags;
+    let folder = Config::load(&Flags { record: record.clone(), ..Flags::default() })?.data;
+    let Promoted { marker, epoch } = promote(&folder, *force)?;
+    let mut out = io::stdout().lock();
+    let (folder, address) = (folder.display(), &marker.address);
+    writeln!(out, "{folder} is a record of its own now, as of {}", shown(marker.manifest.time))?;
+    match epoch {
+        Ok(epoch) => writeln!(
+            out,
+            "it is the one that is backed up to {address} (epoch {epoch}); backups of the other \
+             record are refused"
+        )?,
+        Err(error) => writeln!(
+            out,
+            "{error}; so nothing keeps the other record from being backed up there. The first backup \
+             of this one needs --take-over"
+        )?,
+    }
+    Ok(true)
+}
+
+/// What was promoted.
+#[derive(Debug)]
+pub struct Promoted {
+    /// What the folder followed and holds.
+    pub marker: Marker,
+    /// Its epoch in the place of the backups, or why that could not be claimed.
+    pub epoch: Result<u32, BackupError>,
+}
+
+/// Makes the folder of a follower a record of its own.
+///
+/// # Errors
+/// It follows nothing, holds no whole backup, or a process has it open. Unless it is forced, also if
+/// the place cannot be claimed.
+pub fn promote(folder: &Path, force: bool) -> Result<Promoted, BackupError> {
+    let is_one = Marker::of(folder)?.is_some();
+    let none = || BackupError::NotFollower(folder.to_owned());
+    if !is_one {
+        return Err(none());
+    }
+    let _lock = lock(folder)?;
+    // As it is now that nobody else has it open.
+    let marker = Marker::of(folder)?.ok_or_else(none)?;
+    if marker.manifest.files.is_empty() {
+        return Err(BackupError::Unfinished(folder.to_owned()));
+    }
+    let epoch = match claim(folder, &marker, force) {
+        Err(error) if !force => {
+            let is_refusal =
+                matches!(error, BackupError::TakenOver { .. } | BackupError::Replaced { .. });
+            return Err(if is_refusal {
+                error
+            } else {
+                BackupError::Unclaimed { error: Box::new(error) }
+            });
+        }
+        epoch => epoch,
+    };
+    let unfinished = folder.join(UNFINISHED);
+    found(fs::remove_dir_all(&unfinished)).map_err(BackupError::file(&unfinished))?;
+    Marker::remove(folder)?;
+    Ok(Promoted { marker, epoch })
+}
+
+/// Claims the place that a folder follows.
+fn claim(folder: &Path, marker: &Marker, force: bool) -> Result<u32, BackupError> {
+    let place = Place::open(&marker.address)?;
+    let writer = of_folder(folder)?;
+    if let Some(latest) = Latest::of(&place)?
+        && latest.epoch > marker.name.epoch
+        && !latest.is(&writer)
+        && !force
+    {
+        let by = latest.described();
+        return Err(BackupError::TakenOver { place: marker.address.clone(), by });
+    }
+    take_over(&place, folder)
+}
