@@ -180,12 +180,19 @@ impl Server {
         command.arg("--data").arg(data).args(args).stderr(Stdio::null());
         let server = Self { process: command.spawn()?, address };
         let began = Instant::now();
-        while TcpStream::connect(address).is_err() {
-            if began.elapsed() > PATIENCE {
-                return Err("the server does not listen".into());
+        let mut stream = loop {
+            match TcpStream::connect(address) {
+                Ok(stream) => break stream,
+                Err(_) if began.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(error) => return Err(error.into()),
             }
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        };
+        // It listens before its record is open, and answers after that.
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n")?;
+        read_body(&mut stream)?;
         Ok(server)
     }
 }
