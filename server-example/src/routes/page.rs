@@ -37,7 +37,7 @@ const LIBRARY: &str = "mesonet.wasm";
 
 /// Whether a file is of the library: its bytes depend on the compiler, so its name is not made of them.
 fn is_library(name: &str) -> bool {
-    name.ends_with(".wasm")
+    name.rsplit_once('.').is_some_and(|(_, ending)| ending == "wasm")
 }
 
 pub const ENDPOINTS: &[Endpoint] = &[Endpoint {
