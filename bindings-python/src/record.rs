@@ -40,7 +40,7 @@ pub struct Open {
 }
 
 enum Files {
-    Read(EmbeddedReader),
+    Read(Box<EmbeddedReader>),
     /// The alerts are closed before the folder is unlocked.
     Written {
         alerts: AlertStore,
@@ -77,7 +77,7 @@ impl Open {
 impl InFront for Open {
     fn behind(&self) -> &dyn Reader {
         match self.files() {
-            Files::Read(reader) => reader,
+            Files::Read(reader) => &**reader,
             Files::Written { store, .. } => &**store,
         }
     }
@@ -132,7 +132,7 @@ impl Record {
         let zones = zones_of(zones.as_ref())?;
         let open = || -> Result<Files, StoreError> {
             if !writes {
-                return EmbeddedReader::open(&folder).map(Files::Read);
+                return EmbeddedReader::open(&folder).map(|reader| Files::Read(Box::new(reader)));
             }
             let store = Box::new(EmbeddedStore::open(&folder, EmbeddedOptions::default())?);
             let (alerts, faults) = match AlertStore::open(&folder) {

@@ -105,7 +105,12 @@ fn a_record_is_backed_up_checked_and_restored() {
     drop(EmbeddedStore::open(&data, EmbeddedOptions::default()).unwrap());
     let record = RecordFlags { data: Some(data), ..RecordFlags::default() };
     for _ in 0..2 {
-        let flags = BackupFlags { to: place.clone(), json: false, record: record.clone() };
+        let flags = BackupFlags {
+            to: place.clone(),
+            take_over: false,
+            json: false,
+            record: record.clone(),
+        };
         assert!(backup_command(&flags).unwrap());
     }
     let check =
