@@ -60,7 +60,7 @@ VALUES = {
     "far times of pandas": (lambda: mesonet.check_frame(far_frame()), "must fit 64-bit milliseconds"),
     "far times of Arrow": (
         lambda: mesonet.check_frame(pa.Table.from_pandas(far_frame())),
-        "timestamp must fit 64-bit milliseconds",
+        "must fit 64-bit milliseconds",
     ),
     "report": (lambda: mesonet.parse_metar("METAR"), "is not a station"),
     "content": (lambda: mesonet.read_any(b"hello"), "of no known kind"),

@@ -283,19 +283,12 @@ class _Arrow:
 
     def times(self, name: str) -> NDArray[np.int64]:
         import pyarrow
-        import pyarrow.compute
 
         column = self.table[name]
         if not pyarrow.types.is_timestamp(column.type):
             raise _not_times(name, column.type)
         _no_time(column.is_null().to_numpy())
-        # Finer than a millisecond is cut off; seconds can lie beyond the milliseconds of 64 bits.
-        options = pyarrow.compute.CastOptions(pyarrow.timestamp("ms", column.type.tz), allow_time_truncate=True)
-        try:
-            times: NDArray[np.int64] = pyarrow.compute.cast(column, options=options).cast("int64").to_numpy()
-        except pyarrow.ArrowInvalid:
-            raise _mesonet.MesonetError("timestamp must fit 64-bit milliseconds") from None
-        return times
+        return milliseconds(column.cast("int64").to_numpy().view(f"M8[{column.type.unit}]"))
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         import pyarrow
