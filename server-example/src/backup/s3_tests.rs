@@ -39,7 +39,7 @@ fn file_of(folder: &TempDir, bytes: &[u8]) -> File {
 fn a_file_arrives_whole_in_one_part_or_several() {
     let (folder, place) = (TempDir::new().unwrap(), Place::create(&address("parts/of a")).unwrap());
     for length in [0, 1, 8 << 20, (8 << 20) + 1, (20 << 20) + 7] {
-        let bytes: Vec<u8> = (0..length as u64).map(|i| (i * i >> 7) as u8).collect();
+        let bytes: Vec<u8> = (0..length as u64).map(|i| ((i * i) >> 7) as u8).collect();
         let (sha256, mut sent) = (hex_sha256(&bytes), 0);
         let file = file_of(&folder, &bytes);
         place.put_file(&sha256, &file, bytes.len() as u64, |more| sent += more).unwrap();
