@@ -227,14 +227,16 @@ test("what the server says of a refusal is shown", async () => {
   await page.close();
 });
 
-/** How many pixels of the stations on the map are not grey. */
+/** How many pixels of the map's pictures are not grey. */
 const colouredPixels = (page) =>
-  page.locator("canvas.overlay").first().evaluate((canvas) => {
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  page.locator("canvas.overlay").evaluateAll((canvases) => {
     let count = 0;
-    for (let at = 0; at < data.length; at += 4) {
-      const [red, green, blue] = data.subarray(at, at + 3);
-      if (data[at + 3] > 200 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) count += 1;
+    for (const canvas of canvases) {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      for (let at = 0; at < data.length; at += 4) {
+        const [red, green, blue] = data.subarray(at, at + 3);
+        if (data[at + 3] > 200 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) count += 1;
+      }
     }
     return count;
   });

@@ -52,8 +52,11 @@ export const VIEWS = {
     "#layer=alerts",
     async (page) => {
       const list = page.getByRole("button", { name: "List" });
+      const warning = page.getByRole("button", { name: /red warning - tornado/ }).first();
+      // On a phone the list is opened, once the alerts have come.
+      await list.or(warning).first().waitFor();
       if (await list.isVisible()) await list.click();
-      await page.getByRole("button", { name: /red warning - tornado/ }).first().click();
+      await warning.click();
       await page.locator(".messages li").first().waitFor();
     },
   ],
