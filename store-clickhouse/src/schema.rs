@@ -66,8 +66,11 @@ fn version(link: &Link) -> Result<u32, StoreError> {
 }
 
 fn other_version(link: &Link, got: u32) -> StoreError {
-    let advice =
-        if got < SCHEMA_VERSION { " (mesonet-server migrate brings it up to date)" } else { "" };
+    let advice = if got < SCHEMA_VERSION {
+        " (mesonet_clickhouse::migrate brings it up to date)"
+    } else {
+        ""
+    };
     StoreError::SchemaVersion {
         path: link.name().to_owned(),
         got: format!("{got}{advice}"),

@@ -32,7 +32,6 @@ impl StationId {
         Self(Uuid::new_v5(&STATION_NAMESPACE, [network, "\0", native_id].concat().as_bytes()))
     }
 
-    /// Returns the id as stored.
     /// Returns the bytes of the UUID, for stores that keep it in binary form.
     ///
     /// ```
@@ -44,7 +43,6 @@ impl StationId {
         self.0.as_bytes()
     }
 
-    /// Restores an id as stored.
     /// Returns the id whose bytes a store has kept.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))

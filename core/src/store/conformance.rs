@@ -12,6 +12,9 @@
 
 #![cfg_attr(not(test), allow(clippy::unwrap_used, reason = "a broken rule is a panic"))]
 
+mod verdicts;
+mod weather;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -19,15 +22,22 @@ use proptest::prelude::*;
 #[cfg(test)]
 use super::MemoryStore;
 use super::{
-    Damage, Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError, Verdicts,
-    latest_slices, unjudged,
+    Judge, Reader, Receipt, Selection, SeriesSlice, Store, StoreError, Verdicts, latest_slices,
+    unjudged,
 };
 use crate::geo::LonLat;
 use crate::observation::{
-    BaseQuality, Batch, IdScheme, Identifiers, IntervalType, Qualifier, Quality, QualityCode,
-    Reading, ReasonQuality, Report, Series, SeriesId, SeriesKey, Station, StationId, Variable,
+    Batch, IdScheme, Identifiers, IntervalType, Qualifier, Quality, QualityCode, Reading, Report,
+    Series, SeriesId, SeriesKey, Station, StationId, Variable,
 };
 use crate::time::ClosedWindow;
+use verdicts::{
+    a_judge_sees_the_batch_in_the_record,
+    a_revised_verdict_leaves_the_value_and_the_source_verdict, a_verdict_is_kept_unchanged,
+};
+use weather::{
+    the_weather_of_every_report_is_kept, weather_is_from_the_most_recent_report_that_has_any,
+};
 
 fn station(native_id: &str) -> Station {
     Station {
@@ -220,97 +230,6 @@ fn the_latest_are_the_last_of_a_scan(store: &dyn Store) {
     }
 }
 
-fn weather_is_from_the_most_recent_report_that_has_any(store: &dyn Store) {
-    let rain = |ts_ms, revision, words: &[&str]| Report {
-        present_weather: Some(words.iter().map(|&word| word.to_owned()).collect()),
-        ..report("A", ts_ms, revision, 1.0)
-    };
-    let weather = || {
-        let directory = store.directory().unwrap();
-        directory.get(StationId::new("TEST", "A")).unwrap().present_weather.clone()
-    };
-    store.append(&batch(vec![report("A", 5, 0, 1.0)]), &mut unjudged).unwrap();
-    assert_eq!(weather(), None);
-    store
-        .append(&batch(vec![rain(10, 0, &["Rain"]), report("A", 20, 0, 1.0)]), &mut unjudged)
-        .unwrap();
-    assert_eq!(weather(), Some(vec!["Rain".to_owned()]));
-    store.append(&batch(vec![rain(8, 0, &["Snow"])]), &mut unjudged).unwrap();
-    assert_eq!(weather(), Some(vec!["Rain".to_owned()]));
-    store.append(&batch(vec![rain(30, 0, &[])]), &mut unjudged).unwrap();
-    assert_eq!(weather(), Some(vec![]));
-}
-
-/// The present weather of every report of a station.
-fn all_weather(store: &dyn Reader, native_id: &str) -> Vec<(i64, String)> {
-    let window = ClosedWindow::new(i64::MIN, i64::MAX).unwrap();
-    let mut found = Vec::new();
-    let damage = store
-        .present_weather(StationId::new("TEST", native_id), window, &mut |ts_ms, words| {
-            found.push((ts_ms, words.join(" and ")));
-        })
-        .unwrap();
-    assert_eq!(damage, Damage::default());
-    found
-}
-
-fn the_weather_of_every_report_is_kept(store: &dyn Store) {
-    let said = |name, ts_ms, revision, words: &[&str]| Report {
-        present_weather: Some(words.iter().map(|&word| word.to_owned()).collect()),
-        ..report(name, ts_ms, revision, 1.0)
-    };
-    let append = |reports| store.append(&batch(reports), &mut unjudged).unwrap();
-    let receipt = append(vec![
-        said("A", 10, 0, &["Light rain", "Mist"]),
-        said("A", 30, 0, &[]),
-        report("A", 40, 0, 1.0),
-        said("B", 10, 0, &["Snow"]),
-    ]);
-    assert_eq!(receipt.added, 4, "only readings are counted");
-    // Late ones take their place in time, and a report with nothing but weather is one.
-    append(vec![Report { readings: vec![], ..said("A", 20, 0, &["Light rain", "Mist"]) }]);
-    let mist = "Light rain and Mist".to_owned();
-    let expected = [(10, mist.clone()), (20, mist.clone()), (30, String::new())];
-    assert_eq!(all_weather(store, "A"), expected);
-    assert_eq!(all_weather(store, "B"), [(10, "Snow".to_owned())]);
-    assert_eq!(all_weather(store, "unknown"), []);
-
-    // The same again changes nothing; the newer wins, and a lower revision never does.
-    let generation = || store.directory().unwrap().generation;
-    let before = generation();
-    append(vec![said("A", 30, 0, &["Hail"]), said("A", 30, 0, &[])]);
-    append(vec![Report { readings: vec![], ..said("A", 20, 0, &["Light rain", "Mist"]) }]);
-    assert_eq!((all_weather(store, "A"), generation()), (expected.to_vec(), before));
-    append(vec![said("A", 10, 0, &["Rain"])]);
-    assert!(generation() > before);
-    append(vec![said("A", 20, 1, &["Haze"])]);
-    append(vec![said("A", 20, 0, &["Smoke"]), said("A", 30, 0, &["Fog"])]);
-    let words = |store: &dyn Reader| all_weather(store, "A").into_iter().map(|(_, words)| words);
-    assert_eq!(words(store).collect::<Vec<_>>(), ["Rain", "Haze", "Fog"]);
-
-    // Both ends of a window are in it, and a judge sees the batch in the record.
-    let window = ClosedWindow::new(20, 30).unwrap();
-    let mut times = Vec::new();
-    let id = StationId::new("TEST", "A");
-    store.present_weather(id, window, &mut |ts_ms, _| times.push(ts_ms)).unwrap();
-    assert_eq!(times, [20, 30]);
-    let mut seen = Vec::new();
-    let hail = batch(vec![said("A", 50, 0, &["Hail"])]);
-    store
-        .append(&hail, &mut |record| {
-            seen = all_weather(record, "A");
-            Ok(vec![])
-        })
-        .unwrap();
-    assert_eq!(seen.last(), Some(&(50, "Hail".to_owned())));
-    // It is no series of a station, and no scan finds it.
-    let directory = store.directory().unwrap();
-    assert_eq!(directory.get(id).unwrap().series.len(), 1);
-    let selection = Selection { stations: &[id], variables: Variable::ALL, window };
-    let is_temperature = |slice: &SeriesSlice<'_>| slice.series.key == temperature();
-    store.scan(&selection, &mut |_, slices| assert!(slices.iter().all(is_temperature))).unwrap();
-}
-
 fn generations_show_what_changed(store: &dyn Store) {
     store.append(&batch(vec![]), &mut unjudged).unwrap();
     let first = store.directory().unwrap();
@@ -450,95 +369,6 @@ pub fn any_order_gives_the_same_record<S: Store>(cases: u32, new_store: impl Fn(
         prop_assert_eq!(held(&one), held(&other));
         prop_assert_eq!(&one.directory().unwrap().stations, &other.directory().unwrap().stations);
     });
-}
-
-fn a_verdict_is_kept_unchanged(store: &dyn Store) {
-    let doubtful = Quality { base: BaseQuality::Doubtful, reason: ReasonQuality::Range };
-    let mut doubted = report("A", 1, 0, 50.0);
-    doubted.readings[0].quality = doubtful;
-    store.append(&batch(vec![doubted]), &mut unjudged).unwrap();
-    let selection = Selection {
-        stations: &[StationId::new("TEST", "A")],
-        variables: &[Variable::AirTemperature],
-        window: ClosedWindow::new(0, 2).unwrap(),
-    };
-    let mut seen = 0;
-    store
-        .scan(&selection, &mut |_, slices| {
-            assert_eq!(slices[0].quality, [QualityCode::from(doubtful)]);
-            seen += 1;
-        })
-        .unwrap();
-    assert_eq!(seen, 1);
-}
-
-fn a_revised_verdict_leaves_the_value_and_the_source_verdict(store: &dyn Store) {
-    let reports = vec![report("A", 1, 0, 5.0), report("A", 2, 0, 6.0)];
-    store.append(&batch(reports), &mut unjudged).unwrap();
-    let before = store.directory().unwrap().generation;
-    let (station, series) = (StationId::new("TEST", "A"), temperature().id());
-    // One reading is there, one is not.
-    let verdicts = Verdicts { station, series, ts_ms: vec![2, 3], quality: vec![Quality::GOOD; 2] };
-    let revise = |verdicts: &Verdicts| {
-        let mut judge = |_: &dyn Reader| Ok(vec![verdicts.clone()]);
-        store.append(&Batch::default(), &mut judge).unwrap()
-    };
-    assert_eq!(revise(&verdicts), Receipt { revised: 1, ..Receipt::default() });
-    assert!(store.directory().unwrap().generation > before);
-    assert_eq!(revise(&verdicts), Receipt::default());
-    let elsewhere = Verdicts { station: StationId::new("TEST", "X"), ..verdicts.clone() };
-    assert_eq!(revise(&elsewhere), Receipt::default());
-    assert_eq!(revise(&Verdicts { series: SeriesId(1), ..verdicts }), Receipt::default());
-    let selection = Selection {
-        stations: &[station],
-        variables: &[Variable::AirTemperature],
-        window: ClosedWindow::new(0, 5).unwrap(),
-    };
-    let mut seen = 0;
-    let mut visit = |expected: [Quality; 2]| {
-        store
-            .scan(&selection, &mut |_, slices| {
-                let of = |column: fn(&SeriesSlice<'_>) -> Vec<QualityCode>| {
-                    slices.iter().flat_map(column).map(QualityCode::quality).collect::<Vec<_>>()
-                };
-                assert_eq!(slices.last().unwrap().value.last(), Some(&6.0));
-                assert_eq!(of(|slice| slice.quality.to_vec()), expected);
-                assert_eq!(of(|slice| slice.source.to_vec()), [Quality::UNCHECKED; 2]);
-                seen += 1;
-            })
-            .unwrap();
-    };
-    visit([Quality::UNCHECKED, Quality::GOOD]);
-    // An unchanged reading keeps its verdict; a newer report brings its own.
-    store.append(&batch(vec![report("A", 2, 0, 6.0)]), &mut unjudged).unwrap();
-    visit([Quality::UNCHECKED, Quality::GOOD]);
-    store.append(&batch(vec![report("A", 2, 1, 6.0)]), &mut unjudged).unwrap();
-    visit([Quality::UNCHECKED; 2]);
-    assert_eq!(seen, 3);
-}
-
-fn a_judge_sees_the_batch_in_the_record(store: &dyn Store) {
-    store.append(&batch(vec![report("A", 1, 0, 5.0)]), &mut unjudged).unwrap();
-    let mut sights = 0;
-    let mut judge = |record: &dyn Reader| {
-        let stations = record.directory()?.stations.len();
-        let selection = Selection {
-            stations: &[StationId::new("TEST", "A")],
-            variables: &[Variable::AirTemperature],
-            window: ClosedWindow::new(0, 9).unwrap(),
-        };
-        record.scan(&selection, &mut |_, slices| {
-            let seen: Vec<i64> = slices.iter().flat_map(|slice| slice.ts_ms).copied().collect();
-            assert_eq!((stations, seen), (2, vec![1, 2]));
-            sights += 1;
-        })?;
-        let (station, series) = (StationId::new("TEST", "A"), temperature().id());
-        let (ts_ms, quality) = (vec![1, 2], vec![Quality::GOOD; 2]);
-        Ok(vec![Verdicts { station, series, ts_ms, quality }])
-    };
-    let receipt = store.append(&batch(vec![report("A", 2, 0, 6.0)]), &mut judge).unwrap();
-    assert_eq!(receipt, Receipt { added: 1, revised: 2, ..Receipt::default() });
-    assert_eq!(sights, 1);
 }
 
 /// 31 bits can collide: these two buckets were searched for.

@@ -20,7 +20,7 @@ pub fn tables_of_another_version_are_refused(url: &str) {
     assert!(matches!(refused(), StoreError::Storage { .. }), "{}", refused());
     sql(&Options::new(url, "default"), &format!("CREATE DATABASE {}", options.database));
     let text = refused().to_string();
-    assert!(text.contains("has schema version 0 (mesonet-server migrate"), "{text}");
+    assert!(text.contains("has schema version 0 (mesonet_clickhouse::migrate"), "{text}");
     assert_eq!(migrate(&options), Ok(Migrated { from: 0, to: SCHEMA_VERSION }));
     append(&open(&options), vec![report("A", 10, 0, 1.0)]);
     // Once more changes nothing, and an interrupted one is repeated.
