@@ -28,11 +28,12 @@ use crate::ingest::made_tables;
 use crate::rate::{Allowance, Hops};
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 28] = [
+const NEED_RESTART: [&str; 29] = [
     "data",
     "seal_readings",
     "follow",
     "follow_every_s",
+    "follow_runs",
     "listen",
     "metrics_listen",
     "otlp_endpoint",
