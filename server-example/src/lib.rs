@@ -7,7 +7,7 @@
 //! | What | Where |
 //! | --- | --- |
 //! | Settings: flag, environment, file, default | [`Config`], [`Flags`] |
-//! | The store on disk, and the origin of its data | `record.rs` |
+//! | The store on disk, and the origin of its data; where a record is | `record/` |
 //! | What a running server takes anew: settings, certificate | `reload.rs` |
 //! | The clock, and the reports that a replay waits for | [`Clock`], [`Timeline`] |
 //! | The alert zones, bundled and from files | [`ZoneSet`] |
@@ -124,7 +124,7 @@ pub use model_runs::ModelRuns;
 pub use models_command::{ModelsCommand, models_command};
 pub use products::ProductFiles;
 pub use quality::{QualityError, QualityFlags, quality_command};
-pub use record::{Origin, Record};
+pub use record::{ClickHouseAddress, Origin, Record, RecordPlace, RecordPlaceError};
 pub use replay::Timeline;
 pub use replay_start::{ReplayStart, ReplayStartError};
 pub use retention::{RetentionError, RetentionFlags, retention_command};

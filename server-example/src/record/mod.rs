@@ -1,5 +1,7 @@
 //! The record of a server: its store on disk, and the origin of its data.
 
+mod place;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,6 +9,7 @@ use std::time::{Duration, Instant};
 use mesonet::store::{AlertStore, EmbeddedOptions, StoreError};
 use mesonet::{EmbeddedStore, Reader};
 
+pub use self::place::{ClickHouseAddress, RecordPlace, RecordPlaceError};
 use crate::backup::MARKER;
 
 /// The origin of the readings of a store.
