@@ -10,7 +10,9 @@ use crate::alerts::message_of;
 use crate::known::Known;
 use crate::link::{Link, Options};
 use crate::load::{News, load, news};
+use crate::marks::Marks;
 use crate::rows::AlertRow;
+use crate::upkeep::{Maintained, expired};
 use crate::view::View;
 use crate::{schema, sql};
 
@@ -105,6 +107,28 @@ impl ClickHouseReader {
     /// Returns the time of the newest reading, milliseconds since 1970; `None` if there is none.
     pub fn newest_ms(&self) -> Option<i64> {
         self.view().newest_ms()
+    }
+
+    /// Returns a mark, as [`ClickHouseStore::mark`](crate::ClickHouseStore::mark) does.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses.
+    pub fn mark(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Marks::new(Arc::clone(&self.link)).get(name)
+    }
+
+    /// Counts what [`ClickHouseStore::maintain`](crate::ClickHouseStore::maintain) would drop with an
+    /// instant: the days that are wholly before it, and their rows.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses.
+    pub fn would_expire(&self, retain_from_ms: i64) -> Result<Maintained, StoreError> {
+        let mut would = Maintained::default();
+        for (_, partition) in expired(&self.link, retain_from_ms)? {
+            would.expired_days += 1;
+            would.expired_rows += partition.rows;
+        }
+        Ok(would)
     }
 
     fn view(&self) -> Arc<View> {
