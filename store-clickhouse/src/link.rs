@@ -103,6 +103,8 @@ impl Link {
             client = client.with_user(user);
         }
         if let Some(password) = password {
+            // Without a name it would be that of nobody.
+            client = client.with_user(user.as_deref().unwrap_or("default"));
             client = client.with_password(password);
         }
         Ok(Self { client, timeout: *timeout, name, runtime: Some(runtime) })
@@ -197,6 +199,11 @@ impl Link {
         } else {
             StoreError::Unavailable { path, cause }
         }
+    }
+
+    /// There is something else in the place of ClickHouse.
+    pub(crate) fn unavailable(&self, cause: &str) -> StoreError {
+        StoreError::Unavailable { path: self.name.clone(), cause: cause.to_owned() }
     }
 
     /// Something in this database that cannot be right.

@@ -56,7 +56,12 @@ pub fn migrate(options: &Options) -> Result<Migrated, StoreError> {
 /// Refuses tables of another version.
 pub(crate) fn check(link: &Link) -> Result<(), StoreError> {
     let there: Vec<u8> = link.rows(link.query("EXISTS TABLE migrations"))?;
-    let version = if there == [1] { version(link)? } else { 0 };
+    let version = match there[..] {
+        [0] => 0,
+        [1] => version(link)?,
+        // Something else that answers every request, such as a page of a proxy.
+        _ => return Err(link.unavailable("it does not answer as ClickHouse does")),
+    };
     if version == SCHEMA_VERSION { Ok(()) } else { Err(other_version(link, version)) }
 }
 
