@@ -115,6 +115,10 @@ struct Finding {
 pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
     let VerifyFlags { set_aside, rebuild, json, record } = flags;
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
+    config.on_disk(
+        "verify",
+        "ClickHouse checks what it stores when it is read; CHECK TABLE asks for it",
+    )?;
     if !config.data.is_dir() {
         return Err(VerifyError::NoRecord(config.data));
     }
@@ -235,7 +239,10 @@ impl Verified {
                     self.faults.push(Finding { file, cause: fault.cause, set_aside });
                 }
                 if found.parts > 0 {
-                    let parts = format!("models/{model}/{run}: {} files that are here in parts", found.parts);
+                    let parts = format!(
+                        "models/{model}/{run}: {} files that are here in parts",
+                        found.parts
+                    );
                     self.not_checked.push(parts);
                 }
                 let surplus = found.surplus.iter().map(|path| relative(data, path));

@@ -13,6 +13,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 const MIGRATIONS: &[(&str, &str)] = &[
     ("record", include_str!("../migrations/0001_record.sql")),
     ("alerts", include_str!("../migrations/0002_alerts.sql")),
+    ("marks", include_str!("../migrations/0003_marks.sql")),
 ];
 
 /// What [`migrate`] has done.
@@ -55,7 +56,12 @@ pub fn migrate(options: &Options) -> Result<Migrated, StoreError> {
 /// Refuses tables of another version.
 pub(crate) fn check(link: &Link) -> Result<(), StoreError> {
     let there: Vec<u8> = link.rows(link.query("EXISTS TABLE migrations"))?;
-    let version = if there == [1] { version(link)? } else { 0 };
+    let version = match there[..] {
+        [0] => 0,
+        [1] => version(link)?,
+        // Something else that answers every request, such as a page of a proxy.
+        _ => return Err(link.unavailable("it does not answer as ClickHouse does")),
+    };
     if version == SCHEMA_VERSION { Ok(()) } else { Err(other_version(link, version)) }
 }
 
@@ -66,11 +72,8 @@ fn version(link: &Link) -> Result<u32, StoreError> {
 }
 
 fn other_version(link: &Link, got: u32) -> StoreError {
-    let advice = if got < SCHEMA_VERSION {
-        " (mesonet_clickhouse::migrate brings it up to date)"
-    } else {
-        ""
-    };
+    let advice =
+        if got < SCHEMA_VERSION { " (mesonet-server migrate brings it up to date)" } else { "" };
     StoreError::SchemaVersion {
         path: link.name().to_owned(),
         got: format!("{got}{advice}"),
