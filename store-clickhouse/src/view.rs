@@ -255,6 +255,7 @@ struct Columns {
     value: Vec<f64>,
     quality: Vec<QualityCode>,
     source: Vec<QualityCode>,
+    revision: Vec<u8>,
     qualifier: Vec<u8>,
     series: Vec<(Arc<Series>, Range<usize>)>,
 }
@@ -262,11 +263,12 @@ struct Columns {
 impl Columns {
     /// Takes the rows of a station, sorted by series, time and version.
     fn fill(&mut self, rows: &[ReadingRow], table: &SeriesTable) {
-        let Self { ts_ms, value, quality, source, qualifier, series } = self;
+        let Self { ts_ms, value, quality, source, revision, qualifier, series } = self;
         ts_ms.clear();
         value.clear();
         quality.clear();
         source.clear();
+        revision.clear();
         qualifier.clear();
         series.clear();
         for of_series in rows.chunk_by(|a, b| a.series == b.series) {
@@ -278,6 +280,7 @@ impl Columns {
                 value.push(newest.value);
                 quality.push(QualityCode(newest.quality));
                 source.push(QualityCode(newest.source));
+                revision.push(newest.revision);
                 qualifier.push(newest.qualifier);
             }
             series.push((Arc::clone(known), start..ts_ms.len()));
@@ -297,6 +300,7 @@ impl Columns {
                 value: &self.value[range.clone()],
                 quality: &self.quality[range.clone()],
                 source: &self.source[range.clone()],
+                revision: &self.revision[range.clone()],
                 qualifier: &self.qualifier[range],
             });
         }
