@@ -1,21 +1,31 @@
 //! Alerts, as messages in JSON.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mesonet::alert;
 use mesonet::store::{AlertStore, KeptAlerts, StoreError};
 
 use crate::link::{Link, Options};
 use crate::rows::AlertRow;
+use crate::write::check_number;
 use crate::{schema, sql};
 
 /// The table of alerts. A change is one block of one partition, which ClickHouse takes whole or not
 /// at all.
 #[derive(Debug)]
 struct AlertTable {
-    link: Link,
+    link: Arc<Link>,
     /// Number of the last change.
     changes: u64,
+    fence: Option<Fence>,
+}
+
+/// Keeps out who is not the writer of the record any more.
+#[derive(Debug)]
+pub(crate) struct Fence {
+    /// The number of the writer.
+    pub number: Arc<AtomicU64>,
 }
 
 /// Opens the alerts of a database that [`migrate`](crate::migrate) has made.
@@ -36,15 +46,28 @@ struct AlertTable {
 pub fn open_alerts(options: &Options) -> Result<AlertStore, StoreError> {
     let link = Link::new(options)?.within(&options.database);
     schema::check(&link)?;
-    let rows: Vec<AlertRow> = link.rows(link.query(sql::ALERTS))?;
-    let changes = rows.iter().map(|row| row.change).max().unwrap_or(0);
+    load_alerts(&Arc::new(link), 0, None)
+}
+
+/// Reads the alerts. Changes are counted from a number on, or from the last one.
+pub(crate) fn load_alerts(
+    link: &Arc<Link>,
+    first_change: u64,
+    fence: Option<Fence>,
+) -> Result<AlertStore, StoreError> {
+    let rows: Vec<AlertRow> = link.rows(link.query(sql::ALERTS).bind(0))?;
+    let last = rows.iter().map(|row| row.change).max().unwrap_or(0);
     let mut messages = Vec::with_capacity(rows.len());
-    for row in rows.into_iter().filter(|row| !row.deleted) {
-        let message: alert::Message = serde_json::from_str(&row.message)
-            .map_err(|error| link.failed(&format!("alert {}: {error}", row.id)))?;
-        messages.push(message);
+    for row in rows.iter().filter(|row| !row.deleted) {
+        messages.push(message_of(link, row)?);
     }
-    Ok(AlertStore::kept(messages, Box::new(AlertTable { link, changes })))
+    let table = AlertTable { link: Arc::clone(link), changes: last.max(first_change), fence };
+    Ok(AlertStore::kept(messages, Box::new(table)))
+}
+
+pub(crate) fn message_of(link: &Link, row: &AlertRow) -> Result<alert::Message, StoreError> {
+    let read = serde_json::from_str(&row.message);
+    read.map_err(|error| link.failed(&format!("alert {}: {error}", row.id)))
 }
 
 impl KeptAlerts for AlertTable {
@@ -72,6 +95,14 @@ impl AlertTable {
     fn write(&mut self, rows: Vec<AlertRow>) -> Result<(), StoreError> {
         // Also if it fails: it may have been written, and the next one must be newer.
         self.changes += 1;
-        self.link.insert("alerts", rows)
+        self.check()?;
+        self.link.insert("alerts", rows)?;
+        // A writer that has opened the record meanwhile may not have found them.
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        let Some(Fence { number }) = &self.fence else { return Ok(()) };
+        check_number(&self.link, number.load(Ordering::Relaxed))
     }
 }

@@ -22,6 +22,9 @@ const ATTEMPTS: u32 = 3;
 /// How long to wait before a block is sent again, times the attempts so far.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// How ClickHouse says that its disk is full: by an error of its own, or by that of the system.
+const FULL: [&str; 3] = ["Code: 243", "NOT_ENOUGH_SPACE", "No space left on device"];
+
 /// Where the record is, and how long to wait for it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Options {
@@ -158,7 +161,7 @@ impl Link {
                     std::thread::sleep(PAUSE * attempt);
                     attempt += 1;
                 }
-                Err(error) => return Err(self.failed(&error)),
+                Err(error) => return Err(self.refused(&error)),
             }
         }
     }
@@ -167,7 +170,7 @@ impl Link {
         &self,
         asked: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.ask(asked).map_err(|error| self.failed(&error))
+        self.ask(asked).map_err(|error| self.refused(&error))
     }
 
     fn ask<T: Send + 'static>(
@@ -186,7 +189,17 @@ impl Link {
         answered.recv().unwrap_or(Err(Error::TimedOut))
     }
 
-    /// An error of this database.
+    /// What ClickHouse or the network refuses.
+    fn refused(&self, error: &Error) -> StoreError {
+        let (path, cause) = (self.name.clone(), error.to_string());
+        if FULL.iter().any(|text| cause.contains(text)) {
+            StoreError::Full { path, cause }
+        } else {
+            StoreError::Unavailable { path, cause }
+        }
+    }
+
+    /// Something in this database that cannot be right.
     pub(crate) fn failed(&self, cause: &dyn fmt::Display) -> StoreError {
         StoreError::Storage { path: self.name.clone(), cause: cause.to_string() }
     }

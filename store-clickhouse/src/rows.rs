@@ -106,6 +106,13 @@ pub(crate) struct AlertRow {
     pub message: String,
 }
 
+#[derive(Clone, Debug, Row, Serialize, Deserialize)]
+pub(crate) struct MarkRow {
+    pub name: String,
+    pub change: u64,
+    pub value: String,
+}
+
 /// The last reading of a series, with its time and version in one number.
 #[derive(Clone, Copy, Debug, Row, Deserialize)]
 pub(crate) struct LatestRow {

@@ -13,6 +13,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 const MIGRATIONS: &[(&str, &str)] = &[
     ("record", include_str!("../migrations/0001_record.sql")),
     ("alerts", include_str!("../migrations/0002_alerts.sql")),
+    ("marks", include_str!("../migrations/0003_marks.sql")),
 ];
 
 /// What [`migrate`] has done.
@@ -66,11 +67,8 @@ fn version(link: &Link) -> Result<u32, StoreError> {
 }
 
 fn other_version(link: &Link, got: u32) -> StoreError {
-    let advice = if got < SCHEMA_VERSION {
-        " (mesonet_clickhouse::migrate brings it up to date)"
-    } else {
-        ""
-    };
+    let advice =
+        if got < SCHEMA_VERSION { " (mesonet-server migrate brings it up to date)" } else { "" };
     StoreError::SchemaVersion {
         path: link.name().to_owned(),
         got: format!("{got}{advice}"),

@@ -13,13 +13,16 @@ pub(crate) const OPENING: &str = include_str!("../queries/opening.sql");
 /// The newest committed batch.
 pub(crate) const COMMITTED_BATCH: &str = include_str!("../queries/committed_batch.sql");
 
+/// The batches from one on.
+pub(crate) const NEWS: &str = include_str!("../queries/news.sql");
+
 /// The batches that were begun and never committed.
 pub(crate) const UNCOMMITTED: &str = include_str!("../queries/uncommitted.sql");
 
-/// The series of batches up to one, but for some.
+/// The series of batches after one and up to another, but for some.
 pub(crate) const SERIES: &str = include_str!("../queries/series.sql");
 
-/// The last state of each station in the batches up to one, but for some.
+/// The last state of each station in the batches after one and up to another, but for some.
 pub(crate) const STATIONS: &str = include_str!("../queries/stations.sql");
 
 /// All versions of the readings of stations and series in a window.
@@ -47,5 +50,8 @@ pub(crate) const PARTITIONS: &str = include_str!("../queries/partitions.sql");
 /// Drops one of them.
 pub(crate) const DROP_PARTITION: &str = include_str!("../queries/drop_partition.sql");
 
-/// The newest row of each alert.
+/// The newest row of each alert that was changed after a change.
 pub(crate) const ALERTS: &str = include_str!("../queries/alerts.sql");
+
+/// The newest row of a mark.
+pub(crate) const MARKS: &str = include_str!("../queries/marks.sql");

@@ -19,7 +19,9 @@ use crate::versions::{after, next_version};
 use crate::view::{Stored, View};
 
 const BEGUN: u8 = 1;
-const COMMITTED: u8 = 2;
+pub(crate) const COMMITTED: u8 = 2;
+/// Found without its end by the next writer: what is written of it later does not count either.
+const ABANDONED: u8 = 3;
 
 /// The writer's number is in the upper half of a batch number.
 const WRITER_BITS: u32 = 32;
@@ -57,6 +59,9 @@ impl Writer {
         // From here on the writer before is refused.
         let first = take_number(&link)?;
         let mut known = load(&link)?;
+        let left = known.visible.uncommitted.iter().filter(|&&batch| batch > 0 && batch < first);
+        let left = left.map(|&batch| BatchRow { batch, state: ABANDONED, ..BatchRow::default() });
+        link.insert("batches", left.collect())?;
         // An empty batch, so that the list of those that were never committed does not grow.
         let (generation, places_generation) = (known.generation, known.places_generation);
         let row = BatchRow { batch: first, state: COMMITTED, generation, places_generation };
@@ -77,16 +82,17 @@ impl Writer {
 
     /// Returns what readers see.
     pub(crate) fn view(&self) -> View {
-        let Known { visible, series, stations, directory, .. } = &self.known;
-        View {
-            link: Arc::clone(&self.link),
-            visible: visible.clone(),
-            directory: Arc::clone(directory),
-            series: Arc::clone(series),
-            stations: Arc::clone(stations),
-            fresh: Arc::new([]),
-            fresh_weather: Arc::new([]),
-        }
+        View::new(&self.link, &self.known)
+    }
+
+    /// Its number, in the upper half of that of each of its batches.
+    pub(crate) fn number(&self) -> u64 {
+        self.last_batch >> WRITER_BITS
+    }
+
+    /// The first number of changes that are this writer's.
+    pub(crate) fn first_change(&self) -> u64 {
+        self.number() << WRITER_BITS
     }
 
     pub(crate) fn append(
@@ -134,7 +140,12 @@ impl Writer {
             next.make_directory();
         }
         if changed || receipt.revised > 0 {
-            self.commit(next, add, &changed_stations, written_day)?;
+            // With those of older readings too: by their states a reader finds what has changed.
+            let revised = add.readings.iter().map(|row| StationId::from(row.station));
+            let touched: BTreeSet<StationId> =
+                changed_stations.into_iter().chain(revised).collect();
+            let touched: Vec<StationId> = touched.into_iter().collect();
+            self.commit(next, add, &touched, written_day)?;
         }
         Ok(receipt)
     }
@@ -334,15 +345,19 @@ impl Writer {
 
     /// Fails if another process has become the writer.
     pub(crate) fn check_writer(&self) -> Result<(), StoreError> {
-        let newest: Vec<BatchRow> = self.link.rows(self.link.query(sql::NEWEST_BATCH))?;
-        let newest = newest.first().map_or(0, |newest| newest.batch) >> WRITER_BITS;
-        let own = self.last_batch >> WRITER_BITS;
-        if newest == own {
-            return Ok(());
-        }
-        let holder = format!("a writer that opened it later: number {newest}, this is {own}");
-        Err(StoreError::Locked { path: self.link.name().to_owned(), holder })
+        check_number(&self.link, self.number())
     }
+}
+
+/// Fails if the writer of this number is not the last that has opened the record.
+pub(crate) fn check_number(link: &Link, own: u64) -> Result<(), StoreError> {
+    let newest: Vec<BatchRow> = link.rows(link.query(sql::NEWEST_BATCH))?;
+    let newest = newest.first().map_or(0, |newest| newest.batch) >> WRITER_BITS;
+    if newest == own {
+        return Ok(());
+    }
+    let holder = format!("a writer that opened it later: number {newest}, this is {own}");
+    Err(StoreError::Locked { path: link.name().to_owned(), holder })
 }
 
 /// The readings and the weather of a batch, sorted by station, series and time; of those with

@@ -75,7 +75,7 @@ pub fn a_batch_that_failed_halfway_is_never_seen(url: &str) {
     let stations = vec![station("A"), station("B")];
     let reports = vec![report("A", 10, 0, -99.0), report("A", 20, 0, -99.0)];
     let failed = store.append(&Batch { stations, reports }, &mut unjudged).unwrap_err();
-    assert!(matches!(failed, StoreError::Storage { .. }), "{failed}");
+    assert!(matches!(failed, StoreError::Unavailable { .. }), "{failed}");
     assert_eq!(sql(&options, "SELECT count() FROM readings").trim(), "3");
     assert_eq!(held(&store, "A"), [(10, 1.0)]);
     sql(&options, "RENAME TABLE elsewhere TO stations");
@@ -264,7 +264,7 @@ pub fn a_killed_server_loses_nothing_acknowledged(url: &str) {
                         reads += 1;
                     }
                     Err(error) => {
-                        assert!(matches!(error, StoreError::Storage { .. }), "{error}");
+                        assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
                         errors += 1;
                     }
                 }
@@ -282,7 +282,7 @@ pub fn a_killed_server_loses_nothing_acknowledged(url: &str) {
                     acknowledged.push(batch);
                 }
                 Err(error) => {
-                    assert!(matches!(error, StoreError::Storage { .. }), "{error}");
+                    assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
                     failed += 1;
                 }
             }

@@ -17,10 +17,13 @@ pub fn tables_of_another_version_are_refused(url: &str) {
     let options = options(url);
     let refused = || ClickHouseStore::open(&options).unwrap_err();
     // There is no database.
-    assert!(matches!(refused(), StoreError::Storage { .. }), "{}", refused());
+    assert!(matches!(refused(), StoreError::Unavailable { .. }), "{}", refused());
     sql(&Options::new(url, "default"), &format!("CREATE DATABASE {}", options.database));
     let text = refused().to_string();
-    assert!(text.contains("has schema version 0 (mesonet_clickhouse::migrate"), "{text}");
+    assert!(
+        text.contains("has schema version 0 (mesonet-server migrate brings it up to date)"),
+        "{text}"
+    );
     assert_eq!(migrate(&options), Ok(Migrated { from: 0, to: SCHEMA_VERSION }));
     append(&open(&options), vec![report("A", 10, 0, 1.0)]);
     // Once more changes nothing, and an interrupted one is repeated.
@@ -135,7 +138,7 @@ pub fn alerts_are_kept_as_they_were(url: &str) {
     // What cannot be written is not taken in.
     sql(&options, "RENAME TABLE alerts TO elsewhere");
     let refused = store.append(vec![message("d", 40)]).unwrap_err();
-    assert!(matches!(refused, StoreError::Storage { .. }), "{refused}");
+    assert!(matches!(refused, StoreError::Unavailable { .. }), "{refused}");
     assert_eq!(ids(&store), ["c", "b", "a"]);
     sql(&options, "RENAME TABLE elsewhere TO alerts");
     assert_eq!(store.append(vec![message("d", 40)]).unwrap().added, 1);
