@@ -32,6 +32,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, unreachable_pub))]
 
 mod alerts;
+mod duplicate;
 mod known;
 mod link;
 mod load;

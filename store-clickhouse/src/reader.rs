@@ -10,6 +10,7 @@ use crate::alerts::message_of;
 use crate::known::Known;
 use crate::link::{Link, Options};
 use crate::load::{News, load, news};
+use crate::marks::Marks;
 use crate::rows::AlertRow;
 use crate::view::View;
 use crate::{schema, sql};
@@ -107,7 +108,12 @@ impl ClickHouseReader {
         self.view().newest_ms()
     }
 
-    fn view(&self) -> Arc<View> {
+    /// What was noted under a name.
+    pub(crate) fn noted(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Marks::new(Arc::clone(&self.link)).get(name)
+    }
+
+    pub(crate) fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -6,11 +6,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use mesonet::store::copy::NOTE;
 use mesonet::store::{AlertStore, EmbeddedOptions, StoreError};
 use mesonet::{EmbeddedStore, Reader};
 
 pub use self::place::{ClickHouseAddress, RecordPlace, RecordPlaceError};
 use crate::backup::MARKER;
+use crate::copy::refuse_unfinished;
 
 /// The origin of the readings of a store.
 const ORIGIN: &str = "origin";
@@ -18,9 +20,16 @@ const ORIGIN: &str = "origin";
 const SAMPLE_NEWEST: &str = "sample_newest_ms";
 const SAMPLE_PASSED: &str = "sample_passed_ms";
 
+/// What is noted about a record and goes along when it is copied.
+pub const NOTES: [&str; 3] = [ORIGIN, SAMPLE_NEWEST, SAMPLE_PASSED];
+
 /// Written to find out whether the store can be written, at most so often.
 const WRITABLE: &str = "writable";
 const TRY_AGAIN: Duration = Duration::from_secs(5);
+
+fn shown(dir: &Path) -> String {
+    RecordPlace::Embedded(dir.to_owned()).to_string()
+}
 
 /// What a store holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +66,7 @@ impl Record {
             return Err(StoreError::Storage { path, cause });
         }
         let store = EmbeddedStore::open(dir, options)?;
+        refuse_unfinished(store.meta_get(NOTE)?.as_deref(), &shown(dir))?;
         let swept = store.health().swept_files;
         if swept > 0 {
             tracing::info!("deleted {swept} files of unfinished work");

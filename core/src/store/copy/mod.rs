@@ -107,11 +107,11 @@ pub trait Duplicate: Original + Store {
     /// The store cannot be written, or two series have the same id; nothing is changed then.
     fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError>;
 
-    /// Does what is due after some batches, such as sealing them.
+    /// Does what is due after a batch, such as sealing, or after the last one.
     ///
     /// # Errors
     /// The store cannot be written.
-    fn upkeep(&self) -> Result<(), StoreError>;
+    fn upkeep(&self, is_last: bool) -> Result<(), StoreError>;
 }
 
 /// What a store knows beside its readings.

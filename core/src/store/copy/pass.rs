@@ -112,7 +112,7 @@ impl<'a> Copying<'a> {
             })?;
         }
         self.flush(progress)?;
-        Ok(())
+        Ok(self.to.upkeep(true)?)
     }
 
     /// Marks the copy as finished.
@@ -232,7 +232,7 @@ impl<'a> Copying<'a> {
             self.to.append(&batch, &mut |_| Ok(std::mem::take(&mut verdicts)))?;
         }
         drop(batch);
-        self.to.upkeep()?;
+        self.to.upkeep(false)?;
         self.at.done += content;
         self.note()?;
         progress(self.at.done);

@@ -238,9 +238,9 @@ impl Duplicate for Failing<'_> {
         (**self.copy).appear(records)
     }
 
-    fn upkeep(&self) -> Result<(), StoreError> {
+    fn upkeep(&self, is_last: bool) -> Result<(), StoreError> {
         self.step()?;
-        (**self.copy).upkeep()
+        (**self.copy).upkeep(is_last)
     }
 }
 

@@ -110,7 +110,7 @@ impl Duplicate for EmbeddedStore {
         Ok(())
     }
 
-    fn upkeep(&self) -> Result<(), StoreError> {
-        self.maintain(&Maintenance::default()).map(|_| ())
+    fn upkeep(&self, is_last: bool) -> Result<(), StoreError> {
+        self.maintain(&Maintenance { retain_from_ms: None, seal_all: is_last }).map(|_| ())
     }
 }
