@@ -10,6 +10,8 @@ mod capabilities;
 #[path = "../../core/tests/process/mod.rs"]
 mod child;
 mod child_deadlines;
+#[cfg(unix)]
+mod copying;
 mod crafted;
 mod credentials;
 mod damage;
