@@ -73,7 +73,7 @@ impl Original for ClickHouseReader {
     }
 
     fn note(&self, name: &str) -> Result<Option<String>, StoreError> {
-        self.noted(name)
+        self.mark(name)
     }
 }
 

@@ -49,6 +49,7 @@ mod write;
 
 pub use alerts::open_alerts;
 pub use link::Options;
+pub use marks::read_mark;
 pub use reader::{Changed, ClickHouseReader};
 pub use schema::{Migrated, SCHEMA_VERSION, migrate};
 pub use store::ClickHouseStore;

@@ -12,6 +12,7 @@ use crate::link::{Link, Options};
 use crate::load::{News, load, news};
 use crate::marks::Marks;
 use crate::rows::AlertRow;
+use crate::upkeep::{Maintained, expired};
 use crate::view::View;
 use crate::{schema, sql};
 
@@ -108,9 +109,26 @@ impl ClickHouseReader {
         self.view().newest_ms()
     }
 
-    /// What was noted under a name.
-    pub(crate) fn noted(&self, name: &str) -> Result<Option<String>, StoreError> {
+    /// Returns a mark, as [`ClickHouseStore::mark`](crate::ClickHouseStore::mark) does.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses.
+    pub fn mark(&self, name: &str) -> Result<Option<String>, StoreError> {
         Marks::new(Arc::clone(&self.link)).get(name)
+    }
+
+    /// Counts what [`ClickHouseStore::maintain`](crate::ClickHouseStore::maintain) would drop with an
+    /// instant: the days that are wholly before it, and their rows.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses.
+    pub fn would_expire(&self, retain_from_ms: i64) -> Result<Maintained, StoreError> {
+        let mut would = Maintained::default();
+        for (_, partition) in expired(&self.link, retain_from_ms)? {
+            would.expired_days += 1;
+            would.expired_rows += partition.rows;
+        }
+        Ok(would)
     }
 
     pub(crate) fn view(&self) -> Arc<View> {

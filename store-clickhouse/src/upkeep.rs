@@ -5,6 +5,7 @@ use mesonet::StationId;
 use mesonet::store::StoreError;
 use mesonet::time::DAY_MS;
 
+use crate::link::Link;
 use crate::rows::PartitionRow;
 use crate::sql;
 use crate::write::{Additions, Writer};
@@ -33,14 +34,11 @@ impl Writer {
 
     /// Drops the days that are wholly before the cutoff. Returns how many, and their rows.
     pub(crate) fn drop_expired(&self) -> Result<(usize, u64), StoreError> {
-        let first_kept = self.known.visible.retain_from_ms.div_euclid(DAY_MS);
         let (mut days, mut rows) = (0, 0);
-        for table in ["readings", "weather"] {
-            for partition in self.partitions(table, first_kept)? {
-                self.drop_partition(table, &partition)?;
-                days += 1;
-                rows += partition.rows;
-            }
+        for (table, partition) in expired(&self.link, self.known.visible.retain_from_ms)? {
+            self.drop_partition(table, &partition)?;
+            days += 1;
+            rows += partition.rows;
         }
         Ok((days, rows))
     }
@@ -48,7 +46,7 @@ impl Writer {
     /// Drops the states of stations that were written before today, after writing all of them anew,
     /// so that they can be read at once when the record is opened.
     pub(crate) fn drop_old_states(&mut self, today: i32) -> Result<usize, StoreError> {
-        let old = self.partitions("stations", i64::from(today))?;
+        let old = partitions(&self.link, "stations", i64::from(today))?;
         if old.is_empty() {
             return Ok(0);
         }
@@ -60,12 +58,26 @@ impl Writer {
         Ok(old.len())
     }
 
-    fn partitions(&self, table: &str, before_day: i64) -> Result<Vec<PartitionRow>, StoreError> {
-        self.link.rows(self.link.query(sql::PARTITIONS).bind(table).bind(before_day))
-    }
-
     fn drop_partition(&self, table: &str, partition: &PartitionRow) -> Result<(), StoreError> {
         let query = self.link.query(sql::DROP_PARTITION);
         self.link.execute(query.bind(Identifier(table)).bind(&partition.id))
     }
+}
+
+/// The days of readings and of present weather that are wholly before an instant, each with its table.
+pub(crate) fn expired(
+    link: &Link,
+    retain_from_ms: i64,
+) -> Result<Vec<(&'static str, PartitionRow)>, StoreError> {
+    let first_kept = retain_from_ms.div_euclid(DAY_MS);
+    let mut all = Vec::new();
+    for table in ["readings", "weather"] {
+        let of_table = partitions(link, table, first_kept)?;
+        all.extend(of_table.into_iter().map(|partition| (table, partition)));
+    }
+    Ok(all)
+}
+
+fn partitions(link: &Link, table: &str, before_day: i64) -> Result<Vec<PartitionRow>, StoreError> {
+    link.rows(link.query(sql::PARTITIONS).bind(table).bind(before_day))
 }

@@ -141,7 +141,7 @@ mod in_clickhouse {
     use mesonet_clickhouse::{ClickHouseReader, ClickHouseStore, migrate};
 
     use super::{CopyCommandError, From, To};
-    use crate::record::{ClickHouseAddress, RecordPlace};
+    use crate::record::{ClickHouseAddress, RecordPlace, refuse_written};
 
     pub(super) fn from(
         address: &ClickHouseAddress,
@@ -159,6 +159,7 @@ mod in_clickhouse {
         let options = address.options(password)?;
         migrate(&options)?;
         // Whoever opens a record to write takes the place of its writer, so it is looked at first.
+        refuse_written(&options, address)?;
         let reader = ClickHouseReader::open(&options)?;
         let stations = reader.directory()?.stations.len();
         if stations > 0 && reader.note(NOTE)?.is_none() {
