@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::locate::locate;
-use super::pass::first_ms;
+use super::pass::span_ms;
 use super::sums::{self, Sum};
 use super::walk::{Walk, is_too_long};
 use super::{CopyError, Original, Standing};
@@ -227,7 +227,7 @@ fn digests(
     let ids: Vec<StationId> =
         standing.directory.stations.iter().map(|record| record.station.id).collect();
     let mut digests = vec![Digest::default(); ids.len()];
-    Walk::new(first_ms(standing), CONTENT).each(&mut |window| {
+    Walk::new(span_ms(standing), CONTENT).each(&mut |window| {
         let found = digest_window(side, reader, &ids, window, &mut digests)?;
         progress(found.unwrap_or(0));
         Ok(found)

@@ -57,9 +57,11 @@ pub(super) fn locate(
 fn cells(reader: &dyn Original, station: StationId) -> Result<BTreeMap<Cell, Digest>, CopyError> {
     let mut cells: BTreeMap<Cell, Digest> = BTreeMap::new();
     let directory = reader.directory()?;
-    let series = directory.get(station).map(|record| &record.series[..]).unwrap_or_default();
-    let first_ms = series.iter().map(|series| series.first_appearance_ms).min();
-    Walk::new(first_ms, CONTENT).each(&mut |window| {
+    let span_ms = directory.get(station).and_then(|record| {
+        let first_ms = record.series.iter().map(|series| series.first_appearance_ms).min()?;
+        Some((first_ms, record.update_time_ms?))
+    });
+    Walk::new(span_ms, CONTENT).each(&mut |window| {
         let mut found = 0;
         let selection = Selection { stations: &[station], variables: Variable::ALL, window };
         reader.scan(&selection, &mut |_, slices| {

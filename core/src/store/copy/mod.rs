@@ -150,6 +150,12 @@ pub enum CopyError {
         /// Number of stations.
         stations: usize,
     },
+    /// What should become the copy is one that was finished.
+    #[error("it is a finished copy of {of}; it is not copied into again")]
+    Finished {
+        /// What it is a copy of.
+        of: String,
+    },
     /// What should become the copy is an unfinished copy of something else.
     #[error("it is an unfinished copy of {of}; only that copy can go on here")]
     OtherCopy {

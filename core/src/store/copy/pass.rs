@@ -61,7 +61,8 @@ impl<'a> Copying<'a> {
             Some(Mark::Unfinished(known)) if known.state == state => (known.at, known.has_changed),
             Some(Mark::Unfinished(_)) => (Position::default(), true),
             None if stations == 0 => (Position::default(), false),
-            Some(Mark::Verified { .. }) | None => return Err(CopyError::Occupied { stations }),
+            None => return Err(CopyError::Occupied { stations }),
+            Some(Mark::Verified { of, .. }) => return Err(CopyError::Finished { of }),
         };
         let (of, chunk) = (of.to_owned(), Chunk::default());
         let chunk_content = CHUNK;
@@ -93,7 +94,7 @@ impl<'a> Copying<'a> {
         let directory = std::sync::Arc::clone(&self.standing.directory);
         let ids: Vec<StationId> =
             directory.stations.iter().map(|record| record.station.id).collect();
-        let walk = Walk::new(first_ms(&self.standing), self.chunk_content);
+        let walk = Walk::new(span_ms(&self.standing), self.chunk_content);
         let mut walk = match self.at.window {
             // The window that was begun is ended first.
             Some((start_ms, end_ms)) => {
@@ -254,11 +255,15 @@ fn intact(damage: &Damage) -> Result<(), CopyError> {
     }
 }
 
-/// When the first series appeared that still has readings.
-pub(super) fn first_ms(standing: &Standing) -> Option<i64> {
-    let series = standing.directory.stations.iter().flat_map(|record| &record.series);
-    let first_ms = series.map(|series| series.first_appearance_ms).min();
-    first_ms.max(standing.retain_from_ms.filter(|_| first_ms.is_some()))
+/// When the first series appeared that may have readings, and when the last report was; `None` if there
+/// is no series.
+pub(super) fn span_ms(standing: &Standing) -> Option<(i64, i64)> {
+    let records = &standing.directory.stations;
+    let series = records.iter().flat_map(|record| &record.series);
+    let first_ms = series.map(|series| series.first_appearance_ms).min()?;
+    let last_ms = records.iter().filter_map(|record| record.update_time_ms).max();
+    let first_ms = first_ms.max(standing.retain_from_ms.unwrap_or(i64::MIN));
+    Some((first_ms, last_ms.unwrap_or(i64::MAX)))
 }
 
 /// Tells the state of a record from others: its generation, the cutoff, and the stations with the time

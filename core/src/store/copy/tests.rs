@@ -403,7 +403,7 @@ fn a_store_that_holds_something_is_never_mixed_with_a_copy() {
     assert_eq!(unfinished(&copy.note(NOTE).unwrap().unwrap()), Some("it"));
     assert_eq!(begin(&copy, "other"), Err(CopyError::OtherCopy { of: "it".to_owned() }));
     copy_whole_as(&original, &copy, "it");
-    assert_eq!(begin(&copy, "it"), Err(CopyError::Occupied { stations: 3 }));
+    assert_eq!(begin(&copy, "it"), Err(CopyError::Finished { of: "it".to_owned() }));
     let note = copy.note(NOTE).unwrap().unwrap();
     assert_eq!(unfinished(&note), None);
     assert!(
