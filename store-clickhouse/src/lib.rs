@@ -32,6 +32,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, unreachable_pub))]
 
 mod alerts;
+mod duplicate;
 mod known;
 mod link;
 mod load;
@@ -48,6 +49,7 @@ mod write;
 
 pub use alerts::open_alerts;
 pub use link::Options;
+pub use marks::read_mark;
 pub use reader::{Changed, ClickHouseReader};
 pub use schema::{Migrated, SCHEMA_VERSION, migrate};
 pub use store::ClickHouseStore;

@@ -4,9 +4,19 @@ use std::sync::Arc;
 
 use mesonet::store::StoreError;
 
-use crate::link::Link;
+use crate::link::{Link, Options};
 use crate::rows::MarkRow;
-use crate::sql;
+use crate::{schema, sql};
+
+/// Returns a mark of a record without opening it.
+///
+/// # Errors
+/// ClickHouse cannot be reached or refuses, or the tables are of another version.
+pub fn read_mark(options: &Options, name: &str) -> Result<Option<String>, StoreError> {
+    let link = Link::new(options)?.within(&options.database);
+    schema::check(&link)?;
+    Marks::new(Arc::new(link)).get(name)
+}
 
 #[derive(Debug)]
 pub(crate) struct Marks {

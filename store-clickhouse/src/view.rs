@@ -20,7 +20,7 @@ const READINGS_AT_ONCE: u64 = 1_000_000;
 
 /// How many stations and moments a query names at most, so that it stays below the length that
 /// ClickHouse parses (256 KB).
-const STATIONS_AT_ONCE: usize = 1000;
+pub(crate) const STATIONS_AT_ONCE: usize = 1000;
 const MOMENTS_AT_ONCE: usize = 8000;
 
 /// The record after a batch, and what a batch in progress adds to it.
@@ -37,7 +37,7 @@ pub(crate) struct View {
 }
 
 /// The first and the last instant that are asked for.
-type Times = RangeInclusive<i64>;
+pub(crate) type Times = RangeInclusive<i64>;
 
 /// The newest readings of stations at some moments, by station, series and time.
 pub(crate) type Stored = HashMap<(StationKey, i32, i64), ReadingRow>;
@@ -111,12 +111,12 @@ impl View {
     }
 
     /// The part of a window that is not before the retention cutoff.
-    fn retained(&self, window: ClosedWindow) -> Times {
+    pub(crate) fn retained(&self, window: ClosedWindow) -> Times {
         window.start_ms().max(self.visible.retain_from_ms)..=window.end_ms()
     }
 
     /// Adds what counts to a query that ends with it.
-    fn seen(&self, query: Query) -> Query {
+    pub(crate) fn seen(&self, query: Query) -> Query {
         query.bind(self.visible.up_to).bind(List(&self.visible.uncommitted))
     }
 
@@ -234,7 +234,7 @@ impl View {
     }
 }
 
-fn within(query: Query, times: &Times) -> Query {
+pub(crate) fn within(query: Query, times: &Times) -> Query {
     query.bind(times.start()).bind(times.end())
 }
 
@@ -275,6 +275,7 @@ struct Columns {
     value: Vec<f64>,
     quality: Vec<QualityCode>,
     source: Vec<QualityCode>,
+    revision: Vec<u8>,
     qualifier: Vec<u8>,
     series: Vec<(Arc<Series>, Range<usize>)>,
 }
@@ -282,11 +283,12 @@ struct Columns {
 impl Columns {
     /// Takes the rows of a station, sorted by series, time and version.
     fn fill(&mut self, rows: &[ReadingRow], table: &SeriesTable) {
-        let Self { ts_ms, value, quality, source, qualifier, series } = self;
+        let Self { ts_ms, value, quality, source, revision, qualifier, series } = self;
         ts_ms.clear();
         value.clear();
         quality.clear();
         source.clear();
+        revision.clear();
         qualifier.clear();
         series.clear();
         for of_series in rows.chunk_by(|a, b| a.series == b.series) {
@@ -298,6 +300,7 @@ impl Columns {
                 value.push(newest.value);
                 quality.push(QualityCode(newest.quality));
                 source.push(QualityCode(newest.source));
+                revision.push(newest.revision);
                 qualifier.push(newest.qualifier);
             }
             series.push((Arc::clone(known), start..ts_ms.len()));
@@ -317,6 +320,7 @@ impl Columns {
                 value: &self.value[range.clone()],
                 quality: &self.quality[range.clone()],
                 source: &self.source[range.clone()],
+                revision: &self.revision[range.clone()],
                 qualifier: &self.qualifier[range],
             });
         }

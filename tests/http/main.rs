@@ -14,6 +14,8 @@ mod child_deadlines;
 mod clickhouse_readers;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_trouble;
+#[cfg(unix)]
+mod copying;
 mod crafted;
 mod credentials;
 mod damage;

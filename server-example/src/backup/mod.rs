@@ -41,6 +41,7 @@ use std::path::{Path, PathBuf};
 use mesonet::Iso8601;
 use mesonet::store::{Fault, StoreError};
 
+pub use gather::is_record;
 pub use list::{BackupsFlags, backups_command};
 pub use marker::MARKER;
 pub use mirror::Mirror;

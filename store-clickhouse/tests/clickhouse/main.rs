@@ -2,6 +2,7 @@
 //! pass, and what is this one's own. Without a ClickHouse there is nothing to test.
 
 mod batches;
+mod copies;
 mod readers;
 mod support;
 mod upkeep;
@@ -58,6 +59,9 @@ fn main() {
         batches::of_many_that_open_at_once_one_writes,
         batches::openings_leave_nothing_behind,
         batches::the_last_to_open_is_the_writer,
+        copies::a_copy_that_was_interrupted_goes_on,
+        copies::a_reading_that_is_missing_in_a_copy_is_named,
+        copies::a_record_is_copied_here_and_on,
         readers::a_batch_that_is_committed_late_stays_out,
         readers::a_reader_asks_for_what_has_changed,
         readers::a_reader_outlives_the_days_of_states,
