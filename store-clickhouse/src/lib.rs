@@ -30,9 +30,12 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, unreachable_pub))]
 
 mod alerts;
+mod cluster;
+mod fence;
 mod known;
 mod link;
 mod load;
+mod options;
 mod rows;
 mod schema;
 mod sql;
@@ -43,7 +46,7 @@ mod view;
 mod write;
 
 pub use alerts::open_alerts;
-pub use link::Options;
+pub use options::Options;
 pub use schema::{Migrated, SCHEMA_VERSION, migrate};
 pub use store::ClickHouseStore;
 pub use upkeep::Maintained;

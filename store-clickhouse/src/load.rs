@@ -1,6 +1,6 @@
 //! Reading what the writer has to know from the tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mesonet::observation::{IdScheme, Identifiers, SeriesId, SeriesParts, Station};
@@ -8,17 +8,34 @@ use mesonet::store::{Directory, StationRecord, StationSeries, StoreError};
 use mesonet::{LonLat, SeriesKey, StationId, StationType};
 
 use crate::known::{Known, SeriesTable, StationState, Visible};
-use crate::link::Link;
+use crate::link::{Link, Place};
 use crate::rows::{BatchRow, List, SeriesRow, StationRow};
 use crate::sql;
 
+/// What the tables say.
+pub(crate) struct Loaded {
+    pub known: Known,
+    /// The batches that were begun and not committed, and are not known as abandoned yet.
+    pub left: Vec<u64>,
+}
+
 /// Reads the record after the last committed batch.
-pub(crate) fn load(link: &Link) -> Result<Known, StoreError> {
-    let committed: Vec<BatchRow> = link.rows(link.query(sql::COMMITTED_BATCH))?;
+pub(crate) fn load(link: &Link) -> Result<Loaded, StoreError> {
+    let all = |table, sql| (Place::everywhere(table), None, link.query(sql));
+    let (place, up_to, query) = all("batches", sql::COMMITTED_BATCH);
+    let committed: Vec<BatchRow> = link.rows(place, up_to, &query)?;
     let last = committed.first().copied().unwrap_or_default();
-    let mut uncommitted: Vec<u64> = vec![0];
-    uncommitted.extend(link.rows::<u64>(link.query(sql::UNCOMMITTED))?);
-    let retain_from: Vec<i64> = link.rows(link.query(sql::RETAIN_FROM))?;
+    let (place, up_to, query) = all("batches", sql::UNCOMMITTED);
+    let begun: Vec<u64> = link.rows(place, up_to, &query)?;
+    // After the batches: a writer drops those of earlier ones once it has written here what matters.
+    let (place, up_to, query) = all("abandoned", sql::ABANDONED);
+    let mut uncommitted: BTreeSet<u64> = link.rows(place, up_to, &query)?.into_iter().collect();
+    let left = begun.iter().copied().filter(|batch| !uncommitted.contains(batch)).collect();
+    uncommitted.insert(0);
+    uncommitted.extend(begun);
+    let (place, up_to, query) = all("retention", sql::RETAIN_FROM);
+    let retain_from: Vec<i64> = link.rows(place, up_to, &query)?;
+    let uncommitted: Vec<u64> = uncommitted.into_iter().collect();
     let visible = Visible {
         up_to: last.batch,
         uncommitted: uncommitted.into(),
@@ -35,12 +52,13 @@ pub(crate) fn load(link: &Link) -> Result<Known, StoreError> {
         directory: Arc::new(Directory::default()),
     };
     known.make_directory();
-    Ok(known)
+    Ok(Loaded { known, left })
 }
 
 fn load_series(link: &Link, visible: &Visible) -> Result<SeriesTable, StoreError> {
     let query = link.query(sql::SERIES).bind(visible.up_to).bind(List(&visible.uncommitted));
-    let rows: Vec<SeriesRow> = link.rows(query)?;
+    let place = Place::everywhere("series");
+    let rows: Vec<SeriesRow> = link.rows(place, Some(visible.up_to), &query)?;
     let mut table = SeriesTable::default();
     for row in rows {
         let parts = SeriesParts {
@@ -70,7 +88,8 @@ fn load_stations(
     series: &SeriesTable,
 ) -> Result<BTreeMap<StationId, Arc<StationState>>, StoreError> {
     let query = link.query(sql::STATIONS).bind(visible.up_to).bind(List(&visible.uncommitted));
-    let rows: Vec<StationRow> = link.rows(query)?;
+    let place = Place::everywhere("stations");
+    let rows: Vec<StationRow> = link.rows(place, Some(visible.up_to), &query)?;
     let mut stations = BTreeMap::new();
     for row in rows {
         let id = StationId::from(row.station);

@@ -4,17 +4,20 @@
 //! changed: times are integers, and nothing is formatted here. They are files, so that tests in
 //! another language can run them too.
 
-/// The newest batch: number, state, generations.
-pub(crate) const NEWEST_BATCH: &str = include_str!("../queries/newest_batch.sql");
+/// The number of the last writer of a role, 0 if there was none.
+pub(crate) const NEWEST_WRITER: &str = include_str!("../queries/newest_writer.sql");
 
-/// What is on record of one batch.
-pub(crate) const OPENING: &str = include_str!("../queries/opening.sql");
+/// The marks of those that took a number in a role.
+pub(crate) const WRITER_MARKS: &str = include_str!("../queries/writer_marks.sql");
 
 /// The newest committed batch.
 pub(crate) const COMMITTED_BATCH: &str = include_str!("../queries/committed_batch.sql");
 
 /// The batches that were begun and never committed.
 pub(crate) const UNCOMMITTED: &str = include_str!("../queries/uncommitted.sql");
+
+/// The batches that were begun and not committed when a later writer opened the record.
+pub(crate) const ABANDONED: &str = include_str!("../queries/abandoned.sql");
 
 /// The series of batches up to one, but for some.
 pub(crate) const SERIES: &str = include_str!("../queries/series.sql");
@@ -49,3 +52,21 @@ pub(crate) const DROP_PARTITION: &str = include_str!("../queries/drop_partition.
 
 /// The newest row of each alert.
 pub(crate) const ALERTS: &str = include_str!("../queries/alerts.sql");
+
+/// The macros of a node.
+pub(crate) const MACROS: &str = include_str!("../queries/macros.sql");
+
+/// Which settings of inserts a node knows that releases of 2018 do not.
+pub(crate) const INSERT_SETTINGS: &str = include_str!("../queries/insert_settings.sql");
+
+/// The last committed batch that a node has seen, 0 if there is none.
+pub(crate) const NEWEST_COMMITTED: &str = include_str!("../queries/newest_committed.sql");
+
+/// How far a replica of a table has come.
+pub(crate) const REPLICA: &str = include_str!("../queries/replica.sql");
+
+/// The entries in the queue of a replica that bring new rows.
+pub(crate) const TO_FETCH: &str = include_str!("../queries/to_fetch.sql");
+
+/// How many children a node of Keeper has.
+pub(crate) const CHILDREN: &str = include_str!("../queries/children.sql");

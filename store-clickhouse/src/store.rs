@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use mesonet::store::{Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError};
 use mesonet::{Batch, ClosedWindow, Reader, StationId, Store};
 
-use crate::link::{Link, Options};
+use crate::options::Options;
 use crate::schema;
 use crate::upkeep::Maintained;
 use crate::view::View;
@@ -31,15 +31,13 @@ impl ClickHouseStore {
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or the tables are of another version.
     pub fn open(options: &Options) -> Result<Self, StoreError> {
-        let link = Link::new(options)?.within(&options.database);
-        schema::check(&link)?;
-        let writer = Writer::open(Arc::new(link))?;
+        let writer = Writer::open(Arc::new(schema::open(options)?))?;
         let view = RwLock::new(Arc::new(writer.view()));
         Ok(Self { view, writer: Mutex::new(writer) })
     }
 
-    /// Drops what is not needed any more: readings before an instant, if one is given, and states of
-    /// stations that later ones have overtaken.
+    /// Drops what is not needed any more: readings before an instant, if one is given, states of
+    /// stations that later ones have overtaken, and what was noted of the batches of earlier writers.
     ///
     /// Readings before the instant are not seen from the next call on, and none is taken in. Their
     /// days go away when the whole day is before it. The instant never moves back.
@@ -50,13 +48,14 @@ impl ClickHouseStore {
     pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
         let mut writer = self.writer();
         writer.make_sure()?;
-        writer.check_writer()?;
+        writer.fence.check(&writer.link, None)?;
         if let Some(retain_from_ms) = retain_from_ms {
             writer.retain(retain_from_ms)?;
             self.publish(&writer);
         }
         let (expired_days, expired_rows) = writer.drop_expired()?;
         let station_days = writer.drop_old_states(today())?;
+        writer.drop_old_batches()?;
         self.publish(&writer);
         Ok(Maintained { expired_days, expired_rows, station_days })
     }

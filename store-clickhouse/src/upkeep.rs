@@ -1,13 +1,19 @@
 //! Dropping what is not needed any more, by whole partitions.
 
+use std::collections::BTreeSet;
+
 use clickhouse::sql::Identifier;
 use mesonet::StationId;
 use mesonet::store::StoreError;
 use mesonet::time::DAY_MS;
 
-use crate::rows::PartitionRow;
+use crate::link::{Found, Place};
+use crate::rows::{PartitionRow, RetentionRow};
 use crate::sql;
 use crate::write::{Additions, Writer};
+
+/// As the table `batches` is divided.
+const BATCHES_IN_PARTITION: u64 = 65_536;
 
 /// What [`ClickHouseStore::maintain`](crate::ClickHouseStore::maintain) did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,8 +30,10 @@ impl Writer {
     /// Readings before an instant do not count from now on; it never moves back.
     pub(crate) fn retain(&mut self, retain_from_ms: i64) -> Result<(), StoreError> {
         if retain_from_ms > self.known.visible.retain_from_ms {
-            let query = self.link.query("INSERT INTO retention (retain_from_ms) VALUES (?)");
-            self.link.execute(query.bind(retain_from_ms))?;
+            let condition = format!("retain_from_ms = {retain_from_ms}");
+            let rows = vec![RetentionRow { retain_from_ms }];
+            let place = Place::everywhere("retention");
+            self.link.insert(place, rows, &Found { condition, rows: 1 })?;
             self.known.visible.retain_from_ms = retain_from_ms;
         }
         Ok(())
@@ -34,38 +42,56 @@ impl Writer {
     /// Drops the days that are wholly before the cutoff. Returns how many, and their rows.
     pub(crate) fn drop_expired(&self) -> Result<(usize, u64), StoreError> {
         let first_kept = self.known.visible.retain_from_ms.div_euclid(DAY_MS);
-        let (mut days, mut rows) = (0, 0);
+        let mut days = BTreeSet::new();
+        let mut rows = 0;
         for table in ["readings", "weather"] {
-            for partition in self.partitions(table, first_kept)? {
-                self.drop_partition(table, &partition)?;
-                days += 1;
-                rows += partition.rows;
+            for shard in 0..self.link.shards() {
+                let place = Place::of_shard(table, shard);
+                for partition in self.partitions(place, first_kept)? {
+                    self.drop_partition(place, &partition)?;
+                    rows += partition.rows;
+                    days.insert((table, partition.id));
+                }
             }
         }
-        Ok((days, rows))
+        Ok((days.len(), rows))
     }
 
     /// Drops the states of stations that were written before today, after writing all of them anew,
     /// so that they can be read at once when the record is opened.
     pub(crate) fn drop_old_states(&mut self, today: i32) -> Result<usize, StoreError> {
-        let old = self.partitions("stations", i64::from(today))?;
+        let stations = Place::everywhere("stations");
+        let old = self.partitions(stations, i64::from(today))?;
         if old.is_empty() {
             return Ok(0);
         }
         let all: Vec<StationId> = self.known.stations.keys().copied().collect();
         self.commit(self.known.clone(), Additions::default(), &all, today)?;
         for partition in &old {
-            self.drop_partition("stations", partition)?;
+            self.drop_partition(stations, partition)?;
         }
         Ok(old.len())
     }
 
-    fn partitions(&self, table: &str, before_day: i64) -> Result<Vec<PartitionRow>, StoreError> {
-        self.link.rows(self.link.query(sql::PARTITIONS).bind(table).bind(before_day))
+    /// Drops what is known of the batches of earlier writers: those that count are before the first of this
+    /// one, and the others are known as abandoned.
+    pub(crate) fn drop_old_batches(&self) -> Result<(), StoreError> {
+        let batches = Place::everywhere("batches");
+        let first_kept = (self.fence.first_batch() / BATCHES_IN_PARTITION) as i64;
+        for partition in self.partitions(batches, first_kept)? {
+            self.drop_partition(batches, &partition)?;
+        }
+        Ok(())
     }
 
-    fn drop_partition(&self, table: &str, partition: &PartitionRow) -> Result<(), StoreError> {
-        let query = self.link.query(sql::DROP_PARTITION);
-        self.link.execute(query.bind(Identifier(table)).bind(&partition.id))
+    /// The partitions that are named by a number before one.
+    fn partitions(&self, place: Place, before: i64) -> Result<Vec<PartitionRow>, StoreError> {
+        let query = self.link.query(sql::PARTITIONS).bind(place.table).bind(before);
+        self.link.rows(place, Some(self.known.visible.up_to), &query)
+    }
+
+    fn drop_partition(&self, place: Place, partition: &PartitionRow) -> Result<(), StoreError> {
+        let query = self.link.query(sql::DROP_PARTITION).bind(Identifier(place.table));
+        self.link.execute(place, &query.bind(&partition.id))
     }
 }

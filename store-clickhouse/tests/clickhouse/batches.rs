@@ -16,7 +16,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, Reader, Report, Store, Variable};
 use mesonet_clickhouse::{ClickHouseStore, Options};
 
-use crate::support::{append, held, id, migrated, open, report, sql, station};
+use crate::support::{append, held, id, migrated, open, options_of, report, sql, station};
 
 /// Each opening of the record leaves a batch, which must not become a part of each query.
 pub fn openings_leave_nothing_behind(url: &str) {
@@ -64,6 +64,23 @@ pub fn a_batch_that_was_not_committed_is_never_seen(url: &str) {
     let expected = [(10, -99.0), (20, 2.0), (30, -99.0)];
     assert_eq!(held(&store, "A"), expected);
     assert_eq!(held(&open(&options), "A"), expected);
+}
+
+/// The commit of a batch that was still on its way when another writer opened the record.
+pub fn a_late_commit_does_not_count(url: &str) {
+    let options = migrated(url);
+    let store = open(&options);
+    append(&store, vec![report("A", 10, 0, 1.0)]);
+    let batch = sql(&options, "SELECT max(batch) + 1 FROM batches").trim().to_owned();
+    sql(&options, &format!("INSERT INTO batches VALUES ({batch}, 1, 2, 1)"));
+    let row = "station, series, 20, 0, batch + 1, -99, quality, source, revision, qualifier";
+    sql(&options, &format!("INSERT INTO readings SELECT {row} FROM readings"));
+    let next = open(&options);
+    sql(&options, &format!("INSERT INTO batches VALUES ({batch}, 2, 2, 1)"));
+    for store in [next, open(&options)] {
+        assert_eq!(held(&store, "A"), [(10, 1.0)]);
+        assert_eq!(store.directory().unwrap().generation, 1);
+    }
 }
 
 /// The readings of this one are in the table when it fails, and those of the next are newer.
@@ -159,7 +176,7 @@ pub fn is_writer() -> bool {
 /// Appends batches and says so after each.
 pub fn write_until_killed() {
     let url = env::var("MESONET_TEST_CLICKHOUSE").unwrap();
-    let store = open(&Options::new(&url, &env::var(WRITER).unwrap()));
+    let store = open(&options_of(&url, &env::var(WRITER).unwrap()));
     let first = held(&store, "A").iter().map(|&(_, value)| value as i64).max().unwrap_or(0);
     for batch in first + 1.. {
         append(&store, reports_of(batch));

@@ -1,5 +1,6 @@
 //! Stores in databases of their own, and SQL past them.
 
+use std::env;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,10 +19,24 @@ use mesonet_clickhouse::{ClickHouseStore, Options, migrate};
 
 static DATABASES: AtomicUsize = AtomicUsize::new(0);
 
+/// The nodes of the cluster that `tests/cluster --replicated` has started; none if it runs one node.
+pub fn nodes() -> Vec<String> {
+    let nodes = env::var("MESONET_TEST_CLICKHOUSE_NODES").unwrap_or_default();
+    nodes.split_whitespace().map(str::to_owned).collect()
+}
+
 /// A new database.
 pub fn options(url: &str) -> Options {
-    let number = DATABASES.fetch_add(1, Ordering::Relaxed);
-    Options { timeout: Duration::from_secs(20), ..Options::new(url, &format!("mesonet_{number}")) }
+    options_of(url, &format!("mesonet_{}", DATABASES.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// A database on all nodes that there are.
+pub fn options_of(url: &str, database: &str) -> Options {
+    let options = match nodes().as_slice() {
+        [] => Options::new(url, database),
+        nodes => Options::of_cluster("test", nodes, database),
+    };
+    Options { timeout: Duration::from_secs(20), ..options }
 }
 
 /// A database with tables.
@@ -35,9 +50,14 @@ pub fn open(options: &Options) -> ClickHouseStore {
     ClickHouseStore::open(options).unwrap()
 }
 
-/// Runs SQL as another program would.
+/// Runs SQL as another program would, on the first node.
 pub fn sql(options: &Options, statement: &str) -> String {
-    let address = options.url.strip_prefix("http://").unwrap();
+    sql_at(&options.urls[0], options, statement)
+}
+
+/// Runs SQL on one node.
+pub fn sql_at(url: &str, options: &Options, statement: &str) -> String {
+    let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     let Options { database, .. } = options;
     let length = statement.len();

@@ -120,7 +120,9 @@ pub fn alerts_are_kept_as_they_were(url: &str) {
     assert_eq!(store.append(all).unwrap().added, 3);
     assert_eq!(store.append(vec![message("a", 30)]).unwrap().replaced, 1);
     let again = || open_alerts(&options).unwrap();
-    assert_eq!(again().record().messages, store.record().messages);
+    let before = store.record();
+    let store = again();
+    assert_eq!(store.record().messages, before.messages);
     // One that was deleted stays so, until it comes again.
     assert_eq!(store.expire(25).unwrap(), 1);
     sql(&options, "OPTIMIZE TABLE alerts FINAL");
@@ -131,7 +133,8 @@ pub fn alerts_are_kept_as_they_were(url: &str) {
     assert_eq!(ids(&again()), ["b", "a"]);
     let store = again();
     assert_eq!(store.append(vec![message("c", 10)]).unwrap().added, 1);
-    assert_eq!(ids(&again()), ["c", "b", "a"]);
+    let store = again();
+    assert_eq!(ids(&store), ["c", "b", "a"]);
     // What cannot be written is not taken in.
     sql(&options, "RENAME TABLE alerts TO elsewhere");
     let refused = store.append(vec![message("d", 40)]).unwrap_err();
@@ -140,6 +143,51 @@ pub fn alerts_are_kept_as_they_were(url: &str) {
     sql(&options, "RENAME TABLE elsewhere TO alerts");
     assert_eq!(store.append(vec![message("d", 40)]).unwrap().added, 1);
     assert_eq!(ids(&again()), ["c", "b", "a", "d"]);
+}
+
+pub fn alerts_have_one_writer(url: &str) {
+    let options = migrated(url);
+    let message =
+        |id: &str| alert::Message { id: id.to_owned(), sent_ms: 10, ..alert::Message::default() };
+    let first = open_alerts(&options).unwrap();
+    assert_eq!(first.append(vec![message("a")]).unwrap().added, 1);
+    // Who writes the record does not matter.
+    let record = open(&options);
+    append(&record, vec![report("A", 10, 0, 1.0)]);
+    assert_eq!(first.append(vec![message("b")]).unwrap().added, 1);
+    let second = open_alerts(&options).unwrap();
+    append(&record, vec![report("A", 20, 0, 1.0)]);
+    for _ in 0..2 {
+        let refused = first.append(vec![message("c")]).unwrap_err();
+        assert!(matches!(refused, StoreError::Locked { .. }), "{refused}");
+        assert!(first.expire(i64::MAX).is_err());
+    }
+    assert_eq!(second.append(vec![message("d")]).unwrap().added, 1);
+    let ids: Vec<String> = open_alerts(&options)
+        .unwrap()
+        .record()
+        .messages
+        .iter()
+        .map(|message| message.id.clone())
+        .collect();
+    assert_eq!(ids, ["a", "b", "d"]);
+}
+
+pub fn batches_of_earlier_writers_are_dropped(url: &str) {
+    let options = migrated(url);
+    append(&open(&options), vec![report("A", 10, 0, 1.0)]);
+    let batch = (1_u64 << 32) + 9;
+    sql(&options, &format!("INSERT INTO batches VALUES ({batch}, 1, 9, 9)"));
+    let store = open(&options);
+    append(&store, vec![report("A", 20, 0, 2.0)]);
+    store.maintain(None).unwrap();
+    let left = sql(&options, "SELECT DISTINCT bitShiftRight(batch, 32) FROM batches");
+    assert_eq!(left.trim(), "2");
+    assert_eq!(sql(&options, "SELECT batch FROM abandoned").trim(), batch.to_string());
+    for store in [store, open(&options)] {
+        assert_eq!(held(&store, "A"), [(10, 1.0), (20, 2.0)]);
+        assert_eq!(store.directory().unwrap().generation, 2);
+    }
 }
 
 pub fn nothing_listens_there(_: &str) {

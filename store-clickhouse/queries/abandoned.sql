@@ -1,0 +1,1 @@
+SELECT batch FROM abandoned GROUP BY batch ORDER BY batch

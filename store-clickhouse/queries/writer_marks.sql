@@ -1,0 +1,1 @@
+SELECT mark FROM writers WHERE role = ? AND number = ?
