@@ -1,4 +1,5 @@
-//! The record of a follower: that of another server, as its newest backup has it.
+//! The record of a server that writes none: that of another one, some time behind it. A follower has
+//! it from the newest backup.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -7,16 +8,54 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mesonet::store::{
     AlertStore, EmbeddedReader, InFront, Judge, Receipt, StoreError, StoreHealth,
 };
-use mesonet::{Batch, Iso8601, Reader, Store};
+use mesonet::{Batch, Iso8601, Reader, StationId, Store};
 
 use crate::backup::{BackupError, Mirror};
 use crate::clock::system_ms;
 
 /// What a follower says to whoever would write to it.
-pub const TAKES_NOTHING: &str =
+const TAKES_NOTHING: &str =
     "this server follows another one and takes nothing in; send it to that one";
 
 /// The record of another server, some time behind it.
+pub trait Upstream: Send + Sync {
+    /// The stations and readings.
+    fn reader(&self) -> &dyn Reader;
+
+    /// Takes in what is new, and returns which stations that touches. A record that cannot be read is
+    /// logged once.
+    fn update(&self) -> Touched;
+
+    /// Everything that the other server had acknowledged before this time is in the record.
+    fn as_of_ms(&self) -> i64;
+
+    /// How old that is, seconds; 0 if the clocks of the two servers differ by more.
+    fn behind_s(&self) -> f64 {
+        (system_ms() - self.as_of_ms()).max(0) as f64 / 1000.0
+    }
+
+    /// The alerts.
+    fn alerts(&self) -> &Arc<AlertStore>;
+
+    /// The state of the store.
+    fn health(&self) -> StoreHealth;
+
+    /// What keeps it from being read.
+    fn trouble(&self) -> Option<&'static str>;
+
+    /// What is said to whoever would write to it.
+    fn takes_nothing(&self) -> &'static str;
+}
+
+/// Which stations something new is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touched {
+    None,
+    Stations(Vec<StationId>),
+    All,
+}
+
+/// The record of another server, as its newest backup has it.
 #[derive(Debug)]
 pub struct Follower {
     reader: EmbeddedReader,
@@ -57,9 +96,26 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Fetches the newest backup, if it is not here. Returns whether anything has changed. A place
-    /// that cannot be read is logged once.
-    pub fn update(&self) -> bool {
+    /// Takes in what the folder has now.
+    fn show(&self) -> Result<(), BackupError> {
+        // Of another record, if one has taken over: nothing of the old one may stay.
+        self.reader.reread()?;
+        let (record, faults) = AlertStore::read(&self.folder)?;
+        for fault in faults {
+            tracing::error!("the alerts are damaged: {fault}");
+        }
+        self.alerts.exchange(record.messages);
+        Ok(())
+    }
+}
+
+impl Upstream for Follower {
+    fn reader(&self) -> &dyn Reader {
+        &self.reader
+    }
+
+    /// Fetches the newest backup, if it is not here.
+    fn update(&self) -> Touched {
         let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
         let updated = mirror.update(|| self.show());
         if let Some(as_of_ms) = mirror.time_ms() {
@@ -72,7 +128,7 @@ impl Follower {
                 if failure.take().is_some() {
                     tracing::info!("following again, as of {}", Iso8601(self.as_of_ms()));
                 }
-                is_new
+                if is_new { Touched::All } else { Touched::None }
             }
             Err(error) => {
                 let text = error.to_string();
@@ -83,57 +139,45 @@ impl Follower {
                     );
                 }
                 *failure = Some(text);
-                false
+                Touched::None
             }
         }
     }
 
-    /// Takes in what the folder has now.
-    fn show(&self) -> Result<(), BackupError> {
-        // Of another record, if one has taken over: nothing of the old one may stay.
-        self.reader.reread()?;
-        let (record, faults) = AlertStore::read(&self.folder)?;
-        for fault in faults {
-            tracing::error!("the alerts are damaged: {fault}");
-        }
-        self.alerts.exchange(record.messages);
-        Ok(())
-    }
-
-    /// Everything that the other server had acknowledged before this time is in the record.
-    pub fn as_of_ms(&self) -> i64 {
+    fn as_of_ms(&self) -> i64 {
         self.as_of_ms.load(Ordering::Relaxed)
     }
 
-    /// How old that is, seconds; 0 if the clocks of the two servers differ by more.
-    pub fn behind_s(&self) -> f64 {
-        (system_ms() - self.as_of_ms()).max(0) as f64 / 1000.0
-    }
-
-    /// The alerts.
-    pub fn alerts(&self) -> &Arc<AlertStore> {
+    fn alerts(&self) -> &Arc<AlertStore> {
         &self.alerts
     }
 
-    /// The state of the store.
-    pub fn health(&self) -> StoreHealth {
+    fn health(&self) -> StoreHealth {
         self.reader.health()
+    }
+
+    /// What is here can be served in any case.
+    fn trouble(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn takes_nothing(&self) -> &'static str {
+        TAKES_NOTHING
     }
 }
 
-/// The store of a follower, which takes nothing in.
-#[derive(Debug)]
-pub struct Followed(pub Arc<Follower>);
+/// The store of a server that writes none.
+pub struct Followed(pub Arc<dyn Upstream>);
 
 impl InFront for Followed {
     fn behind(&self) -> &dyn Reader {
-        &self.0.reader
+        self.0.reader()
     }
 }
 
 impl Store for Followed {
     fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
-        let path = self.0.folder.display().to_string();
-        Err(StoreError::Storage { path, cause: TAKES_NOTHING.to_owned() })
+        let (path, cause) = ("the record".to_owned(), self.0.takes_nothing().to_owned());
+        Err(StoreError::Unavailable { path, cause })
     }
 }

@@ -10,11 +10,11 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
-    BackupFlags, BackupsFlags, Config, Flags, GribLsFlags, KeysFlags, LogFormat, ModelsCommand,
-    PromoteFlags, QualityFlags, RestoreFlags, RetentionFlags, TokenFlags, VerifyFlags,
-    backup_command, backups_command, grib_ls_command, health_command, keys_command, models_command,
-    promote_command, quality_command, restore_command, retention_command, serve, token_command,
-    verify_command,
+    BackupFlags, BackupsFlags, Config, Flags, GribLsFlags, KeysFlags, LogFormat, MigrateFlags,
+    ModelsCommand, PromoteFlags, QualityFlags, RestoreFlags, RetentionFlags, TokenFlags,
+    VerifyFlags, backup_command, backups_command, grib_ls_command, health_command, keys_command,
+    migrate_command, models_command, promote_command, quality_command, restore_command,
+    retention_command, serve, token_command, verify_command,
 };
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -79,6 +79,11 @@ enum Command {
     Promote {
         #[command(flatten)]
         flags: PromoteFlags,
+    },
+    /// Make the tables of a record in ClickHouse, or bring them up to date
+    Migrate {
+        #[command(flatten)]
+        flags: MigrateFlags,
     },
     /// Delete readings and alerts that are too old, or say what would go
     Retention {
@@ -162,6 +167,9 @@ fn main() -> ExitCode {
         Some(Command::Backups { flags }) => backups_command(&flags).map_err(Into::into),
         Some(Command::Promote { flags }) => promote_command(&flags).map_err(Into::into),
         Some(Command::Restore { flags }) => restore_command(&flags).map_err(Into::into),
+        Some(Command::Migrate { flags }) => {
+            migrate_command(&flags).map(|()| true).map_err(Into::into)
+        }
         Some(Command::Retention { flags }) => {
             retention_command(&flags).map(|()| true).map_err(Into::into)
         }

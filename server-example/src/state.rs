@@ -14,7 +14,7 @@ use crate::config::{Config, ConfigError};
 use crate::credentials::{Credentials, KnownKeys};
 use crate::door::Party;
 use crate::error::ApiError;
-use crate::follower::{Followed, Follower};
+use crate::follower::{Followed, Touched, Upstream};
 use crate::http::cors;
 use crate::http::extract::BodyRules;
 use crate::http::snapshot::SnapshotError;
@@ -76,7 +76,7 @@ impl State {
         Self::build(config, clock, store, Kept::Elsewhere, intake)
     }
 
-    /// Creates the state over a store on disk.
+    /// Creates the state over a record that this server writes.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -86,7 +86,7 @@ impl State {
         record: Record,
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
-        let store = Arc::clone(record.store()) as _;
+        let store = record.store();
         let state = Self::build(config, clock, store, Kept::Record(record), intake)?;
         state.services.remove_unfinished();
         Ok(state)
@@ -99,7 +99,7 @@ impl State {
     pub(crate) fn of_follower(
         config: Config,
         clock: Clock,
-        follower: Arc<Follower>,
+        follower: Arc<dyn Upstream>,
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let store = Arc::new(Followed(Arc::clone(&follower)));
@@ -120,8 +120,11 @@ impl State {
         let zones = config.zones.clone();
         let keys = match &kept {
             Kept::Elsewhere => None,
-            Kept::Record(_) => Some(KnownKeys::new(&config.data)),
-            Kept::Followed(_) => Some(KnownKeys::of_another(&config.data)),
+            // The backups of the other server bring its keys.
+            Kept::Followed(_) if config.follow.is_some() => {
+                Some(KnownKeys::of_another(&config.data))
+            }
+            Kept::Record(_) | Kept::Followed(_) => Some(KnownKeys::new(&config.data)),
         };
         let credentials = Credentials::new(&config, keys)?;
         Ok(Arc::new(Self {
@@ -162,16 +165,20 @@ impl State {
         Ok(left)
     }
 
-    /// Shows what a follower has fetched. One caller at a time.
+    /// Shows what another server has taken in. One caller at a time.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(crate) fn follow(&self, follower: &Follower) -> Result<(), StateError> {
-        if follower.update() {
-            let directory = self.services.store.directory().map_err(SnapshotError::from)?;
-            let all = directory.stations.iter().map(|record| record.station.id);
-            self.services.noted.put_back(all.collect());
-        }
+    pub(crate) fn follow(&self, follower: &dyn Upstream) -> Result<(), StateError> {
+        let touched = match follower.update() {
+            Touched::None => return Ok(()),
+            Touched::Stations(stations) => stations.into_iter().collect(),
+            Touched::All => {
+                let directory = self.services.store.directory().map_err(SnapshotError::from)?;
+                directory.stations.iter().map(|record| record.station.id).collect()
+            }
+        };
+        self.services.noted.put_back(touched);
         Ok(())
     }
 

@@ -178,7 +178,7 @@ impl Link {
         ask: impl Fn(&Node) -> Result<T, Error>,
     ) -> Result<T, StoreError> {
         if self.cluster.is_none() {
-            return ask(&self.nodes[0]).map_err(|error| self.failed(&error));
+            return ask(&self.nodes[0]).map_err(|error| self.refused(&error));
         }
         let started = Instant::now();
         loop {
@@ -209,7 +209,7 @@ impl Link {
         ask: impl Fn(&Node) -> Result<T, Error>,
     ) -> Result<T, StoreError> {
         if self.cluster.is_none() {
-            return ask(node).map_err(|error| self.failed(&error));
+            return ask(node).map_err(|error| self.refused(&error));
         }
         let started = Instant::now();
         loop {
@@ -218,7 +218,7 @@ impl Link {
                 Err(Refusal::Lags(_)) if started.elapsed() < CATCH_UP.min(self.timeout) => {
                     std::thread::sleep(LOOK);
                 }
-                Err(refusal) => return Err(self.failed_at(node, &refusal)),
+                Err(refusal) => return Err(self.refused_at(node, &refusal)),
             }
         }
     }
@@ -261,7 +261,7 @@ impl Link {
             causes => causes.join("; "),
         };
         let shard = shard.unwrap_or_default();
-        self.failed(&format!("no replica{shard} has the whole of {table}: {causes}"))
+        self.refused(&format!("no replica{shard} has the whole of {table}: {causes}"))
     }
 
     fn ask_whole<T>(

@@ -26,6 +26,8 @@
 //! # One writer
 //! One process at a time writes. The last to open the record is the writer: the one before finds out
 //! at its next batch and is refused from then on. What it had committed stays.
+//!
+//! Any number of processes read, by a [`ClickHouseReader`] each.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, unreachable_pub))]
 
@@ -35,7 +37,9 @@ mod fence;
 mod known;
 mod link;
 mod load;
+mod marks;
 mod options;
+mod reader;
 mod rows;
 mod schema;
 mod sql;
@@ -45,8 +49,8 @@ mod versions;
 mod view;
 mod write;
 
-pub use alerts::open_alerts;
 pub use options::Options;
+pub use reader::{Changed, ClickHouseReader};
 pub use schema::{Migrated, SCHEMA_VERSION, migrate};
 pub use store::ClickHouseStore;
 pub use upkeep::Maintained;

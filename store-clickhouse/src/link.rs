@@ -25,6 +25,9 @@ const ATTEMPTS: u32 = 3;
 /// How long to wait before a block is sent again, times the attempts so far.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// How ClickHouse says that its disk is full: by an error of its own, or by that of the system.
+const FULL: [&str; 3] = ["Code: 243", "NOT_ENOUGH_SPACE", "No space left on device"];
+
 /// A table, on one shard if it is divided among them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
@@ -137,7 +140,7 @@ impl Link {
     pub(crate) fn run(&self, At(node): At, statement: &str) -> Result<(), StoreError> {
         let node = &self.nodes[node];
         let ran = self.ask(self.timeout, node.client.query_raw(statement).execute());
-        ran.map_err(|error| self.failed_at(node, &error))
+        ran.map_err(|error| self.refused_at(node, &error))
     }
 
     /// Runs a statement that has no answer where a table is.
@@ -212,7 +215,7 @@ impl Link {
                     std::thread::sleep(PAUSE * attempt);
                     attempt += 1;
                 }
-                Err(error) => return Err(self.failed_at(&self.nodes[at.0], &error)),
+                Err(error) => return Err(self.refused_at(&self.nodes[at.0], &error)),
             }
         }
     }
@@ -260,17 +263,27 @@ impl Link {
         answered.recv().unwrap_or(Err(Error::TimedOut))
     }
 
-    /// An error of this database.
-    pub(crate) fn failed(&self, cause: &dyn fmt::Display) -> StoreError {
-        StoreError::Storage { path: self.name.clone(), cause: cause.to_string() }
+    /// What ClickHouse or the network refuses.
+    pub(crate) fn refused(&self, cause: &dyn fmt::Display) -> StoreError {
+        let (path, cause) = (self.name.clone(), cause.to_string());
+        if FULL.iter().any(|text| cause.contains(text)) {
+            StoreError::Full { path, cause }
+        } else {
+            StoreError::Unavailable { path, cause }
+        }
     }
 
-    /// An error of one node, which is named if there are others.
-    pub(crate) fn failed_at(&self, node: &Node, cause: &dyn fmt::Display) -> StoreError {
+    /// What one node refuses, which is named if there are others.
+    pub(crate) fn refused_at(&self, node: &Node, cause: &dyn fmt::Display) -> StoreError {
         match self.cluster {
-            Some(_) => self.failed(&format!("{}: {cause}", node.url)),
-            None => self.failed(cause),
+            Some(_) => self.refused(&format!("{}: {cause}", node.url)),
+            None => self.refused(cause),
         }
+    }
+
+    /// Something in this database that cannot be right.
+    pub(crate) fn failed(&self, cause: &dyn fmt::Display) -> StoreError {
+        StoreError::Storage { path: self.name.clone(), cause: cause.to_string() }
     }
 
     pub(crate) fn name(&self) -> &str {

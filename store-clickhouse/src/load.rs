@@ -1,6 +1,5 @@
-//! Reading what the writer has to know from the tables.
+//! Reading what the writer, and a reader, have to know from the tables.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mesonet::observation::{IdScheme, Identifiers, SeriesId, SeriesParts, Station};
@@ -11,38 +10,22 @@ use crate::known::{Known, SeriesTable, StationState, Visible};
 use crate::link::{Link, Place};
 use crate::rows::{BatchRow, List, SeriesRow, StationRow};
 use crate::sql;
-
-/// What the tables say.
-pub(crate) struct Loaded {
-    pub known: Known,
-    /// The batches that were begun and not committed, and are not known as abandoned yet.
-    pub left: Vec<u64>,
-}
+use crate::write::{BATCHES, COMMITTED};
 
 /// Reads the record after the last committed batch.
-pub(crate) fn load(link: &Link) -> Result<Loaded, StoreError> {
-    let all = |table, sql| (Place::everywhere(table), None, link.query(sql));
-    let (place, up_to, query) = all("batches", sql::COMMITTED_BATCH);
-    let committed: Vec<BatchRow> = link.rows(place, up_to, &query)?;
+pub(crate) fn load(link: &Link) -> Result<Known, StoreError> {
+    let committed: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::COMMITTED_BATCH))?;
     let last = committed.first().copied().unwrap_or_default();
-    let (place, up_to, query) = all("batches", sql::UNCOMMITTED);
-    let begun: Vec<u64> = link.rows(place, up_to, &query)?;
-    // After the batches: a writer drops those of earlier ones once it has written here what matters.
-    let (place, up_to, query) = all("abandoned", sql::ABANDONED);
-    let mut uncommitted: BTreeSet<u64> = link.rows(place, up_to, &query)?.into_iter().collect();
-    let left = begun.iter().copied().filter(|batch| !uncommitted.contains(batch)).collect();
-    uncommitted.insert(0);
-    uncommitted.extend(begun);
-    let (place, up_to, query) = all("retention", sql::RETAIN_FROM);
-    let retain_from: Vec<i64> = link.rows(place, up_to, &query)?;
-    let uncommitted: Vec<u64> = uncommitted.into_iter().collect();
+    let mut uncommitted: Vec<u64> = vec![0];
+    uncommitted.extend(link.rows::<u64>(BATCHES, None, &link.query(sql::UNCOMMITTED))?);
     let visible = Visible {
         up_to: last.batch,
         uncommitted: uncommitted.into(),
-        retain_from_ms: retain_from.first().copied().unwrap_or(i64::MIN),
+        retain_from_ms: retain_from_ms(link)?,
     };
-    let series = load_series(link, &visible)?;
-    let stations = load_stations(link, &visible, &series)?;
+    let mut series = SeriesTable::default();
+    load_series(link, 0, &visible, &mut series)?;
+    let stations = load_stations(link, 0, &visible, &series)?.into_iter().collect();
     let mut known = Known {
         visible,
         generation: last.generation,
@@ -52,14 +35,69 @@ pub(crate) fn load(link: &Link) -> Result<Loaded, StoreError> {
         directory: Arc::new(Directory::default()),
     };
     known.make_directory();
-    Ok(Loaded { known, left })
+    Ok(known)
 }
 
-fn load_series(link: &Link, visible: &Visible) -> Result<SeriesTable, StoreError> {
-    let query = link.query(sql::SERIES).bind(visible.up_to).bind(List(&visible.uncommitted));
+/// What has become of a record since it was read.
+pub(crate) enum News {
+    /// Nothing.
+    None,
+    /// More batches were committed, with these stations.
+    More(Known, Vec<StationId>),
+    /// The last batch that was read does not count any more: a writer that opened the record since has
+    /// not found it.
+    Other,
+}
+
+/// Reads what was committed since, or is not kept any more.
+pub(crate) fn news(link: &Link, known: &Known) -> Result<News, StoreError> {
+    let from = known.visible.up_to;
+    let batches: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::NEWS).bind(from))?;
+    let is_committed = |row: &&BatchRow| row.state == COMMITTED;
+    if from > 0 && !batches.iter().any(|row| row.batch == from && row.state == COMMITTED) {
+        return Ok(News::Other);
+    }
+    let retain_from_ms = retain_from_ms(link)?;
+    let last = batches.iter().rfind(is_committed).copied().unwrap_or_default();
+    if last.batch <= from && retain_from_ms == known.visible.retain_from_ms {
+        return Ok(News::None);
+    }
+    let mut next = known.clone();
+    next.visible.retain_from_ms = retain_from_ms;
+    let mut touched = Vec::new();
+    if last.batch > from {
+        let before_last = batches.iter().filter(|row| row.batch < last.batch);
+        let left_out = before_last.filter(|row| !is_committed(row)).map(|row| row.batch);
+        next.visible.uncommitted =
+            known.visible.uncommitted.iter().copied().chain(left_out).collect();
+        next.visible.up_to = last.batch;
+        (next.generation, next.places_generation) = (last.generation, last.places_generation);
+        load_series(link, from, &next.visible, Arc::make_mut(&mut next.series))?;
+        let changed = load_stations(link, from, &next.visible, &next.series)?;
+        touched.extend(changed.iter().map(|&(id, _)| id));
+        Arc::make_mut(&mut next.stations).extend(changed);
+        next.make_directory();
+    }
+    Ok(News::More(next, touched))
+}
+
+fn retain_from_ms(link: &Link) -> Result<i64, StoreError> {
+    let place = Place::everywhere("retention");
+    let retain_from: Vec<i64> = link.rows(place, None, &link.query(sql::RETAIN_FROM))?;
+    Ok(retain_from.first().copied().unwrap_or(i64::MIN))
+}
+
+/// Adds the series of the batches after one.
+fn load_series(
+    link: &Link,
+    after: u64,
+    visible: &Visible,
+    table: &mut SeriesTable,
+) -> Result<(), StoreError> {
+    let query = link.query(sql::SERIES).bind(after).bind(visible.up_to);
+    let query = query.bind(List(&visible.uncommitted));
     let place = Place::everywhere("series");
     let rows: Vec<SeriesRow> = link.rows(place, Some(visible.up_to), &query)?;
-    let mut table = SeriesTable::default();
     for row in rows {
         let parts = SeriesParts {
             variable: &row.variable,
@@ -79,23 +117,26 @@ fn load_series(link: &Link, visible: &Visible) -> Result<SeriesTable, StoreError
             table.add(key);
         }
     }
-    Ok(table)
+    Ok(())
 }
 
+/// The stations of the batches after one.
 fn load_stations(
     link: &Link,
+    after: u64,
     visible: &Visible,
     series: &SeriesTable,
-) -> Result<BTreeMap<StationId, Arc<StationState>>, StoreError> {
-    let query = link.query(sql::STATIONS).bind(visible.up_to).bind(List(&visible.uncommitted));
+) -> Result<Vec<(StationId, Arc<StationState>)>, StoreError> {
+    let query = link.query(sql::STATIONS).bind(after).bind(visible.up_to);
+    let query = query.bind(List(&visible.uncommitted));
     let place = Place::everywhere("stations");
     let rows: Vec<StationRow> = link.rows(place, Some(visible.up_to), &query)?;
-    let mut stations = BTreeMap::new();
+    let mut stations = Vec::with_capacity(rows.len());
     for row in rows {
         let id = StationId::from(row.station);
         let state = state_of(row, id, series);
         let state = state.map_err(|cause| link.failed(&format!("station {id}: {cause}")))?;
-        stations.insert(id, Arc::new(state));
+        stations.push((id, Arc::new(state)));
     }
     Ok(stations)
 }

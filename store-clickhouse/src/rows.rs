@@ -46,9 +46,8 @@ impl<T: Serialize> Serialize for List<'_, T> {
     }
 }
 
-#[derive(Clone, Debug, Row, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Row, Serialize, Deserialize)]
 pub(crate) struct WriterRow {
-    pub role: String,
     pub number: u64,
     pub mark: u64,
 }
@@ -63,11 +62,6 @@ pub(crate) struct MigrationRow {
 pub(crate) struct ShardRow {
     pub position: u32,
     pub shard: String,
-}
-
-#[derive(Clone, Copy, Debug, Row, Serialize)]
-pub(crate) struct AbandonedRow {
-    pub batch: u64,
 }
 
 #[derive(Clone, Copy, Debug, Row, Serialize)]
@@ -141,6 +135,13 @@ pub(crate) struct AlertRow {
     pub change: u64,
     pub deleted: bool,
     pub message: String,
+}
+
+#[derive(Clone, Debug, Row, Serialize, Deserialize)]
+pub(crate) struct MarkRow {
+    pub name: String,
+    pub change: u64,
+    pub value: String,
 }
 
 /// The last reading of a series, with its time and version in one number.

@@ -18,6 +18,7 @@ pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 const MIGRATIONS: &[(&str, &str)] = &[
     ("record", include_str!("../migrations/0001_record.sql")),
     ("alerts", include_str!("../migrations/0002_alerts.sql")),
+    ("marks", include_str!("../migrations/0003_marks.sql")),
 ];
 
 const LIST_OF_MIGRATIONS: &str = "CREATE TABLE IF NOT EXISTS migrations (number UInt32, name String) \
@@ -137,11 +138,8 @@ fn version(link: &Link) -> Result<u32, StoreError> {
 }
 
 fn other_version(link: &Link, got: u32) -> StoreError {
-    let advice = if got < SCHEMA_VERSION {
-        " (mesonet_clickhouse::migrate brings it up to date)"
-    } else {
-        ""
-    };
+    let advice =
+        if got < SCHEMA_VERSION { " (mesonet-server migrate brings it up to date)" } else { "" };
     StoreError::SchemaVersion {
         path: link.name().to_owned(),
         got: format!("{got}{advice}"),
@@ -165,11 +163,11 @@ fn shards(link: &Link) -> Result<Vec<String>, StoreError> {
 fn divided(link: &Link) -> Result<Vec<String>, StoreError> {
     let mut replicas: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for node in &link.nodes {
-        let identity = link.identity(node).map_err(|error| link.failed_at(node, &error))?;
+        let identity = link.identity(node).map_err(|error| link.refused_at(node, &error))?;
         let of_shard = replicas.entry(identity.shard).or_default();
         if of_shard.contains(&identity.replica) {
             let cause = format!("another node is replica {} of its shard too", identity.replica);
-            return Err(link.failed_at(node, &cause));
+            return Err(link.failed(&format!("{}: {cause}", node.url)));
         }
         of_shard.push(identity.replica);
     }

@@ -4,25 +4,22 @@
 //! changed: times are integers, and nothing is formatted here. They are files, so that tests in
 //! another language can run them too.
 
-/// The number of the last writer of a role, 0 if there was none.
-pub(crate) const NEWEST_WRITER: &str = include_str!("../queries/newest_writer.sql");
-
-/// The marks of those that took a number in a role.
-pub(crate) const WRITER_MARKS: &str = include_str!("../queries/writer_marks.sql");
+/// The last writers: the highest number and the marks of those that took it.
+pub(crate) const WRITERS: &str = include_str!("../queries/writers.sql");
 
 /// The newest committed batch.
 pub(crate) const COMMITTED_BATCH: &str = include_str!("../queries/committed_batch.sql");
 
+/// The batches from one on.
+pub(crate) const NEWS: &str = include_str!("../queries/news.sql");
+
 /// The batches that were begun and never committed.
 pub(crate) const UNCOMMITTED: &str = include_str!("../queries/uncommitted.sql");
 
-/// The batches that were begun and not committed when a later writer opened the record.
-pub(crate) const ABANDONED: &str = include_str!("../queries/abandoned.sql");
-
-/// The series of batches up to one, but for some.
+/// The series of batches after one and up to another, but for some.
 pub(crate) const SERIES: &str = include_str!("../queries/series.sql");
 
-/// The last state of each station in the batches up to one, but for some.
+/// The last state of each station in the batches after one and up to another, but for some.
 pub(crate) const STATIONS: &str = include_str!("../queries/stations.sql");
 
 /// All versions of the readings of stations and series in a window.
@@ -50,7 +47,7 @@ pub(crate) const PARTITIONS: &str = include_str!("../queries/partitions.sql");
 /// Drops one of them.
 pub(crate) const DROP_PARTITION: &str = include_str!("../queries/drop_partition.sql");
 
-/// The newest row of each alert.
+/// The newest row of each alert that was changed after a change.
 pub(crate) const ALERTS: &str = include_str!("../queries/alerts.sql");
 
 /// The macros of a node.
@@ -70,3 +67,6 @@ pub(crate) const TO_FETCH: &str = include_str!("../queries/to_fetch.sql");
 
 /// How many children a node of Keeper has.
 pub(crate) const CHILDREN: &str = include_str!("../queries/children.sql");
+
+/// The newest row of a mark.
+pub(crate) const MARKS: &str = include_str!("../queries/marks.sql");

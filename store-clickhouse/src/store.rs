@@ -1,16 +1,25 @@
 //! The store.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use mesonet::store::{Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError};
+use mesonet::store::{
+    AlertStore, Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError,
+};
 use mesonet::{Batch, ClosedWindow, Reader, StationId, Store};
 
+use crate::alerts::load_alerts;
+use crate::fence::Fence;
+use crate::link::Link;
+use crate::marks::Marks;
 use crate::options::Options;
 use crate::schema;
 use crate::upkeep::Maintained;
 use crate::view::View;
 use crate::write::Writer;
+
+/// How long it may take to find out whether the record can be written.
+const GLANCE: Duration = Duration::from_secs(3);
 
 /// A store in a ClickHouse database, whose readings are in ClickHouse when [`append`](Store::append)
 /// returns.
@@ -22,6 +31,11 @@ pub struct ClickHouseStore {
     /// What readers clone and hold.
     view: RwLock<Arc<View>>,
     writer: Mutex<Writer>,
+    /// That of the writer, also for whoever does not wait for it.
+    fence: Arc<Fence>,
+    /// For a quick look.
+    glance: Link,
+    marks: Marks,
 }
 
 impl ClickHouseStore {
@@ -31,9 +45,59 @@ impl ClickHouseStore {
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or the tables are of another version.
     pub fn open(options: &Options) -> Result<Self, StoreError> {
-        let writer = Writer::open(Arc::new(schema::open(options)?))?;
+        let link = Arc::new(schema::open(options)?);
+        let writer = Writer::open(Arc::clone(&link))?;
         let view = RwLock::new(Arc::new(writer.view()));
-        Ok(Self { view, writer: Mutex::new(writer) })
+        let fence = Arc::clone(&writer.fence);
+        let glance = Options { timeout: options.timeout.min(GLANCE), ..options.clone() };
+        let glance = Link::new(&glance)?.within(&options.database);
+        Ok(Self { view, writer: Mutex::new(writer), fence, glance, marks: Marks::new(link) })
+    }
+
+    /// Opens the alerts of the record. They are in memory as those of every [`AlertStore`], and in
+    /// ClickHouse when a call that changes them returns; a call is refused when another process has
+    /// become the writer of the record.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses, or a message cannot be read.
+    pub fn open_alerts(&self) -> Result<AlertStore, StoreError> {
+        let link = Arc::clone(&self.writer().link);
+        load_alerts(&link, Arc::clone(&self.fence))
+    }
+
+    /// Finds out within seconds whether the next batch would be refused. Does not wait for one that is
+    /// being written.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses, or another process has become the writer.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.fence.check(&self.glance, None)
+    }
+
+    /// Returns the time of the newest reading, milliseconds since 1970; `None` if there is none.
+    pub fn newest_ms(&self) -> Option<i64> {
+        self.view().newest_ms()
+    }
+
+    /// Returns a mark: a text that was put on the record under a name.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses.
+    pub fn mark(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.marks.get(name)
+    }
+
+    /// Puts a mark on the record, instead of one with its name.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses, or another process has become the writer.
+    pub fn set_mark(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        let mut writer = self.writer();
+        writer.make_sure()?;
+        self.publish(&writer);
+        writer.fence.check(&writer.link, None)?;
+        let at = self.marks.set(name, value)?;
+        writer.fence.check(&writer.link, Some(at))
     }
 
     /// Drops what is not needed any more: readings before an instant, if one is given, states of

@@ -10,7 +10,7 @@ use mesonet::observation::QualityCode;
 use mesonet::store::{Damage, Directory, Selection, SeriesSlice, StoreError};
 use mesonet::{ClosedWindow, Reader, Series, StationId};
 
-use crate::known::{SeriesTable, StationState, Visible};
+use crate::known::{Known, SeriesTable, StationState, Visible};
 use crate::link::{Link, Place};
 use crate::rows::{LatestRow, List, ReadingRow, StationKey, WeatherRow};
 use crate::sql;
@@ -92,6 +92,26 @@ impl Reader for View {
 }
 
 impl View {
+    /// The record as it is known.
+    pub(crate) fn new(link: &Arc<Link>, known: &Known) -> Self {
+        let Known { visible, series, stations, directory, .. } = known;
+        Self {
+            link: Arc::clone(link),
+            visible: visible.clone(),
+            directory: Arc::clone(directory),
+            series: Arc::clone(series),
+            stations: Arc::clone(stations),
+            fresh: Arc::new([]),
+            fresh_weather: Arc::new([]),
+        }
+    }
+
+    /// Time of the newest reading, milliseconds since 1970.
+    pub(crate) fn newest_ms(&self) -> Option<i64> {
+        let of_all = self.stations.values().flat_map(|state| state.newest_ms.iter().copied());
+        of_all.max().filter(|&newest_ms| newest_ms >= self.visible.retain_from_ms)
+    }
+
     /// The part of a window that is not before the retention cutoff.
     fn retained(&self, window: ClosedWindow) -> Times {
         window.start_ms().max(self.visible.retain_from_ms)..=window.end_ms()

@@ -12,13 +12,17 @@ use mesonet::{Batch, Reading, Series, StationId};
 use crate::fence::Fence;
 use crate::known::{Known, SeriesTable};
 use crate::link::{At, Found, Link, Place};
-use crate::load::{Loaded, load, station_row};
-use crate::rows::{AbandonedRow, BatchRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
+use crate::load::{load, station_row};
+use crate::rows::{BatchRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
 use crate::versions::{after, next_version};
 use crate::view::{Stored, View};
 
 const BEGUN: u8 = 1;
-const COMMITTED: u8 = 2;
+pub(crate) const COMMITTED: u8 = 2;
+/// Found without its end by the next writer: what is written of it later does not count either.
+const ABANDONED: u8 = 3;
+
+pub(crate) const BATCHES: Place = Place { table: "batches", shard: None };
 
 /// Rows of one insert, and days of it: a day is a partition, and ClickHouse refuses a block with
 /// more than a hundred.
@@ -30,7 +34,7 @@ const DAYS_AT_ONCE: usize = 64;
 pub(crate) struct Writer {
     pub link: Arc<Link>,
     pub known: Known,
-    pub fence: Fence,
+    pub fence: Arc<Fence>,
     /// Number of the last batch, committed or not.
     last_batch: u64,
     /// Whether a batch has failed after it was begun: what is on record has to be read again.
@@ -49,15 +53,20 @@ impl Writer {
     /// Becomes the writer of a record.
     pub(crate) fn open(link: Arc<Link>) -> Result<Self, StoreError> {
         // From here on the writer before is refused.
-        let fence = Fence::take(&link, "record")?;
-        let batch = fence.first_batch();
-        let Loaded { mut known, left } = load(&link)?;
-        // What others left does not count from now on, not even if its commit is still on its way.
-        abandon(&link, &left)?;
-        // An empty batch, which says where the record stands.
+        let fence = Fence::take(&link)?;
+        Self::begin(link, Arc::new(fence))
+    }
+
+    fn begin(link: Arc<Link>, fence: Arc<Fence>) -> Result<Self, StoreError> {
+        let batch = fence.first_number();
+        let mut known = load(&link)?;
+        let left = known.visible.uncommitted.iter().filter(|&&left| left > 0 && left < batch);
+        let left = left.map(|&batch| BatchRow { batch, state: ABANDONED, ..BatchRow::default() });
+        insert_states(&link, left.collect())?;
+        // An empty batch, so that the list of those that were never committed does not grow.
         let (generation, places_generation) = (known.generation, known.places_generation);
         let row = BatchRow { batch, state: COMMITTED, generation, places_generation };
-        insert_state(&link, row)?;
+        insert_states(&link, vec![row])?;
         known.visible.up_to = batch;
         Ok(Self { link, known, fence, last_batch: batch, unsure: false })
     }
@@ -67,23 +76,15 @@ impl Writer {
     pub(crate) fn make_sure(&mut self) -> Result<(), StoreError> {
         if self.unsure {
             self.fence.check(&self.link, None)?;
-            *self = Self::open(Arc::clone(&self.link))?;
+            self.fence.take_again(&self.link)?;
+            *self = Self::begin(Arc::clone(&self.link), Arc::clone(&self.fence))?;
         }
         Ok(())
     }
 
     /// Returns what readers see.
     pub(crate) fn view(&self) -> View {
-        let Known { visible, series, stations, directory, .. } = &self.known;
-        View {
-            link: Arc::clone(&self.link),
-            visible: visible.clone(),
-            directory: Arc::clone(directory),
-            series: Arc::clone(series),
-            stations: Arc::clone(stations),
-            fresh: Arc::new([]),
-            fresh_weather: Arc::new([]),
-        }
+        View::new(&self.link, &self.known)
     }
 
     pub(crate) fn append(
@@ -131,7 +132,12 @@ impl Writer {
             next.make_directory();
         }
         if changed || receipt.revised > 0 {
-            self.commit(next, add, &changed_stations, written_day)?;
+            // With those of older readings too: by their states a reader finds what has changed.
+            let revised = add.readings.iter().map(|row| StationId::from(row.station));
+            let touched: BTreeSet<StationId> =
+                changed_stations.into_iter().chain(revised).collect();
+            let touched: Vec<StationId> = touched.into_iter().collect();
+            self.commit(next, add, &touched, written_day)?;
         }
         Ok(receipt)
     }
@@ -300,7 +306,7 @@ impl Writer {
         let (generation, places_generation) = (next.generation, next.places_generation);
         let of_state = |state| BatchRow { batch, state, generation, places_generation };
         let link = &self.link;
-        let begun = insert_state(link, of_state(BEGUN))?;
+        let begun = insert_states(link, vec![of_state(BEGUN)])?;
         self.fence.check(link, Some(begun))?;
         let series: Vec<_> = add.series.iter().map(|series| series_row(series, batch)).collect();
         let everywhere = Place::everywhere;
@@ -325,7 +331,7 @@ impl Writer {
             let states = ids.iter().filter_map(|id| next.stations.get(id));
             sent.insert(states.map(|of| station_row(of, batch, written_day)).collect())?;
         }
-        let committed = insert_state(link, of_state(COMMITTED))?;
+        let committed = insert_states(link, vec![of_state(COMMITTED)])?;
         // A writer that has opened the record meanwhile does not count this batch, so it must not be
         // acknowledged: its readings come again from the feed.
         self.fence.check(link, Some(committed))?;
@@ -359,18 +365,13 @@ impl<'a> Blocks<'a> {
     }
 }
 
-fn insert_state(link: &Link, row: BatchRow) -> Result<At, StoreError> {
-    let condition = format!("batch = {} AND state = {}", row.batch, row.state);
-    link.insert(Place::everywhere("batches"), vec![row], &Found { condition, rows: 1 })
-}
-
-/// Has batches never count.
-fn abandon(link: &Link, batches: &[u64]) -> Result<(), StoreError> {
-    let list: Vec<String> = batches.iter().map(u64::to_string).collect();
-    let condition = format!("batch IN ({})", list.join(", "));
-    let rows = batches.iter().map(|&batch| AbandonedRow { batch }).collect();
-    let found = Found { condition, rows: batches.len() };
-    link.insert(Place::everywhere("abandoned"), rows, &found).map(|_| ())
+/// Writes down that batches are in one state.
+fn insert_states(link: &Link, rows: Vec<BatchRow>) -> Result<At, StoreError> {
+    let batches: Vec<String> = rows.iter().map(|row| row.batch.to_string()).collect();
+    let state = rows.first().map_or(0, |row| row.state);
+    let condition = format!("state = {state} AND batch IN ({})", batches.join(", "));
+    let found = Found { condition, rows: rows.len() };
+    link.insert(BATCHES, rows, &found)
 }
 
 /// The readings and the weather of a batch, sorted by station, series and time; of those with

@@ -86,7 +86,7 @@ def ask(database):
 def test_every_query_is_asked(ask):
     source = Path(__file__).read_text(encoding="utf-8")
     names = [path.stem for path in (CRATE / "queries").glob("*.sql")]
-    assert len(names) == 15
+    assert len(names) == 17
     assert [name for name in names if f'ask("{name}"' not in source] == []
 
 
@@ -96,14 +96,15 @@ def test_batches(ask):
     # A merge may have dropped the row of its beginning.
     assert ("2", "2", "20", "1") in ask("opening", 2)
     assert ask("uncommitted") == [("3",), ("6",)]
+    assert ask("news", 3) == [("3", "1", "30", "1"), ("5", "2", "50", "1"), ("6", "1", "60", "1")]
     assert ask("retain_from") == [("0",)]
 
 
 def test_stations_and_series(ask):
-    stations = ask("stations", UP_TO, UNCOMMITTED)
+    stations = ask("stations", 0, UP_TO, UNCOMMITTED)
     assert sorted((row[0], row[1], row[5]) for row in stations) == sorted([(A, "2", "new"), (B, "2", "b")])
     assert all(len(row) == 22 for row in stations)
-    assert ask("series", UP_TO, UNCOMMITTED) == [
+    assert ask("series", 0, UP_TO, UNCOMMITTED) == [
         ("7", "1", "airTemperature", "Instantaneous", "0", "0", "°C", "")
     ]
 
@@ -137,7 +138,15 @@ def test_the_latest_have_their_time_and_version_in_one_number(ask):
 def test_the_newest_row_of_an_alert_counts(database, ask):
     for name, change, deleted in [("a", 1, 0), ("b", 1, 0), ("a", 2, 0), ("b", 3, 1)]:
         database("INSERT INTO alerts VALUES (?, ?, ?, '{}')", name, change, deleted)
-    assert ask("alerts") == [("a", "2", "0", "{}"), ("b", "3", "1", "{}")]
+    assert ask("alerts", 0) == [("a", "2", "0", "{}"), ("b", "3", "1", "{}")]
+    assert ask("alerts", 2) == [("b", "3", "1", "{}")]
+
+
+def test_the_newest_row_of_a_mark_counts(database, ask):
+    assert ask("marks", "origin") == []
+    for change, value in [(1, "sample"), (2, "own")]:
+        database("INSERT INTO marks VALUES ('origin', ?, ?)", change, value)
+    assert ask("marks", "origin") == [("origin", "2", "own")]
 
 
 def test_present_weather(ask):

@@ -350,6 +350,15 @@ pub enum StoreError {
         /// What the system said, or what is wrong with it.
         cause: String,
     },
+    /// A database of another program that cannot be reached or refuses. What is on record stays; it
+    /// may be there again at the next call.
+    #[error("{path}: {cause}")]
+    Unavailable {
+        /// The database.
+        path: String,
+        /// What it, or the network, said.
+        cause: String,
+    },
     /// A folder that another store has open.
     #[error("{path} is in use by {holder}; only one process at a time can have it open")]
     Locked {

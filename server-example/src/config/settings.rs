@@ -106,6 +106,12 @@ settings! {
     } {
         /// Folder of the record; serve and ingest create it
         data: PathBuf = "mesonet-data".into(), "MESONET_DATA", "DIR";
+        /// Where readings, stations and alerts are: embedded, which is in that folder, or
+        /// clickhouse:http://HOST:PORT/DATABASE, with USER@ before HOST for another user than default
+        store: String = "embedded".into(), "MESONET_STORE", "PLACE";
+        /// File with the password of that user, one line
+        store_password_file: PathBuf, "MESONET_STORE_PASSWORD_FILE", "FILE",
+            by default "the environment variable CLICKHOUSE_PASSWORD, else none";
     }
 
     /// How far back the record is kept.
@@ -124,6 +130,9 @@ settings! {
         follow: String, "MESONET_FOLLOW", "PLACE", by default "none";
         /// How often a follower looks for a newer backup
         follow_every_s: u64 = 10, "MESONET_FOLLOW_EVERY_S", "SECONDS";
+        /// Whether the server only reads its record in ClickHouse, which another one writes: it shows
+        /// what that takes in a second later, and takes nothing in
+        read_only: bool = false, "MESONET_READ_ONLY", "BOOL";
     }
 
     /// The service: its address, its paths, its clock and its callers.

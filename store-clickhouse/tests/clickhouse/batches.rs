@@ -66,23 +66,6 @@ pub fn a_batch_that_was_not_committed_is_never_seen(url: &str) {
     assert_eq!(held(&open(&options), "A"), expected);
 }
 
-/// The commit of a batch that was still on its way when another writer opened the record.
-pub fn a_late_commit_does_not_count(url: &str) {
-    let options = migrated(url);
-    let store = open(&options);
-    append(&store, vec![report("A", 10, 0, 1.0)]);
-    let batch = sql(&options, "SELECT max(batch) + 1 FROM batches").trim().to_owned();
-    sql(&options, &format!("INSERT INTO batches VALUES ({batch}, 1, 2, 1)"));
-    let row = "station, series, 20, 0, batch + 1, -99, quality, source, revision, qualifier";
-    sql(&options, &format!("INSERT INTO readings SELECT {row} FROM readings"));
-    let next = open(&options);
-    sql(&options, &format!("INSERT INTO batches VALUES ({batch}, 2, 2, 1)"));
-    for store in [next, open(&options)] {
-        assert_eq!(held(&store, "A"), [(10, 1.0)]);
-        assert_eq!(store.directory().unwrap().generation, 1);
-    }
-}
-
 /// The readings of this one are in the table when it fails, and those of the next are newer.
 pub fn a_batch_that_failed_halfway_is_never_seen(url: &str) {
     let options = migrated(url);
@@ -92,7 +75,7 @@ pub fn a_batch_that_failed_halfway_is_never_seen(url: &str) {
     let stations = vec![station("A"), station("B")];
     let reports = vec![report("A", 10, 0, -99.0), report("A", 20, 0, -99.0)];
     let failed = store.append(&Batch { stations, reports }, &mut unjudged).unwrap_err();
-    assert!(matches!(failed, StoreError::Storage { .. }), "{failed}");
+    assert!(matches!(failed, StoreError::Unavailable { .. }), "{failed}");
     assert_eq!(sql(&options, "SELECT count() FROM readings").trim(), "3");
     assert_eq!(held(&store, "A"), [(10, 1.0)]);
     sql(&options, "RENAME TABLE elsewhere TO stations");
@@ -281,7 +264,7 @@ pub fn a_killed_server_loses_nothing_acknowledged(url: &str) {
                         reads += 1;
                     }
                     Err(error) => {
-                        assert!(matches!(error, StoreError::Storage { .. }), "{error}");
+                        assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
                         errors += 1;
                     }
                 }
@@ -299,7 +282,7 @@ pub fn a_killed_server_loses_nothing_acknowledged(url: &str) {
                     acknowledged.push(batch);
                 }
                 Err(error) => {
-                    assert!(matches!(error, StoreError::Storage { .. }), "{error}");
+                    assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
                     failed += 1;
                 }
             }

@@ -2,6 +2,7 @@
 //! pass, and what is this one's own. Without a ClickHouse there is nothing to test.
 
 mod batches;
+mod readers;
 mod replicas;
 mod rig;
 mod support;
@@ -13,7 +14,7 @@ use std::env;
 use libtest_mimic::{Arguments, Failed, Trial};
 use mesonet::store::conformance::{RULES, any_order_gives_the_same_record};
 
-use support::{Reopened, migrated, nodes, open};
+use support::{Beside, Reopened, migrated, nodes, open};
 
 /// A test, given the address of ClickHouse.
 type Test = fn(&str);
@@ -46,6 +47,8 @@ fn main() {
         trials.push(trial(format!("conformance::{name}"), Box::new(fresh)));
         let reopened = move |url: &str| rule(&Reopened::new(url));
         trials.push(trial(format!("reopened::{name}"), Box::new(reopened)));
+        let beside = move |url: &str| rule(&Beside::new(url));
+        trials.push(trial(format!("beside::{name}"), Box::new(beside)));
     }
     let any_order = |url: &str| any_order_gives_the_same_record(3, || open(&migrated(url)));
     trials.push(trial("conformance::any_order_gives_the_same_record".into(), Box::new(any_order)));
@@ -58,7 +61,8 @@ fn main() {
         batches::of_many_that_open_at_once_one_writes,
         batches::openings_leave_nothing_behind,
         batches::the_last_to_open_is_the_writer,
-        upkeep::alerts_have_one_writer,
+        readers::alerts_come_to_readers_and_go,
+        readers::marks_are_kept_and_a_writer_before_puts_none,
         upkeep::batches_of_earlier_writers_are_dropped,
         upkeep::readings_before_the_cutoff_are_gone_and_stay_gone,
         wide::many_stations_and_days_are_as_in_memory,
@@ -68,7 +72,9 @@ fn main() {
         add(&tests![
             batches::a_batch_that_failed_halfway_is_never_seen,
             batches::a_batch_that_was_not_committed_is_never_seen,
-            batches::a_late_commit_does_not_count,
+            readers::a_batch_that_is_committed_late_stays_out,
+            readers::a_reader_asks_for_what_has_changed,
+            readers::a_reader_outlives_the_days_of_states,
             upkeep::a_silent_server_is_not_waited_for,
             upkeep::alerts_are_kept_as_they_were,
             upkeep::nothing_listens_there,

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use mesonet::observation::Identifiers;
 use mesonet::store::{
-    Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError, unjudged,
+    Damage, Directory, InFront, Judge, Receipt, Selection, SeriesSlice, StoreError, unjudged,
 };
 use mesonet::{
     Batch, ClosedWindow, IntervalType, LonLat, Reader, Reading, Report, SeriesKey, Station,
     StationId, Store, Variable,
 };
-use mesonet_clickhouse::{ClickHouseStore, Options, migrate};
+use mesonet_clickhouse::{ClickHouseReader, ClickHouseStore, Options, migrate};
 
 static DATABASES: AtomicUsize = AtomicUsize::new(0);
 
@@ -177,6 +177,37 @@ impl Store for Reopened {
         let mut store = self.store.lock().unwrap();
         let receipt = store.append(batch, judge);
         *store = open(&self.options);
+        receipt
+    }
+}
+
+/// A store that is read beside its writer.
+pub struct Beside {
+    writer: ClickHouseStore,
+    reader: ClickHouseReader,
+}
+
+impl Beside {
+    pub fn new(url: &str) -> Self {
+        let options = migrated(url);
+        Self { writer: open(&options), reader: ClickHouseReader::open(&options).unwrap() }
+    }
+}
+
+impl InFront for Beside {
+    fn behind(&self) -> &dyn Reader {
+        &self.reader
+    }
+}
+
+impl Store for Beside {
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        let receipt = self.writer.append(batch, judge);
+        self.reader.update().unwrap();
+        let (own, other) = (self.reader.directory()?, self.writer.directory()?);
+        let generations = |of: &Directory| (of.generation, of.places_generation);
+        assert_eq!(generations(&own), generations(&other));
+        assert_eq!(own.stations, other.stations);
         receipt
     }
 }

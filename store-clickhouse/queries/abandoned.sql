@@ -1,1 +1,0 @@
-SELECT batch FROM abandoned GROUP BY batch ORDER BY batch

@@ -1,1 +1,0 @@
-SELECT max(number) FROM writers WHERE role = ?

@@ -1,1 +1,0 @@
-SELECT mark FROM writers WHERE role = ? AND number = ?
