@@ -8,7 +8,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clickhouse::error::Error;
 use clickhouse::query::Query;
@@ -24,6 +24,9 @@ const ATTEMPTS: u32 = 3;
 
 /// How long to wait before a block is sent again, times the attempts so far.
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// How long to wait for the blocks of others that are on their way to the same table.
+const BUSY: Duration = Duration::from_secs(4);
 
 /// How ClickHouse says that its disk is full: by an error of its own, or by that of the system.
 const FULL: [&str; 3] = ["Code: 243", "NOT_ENOUGH_SPACE", "No space left on device"];
@@ -204,12 +207,17 @@ impl Link {
             return Ok(At(0));
         }
         let rows = Arc::new(rows);
-        let mut attempt = 1;
+        let (started, mut attempt, mut is_first) = (Instant::now(), 1, true);
         loop {
             let at = self.reachable(place, attempt)?;
-            match self.send(&self.nodes[at.0], place.table, &rows) {
-                Ok(()) if attempt == 1 || self.cluster.is_none() => return Ok(at),
+            let sent = self.send(&self.nodes[at.0], place.table, &rows);
+            let is_again = !std::mem::replace(&mut is_first, false);
+            match sent {
+                Ok(()) if !is_again || self.cluster.is_none() => return Ok(at),
                 Ok(()) => return self.confirm(place, found).map(|()| at),
+                Err(error) if is_busy(&error) && started.elapsed() < BUSY.min(self.timeout) => {
+                    std::thread::sleep(PAUSE / 10);
+                }
                 Err(error) if attempt < ATTEMPTS && self.may_pass(&error) => {
                     self.nodes[at.0].standing.failed();
                     std::thread::sleep(PAUSE * attempt);
@@ -289,6 +297,11 @@ impl Link {
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// Whether another block is on its way to a quorum, which a table takes one after the other.
+fn is_busy(error: &Error) -> bool {
+    matches!(error, Error::BadResponse(text) if text.contains("Code: 286"))
 }
 
 /// A runtime must not wait for its end on a thread of another one, so it ends by itself.

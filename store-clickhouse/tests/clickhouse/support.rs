@@ -55,6 +55,16 @@ pub fn sql(options: &Options, statement: &str) -> String {
     sql_at(&options.urls[0], options, statement)
 }
 
+/// Counts the rows of a table that is divided among the shards.
+pub fn count(options: &Options, table: &str) -> usize {
+    let urls: Vec<_> = match nodes().as_slice() {
+        [] => options.urls.clone(),
+        nodes => nodes.iter().step_by(2).cloned().collect(),
+    };
+    let of_shard = |url| sql_at(url, options, &format!("SELECT count() FROM {table}"));
+    urls.iter().map(|url| of_shard(url).trim().parse::<usize>().unwrap()).sum()
+}
+
 /// Runs SQL on one node.
 pub fn sql_at(url: &str, options: &Options, statement: &str) -> String {
     let address = url.strip_prefix("http://").unwrap();

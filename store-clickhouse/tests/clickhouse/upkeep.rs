@@ -9,7 +9,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, Reader, Report};
 use mesonet_clickhouse::{ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate};
 
-use crate::support::{append, held, id, migrated, open, options, report, sql};
+use crate::support::{append, count, held, id, migrated, open, options, report, sql};
 
 pub fn tables_of_another_version_are_refused(url: &str) {
     let options = options(url);
@@ -49,7 +49,7 @@ pub fn readings_before_the_cutoff_are_gone_and_stay_gone(url: &str) {
     };
     let at: Vec<i64> = (-3..6).map(|half| half * DAY_MS / 2 + 7).collect();
     append(&store, at.iter().map(|&ts_ms| rain(ts_ms)).collect());
-    let parts = || sql(&options, "SELECT count() FROM readings").trim().parse::<usize>().unwrap();
+    let parts = || count(&options, "readings");
     assert_eq!(parts(), 9);
 
     let cutoff = DAY_MS + DAY_MS / 2;
