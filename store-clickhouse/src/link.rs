@@ -111,6 +111,8 @@ impl Link {
             client = client.with_user(user);
         }
         if let Some(password) = password {
+            // Without a name it would be that of nobody.
+            client = client.with_user(user.as_deref().unwrap_or("default"));
             client = client.with_password(password);
         }
         let node = |url: &String| {

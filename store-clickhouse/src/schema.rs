@@ -120,15 +120,20 @@ pub(crate) fn open(options: &Options) -> Result<Link, StoreError> {
 
 /// Refuses tables of another version.
 fn check(link: &Link) -> Result<(), StoreError> {
-    let version =
-        if link.cluster.is_some() || is_there(link, "migrations")? { version(link)? } else { 0 };
+    let is_there = link.cluster.is_some() || is_there(link, "migrations")?;
+    let version = if is_there { version(link)? } else { 0 };
     if version == SCHEMA_VERSION { Ok(()) } else { Err(other_version(link, version)) }
 }
 
 fn is_there(link: &Link, table: &'static str) -> Result<bool, StoreError> {
     let query = link.query("EXISTS TABLE ?").bind(Identifier(table));
     let there: Vec<u8> = link.rows(Place::everywhere(table), None, &query)?;
-    Ok(there == [1])
+    match there[..] {
+        [0] => Ok(false),
+        [1] => Ok(true),
+        // Something else that answers every request, such as a page of a proxy.
+        _ => Err(link.refused(&"it does not answer as ClickHouse does")),
+    }
 }
 
 fn version(link: &Link) -> Result<u32, StoreError> {

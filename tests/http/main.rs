@@ -10,6 +10,10 @@ mod capabilities;
 #[path = "../../core/tests/process/mod.rs"]
 mod child;
 mod child_deadlines;
+#[cfg(feature = "clickhouse")]
+mod clickhouse_readers;
+#[cfg(feature = "clickhouse")]
+mod clickhouse_trouble;
 mod crafted;
 mod credentials;
 mod damage;
@@ -24,6 +28,8 @@ mod follower_kills;
 mod follower_takes_over;
 mod health;
 mod historical_bulk;
+#[cfg_attr(not(feature = "clickhouse"), path = "not_in_clickhouse.rs")]
+mod in_clickhouse;
 mod ingest;
 mod ingest_broken;
 mod ingest_kinds;
