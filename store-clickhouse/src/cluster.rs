@@ -144,7 +144,11 @@ enum Refusal {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        Self::Failed(error)
+        match error {
+            // A block has come to a quorum of others since the replica was looked at.
+            Error::BadResponse(text) if text.contains("Code: 289") => Self::Lags(text),
+            error => Self::Failed(error),
+        }
     }
 }
 

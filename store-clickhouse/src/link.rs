@@ -169,7 +169,7 @@ impl Link {
         R: RowOwned + RowRead + Send + 'static,
     {
         let sql = query.sql_display().to_string();
-        self.on_replica(place, up_to, |node| self.fetch(node, &sql, self.timeout))
+        self.on_replica(place, up_to, |node| self.read(node, place, &sql))
     }
 
     /// Reads a table where something was inserted just now, with all that came before it.
@@ -184,7 +184,19 @@ impl Link {
     {
         let sql = query.sql_display().to_string();
         let node = &self.nodes[node];
-        self.on_this(node, place, |node| self.fetch(node, &sql, self.timeout))
+        self.on_this(node, place, |node| self.read(node, place, &sql))
+    }
+
+    fn read<R>(&self, node: &Node, place: Place, sql: &str) -> Result<Vec<R>, Error>
+    where
+        R: RowOwned + RowRead + Send + 'static,
+    {
+        let mut query = node.client.query_raw(sql);
+        if self.cluster.is_some() && place.shard.is_none() {
+            // What is not on a quorum yet may go again: a batch or a writer that has not come.
+            query = query.with_setting("select_sequential_consistency", "1");
+        }
+        self.ask(self.timeout, query.fetch_all::<R>())
     }
 
     pub(crate) fn fetch<R>(&self, node: &Node, sql: &str, limit: Duration) -> Result<Vec<R>, Error>

@@ -67,12 +67,18 @@ pub fn count(options: &Options, table: &str) -> usize {
 
 /// Runs SQL on one node.
 pub fn sql_at(url: &str, options: &Options, statement: &str) -> String {
+    // A row that is on one node only does not count.
+    let settings = if nodes().is_empty() { "" } else { "&insert_quorum=2" };
+    sql_with(url, options, settings, statement)
+}
+
+pub fn sql_with(url: &str, options: &Options, settings: &str, statement: &str) -> String {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     let Options { database, .. } = options;
     let length = statement.len();
     let request = format!(
-        "POST /?database={database} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{statement}"
+        "POST /?database={database}{settings} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{statement}"
     );
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
