@@ -26,6 +26,10 @@ struct AlertTable {
 pub(crate) fn load_alerts(link: &Arc<Link>, fence: Arc<Fence>) -> Result<AlertStore, StoreError> {
     let rows: Vec<AlertRow> = link.rows(ALERTS, None, &link.query(sql::ALERTS).bind(0))?;
     let last = rows.iter().map(|row| row.change).max().unwrap_or(0);
+    // The last change may still be on its way to a quorum; those before it are there.
+    let of_last = rows.iter().filter(|row| row.change == last).count();
+    let condition = format!("change = {last}");
+    link.confirm(ALERTS, &Found { condition, rows: of_last })?;
     let mut messages = Vec::with_capacity(rows.len());
     for row in rows.iter().filter(|row| !row.deleted) {
         messages.push(message_of(link, row)?);

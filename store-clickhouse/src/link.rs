@@ -169,7 +169,7 @@ impl Link {
         R: RowOwned + RowRead + Send + 'static,
     {
         let sql = query.sql_display().to_string();
-        self.on_replica(place, up_to, |node| self.read(node, place, &sql))
+        self.on_replica(place, up_to, |node| self.fetch(node, &sql, self.timeout))
     }
 
     /// Reads a table where something was inserted just now, with all that came before it.
@@ -184,19 +184,7 @@ impl Link {
     {
         let sql = query.sql_display().to_string();
         let node = &self.nodes[node];
-        self.on_this(node, place, |node| self.read(node, place, &sql))
-    }
-
-    fn read<R>(&self, node: &Node, place: Place, sql: &str) -> Result<Vec<R>, Error>
-    where
-        R: RowOwned + RowRead + Send + 'static,
-    {
-        let mut query = node.client.query_raw(sql);
-        if self.cluster.is_some() && place.shard.is_none() {
-            // What is not on a quorum yet may go again: a batch or a writer that has not come.
-            query = query.with_setting("select_sequential_consistency", "1");
-        }
-        self.ask(self.timeout, query.fetch_all::<R>())
+        self.on_this(node, place, |node| self.fetch(node, &sql, self.timeout))
     }
 
     pub(crate) fn fetch<R>(&self, node: &Node, sql: &str, limit: Duration) -> Result<Vec<R>, Error>
@@ -227,7 +215,7 @@ impl Link {
             let sent = self.send(&self.nodes[at.0], place.table, &rows);
             let is_again = !std::mem::replace(&mut is_first, false);
             match sent {
-                Ok(()) if !is_again || self.cluster.is_none() => return Ok(at),
+                Ok(()) if !is_again => return Ok(at),
                 Ok(()) => return self.confirm(place, found).map(|()| at),
                 Err(error) if is_busy(&error) && started.elapsed() < BUSY.min(self.timeout) => {
                     std::thread::sleep(PAUSE / 10);

@@ -60,6 +60,7 @@ impl Writer {
     fn begin(link: Arc<Link>, fence: Arc<Fence>) -> Result<Self, StoreError> {
         let batch = fence.first_number();
         let mut known = load(&link)?;
+        confirm_last(&link, known.visible.up_to)?;
         let left = known.visible.uncommitted.iter().filter(|&&left| left > 0 && left < batch);
         let left = left.map(|&batch| BatchRow { batch, state: ABANDONED, ..BatchRow::default() });
         insert_states(&link, left.collect())?;
@@ -363,6 +364,13 @@ impl<'a> Blocks<'a> {
         let found = Found { condition: format!("batch = {}", self.batch), rows: self.rows };
         self.link.insert(self.place, rows, &found).map(|_| ())
     }
+}
+
+/// Makes sure that the last batch does not go again on which the next ones are built.
+fn confirm_last(link: &Link, batch: u64) -> Result<(), StoreError> {
+    let condition = format!("batch = {batch} AND state = {COMMITTED}");
+    let rows = usize::from(batch > 0);
+    link.confirm(BATCHES, &Found { condition, rows })
 }
 
 /// Writes down that batches are in one state.

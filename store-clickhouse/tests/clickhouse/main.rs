@@ -91,6 +91,7 @@ fn main() {
             replicas::writers_on_several_replicas_take_turns,
         ]);
         tests![
+            replicas::a_batch_that_is_on_one_replica_is_not_built_on,
             replicas::a_replica_that_lags_is_not_believed,
             replicas::without_a_quorum_nothing_is_acknowledged,
             replicas::a_node_with_an_empty_disk_is_filled_again,

@@ -212,6 +212,29 @@ pub fn a_replica_that_lags_is_not_believed(url: &str) {
     assert_eq!(held(&open(&by_lagging), name), [(10, 1.0), (20, 2.0), (30, 3.0)]);
 }
 
+/// The end of a batch that has not come to a second replica may go again, so nobody writes after it.
+pub fn a_batch_that_is_on_one_replica_is_not_built_on(url: &str) {
+    let options = migrated(url);
+    let store = open(&options);
+    append(&store, vec![report("A", 10, 0, 1.0)]);
+    wait_for_replicas(&options);
+    let next = sql(&options, "SELECT max(batch) + 1 FROM batches");
+    let fetches = |word: &str| {
+        for url in &nodes()[1..] {
+            sql_at(url, &options, &format!("SYSTEM {word} FETCHES batches"));
+        }
+    };
+    fetches("STOP");
+    let commit = format!("INSERT INTO batches VALUES ({}, 2, 2, 1)", next.trim());
+    sql_with(&nodes()[0], &options, "", &commit);
+    let refused = refusal(ClickHouseStore::open(&options).unwrap_err());
+    assert!(refused.contains("1 replicas have rows of batches that 2 must have"), "{refused}");
+    fetches("START");
+    let store = open_at_last(&options);
+    assert_eq!(store.directory().unwrap().generation, 2);
+    assert_eq!(held(&store, "A"), [(10, 1.0)]);
+}
+
 pub fn without_a_quorum_nothing_is_acknowledged(url: &str) {
     let options = Options { timeout: Duration::from_secs(6), ..migrated(url) };
     let store = open(&options);
