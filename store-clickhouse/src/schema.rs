@@ -216,9 +216,10 @@ fn replicated(statement: &str, cluster: &Cluster, database: &str) -> String {
     let (Some(table), Some((before, after))) = (table, statement.split_once(ENGINE)) else {
         return statement.to_owned();
     };
-    let (of, replica) = match DIVIDED.contains(&table) {
-        true => ("{shard}", "{replica}"),
-        false => ("all", "{shard}-{replica}"),
+    let (of, replica) = if DIVIDED.contains(&table) {
+        ("{shard}", "{replica}")
+    } else {
+        ("all", "{shard}-{replica}")
     };
     let comma = if after.starts_with(')') { "" } else { ", " };
     let path = format!("/clickhouse/mesonet/{}/{database}/{of}/{table}", cluster.name());

@@ -58,7 +58,7 @@ impl Writer {
             return Ok(0);
         }
         let all: Vec<StationId> = self.known.stations.keys().copied().collect();
-        self.commit(self.known.clone(), Additions::default(), &all, today)?;
+        self.commit(self.known.clone(), &Additions::default(), &all, today)?;
         for partition in &old {
             self.drop_partition(stations, partition)?;
         }

@@ -138,7 +138,7 @@ impl Writer {
             let touched: BTreeSet<StationId> =
                 changed_stations.into_iter().chain(revised).collect();
             let touched: Vec<StationId> = touched.into_iter().collect();
-            self.commit(next, add, &touched, written_day)?;
+            self.commit(next, &add, &touched, written_day)?;
         }
         Ok(receipt)
     }
@@ -297,7 +297,7 @@ impl Writer {
     pub(crate) fn commit(
         &mut self,
         mut next: Known,
-        add: Additions,
+        add: &Additions,
         stations: &[StationId],
         written_day: i32,
     ) -> Result<(), StoreError> {
