@@ -17,6 +17,7 @@
 //! | Open model runs | [`ModelRuns`] |
 //! | What all requests share | [`State`] |
 //! | The record of a server that another one follows | `follower.rs` |
+//! | API keys for several servers | `shared_keys.rs` |
 //! | Stores, products, models and zones | [`Services`] |
 //! | Bodies encoded when they change | `snapshots.rs`, `station_bodies.rs` |
 //! | Which stations something came in for | `noted.rs` |
@@ -77,6 +78,7 @@ mod routes;
 mod sample;
 mod serve;
 mod services;
+mod shared_keys;
 mod shares;
 mod signals;
 mod snapshots;
@@ -174,6 +176,7 @@ pub fn app(state: Arc<State>) -> Router {
         .with_state(Arc::clone(&state))
         .fallback_service(router)
         .layer(map_response(add_nosniff_header))
+        .layer(from_fn_with_state(Arc::clone(&state), take_leave))
         .layer(from_fn_with_state(state, http::request_line::note));
     // Before the router looks at the path.
     Router::new().fallback_service(MapRequest::new(router, decode_letters))
@@ -186,6 +189,16 @@ fn decode_letters<B>(mut request: Request<B>) -> Request<B> {
         *request.uri_mut() = uri;
     }
     request
+}
+
+/// A server that is about to stop ends connections with their next answer, so that a proxy sends
+/// nothing more on them. Over HTTP/2 the door does that.
+async fn take_leave(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    if state.services.is_leaving() {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 /// The answer to a HEAD that gives a 304 has no length: that of its own body, 0, would be taken for

@@ -23,6 +23,7 @@ use crate::reload::{reload, renew_certificate};
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
+use crate::shared_keys::KeySender;
 use crate::signals::{Signals, Told};
 use crate::state::{State, StateError};
 use crate::zones::ZonesError;
@@ -201,6 +202,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     if !door::serve(listener, door, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
     }
+    state.services.stop();
     let traced = Arc::clone(&state);
     if let Err(error) = tokio::task::spawn_blocking(move || traced.traces.stop()).await {
         tracing::error!("the last traces: {error}");
@@ -243,6 +245,16 @@ fn work_beside(
             Ok(every)
         };
         beside.spawn(repeat(Arc::clone(state), Arc::clone(follower), |_| Duration::ZERO, look));
+        let every = Duration::from_secs(state.config().follow_keys_every_s);
+        let look = move |state: &State, follower: &mut Arc<Follower>| {
+            if follower.keys.look()
+                && let Some(keys) = &state.credentials.keys
+            {
+                keys.renew()?;
+            }
+            Ok(every)
+        };
+        beside.spawn(repeat(Arc::clone(state), Arc::clone(follower), |_| Duration::ZERO, look));
     }
     beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
         state.refresh_stations()?;
@@ -258,6 +270,21 @@ fn work_beside(
         }
         Ok(credentials::LOOK)
     }));
+    let config = state.config();
+    if let Some(place) = &config.followed_at {
+        let sender = KeySender::new(place, &config.data);
+        beside.spawn(repeat(
+            Arc::clone(state),
+            sender,
+            |_| Duration::ZERO,
+            |state, sender| {
+                if let Some(keys) = &state.credentials.keys {
+                    sender.send(keys.valid());
+                }
+                Ok(credentials::LOOK)
+            },
+        ));
+    }
 }
 
 /// Reloads at SIGHUP, until another signal tells to stop.
@@ -275,8 +302,20 @@ async fn until_told_to_stop(
             tracing::error!("the reload has ended: {error}");
         }
     }
+    state.services.leave();
+    let leave_s = state.config().leave_s;
+    if leave_s > 0 {
+        tracing::info!("leaving: stops in {leave_s} s");
+        let again = async { while signals.next().await == Told::Reload {} };
+        // Who is told twice stops at once.
+        let _ = tokio::time::timeout(Duration::from_secs(leave_s), again).await;
+    }
     tracing::info!("stopping");
-    state.services.stop();
+    // What is being read in may end by itself first.
+    tokio::spawn(async move {
+        tokio::time::sleep(SHUTDOWN_GRACE / 2).await;
+        state.services.stop();
+    });
 }
 
 /// The socket that the system's manager has opened for the server, if it has (`LISTEN_FDS`).

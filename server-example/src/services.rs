@@ -47,7 +47,9 @@ pub struct Services {
     zone_files: Vec<PathBuf>,
     /// Unpacked when first requested.
     zones: OnceLock<Arc<ZoneSet>>,
-    /// Set once the server is told to stop.
+    /// Set once the server is told to stop: it goes on, and says that it is leaving.
+    is_leaving: AtomicBool,
+    /// Set once it stops.
     is_stopping: AtomicBool,
 }
 
@@ -96,6 +98,7 @@ impl Services {
             sampled: Sampled { product: Once::new(), models: Once::new() },
             zone_files,
             zones: OnceLock::new(),
+            is_leaving: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),
         }
     }
@@ -129,6 +132,16 @@ impl Services {
                 Err(error) => tracing::warn!("cannot remove unfinished files of {what}: {error}"),
             }
         }
+    }
+
+    /// Says from now on that the server is about to stop.
+    pub(crate) fn leave(&self) {
+        self.is_leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is about to stop.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.is_leaving.load(Ordering::Relaxed)
     }
 
     /// Tells background work to stop where it can.

@@ -22,6 +22,7 @@ mod follower;
 mod follower_kills;
 #[cfg(unix)]
 mod follower_takes_over;
+mod followers;
 mod health;
 mod historical_bulk;
 mod ingest;

@@ -28,11 +28,13 @@ use crate::ingest::made_tables;
 use crate::rate::{Allowance, Hops};
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 28] = [
+const NEED_RESTART: [&str; 31] = [
     "data",
     "seal_readings",
     "follow",
     "follow_every_s",
+    "follow_keys_every_s",
+    "followed_at",
     "listen",
     "metrics_listen",
     "otlp_endpoint",
@@ -56,6 +58,7 @@ const NEED_RESTART: [&str; 28] = [
     "max_streams",
     "head_timeout_s",
     "idle_timeout_s",
+    "leave_s",
     "min_bytes_per_s",
 ];
 

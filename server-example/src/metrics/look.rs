@@ -43,6 +43,7 @@ pub(super) struct Looked {
     newest_age: Real,
     feed_age: Family<By, Real>,
     behind: Real,
+    keys_behind: Real,
     certificate_until: Real,
 }
 
@@ -83,6 +84,10 @@ impl Looked {
         registry.register_with_unit("ingest_newest_report_age", text, Unit::Seconds, named);
         let text = "Age of the backup that a follower serves; 0 if the server follows none";
         registry.register_with_unit("follower_behind", text, Unit::Seconds, own.behind.clone());
+        let text =
+            "How long ago the API keys of a follower were the newest; 0 if the server follows none";
+        let named = own.keys_behind.clone();
+        registry.register_with_unit("follower_keys_behind", text, Unit::Seconds, named);
         let text = "When the certificate ends, since 1970; 0 without one";
         let named = own.certificate_until.clone();
         registry.register_with_unit("tls_certificate_end", text, Unit::Seconds, named);
@@ -106,6 +111,7 @@ impl Metrics {
         let follower = state.services.follower();
         if let Some(follower) = follower {
             looked.behind.set(follower.behind_s());
+            looked.keys_behind.set(follower.keys.behind_s());
         }
         let of_record = record.map(|record| record.store().health());
         if let Some(health) = of_record.or_else(|| follower.map(|follower| follower.health())) {
