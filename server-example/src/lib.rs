@@ -9,6 +9,7 @@
 //! | Settings: flag, environment, file, default | [`Config`], [`Flags`] |
 //! | The store on disk, and the origin of its data | `record.rs` |
 //! | What a running server takes anew: settings, certificate | `reload.rs` |
+//! | How it stops | `leave.rs` |
 //! | The clock, and the reports that a replay waits for | [`Clock`], [`Timeline`] |
 //! | The alert zones, bundled and from files | [`ZoneSet`] |
 //! | The bundled reports and the bundled field | [`sample`], `products/sample.rs` |
@@ -62,6 +63,7 @@ mod grib_ls;
 mod health;
 mod http;
 pub mod ingest;
+mod leave;
 mod metrics;
 mod model_runs;
 mod models_command;

@@ -18,13 +18,14 @@ use crate::config::{Config, ConfigError, Flags};
 use crate::door::{Certificate, Door, Limits, Table, raise_file_limit};
 use crate::follower::Follower;
 use crate::ingest::{Watch, WatchError};
+use crate::leave::until_told_to_stop;
 use crate::record::{Origin, Record};
-use crate::reload::{reload, renew_certificate};
+use crate::reload::renew_certificate;
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
 use crate::shared_keys::KeySender;
-use crate::signals::{Signals, Told};
+use crate::signals::Signals;
 use crate::state::{State, StateError};
 use crate::zones::ZonesError;
 use crate::{credentials, door, fetch, metrics, retention};
@@ -53,7 +54,7 @@ const SHARE: u32 = 10;
 const OF_METRICS: usize = 16;
 
 /// How long answers under way may take once the server is told to stop.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 /// Why a server could not start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -285,37 +286,6 @@ fn work_beside(
             },
         ));
     }
-}
-
-/// Reloads at SIGHUP, until another signal tells to stop.
-async fn until_told_to_stop(
-    mut signals: Signals,
-    state: Arc<State>,
-    flags: Flags,
-    certificate: Option<Arc<Certificate>>,
-) {
-    while signals.next().await == Told::Reload {
-        let (state, flags) = (Arc::clone(&state), flags.clone());
-        let certificate = certificate.clone();
-        let reloaded = move || reload(&state, &flags, certificate.as_deref());
-        if let Err(error) = tokio::task::spawn_blocking(reloaded).await {
-            tracing::error!("the reload has ended: {error}");
-        }
-    }
-    state.services.leave();
-    let leave_s = state.config().leave_s;
-    if leave_s > 0 {
-        tracing::info!("leaving: stops in {leave_s} s");
-        let again = async { while signals.next().await == Told::Reload {} };
-        // Who is told twice stops at once.
-        let _ = tokio::time::timeout(Duration::from_secs(leave_s), again).await;
-    }
-    tracing::info!("stopping");
-    // What is being read in may end by itself first.
-    tokio::spawn(async move {
-        tokio::time::sleep(SHUTDOWN_GRACE / 2).await;
-        state.services.stop();
-    });
 }
 
 /// The socket that the system's manager has opened for the server, if it has (`LISTEN_FDS`).
