@@ -165,6 +165,6 @@ impl Writer {
         }
         next.generation += 1;
         next.make_directory();
-        self.commit(next, Additions { series, ..Additions::default() }, &changed, written_day)
+        self.commit(next, &Additions { series, ..Additions::default() }, &changed, written_day)
     }
 }

@@ -131,7 +131,7 @@ impl ClickHouseStore {
     ) -> Result<(), StoreError> {
         let mut writer = self.writer();
         writer.make_sure()?;
-        writer.check_writer()?;
+        writer.fence.check(&writer.link, None)?;
         let changed = change(&mut writer);
         self.publish(&writer);
         changed

@@ -30,6 +30,7 @@ mod follower_kills;
 mod follower_runs;
 #[cfg(unix)]
 mod follower_takes_over;
+mod followers;
 mod health;
 mod historical_bulk;
 #[cfg_attr(not(feature = "clickhouse"), path = "not_in_clickhouse.rs")]

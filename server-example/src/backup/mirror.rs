@@ -1,6 +1,6 @@
 //! A folder that is kept like the newest backup of a place.
 //!
-//! Only what has changed is fetched. What names others comes after them, and what is no longer named
+//! Only what has changed is fetched; but for the API keys, which are that of `keys.rs`. What names others comes after them, and what is no longer named
 //! goes after the new files were looked at. Files are exchanged one by one, each when it is whole;
 //! an update that breaks off, or is killed, goes on from there.
 
@@ -16,10 +16,12 @@ use super::gather::found;
 use super::list::{manifests, read};
 use super::manifest::{Entry, Manifest};
 use super::marker::{MARKER, Marker, exchanged, lock, note_exchanged};
+use super::name::Name;
 use super::parts::{self, FollowRuns};
-use super::place::Place;
+use super::place::{Place, absolute};
 use super::restore::write_file;
 use super::ship::checksum;
+use crate::credentials::KEYS;
 
 /// Where files are until they are whole.
 pub const UNFINISHED: &str = ".mesonet-follower";
@@ -60,11 +62,7 @@ impl Mirror {
         });
         let exchanged = of_killed.collect();
         // The command that promotes it may run in another folder.
-        let address = match std::path::absolute(address) {
-            Ok(path) if !address.contains("://") => path.display().to_string(),
-            _ => address.to_owned(),
-        };
-        let folder = folder.to_owned();
+        let (address, folder) = (absolute(address), folder.to_owned());
         Ok(Self { address, folder, runs, held, exchanged, is_sure: false, _lock: lock })
     }
 
@@ -75,15 +73,21 @@ impl Mirror {
         held.map(|held| held.manifest.time)
     }
 
-    /// Makes the folder like the newest backup. `show` is called when it is, before what is no
-    /// longer named goes. Returns whether anything was fetched.
+    /// The backup that the folder holds; `None` before the first one is there.
+    pub fn name(&self) -> Option<&Name> {
+        let held = self.held.as_ref().filter(|held| !held.manifest.files.is_empty());
+        held.map(|held| &held.name)
+    }
+
+    /// Makes the folder like the newest backup. `show` is called with its name when it is,
+    /// before what is no longer named goes. Returns whether anything was fetched.
     ///
     /// # Errors
     /// The place cannot be read, has no backup, or lacks something; the folder cannot be written; or
     /// `show` fails. What was there is there.
     pub fn update(
         &mut self,
-        show: impl FnOnce() -> Result<(), BackupError>,
+        show: impl FnOnce(&Name) -> Result<(), BackupError>,
     ) -> Result<bool, BackupError> {
         let place = Place::open(&self.address)?;
         let Some(name) = manifests(&place)?.pop() else {
@@ -98,7 +102,9 @@ impl Mirror {
         if is_held && self.exchanged.is_empty() {
             return Ok(false);
         }
-        let manifest = read(&place, &name)?;
+        let mut manifest = read(&place, &name)?;
+        // They come by a way of their own, and may be newer here.
+        manifest.files.retain(|file| file.path != KEYS);
         let new = Marker { address: self.address.clone(), name, manifest };
         if self.held.is_none() {
             // From here on the folder is that of a follower, whatever it has.
@@ -106,7 +112,7 @@ impl Mirror {
             Marker { manifest, ..new.clone() }.write(&self.folder)?;
         }
         let is_new = self.exchange(&place, &new)?;
-        show()?;
+        show(&new.name)?;
         self.remove_all_but(&new.manifest)?;
         new.write(&self.folder)?;
         note_exchanged(&self.folder, [].into_iter())?;
@@ -192,7 +198,7 @@ impl Mirror {
 /// documents that publish them; a database before its count, which may lag; and what the fetchers
 /// have seen last, so that they pass over nothing that the databases lack.
 fn order(path: &str) -> (usize, Reverse<usize>, &str) {
-    let last = ["alerts.sqlite", "keys.sqlite", "mesonet.sqlite", "alerts.count", "mesonet.count"];
+    let last = ["alerts.sqlite", "mesonet.sqlite", "alerts.count", "mesonet.count"];
     let rank = match last.iter().position(|name| *name == path) {
         Some(at) => at + 2,
         None if path.starts_with("fetch/") => last.len() + 2,

@@ -7,6 +7,7 @@
 //! | What a backup holds: its manifest | `manifest.rs` |
 //! | What backups are called, and which is newer | `name.rs` |
 //! | Which record may back up to a place | `writer.rs` |
+//! | API keys, as soon as they change, for followers | `keys.rs` |
 //! | What is in a data folder, and how each file is copied | `gather.rs` |
 //! | The command `backup` | `ship.rs` |
 //! | The command `restore` | `restore.rs` |
@@ -20,6 +21,7 @@
 //! there completely or not at all, and one that is interrupted costs nothing but the next upload.
 
 mod gather;
+mod keys;
 mod list;
 mod manifest;
 mod marker;
@@ -42,10 +44,13 @@ use mesonet::Iso8601;
 use mesonet::store::{Fault, StoreError};
 
 pub use gather::is_record;
+pub use keys::{KeyMirror, send_keys};
 pub use list::{BackupsFlags, backups_command};
 pub use marker::MARKER;
 pub use mirror::Mirror;
+pub use name::Name;
 pub use parts::{FollowRuns, Parts};
+pub use place::absolute;
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, backup_command};
@@ -113,6 +118,30 @@ pub enum BackupError {
     Unclaimed {
         /// Why the place cannot be claimed.
         error: Box<BackupError>,
+    },
+    /// API keys that cannot be used.
+    #[error("the API keys in {place} cannot be used: {object} {cause}")]
+    KeysDamaged {
+        /// The place.
+        place: String,
+        /// The object that holds them.
+        object: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// API keys that were replaced were put back, or those that replaced them were deleted.
+    #[error(
+        "the newest API keys in {place} are {}; those here are {held} and stay. To take the older ones all the \
+         same, start the follower in a new folder",
+        .newest.as_deref().unwrap_or("gone")
+    )]
+    KeysOlder {
+        /// The place.
+        place: String,
+        /// The newest that are there.
+        newest: Option<String>,
+        /// Those of the follower.
+        held: String,
     },
     /// A follower that has fetched no backup yet.
     #[error("{} holds no whole backup yet; start the server with --follow until it does", .0.display())]

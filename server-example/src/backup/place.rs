@@ -281,6 +281,14 @@ impl Place {
     }
 }
 
+/// The address of a place for whoever runs in another folder.
+pub fn absolute(address: &str) -> String {
+    match std::path::absolute(address) {
+        Ok(path) if !address.contains("://") => path.display().to_string(),
+        _ => address.to_owned(),
+    }
+}
+
 /// The object that a file with this checksum is.
 pub fn object(sha256: &str) -> String {
     format!("objects/{}/{sha256}", sha256.get(..2).unwrap_or_default())

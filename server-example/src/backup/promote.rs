@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::BackupError;
 use super::gather::found;
+use super::keys::KeyMirror;
 use super::manifest::shown;
 use super::marker::{Marker, lock};
 use super::mirror::UNFINISHED;
@@ -44,10 +45,13 @@ pub fn promote_command(flags: &PromoteFlags) -> Result<bool, BackupError> {
         "a server without read_only writes to it, in the place of the one before",
     )?;
     let folder = config.data;
-    let Promoted { marker, epoch } = promote(&folder, *force)?;
+    let Promoted { marker, epoch, keys } = promote(&folder, *force)?;
     let mut out = io::stdout().lock();
     let (folder, address) = (folder.display(), &marker.address);
     writeln!(out, "{folder} is a record of its own now, as of {}", shown(marker.manifest.time))?;
+    if let Err(error) = keys {
+        writeln!(out, "{error}; its API keys are those that it had fetched before")?;
+    }
     match epoch {
         Ok(epoch) => writeln!(
             out,
@@ -70,6 +74,8 @@ pub struct Promoted {
     pub marker: Marker,
     /// Its epoch in the place of the backups, or why that could not be claimed.
     pub epoch: Result<u32, BackupError>,
+    /// Why its API keys may not be the newest of the record before.
+    pub keys: Result<(), BackupError>,
 }
 
 /// Makes the folder of a follower a record of its own.
@@ -105,10 +111,20 @@ pub fn promote(folder: &Path, force: bool) -> Result<Promoted, BackupError> {
         }
         epoch => epoch,
     };
+    // The other record can put no more there from now on.
+    let keys = match &epoch {
+        Ok(epoch) => newest_keys(folder, &marker, *epoch),
+        Err(_) => Ok(()),
+    };
     let unfinished = folder.join(UNFINISHED);
     found(fs::remove_dir_all(&unfinished)).map_err(BackupError::file(&unfinished))?;
     Marker::remove(folder)?;
-    Ok(Promoted { marker, epoch })
+    Ok(Promoted { marker, epoch, keys })
+}
+
+/// Takes over the API keys of the record before: one that was revoked a moment ago is revoked here.
+fn newest_keys(folder: &Path, marker: &Marker, epoch: u32) -> Result<(), BackupError> {
+    KeyMirror::open(&marker.address, folder)?.take_over(epoch).map(|_| ())
 }
 
 /// Claims the place that a folder follows.

@@ -29,7 +29,7 @@ use crate::rate::{Allowance, Hops};
 use crate::record::RecordPlace;
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 32] = [
+const NEED_RESTART: [&str; 35] = [
     "data",
     "store",
     "store_password_file",
@@ -38,6 +38,8 @@ const NEED_RESTART: [&str; 32] = [
     "follow",
     "follow_every_s",
     "follow_runs",
+    "follow_keys_every_s",
+    "followed_at",
     "listen",
     "metrics_listen",
     "otlp_endpoint",
@@ -61,6 +63,7 @@ const NEED_RESTART: [&str; 32] = [
     "max_streams",
     "head_timeout_s",
     "idle_timeout_s",
+    "leave_s",
     "min_bytes_per_s",
 ];
 
