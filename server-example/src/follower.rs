@@ -73,6 +73,10 @@ pub trait Upstream: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Touched {
     None,
+    #[cfg_attr(
+        not(feature = "clickhouse"),
+        expect(dead_code, reason = "a backup does not say which")
+    )]
     Stations(Vec<StationId>),
     All,
 }

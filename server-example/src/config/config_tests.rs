@@ -95,25 +95,6 @@ fn values_that_are_not_allowed_are_refused_with_what_is() {
             "follow is a place; it must be left out where files are watched or fetched: a follower \
              takes nothing in",
         ),
-        (
-            "--read-only true",
-            "read_only is true; it must be false: a record on disk is read by its own server, or by one \
-             with follow",
-        ),
-        (
-            "--store-password-file a",
-            "store_password_file is a file; it must be left out: a folder has no password",
-        ),
-        (
-            "--store embedded:elsewhere",
-            "store is \"embedded:elsewhere\"; it must be embedded, which is in the folder that data \
-             names, or in ClickHouse",
-        ),
-        (
-            "--store clickhouse:http://me:secret@127.0.0.1:8123/mesonet",
-            "store is an address with a password; it must be without it: the password is in the file \
-             that store_password_file names, or in CLICKHOUSE_PASSWORD",
-        ),
         ("--max-body-bytes 1", "max_body_bytes is 1; it must be 64 to 67108864"),
         (
             "--listen 0.0.0.0:80 --assume-plan pro",
@@ -201,6 +182,33 @@ fn the_clock_and_the_record_are_set_like_everything_else() {
     assert_eq!(config.retention_ms(), Some(400 * mesonet::time::DAY_MS));
     let config = load("--watch in --watch-keep true").unwrap();
     assert_eq!((config.watch, config.watch_keep), (Some(PathBuf::from("in")), true));
+}
+
+#[test]
+fn a_store_that_is_nowhere_or_has_a_password_is_refused() {
+    for (line, message) in [
+        (
+            "--read-only true",
+            "read_only is true; it must be false: a record on disk is read by its own server, or by one \
+             with follow",
+        ),
+        (
+            "--store-password-file a",
+            "store_password_file is a file; it must be left out: a folder has no password",
+        ),
+        (
+            "--store embedded:elsewhere",
+            "store is \"embedded:elsewhere\"; it must be embedded, which is in the folder that data \
+             names, or in ClickHouse",
+        ),
+        (
+            "--store clickhouse:http://me:secret@127.0.0.1:8123/mesonet",
+            "store is an address with a password; it must be without it: the password is in the file \
+             that store_password_file names, or in CLICKHOUSE_PASSWORD",
+        ),
+    ] {
+        assert_eq!(load(line).unwrap_err(), message);
+    }
 }
 
 #[cfg(not(feature = "clickhouse"))]
