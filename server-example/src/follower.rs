@@ -10,7 +10,7 @@ use mesonet::store::{
 };
 use mesonet::{Batch, Iso8601, Reader, StationId, Store};
 
-use crate::backup::{BackupError, Mirror};
+use crate::backup::{BackupError, FollowRuns, Mirror};
 use crate::clock::system_ms;
 
 /// What a follower says to whoever would write to it.
@@ -73,8 +73,8 @@ impl Follower {
     ///
     /// # Errors
     /// The folder is not that of a follower or cannot be used, or it is empty and there is no backup.
-    pub fn open(place: &str, folder: &Path) -> Result<Self, BackupError> {
-        let mut mirror = Mirror::open(place, folder)?;
+    pub fn open(place: &str, folder: &Path, runs: FollowRuns) -> Result<Self, BackupError> {
+        let mut mirror = Mirror::open(place, folder, runs)?;
         let updated = mirror.update(|| Ok(()));
         let as_of_ms = match (updated, mirror.time_ms()) {
             (Ok(_), as_of_ms) => as_of_ms.unwrap_or(0),

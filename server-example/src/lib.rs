@@ -33,6 +33,7 @@
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
 //! | Backups in an object store: the commands `backup`, `restore`, `backups` and `promote` | `backup/` |
+//! | A record in another place: the command `copy` | `copy/` |
 //! | The description at `/openapi/v1.json` | `describe/` |
 //! | Error answers | `error.rs` |
 //! | Parameters, encodings, ETags, long bodies | `http/` |
@@ -51,6 +52,7 @@ mod alerts;
 mod backup;
 mod clock;
 mod config;
+mod copy;
 mod credentials;
 mod describe;
 mod door;
@@ -115,6 +117,7 @@ pub use backup::{
 };
 pub use clock::Clock;
 pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags};
+pub use copy::{CopyCommandError, CopyFlags, copy_command};
 pub use credentials::{
     KeysCommandError, KeysFlags, TokenError, TokenFlags, keys_command, token_command,
 };

@@ -314,7 +314,7 @@ fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnErr
 /// Opens the record. Also returns what feeds it, if this server writes it.
 fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), ServeError> {
     if let Some(place) = config.follow.clone() {
-        let follower = Follower::open(&place, &config.data)?;
+        let follower = Follower::open(&place, &config.data, config.follow_runs)?;
         let as_of = Iso8601(follower.as_of_ms());
         tracing::info!("following {place}, as of {as_of}: takes nothing in");
         return Ok((read_only(config, Arc::new(follower), intake)?, None));

@@ -67,6 +67,7 @@
 
 mod alerts;
 mod cluster;
+mod duplicate;
 mod fence;
 mod known;
 mod link;
@@ -83,6 +84,7 @@ mod versions;
 mod view;
 mod write;
 
+pub use marks::read_mark;
 pub use options::Options;
 pub use reader::{Changed, ClickHouseReader};
 pub use schema::{Migrated, SCHEMA_VERSION, migrate};

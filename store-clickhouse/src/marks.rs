@@ -5,8 +5,17 @@ use std::sync::Arc;
 use mesonet::store::StoreError;
 
 use crate::link::{At, Found, Link, Place};
+use crate::options::Options;
 use crate::rows::MarkRow;
-use crate::sql;
+use crate::{schema, sql};
+
+/// Returns a mark of a record without opening it.
+///
+/// # Errors
+/// ClickHouse cannot be reached or refuses, or the tables are of another version.
+pub fn read_mark(options: &Options, name: &str) -> Result<Option<String>, StoreError> {
+    Marks::new(Arc::new(schema::open(options)?)).get(name)
+}
 
 const MARKS: Place = Place { table: "marks", shard: None };
 

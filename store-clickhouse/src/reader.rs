@@ -129,7 +129,7 @@ impl ClickHouseReader {
         Ok(Maintained { expired_days, expired_rows, station_days: 0 })
     }
 
-    fn view(&self) -> Arc<View> {
+    pub(crate) fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
     }
 

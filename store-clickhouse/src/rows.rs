@@ -153,6 +153,7 @@ pub(crate) struct LatestRow {
     pub value: f64,
     pub quality: u8,
     pub source: u8,
+    pub revision: u8,
     pub qualifier: u8,
 }
 
@@ -161,12 +162,12 @@ impl LatestRow {
     pub(crate) const TIMES_MS: RangeInclusive<i64> = -(1 << 46)..=1 << 46;
     const VERSIONS: i64 = 1 << 16;
 
-    /// The reading; its revision and batch are not asked for.
+    /// The reading; its batch is not asked for.
     pub(crate) fn reading(self) -> ReadingRow {
-        let Self { station, series, newest, value, quality, source, qualifier } = self;
+        let Self { station, series, newest, value, quality, source, revision, qualifier } = self;
         let ts_ms = newest.div_euclid(Self::VERSIONS);
         let version = newest.rem_euclid(Self::VERSIONS) as u16;
-        let (revision, batch) = (0, 0);
+        let batch = 0;
         ReadingRow {
             station,
             series,

@@ -21,9 +21,11 @@ fn a_packed_time_is_unpacked_at_both_ends() {
             value: -0.0,
             quality: 1,
             source: 2,
+            revision: 4,
             qualifier: 3,
         };
         let reading = row.reading();
         assert_eq!((reading.ts_ms, reading.version), (ts_ms, version));
+        assert_eq!((reading.revision, reading.qualifier), (4, 3));
     }
 }

@@ -124,7 +124,20 @@ impl ClickHouseStore {
         Ok(Maintained { expired_days, expired_rows, station_days })
     }
 
-    fn view(&self) -> Arc<View> {
+    /// Changes the record otherwise than by a batch.
+    pub(crate) fn write(
+        &self,
+        change: impl FnOnce(&mut Writer) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut writer = self.writer();
+        writer.make_sure()?;
+        writer.fence.check(&writer.link, None)?;
+        let changed = change(&mut writer);
+        self.publish(&writer);
+        changed
+    }
+
+    pub(crate) fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -180,7 +193,7 @@ impl Store for ClickHouseStore {
 }
 
 /// The day since 1970.
-fn today() -> i32 {
+pub(crate) fn today() -> i32 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (since_1970.as_secs() / 86_400) as i32
 }

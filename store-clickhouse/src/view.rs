@@ -21,7 +21,7 @@ const READINGS_AT_ONCE: u64 = 1_000_000;
 
 /// How many stations and moments a query names at most, so that it stays below the length that
 /// ClickHouse parses (256 KB).
-const STATIONS_AT_ONCE: usize = 1000;
+pub(crate) const STATIONS_AT_ONCE: usize = 1000;
 const MOMENTS_AT_ONCE: usize = 8000;
 
 /// The record after a batch, and what a batch in progress adds to it.
@@ -38,7 +38,7 @@ pub(crate) struct View {
 }
 
 /// The first and the last instant that are asked for.
-type Times = RangeInclusive<i64>;
+pub(crate) type Times = RangeInclusive<i64>;
 
 /// The newest readings of stations at some moments, by station, series and time.
 pub(crate) type Stored = HashMap<(StationKey, i32, i64), ReadingRow>;
@@ -113,17 +113,17 @@ impl View {
     }
 
     /// The part of a window that is not before the retention cutoff.
-    fn retained(&self, window: ClosedWindow) -> Times {
+    pub(crate) fn retained(&self, window: ClosedWindow) -> Times {
         window.start_ms().max(self.visible.retain_from_ms)..=window.end_ms()
     }
 
     /// Adds what counts to a query that ends with it.
-    fn seen(&self, query: Query) -> Query {
+    pub(crate) fn seen(&self, query: Query) -> Query {
         query.bind(self.visible.up_to).bind(List(&self.visible.uncommitted))
     }
 
     /// Reads a table of a shard as it was after the last batch that is seen.
-    fn rows<R>(
+    pub(crate) fn rows<R>(
         &self,
         table: &'static str,
         shard: usize,
@@ -135,15 +135,15 @@ impl View {
         self.link.rows(Place::of_shard(table, shard), Some(self.visible.up_to), query)
     }
 
-    /// Asks each shard that has stations of a group for rows, all at once.
-    fn on_shards(
+    /// Asks each shard that has some of the stations for rows, all at once.
+    pub(crate) fn on_shards<R: Send>(
         &self,
-        group: &[(usize, StationId)],
-        ask: impl Fn(usize, &[String]) -> Result<Vec<ReadingRow>, StoreError> + Sync,
-    ) -> Result<Vec<ReadingRow>, StoreError> {
+        stations: &[StationId],
+        ask: impl Fn(usize, &[String]) -> Result<Vec<R>, StoreError> + Sync,
+    ) -> Result<Vec<R>, StoreError> {
         let shards = self.link.shards();
         let mut ids: Vec<Vec<String>> = vec![Vec::new(); shards];
-        for (_, id) in group {
+        for id in stations {
             ids[StationKey::from(*id).shard(shards)].push(id.to_string());
         }
         let mut asked: Vec<_> = ids.iter().enumerate().filter(|(_, ids)| !ids.is_empty()).collect();
@@ -214,7 +214,8 @@ impl View {
             self.seen(within(query, times))
         };
         let can_be_packed = |ts_ms| LatestRow::TIMES_MS.contains(ts_ms);
-        let mut rows = self.on_shards(group, |shard, ids| match which {
+        let stations: Vec<StationId> = group.iter().map(|&(_, id)| id).collect();
+        let mut rows = self.on_shards(&stations, |shard, ids| match which {
             Which::Latest if can_be_packed(times.start()) && can_be_packed(times.end()) => {
                 let rows: Vec<LatestRow> = self.rows("readings", shard, &ask(sql::LATEST, ids))?;
                 Ok(rows.into_iter().map(LatestRow::reading).collect())
@@ -282,7 +283,7 @@ impl View {
     }
 }
 
-fn within(query: Query, times: &Times) -> Query {
+pub(crate) fn within(query: Query, times: &Times) -> Query {
     query.bind(times.start()).bind(times.end())
 }
 
@@ -327,6 +328,7 @@ struct Columns {
     value: Vec<f64>,
     quality: Vec<QualityCode>,
     source: Vec<QualityCode>,
+    revision: Vec<u8>,
     qualifier: Vec<u8>,
     series: Vec<(Arc<Series>, Range<usize>)>,
 }
@@ -334,11 +336,12 @@ struct Columns {
 impl Columns {
     /// Takes the rows of a station, sorted by series, time and version.
     fn fill(&mut self, rows: &[ReadingRow], table: &SeriesTable) {
-        let Self { ts_ms, value, quality, source, qualifier, series } = self;
+        let Self { ts_ms, value, quality, source, revision, qualifier, series } = self;
         ts_ms.clear();
         value.clear();
         quality.clear();
         source.clear();
+        revision.clear();
         qualifier.clear();
         series.clear();
         for of_series in rows.chunk_by(|a, b| a.series == b.series) {
@@ -350,6 +353,7 @@ impl Columns {
                 value.push(newest.value);
                 quality.push(QualityCode(newest.quality));
                 source.push(QualityCode(newest.source));
+                revision.push(newest.revision);
                 qualifier.push(newest.qualifier);
             }
             series.push((Arc::clone(known), start..ts_ms.len()));
@@ -369,6 +373,7 @@ impl Columns {
                 value: &self.value[range.clone()],
                 quality: &self.quality[range.clone()],
                 source: &self.source[range.clone()],
+                revision: &self.revision[range.clone()],
                 qualifier: &self.qualifier[range],
             });
         }

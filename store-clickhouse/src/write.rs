@@ -44,9 +44,9 @@ pub(crate) struct Writer {
 /// The rows that a batch adds.
 #[derive(Default)]
 pub(crate) struct Additions {
-    series: Vec<Arc<Series>>,
-    readings: Vec<ReadingRow>,
-    weather: Vec<WeatherRow>,
+    pub series: Vec<Arc<Series>>,
+    pub readings: Vec<ReadingRow>,
+    pub weather: Vec<WeatherRow>,
 }
 
 impl Writer {

@@ -14,6 +14,8 @@ mod child_deadlines;
 mod clickhouse_readers;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_trouble;
+#[cfg(unix)]
+mod copying;
 mod crafted;
 mod credentials;
 mod damage;
@@ -24,6 +26,8 @@ mod every_request;
 mod follower;
 #[cfg(unix)]
 mod follower_kills;
+#[cfg(unix)]
+mod follower_runs;
 #[cfg(unix)]
 mod follower_takes_over;
 mod health;

@@ -25,6 +25,7 @@ mod manifest;
 mod marker;
 mod mirror;
 mod name;
+mod parts;
 mod place;
 mod promote;
 mod prune;
@@ -40,9 +41,11 @@ use std::path::{Path, PathBuf};
 use mesonet::Iso8601;
 use mesonet::store::{Fault, StoreError};
 
+pub use gather::is_record;
 pub use list::{BackupsFlags, backups_command};
 pub use marker::MARKER;
 pub use mirror::Mirror;
+pub use parts::{FollowRuns, Parts};
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, backup_command};
@@ -172,6 +175,18 @@ pub enum BackupError {
     /// A folder that does not follow a place.
     #[error("{} is not the folder of a follower; a follower starts in a new folder", .0.display())]
     NotFollower(PathBuf),
+    /// A follower's folder without all of its model runs.
+    #[error(
+        "{parts} files of model runs are in {} in parts only; start the server once more with \
+         --follow-runs whole, which fetches them, or use --force: they stay as they are then, and \
+         what is missing cannot be read", .folder.display()
+    )]
+    Parts {
+        /// The folder.
+        folder: PathBuf,
+        /// How many.
+        parts: usize,
+    },
     /// Another process has the folder open.
     #[error("{} is in use by another process; only one at a time can have it open", .0.display())]
     Open(PathBuf),

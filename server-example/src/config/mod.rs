@@ -29,7 +29,7 @@ use crate::rate::{Allowance, Hops};
 use crate::record::RecordPlace;
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 31] = [
+const NEED_RESTART: [&str; 32] = [
     "data",
     "store",
     "store_password_file",
@@ -37,6 +37,7 @@ const NEED_RESTART: [&str; 31] = [
     "seal_readings",
     "follow",
     "follow_every_s",
+    "follow_runs",
     "listen",
     "metrics_listen",
     "otlp_endpoint",

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::LogFormat;
+use crate::backup::FollowRuns;
 use crate::fetch::FetchConfig;
 use crate::rate::ProxyHeader;
 use crate::replay_start::ReplayStart;
@@ -130,6 +131,9 @@ settings! {
         follow: String, "MESONET_FOLLOW", "PLACE", by default "none";
         /// How often a follower looks for a newer backup
         follow_every_s: u64 = 10, "MESONET_FOLLOW_EVERY_S", "SECONDS";
+        /// How a follower has the model runs: whole, fetched with each backup, or by-range: what is
+        /// asked for is fetched when it is first asked for
+        follow_runs: FollowRuns = FollowRuns::Whole, "MESONET_FOLLOW_RUNS", "HOW";
         /// Whether the server only reads its record in ClickHouse, which another one writes: it shows
         /// what that takes in a second later, and takes nothing in
         read_only: bool = false, "MESONET_READ_ONLY", "BOOL";
