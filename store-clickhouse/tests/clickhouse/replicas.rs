@@ -330,7 +330,7 @@ struct Tally {
 /// Nothing that was acknowledged is lost, and a reader sees each batch whole or not at all, or gets an error.
 pub fn kills_lose_nothing_acknowledged(url: &str) {
     let kills: usize =
-        env::var("MESONET_CLICKHOUSE_KILLS").map_or(8, |kills| kills.parse().unwrap());
+        env::var("MESONET_CLICKHOUSE_KILLS").map_or(7, |kills| kills.parse().unwrap());
     let options = Options { timeout: Duration::from_secs(8), ..migrated(url) };
     let store = open(&options);
     let batch_of = |batch: i64| -> Vec<Report> {
