@@ -149,15 +149,6 @@ impl Reader for MemoryStore {
     }
 }
 
-/// The reports of the weather in a window.
-fn within(
-    weather: &[(i64, u8, Vec<String>)],
-    window: ClosedWindow,
-) -> impl Iterator<Item = &(i64, u8, Vec<String>)> {
-    let from = weather.partition_point(|known| known.0 < window.start_ms());
-    weather[from..].iter().take_while(move |known| known.0 <= window.end_ms())
-}
-
 /// The record while its lock is held.
 struct View<'a> {
     store: &'a MemoryStore,
@@ -200,7 +191,7 @@ impl Reader for View<'_> {
         visit: &mut dyn FnMut(i64, &[String]),
     ) -> Result<Damage, StoreError> {
         if let Some(&place) = self.record.places.get(&station) {
-            let said = within(&self.record.stations[place].weather, window);
+            let said = original::within(&self.record.stations[place].weather, window);
             said.for_each(|(ts_ms, _, words)| visit(*ts_ms, words));
         }
         Ok(Damage::default())

@@ -7,14 +7,17 @@ mod places;
 
 pub(crate) use places::refuse_unfinished;
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use mesonet::alert;
 use mesonet::store::StoreError;
-use mesonet::store::copy::{Comparison, CopyError, Copying, Original, compare};
+use mesonet::store::copy::{Comparison, CopyError, Copying, Digest, Original, compare};
 use serde_json::json;
 
 use crate::record::{NOTES, RecordPlace, RecordPlaceError};
@@ -126,9 +129,9 @@ pub fn copy_command(flags: &CopyFlags) -> Result<bool, CopyCommandError> {
     let from = From::open(&flags.from, password)?;
     let done = if flags.check {
         let to = From::open_copy(&flags.to, password)?;
-        let compare = compared(&from, &from_place, &*to.reader)?;
+        let (comparison, compare_s) = compared(&from, &from_place, &*to.reader)?;
         let alerts = differing(&from, &to.alerts);
-        Done { comparison: compare.0, alerts, copied: 0, copy_s: 0.0, compare_s: compare.1 }
+        Done { comparison, alerts, copied: 0, copy_s: 0.0, compare_s }
     } else {
         let to = To::open(&flags.to, password)?;
         let done = copied(&from, &from_place, &to, &to_place)?;
@@ -213,10 +216,10 @@ fn about(from: &From, from_place: &str, to_place: &str, error: CopyError) -> Cop
 }
 
 /// The number of alerts of the original, and the ids of those that the other has otherwise.
-fn differing(from: &From, to: &[std::sync::Arc<mesonet::alert::Message>]) -> (usize, Vec<String>) {
-    let by_id = |messages: &[std::sync::Arc<mesonet::alert::Message>]| {
+fn differing(from: &From, to: &[Arc<alert::Message>]) -> (usize, Vec<String>) {
+    let by_id = |messages: &[Arc<alert::Message>]| {
         let with_id = messages.iter().map(|message| (message.id.clone(), message.clone()));
-        with_id.collect::<std::collections::BTreeMap<_, _>>()
+        with_id.collect::<BTreeMap<_, _>>()
     };
     let (expected, found) = (by_id(&from.alerts), by_id(to));
     let all = expected.keys().chain(found.keys().filter(|id| !expected.contains_key(*id)));
@@ -268,7 +271,7 @@ impl Done {
     }
 
     fn json(&self, from: &str, to: &str) -> serde_json::Value {
-        let digest = |digest: &mesonet::store::copy::Digest| {
+        let digest = |digest: &Digest| {
             json!({
                 "readings": digest.readings,
                 "weatherReports": digest.weather,

@@ -1,6 +1,7 @@
 //! Copying: the original is read in windows of time, and written in chunks.
 
 use std::hash::Hasher;
+use std::sync::Arc;
 
 use super::chunk::Chunk;
 use super::compare::Comparison;
@@ -91,11 +92,11 @@ impl<'a> Copying<'a> {
             self.to.retain(from_ms)?;
         }
         self.copy_stations()?;
-        let directory = std::sync::Arc::clone(&self.standing.directory);
+        let directory = Arc::clone(&self.standing.directory);
         let ids: Vec<StationId> =
             directory.stations.iter().map(|record| record.station.id).collect();
         let walk = Walk::new(span_ms(&self.standing), self.chunk_content);
-        let mut walk = match self.at.window {
+        let walk = match self.at.window {
             // The window that was begun is ended first.
             Some((start_ms, end_ms)) => {
                 if let Ok(window) = ClosedWindow::new(start_ms, end_ms) {
@@ -105,7 +106,7 @@ impl<'a> Copying<'a> {
             }
             None => Some(walk),
         };
-        if let Some(walk) = walk.take() {
+        if let Some(walk) = walk {
             walk.each(&mut |window| {
                 self.at.station = None;
                 self.at.window = Some((window.start_ms(), window.end_ms()));

@@ -15,7 +15,7 @@ impl AddAssign<u64> for Sum {
 
 /// The checksum of a reading, given all of it.
 pub(super) fn reading(series: i32, ts_ms: i64, value: f64, codes: [u8; 4]) -> u64 {
-    let mut sum = mixed(series as u32 as u64 ^ 0x9e37_79b9_7f4a_7c15);
+    let mut sum = mixed(u64::from(series as u32) ^ 0x9e37_79b9_7f4a_7c15);
     sum = mixed(sum ^ ts_ms as u64);
     sum = mixed(sum ^ value.to_bits());
     mixed(sum ^ u64::from(u32::from_le_bytes(codes)))

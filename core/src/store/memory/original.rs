@@ -1,6 +1,6 @@
 //! The store in memory as the original of a copy.
 
-use super::{MemoryStore, StationData, View, within};
+use super::{MemoryStore, StationData, View};
 use crate::observation::StationId;
 use crate::store::copy::{Original, Standing};
 use crate::store::{Damage, Reader, StoreError};
@@ -44,4 +44,13 @@ impl Original for MemoryStore {
     fn note(&self, _: &str) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
+}
+
+/// The reports of the weather in a window.
+pub(super) fn within(
+    weather: &[(i64, u8, Vec<String>)],
+    window: ClosedWindow,
+) -> impl Iterator<Item = &(i64, u8, Vec<String>)> {
+    let from = weather.partition_point(|known| known.0 < window.start_ms());
+    weather[from..].iter().take_while(move |known| known.0 <= window.end_ms())
 }
