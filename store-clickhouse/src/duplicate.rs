@@ -39,13 +39,10 @@ impl View {
             return Ok(Damage::default());
         }
         for (group, ids) in stations.chunks(STATIONS_AT_ONCE).enumerate() {
-            let names: Vec<String> = ids.iter().map(StationId::to_string).collect();
-            let query = self.link.query(sql::WEATHER_WINDOW).bind(List(&names));
-            let query = self.seen(within(query, &times));
-            let mut rows: Vec<WeatherRow> = Vec::new();
-            for shard in 0..self.link.shards() {
-                rows.extend(self.rows("weather", shard, &query)?);
-            }
+            let mut rows: Vec<WeatherRow> = self.on_shards(ids, |shard, names| {
+                let query = self.link.query(sql::WEATHER_WINDOW).bind(List(names));
+                self.rows("weather", shard, &self.seen(within(query, &times)))
+            })?;
             rows.sort_by_key(|row| (row.station, row.ts_ms, row.version, row.batch));
             for (i, &id) in ids.iter().enumerate() {
                 let key = StationKey::from(id);

@@ -248,20 +248,21 @@ mod tests {
         let expected = [
             "all/writers",
             "all/batches",
-            "all/abandoned",
             "all/series",
             "all/stations",
             "{shard}/readings",
             "{shard}/weather",
             "all/retention",
             "all/alerts",
+            "all/marks",
             "all/migrations",
             "all/shards",
         ];
         let expected: Vec<_> =
             expected.iter().map(|of| format!("/clickhouse/mesonet/weather/mesonet/{of}")).collect();
         assert_eq!(tables, expected);
-        let made = replicated(MIGRATIONS[0].1, &cluster, "mesonet");
+        let first = MIGRATIONS[0].1.split(";\n").next().unwrap();
+        let made = replicated(first, &cluster, "mesonet");
         assert!(made.contains("/all/writers', '{shard}-{replica}')\n"), "{made}");
     }
 }

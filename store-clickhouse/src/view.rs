@@ -135,15 +135,15 @@ impl View {
         self.link.rows(Place::of_shard(table, shard), Some(self.visible.up_to), query)
     }
 
-    /// Asks each shard that has stations of a group for rows, all at once.
-    fn on_shards(
+    /// Asks each shard that has some of the stations for rows, all at once.
+    pub(crate) fn on_shards<R: Send>(
         &self,
-        group: &[(usize, StationId)],
-        ask: impl Fn(usize, &[String]) -> Result<Vec<ReadingRow>, StoreError> + Sync,
-    ) -> Result<Vec<ReadingRow>, StoreError> {
+        stations: &[StationId],
+        ask: impl Fn(usize, &[String]) -> Result<Vec<R>, StoreError> + Sync,
+    ) -> Result<Vec<R>, StoreError> {
         let shards = self.link.shards();
         let mut ids: Vec<Vec<String>> = vec![Vec::new(); shards];
-        for (_, id) in group {
+        for id in stations {
             ids[StationKey::from(*id).shard(shards)].push(id.to_string());
         }
         let mut asked: Vec<_> = ids.iter().enumerate().filter(|(_, ids)| !ids.is_empty()).collect();
@@ -214,7 +214,8 @@ impl View {
             self.seen(within(query, times))
         };
         let can_be_packed = |ts_ms| LatestRow::TIMES_MS.contains(ts_ms);
-        let mut rows = self.on_shards(group, |shard, ids| match which {
+        let stations: Vec<StationId> = group.iter().map(|&(_, id)| id).collect();
+        let mut rows = self.on_shards(&stations, |shard, ids| match which {
             Which::Latest if can_be_packed(times.start()) && can_be_packed(times.end()) => {
                 let rows: Vec<LatestRow> = self.rows("readings", shard, &ask(sql::LATEST, ids))?;
                 Ok(rows.into_iter().map(LatestRow::reading).collect())
