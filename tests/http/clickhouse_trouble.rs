@@ -157,7 +157,7 @@ fn a_database_that_cannot_be_used_is_refused_at_the_start_with_the_reason() {
     assert_eq!(migrate(&fresh), format!("{place}: made tables of version {SCHEMA_VERSION}\n"));
     let done = format!("{place}: tables are of version {SCHEMA_VERSION} already\n");
     assert_eq!(migrate(&fresh), done);
-    let server = Server::start(&folder, &["--store", &place]);
+    let server = Server::start(&folder, &["--store", &place, "--now", "live"]);
     assert!(server.log().contains("writing to clickhouse:http://"), "{}", server.log());
 }
 
