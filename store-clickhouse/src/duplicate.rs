@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mesonet::store::copy::{Duplicate, Original, Standing};
+use mesonet::store::copy::{Duplicate, Original, Standing, VisitWeather};
 use mesonet::store::{Damage, StationRecord, StoreError};
 use mesonet::{ClosedWindow, Series, StationId};
 
@@ -32,7 +32,7 @@ impl View {
         &self,
         stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         let times = self.retained(window);
         if times.is_empty() {
@@ -68,7 +68,7 @@ impl Original for ClickHouseReader {
         &self,
         stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         self.view().scan_weather(stations, window, visit)
     }
@@ -87,7 +87,7 @@ impl Original for ClickHouseStore {
         &self,
         stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         self.view().scan_weather(stations, window, visit)
     }

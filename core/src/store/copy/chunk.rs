@@ -81,30 +81,24 @@ impl Chunk {
         };
         let of_revision =
             self.batch.reports[from..].iter_mut().find(|report| report.revision == revision);
-        match of_revision {
-            Some(report) => report.readings.push(reading),
-            None => {
-                let readings = vec![reading];
-                let report = Report { station, ts_ms, revision, present_weather: None, readings };
-                self.batch.reports.push(report);
-            }
+        if let Some(report) = of_revision {
+            report.readings.push(reading);
+        } else {
+            let readings = vec![reading];
+            let report = Report { station, ts_ms, revision, present_weather: None, readings };
+            self.batch.reports.push(report);
         }
         self.content += 1;
         if all_verdicts || quality != source {
             let (series, quality) = (slice.series.id, quality.quality());
             // The last series of the station may be several back.
             let own = self.verdicts.iter_mut().rev().take_while(|of| of.station == station);
-            match own.into_iter().find(|of| of.series == series) {
-                Some(of) => {
-                    of.ts_ms.push(ts_ms);
-                    of.quality.push(quality);
-                }
-                None => self.verdicts.push(Verdicts {
-                    station,
-                    series,
-                    ts_ms: vec![ts_ms],
-                    quality: vec![quality],
-                }),
+            if let Some(of) = own.into_iter().find(|of| of.series == series) {
+                of.ts_ms.push(ts_ms);
+                of.quality.push(quality);
+            } else {
+                let (ts_ms, quality) = (vec![ts_ms], vec![quality]);
+                self.verdicts.push(Verdicts { station, series, ts_ms, quality });
             }
         }
     }

@@ -165,7 +165,9 @@ pub fn compare(
             });
         }
     }
-    found.values().for_each(|digest| comparison.copy.join(digest));
+    for digest in found.values() {
+        comparison.copy.join(digest);
+    }
     Ok(comparison)
 }
 

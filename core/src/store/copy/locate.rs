@@ -33,14 +33,13 @@ pub(super) fn locate(
     let what = match cell.0 {
         Some(series) => {
             let directory = original.directory()?;
-            let series = directory
+            directory
                 .get(station)
                 .and_then(|record| record.series.iter().find(|known| known.series.id == series))
                 .map_or_else(
                     || format!("series {series}"),
                     |known| format!("series {series} ({})", known.series.key.variable),
-                );
-            series
+                )
         }
         None => "the present weather".to_owned(),
     };

@@ -47,6 +47,9 @@ use super::{Damage, Directory, Reader, StationRecord, Store, StoreError};
 use crate::observation::StationId;
 use crate::time::ClosedWindow;
 
+/// Takes the present weather of a report: the index of the station, the time, the revision, the words.
+pub type VisitWeather<'a> = dyn FnMut(usize, i64, u8, &[String]) + 'a;
+
 /// A reader that hands out all that its store has, so that another can have the same.
 ///
 /// It is of one moment: what it hands out does not change while it is read.
@@ -75,7 +78,7 @@ pub trait Original: Reader {
         &self,
         stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError>;
 
     /// Returns a small text that is kept beside the readings; `None` if there is none.

@@ -212,7 +212,7 @@ impl Original for Failing<'_> {
         &self,
         stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         (**self.copy).scan_weather(stations, window, visit)
     }

@@ -7,7 +7,7 @@ use super::stations::Stations;
 use super::view::View;
 use super::{EmbeddedStore, Maintenance};
 use crate::observation::StationId;
-use crate::store::copy::{Duplicate, Original, Standing};
+use crate::store::copy::{Duplicate, Original, Standing, VisitWeather};
 use crate::store::{Damage, StationRecord, StoreError};
 use crate::time::ClosedWindow;
 
@@ -37,7 +37,7 @@ impl Original for EmbeddedStore {
         &self,
         stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         Ok(self.view.load_full().weather(stations, window, visit))
     }

@@ -21,7 +21,7 @@ use super::view::View;
 use super::write::add_run;
 use super::{Lost, StoreHealth, user_name};
 use crate::observation::StationId;
-use crate::store::copy::{Original, Standing};
+use crate::store::copy::{Original, Standing, VisitWeather};
 use crate::store::{Damage, InFront, Reader, StoreError};
 use crate::time::ClosedWindow;
 
@@ -263,7 +263,7 @@ impl Original for EmbeddedReader {
         &self,
         stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         Ok(self.view.load_full().weather(stations, window, visit))
     }

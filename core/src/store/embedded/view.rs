@@ -12,6 +12,7 @@ use super::segment::Segment;
 use super::series_table::SeriesTable;
 use super::weather_table::WEATHER;
 use crate::observation::{QualityCode, SeriesId, StationId};
+use crate::store::copy::VisitWeather;
 use crate::store::{Damage, Directory, Reader, Selection, SeriesSlice, StoreError};
 use crate::time::ClosedWindow;
 
@@ -159,7 +160,7 @@ impl View {
         &self,
         stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Damage {
         let mut damage = Damage::default();
         let start_ms = window.start_ms().max(self.retain_from_ms);

@@ -2,7 +2,7 @@
 
 use super::{MemoryStore, StationData, View};
 use crate::observation::StationId;
-use crate::store::copy::{Original, Standing};
+use crate::store::copy::{Original, Standing, VisitWeather};
 use crate::store::{Damage, Reader, StoreError};
 use crate::time::ClosedWindow;
 
@@ -29,7 +29,7 @@ impl Original for MemoryStore {
         &self,
         stations: &[StationId],
         window: ClosedWindow,
-        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+        visit: &mut VisitWeather<'_>,
     ) -> Result<Damage, StoreError> {
         let record = self.read();
         for (i, station) in stations.iter().enumerate() {
