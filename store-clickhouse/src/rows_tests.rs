@@ -33,8 +33,7 @@ fn a_packed_time_is_unpacked_at_both_ends() {
 /// Where a station's readings are must never change.
 #[test]
 fn stations_are_divided_evenly_and_always_alike() {
-    let shard =
-        |name: &str, shards| StationKey::from(mesonet::StationId::new("TEST", name)).shard(shards);
+    let shard = |name: &str, shards| StationKey::from(StationId::new("TEST", name)).shard(shards);
     assert_eq!(["A", "B", "C", "D", "E", "F"].map(|name| shard(name, 3)), [2, 0, 0, 1, 2, 0]);
     assert_eq!(shard("A", 1), 0);
     for shards in [2, 3, 5] {
