@@ -10,7 +10,7 @@ use mesonet::store::{
 };
 use mesonet::{Batch, Iso8601, Reader, Store};
 
-use crate::backup::{BackupError, Mirror, Name};
+use crate::backup::{BackupError, FollowRuns, Mirror, Name, Parts};
 use crate::clock::system_ms;
 use crate::error::ApiError;
 use crate::shared_keys::FollowedKeys;
@@ -39,6 +39,8 @@ pub struct Follower {
     reader: EmbeddedReader,
     alerts: Arc<AlertStore>,
     folder: PathBuf,
+    /// Where model runs are that are here in parts only.
+    parts: Arc<Parts>,
     mirror: Mutex<Mirror>,
     as_of_ms: AtomicI64,
     /// The API keys.
@@ -63,8 +65,8 @@ impl Follower {
     ///
     /// # Errors
     /// The folder is not that of a follower or cannot be used, or it is empty and there is no backup.
-    pub fn open(place: &str, folder: &Path) -> Result<Self, BackupError> {
-        let mut mirror = Mirror::open(place, folder)?;
+    pub fn open(place: &str, folder: &Path, runs: FollowRuns) -> Result<Self, BackupError> {
+        let mut mirror = Mirror::open(place, folder, runs)?;
         let updated = mirror.update(|_| Ok(()));
         let as_of_ms = match (updated, mirror.time_ms()) {
             (Ok(_), as_of_ms) => as_of_ms.unwrap_or(0),
@@ -81,6 +83,7 @@ impl Follower {
             reader: EmbeddedReader::open(folder)?,
             alerts: Arc::default(),
             folder: folder.to_owned(),
+            parts: Arc::new(Parts::of(place)),
             mirror: Mutex::new(mirror),
             as_of_ms: AtomicI64::new(as_of_ms),
             failure: Mutex::default(),
@@ -191,6 +194,11 @@ impl Follower {
     /// The alerts.
     pub fn alerts(&self) -> &Arc<AlertStore> {
         &self.alerts
+    }
+
+    /// Where model runs are of which only parts are in the folder.
+    pub fn parts(&self) -> &Arc<Parts> {
+        &self.parts
     }
 
     /// The state of the store.

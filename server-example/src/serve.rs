@@ -322,7 +322,7 @@ fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnErr
 
 /// The state of a server that follows another.
 fn follow(config: Config, place: &str, intake: Intake) -> Result<Arc<State>, ServeError> {
-    let follower = Arc::new(Follower::open(place, &config.data)?);
+    let follower = Arc::new(Follower::open(place, &config.data, config.follow_runs)?);
     tracing::info!("following {place}, as of {}: takes nothing in", Iso8601(follower.as_of_ms()));
     let clock = match config.now {
         Some(ReplayStart::At(start_ms)) => Clock::started_at(start_ms),

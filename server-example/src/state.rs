@@ -116,6 +116,10 @@ impl State {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let products = ProductFiles::new(&config.data, config.catalogue()?);
         let models = ModelRuns::new(&config.data, config.model_catalogue()?);
+        let models = match &kept {
+            Kept::Followed(follower) => models.fetching(Arc::clone(follower.parts()) as _),
+            _ => models,
+        };
         let snapshots = Snapshots::new(&*store, clock.now_ms())?;
         let zones = config.zones.clone();
         let keys = match &kept {

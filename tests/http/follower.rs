@@ -111,7 +111,7 @@ pub fn ready(server: &Server) -> Value {
 }
 
 /// The status line, the tag and the body of the answer to a GET.
-fn file(server: &Server, path: &str) -> (String, Option<String>, Vec<u8>) {
+pub fn file(server: &Server, path: &str) -> (String, Option<String>, Vec<u8>) {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").unwrap();

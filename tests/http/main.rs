@@ -21,6 +21,8 @@ mod follower;
 #[cfg(unix)]
 mod follower_kills;
 #[cfg(unix)]
+mod follower_runs;
+#[cfg(unix)]
 mod follower_takes_over;
 mod followers;
 mod health;

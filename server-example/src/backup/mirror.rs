@@ -1,8 +1,9 @@
 //! A folder that is kept like the newest backup of a place.
 //!
-//! Only what has changed is fetched; but for the API keys, which are that of `keys.rs`. What names others comes after them, and what is no longer named
+//! Only what has changed is fetched. What names others comes after them, and what is no longer named
 //! goes after the new files were looked at. Files are exchanged one by one, each when it is whole;
-//! an update that breaks off, or is killed, goes on from there.
+//! an update that breaks off, or is killed, goes on from there. API keys come by a way of their own
+//! (`keys.rs`).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,7 @@ use super::list::{manifests, read};
 use super::manifest::{Entry, Manifest};
 use super::marker::{MARKER, Marker, exchanged, lock, note_exchanged};
 use super::name::Name;
+use super::parts::{self, FollowRuns};
 use super::place::{Place, absolute};
 use super::restore::write_file;
 use super::ship::checksum;
@@ -31,6 +33,7 @@ pub struct Mirror {
     /// The address of the place, which may go and come back.
     address: String,
     folder: PathBuf,
+    runs: FollowRuns,
     held: Option<Marker>,
     /// The files that are not as `held` says since an update broke off, with the checksum of what
     /// is there; empty if that is not known.
@@ -42,11 +45,12 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Takes a folder, which is new or followed the place before.
+    /// Takes a folder, which is new or followed the place before. Model runs that are here whole stay
+    /// so; those of which only parts are here do if that is how `runs` says to have them.
     ///
     /// # Errors
     /// It is the folder of a record of its own, another process has it open, or it cannot be written.
-    pub fn open(address: &str, folder: &Path) -> Result<Self, BackupError> {
+    pub fn open(address: &str, folder: &Path, runs: FollowRuns) -> Result<Self, BackupError> {
         if !folder.join(MARKER).exists() && folder.join("mesonet.sqlite").exists() {
             return Err(BackupError::NotFollower(folder.to_owned()));
         }
@@ -60,7 +64,7 @@ impl Mirror {
         let exchanged = of_killed.collect();
         // The command that promotes it may run in another folder.
         let (address, folder) = (absolute(address), folder.to_owned());
-        Ok(Self { address, folder, held, exchanged, is_sure: false, _lock: lock })
+        Ok(Self { address, folder, runs, held, exchanged, is_sure: false, _lock: lock })
     }
 
     /// Everything that was acknowledged before this time is in the folder; `None` before the first
@@ -134,7 +138,11 @@ impl Mirror {
             || found(fs::remove_dir_all(&unfinished)).map_err(BackupError::file(&unfinished));
         clear()?;
         for file in &missing {
-            write_file(place, &new.name, file, &unfinished, |_| {})?;
+            if self.runs == FollowRuns::ByRange && parts::may_be_part(file) {
+                parts::write(file, &unfinished)?;
+            } else {
+                write_file(place, &new.name, file, &unfinished, |_| {})?;
+            }
             let (from, to) = (unfinished.join(&file.path), self.folder.join(&file.path));
             let above = to.parent().unwrap_or(&self.folder);
             create_folder(above).map_err(BackupError::file(above))?;
@@ -163,7 +171,9 @@ impl Mirror {
             }),
         };
         let length = || fs::metadata(self.folder.join(&file.path)).map(|found| found.len());
-        is_there && (changes || length().is_ok_and(|found| found == file.length))
+        let is_whole = || length().is_ok_and(|found| found == file.length);
+        let is_part = || self.runs == FollowRuns::ByRange && parts::is_part(file, &self.folder);
+        is_there && (changes || is_whole() || is_part())
     }
 
     /// Deletes what came of other backups and is not in the new one, and the folders that are empty

@@ -65,7 +65,7 @@ impl Backups {
     }
 
     fn mirror(&self) -> Mirror {
-        Mirror::open(self.address(), &self.data()).unwrap()
+        Mirror::open(self.address(), &self.data(), FollowRuns::Whole).unwrap()
     }
 
     /// The whole files of the folder and their texts, but for what is the follower's own.
@@ -218,7 +218,7 @@ fn a_follower_is_promoted_once_and_replaces_the_record_that_it_followed() {
     assert_ne!(of_folder(&data).unwrap(), of_folder(&one).unwrap());
     // Another follower, of the backup of the first record, is told of it.
     let other = backups.folder.path().join("other");
-    Mirror::open(backups.address(), &other).unwrap().update(|_| Ok(())).unwrap();
+    Mirror::open(backups.address(), &other, FollowRuns::Whole).unwrap().update(|_| Ok(())).unwrap();
     let error = promote(&other, false).unwrap_err().to_string();
     assert!(
         error.contains(&format!("taken over by another record, that of {}", data.display())),
@@ -249,6 +249,8 @@ fn a_folder_without_a_whole_backup_is_not_promoted() {
     assert!(backups.mirror().update(|_| Ok(())).is_err());
     assert!(matches!(promote(&backups.data(), true), Err(BackupError::Unfinished(_))));
     fs::write(backups.data().join("follower"), "cut").unwrap();
-    let error = Mirror::open(backups.address(), &backups.data()).unwrap_err().to_string();
+    let error = Mirror::open(backups.address(), &backups.data(), FollowRuns::Whole)
+        .unwrap_err()
+        .to_string();
     assert!(error.ends_with("follower: it is damaged"), "{error}");
 }

@@ -27,6 +27,7 @@ mod manifest;
 mod marker;
 mod mirror;
 mod name;
+mod parts;
 mod place;
 mod promote;
 mod prune;
@@ -47,6 +48,7 @@ pub use list::{BackupsFlags, backups_command};
 pub use marker::MARKER;
 pub use mirror::Mirror;
 pub use name::Name;
+pub use parts::{FollowRuns, Parts};
 pub use place::absolute;
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
@@ -201,6 +203,18 @@ pub enum BackupError {
     /// A folder that does not follow a place.
     #[error("{} is not the folder of a follower; a follower starts in a new folder", .0.display())]
     NotFollower(PathBuf),
+    /// A follower's folder without all of its model runs.
+    #[error(
+        "{parts} files of model runs are in {} in parts only; start the server once more with \
+         --follow-runs whole, which fetches them, or use --force: they stay as they are then, and \
+         what is missing cannot be read", .folder.display()
+    )]
+    Parts {
+        /// The folder.
+        folder: PathBuf,
+        /// How many.
+        parts: usize,
+    },
     /// Another process has the folder open.
     #[error("{} is in use by another process; only one at a time can have it open", .0.display())]
     Open(PathBuf),

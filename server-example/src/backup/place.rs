@@ -5,6 +5,7 @@
 use std::fs::File;
 use std::future::Future;
 use std::io::{self, Read, Seek};
+use std::ops::Range;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -240,6 +241,14 @@ impl Place {
             take(&piece)?;
         }
         Ok(true)
+    }
+
+    /// Returns bytes of an object, all of them.
+    ///
+    /// # Errors
+    /// The place cannot be read, or has no such object or fewer bytes of it.
+    pub fn get_range(&self, name: &str, bytes: Range<u64>) -> Result<Vec<u8>, PlaceError> {
+        self.wait(self.store.get_range(&self.path(name), bytes)).map(Vec::from)
     }
 
     /// Returns the objects in a folder and below it.

@@ -12,6 +12,7 @@ use super::keys::KeyMirror;
 use super::manifest::shown;
 use super::marker::{Marker, lock};
 use super::mirror::UNFINISHED;
+use super::parts;
 use super::place::Place;
 use super::writer::{Latest, of_folder, take_over};
 use crate::config::{Config, Flags, RecordFlags};
@@ -19,8 +20,8 @@ use crate::config::{Config, Flags, RecordFlags};
 /// The flags of `promote`.
 #[derive(Clone, Debug, Args)]
 pub struct PromoteFlags {
-    /// Promote it even if the place of the backups cannot be reached, or another follower has taken
-    /// over
+    /// Promote it even if the place of the backups cannot be reached, another follower has taken
+    /// over, or model runs are there in parts only
     #[arg(long)]
     pub force: bool,
 
@@ -76,7 +77,7 @@ pub struct Promoted {
 ///
 /// # Errors
 /// It follows nothing, holds no whole backup, or a process has it open. Unless it is forced, also if
-/// the place cannot be claimed.
+/// the place cannot be claimed, or model runs are there in parts only.
 pub fn promote(folder: &Path, force: bool) -> Result<Promoted, BackupError> {
     let is_one = Marker::of(folder)?.is_some();
     let none = || BackupError::NotFollower(folder.to_owned());
@@ -88,6 +89,10 @@ pub fn promote(folder: &Path, force: bool) -> Result<Promoted, BackupError> {
     let marker = Marker::of(folder)?.ok_or_else(none)?;
     if marker.manifest.files.is_empty() {
         return Err(BackupError::Unfinished(folder.to_owned()));
+    }
+    let parts = parts::count(&marker.manifest, folder)?;
+    if parts > 0 && !force {
+        return Err(BackupError::Parts { folder: folder.to_owned(), parts });
     }
     let epoch = match claim(folder, &marker, force) {
         Err(error) if !force => {

@@ -28,13 +28,14 @@ use crate::ingest::made_tables;
 use crate::rate::{Allowance, Hops};
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 31] = [
+const NEED_RESTART: [&str; 32] = [
     "data",
     "seal_readings",
     "follow",
     "follow_every_s",
     "follow_keys_every_s",
     "followed_at",
+    "follow_runs",
     "listen",
     "metrics_listen",
     "otlp_endpoint",

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::LogFormat;
+use crate::backup::FollowRuns;
 use crate::fetch::FetchConfig;
 use crate::rate::ProxyHeader;
 use crate::replay_start::ReplayStart;
@@ -129,6 +130,9 @@ settings! {
         /// Where the backups of this server are, if others follow it: API keys are put there as soon
         /// as they change
         followed_at: String, "MESONET_FOLLOWED_AT", "PLACE", by default "none";
+        /// How a follower has the model runs: whole, fetched with each backup, or by-range: what is
+        /// asked for is fetched when it is first asked for
+        follow_runs: FollowRuns = FollowRuns::Whole, "MESONET_FOLLOW_RUNS", "HOW";
     }
 
     /// The service: its address, its paths, its clock and its callers.
