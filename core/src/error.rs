@@ -401,7 +401,7 @@ fn kind_of_store(error: &store::StoreError) -> ErrorKind {
         }
         E::SchemaVersion { .. } => ErrorKind::Unsupported,
         E::NoCatalogue { .. } => ErrorKind::Damaged,
-        E::Full { .. } | E::Locked { .. } => ErrorKind::Unavailable,
+        E::Full { .. } | E::Locked { .. } | E::Unavailable { .. } => ErrorKind::Unavailable,
         E::Columns(_) | E::Storage { .. } => ErrorKind::Internal,
     }
 }

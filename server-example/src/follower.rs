@@ -1,4 +1,5 @@
-//! The record of a follower: that of another server, as its newest backup has it.
+//! The record of a server that writes none: that of another one, some time behind it. A follower has
+//! it from the newest backup.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,15 +9,15 @@ use std::time::Duration;
 use mesonet::store::{
     AlertStore, EmbeddedReader, InFront, Judge, Receipt, StoreError, StoreHealth,
 };
-use mesonet::{Batch, Iso8601, Reader, Store};
+use mesonet::{Batch, Iso8601, Reader, StationId, Store};
 
-use crate::backup::{BackupError, FollowRuns, Mirror, Name, Parts};
+use crate::backup::{BackupError, FollowRuns, Mirror, Name};
 use crate::clock::system_ms;
 use crate::error::ApiError;
 use crate::shared_keys::FollowedKeys;
 
 /// What a follower says to whoever would write to it.
-pub const TAKES_NOTHING: &str =
+const TAKES_NOTHING: &str =
     "this server follows another one and takes nothing in; send it to that one";
 
 /// How often a page looks whether the backup that it needs is taken in, and the pause before it looks
@@ -34,13 +35,58 @@ const OF_THE_OTHER: &str = "the cursor came from the server that this one follow
 const MADE_OF: char = '.';
 
 /// The record of another server, some time behind it.
+pub trait Upstream: Send + Sync {
+    /// The stations and readings.
+    fn reader(&self) -> &dyn Reader;
+
+    /// Takes in what is new, and returns which stations that touches. A record that cannot be read is
+    /// logged once.
+    fn update(&self) -> Touched;
+
+    /// Everything that the other server had acknowledged before this time is in the record.
+    fn as_of_ms(&self) -> i64;
+
+    /// How old that is, seconds; 0 if the clocks of the two servers differ by more.
+    fn behind_s(&self) -> f64 {
+        (system_ms() - self.as_of_ms()).max(0) as f64 / 1000.0
+    }
+
+    /// The alerts.
+    fn alerts(&self) -> &Arc<AlertStore>;
+
+    /// The state of the store.
+    fn health(&self) -> StoreHealth;
+
+    /// What keeps it from being read.
+    fn trouble(&self) -> Option<&'static str>;
+
+    /// What is said to whoever would write to it.
+    fn takes_nothing(&self) -> &'static str;
+
+    /// The follower of backups, if it is one.
+    fn as_follower(&self) -> Option<&Follower> {
+        None
+    }
+}
+
+/// Which stations something new is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touched {
+    None,
+    #[cfg_attr(
+        not(feature = "clickhouse"),
+        expect(dead_code, reason = "a backup does not say which")
+    )]
+    Stations(Vec<StationId>),
+    All,
+}
+
+/// The record of another server, as its newest backup has it.
 #[derive(Debug)]
 pub struct Follower {
     reader: EmbeddedReader,
     alerts: Arc<AlertStore>,
     folder: PathBuf,
-    /// Where model runs are that are here in parts only.
-    parts: Arc<Parts>,
     mirror: Mutex<Mirror>,
     as_of_ms: AtomicI64,
     /// The API keys.
@@ -83,49 +129,12 @@ impl Follower {
             reader: EmbeddedReader::open(folder)?,
             alerts: Arc::default(),
             folder: folder.to_owned(),
-            parts: Arc::new(Parts::of(place)),
             mirror: Mutex::new(mirror),
             as_of_ms: AtomicI64::new(as_of_ms),
             failure: Mutex::default(),
         };
         follower.show()?;
         Ok(follower)
-    }
-
-    /// Fetches the newest backup, if it is not here. Returns whether anything has changed. A place
-    /// that cannot be read is logged once.
-    pub fn update(&self) -> bool {
-        let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
-        let updated = mirror.update(|name| {
-            self.shown().newest = Some(name.clone());
-            self.show()?;
-            self.shown().oldest = Some(name.clone());
-            Ok(())
-        });
-        if let Some(as_of_ms) = mirror.time_ms() {
-            self.as_of_ms.store(as_of_ms, Ordering::Relaxed);
-        }
-        drop(mirror);
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        match updated {
-            Ok(is_new) => {
-                if failure.take().is_some() {
-                    tracing::info!("following again, as of {}", Iso8601(self.as_of_ms()));
-                }
-                is_new
-            }
-            Err(error) => {
-                let text = error.to_string();
-                if failure.as_ref() != Some(&text) {
-                    tracing::error!(
-                        "{text}; serving what is there, of {}",
-                        Iso8601(self.as_of_ms())
-                    );
-                }
-                *failure = Some(text);
-                false
-            }
-        }
     }
 
     /// Takes in what the folder has now.
@@ -180,30 +189,71 @@ impl Follower {
         }
         Err(ApiError::Later(BEHIND.to_owned()))
     }
+}
 
-    /// Everything that the other server had acknowledged before this time is in the record.
-    pub fn as_of_ms(&self) -> i64 {
+impl Upstream for Follower {
+    fn reader(&self) -> &dyn Reader {
+        &self.reader
+    }
+
+    /// Fetches the newest backup, if it is not here.
+    fn update(&self) -> Touched {
+        let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
+        let updated = mirror.update(|name| {
+            self.shown().newest = Some(name.clone());
+            self.show()?;
+            self.shown().oldest = Some(name.clone());
+            Ok(())
+        });
+        if let Some(as_of_ms) = mirror.time_ms() {
+            self.as_of_ms.store(as_of_ms, Ordering::Relaxed);
+        }
+        drop(mirror);
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match updated {
+            Ok(is_new) => {
+                if failure.take().is_some() {
+                    tracing::info!("following again, as of {}", Iso8601(self.as_of_ms()));
+                }
+                if is_new { Touched::All } else { Touched::None }
+            }
+            Err(error) => {
+                let text = error.to_string();
+                if failure.as_ref() != Some(&text) {
+                    tracing::error!(
+                        "{text}; serving what is there, of {}",
+                        Iso8601(self.as_of_ms())
+                    );
+                }
+                *failure = Some(text);
+                Touched::None
+            }
+        }
+    }
+
+    fn as_of_ms(&self) -> i64 {
         self.as_of_ms.load(Ordering::Relaxed)
     }
 
-    /// How old that is, seconds; 0 if the clocks of the two servers differ by more.
-    pub fn behind_s(&self) -> f64 {
-        (system_ms() - self.as_of_ms()).max(0) as f64 / 1000.0
-    }
-
-    /// The alerts.
-    pub fn alerts(&self) -> &Arc<AlertStore> {
+    fn alerts(&self) -> &Arc<AlertStore> {
         &self.alerts
     }
 
-    /// Where model runs are of which only parts are in the folder.
-    pub fn parts(&self) -> &Arc<Parts> {
-        &self.parts
+    fn health(&self) -> StoreHealth {
+        self.reader.health()
     }
 
-    /// The state of the store.
-    pub fn health(&self) -> StoreHealth {
-        self.reader.health()
+    /// What is here can be served in any case.
+    fn trouble(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn takes_nothing(&self) -> &'static str {
+        TAKES_NOTHING
+    }
+
+    fn as_follower(&self) -> Option<&Follower> {
+        Some(self)
     }
 }
 
@@ -218,19 +268,18 @@ pub fn without_mark(cursor: &str) -> &str {
     parts(cursor).map_or(cursor, |(bare, _)| bare)
 }
 
-/// The store of a follower, which takes nothing in.
-#[derive(Debug)]
-pub struct Followed(pub Arc<Follower>);
+/// The store of a server that writes none.
+pub struct Followed(pub Arc<dyn Upstream>);
 
 impl InFront for Followed {
     fn behind(&self) -> &dyn Reader {
-        &self.0.reader
+        self.0.reader()
     }
 }
 
 impl Store for Followed {
     fn append(&self, _: &Batch, _: &mut Judge<'_>) -> Result<Receipt, StoreError> {
-        let path = self.0.folder.display().to_string();
-        Err(StoreError::Storage { path, cause: TAKES_NOTHING.to_owned() })
+        let (path, cause) = ("the record".to_owned(), self.0.takes_nothing().to_owned());
+        Err(StoreError::Unavailable { path, cause })
     }
 }

@@ -7,7 +7,7 @@
 //! | What | Where |
 //! | --- | --- |
 //! | Settings: flag, environment, file, default | [`Config`], [`Flags`] |
-//! | The store on disk, and the origin of its data | `record.rs` |
+//! | The record, on disk or in ClickHouse, and the origin of its data | `record/` |
 //! | What a running server takes anew: settings, certificate | `reload.rs` |
 //! | How it stops | `leave.rs` |
 //! | The clock, and the reports that a replay waits for | [`Clock`], [`Timeline`] |
@@ -17,7 +17,7 @@
 //! | Raster products: GRIB2 in, Cloud Optimized GeoTIFFs out | [`ProductFiles`] |
 //! | Open model runs | [`ModelRuns`] |
 //! | What all requests share | [`State`] |
-//! | The record of a server that another one follows | `follower.rs` |
+//! | The record of another server, which this one only reads | `follower.rs` |
 //! | API keys for several servers | `shared_keys.rs` |
 //! | Stores, products, models and zones | [`Services`] |
 //! | Bodies encoded when they change | `snapshots.rs`, `station_bodies.rs` |
@@ -31,9 +31,11 @@
 //! | How far back the record is kept; the command `retention` | `retention.rs` |
 //! | The commands `grib ls` and `models` | `grib_ls.rs`, `models_command.rs` |
 //! | The command `health` | `health.rs` |
+//! | The command `migrate` | `migrate.rs` |
 //! | The command `quality` | `quality.rs` |
 //! | The command `verify` | `verify.rs` |
 //! | Backups in an object store: the commands `backup`, `restore`, `backups` and `promote` | `backup/` |
+//! | A record in another place: the command `copy` | `copy/` |
 //! | The description at `/openapi/v1.json` | `describe/` |
 //! | Error answers | `error.rs` |
 //! | Parameters, encodings, ETags, long bodies | `http/` |
@@ -52,6 +54,7 @@ mod alerts;
 mod backup;
 mod clock;
 mod config;
+mod copy;
 mod credentials;
 mod describe;
 mod door;
@@ -65,6 +68,7 @@ mod http;
 pub mod ingest;
 mod leave;
 mod metrics;
+mod migrate;
 mod model_runs;
 mod models_command;
 mod noted;
@@ -117,6 +121,7 @@ pub use backup::{
 };
 pub use clock::Clock;
 pub use config::{CatalogueFlags, Config, ConfigError, Flags, KeepFlags, LogFormat, RecordFlags};
+pub use copy::{CopyCommandError, CopyFlags, copy_command};
 pub use credentials::{
     KeysCommandError, KeysFlags, TokenError, TokenFlags, keys_command, token_command,
 };
@@ -124,11 +129,12 @@ pub use describe::description;
 pub use grib_ls::{GribLsFlags, grib_ls_command};
 pub use health::health_command;
 pub use http::snapshot::SnapshotError;
+pub use migrate::{MigrateError, MigrateFlags, migrate_command};
 pub use model_runs::ModelRuns;
 pub use models_command::{ModelsCommand, models_command};
 pub use products::ProductFiles;
 pub use quality::{QualityError, QualityFlags, quality_command};
-pub use record::{Origin, Record};
+pub use record::{ClickHouseAddress, Origin, Record, RecordPlace, RecordPlaceError};
 pub use replay::Timeline;
 pub use replay_start::{ReplayStart, ReplayStartError};
 pub use retention::{RetentionError, RetentionFlags, retention_command};

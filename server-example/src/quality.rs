@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mesonet::intake::{AgainstNeighbours, MonthOfVerdicts, StationQuality};
-use mesonet::store::{Reader, StoreError};
+use mesonet::store::StoreError;
 use mesonet::time::{DAY_MS, TimeError, parse_instant};
-use mesonet::{ClosedWindow, EmbeddedStore, Intake, StationId};
+use mesonet::{ClosedWindow, Intake, StationId};
 
 use crate::config::{Config, ConfigError, Flags, RecordFlags};
+use crate::record::{Record, RecordPlace};
 use crate::routes::check_quality_window;
 
 /// How many days before the end a report starts if its start is not given.
@@ -64,7 +65,7 @@ pub struct QualityFlags {
     pub record: RecordFlags,
 }
 
-/// Reports on the quality of a station of a record. Nothing is written, but the folder must not be
+/// Reports on the quality of a station of a record. Nothing is written, but a folder must not be
 /// open elsewhere: a running server answers the same over HTTP.
 ///
 /// # Errors
@@ -73,10 +74,10 @@ pub struct QualityFlags {
 pub fn quality_command(flags: &QualityFlags) -> Result<(), QualityError> {
     let QualityFlags { station, start, end, json, record } = flags;
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
-    if !config.data.is_dir() {
+    if matches!(config.place(), RecordPlace::Embedded(_)) && !config.data.is_dir() {
         return Err(QualityError::NoRecord(config.data));
     }
-    let store = EmbeddedStore::open(&config.data, config.store_options())?;
+    let store = Record::reader(&config)?;
     let directory = store.directory()?;
     let unknown = || QualityError::NoStation(station.clone());
     let id: Option<StationId> = station.parse().ok();
@@ -92,7 +93,7 @@ pub fn quality_command(flags: &QualityFlags) -> Result<(), QualityError> {
     let window = ClosedWindow::new(start_ms, end_ms)?;
     check_quality_window(window).map_err(QualityError::Window)?;
     let intake = Intake::new(config.checker()?);
-    let quality = intake.station_quality(&store, found.station.id, window)?;
+    let quality = intake.station_quality(&*store, found.station.id, window)?;
     let quality = quality.ok_or_else(unknown)?;
     let mut out = io::stdout().lock();
     if *json {

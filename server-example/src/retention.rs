@@ -10,14 +10,14 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use mesonet::store::{AlertRecord, AlertStore, Maintained, Maintenance, StoreError};
+use mesonet::store::{AlertRecord, AlertStore, Maintained, StoreError};
 use mesonet::time::DAY_MS;
 use mesonet::{EmbeddedStore, Iso8601};
 use serde::Serialize;
 
 use crate::clock::system_ms;
 use crate::config::{Config, ConfigError, Flags, KeepFlags, RecordFlags};
-use crate::record::Record;
+use crate::record::{ClickHouseAddress, Record, RecordPlace, would_expire};
 use crate::state::State;
 
 /// How long a record may go without readings before the log explains how ages are counted.
@@ -39,7 +39,7 @@ fn newest_ms(reading_ms: Option<i64>, alerts: &AlertRecord) -> Option<i64> {
 /// The cutoff of a running server.
 pub fn cutoff_of(state: &State, record: &Record) -> Option<i64> {
     let live_ms = state.clock.is_live().then(|| state.clock.now_ms());
-    let newest_ms = newest_ms(record.store().health().newest_ms, &record.alerts().record());
+    let newest_ms = newest_ms(record.health().newest_ms, &record.alerts().record());
     cutoff_ms(state.config().retention_ms()?, live_ms, newest_ms)
 }
 
@@ -54,7 +54,7 @@ pub fn announce(state: &State, record: &Record) {
             "retention {span}: from now on, what is older than {} is deleted",
             Iso8601(cutoff_ms)
         );
-        let newest_ms = record.store().health().newest_ms;
+        let newest_ms = record.health().newest_ms;
         if let Some(newest_ms) = newest_ms
             && newest_ms.saturating_add(IDLE_MS) < state.clock.now_ms()
         {
@@ -68,12 +68,13 @@ pub fn announce(state: &State, record: &Record) {
 }
 
 /// Logs what was deleted.
-pub fn report(cutoff_ms: i64, done: &Maintained, alerts: usize) {
+pub fn report(record: &Record, cutoff_ms: i64, done: &Maintained, alerts: usize) {
     if done.expired_segments > 0 || alerts > 0 {
         tracing::info!(
-            "deleted what was older than {}: {} segments with {} readings, {alerts} alerts",
+            "deleted what was older than {}: {} {} with {} readings, {alerts} alerts",
             Iso8601(cutoff_ms),
             done.expired_segments,
+            record.expires_by(),
             done.expired_readings,
         );
     }
@@ -132,18 +133,21 @@ struct Summary {
     readings: u64,
     segments: usize,
     alerts: usize,
+    /// What goes as a whole.
+    #[serde(skip)]
+    by: &'static str,
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dry_run, newest, cutoff, readings, segments, alerts } = self;
+        let Self { dry_run, newest, cutoff, readings, segments, alerts, by } = self;
         let (Some(newest), Some(cutoff)) = (newest, cutoff) else {
             return writeln!(f, "the record is empty: nothing is too old");
         };
         let goes = if *dry_run { "would be deleted" } else { "was deleted" };
         writeln!(f, "the newest reading is from {newest}")?;
         writeln!(f, "what is older than {cutoff} {goes}:")?;
-        writeln!(f, "  {readings} readings, {segments} segments as a whole")?;
+        writeln!(f, "  {readings} readings, {segments} {by} as a whole")?;
         writeln!(f, "  {alerts} alerts")
     }
 }
@@ -157,30 +161,12 @@ pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
     let (record, keep) = (record.clone(), KeepFlags { retention: retention.clone() });
     let config = Config::load(&Flags { record, keep, ..Flags::default() })?;
     let kept_ms = config.retention_ms().ok_or(RetentionError::NoSpan)?;
-    if !config.data.is_dir() {
-        return Err(RetentionError::NoRecord(config.data));
-    }
-    let survey = EmbeddedStore::survey(&config.data)?;
-    let (alerts, _) = AlertStore::read(&config.data)?;
-    let newest_ms = newest_ms(survey.newest_ms(), &alerts);
-    let cutoff_ms = cutoff_ms(kept_ms, Some(system_ms()), newest_ms);
-    let would_go = cutoff_ms.map(|cutoff_ms| survey.before(cutoff_ms)).unwrap_or_default();
-    let mut summary = Summary {
-        dry_run: *dry_run,
-        newest: newest_ms.map(Iso8601),
-        cutoff: cutoff_ms.map(Iso8601),
-        readings: would_go.readings,
-        segments: would_go.segments,
-        alerts: cutoff_ms.map_or(0, |cutoff_ms| alerts.past(cutoff_ms)),
+    let summary = match config.place() {
+        RecordPlace::Embedded(_) => expire_on_disk(&config, kept_ms, *dry_run)?,
+        RecordPlace::ClickHouse(address) => {
+            expire_in_clickhouse(&config, &address, kept_ms, *dry_run)?
+        }
     };
-    // Done before the folder is opened, which keeps writers out.
-    drop(survey);
-    if !dry_run && cutoff_ms.is_some() {
-        let record = Record::open(&config.data, config.store_options())?;
-        let maintenance = Maintenance { retain_from_ms: cutoff_ms, seal_all: false };
-        summary.segments = record.store().maintain(&maintenance)?.expired_segments;
-        summary.alerts = record.alerts().expire(cutoff_ms.unwrap_or(i64::MIN))?;
-    }
     let mut out = io::stdout().lock();
     if *json {
         serde_json::to_writer(&mut out, &summary).map_err(io::Error::from)?;
@@ -189,6 +175,67 @@ pub fn retention_command(flags: &RetentionFlags) -> Result<(), RetentionError> {
         write!(out, "{summary}")?;
     }
     Ok(())
+}
+
+/// What is deleted in ClickHouse goes by whole days; rows are the readings with all their versions, and
+/// the present weather of reports.
+fn expire_in_clickhouse(
+    config: &Config,
+    address: &ClickHouseAddress,
+    kept_ms: i64,
+    dry_run: bool,
+) -> Result<Summary, RetentionError> {
+    let beside = Record::beside(config)?;
+    let alerts = beside.alerts().record();
+    let newest_ms = newest_ms(beside.health().newest_ms, &alerts);
+    let cutoff_ms = cutoff_ms(kept_ms, Some(system_ms()), newest_ms);
+    let would = cutoff_ms.map(|cutoff_ms| would_expire(address, config, cutoff_ms)).transpose()?;
+    let (readings, segments) = would.unwrap_or_default();
+    let mut summary = Summary {
+        dry_run,
+        newest: newest_ms.map(Iso8601),
+        cutoff: cutoff_ms.map(Iso8601),
+        readings,
+        segments,
+        alerts: cutoff_ms.map_or(0, |cutoff_ms| alerts.past(cutoff_ms)),
+        by: "days",
+    };
+    if let Some(cutoff_ms) = cutoff_ms.filter(|_| !dry_run) {
+        let record = Record::open_for_command(config)?;
+        let done = record.maintain(Some(cutoff_ms))?;
+        (summary.readings, summary.segments) = (done.expired_readings, done.expired_segments);
+        summary.alerts = record.alerts().expire(cutoff_ms)?;
+        record.close();
+    }
+    Ok(summary)
+}
+
+fn expire_on_disk(config: &Config, kept_ms: i64, dry_run: bool) -> Result<Summary, RetentionError> {
+    if !config.data.is_dir() {
+        return Err(RetentionError::NoRecord(config.data.clone()));
+    }
+    let survey = EmbeddedStore::survey(&config.data)?;
+    let (alerts, _) = AlertStore::read(&config.data)?;
+    let newest_ms = newest_ms(survey.newest_ms(), &alerts);
+    let cutoff_ms = cutoff_ms(kept_ms, Some(system_ms()), newest_ms);
+    let would_go = cutoff_ms.map(|cutoff_ms| survey.before(cutoff_ms)).unwrap_or_default();
+    let mut summary = Summary {
+        dry_run,
+        newest: newest_ms.map(Iso8601),
+        cutoff: cutoff_ms.map(Iso8601),
+        readings: would_go.readings,
+        segments: would_go.segments,
+        alerts: cutoff_ms.map_or(0, |cutoff_ms| alerts.past(cutoff_ms)),
+        by: "segments",
+    };
+    // Done before the folder is opened, which keeps writers out.
+    drop(survey);
+    if !dry_run && cutoff_ms.is_some() {
+        let record = Record::open(config)?;
+        summary.segments = record.maintain(cutoff_ms)?.expired_segments;
+        summary.alerts = record.alerts().expire(cutoff_ms.unwrap_or(i64::MIN))?;
+    }
+    Ok(summary)
 }
 
 #[cfg(test)]

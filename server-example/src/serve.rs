@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mesonet::access::Plan;
-use mesonet::store::{Maintained, Maintenance, StoreError};
+use mesonet::store::{Maintained, StoreError};
 use mesonet::{Intake, Iso8601};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -16,10 +16,10 @@ use crate::backup::BackupError;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Flags};
 use crate::door::{Certificate, Door, Limits, Table, raise_file_limit};
-use crate::follower::Follower;
+use crate::follower::{Follower, Upstream};
 use crate::ingest::{Watch, WatchError};
 use crate::leave::until_told_to_stop;
-use crate::record::{Origin, Record};
+use crate::record::{Origin, Record, RecordPlace};
 use crate::reload::renew_certificate;
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
@@ -108,6 +108,9 @@ pub enum ServeError {
     Io(#[from] io::Error),
 }
 
+/// The record that a server writes, and the reports that wait for its clock.
+type Fed = (Record, Option<Timeline>);
+
 /// Serves a record until the process is told to stop (SIGTERM, Ctrl-C).
 ///
 /// At SIGHUP it reads the settings again, from the flags and their file.
@@ -143,15 +146,9 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
         );
     }
     let watch = config.watch.clone().map(|folder| Watch::new(folder, config.watch_keep));
-    let (state, fed) = if let Some(place) = config.follow.clone() {
-        let follow = move || follow(config, &place, intake);
-        (tokio::task::spawn_blocking(follow).await.map_err(io::Error::other)??, None)
-    } else {
-        let record = Record::open(&config.data, config.store_options())?;
-        let (clock, timeline) = start(config.now, &record, &intake)?;
-        let state = State::of_record(config, clock, record.clone(), intake)?;
-        (state, Some((record, timeline)))
-    };
+    // Not on a thread that serves: much is read, perhaps from elsewhere.
+    let open = move || open(config, intake);
+    let (state, fed) = tokio::task::spawn_blocking(open).await.map_err(io::Error::other)??;
     prepare_zones(&state).await?;
     if let Some((record, _)) = &fed {
         retention::announce(&state, record);
@@ -208,6 +205,11 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     if let Err(error) = tokio::task::spawn_blocking(move || traced.traces.stop()).await {
         tracing::error!("the last traces: {error}");
     }
+    if let Some(record) = state.services.record().cloned()
+        && let Err(error) = tokio::task::spawn_blocking(move || record.close()).await
+    {
+        tracing::error!("the end of the record: {error}");
+    }
     if let Some(keys) = &state.credentials.keys
         && let Err(error) = keys.close()
     {
@@ -221,11 +223,7 @@ async fn bind(listen: SocketAddr) -> Result<TcpListener, ServeError> {
 }
 
 /// Starts what goes on beside the requests, whatever the settings.
-fn work_beside(
-    beside: &mut JoinSet<()>,
-    state: &Arc<State>,
-    fed: Option<(Record, Option<Timeline>)>,
-) {
+fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
     if let Some((record, timeline)) = fed {
         let replayed = record.clone();
         beside.spawn(repeat(Arc::clone(state), timeline, rest, move |state, timeline| {
@@ -240,22 +238,26 @@ fn work_beside(
             state.refresh_alerts()?;
             Ok(TICK)
         }));
-        let every = Duration::from_secs(state.config().follow_every_s);
-        let look = move |state: &State, follower: &mut Arc<Follower>| {
-            state.follow(follower)?;
+        let config = state.config();
+        let every =
+            if config.read_only { TICK } else { Duration::from_secs(config.follow_every_s) };
+        let look = move |state: &State, follower: &mut Arc<dyn Upstream>| {
+            state.follow(&**follower)?;
             Ok(every)
         };
         beside.spawn(repeat(Arc::clone(state), Arc::clone(follower), |_| Duration::ZERO, look));
+    }
+    if state.services.of_backups().is_some() {
         let every = Duration::from_secs(state.config().follow_keys_every_s);
-        let look = move |state: &State, follower: &mut Arc<Follower>| {
-            if follower.keys.look()
+        let look = move |state: &State, (): &mut ()| {
+            if state.services.of_backups().is_some_and(|follower| follower.keys.look())
                 && let Some(keys) = &state.credentials.keys
             {
                 keys.renew()?;
             }
             Ok(every)
         };
-        beside.spawn(repeat(Arc::clone(state), Arc::clone(follower), |_| Duration::ZERO, look));
+        beside.spawn(repeat(Arc::clone(state), (), |_| Duration::ZERO, look));
     }
     beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
         state.refresh_stations()?;
@@ -320,10 +322,34 @@ fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnErr
     fetch::spawn(&config.fetch, Some(&folder), &sink, &tokio::runtime::Handle::current())
 }
 
-/// The state of a server that follows another.
-fn follow(config: Config, place: &str, intake: Intake) -> Result<Arc<State>, ServeError> {
-    let follower = Arc::new(Follower::open(place, &config.data, config.follow_runs)?);
-    tracing::info!("following {place}, as of {}: takes nothing in", Iso8601(follower.as_of_ms()));
+/// Opens the record. Also returns what feeds it, if this server writes it.
+fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), ServeError> {
+    if let Some(place) = config.follow.clone() {
+        let follower = Follower::open(&place, &config.data, config.follow_runs)?;
+        let as_of = Iso8601(follower.as_of_ms());
+        tracing::info!("following {place}, as of {as_of}: takes nothing in");
+        return Ok((read_only(config, Arc::new(follower), intake)?, None));
+    }
+    if config.read_only {
+        let beside = Record::beside(&config)?;
+        tracing::info!("only reading {}: takes nothing in", config.place());
+        return Ok((read_only(config, beside, intake)?, None));
+    }
+    let record = Record::open(&config)?;
+    if let place @ RecordPlace::ClickHouse(_) = config.place() {
+        tracing::info!("writing to {place}");
+    }
+    let (clock, timeline) = start(config.now, &record, &intake)?;
+    let state = State::of_record(config, clock, record.clone(), intake)?;
+    Ok((state, Some((record, timeline))))
+}
+
+/// The state of a server that reads the record of another.
+fn read_only(
+    config: Config,
+    follower: Arc<dyn Upstream>,
+    intake: Intake,
+) -> Result<Arc<State>, ServeError> {
     let clock = match config.now {
         Some(ReplayStart::At(start_ms)) => Clock::started_at(start_ms),
         _ => Clock::live(),
@@ -382,7 +408,7 @@ fn start(
     let past = timeline.pass(now_ms);
     let (reports, stations) = (past.reports.len(), past.stations.len());
     if reports > 0 {
-        intake.take_in(&**record.store(), past)?;
+        intake.take_in(&*record.store(), past)?;
         record.sample_passed(newest_ms, now_ms)?;
     }
     tracing::info!(
@@ -472,7 +498,7 @@ fn advance(
 /// Seals, merges and deletes what is due.
 fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> {
     let retain_from_ms = retention::cutoff_of(state, record);
-    let done = record.store().maintain(&Maintenance { retain_from_ms, seal_all: false })?;
+    let done = record.maintain(retain_from_ms)?;
     record.log_faults();
     for fault in &done.set_aside {
         tracing::error!("set aside a damaged file: {fault}");
@@ -482,7 +508,7 @@ fn maintain(state: &State, record: &mut Record) -> Result<Duration, ServeError> 
             Some(_) => 0,
             None => record.alerts().expire(retain_from_ms)?,
         };
-        retention::report(retain_from_ms, &done, alerts);
+        retention::report(record, retain_from_ms, &done, alerts);
     }
     if done.sealed_readings > 0 || done.merged_segments > 0 {
         let Maintained { sealed_readings, merged_segments, .. } = done;

@@ -9,7 +9,7 @@ use mesonet::store::{AlertStore, StoreError, Watched};
 use mesonet::{Intake, Reader, Store};
 
 use crate::clock::system_ms;
-use crate::follower::Follower;
+use crate::follower::{Follower, Upstream};
 use crate::ingest::{
     FileFault, Ingest, Lanes, ModelFiles, ModelInlet, ModelProgress, NoModel, Options, Reception,
     Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
@@ -57,10 +57,10 @@ pub struct Services {
 pub(crate) enum Kept {
     /// In memory, or in a store that someone else has made.
     Elsewhere,
-    /// On disk.
+    /// On disk or in ClickHouse, and written here.
     Record(Record),
-    /// With another server, which this one follows.
-    Followed(Arc<Follower>),
+    /// With another server: this one reads what that writes.
+    Followed(Arc<dyn Upstream>),
 }
 
 /// Done once what belongs to the sample has been created, if it should be.
@@ -103,7 +103,7 @@ impl Services {
         }
     }
 
-    /// The store, if it is on disk.
+    /// The record, if this server writes one.
     pub(crate) fn record(&self) -> Option<&Record> {
         match &self.kept {
             Kept::Record(record) => Some(record),
@@ -111,8 +111,13 @@ impl Services {
         }
     }
 
-    /// What is followed, if another server is.
-    pub(crate) fn follower(&self) -> Option<&Arc<Follower>> {
+    /// What follows the backups of another server, if this one does.
+    pub(crate) fn of_backups(&self) -> Option<&Follower> {
+        self.follower()?.as_follower()
+    }
+
+    /// The record of another server, if this one only reads that.
+    pub(crate) fn follower(&self) -> Option<&Arc<dyn Upstream>> {
         match &self.kept {
             Kept::Followed(follower) => Some(follower),
             Kept::Elsewhere | Kept::Record(_) => None,

@@ -9,12 +9,13 @@ use mesonet::{Intake, Store};
 use tower_http::cors::CorsLayer;
 
 use crate::alerts::AlertView;
+use crate::backup::Parts;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::credentials::{Credentials, KnownKeys};
 use crate::door::Party;
 use crate::error::ApiError;
-use crate::follower::{Followed, Follower};
+use crate::follower::{Followed, Touched, Upstream};
 use crate::http::cors;
 use crate::http::extract::BodyRules;
 use crate::http::snapshot::SnapshotError;
@@ -76,7 +77,7 @@ impl State {
         Self::build(config, clock, store, Kept::Elsewhere, intake)
     }
 
-    /// Creates the state over a store on disk.
+    /// Creates the state over a record that this server writes.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -86,7 +87,7 @@ impl State {
         record: Record,
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
-        let store = Arc::clone(record.store()) as _;
+        let store = record.store();
         let state = Self::build(config, clock, store, Kept::Record(record), intake)?;
         state.services.remove_unfinished();
         Ok(state)
@@ -99,7 +100,7 @@ impl State {
     pub(crate) fn of_follower(
         config: Config,
         clock: Clock,
-        follower: Arc<Follower>,
+        follower: Arc<dyn Upstream>,
         intake: Intake,
     ) -> Result<Arc<Self>, StateError> {
         let store = Arc::new(Followed(Arc::clone(&follower)));
@@ -116,16 +117,19 @@ impl State {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let products = ProductFiles::new(&config.data, config.catalogue()?);
         let models = ModelRuns::new(&config.data, config.model_catalogue()?);
-        let models = match &kept {
-            Kept::Followed(follower) => models.fetching(Arc::clone(follower.parts()) as _),
-            _ => models,
+        let models = match &config.follow {
+            Some(place) => models.fetching(Arc::new(Parts::of(place))),
+            None => models,
         };
         let snapshots = Snapshots::new(&*store, clock.now_ms())?;
         let zones = config.zones.clone();
         let keys = match &kept {
             Kept::Elsewhere => None,
-            Kept::Record(_) => Some(KnownKeys::new(&config.data)),
-            Kept::Followed(_) => Some(KnownKeys::of_another(&config.data)),
+            // The backups of the other server bring its keys.
+            Kept::Followed(_) if config.follow.is_some() => {
+                Some(KnownKeys::of_another(&config.data))
+            }
+            Kept::Record(_) | Kept::Followed(_) => Some(KnownKeys::new(&config.data)),
         };
         let credentials = Credentials::new(&config, keys)?;
         Ok(Arc::new(Self {
@@ -166,16 +170,20 @@ impl State {
         Ok(left)
     }
 
-    /// Shows what a follower has fetched. One caller at a time.
+    /// Shows what another server has taken in. One caller at a time.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(crate) fn follow(&self, follower: &Follower) -> Result<(), StateError> {
-        if follower.update() {
-            let directory = self.services.store.directory().map_err(SnapshotError::from)?;
-            let all = directory.stations.iter().map(|record| record.station.id);
-            self.services.noted.put_back(all.collect());
-        }
+    pub(crate) fn follow(&self, follower: &dyn Upstream) -> Result<(), StateError> {
+        let touched = match follower.update() {
+            Touched::None => return Ok(()),
+            Touched::Stations(stations) => stations.into_iter().collect(),
+            Touched::All => {
+                let directory = self.services.store.directory().map_err(SnapshotError::from)?;
+                directory.stations.iter().map(|record| record.station.id).collect()
+            }
+        };
+        self.services.noted.put_back(touched);
         Ok(())
     }
 

@@ -115,6 +115,10 @@ struct Finding {
 pub fn verify_command(flags: &VerifyFlags) -> Result<bool, VerifyError> {
     let VerifyFlags { set_aside, rebuild, json, record } = flags;
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
+    config.on_disk(
+        "verify",
+        "ClickHouse checks what it stores when it is read; CHECK TABLE asks for it",
+    )?;
     if !config.data.is_dir() {
         return Err(VerifyError::NoRecord(config.data));
     }

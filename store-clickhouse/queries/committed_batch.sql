@@ -1,4 +1,6 @@
-SELECT batch, state, generation, places_generation FROM batches
-WHERE state = 2
+SELECT batch, max(state) AS last_state, argMax(generation, state), argMax(places_generation, state)
+FROM batches
+GROUP BY batch
+HAVING last_state = 2
 ORDER BY batch DESC
 LIMIT 1

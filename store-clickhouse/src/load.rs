@@ -1,6 +1,5 @@
-//! Reading what the writer has to know from the tables.
+//! Reading what the writer, and a reader, have to know from the tables.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mesonet::observation::{IdScheme, Identifiers, SeriesId, SeriesParts, Station};
@@ -8,24 +7,25 @@ use mesonet::store::{Directory, StationRecord, StationSeries, StoreError};
 use mesonet::{LonLat, SeriesKey, StationId, StationType};
 
 use crate::known::{Known, SeriesTable, StationState, Visible};
-use crate::link::Link;
+use crate::link::{Link, Place};
 use crate::rows::{BatchRow, List, SeriesRow, StationRow};
 use crate::sql;
+use crate::write::{BATCHES, COMMITTED};
 
 /// Reads the record after the last committed batch.
 pub(crate) fn load(link: &Link) -> Result<Known, StoreError> {
-    let committed: Vec<BatchRow> = link.rows(link.query(sql::COMMITTED_BATCH))?;
+    let committed: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::COMMITTED_BATCH))?;
     let last = committed.first().copied().unwrap_or_default();
     let mut uncommitted: Vec<u64> = vec![0];
-    uncommitted.extend(link.rows::<u64>(link.query(sql::UNCOMMITTED))?);
-    let retain_from: Vec<i64> = link.rows(link.query(sql::RETAIN_FROM))?;
+    uncommitted.extend(link.rows::<u64>(BATCHES, None, &link.query(sql::UNCOMMITTED))?);
     let visible = Visible {
         up_to: last.batch,
         uncommitted: uncommitted.into(),
-        retain_from_ms: retain_from.first().copied().unwrap_or(i64::MIN),
+        retain_from_ms: retain_from_ms(link)?,
     };
-    let series = load_series(link, &visible)?;
-    let stations = load_stations(link, &visible, &series)?;
+    let mut series = SeriesTable::default();
+    load_series(link, 0, &visible, &mut series)?;
+    let stations = load_stations(link, 0, &visible, &series)?.into_iter().collect();
     let mut known = Known {
         visible,
         generation: last.generation,
@@ -38,10 +38,66 @@ pub(crate) fn load(link: &Link) -> Result<Known, StoreError> {
     Ok(known)
 }
 
-fn load_series(link: &Link, visible: &Visible) -> Result<SeriesTable, StoreError> {
-    let query = link.query(sql::SERIES).bind(visible.up_to).bind(List(&visible.uncommitted));
-    let rows: Vec<SeriesRow> = link.rows(query)?;
-    let mut table = SeriesTable::default();
+/// What has become of a record since it was read.
+pub(crate) enum News {
+    /// Nothing.
+    None,
+    /// More batches were committed, with these stations.
+    More(Known, Vec<StationId>),
+    /// The last batch that was read does not count any more: a writer that opened the record since has
+    /// not found it.
+    Other,
+}
+
+/// Reads what was committed since, or is not kept any more.
+pub(crate) fn news(link: &Link, known: &Known) -> Result<News, StoreError> {
+    let from = known.visible.up_to;
+    let batches: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::NEWS).bind(from))?;
+    let is_committed = |row: &&BatchRow| row.state == COMMITTED;
+    if from > 0 && !batches.iter().any(|row| row.batch == from && row.state == COMMITTED) {
+        return Ok(News::Other);
+    }
+    let retain_from_ms = retain_from_ms(link)?;
+    let last = batches.iter().rfind(is_committed).copied().unwrap_or_default();
+    if last.batch <= from && retain_from_ms == known.visible.retain_from_ms {
+        return Ok(News::None);
+    }
+    let mut next = known.clone();
+    next.visible.retain_from_ms = retain_from_ms;
+    let mut touched = Vec::new();
+    if last.batch > from {
+        let before_last = batches.iter().filter(|row| row.batch < last.batch);
+        let left_out = before_last.filter(|row| !is_committed(row)).map(|row| row.batch);
+        next.visible.uncommitted =
+            known.visible.uncommitted.iter().copied().chain(left_out).collect();
+        next.visible.up_to = last.batch;
+        (next.generation, next.places_generation) = (last.generation, last.places_generation);
+        load_series(link, from, &next.visible, Arc::make_mut(&mut next.series))?;
+        let changed = load_stations(link, from, &next.visible, &next.series)?;
+        touched.extend(changed.iter().map(|&(id, _)| id));
+        Arc::make_mut(&mut next.stations).extend(changed);
+        next.make_directory();
+    }
+    Ok(News::More(next, touched))
+}
+
+fn retain_from_ms(link: &Link) -> Result<i64, StoreError> {
+    let place = Place::everywhere("retention");
+    let retain_from: Vec<i64> = link.rows(place, None, &link.query(sql::RETAIN_FROM))?;
+    Ok(retain_from.first().copied().unwrap_or(i64::MIN))
+}
+
+/// Adds the series of the batches after one.
+fn load_series(
+    link: &Link,
+    after: u64,
+    visible: &Visible,
+    table: &mut SeriesTable,
+) -> Result<(), StoreError> {
+    let query = link.query(sql::SERIES).bind(after).bind(visible.up_to);
+    let query = query.bind(List(&visible.uncommitted));
+    let place = Place::everywhere("series");
+    let rows: Vec<SeriesRow> = link.rows(place, Some(visible.up_to), &query)?;
     for row in rows {
         let parts = SeriesParts {
             variable: &row.variable,
@@ -61,22 +117,26 @@ fn load_series(link: &Link, visible: &Visible) -> Result<SeriesTable, StoreError
             table.add(key);
         }
     }
-    Ok(table)
+    Ok(())
 }
 
+/// The stations of the batches after one.
 fn load_stations(
     link: &Link,
+    after: u64,
     visible: &Visible,
     series: &SeriesTable,
-) -> Result<BTreeMap<StationId, Arc<StationState>>, StoreError> {
-    let query = link.query(sql::STATIONS).bind(visible.up_to).bind(List(&visible.uncommitted));
-    let rows: Vec<StationRow> = link.rows(query)?;
-    let mut stations = BTreeMap::new();
+) -> Result<Vec<(StationId, Arc<StationState>)>, StoreError> {
+    let query = link.query(sql::STATIONS).bind(after).bind(visible.up_to);
+    let query = query.bind(List(&visible.uncommitted));
+    let place = Place::everywhere("stations");
+    let rows: Vec<StationRow> = link.rows(place, Some(visible.up_to), &query)?;
+    let mut stations = Vec::with_capacity(rows.len());
     for row in rows {
         let id = StationId::from(row.station);
         let state = state_of(row, id, series);
         let state = state.map_err(|cause| link.failed(&format!("station {id}: {cause}")))?;
-        stations.insert(id, Arc::new(state));
+        stations.push((id, Arc::new(state)));
     }
     Ok(stations)
 }

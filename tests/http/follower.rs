@@ -41,7 +41,7 @@ pub fn backup(folder: &TempDir) {
     run(folder.path(), &["backup", "--to", "backups"]);
 }
 
-fn post(server: &Server, path: &str, body: &str) -> (String, String) {
+pub fn post(server: &Server, path: &str, body: &str) -> (String, String) {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     write!(

@@ -59,6 +59,11 @@ pub fn how(name: &str) -> How {
     }
 }
 
+/// Whether an entry of a data folder belongs to the record itself: its readings and alerts, and locks.
+pub fn is_record(name: &str) -> bool {
+    matches!(how(name), How::Frozen | How::Left) || name == "damaged" || name == "orphaned"
+}
+
 /// A file that a backup is to have.
 #[derive(Debug)]
 pub struct Source {

@@ -43,6 +43,7 @@ use std::path::{Path, PathBuf};
 use mesonet::Iso8601;
 use mesonet::store::{Fault, StoreError};
 
+pub use gather::is_record;
 pub use keys::{KeyMirror, send_keys};
 pub use list::{BackupsFlags, backups_command};
 pub use marker::MARKER;

@@ -39,7 +39,12 @@ pub struct PromoteFlags {
 /// another follower has taken over.
 pub fn promote_command(flags: &PromoteFlags) -> Result<bool, BackupError> {
     let PromoteFlags { force, record } = flags;
-    let folder = Config::load(&Flags { record: record.clone(), ..Flags::default() })?.data;
+    let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
+    config.on_disk(
+        "promote",
+        "a server without read_only writes to it, in the place of the one before",
+    )?;
+    let folder = config.data;
     let Promoted { marker, epoch, keys } = promote(&folder, *force)?;
     let mut out = io::stdout().lock();
     let (folder, address) = (folder.display(), &marker.address);

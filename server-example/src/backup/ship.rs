@@ -79,6 +79,11 @@ struct Summary {
 pub fn backup_command(flags: &BackupFlags) -> Result<bool, BackupError> {
     let BackupFlags { to, take_over: takes_over, json, record } = flags;
     let config = Config::load(&Flags { record: record.clone(), ..Flags::default() })?;
+    config.on_disk(
+        "backup",
+        "back that database up with ClickHouse, and the folder of products, model \
+                              runs and keys as files",
+    )?;
     if !config.data.is_dir() {
         return Err(BackupError::NoRecord(config.data));
     }

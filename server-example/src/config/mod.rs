@@ -26,16 +26,20 @@ use crate::door::{Certificate, Limits, Pace, TlsError};
 use crate::fetch::InvalidSetting;
 use crate::ingest::made_tables;
 use crate::rate::{Allowance, Hops};
+use crate::record::RecordPlace;
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 32] = [
+const NEED_RESTART: [&str; 35] = [
     "data",
+    "store",
+    "store_password_file",
+    "read_only",
     "seal_readings",
     "follow",
     "follow_every_s",
+    "follow_runs",
     "follow_keys_every_s",
     "followed_at",
-    "follow_runs",
     "listen",
     "metrics_listen",
     "otlp_endpoint",
@@ -95,6 +99,16 @@ pub enum ConfigError {
     /// A file that cannot be read, an unknown key, or a value of the wrong type.
     #[error("{0}")]
     Read(#[from] Box<figment::Error>),
+    /// A command that needs a record on disk.
+    #[error("{command} is for a record on disk; store is {place}: {instead}")]
+    NotOnDisk {
+        /// The command.
+        command: &'static str,
+        /// Where the record is.
+        place: String,
+        /// What to do instead.
+        instead: &'static str,
+    },
     /// The keys of account tokens, or the record of API keys, cannot be read.
     #[error("{0}")]
     KeySet(String),
@@ -253,6 +267,31 @@ impl Config {
     /// How long readings are kept, milliseconds; `None` is forever.
     pub fn retention_ms(&self) -> Option<i64> {
         self.retention.as_deref().and_then(|span| parse_window(span).ok())
+    }
+
+    /// Where the readings, the stations and the alerts are.
+    pub fn place(&self) -> RecordPlace {
+        // Checked when the settings were loaded.
+        let elsewhere = self.store.parse().ok();
+        let is_elsewhere = |place: &RecordPlace| matches!(place, RecordPlace::ClickHouse(_));
+        elsewhere.filter(is_elsewhere).unwrap_or_else(|| RecordPlace::Embedded(self.data.clone()))
+    }
+
+    /// Refuses a command that works on the files of a record if they are elsewhere.
+    ///
+    /// # Errors
+    /// The record is in ClickHouse.
+    pub(crate) fn on_disk(
+        &self,
+        command: &'static str,
+        instead: &'static str,
+    ) -> Result<(), ConfigError> {
+        match self.place() {
+            RecordPlace::Embedded(_) => Ok(()),
+            place @ RecordPlace::ClickHouse(_) => {
+                Err(ConfigError::NotOnDisk { command, place: place.to_string(), instead })
+            }
+        }
     }
 
     /// The options of the store on disk.

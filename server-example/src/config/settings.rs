@@ -107,6 +107,12 @@ settings! {
     } {
         /// Folder of the record; serve and ingest create it
         data: PathBuf = "mesonet-data".into(), "MESONET_DATA", "DIR";
+        /// Where readings, stations and alerts are: embedded, which is in that folder, or
+        /// clickhouse:http://HOST:PORT/DATABASE, with USER@ before HOST for another user than default
+        store: String = "embedded".into(), "MESONET_STORE", "PLACE";
+        /// File with the password of that user, one line
+        store_password_file: PathBuf, "MESONET_STORE_PASSWORD_FILE", "FILE",
+            by default "the environment variable CLICKHOUSE_PASSWORD, else none";
     }
 
     /// How far back the record is kept.
@@ -125,14 +131,17 @@ settings! {
         follow: String, "MESONET_FOLLOW", "PLACE", by default "none";
         /// How often a follower looks for a newer backup
         follow_every_s: u64 = 10, "MESONET_FOLLOW_EVERY_S", "SECONDS";
+        /// How a follower has the model runs: whole, fetched with each backup, or by-range: what is
+        /// asked for is fetched when it is first asked for
+        follow_runs: FollowRuns = FollowRuns::Whole, "MESONET_FOLLOW_RUNS", "HOW";
+        /// Whether the server only reads its record in ClickHouse, which another one writes: it shows
+        /// what that takes in a second later, and takes nothing in
+        read_only: bool = false, "MESONET_READ_ONLY", "BOOL";
         /// How often a follower looks for newer API keys
         follow_keys_every_s: u64 = 2, "MESONET_FOLLOW_KEYS_EVERY_S", "SECONDS";
         /// Where the backups of this server are, if others follow it: API keys are put there as soon
         /// as they change
         followed_at: String, "MESONET_FOLLOWED_AT", "PLACE", by default "none";
-        /// How a follower has the model runs: whole, fetched with each backup, or by-range: what is
-        /// asked for is fetched when it is first asked for
-        follow_runs: FollowRuns = FollowRuns::Whole, "MESONET_FOLLOW_RUNS", "HOW";
     }
 
     /// The service: its address, its paths, its clock and its callers.

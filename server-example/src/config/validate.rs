@@ -11,6 +11,18 @@ use crate::fetch;
 use crate::fetch::InvalidSetting;
 use crate::http::cors::Site;
 use crate::ingest::KeyHash;
+use crate::record::{RecordPlace, RecordPlaceError};
+
+/// What the setting `store` may be.
+const STORES: &str = if cfg!(feature = "clickhouse") {
+    "embedded or clickhouse:http://HOST:PORT/DATABASE, with USER@ before HOST for another user than \
+     default"
+} else {
+    "embedded: this server was built without the feature clickhouse"
+};
+
+const NO_PASSWORD: &str = "without it: the password is in the file that store_password_file names, or \
+                           in CLICKHOUSE_PASSWORD";
 
 impl Config {
     /// Checks what the types of the settings cannot express.
@@ -55,6 +67,7 @@ impl Config {
                 "both or neither",
             );
         }
+        self.check_store()?;
         self.check_follow()?;
         self.check_traces()?;
         self.check_credentials()?;
@@ -141,6 +154,41 @@ impl Config {
             if self.token_keys.is_none() && value.is_some() {
                 return refused(key, &"a text without token_keys", "token_keys, too, or neither");
             }
+        }
+        Ok(())
+    }
+
+    fn check_store(&self) -> Result<(), ConfigError> {
+        let is_embedded = self.store == "embedded";
+        match self.store.parse::<RecordPlace>() {
+            Ok(RecordPlace::ClickHouse(_)) => {}
+            _ if is_embedded => {}
+            Ok(RecordPlace::Embedded(_)) => {
+                let allowed = "embedded, which is in the folder that data names, or in ClickHouse";
+                return refused("store", &format!("\"{}\"", self.store), allowed);
+            }
+            Err(RecordPlaceError::Form(_)) => {
+                return refused("store", &format!("\"{}\"", self.store), STORES);
+            }
+            Err(_) => return refused("store", &"an address with a password", NO_PASSWORD),
+        }
+        if is_embedded && self.read_only {
+            let allowed =
+                "false: a record on disk is read by its own server, or by one with follow";
+            return refused("read_only", &"true", allowed);
+        }
+        if is_embedded && self.store_password_file.is_some() {
+            return refused("store_password_file", &"a file", "left out: a folder has no password");
+        }
+        if !is_embedded && self.follow.is_some() {
+            let allowed = "left out: what is followed is a record on disk; several servers read one \
+                           in ClickHouse with read_only";
+            return refused("follow", &"a place", allowed);
+        }
+        if self.read_only && (self.watch.is_some() || !self.fetch.is_empty()) {
+            let allowed =
+                "false where files are watched or fetched: such a server takes nothing in";
+            return refused("read_only", &"true", allowed);
         }
         Ok(())
     }

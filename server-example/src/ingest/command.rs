@@ -1,11 +1,12 @@
 //! The command `ingest`.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use indicatif::ProgressBar;
+use mesonet::durable::create_folder;
 use mesonet::store::{AlertStore, StoreError};
 use mesonet::time::parse_instant;
 use mesonet::{Intake, MemoryStore, Store, feed, model, raster};
@@ -19,7 +20,7 @@ use crate::config::{CatalogueFlags, Config, ConfigError, Flags, RecordFlags};
 use crate::http::names::is_almost;
 use crate::model_runs::ModelRuns;
 use crate::products::{Inlet, ProductFiles};
-use crate::record::{Origin, Record};
+use crate::record::{Origin, Record, RecordPlace};
 
 /// The flags of `ingest`.
 #[derive(Clone, Debug, Args)]
@@ -124,21 +125,22 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
         let only = catalogue.get(name);
         let inlet =
             Inlet { files: &files, only: Some(only.ok_or_else(|| unknown_product(name, &files))?) };
-        make_record(&config.data)?;
+        make_record(&config)?;
         // Only GRIB2 is read, so nothing goes into the store, and the record may be in use.
         let (store, alerts) = (MemoryStore::default(), AlertStore::default());
         read(paths, &intake, (&store, &alerts), inlet, options)?
     } else {
-        let record = Record::open(&config.data, config.store_options())?;
+        let record = Record::open_for_command(&config)?;
         let inlet = Inlet { files: &files, only: None };
-        let stores: (&dyn Store, _) = (&**record.store(), &**record.alerts());
-        let summary = read(paths, &intake, stores, inlet, options)?;
+        let (store, alerts) = (record.store(), record.alerts());
+        let summary = read(paths, &intake, (&*store, alerts), inlet, options)?;
         if summary.total(|kind| kind.receipt.added as u64) > 0 {
             if record.origin()? == Origin::Sample {
                 eprintln!("the record held the sample; from now on its clock is live by default");
             }
             record.make_own()?;
         }
+        record.close();
         summary
     };
     let mut out = io::stdout().lock();
@@ -152,10 +154,13 @@ pub fn ingest_command(flags: &IngestFlags) -> Result<bool, CommandError> {
 
 /// Creates the record in a new folder before anything else goes into it. If a server has it open,
 /// it exists already.
-fn make_record(dir: &Path) -> Result<(), StoreError> {
-    match Record::open(dir, mesonet::store::EmbeddedOptions::default()) {
+fn make_record(config: &Config) -> Result<(), CommandError> {
+    let RecordPlace::Embedded(folder) = config.place() else {
+        return Ok(create_folder(&config.data)?);
+    };
+    match Record::on_disk(&folder, config.store_options()) {
         Ok(_) | Err(StoreError::Locked { .. }) => Ok(()),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -205,7 +210,7 @@ fn read_models(
         return Err(CommandError::AlmostModel { got, known });
     }
     if is_new || !is_known {
-        make_record(&config.data)?;
+        make_record(config)?;
         let (with, table, path) = make_model(&config.data, catalogue, name, paths, options)?;
         eprintln!("{table}\nkept in {}", path.display());
         catalogue = with;
@@ -213,7 +218,7 @@ fn read_models(
     let models = ModelRuns::new(&config.data, catalogue);
     let catalogue = models.catalogue();
     let inlet = ModelInlet { store: models.store(), source: model_named(&catalogue, name)? };
-    make_record(&config.data)?;
+    make_record(config)?;
     let progress = ModelProgress::default();
     let show = |bar: &ProgressBar| match progress.fields.load(Ordering::Relaxed) {
         0 => bar.set_position(progress.bytes.load(Ordering::Relaxed)),

@@ -16,7 +16,6 @@ use crate::clock::system_ms;
 use crate::describe::{About, Common, Credentials, Part, Pushed};
 use crate::error::ApiError;
 use crate::files::shown_name;
-use crate::follower::TAKES_NOTHING;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::Query;
 use crate::http::parameter::{Form, Parameter};
@@ -56,8 +55,8 @@ impl FromRequestParts<Arc<State>> for Permitted {
     type Rejection = ApiError;
     async fn from_request_parts(parts: &mut Parts, state: &Arc<State>) -> Result<Self, ApiError> {
         authorize(state, &parts.headers)?;
-        if state.services.follower().is_some() {
-            let text = TAKES_NOTHING.to_owned();
+        if let Some(follower) = state.services.follower() {
+            let text = follower.takes_nothing().to_owned();
             return Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text));
         }
         Ok(Self)
@@ -138,7 +137,7 @@ async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Sum
         }
         services
             .ingest(options, |ingest| ingest.input(&label, Input::File(&mut received)))
-            .map_err(ApiError::internal)
+            .map_err(|error| not_stored(&error))
     });
     let (fault, summary) = task.await.map_err(ApiError::internal)??;
     if let Some(failure) = summary.models.as_ref().and_then(|models| models.failure.as_ref()) {
@@ -151,17 +150,36 @@ async fn take(state: &Arc<State>, query: &Query, request: Request) -> Result<Sum
         return Err(no_disk(failure.kind, "raster products"));
     }
     match (&summary.store_error, fault) {
-        (Some(StoreError::Full { .. }), _) => {
-            tracing::error!("a push was refused: the store is full");
-            let text = "no room is left for readings; send it again later".to_owned();
-            Err(ApiError::Refused(StatusCode::INSUFFICIENT_STORAGE, text))
-        }
-        (Some(error), _) => Err(ApiError::internal(error)),
+        (Some(error), _) => Err(not_stored(error)),
         (None, Some(fault)) if !summary.has_result() => {
             Err(ApiError::BadRequest(format!("{}: {}", fault.file, fault.error)))
         }
         (None, _) => Ok(summary),
     }
+}
+
+/// The error when the store has not taken a file, or not all of it.
+fn not_stored(error: &StoreError) -> ApiError {
+    let (status, text) = match error {
+        StoreError::Full { .. } => {
+            tracing::error!("a push was refused: the store is full");
+            let text = "no room is left for readings; send it again later";
+            (StatusCode::INSUFFICIENT_STORAGE, text)
+        }
+        StoreError::Unavailable { .. } => {
+            tracing::error!("a push was refused: {error}");
+            let text = "the store cannot be reached now; send it again later";
+            (StatusCode::SERVICE_UNAVAILABLE, text)
+        }
+        StoreError::Locked { .. } => {
+            tracing::error!("a push was refused: {error}");
+            let text = "another server writes the record now, and this one takes nothing in; send it \
+                        to that one";
+            (StatusCode::SERVICE_UNAVAILABLE, text)
+        }
+        error => return ApiError::internal(error),
+    };
+    ApiError::Refused(status, text.to_owned())
 }
 
 /// The error when something cannot be written to disk.

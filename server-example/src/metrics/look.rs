@@ -82,7 +82,8 @@ impl Looked {
         let text = "Age of the newest report that was read since the start, by kind of file";
         let named = own.feed_age.clone();
         registry.register_with_unit("ingest_newest_report_age", text, Unit::Seconds, named);
-        let text = "Age of the backup that a follower serves; 0 if the server follows none";
+        let text =
+            "How far a server is behind the one whose record it reads; 0 if it reads its own";
         registry.register_with_unit("follower_behind", text, Unit::Seconds, own.behind.clone());
         let text =
             "How long ago the API keys of a follower were the newest; 0 if the server follows none";
@@ -111,9 +112,11 @@ impl Metrics {
         let follower = state.services.follower();
         if let Some(follower) = follower {
             looked.behind.set(follower.behind_s());
+        }
+        if let Some(follower) = state.services.of_backups() {
             looked.keys_behind.set(follower.keys.behind_s());
         }
-        let of_record = record.map(|record| record.store().health());
+        let of_record = record.map(Record::health);
         if let Some(health) = of_record.or_else(|| follower.map(|follower| follower.health())) {
             for (part, count) in
                 [("sealed", health.sealed_readings), ("fresh", health.fresh_readings)]
@@ -123,7 +126,7 @@ impl Metrics {
             looked.segments.set(health.segments as i64);
             looked.segment_bytes.set(health.sealed_bytes as i64);
             looked.faults.set(health.faults.len() as i64);
-            looked.writable.set(record.is_some_and(Record::is_writable).into());
+            looked.writable.set(record.is_some_and(|record| record.trouble().is_none()).into());
             if let Some(newest_ms) = health.newest_ms {
                 looked.newest_age.set(seconds(state.clock.now_ms() - newest_ms));
             }

@@ -131,7 +131,7 @@ async fn bulk(
         .page_rows(query.read("pageSize", page_rows)?.unwrap_or(MAX_PAGE_ROWS))
         .qualifiers(query.truth("qualifiers")?);
     let cursor = query.one("cursor")?;
-    let cursor = match (cursor, state.services.follower()) {
+    let cursor = match (cursor, state.services.of_backups()) {
         (Some(cursor), Some(follower)) => Some(follower.unmarked(cursor).await?),
         (cursor, _) => cursor.map(without_mark),
     };
@@ -149,7 +149,7 @@ async fn bulk(
         let store = Watched::new(&*state.services.store);
         let page = export::Page::plan(&store, &request, cursor.as_deref());
         let page = page?;
-        let follower = state.services.follower();
+        let follower = state.services.of_backups();
         let variables: Vec<&str> = page.variables().into_iter().map(Variable::name).collect();
         let found = (
             page.series_found(),

@@ -62,7 +62,8 @@ struct Readiness {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     newest_age_s: Option<i64>,
-    /// Of a follower: all that the server which it follows had acknowledged before is served.
+    /// Of a server that reads the record of another one: all that the other had acknowledged before is
+    /// served.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     as_of: Option<Iso8601>,
@@ -97,11 +98,9 @@ fn readiness(state: &State) -> Readiness {
     }
     let (mut newest_ms, mut faults) = (None, 0);
     if let Some(record) = state.services.record() {
-        let health = record.store().health();
+        let health = record.health();
         (newest_ms, faults) = (health.newest_ms, health.faults.len());
-        if !record.is_writable() {
-            reasons.push("the record cannot be written");
-        }
+        reasons.extend(record.trouble());
         if record.alerts().failure().is_some() {
             reasons.push("the alerts cannot be read");
         }
@@ -110,6 +109,7 @@ fn readiness(state: &State) -> Readiness {
     if let Some(follower) = follower {
         let health = follower.health();
         (newest_ms, faults) = (health.newest_ms, health.faults.len());
+        reasons.extend(follower.trouble());
     }
     let age_s = |newest_ms: i64| (state.clock.now_ms() - newest_ms).div_euclid(1000);
     Readiness {
@@ -119,7 +119,7 @@ fn readiness(state: &State) -> Readiness {
         newest_age_s: newest_ms.map(age_s),
         as_of: follower.map(|follower| Iso8601(follower.as_of_ms())),
         behind_s: follower.map(|follower| follower.behind_s() as i64),
-        keys_behind_s: follower.map(|follower| follower.keys.behind_s() as i64),
+        keys_behind_s: state.services.of_backups().map(|follower| follower.keys.behind_s() as i64),
         faults,
     }
 }

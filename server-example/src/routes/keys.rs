@@ -15,7 +15,6 @@ use crate::clock::system_ms;
 use crate::credentials::{KeyEntry, KeyFile, KeysError, Validity};
 use crate::describe::{About, Credentials, Part};
 use crate::error::ApiError;
-use crate::follower::TAKES_NOTHING;
 use crate::http::endpoint::Endpoint;
 use crate::http::extract::JsonBody;
 use crate::http::member::{Kind, Member};
@@ -164,10 +163,13 @@ async fn revoke(
 
 /// A follower has the keys of the server that it follows.
 fn refuse_to_follow(state: &State) -> Result<(), ApiError> {
-    if state.services.follower().is_none() {
-        return Ok(());
+    match state.services.follower() {
+        Some(follower) if state.config().follow.is_some() => {
+            let text = follower.takes_nothing().to_owned();
+            Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, text))
+        }
+        _ => Ok(()),
     }
-    Err(ApiError::Refused(StatusCode::SERVICE_UNAVAILABLE, TAKES_NOTHING.to_owned()))
 }
 
 /// Uses the record of keys; afterwards this server knows what changed.

@@ -16,7 +16,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, Reader, Report, Store, Variable};
 use mesonet_clickhouse::{ClickHouseStore, Options};
 
-use crate::support::{append, held, id, migrated, open, report, sql, station};
+use crate::support::{append, held, id, migrated, open, options_of, report, sql, station};
 
 /// Each opening of the record leaves a batch, which must not become a part of each query.
 pub fn openings_leave_nothing_behind(url: &str) {
@@ -75,7 +75,7 @@ pub fn a_batch_that_failed_halfway_is_never_seen(url: &str) {
     let stations = vec![station("A"), station("B")];
     let reports = vec![report("A", 10, 0, -99.0), report("A", 20, 0, -99.0)];
     let failed = store.append(&Batch { stations, reports }, &mut unjudged).unwrap_err();
-    assert!(matches!(failed, StoreError::Storage { .. }), "{failed}");
+    assert!(matches!(failed, StoreError::Unavailable { .. }), "{failed}");
     assert_eq!(sql(&options, "SELECT count() FROM readings").trim(), "3");
     assert_eq!(held(&store, "A"), [(10, 1.0)]);
     sql(&options, "RENAME TABLE elsewhere TO stations");
@@ -159,7 +159,7 @@ pub fn is_writer() -> bool {
 /// Appends batches and says so after each.
 pub fn write_until_killed() {
     let url = env::var("MESONET_TEST_CLICKHOUSE").unwrap();
-    let store = open(&Options::new(&url, &env::var(WRITER).unwrap()));
+    let store = open(&options_of(&url, &env::var(WRITER).unwrap()));
     let first = held(&store, "A").iter().map(|&(_, value)| value as i64).max().unwrap_or(0);
     for batch in first + 1.. {
         append(&store, reports_of(batch));
@@ -264,7 +264,7 @@ pub fn a_killed_server_loses_nothing_acknowledged(url: &str) {
                         reads += 1;
                     }
                     Err(error) => {
-                        assert!(matches!(error, StoreError::Storage { .. }), "{error}");
+                        assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
                         errors += 1;
                     }
                 }
@@ -282,7 +282,7 @@ pub fn a_killed_server_loses_nothing_acknowledged(url: &str) {
                     acknowledged.push(batch);
                 }
                 Err(error) => {
-                    assert!(matches!(error, StoreError::Storage { .. }), "{error}");
+                    assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
                     failed += 1;
                 }
             }

@@ -1,0 +1,123 @@
+use super::*;
+
+fn refusal(text: &str) -> String {
+    text.parse::<RecordPlace>().unwrap_err().to_string()
+}
+
+#[test]
+fn a_folder_is_the_rest_of_the_text() {
+    for folder in ["mesonet-data", "/srv/a b", "C:\\data", "../x"] {
+        let text = format!("embedded:{folder}");
+        let place: RecordPlace = text.parse().unwrap();
+        assert_eq!(place, RecordPlace::Embedded(folder.into()));
+        assert_eq!(place.to_string(), text);
+    }
+}
+
+#[cfg(feature = "clickhouse")]
+#[test]
+fn a_database_has_an_address_and_perhaps_a_user() {
+    let read = |text: &str| match text.parse().unwrap() {
+        RecordPlace::ClickHouse(address) => {
+            assert_eq!(RecordPlace::ClickHouse(address.clone()).to_string(), text);
+            address
+        }
+        RecordPlace::Embedded(folder) => panic!("{}", folder.display()),
+    };
+    let ClickHouseAddress { url, database, user } =
+        read("clickhouse:http://127.0.0.1:8123/mesonet");
+    assert_eq!((&*url, &*database, user), ("http://127.0.0.1:8123", "mesonet", None));
+    let address = read("clickhouse:http://writer@db.example.org:8123/mesonet_2");
+    assert_eq!(
+        (&*address.url, address.user.as_deref()),
+        ("http://db.example.org:8123", Some("writer"))
+    );
+    assert_eq!(read("clickhouse:http://[::1]:8123/a").url, "http://[::1]:8123");
+    let options = address.options(None).unwrap();
+    assert_eq!(
+        (options.database, options.user.as_deref()),
+        ("mesonet_2".to_owned(), Some("writer"))
+    );
+}
+
+#[test]
+fn what_is_not_a_place_is_refused_with_what_is() {
+    for text in [
+        "",
+        "mesonet-data",
+        "embedded",
+        "embedded:",
+        "clickhouse:",
+        "clickhouse:mesonet",
+        "clickhouse:http://127.0.0.1/mesonet",
+        "clickhouse:http://:8123/mesonet",
+        "clickhouse:http://127.0.0.1:8123",
+        "clickhouse:http://127.0.0.1:8123/",
+        "clickhouse:http://127.0.0.1:8123/a/b",
+        "clickhouse:http://127.0.0.1:8123/a?b=c",
+        "clickhouse:http://127.0.0.1:8123/a-b",
+        "clickhouse:http://@127.0.0.1:8123/a",
+        "clickhouse:https://127.0.0.1:8123/a",
+        "clickhouse:tcp://127.0.0.1:9000/a",
+        "sqlite:file",
+    ] {
+        let message = refusal(text);
+        let start = format!("\"{text}\" is not the place of a record; it must be embedded:FOLDER");
+        assert!(message.starts_with(&start), "{message}");
+    }
+}
+
+#[cfg(not(feature = "clickhouse"))]
+#[test]
+fn a_server_without_the_feature_names_it() {
+    assert_eq!(
+        refusal("clickhouse:http://127.0.0.1:8123/mesonet"),
+        "\"clickhouse:http://127.0.0.1:8123/mesonet\" is not the place of a record; it must be \
+         embedded:FOLDER; this server was built without the feature clickhouse"
+    );
+}
+
+#[test]
+fn a_password_in_an_address_is_refused_and_not_repeated() {
+    for text in [
+        "clickhouse:http://me:secret@127.0.0.1:8123/mesonet",
+        "clickhouse:http://:secret@127.0.0.1:8123/mesonet",
+        "clickhouse:me:secret@127.0.0.1/mesonet",
+        "clickhouse://me:secret@127.0.0.1",
+        "http://me:secret@127.0.0.1:8123/mesonet",
+    ] {
+        let message = refusal(text);
+        assert!(
+            message.contains("store_password_file") && !message.contains("secret"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_password_is_the_line_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("password");
+    let read = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        password(Some(&path)).map_err(|error| error.to_string())
+    };
+    for text in ["a b:c", "a b:c\n", "a b:c\r\n"] {
+        assert_eq!(read(text), Ok(Some("a b:c".to_owned())));
+    }
+    for text in ["", "\n", "secret\nsecret\n"] {
+        let message = read(text).unwrap_err();
+        assert!(message.contains("one line") && !message.contains("secret"), "{message}");
+    }
+    let missing = password(Some(&folder.path().join("none"))).unwrap_err().to_string();
+    assert!(missing.starts_with("the password in ") && missing.contains("none"), "{missing}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_is_more_than_refused(text in "(clickhouse:|embedded:|)(http://|)\\PC*") {
+        if let Ok(place) = text.parse::<RecordPlace>() {
+            proptest::prop_assert_eq!(place.to_string().parse(), Ok(place));
+        }
+    }
+}

@@ -1,0 +1,1 @@
+SELECT name, change, value FROM marks WHERE name = ? ORDER BY change DESC LIMIT 1

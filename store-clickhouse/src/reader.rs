@@ -1,0 +1,208 @@
+//! The record as a process sees it that does not write.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use mesonet::store::{AlertStore, Damage, Directory, Selection, SeriesSlice, StoreError};
+use mesonet::{ClosedWindow, Reader, StationId, alert};
+
+use crate::alerts::{ALERTS, message_of};
+use crate::known::Known;
+use crate::link::Link;
+use crate::load::{News, load, news};
+use crate::marks::Marks;
+use crate::options::Options;
+use crate::rows::AlertRow;
+use crate::upkeep::{Maintained, days_and_rows, expired};
+use crate::view::View;
+use crate::{schema, sql};
+
+/// A record in a ClickHouse database that another process writes.
+///
+/// It shows the record after the last batch that was committed at the last
+/// [`update`](Self::update), and never a part of a batch: with the same generation, the same stations
+/// and the same readings as the store of the writer had after that batch. It does not write.
+///
+/// ```no_run
+/// use mesonet::Reader;
+/// use mesonet_clickhouse::{Changed, ClickHouseReader, Options};
+/// let reader = ClickHouseReader::open(&Options::new("http://127.0.0.1:8123", "mesonet"))?;
+/// if reader.update()? != Changed::Nothing {
+///     println!("{} stations", reader.directory()?.stations.len());
+/// }
+/// println!("{} alerts", reader.alerts().record().messages.len());
+/// # Ok::<(), mesonet::store::StoreError>(())
+/// ```
+#[derive(Debug)]
+pub struct ClickHouseReader {
+    link: Arc<Link>,
+    /// What is read from.
+    view: RwLock<Arc<View>>,
+    /// Locked while the record is read anew.
+    seen: Mutex<Seen>,
+    alerts: Arc<AlertStore>,
+}
+
+/// What was read last.
+#[derive(Debug)]
+struct Seen {
+    known: Known,
+    /// Number of the last change of the alerts.
+    change: u64,
+    messages: BTreeMap<String, Arc<alert::Message>>,
+}
+
+/// What an [`update`](ClickHouseReader::update) has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// The stations and readings are as they were.
+    Nothing,
+    /// Readings, verdicts or descriptions of these stations came in, or older readings went.
+    Stations(Vec<StationId>),
+    /// Anything may have.
+    Everything,
+}
+
+impl ClickHouseReader {
+    /// Opens a database that [`migrate`](crate::migrate) has made, beside its writer.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses, or the tables are of another version.
+    pub fn open(options: &Options) -> Result<Self, StoreError> {
+        let link = Arc::new(schema::open(options)?);
+        let known = load_all(&link)?;
+        let view = RwLock::new(Arc::new(View::new(&link, &known)));
+        let mut seen = Seen { known, change: 0, messages: BTreeMap::new() };
+        let alerts = Arc::default();
+        seen.read_alerts(&link, &alerts)?;
+        Ok(Self { link, view, seen: Mutex::new(seen), alerts })
+    }
+
+    /// Takes in what was committed since the last time, alerts too. Asks for what has changed only.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses. The record is shown as it was.
+    pub fn update(&self) -> Result<Changed, StoreError> {
+        let mut seen = self.seen();
+        let (known, changed) = match news(&self.link, &seen.known)? {
+            News::None => (None, Changed::Nothing),
+            News::More(known, stations) => (Some(known), Changed::Stations(stations)),
+            News::Other => (Some(load_all(&self.link)?), Changed::Everything),
+        };
+        if let Some(known) = known {
+            let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
+            *view = Arc::new(View::new(&self.link, &known));
+            drop(view);
+            seen.known = known;
+        }
+        seen.read_alerts(&self.link, &self.alerts)?;
+        Ok(changed)
+    }
+
+    /// The alerts, which cannot be changed here.
+    pub fn alerts(&self) -> &Arc<AlertStore> {
+        &self.alerts
+    }
+
+    /// Returns the time of the newest reading, milliseconds since 1970; `None` if there is none.
+    pub fn newest_ms(&self) -> Option<i64> {
+        self.view().newest_ms()
+    }
+
+    /// Returns a mark, as [`ClickHouseStore::mark`](crate::ClickHouseStore::mark) does.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses.
+    pub fn mark(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Marks::new(Arc::clone(&self.link)).get(name)
+    }
+
+    /// Counts what [`ClickHouseStore::maintain`](crate::ClickHouseStore::maintain) would drop with an
+    /// instant: the days that are wholly before it, and their rows.
+    ///
+    /// # Errors
+    /// ClickHouse cannot be reached or refuses.
+    pub fn would_expire(&self, retain_from_ms: i64) -> Result<Maintained, StoreError> {
+        let up_to = self.view().visible.up_to;
+        let expired = expired(&self.link, up_to, retain_from_ms)?;
+        let (expired_days, expired_rows) = days_and_rows(&expired);
+        Ok(Maintained { expired_days, expired_rows, station_days: 0 })
+    }
+
+    pub(crate) fn view(&self) -> Arc<View> {
+        Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    // What was read is exchanged as a whole.
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reader for ClickHouseReader {
+    fn directory(&self) -> Result<Arc<Directory>, StoreError> {
+        self.view().directory()
+    }
+
+    fn scan(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.view().scan(selection, visit)
+    }
+
+    fn scan_latest(
+        &self,
+        selection: &Selection<'_>,
+        visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
+    ) -> Result<Damage, StoreError> {
+        self.view().scan_latest(selection, visit)
+    }
+
+    fn present_weather(
+        &self,
+        station: StationId,
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(i64, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.view().present_weather(station, window, visit)
+    }
+}
+
+impl Seen {
+    fn read_alerts(&mut self, link: &Link, alerts: &AlertStore) -> Result<(), StoreError> {
+        let rows: Vec<AlertRow> =
+            link.rows(ALERTS, None, &link.query(sql::ALERTS).bind(self.change))?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut messages = self.messages.clone();
+        for row in &rows {
+            if row.deleted {
+                messages.remove(&row.id);
+            } else {
+                messages.insert(row.id.clone(), Arc::new(message_of(link, row)?));
+            }
+        }
+        self.change = rows.iter().map(|row| row.change).fold(self.change, u64::max);
+        self.messages = messages;
+        alerts.exchange(self.messages.values().cloned().collect());
+        Ok(())
+    }
+}
+
+/// Reads the record after the last committed batch.
+fn load_all(link: &Link) -> Result<Known, StoreError> {
+    let mut known = load(link)?;
+    // Those that are begun later are not part of it yet.
+    let up_to = known.visible.up_to;
+    known.visible.uncommitted =
+        known.visible.uncommitted.iter().copied().filter(|&batch| batch <= up_to).collect();
+    // Meanwhile the writer may have written the states of all stations anew, and dropped the old ones.
+    match news(link, &known)? {
+        News::None => Ok(known),
+        News::More(more, _) => Ok(more),
+        News::Other => Err(link.failed(&"another writer opens the record; try again")),
+    }
+}
