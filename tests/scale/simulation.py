@@ -1,4 +1,4 @@
-"""How many followers a service needs: tests/scale/simulation.py [--costs FILE] [--callers N,N,N] [--check].
+"""How many followers a service needs: tests/scale/simulation.py [--costs FILE] [--callers N,N,N] [--write DOCUMENT] [--check].
 
 A simulation of what cannot be measured on one machine: callers of three kinds, a balancer that hashes their
 addresses, and followers of so many cores. What an answer costs is what tests/scale/slope.py measured (its JSON, by
@@ -13,6 +13,8 @@ import math
 import random
 from bisect import bisect_right
 from pathlib import Path
+
+from slope import put
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -170,12 +172,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--costs", type=Path, default=ROOT / "docs/scale-costs.json")
     parser.add_argument("--callers", default="1000,10000,100000,1000000")
+    parser.add_argument("--write", type=Path)
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
     if given.check:
         check()
-    else:
-        print(table([int(callers) for callers in given.callers.split(",")], costs_of(given.costs)))
+        return
+    lines = table([int(callers) for callers in given.callers.split(",")], costs_of(given.costs))
+    print(lines)
+    if given.write:
+        put(given.write, "tests/scale/simulation.py", lines)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""How the server's costs grow with the number of stations: tests/scale/slope.py BINARY [--stations N,N,N] [--json FILE].
+"""How the server's costs grow with the number of stations: tests/scale/slope.py BINARY [--stations N,N,N] [--json FILE] [--write DOCUMENT].
 
-Makes records of so many stations (1,000, 5,000 and 20,000), each with a day of hourly reports, serves each alone, asks
+Makes records of so many stations (1,000, 5,000 and 20,000), each with a day of hourly reports (--hours), serves each alone, asks
 for a snapshot, a grid, a series and an export, and prints a table. Stations and weather are made up; the way in,
 the checks and the answers are those of every record. It wants a release build and an idle machine.
 """
@@ -21,7 +21,6 @@ from datetime import datetime, timedelta, timezone
 from http.client import HTTPConnection
 from pathlib import Path
 
-HOURS = 24
 END = datetime(2024, 8, 3, 23, 30, tzinfo=timezone.utc)
 COUNT = 100
 
@@ -36,7 +35,7 @@ def name(number):
     return "QXZJ"[number] + text
 
 
-def make(path, stations):
+def make(path, stations, hours):
     """Reports of a day: weather that changes slowly from place to place and hour to hour."""
     rng = random.Random(stations)
     rows = math.ceil(math.sqrt(stations / 2))
@@ -47,8 +46,8 @@ def make(path, stations):
     with gzip.open(path, "wt", compresslevel=1, newline="") as file:
         out = csv.writer(file)
         out.writerow(["raw_text", "station_id", "observation_time", "latitude", "longitude"])
-        for hour in range(HOURS):
-            at = END - timedelta(minutes=30, hours=HOURS - 1 - hour)
+        for hour in range(hours):
+            at = END - timedelta(minutes=30, hours=hours - 1 - hour)
             for number, (lat, lon) in enumerate(places):
                 warm = round(30 - (lat - 25) / 2 + 5 * math.sin((at.hour - 9) / 24 * 2 * math.pi))
                 dew, wind = warm - 8, 5 + (number + hour) % 7
@@ -126,10 +125,10 @@ class Server:
         return caller.getresponse().headers["etag"]
 
 
-def measure(binary, stations, count):
+def measure(binary, stations, hours, count):
     with tempfile.TemporaryDirectory(dir=os.environ.get("MESONET_SCRATCH")) as folder:
         folder = Path(folder)
-        make(folder / "metars.csv.gz", stations)
+        make(folder / "metars.csv.gz", stations, hours)
         began = time.monotonic()
         done = subprocess.run(
             [binary, "ingest", "--json", "--data", "data", "metars.csv.gz"], cwd=folder, env={},
@@ -138,7 +137,7 @@ def measure(binary, stations, count):
         assert done.returncode == 0, done.stdout + done.stderr
         ingest_s = time.monotonic() - began
         kind = next(iter(json.loads(done.stdout)["kinds"].values()))
-        assert kind["reports"] == stations * HOURS, kind
+        assert kind["reports"] == stations * hours, kind
         seal = [binary, "retention", "--retention", "40000d", "--data", "data"]
         subprocess.run(seal, cwd=folder, env={}, check=True, capture_output=True)
         disk = size(folder / "data")
@@ -169,7 +168,7 @@ def measure(binary, stations, count):
             tag = server.tag("/api/v1/stations/map/details")
             costs["known"] = server.measure("GET", "/api/v1/stations/map/details", tag=tag, count=count)[0]
             return {
-                "stations": stations, "readings": kind["added"], "ingest_s": round(ingest_s, 2),
+                "stations": stations, "hours": hours, "readings": kind["added"], "ingest_s": round(ingest_s, 2),
                 "disk_bytes": disk, "backup_s": round(backup_s, 2), "start_s": round(server.started_s, 2),
                 "resident_bytes": resident(server.process.pid), "costs": costs,
             }
@@ -194,7 +193,7 @@ def find_id(markers):
 def table(sizes):
     lines = ["| | " + " | ".join(f"{of['stations']:,} stations" for of in sizes) + " |", "| --- |" + " ---: |" * len(sizes)]
     row = lambda what, values: lines.append(f"| {what} | " + " | ".join(values) + " |")
-    row("Readings of a day", [f"{of['readings']:,}" for of in sizes])
+    row(f"Readings of {sizes[0]['hours']} hours", [f"{of['readings']:,}" for of in sizes])
     row("Read in, readings a second", [f"{of['readings'] / of['ingest_s']:,.0f}" for of in sizes])
     row("Bytes a reading on disk", [f"{of['disk_bytes'] / of['readings']:.1f}" for of in sizes])
     row("Memory of the server, MB", [f"{of['resident_bytes'] / 1e6:.0f}" for of in sizes])
@@ -208,18 +207,30 @@ def table(sizes):
     return "\n".join(lines)
 
 
+def put(document, maker, lines):
+    """Puts a table into a document, between the line that names what made it and the next end."""
+    before, rest = document.read_text().split(f"<!-- made by {maker} -->\n", 1)
+    document.write_text(f"{before}<!-- made by {maker} -->\n{lines}\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary", type=lambda path: str(Path(path).resolve()))
     parser.add_argument("--stations", default="1000,5000,20000")
+    parser.add_argument("--hours", type=int, default=24, help="hourly reports of each station")
     parser.add_argument("--count", type=int, default=COUNT)
+    parser.add_argument("--build", default="release build", help="what the binary is, for the table")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--write", type=Path)
     given = parser.parse_args()
-    sizes = [measure(given.binary, int(stations), given.count) for stations in given.stations.split(",")]
+    sizes = [measure(given.binary, int(stations), given.hours, given.count) for stations in given.stations.split(",")]
     if given.json:
         given.json.write_text(json.dumps(sizes, indent=1, ensure_ascii=False) + "\n")
-    print(table(sizes))
-    print(f"\nLoad of the machine at the end: {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
+    load = ", ".join(f"{load:.1f}" for load in os.getloadavg())
+    lines = f"{table(sizes)}\n\n{given.build}; {os.cpu_count()} cores, load of the machine at the end {load}."
+    print(lines)
+    if given.write:
+        put(given.write, "tests/scale/slope.py", lines)
 
 
 if __name__ == "__main__":

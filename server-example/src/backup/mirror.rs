@@ -1,8 +1,9 @@
 //! A folder that is kept like the newest backup of a place.
 //!
-//! Only what has changed is fetched; but for the API keys, which are that of `keys.rs`. What names others comes after them, and what is no longer named
+//! Only what has changed is fetched. What names others comes after them, and what is no longer named
 //! goes after the new files were looked at. Files are exchanged one by one, each when it is whole;
-//! an update that breaks off, or is killed, goes on from there.
+//! an update that breaks off, or is killed, goes on from there. API keys come by a way of their own
+//! (`keys.rs`).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -71,8 +71,7 @@ struct Readiness {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     behind_s: Option<i64>,
-    /// Of a follower: how long ago its API keys were the newest, seconds. What was revoked since may
-    /// still be accepted.
+    /// Of a follower: how long ago its API keys were the newest, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     keys_behind_s: Option<i64>,
