@@ -57,7 +57,7 @@ impl KeysName {
         (name.to_string() == text).then_some(name)
     }
 
-    fn path(&self) -> String {
+    fn path(self) -> String {
         format!("{FOLDER}/{self}")
     }
 }

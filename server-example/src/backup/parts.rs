@@ -48,14 +48,12 @@ impl ShardSource for Parts {
     fn fetch(&self, shard: &ShardName, bytes: Range<u64>) -> io::Result<Vec<u8>> {
         let place = {
             let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-            match &*place {
-                Some(place) => Arc::clone(place),
-                None => {
-                    let opened = Place::open(&self.address).map_err(io::Error::other)?;
-                    Arc::clone(place.insert(Arc::new(opened)))
-                }
+            if place.is_none() {
+                *place = Some(Arc::new(Place::open(&self.address).map_err(io::Error::other)?));
             }
+            place.clone()
         };
+        let place = place.ok_or(io::ErrorKind::NotFound)?;
         place.get_range(&object(&hex(shard)), bytes).map_err(io::Error::other)
     }
 }

@@ -34,24 +34,7 @@ impl Config {
             let got = format!("{} while listening on {}", self.assume_plan, self.listen);
             return refused("assume_plan", &got, "none unless on a loopback address (127.0.0.1)");
         }
-        if !is_prefix(&self.api_prefix) {
-            let allowed = "a path of letters, digits and - . _ ~ that starts with / and does not \
-                           end with it, for example /api/v1";
-            return refused("api_prefix", &format!("\"{}\"", self.api_prefix), allowed);
-        }
-        if !(self.model_prefix.is_empty() || is_prefix(&self.model_prefix)) {
-            let allowed = "empty or a path like that of api_prefix";
-            return refused("model_prefix", &format!("\"{}\"", self.model_prefix), allowed);
-        }
-        // Both services have an endpoint /capabilities, and the model service owns everything below
-        // /models.
-        let models = format!("{}/models", self.model_prefix);
-        if self.api_prefix == self.model_prefix
-            || format!("{}/", self.api_prefix).starts_with(&format!("{models}/"))
-        {
-            let allowed = "different from the path of the model service";
-            return refused("api_prefix", &format!("\"{}\"", self.api_prefix), allowed);
-        }
+        self.check_paths()?;
         if let Some(origin) = self.cors_origins.iter().find(|origin| Site::new(origin).is_none()) {
             let allowed = "an origin such as https://example.org, or https://*.example.org";
             return refused("cors_origins", &format!("\"{origin}\""), allowed);
@@ -133,6 +116,28 @@ impl Config {
         }
         if self.answer_memory_bytes < 16 << 20 {
             return refused("answer_memory_bytes", &self.answer_memory_bytes, "16777216 or more");
+        }
+        Ok(())
+    }
+
+    fn check_paths(&self) -> Result<(), ConfigError> {
+        if !is_prefix(&self.api_prefix) {
+            let allowed = "a path of letters, digits and - . _ ~ that starts with / and does not \
+                           end with it, for example /api/v1";
+            return refused("api_prefix", &format!("\"{}\"", self.api_prefix), allowed);
+        }
+        if !(self.model_prefix.is_empty() || is_prefix(&self.model_prefix)) {
+            let allowed = "empty or a path like that of api_prefix";
+            return refused("model_prefix", &format!("\"{}\"", self.model_prefix), allowed);
+        }
+        // Both services have an endpoint /capabilities, and the model service owns everything below
+        // /models.
+        let models = format!("{}/models", self.model_prefix);
+        if self.api_prefix == self.model_prefix
+            || format!("{}/", self.api_prefix).starts_with(&format!("{models}/"))
+        {
+            let allowed = "different from the path of the model service";
+            return refused("api_prefix", &format!("\"{}\"", self.api_prefix), allowed);
         }
         Ok(())
     }
