@@ -61,6 +61,7 @@
 //! | Products and limits of a caller | [`access::Capabilities`], [`access::Product`] |
 //! | The status of an alert and of each of its areas | [`alert::resolve`], [`alert::Message`] |
 //! | Alerts on record: a message is known by its id | [`store::AlertStore`] |
+//! | A record in another place, and whether it is the same | [`store::copy::Copying`], [`store::copy::compare`] |
 //! | Alerts by time, box, place and zone | [`alert::Query`] |
 //! | An alert as callers get it | [`alert::Alert`] |
 //! | Codes of events, P-VTEC and H-VTEC | [`alert::Vtec`], [`alert::Hvtec`] |

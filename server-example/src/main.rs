@@ -10,11 +10,11 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use mesonet_server::ingest::{IngestFlags, KeyHash, ingest_command};
 use mesonet_server::{
-    BackupFlags, BackupsFlags, Config, Flags, GribLsFlags, KeysFlags, LogFormat, MigrateFlags,
-    ModelsCommand, PromoteFlags, QualityFlags, RestoreFlags, RetentionFlags, TokenFlags,
-    VerifyFlags, backup_command, backups_command, grib_ls_command, health_command, keys_command,
-    migrate_command, models_command, promote_command, quality_command, restore_command,
-    retention_command, serve, token_command, verify_command,
+    BackupFlags, BackupsFlags, Config, CopyFlags, Flags, GribLsFlags, KeysFlags, LogFormat,
+    MigrateFlags, ModelsCommand, PromoteFlags, QualityFlags, RestoreFlags, RetentionFlags,
+    TokenFlags, VerifyFlags, backup_command, backups_command, copy_command, grib_ls_command,
+    health_command, keys_command, migrate_command, models_command, promote_command,
+    quality_command, restore_command, retention_command, serve, token_command, verify_command,
 };
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -74,6 +74,12 @@ enum Command {
     Restore {
         #[command(flatten)]
         flags: RestoreFlags,
+    },
+    /// Copy a record to another place, a folder or a ClickHouse database, and compare the two; exit with
+    /// 0 if they are equal, else with 1
+    Copy {
+        #[command(flatten)]
+        flags: CopyFlags,
     },
     /// Make the folder of a follower, which has stopped, a record of its own
     Promote {
@@ -165,6 +171,7 @@ fn main() -> ExitCode {
         Some(Command::Verify { flags }) => verify_command(&flags).map_err(Into::into),
         Some(Command::Backup { flags }) => backup_command(&flags).map_err(Into::into),
         Some(Command::Backups { flags }) => backups_command(&flags).map_err(Into::into),
+        Some(Command::Copy { flags }) => copy_command(&flags).map_err(Into::into),
         Some(Command::Promote { flags }) => promote_command(&flags).map_err(Into::into),
         Some(Command::Restore { flags }) => restore_command(&flags).map_err(Into::into),
         Some(Command::Migrate { flags }) => {

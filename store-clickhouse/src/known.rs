@@ -45,6 +45,22 @@ impl StationState {
         Some(self.newest_ms[at])
     }
 
+    /// Takes note of when a series first appeared, though its readings may be gone.
+    pub(crate) fn appear(&mut self, series: &Arc<Series>, first_ms: i64) {
+        let known = &self.record.series;
+        let at = known.partition_point(|known| known.series.id < series.id);
+        if let Some(known) = known.get(at).filter(|known| known.series.id == series.id) {
+            if known.first_appearance_ms > first_ms {
+                Arc::make_mut(&mut self.record).series[at].first_appearance_ms = first_ms;
+            }
+        } else {
+            let fresh = StationSeries { series: Arc::clone(series), first_appearance_ms: first_ms };
+            Arc::make_mut(&mut self.record).series.insert(at, fresh);
+            self.newest_ms.insert(at, first_ms);
+            self.readings.insert(at, 0);
+        }
+    }
+
     /// Takes note of a reading, or of a correction.
     pub(crate) fn note(&mut self, series: &Arc<Series>, ts_ms: i64, is_new: bool) {
         let known = &self.record.series;

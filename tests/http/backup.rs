@@ -24,12 +24,12 @@ use crate::process::{PATIENCE, Server, command, data, output};
 use crate::support::Api;
 use crate::verify::{files, record};
 
-const KEY: &str = "mesonet_push_of_a_test";
-const METAR: &str = "metar/liveairdata_metars_20240803T1732Z.csv.gz";
+pub const KEY: &str = "mesonet_push_of_a_test";
+pub const METAR: &str = "metar/liveairdata_metars_20240803T1732Z.csv.gz";
 
 /// Runs a command that must succeed, and returns what it printed.
 #[track_caller]
-fn run(folder: &Path, args: &[&str]) -> String {
+pub fn run(folder: &Path, args: &[&str]) -> String {
     let (ok, out, error) = output(folder, args);
     assert!(ok, "{args:?}: {out}{error}");
     out
@@ -37,7 +37,7 @@ fn run(folder: &Path, args: &[&str]) -> String {
 
 /// Runs a command that must fail, and returns why it did.
 #[track_caller]
-fn refused(folder: &Path, args: &[&str]) -> String {
+pub fn refused(folder: &Path, args: &[&str]) -> String {
     let (ok, out, error) = output(folder, args);
     assert!(!ok, "{args:?}: {out}");
     error
@@ -80,7 +80,7 @@ fn checksum(folder: &Path, path: &str) -> String {
     file["sha256"].as_str().unwrap().to_owned()
 }
 
-fn push(server: SocketAddr, body: &str) -> String {
+pub fn push(server: SocketAddr, body: &str) -> String {
     let mut stream = TcpStream::connect(server).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     write!(
@@ -172,7 +172,7 @@ fn nothing_that_was_acknowledged_is_lost_by_backups_of_a_server_that_is_fed() {
 }
 
 /// Returns the answers of a record at one moment: their tags and bodies.
-fn answers(data: &Path) -> Vec<(Option<String>, Vec<u8>)> {
+pub fn answers(data: &Path) -> Vec<(Option<String>, Vec<u8>)> {
     let config = Config { assume_plan: Plan::Commercial, ..Config::default() };
     let store = EmbeddedStore::open(data, EmbeddedOptions::default()).unwrap();
     let api = Api::at(parse_instant("2024-08-03T17:40:00Z").unwrap(), config, Arc::new(store));

@@ -14,6 +14,8 @@ mod child_deadlines;
 mod clickhouse_readers;
 #[cfg(feature = "clickhouse")]
 mod clickhouse_trouble;
+#[cfg(unix)]
+mod copying;
 mod crafted;
 mod credentials;
 mod damage;
@@ -25,7 +27,10 @@ mod follower;
 #[cfg(unix)]
 mod follower_kills;
 #[cfg(unix)]
+mod follower_runs;
+#[cfg(unix)]
 mod follower_takes_over;
+mod followers;
 mod health;
 mod historical_bulk;
 #[cfg_attr(not(feature = "clickhouse"), path = "not_in_clickhouse.rs")]

@@ -22,13 +22,15 @@ impl<'s, 'a> Parts<'s, 'a> {
             .chunk_by(|one, next| one.series.id == next.series.id)
             .map(|slices| {
                 for slice in slices {
-                    let SeriesSlice { series, ts_ms, value, quality, source, qualifier } = slice;
+                    let SeriesSlice { series, ts_ms, value, quality, source, revision, qualifier } =
+                        slice;
                     let verdicts = [quality.len(), source.len()];
+                    let codes = [revision.len(), qualifier.len()];
                     let lengths =
-                        [ts_ms.len(), value.len(), verdicts[0], verdicts[1], qualifier.len()];
-                    if lengths != [lengths[0]; 5] {
+                        [ts_ms.len(), value.len(), verdicts[0], verdicts[1], codes[0], codes[1]];
+                    if lengths != [lengths[0]; 6] {
                         return Err(StoreError::Columns(format!(
-                            "series {}: times, values, verdicts and qualifiers must have the same length; \
+                            "series {}: times, values, verdicts, revisions and qualifiers must have the same length; \
                              got {lengths:?}",
                             series.id
                         )));

@@ -33,6 +33,7 @@ impl Reader for Sliced {
                         value: &slice.value[range.clone()],
                         quality: &slice.quality[range.clone()],
                         source: &slice.source[range.clone()],
+                        revision: &slice.revision[range.clone()],
                         qualifier: &slice.qualifier[range],
                     }
                 })

@@ -1,5 +1,7 @@
 //! The in-memory store: one set of columns per series and station.
 
+mod original;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -189,10 +191,8 @@ impl Reader for View<'_> {
         visit: &mut dyn FnMut(i64, &[String]),
     ) -> Result<Damage, StoreError> {
         if let Some(&place) = self.record.places.get(&station) {
-            let weather = &self.record.stations[place].weather;
-            let from = weather.partition_point(|known| known.0 < window.start_ms());
-            let within = weather[from..].iter().take_while(|known| known.0 <= window.end_ms());
-            within.for_each(|(ts_ms, _, words)| visit(*ts_ms, words));
+            let said = original::within(&self.record.stations[place].weather, window);
+            said.for_each(|(ts_ms, _, words)| visit(*ts_ms, words));
         }
         Ok(Damage::default())
     }
@@ -488,6 +488,7 @@ impl StationData {
                     value: &columns.value[range.clone()],
                     quality: &columns.quality[range.clone()],
                     source: &columns.source[range.clone()],
+                    revision: &columns.revision[range.clone()],
                     qualifier: &columns.qualifier[range],
                 });
             }

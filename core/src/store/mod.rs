@@ -6,6 +6,7 @@
 mod alerts;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+pub mod copy;
 mod damage;
 #[cfg(feature = "embedded")]
 mod embedded;
@@ -193,6 +194,8 @@ pub struct SeriesSlice<'a> {
     pub quality: &'a [QualityCode],
     /// The verdicts that the readings came in with.
     pub source: &'a [QualityCode],
+    /// The revisions of the reports that they are from.
+    pub revision: &'a [u8],
     /// What the reports say beside the values, as codes:
     /// [`Qualifier::of_code`](crate::observation::Qualifier::of_code).
     pub qualifier: &'a [u8],
@@ -208,6 +211,7 @@ impl SeriesSlice<'_> {
             value: &self.value[from..],
             quality: &self.quality[from..],
             source: &self.source[from..],
+            revision: &self.revision[from..],
             qualifier: &self.qualifier[from..],
         }
     }

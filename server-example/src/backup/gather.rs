@@ -42,7 +42,12 @@ pub fn how(name: &str) -> How {
         "keys.sqlite" => How::Keys,
         "products" | "made-models" | "damaged" | "orphaned" => How::Files,
         "models" => How::Runs,
-        "lock" | "writer" | "development-token.key" | "follower" | "follower.next" => How::Left,
+        "lock"
+        | "writer"
+        | "development-token.key"
+        | "follower"
+        | "follower.next"
+        | "follower.keys" => How::Left,
         _ => {
             let of_sqlite = ["mesonet.sqlite", "alerts.sqlite", "keys.sqlite"];
             let beside = of_sqlite.iter().find_map(|database| name.strip_prefix(database));
@@ -52,6 +57,11 @@ pub fn how(name: &str) -> How {
             if is_left { How::Left } else { How::Foreign }
         }
     }
+}
+
+/// Whether an entry of a data folder belongs to the record itself: its readings and alerts, and locks.
+pub fn is_record(name: &str) -> bool {
+    matches!(how(name), How::Frozen | How::Left) || name == "damaged" || name == "orphaned"
 }
 
 /// A file that a backup is to have.

@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mesonet::durable::create_folder;
+use mesonet::store::copy::NOTE;
 use mesonet::store::{AlertStore, InFront, Judge, Maintained, Receipt, StoreError, StoreHealth};
 use mesonet::time::HOUR_MS;
 use mesonet::{Batch, Iso8601, Reader, Store};
-use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, Options};
+use mesonet_clickhouse::{Changed, ClickHouseReader, ClickHouseStore, Options, read_mark};
 
-use super::{ClickHouseAddress, Kept};
+use super::{ClickHouseAddress, Kept, RecordPlace};
 use crate::clock::system_ms;
 use crate::config::Config;
+use crate::copy::refuse_unfinished;
 use crate::follower::{Touched, Upstream};
 
 /// When a server last said that it writes to the record.
@@ -50,6 +52,7 @@ pub(super) fn open(
     config: &Config,
 ) -> Result<(Arc<dyn Kept>, AlertStore), StoreError> {
     let options = options(address, config)?;
+    refuse_half(&options, address)?;
     let (folder, is_empty) = lock(&config.data)?;
     let store = ClickHouseStore::open(&options)?;
     let alerts = store.open_alerts()?;
@@ -91,8 +94,12 @@ pub(super) fn refuse_if_written(
     address: &ClickHouseAddress,
     config: &Config,
 ) -> Result<(), StoreError> {
-    let reader = ClickHouseReader::open(&options(address, config)?)?;
-    let written_ms: Option<i64> = reader.mark(WRITTEN)?.and_then(|text| text.parse().ok());
+    refuse_written(&options(address, config)?, address)
+}
+
+/// Refuses a record that a server writes to.
+pub fn refuse_written(options: &Options, address: &ClickHouseAddress) -> Result<(), StoreError> {
+    let written_ms: Option<i64> = read_mark(options, WRITTEN)?.and_then(|text| text.parse().ok());
     let age_ms = written_ms.map(|written_ms| (system_ms() - written_ms).abs());
     match age_ms.filter(|&age_ms| age_ms < WRITTEN_MS) {
         None => Ok(()),
@@ -101,6 +108,12 @@ pub(super) fn refuse_if_written(
             Err(StoreError::Locked { path: address.database.clone(), holder })
         }
     }
+}
+
+/// Refuses a copy that is not finished, without opening it: whoever makes it would be refused.
+fn refuse_half(options: &Options, address: &ClickHouseAddress) -> Result<(), StoreError> {
+    let place = RecordPlace::ClickHouse(address.clone()).to_string();
+    refuse_unfinished(read_mark(options, NOTE)?.as_deref(), &place)
 }
 
 /// Makes the tables, or brings them up to date. Returns their version before and now.
@@ -125,7 +138,9 @@ pub(super) fn reader(
     address: &ClickHouseAddress,
     config: &Config,
 ) -> Result<Arc<dyn Reader>, StoreError> {
-    Ok(Arc::new(ClickHouseReader::open(&options(address, config)?)?))
+    let options = options(address, config)?;
+    refuse_half(&options, address)?;
+    Ok(Arc::new(ClickHouseReader::open(&options)?))
 }
 
 /// Opens a record that another server writes.
@@ -134,6 +149,7 @@ pub(super) fn beside(
     config: &Config,
 ) -> Result<Arc<dyn Upstream>, StoreError> {
     let options = options(address, config)?;
+    refuse_half(&options, address)?;
     let as_of_ms = system_ms();
     let reader = ClickHouseReader::open(&options)?;
     let failure = Mutex::default();

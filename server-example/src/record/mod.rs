@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 use mesonet::store::{AlertStore, EmbeddedOptions, Maintained, StoreError, StoreHealth};
 use mesonet::{Reader, Store};
 
+#[cfg(feature = "clickhouse")]
+pub use self::clickhouse::refuse_written;
 pub use self::clickhouse::{migrate, would_expire};
 pub use self::place::{ClickHouseAddress, RecordPlace, RecordPlaceError};
 use crate::config::Config;
@@ -33,6 +35,9 @@ const ORIGIN: &str = "origin";
 /// Time of the newest report of the sample, and the time up to which it was taken in.
 const SAMPLE_NEWEST: &str = "sample_newest_ms";
 const SAMPLE_PASSED: &str = "sample_passed_ms";
+
+/// What is noted about a record and goes along when it is copied.
+pub const NOTES: [&str; 3] = [ORIGIN, SAMPLE_NEWEST, SAMPLE_PASSED];
 
 /// How often at most it is found out whether the store takes readings.
 const TRY_AGAIN: Duration = Duration::from_secs(5);

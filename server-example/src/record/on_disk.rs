@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use mesonet::store::copy::NOTE;
 use mesonet::store::{
     AlertStore, EmbeddedOptions, Maintained, Maintenance, StoreError, StoreHealth,
 };
 use mesonet::{EmbeddedStore, Reader};
 
-use super::Kept;
+use super::{Kept, RecordPlace};
 use crate::backup::MARKER;
+use crate::copy::refuse_unfinished;
 
 /// Written to find out whether the store can be written.
 const WRITABLE: &str = "writable";
@@ -26,6 +28,7 @@ pub(super) fn open(
         return Err(StoreError::Storage { path, cause });
     }
     let store = EmbeddedStore::open(dir, options)?;
+    refuse_half(&store, dir)?;
     let swept = store.health().swept_files;
     if swept > 0 {
         tracing::info!("deleted {swept} files of unfinished work");
@@ -53,7 +56,15 @@ pub(super) fn open(
 
 /// Opens a folder for a command that reads.
 pub(super) fn reader(dir: &Path, options: EmbeddedOptions) -> Result<Arc<dyn Reader>, StoreError> {
-    Ok(Arc::new(EmbeddedStore::open(dir, options)?))
+    let store = EmbeddedStore::open(dir, options)?;
+    refuse_half(&store, dir)?;
+    Ok(Arc::new(store))
+}
+
+/// Refuses a copy that is not finished.
+fn refuse_half(store: &EmbeddedStore, dir: &Path) -> Result<(), StoreError> {
+    let place = RecordPlace::Embedded(dir.to_owned()).to_string();
+    refuse_unfinished(store.meta_get(NOTE)?.as_deref(), &place)
 }
 
 impl Kept for EmbeddedStore {

@@ -26,6 +26,7 @@ mod codec;
 mod contents;
 mod copy;
 mod count;
+mod duplicate;
 mod fault;
 mod folder;
 mod frozen;

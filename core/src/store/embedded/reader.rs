@@ -19,8 +19,11 @@ use super::series_table::SeriesTable;
 use super::stations::Stations;
 use super::view::View;
 use super::write::add_run;
-use super::{Lost, StoreHealth};
-use crate::store::{InFront, Reader, StoreError};
+use super::{Lost, StoreHealth, user_name};
+use crate::observation::StationId;
+use crate::store::copy::{Original, Standing};
+use crate::store::{Damage, InFront, Reader, StoreError};
+use crate::time::ClosedWindow;
 
 /// Reads the store in a folder, also while another process writes to it.
 ///
@@ -73,7 +76,8 @@ impl EmbeddedReader {
             let cause = format!("there is no record here: {DATABASE} is missing");
             return Err(StoreError::Storage { path: dir.display().to_string(), cause });
         }
-        let known = Known::default();
+        // Nothing has been dropped from a record that was never written.
+        let known = Known { retain_from_ms: i64::MIN, ..Known::default() };
         let view = ArcSwap::from_pointee(known.view());
         let (known, faults) = (Mutex::new(known), Arc::default());
         let reader = Self { dir: dir.to_owned(), view, known, faults };
@@ -107,6 +111,19 @@ impl EmbeddedReader {
             self.view.store(Arc::new(known.view()));
         }
         Ok(is_new)
+    }
+
+    /// Returns a small text that is stored beside the readings: see
+    /// [`EmbeddedStore::meta_get`](super::EmbeddedStore::meta_get). It is read when it is asked for.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn meta_get(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let path = self.dir.join(DATABASE);
+        Access::reading(&self.dir, |access| {
+            let catalogue = Catalogue::read(access.connect(&path)?, path.clone())?;
+            catalogue.meta(&user_name(name))
+        })
     }
 
     /// Returns the state of the store, as far as it was read.
@@ -233,6 +250,26 @@ impl Known {
             lost: Arc::clone(&self.lost),
             retain_from_ms: self.retain_from_ms,
         }
+    }
+}
+
+impl Original for EmbeddedReader {
+    fn standing(&self) -> Result<Standing, StoreError> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(known.stations.standing(&self.view.load()))
+    }
+
+    fn scan_weather(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+    ) -> Result<Damage, StoreError> {
+        Ok(self.view.load_full().weather(stations, window, visit))
+    }
+
+    fn note(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.meta_get(name)
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct StationState {
     /// Shared with directories handed out: a change copies it.
     pub record: Arc<StationRecord>,
     /// Time and revision of the report that the record's weather is from.
-    weather_of: (i64, u8),
+    pub weather_of: (i64, u8),
     /// Time of the newest reading of each series, parallel to `record.series`: a later reading is
     /// new, without a lookup in the runs.
     newest_ms: Vec<i64>,
@@ -247,6 +247,30 @@ impl Stations {
                 state.note(series, row.slot, first_ms, last_ms);
             }
         }
+    }
+
+    /// Records that a station had a series at a time, though its readings may be gone. Returns whether
+    /// that was not known.
+    pub(super) fn appear(
+        &mut self,
+        place: u32,
+        table: &SeriesTable,
+        slot: u32,
+        first_ms: i64,
+    ) -> bool {
+        let Some(series) = table.list.get(slot as usize) else { return false };
+        let known = &self.state(place).record.series;
+        let at = known.binary_search_by_key(&series.id, |known| known.series.id);
+        if at.is_ok_and(|at| known[at].first_appearance_ms <= first_ms) {
+            return false;
+        }
+        self.touch(place).note(table, slot, first_ms, first_ms);
+        true
+    }
+
+    /// Returns the stations, sorted by id.
+    pub(super) fn sorted(&self) -> impl Iterator<Item = &StationState> {
+        self.order.iter().map(|&place| self.state(place))
     }
 
     /// Updates the order and the index after stations were added or moved.

@@ -76,6 +76,7 @@ struct Merged {
     value: Vec<f64>,
     quality: Vec<QualityCode>,
     source: Vec<QualityCode>,
+    revision: Vec<u8>,
     qualifier: Vec<u8>,
 }
 
@@ -85,6 +86,7 @@ impl Merged {
         self.value.extend_from_slice(part.value);
         self.quality.extend_from_slice(part.quality_codes());
         self.source.extend_from_slice(part.source_codes());
+        self.revision.extend_from_slice(part.revision);
         self.qualifier.extend_from_slice(part.qualifier);
     }
 }
@@ -150,6 +152,44 @@ impl View {
             sealed_bytes: entries().map(|entry| entry.length).sum(),
             swept_files: 0,
         }
+    }
+
+    /// Visits the present weather of stations: the index of the station, time, revision and words.
+    pub(super) fn weather(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+    ) -> Damage {
+        let mut damage = Damage::default();
+        let start_ms = window.start_ms().max(self.retain_from_ms);
+        let Ok(window) = ClosedWindow::new(start_ms, window.end_ms()) else { return damage };
+        let mut sources = self.sources(window, &mut damage);
+        self.damage_of_lost(stations, window, &sources, &mut damage);
+        let wanted = |row: &Row| row.series == WEATHER;
+        let (mut found, mut merger) = (Vec::new(), Merger::default());
+        for (i, &station) in stations.iter().enumerate() {
+            found.clear();
+            for (age, source) in sources.iter_mut().enumerate() {
+                source.find(station, window, &wanted, age, &mut found, &mut damage);
+            }
+            for (_, piece) in merger.pieces(&mut found) {
+                let (ts_ms, value, revision) = match &piece {
+                    Piece::Whole(part) => (part.ts_ms, part.value, part.revision),
+                    Piece::Merged(at) => {
+                        let merged = &merger.merged[*at];
+                        (&*merged.ts_ms, &*merged.value, &*merged.revision)
+                    }
+                };
+                for ((&ts_ms, &value), &revision) in ts_ms.iter().zip(value).zip(revision) {
+                    match self.series.weather.words(value) {
+                        Some(words) => visit(i, ts_ms, revision, words),
+                        None => damage.add(LOST_WORDS, 0),
+                    }
+                }
+            }
+        }
+        damage
     }
 
     /// Returns a lookup of single readings.
@@ -234,29 +274,7 @@ impl Reader for View {
         window: ClosedWindow,
         visit: &mut dyn FnMut(i64, &[String]),
     ) -> Result<Damage, StoreError> {
-        let mut damage = Damage::default();
-        let start_ms = window.start_ms().max(self.retain_from_ms);
-        let Ok(window) = ClosedWindow::new(start_ms, window.end_ms()) else { return Ok(damage) };
-        let mut sources = self.sources(window, &mut damage);
-        self.damage_of_lost(&[station], window, &sources, &mut damage);
-        let wanted = |row: &Row| row.series == WEATHER;
-        let (mut found, mut merger) = (Vec::new(), Merger::default());
-        for (age, source) in sources.iter_mut().enumerate() {
-            source.find(station, window, &wanted, age, &mut found, &mut damage);
-        }
-        for (_, piece) in merger.pieces(&mut found) {
-            let (ts_ms, value) = match &piece {
-                Piece::Whole(part) => (part.ts_ms, part.value),
-                Piece::Merged(at) => (&*merger.merged[*at].ts_ms, &*merger.merged[*at].value),
-            };
-            for (&ts_ms, &value) in ts_ms.iter().zip(value) {
-                match self.series.weather.words(value) {
-                    Some(words) => visit(ts_ms, words),
-                    None => damage.add(LOST_WORDS, 0),
-                }
-            }
-        }
-        Ok(damage)
+        Ok(self.weather(&[station], window, &mut |_, ts_ms, _, words| visit(ts_ms, words)))
     }
 }
 
@@ -314,11 +332,13 @@ impl<'a> Merger<'a> {
                 value: part.value,
                 quality: part.quality_codes(),
                 source: part.source_codes(),
+                revision: part.revision,
                 qualifier: part.qualifier,
             },
             Piece::Merged(at) => {
-                let Merged { ts_ms, value, quality, source, qualifier } = &self.merged[*at];
-                SeriesSlice { series, ts_ms, value, quality, source, qualifier }
+                let Merged { ts_ms, value, quality, source, revision, qualifier } =
+                    &self.merged[*at];
+                SeriesSlice { series, ts_ms, value, quality, source, revision, qualifier }
             }
         }
     }

@@ -1,0 +1,125 @@
+//! A chunk of a copy: a batch, and the verdicts on it.
+
+use crate::observation::{Batch, Qualifier, Reading, Report, StationId};
+use crate::store::{SeriesSlice, Verdicts};
+
+/// Readings on their way into the copy.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    pub batch: Batch,
+    pub verdicts: Vec<Verdicts>,
+    /// Number of readings, and of reports of the weather.
+    pub content: u64,
+}
+
+/// The readings of one series that are not in a chunk yet.
+struct Head<'s, 'a> {
+    /// Slices of the series; the first has the next reading.
+    slices: &'s [SeriesSlice<'a>],
+    at: usize,
+}
+
+impl Head<'_, '_> {
+    fn ts_ms(&self) -> Option<i64> {
+        Some(self.slices.first()?.ts_ms[self.at])
+    }
+
+    fn step(&mut self) {
+        self.at += 1;
+        if self.slices.first().is_some_and(|slice| slice.ts_ms.len() == self.at) {
+            self.slices = &self.slices[1..];
+            self.at = 0;
+        }
+    }
+}
+
+impl Chunk {
+    /// Adds the readings of a station as reports, by time and revision. Calls `look` after each, which
+    /// may take the chunk.
+    ///
+    /// A verdict that is not the one that the reading came in with is added to the verdicts, or each
+    /// one if the copy may have another.
+    pub(super) fn add<E>(
+        &mut self,
+        station: StationId,
+        slices: &[SeriesSlice<'_>],
+        all_verdicts: bool,
+        look: &mut dyn FnMut(&mut Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let of_series = slices.chunk_by(|one, next| one.series.id == next.series.id);
+        let mut heads: Vec<_> = of_series.map(|slices| Head { slices, at: 0 }).collect();
+        while let Some(ts_ms) = heads.iter().filter_map(Head::ts_ms).min() {
+            let from = self.batch.reports.len();
+            for head in &mut heads {
+                if head.ts_ms() == Some(ts_ms) {
+                    self.put(station, &head.slices[0], head.at, from, all_verdicts);
+                    head.step();
+                }
+            }
+            self.batch.reports[from..].sort_by_key(|report| report.revision);
+            look(self)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a reading to the report of its revision, among those from a place on.
+    fn put(
+        &mut self,
+        station: StationId,
+        slice: &SeriesSlice<'_>,
+        at: usize,
+        from: usize,
+        all_verdicts: bool,
+    ) {
+        let (ts_ms, revision) = (slice.ts_ms[at], slice.revision[at]);
+        let (quality, source) = (slice.quality[at], slice.source[at]);
+        let reading = Reading {
+            series: slice.series.key.clone(),
+            value: slice.value[at],
+            quality: source.quality(),
+            qualifier: Qualifier::of_code(slice.qualifier[at]),
+        };
+        let of_revision =
+            self.batch.reports[from..].iter_mut().find(|report| report.revision == revision);
+        match of_revision {
+            Some(report) => report.readings.push(reading),
+            None => {
+                let readings = vec![reading];
+                let report = Report { station, ts_ms, revision, present_weather: None, readings };
+                self.batch.reports.push(report);
+            }
+        }
+        self.content += 1;
+        if all_verdicts || quality != source {
+            let (series, quality) = (slice.series.id, quality.quality());
+            // The last series of the station may be several back.
+            let own = self.verdicts.iter_mut().rev().take_while(|of| of.station == station);
+            match own.into_iter().find(|of| of.series == series) {
+                Some(of) => {
+                    of.ts_ms.push(ts_ms);
+                    of.quality.push(quality);
+                }
+                None => self.verdicts.push(Verdicts {
+                    station,
+                    series,
+                    ts_ms: vec![ts_ms],
+                    quality: vec![quality],
+                }),
+            }
+        }
+    }
+
+    /// Adds what a report says of the weather.
+    pub(super) fn add_weather(
+        &mut self,
+        station: StationId,
+        ts_ms: i64,
+        revision: u8,
+        words: &[String],
+    ) {
+        let present_weather = Some(words.to_vec());
+        let report = Report { station, ts_ms, revision, present_weather, readings: Vec::new() };
+        self.batch.reports.push(report);
+        self.content += 1;
+    }
+}

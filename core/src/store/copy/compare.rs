@@ -1,0 +1,265 @@
+//! Comparing a copy with its original, by counts and checksums of each station.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::locate::locate;
+use super::pass::span_ms;
+use super::sums::{self, Sum};
+use super::walk::{Walk, is_too_long};
+use super::{CopyError, Original, Standing};
+use crate::observation::{StationId, Variable};
+use crate::store::{Selection, SeriesSlice};
+use crate::time::{ClosedWindow, Iso8601};
+
+/// Readings that are looked at in one window, about.
+const CONTENT: u64 = 1_000_000;
+
+/// How many differences are described.
+const DESCRIBED: usize = 20;
+
+/// Counts and a checksum of readings.
+///
+/// The checksum covers series, time, value, verdict, the verdict that a reading came in with, revision
+/// and qualifier of every reading, and time, revision and words of every report of the weather. It does
+/// not depend on their order, and is the same for every store and in every build.
+///
+/// ```
+/// use mesonet::store::copy::Digest;
+/// let digest = Digest { readings: 12, weather: 1, checksum: 0x9f };
+/// assert_eq!(digest.to_string(), "12 readings, 1 reports of the weather, checksum 000000000000009f");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Digest {
+    /// Number of readings.
+    pub readings: u64,
+    /// Number of reports of the weather.
+    pub weather: u64,
+    /// Checksum over all of them.
+    pub checksum: u64,
+}
+
+/// What the comparison of a copy with its original has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Number of stations of the original.
+    pub stations: usize,
+    /// What the original has.
+    pub original: Digest,
+    /// What the copy has.
+    pub copy: Digest,
+    /// The first 20 differences.
+    pub differences: Vec<Difference>,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// Something that a copy has otherwise than its original.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The station; `None` if it is not about one.
+    pub station: Option<StationId>,
+    /// What is different, in words.
+    pub what: String,
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { readings, weather, checksum } = self;
+        write!(f, "{readings} readings, {weather} reports of the weather, checksum {checksum:016x}")
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.station {
+            Some(station) => write!(f, "station {station}: {}", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
+
+impl Digest {
+    /// Adds a slice of readings.
+    pub(super) fn add(&mut self, slice: &SeriesSlice<'_>) {
+        let mut sum = Sum(self.checksum);
+        for at in 0..slice.ts_ms.len() {
+            sum += reading_sum(slice, at);
+        }
+        self.checksum = sum.0;
+        self.readings += slice.ts_ms.len() as u64;
+    }
+
+    /// Adds a report of the weather.
+    pub(super) fn add_weather(&mut self, ts_ms: i64, revision: u8, words: &[String]) {
+        let mut sum = Sum(self.checksum);
+        sum += sums::weather(ts_ms, revision, words);
+        self.checksum = sum.0;
+        self.weather += 1;
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.readings += other.readings;
+        self.weather += other.weather;
+        self.checksum = self.checksum.wrapping_add(other.checksum);
+    }
+}
+
+/// The checksum of a reading of a slice.
+pub(super) fn reading_sum(slice: &SeriesSlice<'_>, at: usize) -> u64 {
+    let (quality, source) = (slice.quality[at].0, slice.source[at].0);
+    let codes = [quality, source, slice.revision[at], slice.qualifier[at]];
+    sums::reading(slice.series.id.0, slice.ts_ms[at], slice.value[at], codes)
+}
+
+impl Comparison {
+    /// Whether the copy is equal to the original.
+    pub fn is_equal(&self) -> bool {
+        self.count == 0
+    }
+
+    fn note(&mut self, station: Option<StationId>, what: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.differences.len() < DESCRIBED {
+            self.differences.push(Difference { station, what: what() });
+        }
+    }
+}
+
+/// Compares a copy with its original, reading all of both. `progress` is told how many readings and
+/// reports of the weather were looked at, of both together.
+///
+/// # Errors
+/// One of them cannot be read, or is damaged.
+pub fn compare(
+    original: &dyn Original,
+    copy: &dyn Original,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Comparison, CopyError> {
+    let (standing, of_copy) = (original.standing()?, copy.standing()?);
+    let mut comparison =
+        Comparison { stations: standing.directory.stations.len(), ..Comparison::default() };
+    compare_standing(&standing, &of_copy, &mut comparison);
+    let mut looked = 0;
+    let mut digests = |side, reader, standing| {
+        digests(side, reader, standing, &mut |more| {
+            looked += more;
+            progress(looked);
+        })
+    };
+    let expected = digests("original", original, &standing)?;
+    let found = digests("copy", copy, &of_copy)?;
+    for (station, expected) in &expected {
+        comparison.original.join(expected);
+        let found = found.get(station).copied().unwrap_or_default();
+        if *expected != found {
+            // Where it is, is looked up for those that are described.
+            let place = (comparison.differences.len() < DESCRIBED)
+                .then(|| locate(original, copy, *station))
+                .transpose()?;
+            comparison.note(Some(*station), || {
+                format!(
+                    "{expected} in the original, {found} in the copy{}",
+                    place.unwrap_or_default()
+                )
+            });
+        }
+    }
+    found.values().for_each(|digest| comparison.copy.join(digest));
+    Ok(comparison)
+}
+
+/// Compares what is known beside the readings.
+fn compare_standing(original: &Standing, copy: &Standing, comparison: &mut Comparison) {
+    if original.retain_from_ms != copy.retain_from_ms {
+        let shown = |instant: Option<i64>| {
+            instant.map_or("nothing".to_owned(), |ms| format!("what is before {}", Iso8601(ms)))
+        };
+        let (original, copy) = (shown(original.retain_from_ms), shown(copy.retain_from_ms));
+        comparison.note(None, || {
+            format!("the original has dropped {original}, the copy has dropped {copy}")
+        });
+    }
+    let with = |standing: &Standing| -> BTreeMap<_, _> {
+        let records = standing.directory.stations.iter().cloned();
+        records
+            .zip(standing.weather_of.iter().copied())
+            .map(|(record, weather_of)| (record.station.id, (record, weather_of)))
+            .collect()
+    };
+    let (expected, found) = (with(original), with(copy));
+    for (id, (record, weather_of)) in &expected {
+        let Some((copied, copied_weather_of)) = found.get(id) else {
+            comparison.note(Some(*id), || "it is missing in the copy".to_owned());
+            continue;
+        };
+        if record.station != copied.station {
+            comparison.note(Some(*id), || "it is described in another way in the copy".to_owned());
+        }
+        if record.update_time_ms != copied.update_time_ms {
+            comparison.note(Some(*id), || "its last report is of another time".to_owned());
+        }
+        if record.present_weather != copied.present_weather || weather_of != copied_weather_of {
+            comparison.note(Some(*id), || "its last present weather is another".to_owned());
+        }
+        if record.series != copied.series {
+            comparison.note(Some(*id), || {
+                let (series, copied) = (record.series.len(), copied.series.len());
+                format!(
+                    "it has {series} series in the original and {copied} in the copy, or they \
+                         appeared at other times"
+                )
+            });
+        }
+    }
+    for id in found.keys().filter(|id| !expected.contains_key(id)) {
+        comparison.note(Some(*id), || "it is not in the original".to_owned());
+    }
+}
+
+/// Reads all of a record, and digests it by station.
+fn digests(
+    side: &'static str,
+    reader: &dyn Original,
+    standing: &Standing,
+    progress: &mut dyn FnMut(u64),
+) -> Result<BTreeMap<StationId, Digest>, CopyError> {
+    let ids: Vec<StationId> =
+        standing.directory.stations.iter().map(|record| record.station.id).collect();
+    let mut digests = vec![Digest::default(); ids.len()];
+    Walk::new(span_ms(standing), CONTENT).each(&mut |window| {
+        let found = digest_window(side, reader, &ids, window, &mut digests)?;
+        progress(found.unwrap_or(0));
+        Ok(found)
+    })?;
+    Ok(ids.into_iter().zip(digests).collect())
+}
+
+fn digest_window(
+    side: &'static str,
+    reader: &dyn Original,
+    ids: &[StationId],
+    window: ClosedWindow,
+    digests: &mut [Digest],
+) -> Result<Option<u64>, CopyError> {
+    let mut found = 0;
+    let selection = Selection { stations: ids, variables: Variable::ALL, window };
+    let mut damage = reader.scan(&selection, &mut |i, slices| {
+        for slice in slices {
+            found += slice.ts_ms.len() as u64;
+            if !is_too_long(window) {
+                digests[i].add(slice);
+            }
+        }
+    })?;
+    damage.join(reader.scan_weather(ids, window, &mut |i, ts_ms, revision, words| {
+        found += 1;
+        if !is_too_long(window) {
+            digests[i].add_weather(ts_ms, revision, words);
+        }
+    })?);
+    match damage.blocks() {
+        0 => Ok(Some(found).filter(|&found| found == 0 || !is_too_long(window))),
+        blocks => Err(CopyError::Damaged { side, blocks }),
+    }
+}

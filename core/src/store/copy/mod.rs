@@ -1,0 +1,180 @@
+//! A record is copied from one store into another, so that it answers every question the same.
+//!
+//! [`Copying`] reads the original in windows of time and writes it in chunks, each of which is a batch
+//! of the copy. How far it has come is noted in the copy, so that one that was interrupted goes on.
+//! [`compare`] reads both afterwards, and only a copy that is equal is marked as finished.
+//!
+//! What is copied is the record as it stands: stations with their identifiers, their series and when
+//! each first appeared; readings with value, qualifier, revision, verdict and the verdict that they
+//! came in with; the present weather of every report, with its revision; the retention cutoff.
+//! What a later revision has replaced is not part of it, nor are the generations, which count the
+//! batches of one store.
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! # let dir = folder.path();
+//! # use mesonet::{EmbeddedStore, Intake, MemoryStore, Reader, intake::FeedFile, store::EmbeddedOptions};
+//! # let csv = "raw_text,station_id,observation_time,latitude,longitude\n\
+//! #     CYYZ 032000Z 24012G20KT 15SM 29/17 A2991,CYYZ,2024-08-03T20:00:00Z,43.68,-79.63\n";
+//! use mesonet::store::copy::{Comparison, Copying, compare};
+//! let original = MemoryStore::default();
+//! Intake::default().read_file(&original, csv.as_bytes(), &FeedFile::new("metars.csv", 0))?;
+//! let copy = EmbeddedStore::open(dir, EmbeddedOptions::default())?;
+//! let mut copying = Copying::begin(&original, &copy, "the reports of Toronto")?;
+//! copying.run(&mut |_| {})?;
+//! let comparison: Comparison = compare(&original, &copy, &mut |_| {})?;
+//! assert!(comparison.is_equal() && comparison.original.readings > 0);
+//! copying.finish(&comparison)?;
+//! assert_eq!(copy.directory()?.stations, original.directory()?.stations);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod chunk;
+mod compare;
+mod locate;
+mod mark;
+mod pass;
+mod sums;
+mod walk;
+
+use std::sync::Arc;
+
+pub use compare::{Comparison, Difference, Digest, compare};
+pub use mark::{NOTE, unfinished};
+pub use pass::Copying;
+
+use super::{Damage, Directory, Reader, StationRecord, Store, StoreError};
+use crate::observation::StationId;
+use crate::time::ClosedWindow;
+
+/// A reader that hands out all that its store has, so that another can have the same.
+///
+/// It is of one moment: what it hands out does not change while it is read.
+///
+/// ```
+/// use mesonet::MemoryStore;
+/// use mesonet::store::copy::{Original, Standing};
+/// let standing: Standing = MemoryStore::default().standing()?;
+/// assert_eq!((standing.directory.stations.len(), standing.retain_from_ms), (0, None));
+/// # Ok::<(), mesonet::store::StoreError>(())
+/// ```
+pub trait Original: Reader {
+    /// Returns what is known beside the readings.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn standing(&self) -> Result<Standing, StoreError>;
+
+    /// Visits the present weather of the reports of stations in a window, like
+    /// [`Reader::present_weather`]: the index of the station in the list, the time, the revision and
+    /// the words. Stations come in the order of the list, and the reports of each ascend in time.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn scan_weather(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+    ) -> Result<Damage, StoreError>;
+
+    /// Returns a small text that is kept beside the readings; `None` if there is none.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn note(&self, name: &str) -> Result<Option<String>, StoreError>;
+}
+
+/// A store that can become the copy of another.
+pub trait Duplicate: Original + Store {
+    /// Keeps a small text beside the readings.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    fn set_note(&self, name: &str, text: &str) -> Result<(), StoreError>;
+
+    /// Readings before an instant, milliseconds since 1970, do not count from now on.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    fn retain(&self, from_ms: i64) -> Result<(), StoreError>;
+
+    /// Takes over which series stations have, and when each first appeared, if that is earlier than
+    /// is known: the readings themselves may have been dropped since. Stations that are not on record
+    /// are left out.
+    ///
+    /// # Errors
+    /// The store cannot be written, or two series have the same id; nothing is changed then.
+    fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError>;
+
+    /// Does what is due after a batch, such as sealing, or after the last one.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    fn upkeep(&self, is_last: bool) -> Result<(), StoreError>;
+}
+
+/// What a store knows beside its readings.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The stations.
+    pub directory: Arc<Directory>,
+    /// For each of them, time and revision of the report that its present weather is from.
+    pub weather_of: Vec<Option<(i64, u8)>>,
+    /// Readings before this instant do not count; `None` if all do.
+    pub retain_from_ms: Option<i64>,
+    /// About how many readings and reports of the weather there are.
+    pub readings: u64,
+}
+
+/// Why a record cannot be copied, or compared.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CopyError {
+    /// A store cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A part of a record cannot be read, so the copy would lack it.
+    #[error(
+        "{blocks} blocks of the {side} are damaged or lost, and the readings in them cannot be read; \
+         a copy that lacks them would not say so"
+    )]
+    Damaged {
+        /// Which record: `original` or `copy`.
+        side: &'static str,
+        /// Number of blocks.
+        blocks: u64,
+    },
+    /// What should become the copy holds something already.
+    #[error("it holds {stations} stations already; a record is copied into an empty place only")]
+    Occupied {
+        /// Number of stations.
+        stations: usize,
+    },
+    /// What should become the copy is one that was finished.
+    #[error("it is a finished copy of {of}; it is not copied into again")]
+    Finished {
+        /// What it is a copy of.
+        of: String,
+    },
+    /// What should become the copy is an unfinished copy of something else.
+    #[error("it is an unfinished copy of {of}; only that copy can go on here")]
+    OtherCopy {
+        /// What it is a copy of.
+        of: String,
+    },
+    /// The note of how far a copy has come cannot be understood.
+    #[error("the note of how far the copy has come cannot be understood: {text:?}")]
+    Note {
+        /// The note.
+        text: String,
+    },
+    /// The copy is not equal to the original, so it is not marked as finished.
+    #[error("the copy differs from the original in {differences} places")]
+    Differs {
+        /// Number of differences.
+        differences: usize,
+    },
+}
+
+#[cfg(all(test, feature = "embedded"))]
+mod tests;

@@ -1,0 +1,116 @@
+//! The store as the original of a copy, and as the copy.
+
+use std::sync::Arc;
+
+use super::catalogue::{GENERATION, add_series, put_state, set_meta};
+use super::stations::Stations;
+use super::view::View;
+use super::{EmbeddedStore, Maintenance};
+use crate::observation::StationId;
+use crate::store::copy::{Duplicate, Original, Standing};
+use crate::store::{Damage, StationRecord, StoreError};
+use crate::time::ClosedWindow;
+
+impl Stations {
+    /// What is known of the stations beside their readings, which a view has.
+    pub(super) fn standing(&self, view: &View) -> Standing {
+        let weather_of = |state: &super::stations::StationState| {
+            state.record.present_weather.as_ref().map(|_| state.weather_of)
+        };
+        let health = view.health(Vec::new());
+        Standing {
+            directory: Arc::clone(&view.directory),
+            weather_of: self.sorted().map(weather_of).collect(),
+            retain_from_ms: Some(view.retain_from_ms).filter(|&from_ms| from_ms > i64::MIN),
+            readings: health.sealed_readings + health.fresh_readings,
+        }
+    }
+}
+
+impl Original for EmbeddedStore {
+    fn standing(&self) -> Result<Standing, StoreError> {
+        let state = self.state();
+        Ok(state.stations.standing(&state.view))
+    }
+
+    fn scan_weather(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+    ) -> Result<Damage, StoreError> {
+        Ok(self.view.load_full().weather(stations, window, visit))
+    }
+
+    fn note(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.meta_get(name)
+    }
+}
+
+impl Duplicate for EmbeddedStore {
+    fn set_note(&self, name: &str, text: &str) -> Result<(), StoreError> {
+        self.meta_set(name, text)
+    }
+
+    fn retain(&self, from_ms: i64) -> Result<(), StoreError> {
+        let maintenance = Maintenance { retain_from_ms: Some(from_ms), seal_all: false };
+        self.maintain(&maintenance).map(|_| ())
+    }
+
+    fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError> {
+        // So that the journal has no older state of a station, which would count when the store is
+        // opened.
+        self.maintain(&Maintenance { seal_all: true, ..Maintenance::default() })?;
+        let mut state = self.state();
+        let state = &mut *state;
+        let mut series = Arc::clone(&state.series);
+        let known = series.list.len();
+        state.stations.begin();
+        let mut changed = Vec::new();
+        for record in records {
+            let Some(place) = state.stations.place(record.station.id) else { continue };
+            let mut is_changed = false;
+            for of in &record.series {
+                let key = &of.series.key;
+                let slot = match series.slot_of(key) {
+                    Some(slot) => Some(slot),
+                    None => Arc::make_mut(&mut series).add(key),
+                };
+                let Some(slot) = slot else {
+                    state.stations.roll_back();
+                    return Err(StoreError::Columns(format!(
+                        "the id {} of a {} series belongs to another",
+                        of.series.id, key.variable
+                    )));
+                };
+                is_changed |= state.stations.appear(place, &series, slot, of.first_appearance_ms);
+            }
+            changed.extend(is_changed.then_some(place));
+        }
+        if changed.is_empty() {
+            return Ok(());
+        }
+        state.stations.generation += 1;
+        let stations = &state.stations;
+        let written = state.catalogue.transaction(|transaction| {
+            for fresh in &series.list[known..] {
+                add_series(transaction, fresh)?;
+            }
+            for &place in &changed {
+                put_state(transaction, stations.state(place))?;
+            }
+            set_meta(transaction, GENERATION, &stations.generation.to_string())
+        });
+        if let Err(error) = written {
+            state.stations.roll_back();
+            return Err(error);
+        }
+        state.series = series;
+        self.publish(state);
+        Ok(())
+    }
+
+    fn upkeep(&self, is_last: bool) -> Result<(), StoreError> {
+        self.maintain(&Maintenance { retain_from_ms: None, seal_all: is_last }).map(|_| ())
+    }
+}

@@ -1,0 +1,300 @@
+//! The command `copy`: a record is moved to another place.
+//!
+//! What is copied, and how it is compared, is in [`mesonet::store::copy`]; here places are opened,
+//! and the alerts go along.
+
+mod places;
+
+pub(crate) use places::refuse_unfinished;
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use mesonet::alert;
+use mesonet::store::StoreError;
+use mesonet::store::copy::{Comparison, CopyError, Copying, Digest, Original, compare};
+use serde_json::json;
+
+use crate::record::{NOTES, RecordPlace, RecordPlaceError};
+use places::{From, To};
+
+/// Alerts that are written at once.
+const ALERTS_AT_ONCE: usize = 1000;
+
+const READINGS: &str =
+    "{msg} {bar:40} {human_pos} of about {human_len} readings, {per_sec}, {eta} to go";
+
+/// The flags of `copy`.
+#[derive(Clone, Debug, Args)]
+pub struct CopyFlags {
+    /// The record: embedded:FOLDER, which a server may have open, or clickhouse:http://HOST:PORT/DATABASE
+    #[arg(long, value_name = "PLACE")]
+    pub from: RecordPlace,
+
+    /// Where it goes: a new folder or an empty database, or an unfinished copy of the same record, which
+    /// is then finished
+    #[arg(long, value_name = "PLACE")]
+    pub to: RecordPlace,
+
+    /// Copy nothing; only compare the two
+    #[arg(long)]
+    pub check: bool,
+
+    /// File with the password of ClickHouse [default: the environment variable CLICKHOUSE_PASSWORD]
+    #[arg(long, value_name = "FILE")]
+    pub store_password_file: Option<PathBuf>,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Why a record could not be copied.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyCommandError {
+    /// A place cannot be opened.
+    #[error(transparent)]
+    Place(#[from] RecordPlaceError),
+    /// A store cannot be opened, read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Both places are one.
+    #[error("both places are {0}; a record is copied from one place to another")]
+    OnePlace(String),
+    /// The record that is to be copied is not whole.
+    #[error("{place} is damaged, so it is not copied: {faults}")]
+    Damaged {
+        /// Where it is.
+        place: String,
+        /// What is damaged.
+        faults: String,
+    },
+    /// A record cannot be copied or compared.
+    #[error("{place}: {error}")]
+    Copy {
+        /// Which place it is about.
+        place: String,
+        /// Why.
+        error: CopyError,
+    },
+    /// The place has alerts already.
+    #[error(
+        "{place}: it holds {alerts} alerts already; a record is copied into an empty place only"
+    )]
+    Alerts {
+        /// The place.
+        place: String,
+        /// How many.
+        alerts: usize,
+    },
+    /// What should be copied is itself an unfinished copy, or the folder of a follower.
+    #[error("{place} {what}")]
+    NotARecord {
+        /// The place.
+        place: String,
+        /// What it is.
+        what: String,
+    },
+    /// The result cannot be written.
+    #[error("cannot write the result: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// What was done.
+struct Done {
+    comparison: Comparison,
+    /// Number of alerts of the original, and the ids of those that are otherwise in the copy.
+    alerts: (usize, Vec<String>),
+    copied: u64,
+    copy_s: f64,
+    compare_s: f64,
+}
+
+/// Copies a record and compares the copy with it, or only compares. Returns whether they are equal.
+///
+/// # Errors
+/// A place cannot be opened, read or written, the record is damaged, or the other place holds something
+/// else.
+pub fn copy_command(flags: &CopyFlags) -> Result<bool, CopyCommandError> {
+    let password = flags.store_password_file.as_deref();
+    let (from_place, to_place) = (places::shown(&flags.from), places::shown(&flags.to));
+    if from_place == to_place {
+        return Err(CopyCommandError::OnePlace(from_place));
+    }
+    let from = From::open(&flags.from, password)?;
+    let done = if flags.check {
+        let to = From::open_copy(&flags.to, password)?;
+        let (comparison, compare_s) = compared(&from, &from_place, &*to.reader)?;
+        let alerts = differing(&from, &to.alerts);
+        Done { comparison, alerts, copied: 0, copy_s: 0.0, compare_s }
+    } else {
+        let to = To::open(&flags.to, password)?;
+        let done = copied(&from, &from_place, &to, &to_place)?;
+        if !flags.json {
+            for left in from.left.iter().filter(|_| done.is_equal()) {
+                eprintln!("not part of the record, so not copied: {left}");
+            }
+        }
+        done
+    };
+    let mut out = io::stdout().lock();
+    if flags.json {
+        writeln!(out, "{}", done.json(&from_place, &to_place))?;
+    } else {
+        done.print(&from_place, &to_place, &mut out)?;
+    }
+    Ok(done.is_equal())
+}
+
+fn copied(
+    from: &From,
+    from_place: &str,
+    to: &To,
+    to_place: &str,
+) -> Result<Done, CopyCommandError> {
+    let failed = |error| about(from, from_place, to_place, error);
+    let mut copying = Copying::begin(&*from.reader, &*to.store, from_place).map_err(&failed)?;
+    let before = copying.done();
+    let bar = bar("copying", copying.expected());
+    bar.set_position(before);
+    bar.reset_eta();
+    let started = Instant::now();
+    let copied = copying.run(&mut |done| bar.set_position(done));
+    bar.finish_and_clear();
+    copied.map_err(&failed)?;
+    let messages: Vec<_> = from.alerts.iter().map(|message| (**message).clone()).collect();
+    for some in messages.chunks(ALERTS_AT_ONCE) {
+        to.alerts.append(some.to_vec())?;
+    }
+    for name in NOTES {
+        if let Some(text) = from.reader.note(name)? {
+            to.store.set_note(name, &text)?;
+        }
+    }
+    let (copied, copy_s) = (copying.done() - before, started.elapsed().as_secs_f64());
+    let (comparison, compare_s) = compared(from, from_place, &*to.store)?;
+    let alerts = differing(from, &to.alerts.record().messages);
+    let done = Done { comparison, alerts, copied, copy_s, compare_s };
+    if done.is_equal() {
+        copying.finish(&done.comparison).map_err(&failed)?;
+    }
+    Ok(done)
+}
+
+fn compared(
+    from: &From,
+    from_place: &str,
+    to: &dyn Original,
+) -> Result<(Comparison, f64), CopyCommandError> {
+    let expected = from.reader.standing()?.readings + to.standing()?.readings;
+    let bar = bar("comparing", expected);
+    let started = Instant::now();
+    let compared = compare(&*from.reader, to, &mut |done| bar.set_position(done));
+    bar.finish_and_clear();
+    let comparison = compared.map_err(|error| about(from, from_place, "the copy", error))?;
+    Ok((comparison, started.elapsed().as_secs_f64()))
+}
+
+/// An error with the place that it is about, and the damage that was found there.
+fn about(from: &From, from_place: &str, to_place: &str, error: CopyError) -> CopyCommandError {
+    let faults = from.faults();
+    match error {
+        CopyError::Store(error) => CopyCommandError::Store(error),
+        CopyError::Damaged { side: "original", .. } if !faults.is_empty() => {
+            CopyCommandError::Damaged { place: from_place.to_owned(), faults: faults.join("; ") }
+        }
+        CopyError::Damaged { side: "original", .. } => {
+            CopyCommandError::Copy { place: from_place.to_owned(), error }
+        }
+        error => CopyCommandError::Copy { place: to_place.to_owned(), error },
+    }
+}
+
+/// The number of alerts of the original, and the ids of those that the other has otherwise.
+fn differing(from: &From, to: &[Arc<alert::Message>]) -> (usize, Vec<String>) {
+    let by_id = |messages: &[Arc<alert::Message>]| {
+        let with_id = messages.iter().map(|message| (message.id.clone(), message.clone()));
+        with_id.collect::<BTreeMap<_, _>>()
+    };
+    let (expected, found) = (by_id(&from.alerts), by_id(to));
+    let all = expected.keys().chain(found.keys().filter(|id| !expected.contains_key(*id)));
+    let other = all.filter(|id| expected.get(*id) != found.get(*id)).cloned().collect();
+    (expected.len(), other)
+}
+
+fn bar(what: &'static str, readings: u64) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(readings).with_message(what);
+    match ProgressStyle::with_template(READINGS) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+impl Done {
+    fn is_equal(&self) -> bool {
+        self.comparison.is_equal() && self.alerts.1.is_empty()
+    }
+
+    fn print(&self, from: &str, to: &str, out: &mut impl Write) -> io::Result<()> {
+        let Self { comparison, alerts, copied, copy_s, compare_s } = self;
+        if *copied > 0 {
+            let rate = *copied as f64 / copy_s.max(0.001);
+            writeln!(out, "copied {copied} readings in {copy_s:.1} s ({rate:.0} a second)")?;
+        }
+        writeln!(out, "{from}: {} stations, {}", comparison.stations, comparison.original)?;
+        writeln!(out, "{to}: {}", comparison.copy)?;
+        for difference in &comparison.differences {
+            writeln!(out, "different: {difference}")?;
+        }
+        let more = comparison.count - comparison.differences.len();
+        if more > 0 {
+            writeln!(out, "and {more} more")?;
+        }
+        for id in alerts.1.iter().take(20) {
+            writeln!(out, "different: alert {id}")?;
+        }
+        let alerts_told = alerts.0;
+        if self.is_equal() {
+            writeln!(out, "equal, with {alerts_told} alerts; compared in {compare_s:.1} s")
+        } else {
+            let count = comparison.count + alerts.1.len();
+            writeln!(out, "{count} differences; the copy must not be used")
+        }
+    }
+
+    fn json(&self, from: &str, to: &str) -> serde_json::Value {
+        let digest = |digest: &Digest| {
+            json!({
+                "readings": digest.readings,
+                "weatherReports": digest.weather,
+                "checksum": format!("{:016x}", digest.checksum),
+            })
+        };
+        let Self { comparison, alerts, copied, copy_s, compare_s } = self;
+        let of_alerts = alerts.1.iter().map(|id| format!("alert {id}"));
+        let differences: Vec<String> =
+            comparison.differences.iter().map(ToString::to_string).chain(of_alerts).collect();
+        json!({
+            "from": from,
+            "to": to,
+            "equal": self.is_equal(),
+            "stations": comparison.stations,
+            "original": digest(&comparison.original),
+            "copy": digest(&comparison.copy),
+            "alerts": alerts.0,
+            "differences": differences,
+            "differenceCount": comparison.count + alerts.1.len(),
+            "copied": copied,
+            "copySeconds": copy_s,
+            "compareSeconds": compare_s,
+        })
+    }
+}

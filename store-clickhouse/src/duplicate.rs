@@ -1,0 +1,167 @@
+//! The record as the original of a copy, and as the copy.
+
+use std::sync::Arc;
+
+use mesonet::store::copy::{Duplicate, Original, Standing};
+use mesonet::store::{Damage, StationRecord, StoreError};
+use mesonet::{ClosedWindow, Series, StationId};
+
+use crate::known::StationState;
+use crate::reader::ClickHouseReader;
+use crate::rows::{List, StationKey, WeatherRow};
+use crate::sql;
+use crate::store::{ClickHouseStore, today};
+use crate::view::{STATIONS_AT_ONCE, View, within};
+use crate::write::{Additions, Writer};
+
+impl View {
+    fn standing(&self) -> Standing {
+        let weather_of = |state: &Arc<StationState>| {
+            state.record.present_weather.as_ref().map(|_| state.weather_of)
+        };
+        let retain_from_ms = self.visible.retain_from_ms;
+        Standing {
+            directory: Arc::clone(&self.directory),
+            weather_of: self.stations.values().map(weather_of).collect(),
+            retain_from_ms: Some(retain_from_ms).filter(|&from_ms| from_ms > i64::MIN),
+            readings: self.stations.values().flat_map(|state| &state.readings).sum(),
+        }
+    }
+
+    fn scan_weather(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+    ) -> Result<Damage, StoreError> {
+        let times = self.retained(window);
+        if times.is_empty() {
+            return Ok(Damage::default());
+        }
+        for (group, ids) in stations.chunks(STATIONS_AT_ONCE).enumerate() {
+            let mut rows: Vec<WeatherRow> = self.on_shards(ids, |shard, names| {
+                let query = self.link.query(sql::WEATHER_WINDOW).bind(List(names));
+                self.rows("weather", shard, &self.seen(within(query, &times)))
+            })?;
+            rows.sort_by_key(|row| (row.station, row.ts_ms, row.version, row.batch));
+            for (i, &id) in ids.iter().enumerate() {
+                let key = StationKey::from(id);
+                let from = rows.partition_point(|row| row.station < key);
+                let to = rows.partition_point(|row| row.station <= key);
+                for versions in rows[from..to].chunk_by(|a, b| a.ts_ms == b.ts_ms) {
+                    let newest = &versions[versions.len() - 1];
+                    let at = group * STATIONS_AT_ONCE + i;
+                    visit(at, newest.ts_ms, newest.revision, &newest.words);
+                }
+            }
+        }
+        Ok(Damage::default())
+    }
+}
+
+impl Original for ClickHouseReader {
+    fn standing(&self) -> Result<Standing, StoreError> {
+        Ok(self.view().standing())
+    }
+
+    fn scan_weather(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.view().scan_weather(stations, window, visit)
+    }
+
+    fn note(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.mark(name)
+    }
+}
+
+impl Original for ClickHouseStore {
+    fn standing(&self) -> Result<Standing, StoreError> {
+        Ok(self.view().standing())
+    }
+
+    fn scan_weather(
+        &self,
+        stations: &[StationId],
+        window: ClosedWindow,
+        visit: &mut dyn FnMut(usize, i64, u8, &[String]),
+    ) -> Result<Damage, StoreError> {
+        self.view().scan_weather(stations, window, visit)
+    }
+
+    fn note(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.mark(name)
+    }
+}
+
+impl Duplicate for ClickHouseStore {
+    fn set_note(&self, name: &str, text: &str) -> Result<(), StoreError> {
+        self.set_mark(name, text)
+    }
+
+    fn retain(&self, from_ms: i64) -> Result<(), StoreError> {
+        self.maintain(Some(from_ms)).map(|_| ())
+    }
+
+    fn appear(&self, records: &[Arc<StationRecord>]) -> Result<(), StoreError> {
+        self.write(|writer| writer.appear(records, today()))
+    }
+
+    /// At the end, the states of stations that later ones have overtaken are dropped, as if the next
+    /// day had come: each chunk has written those of its stations.
+    fn upkeep(&self, is_last: bool) -> Result<(), StoreError> {
+        if is_last {
+            self.write(|writer| writer.drop_old_states(today() + 1).map(|_| ()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Writer {
+    /// Takes over which series stations have, and when each first appeared.
+    fn appear(
+        &mut self,
+        records: &[Arc<StationRecord>],
+        written_day: i32,
+    ) -> Result<(), StoreError> {
+        let mut next = self.known.clone();
+        let mut series: Vec<Arc<Series>> = Vec::new();
+        let mut changed = Vec::new();
+        for record in records {
+            let id = record.station.id;
+            let Some(known) = next.stations.get(&id).cloned() else { continue };
+            let mut state = StationState::clone(&known);
+            for of in &record.series {
+                let key = &of.series.key;
+                let own = match next.series.get(key) {
+                    Some(own) => Arc::clone(own),
+                    None => {
+                        let fresh = Arc::make_mut(&mut next.series).add(key.clone());
+                        let fresh = fresh.ok_or_else(|| {
+                            let (id, variable) = (of.series.id, key.variable);
+                            let cause =
+                                format!("the id {id} of a {variable} series belongs to another");
+                            StoreError::Columns(cause)
+                        })?;
+                        series.push(Arc::clone(&fresh));
+                        fresh
+                    }
+                };
+                state.appear(&own, of.first_appearance_ms);
+            }
+            if state != *known {
+                Arc::make_mut(&mut next.stations).insert(id, Arc::new(state));
+                changed.push(id);
+            }
+        }
+        if changed.is_empty() {
+            return Ok(());
+        }
+        next.generation += 1;
+        next.make_directory();
+        self.commit(next, &Additions { series, ..Additions::default() }, &changed, written_day)
+    }
+}
