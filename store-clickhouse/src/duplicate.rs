@@ -135,19 +135,18 @@ impl Writer {
             let mut state = StationState::clone(&known);
             for of in &record.series {
                 let key = &of.series.key;
-                let own = match next.series.get(key) {
-                    Some(own) => Arc::clone(own),
-                    None => {
-                        let fresh = Arc::make_mut(&mut next.series).add(key.clone());
-                        let fresh = fresh.ok_or_else(|| {
-                            let (id, variable) = (of.series.id, key.variable);
-                            let cause =
-                                format!("the id {id} of a {variable} series belongs to another");
-                            StoreError::Columns(cause)
-                        })?;
-                        series.push(Arc::clone(&fresh));
-                        fresh
-                    }
+                let own = if let Some(own) = next.series.get(key) {
+                    Arc::clone(own)
+                } else {
+                    let fresh = Arc::make_mut(&mut next.series).add(key.clone());
+                    let fresh = fresh.ok_or_else(|| {
+                        let (id, variable) = (of.series.id, key.variable);
+                        let cause =
+                            format!("the id {id} of a {variable} series belongs to another");
+                        StoreError::Columns(cause)
+                    })?;
+                    series.push(Arc::clone(&fresh));
+                    fresh
                 };
                 state.appear(&own, of.first_appearance_ms);
             }
