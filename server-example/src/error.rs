@@ -9,6 +9,9 @@ use mesonet::ErrorKind;
 /// Longest text of an error answer, in bytes. A text repeats the input, which may be long.
 const MAX_TEXT: usize = 2_000;
 
+/// When a caller may try again, seconds.
+const RETRY_AFTER_S: HeaderValue = HeaderValue::from_static("5");
+
 /// A request that is not answered with 200.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApiError {
@@ -22,6 +25,8 @@ pub enum ApiError {
     NotFound(String),
     /// Another status of a request that cannot be served: the text is the body, a bare JSON string.
     Refused(StatusCode, String),
+    /// 503 for some seconds: the text is the body, a bare JSON string.
+    Later(String),
     /// 500: the body is empty, the text goes to the log only.
     Internal(String),
 }
@@ -73,6 +78,11 @@ impl IntoResponse for ApiError {
                 response
             }
             Self::Refused(status, text) => json_string(status, text),
+            Self::Later(text) => {
+                let mut response = json_string(StatusCode::SERVICE_UNAVAILABLE, text);
+                response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER_S);
+                response
+            }
             Self::Internal(text) => {
                 tracing::error!("{text}");
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()

@@ -9,6 +9,7 @@
 //! | Settings: flag, environment, file, default | [`Config`], [`Flags`] |
 //! | The record, on disk or in ClickHouse, and the origin of its data | `record/` |
 //! | What a running server takes anew: settings, certificate | `reload.rs` |
+//! | How it stops | `leave.rs` |
 //! | The clock, and the reports that a replay waits for | [`Clock`], [`Timeline`] |
 //! | The alert zones, bundled and from files | [`ZoneSet`] |
 //! | The bundled reports and the bundled field | [`sample`], `products/sample.rs` |
@@ -17,6 +18,7 @@
 //! | Open model runs | [`ModelRuns`] |
 //! | What all requests share | [`State`] |
 //! | The record of another server, which this one only reads | `follower.rs` |
+//! | API keys for several servers | `shared_keys.rs` |
 //! | Stores, products, models and zones | [`Services`] |
 //! | Bodies encoded when they change | `snapshots.rs`, `station_bodies.rs` |
 //! | Which stations something came in for | `noted.rs` |
@@ -64,6 +66,7 @@ mod grib_ls;
 mod health;
 mod http;
 pub mod ingest;
+mod leave;
 mod metrics;
 mod migrate;
 mod model_runs;
@@ -81,6 +84,7 @@ mod routes;
 mod sample;
 mod serve;
 mod services;
+mod shared_keys;
 mod shares;
 mod signals;
 mod snapshots;
@@ -180,6 +184,7 @@ pub fn app(state: Arc<State>) -> Router {
         .with_state(Arc::clone(&state))
         .fallback_service(router)
         .layer(map_response(add_nosniff_header))
+        .layer(from_fn_with_state(Arc::clone(&state), take_leave))
         .layer(from_fn_with_state(state, http::request_line::note));
     // Before the router looks at the path.
     Router::new().fallback_service(MapRequest::new(router, decode_letters))
@@ -192,6 +197,16 @@ fn decode_letters<B>(mut request: Request<B>) -> Request<B> {
         *request.uri_mut() = uri;
     }
     request
+}
+
+/// A server that is about to stop ends connections with their next answer, so that a proxy sends
+/// nothing more on them. Over HTTP/2 the door does that.
+async fn take_leave(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    if state.services.is_leaving() {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 /// The answer to a HEAD that gives a 304 has no length: that of its own body, 0, would be taken for

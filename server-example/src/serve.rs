@@ -18,12 +18,14 @@ use crate::config::{Config, ConfigError, Flags};
 use crate::door::{Certificate, Door, Limits, Table, raise_file_limit};
 use crate::follower::{Follower, Upstream};
 use crate::ingest::{Watch, WatchError};
+use crate::leave::until_told_to_stop;
 use crate::record::{Origin, Record, RecordPlace};
-use crate::reload::{reload, renew_certificate};
+use crate::reload::renew_certificate;
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
-use crate::signals::{Signals, Told};
+use crate::shared_keys::KeySender;
+use crate::signals::Signals;
 use crate::state::{State, StateError};
 use crate::zones::ZonesError;
 use crate::{credentials, door, fetch, metrics, retention};
@@ -52,7 +54,7 @@ const SHARE: u32 = 10;
 const OF_METRICS: usize = 16;
 
 /// How long answers under way may take once the server is told to stop.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+pub const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 /// Why a server could not start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -198,6 +200,7 @@ pub async fn serve(mut config: Config, mut flags: Flags) -> Result<(), ServeErro
     if !door::serve(listener, door, stop_requested, SHUTDOWN_GRACE).await {
         tracing::warn!("unfinished answers were cut off");
     }
+    state.services.stop();
     let traced = Arc::clone(&state);
     if let Err(error) = tokio::task::spawn_blocking(move || traced.traces.stop()).await {
         tracing::error!("the last traces: {error}");
@@ -244,6 +247,18 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         };
         beside.spawn(repeat(Arc::clone(state), Arc::clone(follower), |_| Duration::ZERO, look));
     }
+    if state.services.of_backups().is_some() {
+        let every = Duration::from_secs(state.config().follow_keys_every_s);
+        let look = move |state: &State, (): &mut ()| {
+            if state.services.of_backups().is_some_and(|follower| follower.keys.look())
+                && let Some(keys) = &state.credentials.keys
+            {
+                keys.renew()?;
+            }
+            Ok(every)
+        };
+        beside.spawn(repeat(Arc::clone(state), (), |_| Duration::ZERO, look));
+    }
     beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
         state.refresh_stations()?;
         Ok(GLANCE)
@@ -258,25 +273,21 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         }
         Ok(credentials::LOOK)
     }));
-}
-
-/// Reloads at SIGHUP, until another signal tells to stop.
-async fn until_told_to_stop(
-    mut signals: Signals,
-    state: Arc<State>,
-    flags: Flags,
-    certificate: Option<Arc<Certificate>>,
-) {
-    while signals.next().await == Told::Reload {
-        let (state, flags) = (Arc::clone(&state), flags.clone());
-        let certificate = certificate.clone();
-        let reloaded = move || reload(&state, &flags, certificate.as_deref());
-        if let Err(error) = tokio::task::spawn_blocking(reloaded).await {
-            tracing::error!("the reload has ended: {error}");
-        }
+    let config = state.config();
+    if let Some(place) = &config.followed_at {
+        let sender = KeySender::new(place, &config.data);
+        beside.spawn(repeat(
+            Arc::clone(state),
+            sender,
+            |_| Duration::ZERO,
+            |state, sender| {
+                if let Some(keys) = &state.credentials.keys {
+                    sender.send(keys.valid());
+                }
+                Ok(credentials::LOOK)
+            },
+        ));
     }
-    tracing::info!("stopping");
-    state.services.stop();
 }
 
 /// The socket that the system's manager has opened for the server, if it has (`LISTEN_FDS`).
@@ -314,7 +325,7 @@ fn spawn_fetchers(state: &Arc<State>) -> Result<fetch::Fetchers, fetch::SpawnErr
 /// Opens the record. Also returns what feeds it, if this server writes it.
 fn open(config: Config, intake: Intake) -> Result<(Arc<State>, Option<Fed>), ServeError> {
     if let Some(place) = config.follow.clone() {
-        let follower = Follower::open(&place, &config.data)?;
+        let follower = Follower::open(&place, &config.data, config.follow_runs)?;
         let as_of = Iso8601(follower.as_of_ms());
         tracing::info!("following {place}, as of {as_of}: takes nothing in");
         return Ok((read_only(config, Arc::new(follower), intake)?, None));

@@ -9,7 +9,7 @@ use mesonet::store::{AlertStore, StoreError, Watched};
 use mesonet::{Intake, Reader, Store};
 
 use crate::clock::system_ms;
-use crate::follower::Upstream;
+use crate::follower::{Follower, Upstream};
 use crate::ingest::{
     FileFault, Ingest, Lanes, ModelFiles, ModelInlet, ModelProgress, NoModel, Options, Reception,
     Summary, Target, ingest, ingest_model, model_named, take_in_model_sample,
@@ -47,7 +47,9 @@ pub struct Services {
     zone_files: Vec<PathBuf>,
     /// Unpacked when first requested.
     zones: OnceLock<Arc<ZoneSet>>,
-    /// Set once the server is told to stop.
+    /// Set once the server is told to stop: it goes on, and says that it is leaving.
+    is_leaving: AtomicBool,
+    /// Set once it stops.
     is_stopping: AtomicBool,
 }
 
@@ -96,6 +98,7 @@ impl Services {
             sampled: Sampled { product: Once::new(), models: Once::new() },
             zone_files,
             zones: OnceLock::new(),
+            is_leaving: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),
         }
     }
@@ -106,6 +109,11 @@ impl Services {
             Kept::Record(record) => Some(record),
             Kept::Elsewhere | Kept::Followed(_) => None,
         }
+    }
+
+    /// What follows the backups of another server, if this one does.
+    pub(crate) fn of_backups(&self) -> Option<&Follower> {
+        self.follower()?.as_follower()
     }
 
     /// The record of another server, if this one only reads that.
@@ -129,6 +137,16 @@ impl Services {
                 Err(error) => tracing::warn!("cannot remove unfinished files of {what}: {error}"),
             }
         }
+    }
+
+    /// Says from now on that the server is about to stop.
+    pub(crate) fn leave(&self) {
+        self.is_leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is about to stop.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.is_leaving.load(Ordering::Relaxed)
     }
 
     /// Tells background work to stop where it can.

@@ -9,6 +9,7 @@ use mesonet::{Intake, Store};
 use tower_http::cors::CorsLayer;
 
 use crate::alerts::AlertView;
+use crate::backup::Parts;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::credentials::{Credentials, KnownKeys};
@@ -116,6 +117,10 @@ impl State {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let products = ProductFiles::new(&config.data, config.catalogue()?);
         let models = ModelRuns::new(&config.data, config.model_catalogue()?);
+        let models = match &config.follow {
+            Some(place) => models.fetching(Arc::new(Parts::of(place))),
+            None => models,
+        };
         let snapshots = Snapshots::new(&*store, clock.now_ms())?;
         let zones = config.zones.clone();
         let keys = match &kept {

@@ -1,12 +1,23 @@
--- The batches: begun (1) before the first row of one is written, committed (2) after the last. Rows
--- of a batch that is not committed are seen by nobody. The upper half of a batch number counts the
--- writers that have opened the record, the lower half the batches of one.
+-- Who has opened the record to write: the last one may. The mark tells apart those that take the same
+-- number.
+CREATE TABLE IF NOT EXISTS writers (
+    number UInt64,
+    mark UInt64
+) ENGINE = ReplacingMergeTree()
+ORDER BY (number, mark);
+
+-- The batches: begun (1) before the first row of one is written, committed (2) after the last, or
+-- abandoned (3): found begun by the next writer, so that it does not count whatever comes. Rows of
+-- a batch that is not committed are seen by nobody. The upper half of a batch number is the number
+-- of its writer, the lower half counts its batches. Those of earlier writers are dropped, but for what
+-- was abandoned, which is in a partition of its own.
 CREATE TABLE IF NOT EXISTS batches (
     batch UInt64,
     state UInt8,
     generation UInt64,
     places_generation UInt64
 ) ENGINE = ReplacingMergeTree(state)
+PARTITION BY if(state = 3, toUInt64(9223372036854775807), intDiv(batch, 65536))
 ORDER BY batch;
 
 -- The series: what the numbers in the readings mean.

@@ -1,15 +1,16 @@
 //! Alerts, as messages in JSON.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use mesonet::alert;
 use mesonet::store::{AlertStore, KeptAlerts, StoreError};
 
-use crate::link::{Link, Options};
+use crate::fence::Fence;
+use crate::link::{Found, Link, Place};
 use crate::rows::AlertRow;
-use crate::write::check_number;
-use crate::{schema, sql};
+use crate::sql;
+
+pub(crate) const ALERTS: Place = Place { table: "alerts", shard: None };
 
 /// The table of alerts. A change is one block of one partition, which ClickHouse takes whole or not
 /// at all.
@@ -18,50 +19,23 @@ struct AlertTable {
     link: Arc<Link>,
     /// Number of the last change.
     changes: u64,
-    fence: Option<Fence>,
+    fence: Arc<Fence>,
 }
 
-/// Keeps out who is not the writer of the record any more.
-#[derive(Debug)]
-pub(crate) struct Fence {
-    /// The number of the writer.
-    pub number: Arc<AtomicU64>,
-}
-
-/// Opens the alerts of a database that [`migrate`](crate::migrate) has made.
-///
-/// They are in memory as those of every [`AlertStore`], and in ClickHouse when a call that changes them
-/// returns. One process at a time should change them; others see what was there when they opened it.
-///
-/// ```no_run
-/// use mesonet_clickhouse::{Options, open_alerts};
-/// let alerts = open_alerts(&Options::new("http://127.0.0.1:8123", "mesonet"))?;
-/// println!("{} alerts", alerts.record().messages.len());
-/// # Ok::<(), mesonet::store::StoreError>(())
-/// ```
-///
-/// # Errors
-/// ClickHouse cannot be reached or refuses, the tables are of another version, or a message cannot
-/// be read.
-pub fn open_alerts(options: &Options) -> Result<AlertStore, StoreError> {
-    let link = Link::new(options)?.within(&options.database);
-    schema::check(&link)?;
-    load_alerts(&Arc::new(link), 0, None)
-}
-
-/// Reads the alerts. Changes are counted from a number on, or from the last one.
-pub(crate) fn load_alerts(
-    link: &Arc<Link>,
-    first_change: u64,
-    fence: Option<Fence>,
-) -> Result<AlertStore, StoreError> {
-    let rows: Vec<AlertRow> = link.rows(link.query(sql::ALERTS).bind(0))?;
+/// Reads the alerts, which the writer of the record may change.
+pub(crate) fn load_alerts(link: &Arc<Link>, fence: Arc<Fence>) -> Result<AlertStore, StoreError> {
+    let rows: Vec<AlertRow> = link.rows(ALERTS, None, &link.query(sql::ALERTS).bind(0))?;
     let last = rows.iter().map(|row| row.change).max().unwrap_or(0);
+    // The last change may still be on its way to a quorum; those before it are there.
+    let of_last = rows.iter().filter(|row| row.change == last).count();
+    let condition = format!("change = {last}");
+    link.confirm(ALERTS, &Found { condition, rows: of_last })?;
     let mut messages = Vec::with_capacity(rows.len());
     for row in rows.iter().filter(|row| !row.deleted) {
         messages.push(message_of(link, row)?);
     }
-    let table = AlertTable { link: Arc::clone(link), changes: last.max(first_change), fence };
+    let table =
+        AlertTable { link: Arc::clone(link), changes: last.max(fence.first_number()), fence };
     Ok(AlertStore::kept(messages, Box::new(table)))
 }
 
@@ -93,16 +67,13 @@ impl KeptAlerts for AlertTable {
 
 impl AlertTable {
     fn write(&mut self, rows: Vec<AlertRow>) -> Result<(), StoreError> {
-        // Also if it fails: it may have been written, and the next one must be newer.
-        self.changes += 1;
-        self.check()?;
-        self.link.insert("alerts", rows)?;
+        // Also if it fails: it may have been written, and the next one must be newer, as must the
+        // first of a writer be than the last of the one before.
+        self.changes = (self.changes + 1).max(self.fence.first_number());
+        self.fence.check(&self.link, None)?;
+        let found = Found { condition: format!("change = {}", self.changes), rows: rows.len() };
+        let at = self.link.insert(ALERTS, rows, &found)?;
         // A writer that has opened the record meanwhile may not have found them.
-        self.check()
-    }
-
-    fn check(&self) -> Result<(), StoreError> {
-        let Some(Fence { number }) = &self.fence else { return Ok(()) };
-        check_number(&self.link, number.load(Ordering::Relaxed))
+        self.fence.check(&self.link, Some(at))
     }
 }

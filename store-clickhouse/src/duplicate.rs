@@ -39,9 +39,10 @@ impl View {
             return Ok(Damage::default());
         }
         for (group, ids) in stations.chunks(STATIONS_AT_ONCE).enumerate() {
-            let names: Vec<String> = ids.iter().map(StationId::to_string).collect();
-            let query = self.link.query(sql::WEATHER_WINDOW).bind(List(&names));
-            let mut rows: Vec<WeatherRow> = self.link.rows(self.seen(within(query, &times)))?;
+            let mut rows: Vec<WeatherRow> = self.on_shards(ids, |shard, names| {
+                let query = self.link.query(sql::WEATHER_WINDOW).bind(List(names));
+                self.rows("weather", shard, &self.seen(within(query, &times)))
+            })?;
             rows.sort_by_key(|row| (row.station, row.ts_ms, row.version, row.batch));
             for (i, &id) in ids.iter().enumerate() {
                 let key = StationKey::from(id);
@@ -160,6 +161,6 @@ impl Writer {
         }
         next.generation += 1;
         next.make_directory();
-        self.commit(next, Additions { series, ..Additions::default() }, &changed, written_day)
+        self.commit(next, &Additions { series, ..Additions::default() }, &changed, written_day)
     }
 }

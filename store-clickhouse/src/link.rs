@@ -8,7 +8,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clickhouse::error::Error;
 use clickhouse::query::Query;
@@ -16,56 +16,60 @@ use clickhouse::{Client, RowOwned, RowRead, RowWrite};
 use mesonet::store::StoreError;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::cluster::{Cluster, Standing};
+use crate::options::Options;
+
 /// How often a block of rows is sent before the batch fails.
 const ATTEMPTS: u32 = 3;
 
 /// How long to wait before a block is sent again, times the attempts so far.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// How long to wait for the blocks of others that are on their way to the same table.
+const BUSY: Duration = Duration::from_secs(4);
+
 /// How ClickHouse says that its disk is full: by an error of its own, or by that of the system.
 const FULL: [&str; 3] = ["Code: 243", "NOT_ENOUGH_SPACE", "No space left on device"];
 
-/// Where the record is, and how long to wait for it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Options {
-    /// Address of the HTTP interface, such as `http://127.0.0.1:8123`.
+/// A table, on one shard if it is divided among them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub table: &'static str,
+    pub shard: Option<usize>,
+}
+
+impl Place {
+    /// A table that every node has whole.
+    pub(crate) fn everywhere(table: &'static str) -> Self {
+        Self { table, shard: None }
+    }
+
+    pub(crate) fn of_shard(table: &'static str, shard: usize) -> Self {
+        Self { table, shard: Some(shard) }
+    }
+}
+
+/// How rows that were inserted are found, and how many there must be.
+pub(crate) struct Found {
+    pub condition: String,
+    pub rows: usize,
+}
+
+/// The number of a node among the addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct At(pub usize);
+
+/// One address, and what is known of it in a cluster.
+pub(crate) struct Node {
     pub url: String,
-    /// The database, which [`migrate`](crate::migrate) creates.
-    pub database: String,
-    /// The user; `None` is ClickHouse's `default`.
-    pub user: Option<String>,
-    /// The password of the user.
-    pub password: Option<String>,
-    /// How long one query may take, and one block of an insert.
-    pub timeout: Duration,
-}
-
-impl Options {
-    /// Describes a database with the user `default` and a limit of 30 s.
-    pub fn new(url: &str, database: &str) -> Self {
-        Self {
-            url: url.to_owned(),
-            database: database.to_owned(),
-            user: None,
-            password: None,
-            timeout: Duration::from_secs(30),
-        }
-    }
-}
-
-/// Without the password.
-impl fmt::Debug for Options {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { url, database, user, password: _, timeout } = self;
-        let mut fields = f.debug_struct("Options");
-        fields.field("url", url).field("database", database).field("user", user);
-        fields.field("timeout", timeout).finish_non_exhaustive()
-    }
+    client: Client,
+    pub standing: Standing,
 }
 
 pub(crate) struct Link {
-    client: Client,
-    timeout: Duration,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) cluster: Option<Cluster>,
+    pub(crate) timeout: Duration,
     /// Names the database in messages.
     name: String,
     /// `None` only while it is dropped.
@@ -80,21 +84,25 @@ impl fmt::Debug for Link {
 
 impl Link {
     pub(crate) fn new(options: &Options) -> Result<Self, StoreError> {
-        let Options { url, database, user, password, timeout } = options;
-        let name = format!("{url} database {database}");
+        let Options { urls, cluster, database, user, password, timeout } = options;
+        let of_cluster = cluster.as_ref().map(|cluster| format!("cluster {cluster} of "));
+        let name =
+            format!("{}{} database {database}", of_cluster.unwrap_or_default(), urls.join(", "));
+        let failed = |cause: String| StoreError::Storage { path: name.clone(), cause };
+        let cluster = match cluster {
+            Some(cluster) => Some(Cluster::new(cluster, options).map_err(failed)?),
+            None if urls.len() == 1 => None,
+            None => return Err(failed(format!("{} addresses and no cluster", urls.len()))),
+        };
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("mesonet-clickhouse")
             .enable_all()
             .build()
-            .map_err(|error| StoreError::Storage {
-                path: name.clone(),
-                cause: error.to_string(),
-            })?;
+            .map_err(|error| failed(error.to_string()))?;
         let seconds = timeout.as_secs().max(1).to_string();
         // Releases before 2023 cannot describe the columns of an answer, so the client does not ask.
         let mut client = Client::default()
-            .with_url(url)
             .with_validation(false)
             .with_setting("max_execution_time", &seconds)
             .with_setting("receive_timeout", &seconds)
@@ -103,85 +111,161 @@ impl Link {
             client = client.with_user(user);
         }
         if let Some(password) = password {
+            // Without a name it would be that of nobody.
+            client = client.with_user(user.as_deref().unwrap_or("default"));
             client = client.with_password(password);
         }
-        Ok(Self { client, timeout: *timeout, name, runtime: Some(runtime) })
+        let node = |url: &String| {
+            let client = client.clone().with_url(url);
+            Node { url: url.clone(), client, standing: Standing::default() }
+        };
+        let nodes = urls.iter().map(node).collect();
+        Ok(Self { nodes, cluster, timeout: *timeout, name, runtime: Some(runtime) })
     }
 
     /// Uses a database from now on; a new one is created without.
     pub(crate) fn within(mut self, database: &str) -> Self {
-        self.client = self.client.clone().with_database(database);
+        for node in &mut self.nodes {
+            node.client = node.client.clone().with_database(database);
+        }
         self
     }
 
+    /// How many shards the readings are divided among.
+    pub(crate) fn shards(&self) -> usize {
+        self.cluster.as_ref().map_or(1, Cluster::shards)
+    }
+
+    /// Begins a query, to which values are bound. Any node can be asked it.
     pub(crate) fn query(&self, sql: &str) -> Query {
-        self.client.query(sql)
+        self.nodes[0].client.query(sql)
     }
 
-    /// Runs a statement that has no answer, as it is written.
-    pub(crate) fn run(&self, statement: &str) -> Result<(), StoreError> {
-        self.execute(self.client.query_raw(statement))
+    /// Runs a statement that has no answer on one node, as it is written.
+    pub(crate) fn run(&self, At(node): At, statement: &str) -> Result<(), StoreError> {
+        let node = &self.nodes[node];
+        let ran = self.ask(self.timeout, node.client.query_raw(statement).execute());
+        ran.map_err(|error| self.refused_at(node, &error))
     }
 
-    pub(crate) fn execute(&self, query: Query) -> Result<(), StoreError> {
-        self.wait(query.execute())
+    /// Runs a statement that has no answer where a table is.
+    pub(crate) fn execute(&self, place: Place, query: &Query) -> Result<(), StoreError> {
+        let sql = query.sql_display().to_string();
+        self.on_replica(place, None, |node| {
+            self.ask(self.timeout, node.client.query_raw(&sql).execute())
+        })
     }
 
-    pub(crate) fn rows<R>(&self, query: Query) -> Result<Vec<R>, StoreError>
+    /// Reads a table. In a cluster the rows are those of a replica that lacks none of what was
+    /// acknowledged up to a batch; without one, none that was acknowledged before it was asked, as
+    /// far as the replica can know.
+    pub(crate) fn rows<R>(
+        &self,
+        place: Place,
+        up_to: Option<u64>,
+        query: &Query,
+    ) -> Result<Vec<R>, StoreError>
     where
         R: RowOwned + RowRead + Send + 'static,
     {
-        self.wait(query.fetch_all::<R>())
+        let sql = query.sql_display().to_string();
+        self.on_replica(place, up_to, |node| self.fetch(node, &sql, self.timeout))
     }
 
-    /// Inserts rows as one block. One that may have been lost on its way is sent again as it was:
-    /// a replicated table recognizes it, and the others keep one of the equal rows.
-    pub(crate) fn insert<R>(&self, table: &'static str, rows: Vec<R>) -> Result<(), StoreError>
+    /// Reads a table where something was inserted just now, with all that came before it.
+    pub(crate) fn rows_at<R>(
+        &self,
+        At(node): At,
+        place: Place,
+        query: &Query,
+    ) -> Result<Vec<R>, StoreError>
+    where
+        R: RowOwned + RowRead + Send + 'static,
+    {
+        let sql = query.sql_display().to_string();
+        let node = &self.nodes[node];
+        self.on_this(node, place, |node| self.fetch(node, &sql, self.timeout))
+    }
+
+    pub(crate) fn fetch<R>(&self, node: &Node, sql: &str, limit: Duration) -> Result<Vec<R>, Error>
+    where
+        R: RowOwned + RowRead + Send + 'static,
+    {
+        self.ask(limit, node.client.query_raw(sql).fetch_all::<R>())
+    }
+
+    /// Inserts rows as one block, and says where. One that may have been lost on its way is sent again
+    /// as it was: a replicated table recognizes it, and the others keep one of the equal rows.
+    pub(crate) fn insert<R>(
+        &self,
+        place: Place,
+        rows: Vec<R>,
+        found: &Found,
+    ) -> Result<At, StoreError>
     where
         R: RowOwned + RowWrite + Send + Sync + 'static,
     {
         if rows.is_empty() {
-            return Ok(());
+            return Ok(At(0));
         }
         let rows = Arc::new(rows);
-        let mut attempt = 1;
+        let (started, mut attempt, mut is_first) = (Instant::now(), 1, true);
         loop {
-            let (client, rows, timeout) = (self.client.clone(), Arc::clone(&rows), self.timeout);
-            let sent = self.ask(async move {
-                let insert = client.insert::<R>(table).await?;
-                let mut insert = insert.with_timeouts(Some(timeout), Some(timeout));
-                for row in rows.iter() {
-                    insert.write(row).await?;
-                }
-                insert.end().await
-            });
+            let at = self.reachable(place, attempt)?;
+            let sent = self.send(&self.nodes[at.0], place.table, &rows);
+            let is_again = !std::mem::replace(&mut is_first, false);
             match sent {
-                Ok(()) => return Ok(()),
-                Err(Error::Network(_) | Error::TimedOut) if attempt < ATTEMPTS => {
+                Ok(()) if !is_again => return Ok(at),
+                Ok(()) => return self.confirm(place, found).map(|()| at),
+                Err(error) if is_busy(&error) && started.elapsed() < BUSY.min(self.timeout) => {
+                    std::thread::sleep(PAUSE / 10);
+                }
+                Err(error) if attempt < ATTEMPTS && self.may_pass(&error) => {
+                    self.nodes[at.0].standing.failed();
                     std::thread::sleep(PAUSE * attempt);
                     attempt += 1;
                 }
-                Err(error) => return Err(self.refused(&error)),
+                Err(error) => return Err(self.refused_at(&self.nodes[at.0], &error)),
             }
         }
     }
 
-    fn wait<T: Send + 'static>(
-        &self,
-        asked: impl Future<Output = Result<T, Error>> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.ask(asked).map_err(|error| self.refused(&error))
+    /// Whether a block should be sent again. In a cluster another replica may take what one refuses.
+    fn may_pass(&self, error: &Error) -> bool {
+        match error {
+            Error::Network(_) | Error::TimedOut => true,
+            Error::BadResponse(_) => self.cluster.is_some(),
+            _ => false,
+        }
+    }
+
+    fn send<R>(&self, node: &Node, table: &'static str, rows: &Arc<Vec<R>>) -> Result<(), Error>
+    where
+        R: RowOwned + RowWrite + Send + Sync + 'static,
+    {
+        let (mut client, rows, timeout) = (node.client.clone(), Arc::clone(rows), self.timeout);
+        for (name, value) in self.insert_settings(node) {
+            client = client.with_setting(name, value);
+        }
+        self.ask(timeout, async move {
+            let insert = client.insert::<R>(table).await?;
+            let mut insert = insert.with_timeouts(Some(timeout), Some(timeout));
+            for row in rows.iter() {
+                insert.write(row).await?;
+            }
+            insert.end().await
+        })
     }
 
     fn ask<T: Send + 'static>(
         &self,
+        limit: Duration,
         asked: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<T, Error> {
         let Some(runtime) = &self.runtime else { return Err(Error::TimedOut) };
         let (answer, answered) = mpsc::sync_channel(1);
-        let timeout = self.timeout;
         runtime.spawn(async move {
-            let result = tokio::time::timeout(timeout, asked).await;
+            let result = tokio::time::timeout(limit, asked).await;
             // Nobody waits any more if the caller was killed.
             let _ = answer.send(result.unwrap_or(Err(Error::TimedOut)));
         });
@@ -190,12 +274,20 @@ impl Link {
     }
 
     /// What ClickHouse or the network refuses.
-    fn refused(&self, error: &Error) -> StoreError {
-        let (path, cause) = (self.name.clone(), error.to_string());
+    pub(crate) fn refused(&self, cause: &dyn fmt::Display) -> StoreError {
+        let (path, cause) = (self.name.clone(), cause.to_string());
         if FULL.iter().any(|text| cause.contains(text)) {
             StoreError::Full { path, cause }
         } else {
             StoreError::Unavailable { path, cause }
+        }
+    }
+
+    /// What one node refuses, which is named if there are others.
+    pub(crate) fn refused_at(&self, node: &Node, cause: &dyn fmt::Display) -> StoreError {
+        match self.cluster {
+            Some(_) => self.refused(&format!("{}: {cause}", node.url)),
+            None => self.refused(cause),
         }
     }
 
@@ -207,6 +299,11 @@ impl Link {
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// Whether another block is on its way to a quorum, which a table takes one after the other.
+fn is_busy(error: &Error) -> bool {
+    matches!(error, Error::BadResponse(text) if text.contains("Code: 286"))
 }
 
 /// A runtime must not wait for its end on a thread of another one, so it ends by itself.

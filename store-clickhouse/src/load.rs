@@ -7,17 +7,17 @@ use mesonet::store::{Directory, StationRecord, StationSeries, StoreError};
 use mesonet::{LonLat, SeriesKey, StationId, StationType};
 
 use crate::known::{Known, SeriesTable, StationState, Visible};
-use crate::link::Link;
+use crate::link::{Link, Place};
 use crate::rows::{BatchRow, List, SeriesRow, StationRow};
 use crate::sql;
-use crate::write::COMMITTED;
+use crate::write::{BATCHES, COMMITTED};
 
 /// Reads the record after the last committed batch.
 pub(crate) fn load(link: &Link) -> Result<Known, StoreError> {
-    let committed: Vec<BatchRow> = link.rows(link.query(sql::COMMITTED_BATCH))?;
+    let committed: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::COMMITTED_BATCH))?;
     let last = committed.first().copied().unwrap_or_default();
     let mut uncommitted: Vec<u64> = vec![0];
-    uncommitted.extend(link.rows::<u64>(link.query(sql::UNCOMMITTED))?);
+    uncommitted.extend(link.rows::<u64>(BATCHES, None, &link.query(sql::UNCOMMITTED))?);
     let visible = Visible {
         up_to: last.batch,
         uncommitted: uncommitted.into(),
@@ -52,7 +52,7 @@ pub(crate) enum News {
 /// Reads what was committed since, or is not kept any more.
 pub(crate) fn news(link: &Link, known: &Known) -> Result<News, StoreError> {
     let from = known.visible.up_to;
-    let batches: Vec<BatchRow> = link.rows(link.query(sql::NEWS).bind(from))?;
+    let batches: Vec<BatchRow> = link.rows(BATCHES, None, &link.query(sql::NEWS).bind(from))?;
     let is_committed = |row: &&BatchRow| row.state == COMMITTED;
     if from > 0 && !batches.iter().any(|row| row.batch == from && row.state == COMMITTED) {
         return Ok(News::Other);
@@ -82,7 +82,8 @@ pub(crate) fn news(link: &Link, known: &Known) -> Result<News, StoreError> {
 }
 
 fn retain_from_ms(link: &Link) -> Result<i64, StoreError> {
-    let retain_from: Vec<i64> = link.rows(link.query(sql::RETAIN_FROM))?;
+    let place = Place::everywhere("retention");
+    let retain_from: Vec<i64> = link.rows(place, None, &link.query(sql::RETAIN_FROM))?;
     Ok(retain_from.first().copied().unwrap_or(i64::MIN))
 }
 
@@ -94,7 +95,9 @@ fn load_series(
     table: &mut SeriesTable,
 ) -> Result<(), StoreError> {
     let query = link.query(sql::SERIES).bind(after).bind(visible.up_to);
-    let rows: Vec<SeriesRow> = link.rows(query.bind(List(&visible.uncommitted)))?;
+    let query = query.bind(List(&visible.uncommitted));
+    let place = Place::everywhere("series");
+    let rows: Vec<SeriesRow> = link.rows(place, Some(visible.up_to), &query)?;
     for row in rows {
         let parts = SeriesParts {
             variable: &row.variable,
@@ -125,7 +128,9 @@ fn load_stations(
     series: &SeriesTable,
 ) -> Result<Vec<(StationId, Arc<StationState>)>, StoreError> {
     let query = link.query(sql::STATIONS).bind(after).bind(visible.up_to);
-    let rows: Vec<StationRow> = link.rows(query.bind(List(&visible.uncommitted)))?;
+    let query = query.bind(List(&visible.uncommitted));
+    let place = Place::everywhere("stations");
+    let rows: Vec<StationRow> = link.rows(place, Some(visible.up_to), &query)?;
     let mut stations = Vec::with_capacity(rows.len());
     for row in rows {
         let id = StationId::from(row.station);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use mesonet::store::StoreError;
 
-use crate::link::{Link, Options};
+use crate::link::{At, Found, Link, Place};
+use crate::options::Options;
 use crate::rows::MarkRow;
 use crate::{schema, sql};
 
@@ -13,10 +14,10 @@ use crate::{schema, sql};
 /// # Errors
 /// ClickHouse cannot be reached or refuses, or the tables are of another version.
 pub fn read_mark(options: &Options, name: &str) -> Result<Option<String>, StoreError> {
-    let link = Link::new(options)?.within(&options.database);
-    schema::check(&link)?;
-    Marks::new(Arc::new(link)).get(name)
+    Marks::new(Arc::new(schema::open(options)?)).get(name)
 }
+
+const MARKS: Place = Place { table: "marks", shard: None };
 
 #[derive(Debug)]
 pub(crate) struct Marks {
@@ -32,14 +33,17 @@ impl Marks {
         Ok(self.newest(name)?.map(|row| row.value))
     }
 
-    /// One caller at a time.
-    pub(crate) fn set(&self, name: &str, value: &str) -> Result<(), StoreError> {
+    /// One caller at a time. Returns where it was written.
+    pub(crate) fn set(&self, name: &str, value: &str) -> Result<At, StoreError> {
         let change = self.newest(name)?.map_or(0, |row| row.change) + 1;
         let row = MarkRow { name: name.to_owned(), change, value: value.to_owned() };
-        self.link.insert("marks", vec![row])
+        let name: Vec<String> = name.bytes().map(|byte| format!("{byte:02X}")).collect();
+        let condition = format!("change = {change} AND hex(name) = '{}'", name.concat());
+        self.link.insert(MARKS, vec![row], &Found { condition, rows: 1 })
     }
 
     fn newest(&self, name: &str) -> Result<Option<MarkRow>, StoreError> {
-        Ok(self.link.rows(self.link.query(sql::MARKS).bind(name))?.into_iter().next())
+        let query = self.link.query(sql::MARKS).bind(name);
+        Ok(self.link.rows(MARKS, None, &query)?.into_iter().next())
     }
 }

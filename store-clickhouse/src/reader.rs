@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use mesonet::store::{AlertStore, Damage, Directory, Selection, SeriesSlice, StoreError};
 use mesonet::{ClosedWindow, Reader, StationId, alert};
 
-use crate::alerts::message_of;
+use crate::alerts::{ALERTS, message_of};
 use crate::known::Known;
-use crate::link::{Link, Options};
+use crate::link::Link;
 use crate::load::{News, load, news};
 use crate::marks::Marks;
+use crate::options::Options;
 use crate::rows::AlertRow;
-use crate::upkeep::{Maintained, expired};
+use crate::upkeep::{Maintained, days_and_rows, expired};
 use crate::view::View;
 use crate::{schema, sql};
 
@@ -68,8 +69,7 @@ impl ClickHouseReader {
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or the tables are of another version.
     pub fn open(options: &Options) -> Result<Self, StoreError> {
-        let link = Arc::new(Link::new(options)?.within(&options.database));
-        schema::check(&link)?;
+        let link = Arc::new(schema::open(options)?);
         let known = load_all(&link)?;
         let view = RwLock::new(Arc::new(View::new(&link, &known)));
         let mut seen = Seen { known, change: 0, messages: BTreeMap::new() };
@@ -123,12 +123,10 @@ impl ClickHouseReader {
     /// # Errors
     /// ClickHouse cannot be reached or refuses.
     pub fn would_expire(&self, retain_from_ms: i64) -> Result<Maintained, StoreError> {
-        let mut would = Maintained::default();
-        for (_, partition) in expired(&self.link, retain_from_ms)? {
-            would.expired_days += 1;
-            would.expired_rows += partition.rows;
-        }
-        Ok(would)
+        let up_to = self.view().visible.up_to;
+        let expired = expired(&self.link, up_to, retain_from_ms)?;
+        let (expired_days, expired_rows) = days_and_rows(&expired);
+        Ok(Maintained { expired_days, expired_rows, station_days: 0 })
     }
 
     pub(crate) fn view(&self) -> Arc<View> {
@@ -174,7 +172,8 @@ impl Reader for ClickHouseReader {
 
 impl Seen {
     fn read_alerts(&mut self, link: &Link, alerts: &AlertStore) -> Result<(), StoreError> {
-        let rows: Vec<AlertRow> = link.rows(link.query(sql::ALERTS).bind(self.change))?;
+        let rows: Vec<AlertRow> =
+            link.rows(ALERTS, None, &link.query(sql::ALERTS).bind(self.change))?;
         if rows.is_empty() {
             return Ok(());
         }

@@ -25,6 +25,14 @@ impl From<StationKey> for StationId {
     }
 }
 
+impl StationKey {
+    /// Which of some shards has the readings of the station. The lower half of an id is a part of a
+    /// hash, so each has as many stations as the next.
+    pub(crate) fn shard(self, shards: usize) -> usize {
+        (self.0.1 % shards.max(1) as u64) as usize
+    }
+}
+
 /// A list behind `IN`, in round brackets. It must not be empty.
 pub(crate) struct List<'a, T>(pub &'a [T]);
 
@@ -36,6 +44,29 @@ impl<T: Serialize> Serialize for List<'_, T> {
         }
         list.end()
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Row, Serialize, Deserialize)]
+pub(crate) struct WriterRow {
+    pub number: u64,
+    pub mark: u64,
+}
+
+#[derive(Clone, Debug, Row, Serialize)]
+pub(crate) struct MigrationRow {
+    pub number: u32,
+    pub name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Row, Serialize, Deserialize)]
+pub(crate) struct ShardRow {
+    pub position: u32,
+    pub shard: String,
+}
+
+#[derive(Clone, Copy, Debug, Row, Serialize)]
+pub(crate) struct RetentionRow {
+    pub retain_from_ms: i64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Row, Serialize, Deserialize)]

@@ -29,3 +29,19 @@ fn a_packed_time_is_unpacked_at_both_ends() {
         assert_eq!((reading.revision, reading.qualifier), (4, 3));
     }
 }
+
+/// Where a station's readings are must never change.
+#[test]
+fn stations_are_divided_evenly_and_always_alike() {
+    let shard = |name: &str, shards| StationKey::from(StationId::new("TEST", name)).shard(shards);
+    assert_eq!(["A", "B", "C", "D", "E", "F"].map(|name| shard(name, 3)), [2, 0, 0, 1, 2, 0]);
+    assert_eq!(shard("A", 1), 0);
+    for shards in [2, 3, 5] {
+        let mut counts = vec![0; shards];
+        for i in 0..10_000 {
+            counts[shard(&i.to_string(), shards)] += 1;
+        }
+        let even = 10_000 / shards;
+        assert!(counts.iter().all(|&count| count > even * 9 / 10), "{counts:?}");
+    }
+}

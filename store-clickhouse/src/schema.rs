@@ -1,9 +1,14 @@
 //! The tables, made and changed by numbered migrations.
 
+use std::collections::BTreeMap;
+
 use clickhouse::sql::Identifier;
 use mesonet::store::StoreError;
 
-use crate::link::{Link, Options};
+use crate::cluster::{Cluster, QUORUM};
+use crate::link::{At, Found, Link, Place};
+use crate::options::Options;
+use crate::rows::{MigrationRow, ShardRow};
 
 /// The version of the tables that this crate reads and writes: the number of the last migration.
 pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
@@ -15,6 +20,16 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("alerts", include_str!("../migrations/0002_alerts.sql")),
     ("marks", include_str!("../migrations/0003_marks.sql")),
 ];
+
+const LIST_OF_MIGRATIONS: &str = "CREATE TABLE IF NOT EXISTS migrations (number UInt32, name String) \
+     ENGINE = ReplacingMergeTree() ORDER BY number";
+
+/// Only in a cluster: in which order stations are divided among the shards.
+const LIST_OF_SHARDS: &str = "CREATE TABLE IF NOT EXISTS shards (position UInt32, shard String) \
+     ENGINE = ReplacingMergeTree() ORDER BY position";
+
+/// The tables that are divided among shards. Every node has all of the others.
+const DIVIDED: [&str; 2] = ["readings", "weather"];
 
 /// What [`migrate`] has done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,41 +43,102 @@ pub struct Migrated {
 /// Makes the database and its tables, or brings those of an older version up to this one. Does nothing
 /// if they are of this version.
 ///
+/// In a cluster all nodes must answer, and each shard must have two at least. It can be run again, and makes
+/// the tables on nodes that have come since. The shards stay those of the first time.
+///
 /// # Errors
-/// ClickHouse cannot be reached or refuses, or the tables are of a newer version.
+/// ClickHouse cannot be reached or refuses, the tables are of a newer version, or in a cluster the shards
+/// are not those that the tables were made for.
 pub fn migrate(options: &Options) -> Result<Migrated, StoreError> {
     let server = Link::new(options)?;
-    let create = server.query("CREATE DATABASE IF NOT EXISTS ?");
-    server.execute(create.bind(Identifier(&options.database)))?;
+    let nodes = (0..options.urls.len()).map(At);
+    for at in nodes.clone() {
+        let create = server.query("CREATE DATABASE IF NOT EXISTS ?");
+        let create = create.bind(Identifier(&options.database)).sql_display().to_string();
+        server.run(at, &create)?;
+    }
     let link = server.within(&options.database);
-    link.run(
-        "CREATE TABLE IF NOT EXISTS migrations (number UInt32, name String) \
-         ENGINE = ReplacingMergeTree() ORDER BY number",
-    )?;
+    let shards = link.cluster.as_ref().map(|_| divided(&link)).transpose()?;
+    let make = |at, statement: &str| {
+        let of_cluster = link.cluster.as_ref();
+        let statement = of_cluster.map_or_else(
+            || statement.to_owned(),
+            |cluster| replicated(statement, cluster, &options.database),
+        );
+        link.run(at, &statement)
+    };
+    for at in nodes.clone() {
+        make(at, LIST_OF_MIGRATIONS)?;
+    }
     let from = version(&link)?;
     if from > SCHEMA_VERSION {
         return Err(other_version(&link, from));
     }
-    for (number, (name, statements)) in (1..).zip(MIGRATIONS).skip(from as usize) {
-        for statement in statements.split(";\n") {
-            link.run(statement)?;
+    if let Some(shards) = shards {
+        for at in nodes.clone() {
+            make(at, LIST_OF_SHARDS)?;
         }
-        let done = link.query("INSERT INTO migrations (number, name) VALUES (?, ?)");
-        link.execute(done.bind(number).bind(*name))?;
+        keep_shards(&link, &shards)?;
+    }
+    for (number, (name, statements)) in (1..).zip(MIGRATIONS) {
+        let is_done = number <= from;
+        // On a node that was added to a cluster later the tables are still to be made.
+        if !is_done || link.cluster.is_some() {
+            for (at, statement) in nodes
+                .clone()
+                .flat_map(|at| statements.split(";\n").map(move |statement| (at, statement)))
+            {
+                make(at, statement)?;
+            }
+        }
+        if !is_done {
+            let row = MigrationRow { number, name: (*name).to_owned() };
+            let found = Found { condition: format!("number = {number}"), rows: 1 };
+            link.insert(Place::everywhere("migrations"), vec![row], &found)?;
+        }
     }
     Ok(Migrated { from, to: SCHEMA_VERSION })
 }
 
+/// Connects to a database of this version.
+pub(crate) fn open(options: &Options) -> Result<Link, StoreError> {
+    let link = Link::new(options)?.within(&options.database);
+    match &link.cluster {
+        // One node of a cluster has a part of the readings only.
+        None if is_there(&link, "shards")? => {
+            let cause = "these tables are of a cluster, whose name and nodes are needed";
+            return Err(link.failed(&cause));
+        }
+        None => check(&link)?,
+        Some(cluster) => {
+            check(&link)?;
+            cluster.set_shards(shards(&link)?);
+        }
+    }
+    Ok(link)
+}
+
 /// Refuses tables of another version.
-pub(crate) fn check(link: &Link) -> Result<(), StoreError> {
-    let there: Vec<u8> = link.rows(link.query("EXISTS TABLE migrations"))?;
-    let version = if there == [1] { version(link)? } else { 0 };
+fn check(link: &Link) -> Result<(), StoreError> {
+    let is_there = link.cluster.is_some() || is_there(link, "migrations")?;
+    let version = if is_there { version(link)? } else { 0 };
     if version == SCHEMA_VERSION { Ok(()) } else { Err(other_version(link, version)) }
 }
 
+fn is_there(link: &Link, table: &'static str) -> Result<bool, StoreError> {
+    let query = link.query("EXISTS TABLE ?").bind(Identifier(table));
+    let there: Vec<u8> = link.rows(Place::everywhere(table), None, &query)?;
+    match there[..] {
+        [0] => Ok(false),
+        [1] => Ok(true),
+        // Something else that answers every request, such as a page of a proxy.
+        _ => Err(link.refused(&"it does not answer as ClickHouse does")),
+    }
+}
+
 fn version(link: &Link) -> Result<u32, StoreError> {
-    let newest = "SELECT number FROM migrations ORDER BY number DESC LIMIT 1";
-    let found: Vec<u32> = link.rows(link.query(newest))?;
+    let newest = link.query("SELECT number FROM migrations ORDER BY number DESC LIMIT 1");
+    let found: Vec<u32> = link.rows(Place::everywhere("migrations"), None, &newest)?;
     Ok(found.first().copied().unwrap_or(0))
 }
 
@@ -73,5 +149,120 @@ fn other_version(link: &Link, got: u32) -> StoreError {
         path: link.name().to_owned(),
         got: format!("{got}{advice}"),
         allowed: SCHEMA_VERSION,
+    }
+}
+
+/// The shards that the tables were made for.
+fn shards(link: &Link) -> Result<Vec<String>, StoreError> {
+    let query = link.query("SELECT position, shard FROM shards ORDER BY position, shard");
+    let mut rows: Vec<ShardRow> = link.rows(Place::everywhere("shards"), None, &query)?;
+    rows.dedup();
+    let in_order = (0..).zip(&rows).all(|(position, row)| row.position == position);
+    if rows.is_empty() || !in_order {
+        return Err(link.failed(&format!("the table shards has {} rows out of order", rows.len())));
+    }
+    Ok(rows.into_iter().map(|row| row.shard).collect())
+}
+
+/// The shards of the nodes as they are now.
+fn divided(link: &Link) -> Result<Vec<String>, StoreError> {
+    let mut replicas: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for node in &link.nodes {
+        let identity = link.identity(node).map_err(|error| link.refused_at(node, &error))?;
+        let of_shard = replicas.entry(identity.shard).or_default();
+        if of_shard.contains(&identity.replica) {
+            let cause = format!("another node is replica {} of its shard too", identity.replica);
+            return Err(link.failed(&format!("{}: {cause}", node.url)));
+        }
+        of_shard.push(identity.replica);
+    }
+    if let Some((shard, of_shard)) = replicas.iter().find(|(_, of)| of.len() < QUORUM) {
+        return Err(link.failed(&format!(
+            "shard {shard} has {} replica; a reading is acknowledged when {QUORUM} have it",
+            of_shard.len()
+        )));
+    }
+    Ok(replicas.into_keys().collect())
+}
+
+/// Writes down the shards, or compares them with what is written.
+fn keep_shards(link: &Link, found: &[String]) -> Result<(), StoreError> {
+    let place = Place::everywhere("shards");
+    let count: Vec<u64> =
+        link.rows(place, None, &link.query("SELECT toUInt64(count()) FROM shards"))?;
+    if count == [0] {
+        let row = |(position, shard): (u32, &String)| ShardRow { position, shard: shard.clone() };
+        let rows: Vec<ShardRow> = (0..).zip(found).map(row).collect();
+        let all = Found { condition: "1 = 1".to_owned(), rows: rows.len() };
+        link.insert(place, rows, &all)?;
+    }
+    let written = shards(link)?;
+    if written == found {
+        return Ok(());
+    }
+    Err(link.failed(&format!(
+        "the readings are divided among the shards {}, and these nodes are of {}",
+        written.join(", "),
+        found.join(", ")
+    )))
+}
+
+/// A statement that makes a table, as it is in a cluster: the rows of one that is divided are on
+/// the replicas of a shard, those of the others on all nodes.
+fn replicated(statement: &str, cluster: &Cluster, database: &str) -> String {
+    const ENGINE: &str = "ENGINE = ReplacingMergeTree(";
+    let named = statement.split_once("CREATE TABLE IF NOT EXISTS ").map(|(_, rest)| rest);
+    let table = named.and_then(|rest| rest.split_whitespace().next());
+    let (Some(table), Some((before, after))) = (table, statement.split_once(ENGINE)) else {
+        return statement.to_owned();
+    };
+    let (of, replica) = if DIVIDED.contains(&table) {
+        ("{shard}", "{replica}")
+    } else {
+        ("all", "{shard}-{replica}")
+    };
+    let comma = if after.starts_with(')') { "" } else { ", " };
+    let path = format!("/clickhouse/mesonet/{}/{database}/{of}/{table}", cluster.name());
+    format!("{before}ENGINE = ReplicatedReplacingMergeTree('{path}', '{replica}'{comma}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_table_is_replicated_in_a_cluster() {
+        let options = Options::of_cluster("weather", &["http://a:8123"], "mesonet");
+        let cluster = Cluster::new("weather", &options).unwrap();
+        let statements = MIGRATIONS.iter().flat_map(|(_, text)| text.split(";\n"));
+        let mut tables = Vec::new();
+        for statement in statements.chain([LIST_OF_MIGRATIONS, LIST_OF_SHARDS]) {
+            let made = replicated(statement, &cluster, "mesonet");
+            assert_eq!(
+                made.matches("ENGINE = ReplicatedReplacingMergeTree('/").count(),
+                1,
+                "{made}"
+            );
+            tables.push(made.split('\'').nth(1).unwrap().to_owned());
+        }
+        let expected = [
+            "all/writers",
+            "all/batches",
+            "all/series",
+            "all/stations",
+            "{shard}/readings",
+            "{shard}/weather",
+            "all/retention",
+            "all/alerts",
+            "all/marks",
+            "all/migrations",
+            "all/shards",
+        ];
+        let expected: Vec<_> =
+            expected.iter().map(|of| format!("/clickhouse/mesonet/weather/mesonet/{of}")).collect();
+        assert_eq!(tables, expected);
+        let first = MIGRATIONS[0].1.split(";\n").next().unwrap();
+        let made = replicated(first, &cluster, "mesonet");
+        assert!(made.contains("/all/writers', '{shard}-{replica}')\n"), "{made}");
     }
 }

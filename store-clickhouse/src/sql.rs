@@ -4,11 +4,8 @@
 //! changed: times are integers, and nothing is formatted here. They are files, so that tests in
 //! another language can run them too.
 
-/// The newest batch: number, state, generations.
-pub(crate) const NEWEST_BATCH: &str = include_str!("../queries/newest_batch.sql");
-
-/// What is on record of one batch.
-pub(crate) const OPENING: &str = include_str!("../queries/opening.sql");
+/// The last writers: the highest number and the marks of those that took it.
+pub(crate) const WRITERS: &str = include_str!("../queries/writers.sql");
 
 /// The newest committed batch.
 pub(crate) const COMMITTED_BATCH: &str = include_str!("../queries/committed_batch.sql");
@@ -52,6 +49,24 @@ pub(crate) const DROP_PARTITION: &str = include_str!("../queries/drop_partition.
 
 /// The newest row of each alert that was changed after a change.
 pub(crate) const ALERTS: &str = include_str!("../queries/alerts.sql");
+
+/// The macros of a node.
+pub(crate) const MACROS: &str = include_str!("../queries/macros.sql");
+
+/// Which settings of inserts a node knows that releases of 2018 do not.
+pub(crate) const INSERT_SETTINGS: &str = include_str!("../queries/insert_settings.sql");
+
+/// The last committed batch that a node has seen, 0 if there is none.
+pub(crate) const NEWEST_COMMITTED: &str = include_str!("../queries/newest_committed.sql");
+
+/// How far a replica of a table has come.
+pub(crate) const REPLICA: &str = include_str!("../queries/replica.sql");
+
+/// The entries in the queue of a replica that bring new rows.
+pub(crate) const TO_FETCH: &str = include_str!("../queries/to_fetch.sql");
+
+/// How many children a node of Keeper has.
+pub(crate) const CHILDREN: &str = include_str!("../queries/children.sql");
 
 /// The newest row of a mark.
 pub(crate) const MARKS: &str = include_str!("../queries/marks.sql");

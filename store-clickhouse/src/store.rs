@@ -1,6 +1,5 @@
 //! The store.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,13 +8,15 @@ use mesonet::store::{
 };
 use mesonet::{Batch, ClosedWindow, Reader, StationId, Store};
 
-use crate::alerts::{Fence, load_alerts};
-use crate::link::{Link, Options};
+use crate::alerts::load_alerts;
+use crate::fence::Fence;
+use crate::link::Link;
 use crate::marks::Marks;
+use crate::options::Options;
 use crate::schema;
 use crate::upkeep::Maintained;
 use crate::view::View;
-use crate::write::{Writer, check_number};
+use crate::write::Writer;
 
 /// How long it may take to find out whether the record can be written.
 const GLANCE: Duration = Duration::from_secs(3);
@@ -30,8 +31,8 @@ pub struct ClickHouseStore {
     /// What readers clone and hold.
     view: RwLock<Arc<View>>,
     writer: Mutex<Writer>,
-    /// The number of the writer, also for whoever does not wait for it.
-    number: Arc<AtomicU64>,
+    /// That of the writer, also for whoever does not wait for it.
+    fence: Arc<Fence>,
     /// For a quick look.
     glance: Link,
     marks: Marks,
@@ -44,15 +45,13 @@ impl ClickHouseStore {
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or the tables are of another version.
     pub fn open(options: &Options) -> Result<Self, StoreError> {
-        let link = Link::new(options)?.within(&options.database);
-        schema::check(&link)?;
-        let link = Arc::new(link);
+        let link = Arc::new(schema::open(options)?);
         let writer = Writer::open(Arc::clone(&link))?;
         let view = RwLock::new(Arc::new(writer.view()));
-        let number = Arc::new(AtomicU64::new(writer.number()));
+        let fence = Arc::clone(&writer.fence);
         let glance = Options { timeout: options.timeout.min(GLANCE), ..options.clone() };
         let glance = Link::new(&glance)?.within(&options.database);
-        Ok(Self { view, writer: Mutex::new(writer), number, glance, marks: Marks::new(link) })
+        Ok(Self { view, writer: Mutex::new(writer), fence, glance, marks: Marks::new(link) })
     }
 
     /// Opens the alerts of the record. They are in memory as those of every [`AlertStore`], and in
@@ -62,11 +61,8 @@ impl ClickHouseStore {
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or a message cannot be read.
     pub fn open_alerts(&self) -> Result<AlertStore, StoreError> {
-        let (link, first_change) = {
-            let writer = self.writer();
-            (Arc::clone(&writer.link), writer.first_change())
-        };
-        load_alerts(&link, first_change, Some(Fence { number: Arc::clone(&self.number) }))
+        let link = Arc::clone(&self.writer().link);
+        load_alerts(&link, Arc::clone(&self.fence))
     }
 
     /// Finds out within seconds whether the next batch would be refused. Does not wait for one that is
@@ -75,7 +71,7 @@ impl ClickHouseStore {
     /// # Errors
     /// ClickHouse cannot be reached or refuses, or another process has become the writer.
     pub fn check(&self) -> Result<(), StoreError> {
-        check_number(&self.glance, self.number.load(Ordering::Relaxed))
+        self.fence.check(&self.glance, None)
     }
 
     /// Returns the time of the newest reading, milliseconds since 1970; `None` if there is none.
@@ -99,12 +95,13 @@ impl ClickHouseStore {
         let mut writer = self.writer();
         writer.make_sure()?;
         self.publish(&writer);
-        writer.check_writer()?;
-        self.marks.set(name, value)
+        writer.fence.check(&writer.link, None)?;
+        let at = self.marks.set(name, value)?;
+        writer.fence.check(&writer.link, Some(at))
     }
 
-    /// Drops what is not needed any more: readings before an instant, if one is given, and states of
-    /// stations that later ones have overtaken.
+    /// Drops what is not needed any more: readings before an instant, if one is given, states of
+    /// stations that later ones have overtaken, and what was noted of the batches of earlier writers.
     ///
     /// Readings before the instant are not seen from the next call on, and none is taken in. Their
     /// days go away when the whole day is before it. The instant never moves back.
@@ -115,13 +112,14 @@ impl ClickHouseStore {
     pub fn maintain(&self, retain_from_ms: Option<i64>) -> Result<Maintained, StoreError> {
         let mut writer = self.writer();
         writer.make_sure()?;
-        writer.check_writer()?;
+        writer.fence.check(&writer.link, None)?;
         if let Some(retain_from_ms) = retain_from_ms {
             writer.retain(retain_from_ms)?;
             self.publish(&writer);
         }
         let (expired_days, expired_rows) = writer.drop_expired()?;
         let station_days = writer.drop_old_states(today())?;
+        writer.drop_old_batches()?;
         self.publish(&writer);
         Ok(Maintained { expired_days, expired_rows, station_days })
     }
@@ -133,7 +131,7 @@ impl ClickHouseStore {
     ) -> Result<(), StoreError> {
         let mut writer = self.writer();
         writer.make_sure()?;
-        writer.check_writer()?;
+        writer.fence.check(&writer.link, None)?;
         let changed = change(&mut writer);
         self.publish(&writer);
         changed
@@ -149,7 +147,6 @@ impl ClickHouseStore {
     }
 
     fn publish(&self, writer: &Writer) {
-        self.number.store(writer.number(), Ordering::Relaxed);
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(writer.view());
     }
 }

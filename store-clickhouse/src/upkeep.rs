@@ -1,14 +1,19 @@
 //! Dropping what is not needed any more, by whole partitions.
 
+use std::collections::BTreeSet;
+
 use clickhouse::sql::Identifier;
 use mesonet::StationId;
 use mesonet::store::StoreError;
 use mesonet::time::DAY_MS;
 
-use crate::link::Link;
-use crate::rows::PartitionRow;
+use crate::link::{Found, Link, Place};
+use crate::rows::{PartitionRow, RetentionRow};
 use crate::sql;
-use crate::write::{Additions, Writer};
+use crate::write::{Additions, BATCHES, Writer};
+
+/// As the table `batches` is divided.
+const BATCHES_IN_PARTITION: u64 = 65_536;
 
 /// What [`ClickHouseStore::maintain`](crate::ClickHouseStore::maintain) did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,8 +30,10 @@ impl Writer {
     /// Readings before an instant do not count from now on; it never moves back.
     pub(crate) fn retain(&mut self, retain_from_ms: i64) -> Result<(), StoreError> {
         if retain_from_ms > self.known.visible.retain_from_ms {
-            let query = self.link.query("INSERT INTO retention (retain_from_ms) VALUES (?)");
-            self.link.execute(query.bind(retain_from_ms))?;
+            let condition = format!("retain_from_ms = {retain_from_ms}");
+            let rows = vec![RetentionRow { retain_from_ms }];
+            let place = Place::everywhere("retention");
+            self.link.insert(place, rows, &Found { condition, rows: 1 })?;
             self.known.visible.retain_from_ms = retain_from_ms;
         }
         Ok(())
@@ -34,50 +41,78 @@ impl Writer {
 
     /// Drops the days that are wholly before the cutoff. Returns how many, and their rows.
     pub(crate) fn drop_expired(&self) -> Result<(usize, u64), StoreError> {
-        let (mut days, mut rows) = (0, 0);
-        for (table, partition) in expired(&self.link, self.known.visible.retain_from_ms)? {
-            self.drop_partition(table, &partition)?;
-            days += 1;
-            rows += partition.rows;
+        let visible = &self.known.visible;
+        let expired = expired(&self.link, visible.up_to, visible.retain_from_ms)?;
+        for (place, partition) in &expired {
+            self.drop_partition(*place, partition)?;
         }
-        Ok((days, rows))
+        Ok(days_and_rows(&expired))
     }
 
     /// Drops the states of stations that were written before today, after writing all of them anew,
     /// so that they can be read at once when the record is opened.
     pub(crate) fn drop_old_states(&mut self, today: i32) -> Result<usize, StoreError> {
-        let old = partitions(&self.link, "stations", i64::from(today))?;
+        let stations = Place::everywhere("stations");
+        let old = partitions(&self.link, stations, self.known.visible.up_to, i64::from(today))?;
         if old.is_empty() {
             return Ok(0);
         }
         let all: Vec<StationId> = self.known.stations.keys().copied().collect();
-        self.commit(self.known.clone(), Additions::default(), &all, today)?;
+        self.commit(self.known.clone(), &Additions::default(), &all, today)?;
         for partition in &old {
-            self.drop_partition("stations", partition)?;
+            self.drop_partition(stations, partition)?;
         }
         Ok(old.len())
     }
 
-    fn drop_partition(&self, table: &str, partition: &PartitionRow) -> Result<(), StoreError> {
-        let query = self.link.query(sql::DROP_PARTITION);
-        self.link.execute(query.bind(Identifier(table)).bind(&partition.id))
+    /// Drops what is known of the batches of earlier writers: those that count are before the first of this
+    /// one, and the others are in a partition of their own.
+    pub(crate) fn drop_old_batches(&self) -> Result<(), StoreError> {
+        let first_kept = (self.fence.first_number() / BATCHES_IN_PARTITION) as i64;
+        for partition in partitions(&self.link, BATCHES, self.known.visible.up_to, first_kept)? {
+            self.drop_partition(BATCHES, &partition)?;
+        }
+        Ok(())
+    }
+
+    fn drop_partition(&self, place: Place, partition: &PartitionRow) -> Result<(), StoreError> {
+        let query = self.link.query(sql::DROP_PARTITION).bind(Identifier(place.table));
+        self.link.execute(place, &query.bind(&partition.id))
     }
 }
 
-/// The days of readings and of present weather that are wholly before an instant, each with its table.
+/// The days of readings and of present weather that are wholly before an instant, each with its table
+/// and shard.
 pub(crate) fn expired(
     link: &Link,
+    up_to: u64,
     retain_from_ms: i64,
-) -> Result<Vec<(&'static str, PartitionRow)>, StoreError> {
+) -> Result<Vec<(Place, PartitionRow)>, StoreError> {
     let first_kept = retain_from_ms.div_euclid(DAY_MS);
     let mut all = Vec::new();
     for table in ["readings", "weather"] {
-        let of_table = partitions(link, table, first_kept)?;
-        all.extend(of_table.into_iter().map(|partition| (table, partition)));
+        for place in (0..link.shards()).map(|shard| Place::of_shard(table, shard)) {
+            let of_shard = partitions(link, place, up_to, first_kept)?;
+            all.extend(of_shard.into_iter().map(|partition| (place, partition)));
+        }
     }
     Ok(all)
 }
 
-fn partitions(link: &Link, table: &str, before_day: i64) -> Result<Vec<PartitionRow>, StoreError> {
-    link.rows(link.query(sql::PARTITIONS).bind(table).bind(before_day))
+/// How many days these are, each table for itself, and how many rows.
+pub(crate) fn days_and_rows(expired: &[(Place, PartitionRow)]) -> (usize, u64) {
+    let days: BTreeSet<_> =
+        expired.iter().map(|(place, partition)| (place.table, &partition.id)).collect();
+    (days.len(), expired.iter().map(|(_, partition)| partition.rows).sum())
+}
+
+/// The partitions of a table that are named by a number before one.
+fn partitions(
+    link: &Link,
+    place: Place,
+    up_to: u64,
+    before: i64,
+) -> Result<Vec<PartitionRow>, StoreError> {
+    let query = link.query(sql::PARTITIONS).bind(place.table).bind(before);
+    link.rows(place, Some(up_to), &query)
 }

@@ -5,12 +5,13 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use clickhouse::query::Query;
+use clickhouse::{RowOwned, RowRead};
 use mesonet::observation::QualityCode;
 use mesonet::store::{Damage, Directory, Selection, SeriesSlice, StoreError};
 use mesonet::{ClosedWindow, Reader, Series, StationId};
 
 use crate::known::{Known, SeriesTable, StationState, Visible};
-use crate::link::Link;
+use crate::link::{Link, Place};
 use crate::rows::{LatestRow, List, ReadingRow, StationKey, WeatherRow};
 use crate::sql;
 
@@ -74,8 +75,9 @@ impl Reader for View {
             return Ok(Damage::default());
         }
         let query = self.link.query(sql::WEATHER_WINDOW);
-        let query = query.bind(List(&[station.to_string()]));
-        let mut rows: Vec<WeatherRow> = self.link.rows(self.seen(within(query, &times)))?;
+        let query = self.seen(within(query.bind(List(&[station.to_string()])), &times));
+        let shard = StationKey::from(station).shard(self.link.shards());
+        let mut rows: Vec<WeatherRow> = self.rows("weather", shard, &query)?;
         let of_station = |row: &&WeatherRow| row.station == StationKey::from(station);
         let fresh = self.fresh_weather.iter().filter(of_station);
         rows.extend(fresh.filter(|row| times.contains(&row.ts_ms)).cloned());
@@ -120,6 +122,51 @@ impl View {
         query.bind(self.visible.up_to).bind(List(&self.visible.uncommitted))
     }
 
+    /// Reads a table of a shard as it was after the last batch that is seen.
+    pub(crate) fn rows<R>(
+        &self,
+        table: &'static str,
+        shard: usize,
+        query: &Query,
+    ) -> Result<Vec<R>, StoreError>
+    where
+        R: RowOwned + RowRead + Send + 'static,
+    {
+        self.link.rows(Place::of_shard(table, shard), Some(self.visible.up_to), query)
+    }
+
+    /// Asks each shard that has some of the stations for rows, all at once.
+    pub(crate) fn on_shards<R: Send>(
+        &self,
+        stations: &[StationId],
+        ask: impl Fn(usize, &[String]) -> Result<Vec<R>, StoreError> + Sync,
+    ) -> Result<Vec<R>, StoreError> {
+        let shards = self.link.shards();
+        let mut ids: Vec<Vec<String>> = vec![Vec::new(); shards];
+        for id in stations {
+            ids[StationKey::from(*id).shard(shards)].push(id.to_string());
+        }
+        let mut asked: Vec<_> = ids.iter().enumerate().filter(|(_, ids)| !ids.is_empty()).collect();
+        let Some((last, ids)) = asked.pop() else { return Ok(Vec::new()) };
+        let ask = &ask;
+        std::thread::scope(|scope| {
+            let others: Vec<_> = asked
+                .into_iter()
+                .map(|(shard, ids)| scope.spawn(move || ask(shard, ids)))
+                .collect();
+            let mut rows = ask(last, ids);
+            for other in others {
+                let of_other =
+                    other.join().unwrap_or_else(|_| Err(self.link.failed(&"a query panicked")));
+                rows = rows.and_then(|mut rows| {
+                    rows.extend(of_other?);
+                    Ok(rows)
+                });
+            }
+            rows
+        })
+    }
+
     /// Visits stations group by group: the readings of one fit into memory together.
     fn scan_groups(
         &self,
@@ -162,19 +209,19 @@ impl View {
         which: Which,
         visit: &mut dyn FnMut(usize, &[SeriesSlice<'_>]),
     ) -> Result<(), StoreError> {
-        let ids: Vec<String> = group.iter().map(|(_, id)| id.to_string()).collect();
-        let ask = |sql| {
-            let query = self.link.query(sql).bind(List(&ids)).bind(List(asked));
+        let ask = |sql, ids: &[String]| {
+            let query = self.link.query(sql).bind(List(ids)).bind(List(asked));
             self.seen(within(query, times))
         };
         let can_be_packed = |ts_ms| LatestRow::TIMES_MS.contains(ts_ms);
-        let mut rows: Vec<ReadingRow> = match which {
+        let stations: Vec<StationId> = group.iter().map(|&(_, id)| id).collect();
+        let mut rows = self.on_shards(&stations, |shard, ids| match which {
             Which::Latest if can_be_packed(times.start()) && can_be_packed(times.end()) => {
-                let rows: Vec<LatestRow> = self.link.rows(ask(sql::LATEST))?;
-                rows.into_iter().map(LatestRow::reading).collect()
+                let rows: Vec<LatestRow> = self.rows("readings", shard, &ask(sql::LATEST, ids))?;
+                Ok(rows.into_iter().map(LatestRow::reading).collect())
             }
-            _ => self.link.rows(ask(sql::WINDOW))?,
-        };
+            _ => self.rows("readings", shard, &ask(sql::WINDOW, ids)),
+        })?;
         if !self.fresh.is_empty() {
             let mut keys: Vec<StationKey> = group.iter().map(|&(_, id)| id.into()).collect();
             keys.sort_unstable();
@@ -204,9 +251,10 @@ impl View {
     /// other series than asked for.
     pub(crate) fn find(&self, moments: &[(StationId, i64)]) -> Result<Stored, StoreError> {
         let mut stored = Stored::new();
-        for (ids, at, times) in grouped(moments) {
+        for (shard, ids, at, times) in grouped(moments, self.link.shards()) {
             let query = self.link.query(sql::MOMENTS).bind(List(&ids)).bind(List(&at));
-            let rows: Vec<ReadingRow> = self.link.rows(self.seen(within(query, &times)))?;
+            let query = self.seen(within(query, &times));
+            let rows: Vec<ReadingRow> = self.rows("readings", shard, &query)?;
             for row in rows {
                 let key = (row.station, row.series, row.ts_ms);
                 let known = stored.entry(key).or_insert(row);
@@ -224,9 +272,10 @@ impl View {
         moments: &[(StationId, i64)],
     ) -> Result<HashMap<(StationKey, i64), WeatherRow>, StoreError> {
         let mut stored: HashMap<_, WeatherRow> = HashMap::new();
-        for (ids, at, times) in grouped(moments) {
+        for (shard, ids, at, times) in grouped(moments, self.link.shards()) {
             let query = self.link.query(sql::WEATHER_MOMENTS).bind(List(&ids)).bind(List(&at));
-            let mut rows: Vec<WeatherRow> = self.link.rows(self.seen(within(query, &times)))?;
+            let query = self.seen(within(query, &times));
+            let mut rows: Vec<WeatherRow> = self.rows("weather", shard, &query)?;
             rows.sort_by_key(|row| (row.version, row.batch));
             stored.extend(rows.into_iter().map(|row| ((row.station, row.ts_ms), row)));
         }
@@ -246,14 +295,18 @@ enum Which {
     Latest,
 }
 
-/// Divides moments of stations so that a query can name the stations and the times of a group, and
-/// between which times they are.
-fn grouped(moments: &[(StationId, i64)]) -> Vec<(Vec<String>, Vec<i64>, Times)> {
+/// A query for moments: the shard, the stations and the times it names, and between which they are.
+type Group = (usize, Vec<String>, Vec<i64>, Times);
+
+/// Divides moments of stations so that a query can name the stations and the times of a group.
+fn grouped(moments: &[(StationId, i64)], shards: usize) -> Vec<Group> {
+    let shard = |id: StationId| StationKey::from(id).shard(shards);
     let mut sorted = moments.to_vec();
-    sorted.sort_unstable_by_key(|&(id, ts_ms)| (ts_ms, id));
+    sorted.sort_unstable_by_key(|&(id, ts_ms)| (shard(id), ts_ms, id));
     sorted.dedup();
     let mut groups = Vec::new();
-    for group in sorted.chunks(MOMENTS_AT_ONCE) {
+    let of_shards = sorted.chunk_by(|a, b| shard(a.0) == shard(b.0));
+    for group in of_shards.flat_map(|of_shard| of_shard.chunks(MOMENTS_AT_ONCE)) {
         let mut at: Vec<i64> = group.iter().map(|&(_, ts_ms)| ts_ms).collect();
         at.dedup();
         let mut ids: Vec<StationId> = group.iter().map(|&(id, _)| id).collect();
@@ -261,8 +314,8 @@ fn grouped(moments: &[(StationId, i64)]) -> Vec<(Vec<String>, Vec<i64>, Times)> 
         ids.dedup();
         let times = at[0]..=at[at.len() - 1];
         for ids in ids.chunks(STATIONS_AT_ONCE) {
-            let ids = ids.iter().map(StationId::to_string).collect();
-            groups.push((ids, at.clone(), times.clone()));
+            let of_group = ids.iter().map(StationId::to_string).collect();
+            groups.push((shard(ids[0]), of_group, at.clone(), times.clone()));
         }
     }
     groups

@@ -1,20 +1,19 @@
 //! Appending: a batch and the verdicts on it become rows, and are committed together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
-use std::time::Duration;
 
+use clickhouse::{RowOwned, RowWrite};
 use mesonet::observation::{Qualifier, QualityCode};
 use mesonet::store::{Judge, Receipt, StoreError, Verdicts};
 use mesonet::time::DAY_MS;
 use mesonet::{Batch, Reading, Series, StationId};
 
+use crate::fence::Fence;
 use crate::known::{Known, SeriesTable};
-use crate::link::Link;
+use crate::link::{At, Found, Link, Place};
 use crate::load::{load, station_row};
 use crate::rows::{BatchRow, ReadingRow, SeriesRow, StationKey, WeatherRow};
-use crate::sql;
 use crate::versions::{after, next_version};
 use crate::view::{Stored, View};
 
@@ -23,11 +22,7 @@ pub(crate) const COMMITTED: u8 = 2;
 /// Found without its end by the next writer: what is written of it later does not count either.
 const ABANDONED: u8 = 3;
 
-/// The writer's number is in the upper half of a batch number.
-const WRITER_BITS: u32 = 32;
-
-/// How often to try to become the writer while others try it too.
-const OPENINGS: u64 = 20;
+pub(crate) const BATCHES: Place = Place { table: "batches", shard: None };
 
 /// Rows of one insert, and days of it: a day is a partition, and ClickHouse refuses a block with
 /// more than a hundred.
@@ -39,6 +34,7 @@ const DAYS_AT_ONCE: usize = 64;
 pub(crate) struct Writer {
     pub link: Arc<Link>,
     pub known: Known,
+    pub fence: Arc<Fence>,
     /// Number of the last batch, committed or not.
     last_batch: u64,
     /// Whether a batch has failed after it was begun: what is on record has to be read again.
@@ -57,25 +53,32 @@ impl Writer {
     /// Becomes the writer of a record.
     pub(crate) fn open(link: Arc<Link>) -> Result<Self, StoreError> {
         // From here on the writer before is refused.
-        let first = take_number(&link)?;
+        let fence = Fence::take(&link)?;
+        Self::begin(link, Arc::new(fence))
+    }
+
+    fn begin(link: Arc<Link>, fence: Arc<Fence>) -> Result<Self, StoreError> {
+        let batch = fence.first_number();
         let mut known = load(&link)?;
-        let left = known.visible.uncommitted.iter().filter(|&&batch| batch > 0 && batch < first);
+        confirm_last(&link, known.visible.up_to)?;
+        let left = known.visible.uncommitted.iter().filter(|&&left| left > 0 && left < batch);
         let left = left.map(|&batch| BatchRow { batch, state: ABANDONED, ..BatchRow::default() });
-        link.insert("batches", left.collect())?;
+        insert_states(&link, left.collect())?;
         // An empty batch, so that the list of those that were never committed does not grow.
         let (generation, places_generation) = (known.generation, known.places_generation);
-        let row = BatchRow { batch: first, state: COMMITTED, generation, places_generation };
-        link.insert("batches", vec![row])?;
-        known.visible.up_to = first;
-        Ok(Self { link, known, last_batch: first, unsure: false })
+        let row = BatchRow { batch, state: COMMITTED, generation, places_generation };
+        insert_states(&link, vec![row])?;
+        known.visible.up_to = batch;
+        Ok(Self { link, known, fence, last_batch: batch, unsure: false })
     }
 
     /// After a batch that failed, finds out what is on record: it may have been committed, although
     /// ClickHouse did not say so.
     pub(crate) fn make_sure(&mut self) -> Result<(), StoreError> {
         if self.unsure {
-            self.check_writer()?;
-            *self = Self::open(Arc::clone(&self.link))?;
+            self.fence.check(&self.link, None)?;
+            self.fence.take_again(&self.link)?;
+            *self = Self::begin(Arc::clone(&self.link), Arc::clone(&self.fence))?;
         }
         Ok(())
     }
@@ -83,16 +86,6 @@ impl Writer {
     /// Returns what readers see.
     pub(crate) fn view(&self) -> View {
         View::new(&self.link, &self.known)
-    }
-
-    /// Its number, in the upper half of that of each of its batches.
-    pub(crate) fn number(&self) -> u64 {
-        self.last_batch >> WRITER_BITS
-    }
-
-    /// The first number of changes that are this writer's.
-    pub(crate) fn first_change(&self) -> u64 {
-        self.number() << WRITER_BITS
     }
 
     pub(crate) fn append(
@@ -145,7 +138,7 @@ impl Writer {
             let touched: BTreeSet<StationId> =
                 changed_stations.into_iter().chain(revised).collect();
             let touched: Vec<StationId> = touched.into_iter().collect();
-            self.commit(next, add, &touched, written_day)?;
+            self.commit(next, &add, &touched, written_day)?;
         }
         Ok(receipt)
     }
@@ -304,7 +297,7 @@ impl Writer {
     pub(crate) fn commit(
         &mut self,
         mut next: Known,
-        add: Additions,
+        add: &Additions,
         stations: &[StationId],
         written_day: i32,
     ) -> Result<(), StoreError> {
@@ -312,52 +305,81 @@ impl Writer {
         let batch = self.last_batch + 1;
         self.last_batch = batch;
         let (generation, places_generation) = (next.generation, next.places_generation);
-        let of_state = |state| vec![BatchRow { batch, state, generation, places_generation }];
+        let of_state = |state| BatchRow { batch, state, generation, places_generation };
         let link = &self.link;
-        link.insert("batches", of_state(BEGUN))?;
-        self.check_writer()?;
-        let series = add.series.iter().map(|series| series_row(series, batch)).collect();
-        link.insert("series", series)?;
-        for rows in blocks(add.readings, |row| row.ts_ms) {
-            let rows = rows.into_iter().map(|row| ReadingRow { batch, ..row }).collect();
-            link.insert("readings", rows)?;
+        let begun = insert_states(link, vec![of_state(BEGUN)])?;
+        self.fence.check(link, Some(begun))?;
+        let series: Vec<_> = add.series.iter().map(|series| series_row(series, batch)).collect();
+        let everywhere = Place::everywhere;
+        Blocks::new(link, everywhere("series"), batch).insert(series)?;
+        for shard in 0..link.shards() {
+            let is_of = |station: StationKey| station.shard(link.shards()) == shard;
+            let readings = add.readings.iter().filter(|row| is_of(row.station));
+            let readings = readings.map(|row| ReadingRow { batch, ..*row }).collect();
+            let mut sent = Blocks::new(link, Place::of_shard("readings", shard), batch);
+            for rows in blocks(readings, |row: &ReadingRow| row.ts_ms) {
+                sent.insert(rows)?;
+            }
+            let weather = add.weather.iter().filter(|row| is_of(row.station)).cloned();
+            let weather = weather.map(|row| WeatherRow { batch, ..row }).collect();
+            let mut sent = Blocks::new(link, Place::of_shard("weather", shard), batch);
+            for rows in blocks(weather, |row: &WeatherRow| row.ts_ms) {
+                sent.insert(rows)?;
+            }
         }
-        for rows in blocks(add.weather, |row| row.ts_ms) {
-            let rows = rows.into_iter().map(|row| WeatherRow { batch, ..row }).collect();
-            link.insert("weather", rows)?;
-        }
+        let mut sent = Blocks::new(link, everywhere("stations"), batch);
         for ids in stations.chunks(ROWS_AT_ONCE) {
             let states = ids.iter().filter_map(|id| next.stations.get(id));
-            link.insert(
-                "stations",
-                states.map(|of| station_row(of, batch, written_day)).collect(),
-            )?;
+            sent.insert(states.map(|of| station_row(of, batch, written_day)).collect())?;
         }
-        link.insert("batches", of_state(COMMITTED))?;
+        let committed = insert_states(link, vec![of_state(COMMITTED)])?;
         // A writer that has opened the record meanwhile does not count this batch, so it must not be
         // acknowledged: its readings come again from the feed.
-        self.check_writer()?;
+        self.fence.check(link, Some(committed))?;
         next.visible.up_to = batch;
         self.known = next;
         self.unsure = false;
         Ok(())
     }
+}
 
-    /// Fails if another process has become the writer.
-    pub(crate) fn check_writer(&self) -> Result<(), StoreError> {
-        check_number(&self.link, self.number())
+/// The rows of a batch in one table, block by block.
+struct Blocks<'a> {
+    link: &'a Link,
+    place: Place,
+    batch: u64,
+    rows: usize,
+}
+
+impl<'a> Blocks<'a> {
+    fn new(link: &'a Link, place: Place, batch: u64) -> Self {
+        Self { link, place, batch, rows: 0 }
+    }
+
+    fn insert<R>(&mut self, rows: Vec<R>) -> Result<(), StoreError>
+    where
+        R: RowOwned + RowWrite + Send + Sync + 'static,
+    {
+        self.rows += rows.len();
+        let found = Found { condition: format!("batch = {}", self.batch), rows: self.rows };
+        self.link.insert(self.place, rows, &found).map(|_| ())
     }
 }
 
-/// Fails if the writer of this number is not the last that has opened the record.
-pub(crate) fn check_number(link: &Link, own: u64) -> Result<(), StoreError> {
-    let newest: Vec<BatchRow> = link.rows(link.query(sql::NEWEST_BATCH))?;
-    let newest = newest.first().map_or(0, |newest| newest.batch) >> WRITER_BITS;
-    if newest == own {
-        return Ok(());
-    }
-    let holder = format!("a writer that opened it later: number {newest}, this is {own}");
-    Err(StoreError::Locked { path: link.name().to_owned(), holder })
+/// Makes sure that the last batch does not go again on which the next ones are built.
+fn confirm_last(link: &Link, batch: u64) -> Result<(), StoreError> {
+    let condition = format!("batch = {batch} AND state = {COMMITTED}");
+    let rows = usize::from(batch > 0);
+    link.confirm(BATCHES, &Found { condition, rows })
+}
+
+/// Writes down that batches are in one state.
+fn insert_states(link: &Link, rows: Vec<BatchRow>) -> Result<At, StoreError> {
+    let batches: Vec<String> = rows.iter().map(|row| row.batch.to_string()).collect();
+    let state = rows.first().map_or(0, |row| row.state);
+    let condition = format!("state = {state} AND batch IN ({})", batches.join(", "));
+    let found = Found { condition, rows: rows.len() };
+    link.insert(BATCHES, rows, &found)
 }
 
 /// The readings and the weather of a batch, sorted by station, series and time; of those with
@@ -391,27 +413,6 @@ fn incoming(batch: &Batch, table: &SeriesTable) -> (Vec<ReadingRow>, Vec<Weather
     readings.sort_by_key(|row| (row.station, row.series, row.ts_ms));
     weather.sort_by_key(|row| (row.station, row.ts_ms));
     (readings, weather)
-}
-
-/// Takes the number of the next writer, and returns its first batch, which is begun.
-fn take_number(link: &Link) -> Result<u64, StoreError> {
-    for attempt in 1..=OPENINGS {
-        let newest: Vec<BatchRow> = link.rows(link.query(sql::NEWEST_BATCH))?;
-        let writer = newest.first().map_or(0, |newest| newest.batch >> WRITER_BITS) + 1;
-        let batch = writer << WRITER_BITS;
-        // Another process may do the same at the same time: whoever finds the mark of another one
-        // beside its own, or instead of it, steps back. Its batch has no rows.
-        let mark = RandomState::new().build_hasher().finish();
-        let own = BatchRow { batch, state: BEGUN, generation: mark, places_generation: 0 };
-        link.insert("batches", vec![own])?;
-        let found: Vec<BatchRow> = link.rows(link.query(sql::OPENING).bind(batch))?;
-        if !found.is_empty() && found.iter().all(|row| *row == own) {
-            return Ok(batch);
-        }
-        std::thread::sleep(Duration::from_millis(mark % (50 * attempt)));
-    }
-    let holder = format!("others that open it: {OPENINGS} attempts met another one");
-    Err(StoreError::Locked { path: link.name().to_owned(), holder })
 }
 
 fn series_row(series: &Series, batch: u64) -> SeriesRow {

@@ -86,15 +86,16 @@ def ask(database):
 def test_every_query_is_asked(ask):
     source = Path(__file__).read_text(encoding="utf-8")
     names = [path.stem for path in (CRATE / "queries").glob("*.sql")]
-    assert len(names) == 17
+    assert len(names) == 22
     assert [name for name in names if f'ask("{name}"' not in source] == []
 
 
-def test_batches(ask):
-    assert ask("newest_batch") == [("6", "1", "60", "1")]
+def test_batches(database, ask):
+    for number, mark in [(1, 7), (2, 8), (2, 9)]:
+        database("INSERT INTO writers VALUES (?, ?)", number, mark)
+    assert sorted(ask("writers")) == [("2", "8"), ("2", "9")]
     assert ask("committed_batch") == [("5", "2", "50", "1")]
-    # A merge may have dropped the row of its beginning.
-    assert ("2", "2", "20", "1") in ask("opening", 2)
+    assert ask("newest_committed") == [("5",)]
     assert ask("uncommitted") == [("3",), ("6",)]
     assert ask("news", 3) == [("3", "1", "30", "1"), ("5", "2", "50", "1"), ("6", "1", "60", "1")]
     assert ask("retain_from") == [("0",)]
@@ -147,6 +148,37 @@ def test_the_newest_row_of_a_mark_counts(database, ask):
     for change, value in [(1, "sample"), (2, "own")]:
         database("INSERT INTO marks VALUES ('origin', ?, ?)", change, value)
     assert ask("marks", "origin") == [("origin", "2", "own")]
+
+
+def test_batches_of_earlier_writers_are_dropped(database, ask):
+    first = 7 << 32
+    database("INSERT INTO batches VALUES (?, 2, 70, 1)", first)
+    # What was abandoned stays, in a partition of its own.
+    database("INSERT INTO batches VALUES (3, 3, 0, 0)")
+    dropped = ask("partitions", "batches", first // 65536)
+    for partition, _ in dropped:
+        ask("drop_partition", Name("batches"), partition)
+    assert dropped
+    assert ask("committed_batch") == [(str(first), "2", "70", "1")]
+    assert ask("uncommitted") == [("3",)]
+
+
+def test_what_a_cluster_is_asked(database, ask):
+    """There is no Keeper in this process, so what needs one is only read."""
+    assert ask("macros") == []
+    assert {name for (name,) in ask("insert_settings")} == {"insert_quorum_parallel", "async_insert"}
+    assert ask("replica", "readings") == []
+    for asked in (lambda: ask("to_fetch", "/clickhouse/log"), lambda: ask("children", "/clickhouse/log")):
+        with pytest.raises(RuntimeError) as refused:
+            asked()
+        assert "UNKNOWN_TABLE" in str(refused.value)
+    known = dict(database("SELECT name, value FROM system.settings WHERE name LIKE 'insert_quorum%'"))
+    assert {"insert_quorum", "insert_quorum_timeout"} <= set(known)
+    columns = [name for (name,) in database(
+        "SELECT name FROM system.columns WHERE database = 'system' AND table = 'replicas'"
+    )]
+    asked = {"is_readonly", "is_session_expired", "parts_to_check", "log_max_index", "log_pointer"}
+    assert asked | {"zookeeper_path", "replica_path"} <= set(columns)
 
 
 def test_present_weather(ask):

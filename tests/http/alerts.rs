@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use mesonet::alert;
 use mesonet::feed::read_cap;
 use mesonet::time::parse_instant;
-use mesonet::{MemoryStore, alert};
 use mesonet_server::{Config, sample_alerts};
 use serde_json::Value;
 
-use crate::support::Api;
+use crate::support::{Api, TestStore};
 
 const SENT: &str = "2026-08-12T23:07:41Z";
 
@@ -48,7 +48,7 @@ fn messages(documents: &[String]) -> Vec<alert::Message> {
 
 fn service(now: &str, alerts: Vec<alert::Message>) -> Api {
     let now_ms = parse_instant(now).unwrap();
-    let api = Api::at(now_ms, Config::default(), std::sync::Arc::new(MemoryStore::default()));
+    let api = Api::at(now_ms, Config::default(), std::sync::Arc::new(TestStore::default()));
     api.state.services.alerts.append(alerts).unwrap();
     api
 }

@@ -5,17 +5,17 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use axum::http::header;
-use mesonet::MemoryStore;
+
 use mesonet_server::{Config, ZoneSet};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{Answer, Api};
+use crate::support::{Answer, Api, TestStore};
 
 const GEOGRAPHY: &str = "x-mesonet-geography";
 
 fn api() -> Api {
-    Api::new(MemoryStore::default())
+    Api::new(TestStore::default())
 }
 
 fn features(answer: &Answer) -> Vec<Value> {
@@ -257,7 +257,7 @@ fn newer_files_override_the_bundled_zones() {
     assert_eq!(ids(&before), ["041320"]);
     let with = |zones: PathBuf| {
         let config = Config { zones: vec![zones], ..Config::default() };
-        Api::with(config, MemoryStore::default()).get(path)
+        Api::with(config, TestStore::default()).get(path)
     };
     let (of_shapes, of_features) = (with(shp), with(geojson));
     for after in [&of_shapes, &of_features] {

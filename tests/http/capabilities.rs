@@ -2,16 +2,16 @@
 
 use axum::body::Body;
 use axum::http::{Method, header};
-use mesonet::MemoryStore;
+
 use mesonet::access::Plan;
 use mesonet_server::Config;
 use serde_json::{Value, json};
 
-use crate::support::Api;
+use crate::support::{Api, TestStore};
 
 #[test]
 fn an_anonymous_caller_gets_the_free_view_and_it_is_not_cached() {
-    let api = Api::new(MemoryStore::default());
+    let api = Api::new(TestStore::default());
     let answer = api.get("/capabilities");
     let text = answer.text();
     let limits = r#"},"limits":{"maxWindowMs":604800000,"maxReachMs":604800000}}"#;
@@ -25,7 +25,7 @@ fn an_anonymous_caller_gets_the_free_view_and_it_is_not_cached() {
 /// A product that is not named is taken for one that is not offered.
 #[test]
 fn every_product_that_is_offered_is_named_those_of_models_too() {
-    let api = Api::new(MemoryStore::default());
+    let api = Api::new(TestStore::default());
     let view = |path: &str| -> Value {
         let answer = api.call(Method::GET, path, &[], Body::empty());
         serde_json::from_str(&answer.text()).unwrap()
@@ -60,7 +60,7 @@ fn the_limits_are_those_of_the_plan_and_null_is_unlimited() {
         (Plan::Commercial, r#""limits":{"maxWindowMs":null,"maxReachMs":null}}"#),
     ] {
         let config = Config { assume_plan: plan, ..Config::default() };
-        let answer = Api::with(config, MemoryStore::default()).get("/capabilities");
+        let answer = Api::with(config, TestStore::default()).get("/capabilities");
         assert_eq!(answer.status, 200);
         assert!(answer.text().ends_with(limits), "{}", answer.text());
     }

@@ -6,12 +6,12 @@ use mesonet::access::Plan;
 use mesonet::store::{
     Damage, Directory, Judge, Receipt, Selection, SeriesSlice, StoreError, unjudged,
 };
-use mesonet::{Batch, Intake, MemoryStore, Reader, Store};
+use mesonet::{Batch, Intake, Reader, Store};
 use mesonet_server::{Clock, Config, State};
 use serde_json::Value;
 use std::sync::Arc;
 
-use crate::support::{AIR, Answer, Api, NOW_MS, id, reading, station, store};
+use crate::support::{AIR, Answer, Api, NOW_MS, TestStore, id, reading, station, store};
 
 const REPLAY: HeaderName = HeaderName::from_static("x-mesonet-replay");
 
@@ -128,7 +128,7 @@ fn answers_of_every_kind() -> Vec<(u16, Answer)> {
     let origin = "https://weather.example.org";
     let config = Config { cors_origins: vec![origin.to_owned()], ..Config::default() };
     let ask = [(header::ORIGIN, origin), (header::ACCESS_CONTROL_REQUEST_METHOD, "POST")];
-    let open = Api::with(config, MemoryStore::default());
+    let open = Api::with(config, TestStore::default());
     vec![
         (200, api.get("/capabilities")),
         (304, api.get_with("/observations/units", &[(header::IF_NONE_MATCH, &*etag)])),
@@ -196,7 +196,7 @@ fn what_is_not_utf_8_is_refused_with_a_bare_string_wherever_it_stands() {
 #[test]
 fn a_body_in_an_encoding_is_a_415_that_says_what_is_allowed() {
     let config = Config { assume_plan: Plan::Commercial, ..Config::default() };
-    let api = Api::with(config, MemoryStore::default());
+    let api = Api::with(config, TestStore::default());
     for path in ["/stations/readings", "/observations/series", "/historical/bulk"] {
         for encoding in ["gzip", "br", "deflate, gzip", "x"] {
             let headers =
@@ -220,14 +220,14 @@ fn every_answer_says_that_it_is_a_replay_and_of_what_time() {
         assert_eq!(answer.header(REPLAY), Some("2024-08-03T12:00:00Z"), "{answer:?}");
     }
     // Whole seconds.
-    let later = Api::at(NOW_MS + 1_999, Config::default(), Arc::new(MemoryStore::default()));
+    let later = Api::at(NOW_MS + 1_999, Config::default(), Arc::new(TestStore::default()));
     assert_eq!(later.get("/capabilities").header(REPLAY), Some("2024-08-03T12:00:01Z"));
 }
 
 #[test]
 fn the_root_tells_what_the_server_is() {
     let config = Config { api_prefix: "/obs".to_owned(), ..Config::default() };
-    let api = Api::with(config, MemoryStore::default());
+    let api = Api::with(config, TestStore::default());
     api.call(Method::GET, "/", &[], Body::empty()).is(concat!(
         r#"{"service":"mesonet","version":"0.1.0","replay":"2024-08-03T12:00:00Z","endpoints":["#,
         r#""GET /","GET /capabilities","GET /explorer/{file}","GET /healthz","GET /models/coverage","#,
@@ -254,7 +254,7 @@ fn the_root_tells_what_the_server_is() {
 #[test]
 fn the_description_is_kept_in_each_encoding_with_its_tag() {
     let config = Config { api_prefix: "/obs".to_owned(), ..Config::default() };
-    let api = Api::with(config, MemoryStore::default());
+    let api = Api::with(config, TestStore::default());
     let ask = |headers: &[(HeaderName, &str)]| {
         api.call(Method::GET, "/openapi/v1.json", headers, Body::empty())
     };
@@ -308,7 +308,7 @@ fn a_live_server_does_not_speak_of_a_replay() {
     let state = State::new(
         Config::default(),
         Clock::live(),
-        Arc::new(MemoryStore::default()),
+        Arc::new(TestStore::default()),
         Intake::default(),
     );
     let answer = Api::of(state.unwrap()).call(Method::GET, "/", &[], Body::empty());
@@ -355,7 +355,7 @@ fn a_query_string_has_a_longest_length() {
 #[derive(Default)]
 struct Faulty {
     panics: bool,
-    known: MemoryStore,
+    known: TestStore,
 }
 
 impl Store for Faulty {
@@ -439,7 +439,7 @@ fn only_pages_of_the_sites_that_are_named_may_read_answers() {
         cors_origins: vec!["https://weather.example.org".to_owned()],
         ..Config::default()
     };
-    let open = Api::with(config, MemoryStore::default());
+    let open = Api::with(config, TestStore::default());
     let answer = open.get_with("/capabilities", std::slice::from_ref(&ours));
     assert_eq!(answer.header(ALLOW), Some("https://weather.example.org"));
     assert_eq!(

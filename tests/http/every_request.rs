@@ -2,12 +2,12 @@
 
 use axum::body::Body;
 use axum::http::Method;
-use mesonet::MemoryStore;
+
 use mesonet::access::Plan;
 use mesonet_server::Config;
 use serde_json::Value;
 
-use crate::support::{AIR, Answer, Api, id, reading, station, store};
+use crate::support::{AIR, Answer, Api, TestStore, id, reading, station, store};
 
 fn api() -> Api {
     let config = Config { assume_plan: Plan::Commercial, ..Config::default() };
@@ -49,7 +49,7 @@ fn a_name_that_is_almost_right_is_refused_with_the_right_one_and_others_are_igno
             .refuses(400, "unknown parameter \"satrt\"; the name is start");
     }
     // Callers who may not use an endpoint learn that first.
-    let closed = Api::new(MemoryStore::default());
+    let closed = Api::new(TestStore::default());
     closed.post("/historical/bulk?satrt=x", "{}").is_empty(401);
     closed.post("/ingest?nam=x", "").is_empty(403);
     let own = closed.call(Method::GET, "/models/hrrr/point?field=t", &[], Body::empty());

@@ -1,8 +1,9 @@
 //! `/healthz` and `/readyz`, and the ids of requests.
 
+use crate::support::TestStore;
 use axum::body::Body;
 use axum::http::{Method, header};
-use mesonet::MemoryStore;
+
 use mesonet_server::Config;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -37,7 +38,7 @@ fn a_server_says_that_it_lives_and_whether_it_can_take_requests() {
 
 #[test]
 fn without_a_record_a_server_is_ready_too() {
-    let api = Api::with(Config::default(), MemoryStore::default());
+    let api = Api::with(Config::default(), TestStore::default());
     let ready = api.call(Method::GET, "/readyz", &[], Body::empty());
     ready.is(r#"{"ready":true,"reasons":[],"faults":0}"#);
     assert_eq!(ready.header(header::CACHE_CONTROL), Some("no-store"));

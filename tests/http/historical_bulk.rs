@@ -9,13 +9,11 @@ use axum::http::{HeaderName, Method, header};
 use mesonet::access::Plan;
 use mesonet::store::unjudged;
 use mesonet::time::MINUTE_MS;
-use mesonet::{
-    BaseQuality, Batch, IntervalType, Iso8601, MemoryStore, Quality, SeriesKey, Store, Variable,
-};
+use mesonet::{BaseQuality, Batch, IntervalType, Iso8601, Quality, SeriesKey, Store, Variable};
 use mesonet_server::Config;
 
 use crate::support::{
-    AIR, Answer, Api, DOUBTFUL, NOW_MS, id, instant, reading, report, station, store,
+    AIR, Answer, Api, DOUBTFUL, NOW_MS, TestStore, id, instant, reading, report, station, store,
 };
 
 const HEAD: &str = "lat,lon,observation_name,interval_type,interval_minutes,timestamp,value,\
@@ -56,7 +54,7 @@ fn row(series: &SeriesKey, time: &str, value: &str, quality: &str) -> String {
     )
 }
 
-fn some() -> MemoryStore {
+fn some() -> TestStore {
     store([
         station("A", -80.5, 44.0),
         report("A", 0, &AIR, 20.5, Quality::GOOD),

@@ -7,11 +7,11 @@ use axum::http::{Method, header};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use mesonet::store::{InFront, Judge, Receipt, StoreError};
-use mesonet::{Batch, MemoryStore, Reader, StationId, Store};
+use mesonet::{Batch, Reader, StationId, Store};
 use mesonet_server::Config;
 use mesonet_server::ingest::KeyHash;
 
-use crate::support::{Answer, Api};
+use crate::support::{Answer, Api, TestStore};
 
 const KEY: &str = "mesonet_push_of_a_test";
 
@@ -24,7 +24,7 @@ fn config() -> Config {
 }
 
 fn api() -> Api {
-    Api::with(config(), MemoryStore::default())
+    Api::with(config(), TestStore::default())
 }
 
 fn push(api: &Api, query: &str, more: &[(header::HeaderName, &str)], body: &[u8]) -> Answer {
@@ -97,7 +97,7 @@ fn the_time_of_receipt_may_be_stated() {
 
 #[test]
 fn only_callers_with_a_key_may_push() {
-    let closed = Api::new(MemoryStore::default());
+    let closed = Api::new(TestStore::default());
     push(&closed, "", &[], BULLETIN.as_bytes()).is_empty(403);
     let api = api();
     let call = |headers: &[(header::HeaderName, &str)]| {
@@ -151,7 +151,7 @@ fn a_body_has_a_longest_length_packed_and_unpacked() {
 #[test]
 fn of_a_file_that_breaks_in_the_middle_the_answer_says_what_is_stored_and_what_is_not() {
     let config = Config { max_ingest_bytes: 100_000, ..config() };
-    let api = Api::with(config, MemoryStore::default());
+    let api = Api::with(config, TestStore::default());
     // Bytes that hardly compress stand for the rest of a long file.
     let mut rest = 1_u32;
     let noise: String = (0..12_000)
@@ -194,7 +194,7 @@ fn reports_without_a_place_are_counted_and_sent_again_once_it_is_known() {
 }
 
 /// A store with no room left.
-struct Full(MemoryStore);
+struct Full(TestStore);
 
 impl InFront for Full {
     fn behind(&self) -> &dyn Reader {
@@ -210,7 +210,7 @@ impl Store for Full {
 
 #[test]
 fn a_full_store_says_so_and_nothing_else() {
-    let api = Api::with(config(), Full(MemoryStore::default()));
+    let api = Api::with(config(), Full(TestStore::default()));
     let answer = push(&api, "?name=sa_20240803.txt", &[], BULLETIN.as_bytes());
     answer.refuses(507, "no room is left for readings; send it again later");
 }

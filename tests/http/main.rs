@@ -10,6 +10,10 @@ mod capabilities;
 #[path = "../../core/tests/process/mod.rs"]
 mod child;
 mod child_deadlines;
+#[cfg(feature = "clickhouse")]
+mod clickhouse_readers;
+#[cfg(feature = "clickhouse")]
+mod clickhouse_trouble;
 #[cfg(unix)]
 mod copying;
 mod crafted;
@@ -23,9 +27,14 @@ mod follower;
 #[cfg(unix)]
 mod follower_kills;
 #[cfg(unix)]
+mod follower_runs;
+#[cfg(unix)]
 mod follower_takes_over;
+mod followers;
 mod health;
 mod historical_bulk;
+#[cfg_attr(not(feature = "clickhouse"), path = "not_in_clickhouse.rs")]
+mod in_clickhouse;
 mod ingest;
 mod ingest_broken;
 mod ingest_kinds;

@@ -1,13 +1,13 @@
 //! `GET /observations/explain`
 
 use mesonet::access::Plan;
-use mesonet::{Intake, IntervalType, MemoryStore, SeriesKey, Variable};
+use mesonet::{Intake, IntervalType, SeriesKey, Variable};
 use mesonet_server::Config;
 
-use crate::support::{AIR, Api, id, instant, reading, station};
+use crate::support::{AIR, Api, TestStore, id, instant, reading, station};
 
 fn taken_in() -> Api {
-    let store = MemoryStore::default();
+    let store = TestStore::default();
     let intake = Intake::default();
     let wind = SeriesKey::new(Variable::WindSpeed, IntervalType::Average, 2);
     let batches = [
@@ -66,7 +66,7 @@ fn every_check_is_explained_with_its_inputs_limits_sources_and_outcome() {
 /// reports at 11:00 and 12:00, or at 11:30.
 #[test]
 fn a_special_report_is_compared_with_its_neighbours_at_its_time() {
-    let (store, intake) = (MemoryStore::default(), Intake::default());
+    let (store, intake) = (TestStore::default(), Intake::default());
     let mslp = instant(Variable::Mslp);
     let mut batches = vec![station("S", -80.0, 44.0), reading("S", 22, &mslp, 1019.0)];
     for (i, name) in ["A", "B", "C", "D", "E"].into_iter().enumerate() {
@@ -118,7 +118,7 @@ fn an_explanation_keeps_the_lookback_of_the_plan() {
     // It is within reach, and there is none.
     assert_eq!(taken_in().get(&path(&AIR, "2024-07-27T11:00:00Z")).status, 404);
     let config = Config { assume_plan: Plan::Commercial, ..Config::default() };
-    assert_eq!(Api::with(config, MemoryStore::default()).get(&old).status, 404);
+    assert_eq!(Api::with(config, TestStore::default()).get(&old).status, 404);
 }
 
 #[test]

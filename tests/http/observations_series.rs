@@ -2,10 +2,10 @@
 
 use mesonet::access::Plan;
 use mesonet::time::MINUTE_MS;
-use mesonet::{Batch, IntervalType, MemoryStore, Quality, SeriesKey, Variable};
+use mesonet::{Batch, IntervalType, Quality, SeriesKey, Variable};
 use mesonet_server::Config;
 
-use crate::support::{AIR, Api, DOUBTFUL, id, reading, report, station, store};
+use crate::support::{AIR, Api, DOUBTFUL, TestStore, id, reading, report, station, store};
 
 const HOUR: &str = "start=2024-08-03T11:00:00Z&end=2024-08-03T12:00:00Z";
 
@@ -17,7 +17,7 @@ fn post(api: &Api, query: &str, fields: &str) -> crate::support::Answer {
     api.post(&format!("/observations/series?{query}"), body)
 }
 
-fn winds() -> MemoryStore {
+fn winds() -> TestStore {
     store([
         station("A", -80.0, 44.0),
         reading("A", 60, &WIND_2, 1.0),

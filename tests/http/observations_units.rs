@@ -1,9 +1,8 @@
 //! `GET /observations/units`
 
 use axum::http::header;
-use mesonet::MemoryStore;
 
-use crate::support::Api;
+use crate::support::{Api, TestStore};
 
 const UNITS: &str = concat!(
     r#"{"airTemperature":"°C","altimeterSetting":"hPa","avgGlobalSolarRadiation":"W/m²","#,
@@ -26,12 +25,12 @@ const UNITS: &str = concat!(
 
 #[test]
 fn every_variable_has_its_canonical_unit() {
-    Api::new(MemoryStore::default()).get("/observations/units").is(UNITS);
+    Api::new(TestStore::default()).get("/observations/units").is(UNITS);
 }
 
 #[test]
 fn the_units_may_be_kept_for_an_hour_and_asked_for_again_by_etag() {
-    let api = Api::new(MemoryStore::default());
+    let api = Api::new(TestStore::default());
     let full = api.get("/observations/units");
     assert_eq!(full.header(header::CACHE_CONTROL), Some("public, max-age=3600"));
     let etag = full.header(header::ETAG).unwrap();

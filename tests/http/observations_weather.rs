@@ -2,10 +2,10 @@
 
 use mesonet::access::Plan;
 use mesonet::store::unjudged;
-use mesonet::{Batch, MemoryStore, Report, Store};
+use mesonet::{Batch, Report, Store};
 use mesonet_server::Config;
 
-use crate::support::{AIR, Api, NOW_MS, id, reading, station, store};
+use crate::support::{AIR, Api, NOW_MS, TestStore, id, reading, station, store};
 
 fn said(minutes_ago: i64, revision: u8, words: &[&str]) -> Batch {
     let mut batch = reading("A", minutes_ago, &AIR, 20.0);
@@ -18,7 +18,7 @@ fn said(minutes_ago: i64, revision: u8, words: &[&str]) -> Batch {
     batch
 }
 
-fn reported() -> MemoryStore {
+fn reported() -> TestStore {
     store([
         station("A", -80.0, 44.0),
         station("B", -81.0, 44.0),
@@ -76,7 +76,7 @@ fn what_is_missing_or_malformed_is_refused() {
 
 #[test]
 fn a_window_with_too_many_reports_is_refused_and_not_cut() {
-    let known = MemoryStore::default();
+    let known = TestStore::default();
     let reports = |ms: std::ops::Range<i64>| {
         let one = said(0, 0, &["Rain"]).reports.remove(0);
         ms.rev().map(|ms| Report { ts_ms: NOW_MS - ms, readings: vec![], ..one.clone() }).collect()
@@ -88,7 +88,7 @@ fn a_window_with_too_many_reports_is_refused_and_not_cut() {
     let answer: serde_json::Value =
         serde_json::from_str(&Api::new(known).get(&whole).text()).unwrap();
     assert_eq!(answer["reports"].as_array().unwrap().len(), 100_000);
-    let known = MemoryStore::default();
+    let known = TestStore::default();
     let batch = Batch { reports: reports(0..100_001), ..batch };
     known.append(&batch, &mut unjudged).unwrap();
     Api::new(known).get(&whole).refuses(

@@ -16,6 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::child::Process;
+use crate::in_clickhouse;
 
 /// Longer than anything takes the server; a bound, not a measurement.
 pub const PATIENCE: Duration = Duration::from_secs(180);
@@ -48,10 +49,14 @@ pub fn binary() -> PathBuf {
     binary
 }
 
-/// Returns a command that runs in its own folder: its record is `mesonet-data` there.
+/// Returns a command that runs in its own folder: its record is `mesonet-data` there, or a database
+/// of its own if the tests are to run on ClickHouse.
 pub fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.args(args).env_clear().current_dir(folder);
+    if let Some(place) = in_clickhouse::place_of(folder, args) {
+        command.env("MESONET_STORE", place);
+    }
     command
 }
 

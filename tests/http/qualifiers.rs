@@ -2,11 +2,11 @@
 
 use mesonet::access::Plan;
 use mesonet::intake::FeedFile;
-use mesonet::{Intake, MemoryStore, StationId, Variable};
+use mesonet::{Intake, StationId, Variable};
 use mesonet_server::Config;
 use serde_json::Value;
 
-use crate::support::{Api, NOW_MS, instant};
+use crate::support::{Api, NOW_MS, TestStore, instant};
 
 /// A quarter of a mile or less and a trace of rain at 10:54, and ten miles or more an hour later.
 const METARS: &str = "raw_text,station_id,observation_time,latitude,longitude,elevation_m\n\
@@ -21,7 +21,7 @@ fn buffalo() -> StationId {
 }
 
 fn api() -> Api {
-    let store = MemoryStore::default();
+    let store = TestStore::default();
     let file = FeedFile::new("metars.csv", NOW_MS);
     Intake::default().read_file(&store, METARS.as_bytes(), &file).unwrap();
     Api::with(Config { assume_plan: Plan::Commercial, ..Config::default() }, store)

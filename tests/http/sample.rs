@@ -7,20 +7,20 @@ use axum::http::{Method, StatusCode, header};
 use mesonet::query::{Caps, ReadingsQuery, readings};
 use mesonet::store::unjudged;
 use mesonet::time::HOUR_MS;
-use mesonet::{ClosedWindow, MemoryStore, StationId, Step, Store, Variable};
+use mesonet::{ClosedWindow, StationId, Step, Store, Variable};
 use mesonet_server::{Config, Timeline, sample};
 use serde_json::Value;
 
-use crate::support::Api;
+use crate::support::{Api, TestStore};
 
 /// Time of the newest report.
 const NEWEST: &str = "2024-08-03T21:17:00Z";
 
 /// The sample at the time of its newest report.
-static STORE: LazyLock<(i64, Arc<MemoryStore>)> = LazyLock::new(|| {
+static STORE: LazyLock<(i64, Arc<TestStore>)> = LazyLock::new(|| {
     let mut timeline = Timeline::new(sample().unwrap().batch);
     let newest_ms = timeline.newest_ms().unwrap();
-    let store = MemoryStore::default();
+    let store = TestStore::default();
     store.append(&timeline.pass(newest_ms), &mut unjudged).unwrap();
     (newest_ms, Arc::new(store))
 });
@@ -117,7 +117,7 @@ fn toronto_is_as_its_report_of_2100_says() {
 fn a_replay_shows_nothing_from_its_future() {
     let mut timeline = Timeline::new(sample().unwrap().batch);
     let noon_ms = mesonet::time::parse_instant("2024-08-03T18:00:00Z").unwrap();
-    let store = Arc::new(MemoryStore::default());
+    let store = Arc::new(TestStore::default());
     store.append(&timeline.pass(noon_ms), &mut unjudged).unwrap();
     let toronto = StationId::new("METAR", "CYYZ");
     let update_time = |now_ms: i64| {

@@ -2,13 +2,13 @@
 
 use mesonet::access::Plan;
 use mesonet::store::EmbeddedOptions;
-use mesonet::{EmbeddedStore, Intake, MemoryStore, SeriesKey, Store, Variable};
+use mesonet::{EmbeddedStore, Intake, SeriesKey, Store, Variable};
 use mesonet_server::Config;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::process::output;
-use crate::support::{Api, id, instant, reading, station};
+use crate::support::{Api, TestStore, id, instant, reading, station};
 
 const MSLP: SeriesKey = instant(Variable::Mslp);
 const VISIBILITY: SeriesKey = instant(Variable::Visibility);
@@ -29,8 +29,8 @@ fn fill(store: &dyn Store) {
     }
 }
 
-fn filled() -> MemoryStore {
-    let store = MemoryStore::default();
+fn filled() -> TestStore {
+    let store = TestStore::default();
     fill(&store);
     store
 }

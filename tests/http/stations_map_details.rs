@@ -6,10 +6,12 @@ use axum::http::header;
 use mesonet::observation::{IdScheme, Identifiers};
 use mesonet::store::unjudged;
 use mesonet::time::{HOUR_MS, MINUTE_MS};
-use mesonet::{MemoryStore, Quality, Store, Variable};
+use mesonet::{Quality, Store, Variable};
 use mesonet_server::Config;
 
-use crate::support::{AIR, Api, DOUBTFUL, NOW_MS, id, instant, reading, report, station, store};
+use crate::support::{
+    AIR, Api, DOUBTFUL, NOW_MS, TestStore, id, instant, reading, report, station, store,
+};
 
 const VISIBILITY: mesonet::SeriesKey = instant(Variable::Visibility);
 
@@ -46,7 +48,7 @@ fn object(mut members: Vec<String>) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-fn three() -> MemoryStore {
+fn three() -> TestStore {
     store([
         station("A", 1.5, 2.5),
         station("B", 3.0, 4.0),

@@ -2,9 +2,9 @@
 
 use axum::http::header;
 use mesonet::store::unjudged;
-use mesonet::{Batch, MemoryStore, Store};
+use mesonet::{Batch, Store};
 
-use crate::support::{AIR, Api, NOW_MS, id, reading, station, store};
+use crate::support::{AIR, Api, NOW_MS, TestStore, id, reading, station, store};
 use mesonet_server::Config;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn collection(mut markers: Vec<String>) -> String {
 
 #[test]
 fn without_stations_the_collection_is_empty() {
-    let answer = Api::new(MemoryStore::default()).get("/stations/map/markers");
+    let answer = Api::new(TestStore::default()).get("/stations/map/markers");
     answer.is(r#"{"type":"FeatureCollection","features":[]}"#);
 }
 

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use mesonet::access::Plan;
 use mesonet::time::{DAY_MS, HOUR_MS};
-use mesonet::{IntervalType, MemoryStore, SeriesKey, Variable};
+use mesonet::{IntervalType, SeriesKey, Variable};
 use mesonet_server::Config;
 
 use crate::support::{
-    AIR, Api, DOUBTFUL, NOW_MS, answer, instant, member, reading, report, station, store, wire,
+    AIR, Api, DOUBTFUL, NOW_MS, TestStore, answer, instant, member, reading, report, station,
+    store, wire,
 };
 
 const DEW_POINT: SeriesKey = instant(Variable::DewPointTemperature);
 const VISIBILITY: SeriesKey = instant(Variable::Visibility);
 
 /// One station that reports three variables at once.
-fn one() -> MemoryStore {
+fn one() -> TestStore {
     store([
         station("A", 0.0, 0.0),
         reading("A", 60, &AIR, 20.5),

@@ -1,10 +1,10 @@
 //! `GET /stations/readings?step=`: the grid.
 
-use mesonet::{Batch, IntervalType, MemoryStore, SeriesKey, Variable};
+use mesonet::{Batch, IntervalType, SeriesKey, Variable};
 use mesonet_server::Config;
 
 use crate::support::{
-    AIR, Api, answer, instant, member, reading, report, station, store, wire_aged,
+    AIR, Api, TestStore, answer, instant, member, reading, report, station, store, wire_aged,
 };
 
 const HOUR: &str = "start=2024-08-03T11:00:00Z&end=2024-08-03T12:00:00Z";
@@ -131,7 +131,7 @@ fn cells_of_a_position_are_in_the_order_of_the_names() {
 
 #[test]
 fn a_step_is_a_whole_positive_number_of_minutes() {
-    let api = Api::new(MemoryStore::default());
+    let api = Api::new(TestStore::default());
     for (step, got) in [
         ("0", "0"),
         ("-5", "-5"),
@@ -151,7 +151,7 @@ fn a_step_is_a_whole_positive_number_of_minutes() {
 
 #[test]
 fn without_stations_a_grid_still_tells_its_step() {
-    let api = Api::new(MemoryStore::default());
+    let api = Api::new(TestStore::default());
     api.get("/stations/readings?step=15").is(r#"{"stations":{},"step":15}"#);
 }
 

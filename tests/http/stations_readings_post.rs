@@ -2,14 +2,14 @@
 
 use axum::body::Body;
 use axum::http::{Method, header};
-use mesonet::{MemoryStore, StationId};
+use mesonet::StationId;
 use mesonet_server::Config;
 
 use crate::support::{
-    AIR, Answer, Api, answer, id, member, reading, station, store, wire, wire_aged,
+    AIR, Answer, Api, TestStore, answer, id, member, reading, station, store, wire, wire_aged,
 };
 
-fn three() -> MemoryStore {
+fn three() -> TestStore {
     let stations = ["A", "B", "C"].map(|native_id| {
         [
             station(native_id, 0.0, 0.0),

@@ -7,15 +7,17 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use mesonet::observation::Identifiers;
-use mesonet::store::unjudged;
+use mesonet::store::{InFront, Judge, Receipt, StoreError, unjudged};
 use mesonet::time::MINUTE_MS;
 use mesonet::{
-    BaseQuality, Batch, Intake, IntervalType, LonLat, MemoryStore, Quality, Reading, ReasonQuality,
-    Report, SeriesKey, Station, StationId, StationType, Store, Variable,
+    BaseQuality, Batch, Intake, IntervalType, LonLat, MemoryStore, Quality, Reader, Reading,
+    ReasonQuality, Report, SeriesKey, Station, StationId, StationType, Store, Variable,
 };
 use mesonet_server::{Clock, Config, State, app};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
+
+use crate::in_clickhouse;
 
 /// 2024-08-03T12:00:00Z: the current time of the service.
 pub const NOW_MS: i64 = 1_722_686_400_000;
@@ -195,9 +197,30 @@ pub fn report(
     Batch { stations: vec![], reports: vec![report] }
 }
 
+/// An empty store: in memory, or in a database of its own if the tests are to run on ClickHouse.
+pub struct TestStore(Box<dyn Store>);
+
+impl Default for TestStore {
+    fn default() -> Self {
+        Self(in_clickhouse::fresh().unwrap_or_else(|| Box::new(MemoryStore::default())))
+    }
+}
+
+impl InFront for TestStore {
+    fn behind(&self) -> &dyn Reader {
+        &*self.0
+    }
+}
+
+impl Store for TestStore {
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        self.0.append(batch, judge)
+    }
+}
+
 /// Returns a store with these batches.
-pub fn store(batches: impl IntoIterator<Item = Batch>) -> MemoryStore {
-    let store = MemoryStore::default();
+pub fn store(batches: impl IntoIterator<Item = Batch>) -> TestStore {
+    let store = TestStore::default();
     for batch in batches {
         store.append(&batch, &mut unjudged).unwrap();
     }

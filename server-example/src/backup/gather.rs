@@ -42,7 +42,12 @@ pub fn how(name: &str) -> How {
         "keys.sqlite" => How::Keys,
         "products" | "made-models" | "damaged" | "orphaned" => How::Files,
         "models" => How::Runs,
-        "lock" | "writer" | "development-token.key" | "follower" | "follower.next" => How::Left,
+        "lock"
+        | "writer"
+        | "development-token.key"
+        | "follower"
+        | "follower.next"
+        | "follower.keys" => How::Left,
         _ => {
             let of_sqlite = ["mesonet.sqlite", "alerts.sqlite", "keys.sqlite"];
             let beside = of_sqlite.iter().find_map(|database| name.strip_prefix(database));

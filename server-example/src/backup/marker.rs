@@ -9,6 +9,7 @@ use mesonet::durable::sync_folder;
 
 use super::BackupError;
 use super::gather::found;
+use super::keys::HELD;
 use super::manifest::Manifest;
 use super::name::Name;
 
@@ -67,7 +68,7 @@ impl Marker {
     /// # Errors
     /// The folder cannot be written.
     pub fn remove(folder: &Path) -> Result<(), BackupError> {
-        for name in [EXCHANGED, NEXT, MARKER] {
+        for name in [EXCHANGED, NEXT, HELD, MARKER] {
             let path = folder.join(name);
             found(fs::remove_file(&path)).map_err(BackupError::file(&path))?;
         }

@@ -2,7 +2,8 @@
 //!
 //! Only what has changed is fetched. What names others comes after them, and what is no longer named
 //! goes after the new files were looked at. Files are exchanged one by one, each when it is whole;
-//! an update that breaks off, or is killed, goes on from there.
+//! an update that breaks off, or is killed, goes on from there. API keys come by a way of their own
+//! (`keys.rs`).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,9 +17,12 @@ use super::gather::found;
 use super::list::{manifests, read};
 use super::manifest::{Entry, Manifest};
 use super::marker::{MARKER, Marker, exchanged, lock, note_exchanged};
-use super::place::Place;
+use super::name::Name;
+use super::parts::{self, FollowRuns};
+use super::place::{Place, absolute};
 use super::restore::write_file;
 use super::ship::checksum;
+use crate::credentials::KEYS;
 
 /// Where files are until they are whole.
 pub const UNFINISHED: &str = ".mesonet-follower";
@@ -29,6 +33,7 @@ pub struct Mirror {
     /// The address of the place, which may go and come back.
     address: String,
     folder: PathBuf,
+    runs: FollowRuns,
     held: Option<Marker>,
     /// The files that are not as `held` says since an update broke off, with the checksum of what
     /// is there; empty if that is not known.
@@ -40,11 +45,12 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Takes a folder, which is new or followed the place before.
+    /// Takes a folder, which is new or followed the place before. Model runs that are here whole stay
+    /// so; those of which only parts are here do if that is how `runs` says to have them.
     ///
     /// # Errors
     /// It is the folder of a record of its own, another process has it open, or it cannot be written.
-    pub fn open(address: &str, folder: &Path) -> Result<Self, BackupError> {
+    pub fn open(address: &str, folder: &Path, runs: FollowRuns) -> Result<Self, BackupError> {
         if !folder.join(MARKER).exists() && folder.join("mesonet.sqlite").exists() {
             return Err(BackupError::NotFollower(folder.to_owned()));
         }
@@ -57,12 +63,8 @@ impl Mirror {
         });
         let exchanged = of_killed.collect();
         // The command that promotes it may run in another folder.
-        let address = match std::path::absolute(address) {
-            Ok(path) if !address.contains("://") => path.display().to_string(),
-            _ => address.to_owned(),
-        };
-        let folder = folder.to_owned();
-        Ok(Self { address, folder, held, exchanged, is_sure: false, _lock: lock })
+        let (address, folder) = (absolute(address), folder.to_owned());
+        Ok(Self { address, folder, runs, held, exchanged, is_sure: false, _lock: lock })
     }
 
     /// Everything that was acknowledged before this time is in the folder; `None` before the first
@@ -72,15 +74,21 @@ impl Mirror {
         held.map(|held| held.manifest.time)
     }
 
-    /// Makes the folder like the newest backup. `show` is called when it is, before what is no
-    /// longer named goes. Returns whether anything was fetched.
+    /// The backup that the folder holds; `None` before the first one is there.
+    pub fn name(&self) -> Option<&Name> {
+        let held = self.held.as_ref().filter(|held| !held.manifest.files.is_empty());
+        held.map(|held| &held.name)
+    }
+
+    /// Makes the folder like the newest backup. `show` is called with its name when it is,
+    /// before what is no longer named goes. Returns whether anything was fetched.
     ///
     /// # Errors
     /// The place cannot be read, has no backup, or lacks something; the folder cannot be written; or
     /// `show` fails. What was there is there.
     pub fn update(
         &mut self,
-        show: impl FnOnce() -> Result<(), BackupError>,
+        show: impl FnOnce(&Name) -> Result<(), BackupError>,
     ) -> Result<bool, BackupError> {
         let place = Place::open(&self.address)?;
         let Some(name) = manifests(&place)?.pop() else {
@@ -95,7 +103,9 @@ impl Mirror {
         if is_held && self.exchanged.is_empty() {
             return Ok(false);
         }
-        let manifest = read(&place, &name)?;
+        let mut manifest = read(&place, &name)?;
+        // They come by a way of their own, and may be newer here.
+        manifest.files.retain(|file| file.path != KEYS);
         let new = Marker { address: self.address.clone(), name, manifest };
         if self.held.is_none() {
             // From here on the folder is that of a follower, whatever it has.
@@ -103,7 +113,7 @@ impl Mirror {
             Marker { manifest, ..new.clone() }.write(&self.folder)?;
         }
         let is_new = self.exchange(&place, &new)?;
-        show()?;
+        show(&new.name)?;
         self.remove_all_but(&new.manifest)?;
         new.write(&self.folder)?;
         note_exchanged(&self.folder, [].into_iter())?;
@@ -128,7 +138,11 @@ impl Mirror {
             || found(fs::remove_dir_all(&unfinished)).map_err(BackupError::file(&unfinished));
         clear()?;
         for file in &missing {
-            write_file(place, &new.name, file, &unfinished, |_| {})?;
+            if self.runs == FollowRuns::ByRange && parts::may_be_part(file) {
+                parts::write(file, &unfinished)?;
+            } else {
+                write_file(place, &new.name, file, &unfinished, |_| {})?;
+            }
             let (from, to) = (unfinished.join(&file.path), self.folder.join(&file.path));
             let above = to.parent().unwrap_or(&self.folder);
             create_folder(above).map_err(BackupError::file(above))?;
@@ -157,7 +171,9 @@ impl Mirror {
             }),
         };
         let length = || fs::metadata(self.folder.join(&file.path)).map(|found| found.len());
-        is_there && (changes || length().is_ok_and(|found| found == file.length))
+        let is_whole = || length().is_ok_and(|found| found == file.length);
+        let is_part = || self.runs == FollowRuns::ByRange && parts::is_part(file, &self.folder);
+        is_there && (changes || is_whole() || is_part())
     }
 
     /// Deletes what came of other backups and is not in the new one, and the folders that are empty
@@ -183,7 +199,7 @@ impl Mirror {
 /// documents that publish them; a database before its count, which may lag; and what the fetchers
 /// have seen last, so that they pass over nothing that the databases lack.
 fn order(path: &str) -> (usize, Reverse<usize>, &str) {
-    let last = ["alerts.sqlite", "keys.sqlite", "mesonet.sqlite", "alerts.count", "mesonet.count"];
+    let last = ["alerts.sqlite", "mesonet.sqlite", "alerts.count", "mesonet.count"];
     let rank = match last.iter().position(|name| *name == path) {
         Some(at) => at + 2,
         None if path.starts_with("fetch/") => last.len() + 2,

@@ -65,7 +65,7 @@ impl Backups {
     }
 
     fn mirror(&self) -> Mirror {
-        Mirror::open(self.address(), &self.data()).unwrap()
+        Mirror::open(self.address(), &self.data(), FollowRuns::Whole).unwrap()
     }
 
     /// The whole files of the folder and their texts, but for what is the follower's own.
@@ -131,13 +131,13 @@ fn a_folder_becomes_like_the_newest_backup() {
     let backups = Backups::new();
     backups.add(1, &FIRST);
     let mut mirror = backups.mirror();
-    assert!(mirror.update(|| Ok(())).unwrap());
+    assert!(mirror.update(|_| Ok(())).unwrap());
     assert_eq!(backups.texts(), as_texts(&FIRST));
-    assert!(!mirror.update(|| Ok(())).unwrap());
+    assert!(!mirror.update(|_| Ok(())).unwrap());
     backups.add(2, &SECOND);
     // While it is shown, what went is still there.
     let data = backups.data();
-    let show = || {
+    let show = |_: &Name| {
         assert!(data.join("a/x").exists());
         Ok(())
     };
@@ -151,24 +151,24 @@ fn an_update_that_broke_off_goes_on_from_there() {
     let backups = Backups::new();
     backups.add(1, &FIRST);
     let mut mirror = backups.mirror();
-    mirror.update(|| Ok(())).unwrap();
+    mirror.update(|_| Ok(())).unwrap();
     backups.add(2, &SECOND);
     let damaged = backups.object("database two");
     fs::write(&damaged, "database 2..").unwrap();
     for _ in 0..3 {
-        let error = mirror.update(|| panic!("not whole")).unwrap_err().to_string();
+        let error = mirror.update(|_| panic!("not whole")).unwrap_err().to_string();
         assert!(error.contains("does not match its checksum"), "{error}");
     }
     let mixed = [FIRST[0], FIRST[1], SECOND[1], FIRST[2]];
     assert_eq!(backups.texts(), as_texts(&mixed));
     // It is there, so it is not asked for again.
     fs::remove_file(backups.object("y of two")).unwrap();
-    assert!(mirror.update(|| Ok(())).unwrap_err().to_string().contains("b.sqlite"));
+    assert!(mirror.update(|_| Ok(())).unwrap_err().to_string().contains("b.sqlite"));
     drop(mirror);
     let mut mirror = backups.mirror();
-    assert!(mirror.update(|| Ok(())).unwrap_err().to_string().contains("b.sqlite"));
+    assert!(mirror.update(|_| Ok(())).unwrap_err().to_string().contains("b.sqlite"));
     fs::write(damaged, "database two").unwrap();
-    assert!(mirror.update(|| Ok(())).unwrap());
+    assert!(mirror.update(|_| Ok(())).unwrap());
     assert_eq!(backups.texts(), as_texts(&SECOND));
 }
 
@@ -178,13 +178,13 @@ fn what_a_killed_update_brought_goes_with_its_backup() {
     let backups = Backups::new();
     backups.add(1, &FIRST);
     let mut mirror = backups.mirror();
-    mirror.update(|| Ok(())).unwrap();
+    mirror.update(|_| Ok(())).unwrap();
     backups.add(2, &SECOND);
     fs::remove_file(backups.object("database two")).unwrap();
-    assert!(mirror.update(|| Ok(())).unwrap_err().to_string().contains("is missing"));
+    assert!(mirror.update(|_| Ok(())).unwrap_err().to_string().contains("is missing"));
     drop(mirror);
     backups.add(3, &FIRST);
-    backups.mirror().update(|| Ok(())).unwrap();
+    backups.mirror().update(|_| Ok(())).unwrap();
     assert_eq!(backups.texts(), as_texts(&FIRST));
 }
 
@@ -194,9 +194,9 @@ fn a_follower_does_not_go_back_to_an_older_backup() {
     let backups = Backups::new();
     backups.add(1, &FIRST);
     let newest = backups.add(2, &SECOND);
-    backups.mirror().update(|| Ok(())).unwrap();
+    backups.mirror().update(|_| Ok(())).unwrap();
     fs::remove_file(Path::new(backups.address()).join(FOLDER).join(newest.to_string())).unwrap();
-    assert!(!backups.mirror().update(|| Ok(())).unwrap());
+    assert!(!backups.mirror().update(|_| Ok(())).unwrap());
     assert_eq!(backups.texts(), as_texts(&SECOND));
 }
 
@@ -209,7 +209,7 @@ fn a_follower_is_promoted_once_and_replaces_the_record_that_it_followed() {
     assert!(matches!(promote(&data, false), Err(BackupError::NotFollower(_))));
     backups.add(1, &FIRST);
     let mut mirror = backups.mirror();
-    mirror.update(|| Ok(())).unwrap();
+    mirror.update(|_| Ok(())).unwrap();
     assert!(matches!(promote(&data, false), Err(BackupError::Open(_))));
     drop(mirror);
     assert_eq!(promote(&data, false).unwrap().epoch.unwrap(), 2);
@@ -218,7 +218,7 @@ fn a_follower_is_promoted_once_and_replaces_the_record_that_it_followed() {
     assert_ne!(of_folder(&data).unwrap(), of_folder(&one).unwrap());
     // Another follower, of the backup of the first record, is told of it.
     let other = backups.folder.path().join("other");
-    Mirror::open(backups.address(), &other).unwrap().update(|| Ok(())).unwrap();
+    Mirror::open(backups.address(), &other, FollowRuns::Whole).unwrap().update(|_| Ok(())).unwrap();
     let error = promote(&other, false).unwrap_err().to_string();
     assert!(
         error.contains(&format!("taken over by another record, that of {}", data.display())),
@@ -232,7 +232,7 @@ fn a_follower_is_promoted_once_and_replaces_the_record_that_it_followed() {
 fn a_follower_whose_place_is_gone_is_promoted_by_force_only() {
     let backups = Backups::new();
     backups.add(1, &FIRST);
-    backups.mirror().update(|| Ok(())).unwrap();
+    backups.mirror().update(|_| Ok(())).unwrap();
     fs::rename(backups.address(), backups.folder.path().join("gone")).unwrap();
     let error = promote(&backups.data(), false).unwrap_err().to_string();
     assert!(error.contains("is not a folder with backups; so nothing keeps"), "{error}");
@@ -246,9 +246,11 @@ fn a_folder_without_a_whole_backup_is_not_promoted() {
     let backups = Backups::new();
     backups.add(1, &FIRST);
     fs::remove_file(backups.object("catalogue one")).unwrap();
-    assert!(backups.mirror().update(|| Ok(())).is_err());
+    assert!(backups.mirror().update(|_| Ok(())).is_err());
     assert!(matches!(promote(&backups.data(), true), Err(BackupError::Unfinished(_))));
     fs::write(backups.data().join("follower"), "cut").unwrap();
-    let error = Mirror::open(backups.address(), &backups.data()).unwrap_err().to_string();
+    let error = Mirror::open(backups.address(), &backups.data(), FollowRuns::Whole)
+        .unwrap_err()
+        .to_string();
     assert!(error.ends_with("follower: it is damaged"), "{error}");
 }

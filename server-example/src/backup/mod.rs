@@ -7,6 +7,7 @@
 //! | What a backup holds: its manifest | `manifest.rs` |
 //! | What backups are called, and which is newer | `name.rs` |
 //! | Which record may back up to a place | `writer.rs` |
+//! | API keys, as soon as they change, for followers | `keys.rs` |
 //! | What is in a data folder, and how each file is copied | `gather.rs` |
 //! | The command `backup` | `ship.rs` |
 //! | The command `restore` | `restore.rs` |
@@ -20,11 +21,13 @@
 //! there completely or not at all, and one that is interrupted costs nothing but the next upload.
 
 mod gather;
+mod keys;
 mod list;
 mod manifest;
 mod marker;
 mod mirror;
 mod name;
+mod parts;
 mod place;
 mod promote;
 mod prune;
@@ -41,9 +44,13 @@ use mesonet::Iso8601;
 use mesonet::store::{Fault, StoreError};
 
 pub use gather::is_record;
+pub use keys::{KeyMirror, send_keys};
 pub use list::{BackupsFlags, backups_command};
 pub use marker::MARKER;
 pub use mirror::Mirror;
+pub use name::Name;
+pub use parts::{FollowRuns, Parts};
+pub use place::absolute;
 pub use promote::{PromoteFlags, promote_command};
 pub use restore::{RestoreFlags, restore_command};
 pub use ship::{BackupFlags, backup_command};
@@ -112,6 +119,30 @@ pub enum BackupError {
         /// Why the place cannot be claimed.
         error: Box<BackupError>,
     },
+    /// API keys that cannot be used.
+    #[error("the API keys in {place} cannot be used: {object} {cause}")]
+    KeysDamaged {
+        /// The place.
+        place: String,
+        /// The object that holds them.
+        object: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// API keys that were replaced were put back, or those that replaced them were deleted.
+    #[error(
+        "the newest API keys in {place} are {}; those here are {held} and stay. To take the older ones all the \
+         same, start the follower in a new folder",
+        .newest.as_deref().unwrap_or("gone")
+    )]
+    KeysOlder {
+        /// The place.
+        place: String,
+        /// The newest that are there.
+        newest: Option<String>,
+        /// Those of the follower.
+        held: String,
+    },
     /// A follower that has fetched no backup yet.
     #[error("{} holds no whole backup yet; start the server with --follow until it does", .0.display())]
     Unfinished(PathBuf),
@@ -173,6 +204,18 @@ pub enum BackupError {
     /// A folder that does not follow a place.
     #[error("{} is not the folder of a follower; a follower starts in a new folder", .0.display())]
     NotFollower(PathBuf),
+    /// A follower's folder without all of its model runs.
+    #[error(
+        "{parts} files of model runs are in {} in parts only; start the server once more with \
+         --follow-runs whole, which fetches them, or use --force: they stay as they are then, and \
+         what is missing cannot be read", .folder.display()
+    )]
+    Parts {
+        /// The folder.
+        folder: PathBuf,
+        /// How many.
+        parts: usize,
+    },
     /// Another process has the folder open.
     #[error("{} is in use by another process; only one at a time can have it open", .0.display())]
     Open(PathBuf),

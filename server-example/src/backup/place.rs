@@ -5,6 +5,7 @@
 use std::fs::File;
 use std::future::Future;
 use std::io::{self, Read, Seek};
+use std::ops::Range;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -242,6 +243,14 @@ impl Place {
         Ok(true)
     }
 
+    /// Returns bytes of an object, all of them.
+    ///
+    /// # Errors
+    /// The place cannot be read, or has no such object or fewer bytes of it.
+    pub fn get_range(&self, name: &str, bytes: Range<u64>) -> Result<Vec<u8>, PlaceError> {
+        self.wait(self.store.get_range(&self.path(name), bytes)).map(Vec::from)
+    }
+
     /// Returns the objects in a folder and below it.
     ///
     /// # Errors
@@ -269,6 +278,14 @@ impl Place {
             Err(Error::NotFound { .. }) => Ok(true),
             Err(error) => Err(self.failed(&error)),
         }
+    }
+}
+
+/// The address of a place for whoever runs in another folder.
+pub fn absolute(address: &str) -> String {
+    match std::path::absolute(address) {
+        Ok(path) if !address.contains("://") => path.display().to_string(),
+        _ => address.to_owned(),
     }
 }
 

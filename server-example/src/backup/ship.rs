@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::BackupError;
 use super::gather::{Content, Source, files, gather, open};
+use super::keys::put_keys;
 use super::list::{FOLDER, manifests, read};
 use super::manifest::{Entry, Manifest, shown};
 use super::name::Name;
@@ -133,6 +134,8 @@ fn back_up(data: &Path, place: &Place) -> Result<Summary, BackupError> {
     }
     let random = getrandom::u32().map_err(io::Error::from)?;
     let name = Name { epoch: turn.epoch, number: turn.number, time_ms: time, random };
+    // Followers have them of there.
+    put_keys(place, data, &turn)?;
     check_turn(place, &turn)?;
     // Last: the backup is there from here on.
     if !place.put_new(&format!("{FOLDER}/{name}"), manifest.encode())? {

@@ -68,8 +68,7 @@ impl Latest {
     /// # Errors
     /// The place cannot be read.
     pub fn of(place: &Place) -> Result<Option<Self>, BackupError> {
-        let claims = place.list(FOLDER)?;
-        let claimed = claims.iter().filter_map(|claim| claim.name.parse().ok()).max();
+        let claimed = claimed(place)?;
         let used = manifests(place)?.pop().map(|name| name.epoch);
         let Some(epoch) = claimed.max(used) else { return Ok(None) };
         let mut bytes = Vec::new();
@@ -100,6 +99,15 @@ impl Latest {
             Err(cause) => format!("one that is not known: {} {cause}", path(epoch)),
         }
     }
+}
+
+/// Returns the newest epoch that a record has claimed; `None` if nobody has.
+///
+/// # Errors
+/// The place cannot be read.
+pub fn claimed(place: &Place) -> Result<Option<u32>, PlaceError> {
+    let claims = place.list(FOLDER)?;
+    Ok(claims.iter().filter_map(|claim| claim.name.parse().ok()).max())
 }
 
 /// Returns what a record may write to a place, which it claims if nobody has.

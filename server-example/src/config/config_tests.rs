@@ -185,6 +185,80 @@ fn the_clock_and_the_record_are_set_like_everything_else() {
 }
 
 #[test]
+fn a_store_that_is_nowhere_or_has_a_password_is_refused() {
+    for (line, message) in [
+        (
+            "--read-only true",
+            "read_only is true; it must be false: a record on disk is read by its own server, or by one \
+             with follow",
+        ),
+        (
+            "--store-password-file a",
+            "store_password_file is a file; it must be left out: a folder has no password",
+        ),
+        (
+            "--store embedded:elsewhere",
+            "store is \"embedded:elsewhere\"; it must be embedded, which is in the folder that data \
+             names, or in ClickHouse",
+        ),
+        (
+            "--store clickhouse:http://me:secret@127.0.0.1:8123/mesonet",
+            "store is an address with a password; it must be without it: the password is in the file \
+             that store_password_file names, or in CLICKHOUSE_PASSWORD",
+        ),
+    ] {
+        assert_eq!(load(line).unwrap_err(), message);
+    }
+}
+
+#[cfg(not(feature = "clickhouse"))]
+#[test]
+fn a_server_without_the_feature_refuses_a_store_in_clickhouse() {
+    assert_eq!(
+        load("--store clickhouse:http://127.0.0.1:8123/mesonet").unwrap_err(),
+        "store is \"clickhouse:http://127.0.0.1:8123/mesonet\"; it must be embedded: this server was \
+         built without the feature clickhouse"
+    );
+}
+
+#[cfg(feature = "clickhouse")]
+#[test]
+fn the_store_is_in_the_folder_or_in_clickhouse() {
+    use crate::record::RecordPlace;
+    let place = |line: &str| load(line).map(|config| config.place().to_string());
+    assert_eq!(place("--data a").as_deref(), Ok("embedded:a"));
+    assert_eq!(place("--data a --store embedded").as_deref(), Ok("embedded:a"));
+    let elsewhere = "clickhouse:http://me@127.0.0.1:8123/mesonet";
+    let line = format!("--store {elsewhere} --store-password-file p --read-only true");
+    let config = load(&line).unwrap();
+    assert!(matches!(config.place(), RecordPlace::ClickHouse(_)) && config.read_only);
+    assert_eq!(
+        config.on_disk("verify", "ask ClickHouse").unwrap_err().to_string(),
+        format!("verify is for a record on disk; store is {elsewhere}: ask ClickHouse")
+    );
+    for (more, message) in [
+        (
+            "--follow backups",
+            "follow is a place; it must be left out: what is followed is a record on disk; several \
+             servers read one in ClickHouse with read_only",
+        ),
+        (
+            "--read-only true --watch in",
+            "read_only is true; it must be false where files are watched or fetched: such a server \
+             takes nothing in",
+        ),
+    ] {
+        assert_eq!(place(&format!("--store {elsewhere} {more}")), Err(message.to_owned()));
+    }
+    assert_eq!(
+        place("--store http://127.0.0.1:8123/mesonet"),
+        Err("store is \"http://127.0.0.1:8123/mesonet\"; it must be embedded or \
+             clickhouse:http://HOST:PORT/DATABASE, with USER@ before HOST for another user than default"
+            .to_owned())
+    );
+}
+
+#[test]
 fn an_address_may_have_a_quarter_of_the_connections_by_default() {
     let limits = |line: &str| {
         let limits = load(line).unwrap().door_limits();
@@ -239,7 +313,7 @@ fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
         assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(&*variable));
         count += 1;
     }
-    assert_eq!(count, 48);
+    assert_eq!(count, 52);
 }
 
 #[test]

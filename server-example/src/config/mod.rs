@@ -29,7 +29,7 @@ use crate::rate::{Allowance, Hops};
 use crate::record::RecordPlace;
 
 /// The settings that are read at the start only. All others are taken from the new ones by a reload.
-const NEED_RESTART: [&str; 31] = [
+const NEED_RESTART: [&str; 35] = [
     "data",
     "store",
     "store_password_file",
@@ -37,6 +37,9 @@ const NEED_RESTART: [&str; 31] = [
     "seal_readings",
     "follow",
     "follow_every_s",
+    "follow_runs",
+    "follow_keys_every_s",
+    "followed_at",
     "listen",
     "metrics_listen",
     "otlp_endpoint",
@@ -60,6 +63,7 @@ const NEED_RESTART: [&str; 31] = [
     "max_streams",
     "head_timeout_s",
     "idle_timeout_s",
+    "leave_s",
     "min_bytes_per_s",
 ];
 

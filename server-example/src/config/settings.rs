@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::LogFormat;
+use crate::backup::FollowRuns;
 use crate::fetch::FetchConfig;
 use crate::rate::ProxyHeader;
 use crate::replay_start::ReplayStart;
@@ -130,9 +131,17 @@ settings! {
         follow: String, "MESONET_FOLLOW", "PLACE", by default "none";
         /// How often a follower looks for a newer backup
         follow_every_s: u64 = 10, "MESONET_FOLLOW_EVERY_S", "SECONDS";
+        /// How a follower has the model runs: whole, fetched with each backup, or by-range: what is
+        /// asked for is fetched when it is first asked for
+        follow_runs: FollowRuns = FollowRuns::Whole, "MESONET_FOLLOW_RUNS", "HOW";
         /// Whether the server only reads its record in ClickHouse, which another one writes: it shows
         /// what that takes in a second later, and takes nothing in
         read_only: bool = false, "MESONET_READ_ONLY", "BOOL";
+        /// How often a follower looks for newer API keys
+        follow_keys_every_s: u64 = 2, "MESONET_FOLLOW_KEYS_EVERY_S", "SECONDS";
+        /// Where the backups of this server are, if others follow it: API keys are put there as soon
+        /// as they change
+        followed_at: String, "MESONET_FOLLOWED_AT", "PLACE", by default "none";
     }
 
     /// The service: its address, its paths, its clock and its callers.
@@ -268,6 +277,9 @@ settings! {
         /// How long a connection may be idle between requests; behind a proxy, longer than the
         /// proxy keeps it
         idle_timeout_s: u64 = 75, "MESONET_IDLE_TIMEOUT_S", "SECONDS";
+        /// How long the server goes on after it is told to stop, for proxies to notice: not ready, and
+        /// each connection ends with its next answer
+        leave_s: u64 = 0, "MESONET_LEAVE_S", "SECONDS";
         /// How fast a caller must send its body and read its answer, on average over 20 s
         min_bytes_per_s: u64 = 4_096, "MESONET_MIN_BYTES_PER_S", "BYTES";
     }

@@ -104,7 +104,7 @@ mod tests {
         assert!(text.contains("token_keys = \"https://(hidden)@id.example/keys\""), "{text}");
         assert!(text.contains("[[fetch]]\n"), "{text}");
         assert!(text.contains("url = \"amqps://(hidden)@host/path?(hidden)\""), "{text}");
-        for secret in ["abab", "secret", "pass", "key=1"] {
+        for secret in ["abab", "secret", ":pass", "key=1"] {
             assert!(!text.contains(secret), "{secret}: {text}");
         }
     }

@@ -125,6 +125,9 @@ impl Config {
                 return refused(key, &seconds, "1 to 3600");
             }
         }
+        if self.leave_s > 600 {
+            return refused("leave_s", &self.leave_s, "0 to 600");
+        }
         if self.min_bytes_per_s < 1 {
             return refused("min_bytes_per_s", &self.min_bytes_per_s, "1 or more");
         }
@@ -198,6 +201,13 @@ impl Config {
         }
         if !(1..=86_400).contains(&self.follow_every_s) {
             return refused("follow_every_s", &self.follow_every_s, "1 to 86400");
+        }
+        if !(1..=3_600).contains(&self.follow_keys_every_s) {
+            return refused("follow_keys_every_s", &self.follow_keys_every_s, "1 to 3600");
+        }
+        if self.follow.is_some() && self.followed_at.is_some() {
+            let allowed = "left out with follow: a follower has the API keys of the other server";
+            return refused("followed_at", &"a place", allowed);
         }
         Ok(())
     }

@@ -9,10 +9,12 @@ use std::time::Duration;
 use mesonet::Iso8601;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use super::api_key::KeyDigest;
 
-const FILE: &str = "keys.sqlite";
+/// The file in the folder of the record.
+pub const FILE: &str = "keys.sqlite";
 const VERSION: i32 = 1;
 
 /// How long a change waits for another one.
@@ -295,6 +297,27 @@ impl KeyFile {
             let mut rows = self.connection.prepare(sql)?;
             rows.query_map([], |row| Ok((KeyDigest(row.get(0)?), row.get(1)?)))?
                 .collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(|error| self.fault(error))
+    }
+
+    /// A checksum of the keys, whoever has used them: the same as long as none is issued or revoked.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn state(&self) -> Result<String, KeysError> {
+        let read = || {
+            let sql =
+                "SELECT digest, label, issued_ms, expires_ms, revoked_ms FROM keys ORDER BY digest";
+            let (mut rows, mut hasher) = (self.connection.prepare(sql)?, Sha256::new());
+            let mut rows = rows.query([])?;
+            while let Some(row) = rows.next()? {
+                let (digest, label): ([u8; 32], String) = (row.get(0)?, row.get(1)?);
+                let times: [Option<i64>; 3] = [row.get(2)?, row.get(3)?, row.get(4)?];
+                hasher.update(digest);
+                hasher.update(format!("{label:?} {times:?}\n"));
+            }
+            rusqlite::Result::Ok(super::hex(&hasher.finalize()))
         };
         read().map_err(|error| self.fault(error))
     }

@@ -38,7 +38,7 @@ enum KeysCommand {
         #[command(flatten)]
         record: RecordFlags,
     },
-    /// Revoke a key; running servers refuse it within two seconds
+    /// Revoke a key; the running server refuses it within two seconds, its followers within five
     Revoke {
         /// The id of the key, as listed
         id: String,

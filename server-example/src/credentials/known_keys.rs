@@ -71,6 +71,11 @@ impl KnownKeys {
         is_valid
     }
 
+    /// The valid keys; another allocation after each change.
+    pub fn valid(&self) -> Arc<HashMap<KeyDigest, Option<i64>>> {
+        self.valid.load_full()
+    }
+
     /// Takes in what the record of keys says now.
     ///
     /// # Errors
@@ -81,7 +86,10 @@ impl KnownKeys {
         let found = identity(&path_in(&self.data));
         if open.identity != found {
             *open = OpenFile { identity: found, ..OpenFile::default() };
-            self.valid.store(Arc::default());
+            // Those of a file that was exchanged stay until the new one is read.
+            if found.is_none() {
+                self.valid.store(Arc::default());
+            }
         }
         if open.file.is_none() {
             open.file = KeyFile::open(&self.data)?;

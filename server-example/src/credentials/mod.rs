@@ -30,8 +30,9 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+pub use api_key::KeyDigest;
 pub use issuer::{TokenError, TokenFlags, token_command};
-pub use key_file::{KeyEntry, KeyFile, KeysError, Validity};
+pub use key_file::{FILE as KEYS, KeyEntry, KeyFile, KeysError, Validity};
 pub use key_set::Source;
 pub use keys_command::{KeysCommandError, KeysFlags, keys_command};
 pub use known_keys::{KnownKeys, LOOK};

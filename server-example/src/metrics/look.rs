@@ -43,6 +43,7 @@ pub(super) struct Looked {
     newest_age: Real,
     feed_age: Family<By, Real>,
     behind: Real,
+    keys_behind: Real,
     certificate_until: Real,
 }
 
@@ -84,6 +85,10 @@ impl Looked {
         let text =
             "How far a server is behind the one whose record it reads; 0 if it reads its own";
         registry.register_with_unit("follower_behind", text, Unit::Seconds, own.behind.clone());
+        let text =
+            "How long ago the API keys of a follower were the newest; 0 if the server follows none";
+        let named = own.keys_behind.clone();
+        registry.register_with_unit("follower_keys_behind", text, Unit::Seconds, named);
         let text = "When the certificate ends, since 1970; 0 without one";
         let named = own.certificate_until.clone();
         registry.register_with_unit("tls_certificate_end", text, Unit::Seconds, named);
@@ -107,6 +112,9 @@ impl Metrics {
         let follower = state.services.follower();
         if let Some(follower) = follower {
             looked.behind.set(follower.behind_s());
+        }
+        if let Some(follower) = state.services.of_backups() {
+            looked.keys_behind.set(follower.keys.behind_s());
         }
         let of_record = record.map(Record::health);
         if let Some(health) = of_record.or_else(|| follower.map(|follower| follower.health())) {

@@ -80,6 +80,8 @@ trait Kept: Store + Debug {
     fn close(&self) {}
 }
 
+type Tried = (Instant, Option<&'static str>);
+
 /// The record of a server, which it writes.
 #[derive(Clone, Debug)]
 pub struct Record {
@@ -88,7 +90,7 @@ pub struct Record {
     /// How many faults of the store have been logged.
     logged: Arc<Mutex<usize>>,
     /// When it was last tried whether it takes readings, and what keeps it from that.
-    tried: Arc<Mutex<Option<(Instant, Option<&'static str>)>>>,
+    tried: Arc<Mutex<Option<Tried>>>,
 }
 
 impl Record {

@@ -17,6 +17,7 @@ use crate::access::{Allowed, Gate};
 use crate::describe::{About, BulkRequest as DescribedRequest, Credentials, Part};
 use crate::door::Party;
 use crate::error::ApiError;
+use crate::follower::without_mark;
 use crate::http::damage::said;
 use crate::http::encoding::{Accepted, Encoding};
 use crate::http::endpoint::Endpoint;
@@ -129,7 +130,12 @@ async fn bulk(
         .entries(requests.unwrap_or_default())
         .page_rows(query.read("pageSize", page_rows)?.unwrap_or(MAX_PAGE_ROWS))
         .qualifiers(query.truth("qualifiers")?);
-    let cursor = query.one("cursor")?.map(str::to_owned);
+    let cursor = query.one("cursor")?;
+    let cursor = match (cursor, state.services.of_backups()) {
+        (Some(cursor), Some(follower)) => Some(follower.unmarked(cursor).await?),
+        (cursor, _) => cursor.map(without_mark),
+    };
+    let cursor = cursor.map(str::to_owned);
     let format =
         accepted_media_type(&headers, &export::Format::ALL.map(export::Format::media_type));
     let format = export::Format::ALL[format];
@@ -143,9 +149,16 @@ async fn bulk(
         let store = Watched::new(&*state.services.store);
         let page = export::Page::plan(&store, &request, cursor.as_deref());
         let page = page?;
+        let follower = state.services.of_backups();
         let variables: Vec<&str> = page.variables().into_iter().map(Variable::name).collect();
-        let found =
-            (page.series_found(), variables.join(","), page.next_cursor().map(str::to_owned));
+        let found = (
+            page.series_found(),
+            variables.join(","),
+            page.next_cursor().map(|next| match follower {
+                Some(follower) => follower.marked(next),
+                None => next.to_owned(),
+            }),
+        );
         let writer =
             PageWriter { writer: page.writer(format)?, store: Arc::clone(&state.services.store) };
         Ok(((found, state.services.note_damage(&store)), Pieces::new(writer, encoding)?))

@@ -71,6 +71,10 @@ struct Readiness {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     behind_s: Option<i64>,
+    /// Of a follower: how long ago its API keys were the newest, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    keys_behind_s: Option<i64>,
     /// How many parts of the record are damaged.
     faults: usize,
 }
@@ -89,7 +93,7 @@ async fn readyz(Shared(state): Shared<Arc<State>>) -> Result<Response, ApiError>
 
 fn readiness(state: &State) -> Readiness {
     let mut reasons = Vec::new();
-    if state.services.is_stopping() {
+    if state.services.is_leaving() {
         reasons.push("the server is stopping");
     }
     let (mut newest_ms, mut faults) = (None, 0);
@@ -115,6 +119,7 @@ fn readiness(state: &State) -> Readiness {
         newest_age_s: newest_ms.map(age_s),
         as_of: follower.map(|follower| Iso8601(follower.as_of_ms())),
         behind_s: follower.map(|follower| follower.behind_s() as i64),
+        keys_behind_s: state.services.of_backups().map(|follower| follower.keys.behind_s() as i64),
         faults,
     }
 }

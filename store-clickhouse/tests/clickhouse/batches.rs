@@ -16,7 +16,7 @@ use mesonet::time::DAY_MS;
 use mesonet::{Batch, ClosedWindow, Reader, Report, Store, Variable};
 use mesonet_clickhouse::{ClickHouseStore, Options};
 
-use crate::support::{append, held, id, migrated, open, report, sql, station};
+use crate::support::{append, held, id, migrated, open, options_of, report, sql, station};
 
 /// Each opening of the record leaves a batch, which must not become a part of each query.
 pub fn openings_leave_nothing_behind(url: &str) {
@@ -159,7 +159,7 @@ pub fn is_writer() -> bool {
 /// Appends batches and says so after each.
 pub fn write_until_killed() {
     let url = env::var("MESONET_TEST_CLICKHOUSE").unwrap();
-    let store = open(&Options::new(&url, &env::var(WRITER).unwrap()));
+    let store = open(&options_of(&url, &env::var(WRITER).unwrap()));
     let first = held(&store, "A").iter().map(|&(_, value)| value as i64).max().unwrap_or(0);
     for batch in first + 1.. {
         append(&store, reports_of(batch));

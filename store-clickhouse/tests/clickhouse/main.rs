@@ -4,6 +4,8 @@
 mod batches;
 mod copies;
 mod readers;
+mod replicas;
+mod rig;
 mod support;
 mod upkeep;
 mod wide;
@@ -13,7 +15,7 @@ use std::env;
 use libtest_mimic::{Arguments, Failed, Trial};
 use mesonet::store::conformance::{RULES, any_order_gives_the_same_record};
 
-use support::{Beside, Reopened, migrated, open};
+use support::{Beside, Reopened, migrated, nodes, open};
 
 /// A test, given the address of ClickHouse.
 type Test = fn(&str);
@@ -51,38 +53,57 @@ fn main() {
     }
     let any_order = |url: &str| any_order_gives_the_same_record(3, || open(&migrated(url)));
     trials.push(trial("conformance::any_order_gives_the_same_record".into(), Box::new(any_order)));
-    for (name, test) in tests![
-        batches::a_batch_that_was_not_committed_is_never_seen,
-        batches::a_batch_that_failed_halfway_is_never_seen,
+    let mut add = |tests: &[(&str, Test)]| {
+        trials.extend(tests.iter().map(|&(name, test)| trial(name.to_owned(), Box::new(test))));
+    };
+    add(&tests![
         batches::a_judge_that_fails_changes_nothing,
         batches::a_killed_writer_leaves_whole_batches,
         batches::of_many_that_open_at_once_one_writes,
         batches::openings_leave_nothing_behind,
         batches::the_last_to_open_is_the_writer,
-        copies::a_copy_that_was_interrupted_goes_on,
-        copies::a_reading_that_is_missing_in_a_copy_is_named,
         copies::a_record_is_copied_here_and_on,
-        readers::a_batch_that_is_committed_late_stays_out,
-        readers::a_reader_asks_for_what_has_changed,
-        readers::a_reader_outlives_the_days_of_states,
         readers::alerts_come_to_readers_and_go,
-        readers::marks_are_kept_and_a_writer_before_puts_none,
-        upkeep::a_silent_server_is_not_waited_for,
-        upkeep::alerts_are_kept_as_they_were,
-        upkeep::nothing_listens_there,
+        upkeep::batches_of_earlier_writers_are_dropped,
         upkeep::readings_before_the_cutoff_are_gone_and_stay_gone,
-        upkeep::states_of_stations_outlive_their_days,
-        upkeep::tables_of_another_version_are_refused,
-        upkeep::the_password_is_not_in_the_debug_text,
         wide::many_stations_and_days_are_as_in_memory,
-    ] {
-        trials.push(trial(name.to_owned(), Box::new(test)));
-    }
+    ]);
     // Alone, and only if it is asked for: the others need the server meanwhile.
-    let killed = trial(
-        "a_killed_server_loses_nothing_acknowledged".to_owned(),
-        Box::new(batches::a_killed_server_loses_nothing_acknowledged),
-    );
-    trials.push(killed.with_ignored_flag(true));
+    let killed: &[(&str, Test)] = if nodes().is_empty() {
+        add(&tests![
+            batches::a_batch_that_failed_halfway_is_never_seen,
+            batches::a_batch_that_was_not_committed_is_never_seen,
+            copies::a_copy_that_was_interrupted_goes_on,
+            copies::a_reading_that_is_missing_in_a_copy_is_named,
+            readers::a_batch_that_is_committed_late_stays_out,
+            readers::a_reader_asks_for_what_has_changed,
+            readers::a_reader_outlives_the_days_of_states,
+            readers::marks_are_kept_and_a_writer_before_puts_none,
+            upkeep::a_silent_server_is_not_waited_for,
+            upkeep::alerts_are_kept_as_they_were,
+            upkeep::nothing_listens_there,
+            upkeep::states_of_stations_outlive_their_days,
+            upkeep::tables_of_another_version_are_refused,
+            upkeep::the_password_is_not_in_the_debug_text,
+        ]);
+        &tests![batches::a_killed_server_loses_nothing_acknowledged,]
+    } else {
+        add(&tests![
+            replicas::a_record_has_the_shards_it_was_made_for,
+            replicas::nobody_answers,
+            replicas::readings_are_on_both_replicas_of_their_shard,
+            replicas::writers_on_several_replicas_take_turns,
+        ]);
+        &tests![
+            replicas::a_batch_that_is_on_one_replica_is_not_built_on,
+            replicas::a_replica_that_lags_is_not_believed,
+            replicas::without_a_quorum_nothing_is_acknowledged,
+            replicas::a_node_with_an_empty_disk_is_filled_again,
+            replicas::kills_lose_nothing_acknowledged,
+        ]
+    };
+    for &(name, test) in killed {
+        trials.push(trial(name.to_owned(), Box::new(test)).with_ignored_flag(true));
+    }
     libtest_mimic::run(&arguments, trials).exit();
 }

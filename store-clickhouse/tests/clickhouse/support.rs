@@ -1,5 +1,6 @@
 //! Stores in databases of their own, and SQL past them.
 
+use std::env;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,10 +19,24 @@ use mesonet_clickhouse::{ClickHouseReader, ClickHouseStore, Options, migrate};
 
 static DATABASES: AtomicUsize = AtomicUsize::new(0);
 
+/// The nodes of the cluster that `tests/cluster --replicated` has started; none if it runs one node.
+pub fn nodes() -> Vec<String> {
+    let nodes = env::var("MESONET_TEST_CLICKHOUSE_NODES").unwrap_or_default();
+    nodes.split_whitespace().map(str::to_owned).collect()
+}
+
 /// A new database.
 pub fn options(url: &str) -> Options {
-    let number = DATABASES.fetch_add(1, Ordering::Relaxed);
-    Options { timeout: Duration::from_secs(20), ..Options::new(url, &format!("mesonet_{number}")) }
+    options_of(url, &format!("mesonet_{}", DATABASES.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// A database on all nodes that there are.
+pub fn options_of(url: &str, database: &str) -> Options {
+    let options = match nodes().as_slice() {
+        [] => Options::new(url, database),
+        nodes => Options::of_cluster("test", nodes, database),
+    };
+    Options { timeout: Duration::from_secs(20), ..options }
 }
 
 /// A database with tables.
@@ -35,14 +50,35 @@ pub fn open(options: &Options) -> ClickHouseStore {
     ClickHouseStore::open(options).unwrap()
 }
 
-/// Runs SQL as another program would.
+/// Runs SQL as another program would, on the first node.
 pub fn sql(options: &Options, statement: &str) -> String {
-    let address = options.url.strip_prefix("http://").unwrap();
+    sql_at(&options.urls[0], options, statement)
+}
+
+/// Counts the rows of a table that is divided among the shards.
+pub fn count(options: &Options, table: &str) -> usize {
+    let urls: Vec<_> = match nodes().as_slice() {
+        [] => options.urls.clone(),
+        nodes => nodes.iter().step_by(2).cloned().collect(),
+    };
+    let of_shard = |url| sql_at(url, options, &format!("SELECT count() FROM {table}"));
+    urls.iter().map(|url| of_shard(url).trim().parse::<usize>().unwrap()).sum()
+}
+
+/// Runs SQL on one node.
+pub fn sql_at(url: &str, options: &Options, statement: &str) -> String {
+    // A row that is on one node only does not count.
+    let settings = if nodes().is_empty() { "" } else { "&insert_quorum=2" };
+    sql_with(url, options, settings, statement)
+}
+
+pub fn sql_with(url: &str, options: &Options, settings: &str, statement: &str) -> String {
+    let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     let Options { database, .. } = options;
     let length = statement.len();
     let request = format!(
-        "POST /?database={database} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{statement}"
+        "POST /?database={database}{settings} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{statement}"
     );
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();

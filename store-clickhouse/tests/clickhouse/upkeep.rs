@@ -7,11 +7,9 @@ use mesonet::alert;
 use mesonet::store::{AlertStore, Receipt, StoreError};
 use mesonet::time::DAY_MS;
 use mesonet::{ClosedWindow, Reader, Report};
-use mesonet_clickhouse::{
-    ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate, open_alerts,
-};
+use mesonet_clickhouse::{ClickHouseStore, Maintained, Migrated, Options, SCHEMA_VERSION, migrate};
 
-use crate::support::{append, held, id, migrated, open, options, report, sql};
+use crate::support::{append, count, held, id, migrated, open, options, report, sql};
 
 pub fn tables_of_another_version_are_refused(url: &str) {
     let options = options(url);
@@ -51,7 +49,7 @@ pub fn readings_before_the_cutoff_are_gone_and_stay_gone(url: &str) {
     };
     let at: Vec<i64> = (-3..6).map(|half| half * DAY_MS / 2 + 7).collect();
     append(&store, at.iter().map(|&ts_ms| rain(ts_ms)).collect());
-    let parts = || sql(&options, "SELECT count() FROM readings").trim().parse::<usize>().unwrap();
+    let parts = || count(&options, "readings");
     assert_eq!(parts(), 9);
 
     let cutoff = DAY_MS + DAY_MS / 2;
@@ -118,12 +116,14 @@ pub fn alerts_are_kept_as_they_were(url: &str) {
         parts: vec![alert::Part { expires_ms: Some(sent_ms + 10), ..alert::Part::default() }],
         ..alert::Message::default()
     };
-    let store = open_alerts(&options).unwrap();
+    let store = open(&options).open_alerts().unwrap();
     let all = vec![message("b", 20), message("a", 20), message("c", 10), message("b", 20)];
     assert_eq!(store.append(all).unwrap().added, 3);
     assert_eq!(store.append(vec![message("a", 30)]).unwrap().replaced, 1);
-    let again = || open_alerts(&options).unwrap();
-    assert_eq!(again().record().messages, store.record().messages);
+    let again = || open(&options).open_alerts().unwrap();
+    let before = store.record();
+    let store = again();
+    assert_eq!(store.record().messages, before.messages);
     // One that was deleted stays so, until it comes again.
     assert_eq!(store.expire(25).unwrap(), 1);
     sql(&options, "OPTIMIZE TABLE alerts FINAL");
@@ -134,7 +134,8 @@ pub fn alerts_are_kept_as_they_were(url: &str) {
     assert_eq!(ids(&again()), ["b", "a"]);
     let store = again();
     assert_eq!(store.append(vec![message("c", 10)]).unwrap().added, 1);
-    assert_eq!(ids(&again()), ["c", "b", "a"]);
+    let store = again();
+    assert_eq!(ids(&store), ["c", "b", "a"]);
     // What cannot be written is not taken in.
     sql(&options, "RENAME TABLE alerts TO elsewhere");
     let refused = store.append(vec![message("d", 40)]).unwrap_err();
@@ -143,6 +144,25 @@ pub fn alerts_are_kept_as_they_were(url: &str) {
     sql(&options, "RENAME TABLE elsewhere TO alerts");
     assert_eq!(store.append(vec![message("d", 40)]).unwrap().added, 1);
     assert_eq!(ids(&again()), ["c", "b", "a", "d"]);
+}
+
+pub fn batches_of_earlier_writers_are_dropped(url: &str) {
+    let options = migrated(url);
+    append(&open(&options), vec![report("A", 10, 0, 1.0)]);
+    let batch = (1_u64 << 32) + 9;
+    sql(&options, &format!("INSERT INTO batches VALUES ({batch}, 1, 9, 9)"));
+    let store = open(&options);
+    append(&store, vec![report("A", 20, 0, 2.0)]);
+    store.maintain(None).unwrap();
+    let left =
+        "SELECT batch FROM batches WHERE state < 3 AND batch < bitShiftLeft(toUInt64(2), 32)";
+    assert_eq!(sql(&options, left), "");
+    let left = "SELECT batch FROM batches WHERE state = 3";
+    assert_eq!(sql(&options, left).trim(), batch.to_string());
+    for store in [store, open(&options)] {
+        assert_eq!(held(&store, "A"), [(10, 1.0), (20, 2.0)]);
+        assert_eq!(store.directory().unwrap().generation, 2);
+    }
 }
 
 pub fn nothing_listens_there(_: &str) {

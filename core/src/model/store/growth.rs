@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use super::content::Content;
 use super::definition::ProductDefinition;
 use super::error::storage;
+use super::packing::{self, LevelValues};
 use super::reader::{layout, shard_path};
-use super::shard::{self, LevelValues, Shard};
+use super::shard::Shard;
 use super::zarr::{Manifest, array_files, is_as_written, replace_named};
 use crate::durable::sync_folder;
 use crate::model::RunStoreError;
@@ -51,7 +52,7 @@ fn open_shard(
 ) -> Result<Shard, RunStoreError> {
     let slot = manifest.slots()[hour];
     let layout = layout(&manifest.definition, product, slot);
-    Shard::open(&shard_path(folder, product, slot), layout, product, &[])
+    Shard::open(&shard_path(folder, product, slot), layout, product, &[], None)
 }
 
 /// Reads planes of the shard of a published hour.
@@ -93,7 +94,7 @@ fn write_again(
     let levels: Vec<_> = planes.iter().map(|raw| LevelValues::Each(raw)).collect();
     let layout = layout(&manifest.definition, product, slot);
     let (fresh, path) = (ready_path(folder, product, slot), shard_path(folder, product, slot));
-    shard::write(&fresh, layout, &levels, &Content::of(product))?;
+    packing::write(&fresh, layout, &levels, &Content::of(product))?;
     fs::rename(&fresh, &path).map_err(|error| storage(&path, &error))?;
     let above = path.parent().unwrap_or(folder);
     sync_folder(above).map_err(|error| storage(above, &error))

@@ -37,6 +37,8 @@ mod definition;
 mod error;
 mod growth;
 mod members;
+mod packing;
+mod part;
 mod reader;
 mod shard;
 mod unfinished;
@@ -49,14 +51,16 @@ pub use definition::{
     EnsembleMember, FieldInterval, ProductDefinition, PublishedHour, RunDefinition,
 };
 pub use error::RunStoreError;
+pub use packing::LevelValues;
+pub use part::{ShardName, ShardSource, read_part, write_part};
 pub use reader::{Run, RunLevel, RunProduct};
-pub use shard::LevelValues;
 pub use verify::{RunCheck, RunFault, move_aside};
 pub use writer::RunWriter;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::durable::sync_folder;
 use crate::model::RunStamp;
@@ -110,12 +114,20 @@ use error::storage;
 #[derive(Clone, Debug)]
 pub struct RunStore {
     folder: PathBuf,
+    source: Option<Arc<dyn ShardSource>>,
 }
 
 impl RunStore {
     /// Returns the store in a folder, which is created when the first run is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+        Self { folder: folder.into(), source: None }
+    }
+
+    /// Has what is not there of shards of which only parts are in the folder
+    /// ([`write_part`]) fetched when it is first read, and kept.
+    #[must_use]
+    pub fn fetching(self, source: Arc<dyn ShardSource>) -> Self {
+        Self { source: Some(source), ..self }
     }
 
     /// Returns the folder of the store.
@@ -146,7 +158,7 @@ impl RunStore {
     pub fn runs(&self, model: &str) -> Result<Vec<RunStamp>, RunStoreError> {
         let mut runs = Vec::new();
         for run in self.begun(model)? {
-            match Run::open(&self.run_folder(model, run)?) {
+            match Run::open(&self.run_folder(model, run)?, None) {
                 Ok(opened) if opened.published().is_empty() => {}
                 // It was removed meanwhile.
                 Err(RunStoreError::UnknownRun { .. }) => {}
@@ -174,7 +186,7 @@ impl RunStore {
     /// # Errors
     /// If the run does not exist, or its definition is damaged.
     pub fn run(&self, model: &str, run: RunStamp) -> Result<Run, RunStoreError> {
-        Run::open(&self.run_folder(model, run)?)
+        Run::open(&self.run_folder(model, run)?, self.source.clone())
     }
 
     /// Opens the latest run of a model.

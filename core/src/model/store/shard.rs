@@ -1,33 +1,39 @@
-//! One file of a product and hour: chunks of 16 × 16 cells with all their levels, followed by their
-//! index.
+//! Reading one file of a product and hour: chunks of 16 × 16 cells with all their levels, followed by
+//! their index.
 //!
 //! This is the only unsafe code of the model store.
 #![allow(unsafe_code, reason = "mapping a file; the reason stands below")]
 
-use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
 
 use super::content::Content;
 use super::definition::ProductDefinition;
-use super::error::{RunStoreError, damaged, storage};
+use super::error::{RunStoreError, damaged, storage, unfetched};
+use super::part::{Part, ShardSource, read_part};
 use crate::grid::Encoding;
 
 /// The rows and columns of a chunk.
 pub(super) const SIDE: usize = 16;
 /// The cells of one level of a chunk.
-const CELLS: usize = SIDE * SIDE;
+pub(super) const CELLS: usize = SIDE * SIDE;
 /// The bytes of a CRC-32C.
-const CHECKSUM: usize = 4;
+pub(super) const CHECKSUM: usize = 4;
 /// The bytes of an index entry: offset and length.
 const ENTRY: usize = 16;
 /// The offset and length of a chunk that is left out because it is empty (Zarr v3, codec
 /// `sharding_indexed`).
-const EMPTY: u64 = u64::MAX;
+pub(super) const EMPTY: u64 = u64::MAX;
+/// What is fetched before the index, for what a shard says of its content: 4,000 planes.
+const BEFORE_INDEX: usize = 1 << 16;
+/// The most bytes that are fetched at once.
+const FETCH: usize = 4 << 20;
 
 /// The sizes of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,108 +63,13 @@ impl Layout {
     }
 
     /// The bytes of a chunk's integers.
-    fn chunk_bytes(self) -> usize {
+    pub(super) fn chunk_bytes(self) -> usize {
         self.levels * CELLS * 2
     }
 
-    fn index_bytes(self) -> usize {
+    pub(super) fn index_bytes(self) -> usize {
         self.chunks() * ENTRY + CHECKSUM
     }
-}
-
-/// The integers of one level of a product at an hour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LevelValues<'a> {
-    /// All values are this one: a constant field takes no memory for its cells.
-    All(i16),
-    /// Row by row.
-    Each(&'a [i16]),
-}
-
-/// Writes a shard of levels and syncs it to disk. The number and length of the levels must be those
-/// of the layout.
-pub(super) fn write(
-    path: &Path,
-    layout: Layout,
-    levels: &[LevelValues<'_>],
-    content: &Content,
-) -> Result<(), RunStoreError> {
-    let written = write_file(path, layout, levels, content);
-    written.map_err(|error| storage(path, &error))
-}
-
-fn write_file(
-    path: &Path,
-    layout: Layout,
-    levels: &[LevelValues<'_>],
-    content: &Content,
-) -> io::Result<()> {
-    let nodata = content.encoding.nodata();
-    let mut file = BufWriter::with_capacity(1 << 18, File::create(path)?);
-    let mut index = Vec::with_capacity(layout.index_bytes());
-    let mut chunk = vec![nodata; layout.levels * CELLS];
-    let mut bytes = Vec::with_capacity(layout.chunk_bytes());
-    let mut offset = 0_u64;
-    // If every level is constant, all chunks at equivalent positions are equal, and are written
-    // once.
-    let all_alike = levels.iter().all(|level| matches!(level, LevelValues::All(_)));
-    let mut alike = HashMap::<(usize, usize), [u64; 2]>::new();
-    for first_row in (0..layout.rows).step_by(SIDE) {
-        for first_column in (0..layout.columns).step_by(SIDE) {
-            let size = (SIDE.min(layout.rows - first_row), SIDE.min(layout.columns - first_column));
-            if let Some(entry) = alike.get(&size) {
-                index.extend(entry.iter().flat_map(|number| number.to_le_bytes()));
-                continue;
-            }
-            let empty = gather(layout, levels, (first_row, first_column), size, nodata, &mut chunk);
-            let mut entry = [EMPTY; 2];
-            if !empty {
-                bytes.clear();
-                bytes.extend(chunk.iter().flat_map(|value| value.to_le_bytes()));
-                file.write_all(&bytes)?;
-                file.write_all(&crc32c::crc32c(&bytes).to_le_bytes())?;
-                let length = (bytes.len() + CHECKSUM) as u64;
-                entry = [offset, length];
-                offset += length;
-            }
-            index.extend(entry.into_iter().flat_map(u64::to_le_bytes));
-            if all_alike {
-                alike.insert(size, entry);
-            }
-        }
-    }
-    // Zarr allows gaps between the chunks and the index.
-    file.write_all(&content.to_bytes(layout.owner))?;
-    file.write_all(&index)?;
-    file.write_all(&crc32c::crc32c(&index).to_le_bytes())?;
-    file.into_inner()?.sync_all()
-}
-
-/// Fills a chunk, and returns whether it has no value.
-fn gather(
-    layout: Layout,
-    levels: &[LevelValues<'_>],
-    (first_row, first_column): (usize, usize),
-    (rows, columns): (usize, usize),
-    nodata: i16,
-    chunk: &mut [i16],
-) -> bool {
-    chunk.fill(nodata);
-    let mut empty = true;
-    for (level, chunk) in levels.iter().zip(chunk.chunks_mut(CELLS)) {
-        for (row, chunk) in chunk.chunks_mut(SIDE).take(rows).enumerate() {
-            let chunk = &mut chunk[..columns];
-            match level {
-                LevelValues::All(one) => chunk.fill(*one),
-                LevelValues::Each(values) => {
-                    let start = (first_row + row) * layout.columns + first_column;
-                    chunk.copy_from_slice(&values[start..start + columns]);
-                }
-            }
-            empty &= chunk.iter().all(|&value| value == nodata);
-        }
-    }
-    empty
 }
 
 /// A mapped shard.
@@ -179,34 +90,53 @@ pub(super) struct Shard {
     index: usize,
     /// One bit for each chunk whose checksum was found to be right.
     whole: Vec<AtomicU64>,
+    /// If chunks are fetched when they are first read.
+    part: Option<Part>,
 }
 
 impl Shard {
     /// Maps a shard and checks its length and the checksum of its index. Of the planes of the
-    /// product, `missing` are not published.
+    /// product, `missing` are not published. What is not here of it is fetched from the source.
     pub(super) fn open(
         path: &Path,
         layout: Layout,
         product: &ProductDefinition,
         missing: &[usize],
+        source: Option<&Arc<dyn ShardSource>>,
     ) -> Result<Self, RunStoreError> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => damaged(path, &"it is missing"),
             _ => storage(path, &error),
         };
-        let file = File::open(path).map_err(failed)?;
-        let length = file.metadata().map_err(failed)?.len();
+        let mut file = File::open(path).map_err(failed)?;
+        let mut of_part = read_part(&file).map_err(failed)?;
+        if of_part.is_some() && source.is_some() {
+            // Another file may have the name by now: all that follows is of this one.
+            file = File::options().read(true).write(true).open(path).map_err(failed)?;
+            of_part = read_part(&file).map_err(failed)?;
+        }
+        let (part, length) = match (of_part, source) {
+            (None, _) => (None, file.metadata().map_err(failed)?.len()),
+            (Some((length, shard)), Some(source)) => {
+                let file = file.try_clone().map_err(failed)?;
+                (Some(Part::new(file, shard, source)), length)
+            }
+            (Some(_), None) => return Err(unfetched(path, &"only a follower can fetch them")),
+        };
         let least = layout.index_bytes();
         if length < least as u64 {
             return Err(damaged(path, &format!("{length} bytes long; expected {least} or more")));
         }
         // SAFETY: mapped bytes must not change while they are borrowed. A shard is written under
-        // another name, renamed once it is complete, and never written again. As with every mapped
-        // file, nothing here can prevent someone else from overwriting or truncating it meanwhile.
-        let bytes = unsafe { Mmap::map(&file) }.map_err(failed)?;
-        let Some(index) = bytes.len().checked_sub(least) else {
-            return Err(damaged(path, &"it was truncated"));
-        };
+        // another name, renamed once it is complete, and never written again; of a part only bytes
+        // change that nobody reads yet, see `bring`. As with every mapped file, nothing here can
+        // prevent someone else from overwriting or truncating it meanwhile.
+        let bytes =
+            unsafe { MmapOptions::new().len(length as usize).map(&file) }.map_err(failed)?;
+        let index = bytes.len() - least;
+        if let Some(part) = &part {
+            bring_index(path, part, &bytes, index)?;
+        }
         let (entries, checksum) = bytes[index..].split_at(least - CHECKSUM);
         if checksum != crc32c::crc32c(entries).to_le_bytes() {
             return Err(damaged(path, &"its index is not the one that was written"));
@@ -245,7 +175,7 @@ impl Shard {
             wanted.iter().enumerate().map(published).collect()
         });
         let path = path.to_owned();
-        Ok(Self { path, layout, encoding, packed, planes, bytes, index, whole })
+        Ok(Self { path, layout, encoding, packed, planes, bytes, index, whole, part })
     }
 
     /// Returns whether the file has the planes and the packing of its product, no more and no less.
@@ -286,8 +216,8 @@ impl Shard {
     pub(super) fn part(
         &self,
         level: usize,
-        rows: std::ops::Range<usize>,
-        columns: std::ops::Range<usize>,
+        rows: Range<usize>,
+        columns: Range<usize>,
         raw: &mut [i16],
     ) -> Result<(), RunStoreError> {
         let width = columns.len();
@@ -300,6 +230,12 @@ impl Shard {
         for chunk_row in rows.start / SIDE..rows.end.div_ceil(SIDE) {
             let top = chunk_row * SIDE;
             let inside_rows = rows.start.max(top)..rows.end.min(top + SIDE);
+            if let Some(part) = &self.part {
+                // Neighbours lie side by side: they are fetched together.
+                let first = chunk_row * self.layout.chunk_columns();
+                let of_row = columns.start / SIDE..columns.end.div_ceil(SIDE);
+                self.bring(part, first + of_row.start..first + of_row.end)?;
+            }
             for chunk_column in columns.start / SIDE..columns.end.div_ceil(SIDE) {
                 let left = chunk_column * SIDE;
                 let inside = columns.start.max(left)..columns.end.min(left + SIDE);
@@ -332,8 +268,11 @@ impl Shard {
         }
     }
 
-    /// Checks the checksum of every chunk again.
+    /// Checks the checksum of every chunk again; of a part, after fetching what is missing.
     pub(super) fn check(&self) -> Result<(), RunStoreError> {
+        if let Some(part) = &self.part {
+            self.bring(part, 0..self.layout.chunks())?;
+        }
         (0..self.layout.chunks()).try_for_each(|chunk| {
             let Some(start) = self.start(chunk) else { return Ok(()) };
             self.check_chunk(chunk, start)
@@ -345,13 +284,64 @@ impl Shard {
     fn chunk(&self, row: usize, column: usize) -> Result<Option<&[[u8; 2]]>, RunStoreError> {
         let chunk = row * self.layout.chunk_columns() + column;
         let Some(start) = self.start(chunk) else { return Ok(None) };
-        let (word, bit) = (&self.whole[chunk / 64], 1_u64 << (chunk % 64));
-        // The bit publishes nothing else: the bytes were there all along.
-        if word.load(Ordering::Relaxed) & bit == 0 {
-            self.check_chunk(chunk, start)?;
-            word.fetch_or(bit, Ordering::Relaxed);
+        if !self.is_whole(chunk) {
+            match &self.part {
+                None => self.check_chunk(chunk, start)?,
+                Some(part) => self.bring(part, chunk..chunk + 1)?,
+            }
+            self.note_whole(chunk);
         }
         Ok(Some(self.bytes[start..start + self.layout.chunk_bytes()].as_chunks().0))
+    }
+
+    // The bits publish nothing else: the bytes were there all along, or another thread that finds
+    // its bit unset looks for itself, under the lock.
+    #[inline]
+    fn is_whole(&self, chunk: usize) -> bool {
+        self.whole[chunk / 64].load(Ordering::Acquire) & 1 << (chunk % 64) != 0
+    }
+
+    fn note_whole(&self, chunk: usize) {
+        self.whole[chunk / 64].fetch_or(1 << (chunk % 64), Ordering::Release);
+    }
+
+    /// Fetches those of some chunks that are not here, and writes them into the file.
+    fn bring(&self, part: &Part, chunks: Range<usize>) -> Result<(), RunStoreError> {
+        let mut missing: Vec<(usize, usize)> = Vec::new();
+        let unknown = chunks.filter(|&chunk| !self.is_whole(chunk));
+        for (chunk, start) in unknown.filter_map(|chunk| Some((chunk, self.start(chunk)?))) {
+            // A process before may have fetched it.
+            let _unchanged = part.lock();
+            match self.check_chunk(chunk, start) {
+                Ok(()) => self.note_whole(chunk),
+                Err(_) => missing.push((chunk, start)),
+            }
+        }
+        missing.sort_unstable_by_key(|&(_, start)| start);
+        missing.dedup_by_key(|&mut (_, start)| start);
+        let length = self.layout.chunk_bytes() + CHECKSUM;
+        let most = (FETCH / length).max(1);
+        let mut left = &missing[..];
+        while let Some(&(_, start)) = left.first() {
+            let side_by_side =
+                left.iter().enumerate().take_while(|(at, (_, own))| *own == start + at * length);
+            let (now, later) = left.split_at(side_by_side.count().min(most));
+            left = later;
+            let end = start + now.len() * length;
+            let failed = |error: io::Error| unfetched(&self.path, &error);
+            let bytes = part.fetch(start..end).map_err(failed)?;
+            for ((chunk, start), bytes) in now.iter().zip(bytes.chunks_exact(length)) {
+                let (integers, checksum) = bytes.split_at(length - CHECKSUM);
+                self.compare(*chunk, *start, integers, checksum)?;
+            }
+            let mut file = part.lock();
+            file.seek(SeekFrom::Start(start as u64)).map_err(failed)?;
+            file.write_all(&bytes).map_err(failed)?;
+            for (chunk, _) in now {
+                self.note_whole(*chunk);
+            }
+        }
+        Ok(())
     }
 
     /// Returns where a chunk begins. The index was checked when the shard was opened.
@@ -364,13 +354,44 @@ impl Shard {
 
     fn check_chunk(&self, chunk: usize, start: usize) -> Result<(), RunStoreError> {
         let end = start + self.layout.chunk_bytes();
-        let checksum = &self.bytes[end..end + CHECKSUM];
-        if checksum == crc32c::crc32c(&self.bytes[start..end]).to_le_bytes() {
+        self.compare(chunk, start, &self.bytes[start..end], &self.bytes[end..end + CHECKSUM])
+    }
+
+    fn compare(
+        &self,
+        chunk: usize,
+        start: usize,
+        integers: &[u8],
+        checksum: &[u8],
+    ) -> Result<(), RunStoreError> {
+        if checksum == crc32c::crc32c(integers).to_le_bytes() {
             return Ok(());
         }
+        let end = start + integers.len();
         let cause = format!("chunk {chunk}, bytes {start} to {end}, is not as it was written");
         Err(damaged(&self.path, &cause))
     }
+}
+
+/// Fetches the index of a shard and what it says of its content, unless they are here.
+fn bring_index(path: &Path, part: &Part, bytes: &[u8], index: usize) -> Result<(), RunStoreError> {
+    let failed = |error: io::Error| unfetched(path, &error);
+    let mut file = part.lock();
+    let is_right = |bytes: &[u8]| {
+        let (entries, checksum) = bytes.split_at(bytes.len() - CHECKSUM);
+        checksum == crc32c::crc32c(entries).to_le_bytes()
+    };
+    // The content stands before the index, and is written with it.
+    if is_right(&bytes[index..]) && Content::read(&bytes[..index]).is_some() {
+        return Ok(());
+    }
+    let start = index.saturating_sub(BEFORE_INDEX);
+    let fetched = part.fetch(start..bytes.len()).map_err(failed)?;
+    if !is_right(&fetched[index - start..]) {
+        return Err(damaged(path, &"its index is not the one that was written"));
+    }
+    file.seek(SeekFrom::Start(start as u64)).map_err(failed)?;
+    file.write_all(&fetched).map_err(failed)
 }
 
 /// Returns the offset and length of an index entry.

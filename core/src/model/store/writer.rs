@@ -12,8 +12,8 @@ use super::definition::{FieldInterval, ProductDefinition, PublishedHour, RunDefi
 use super::error::{damaged, storage};
 use super::growth::{finish, read_planes, ready_path};
 use super::members::StatedIntervals;
+use super::packing::{self, LevelValues};
 use super::reader::{layout, shard_path};
-use super::shard::{self, LevelValues};
 use super::zarr::{Manifest, create, write_arrays};
 use super::{clear, take_away};
 use crate::durable::{create_folder, sync_folder, sync_folders};
@@ -279,7 +279,7 @@ impl RunWriter {
         if let Some(folder) = path.parent() {
             create(folder)?;
         }
-        shard::write(&path, layout, &whole, &Content::of(product))?;
+        packing::write(&path, layout, &whole, &Content::of(product))?;
         let still = missing.into_iter().filter(|level| levels[*level].is_none()).collect();
         self.ready.insert((hour, index), still);
         Ok(())

@@ -1,0 +1,1 @@
+SELECT toUInt64(count()) FROM system.zookeeper WHERE path = ?

@@ -1,0 +1,1 @@
+SELECT macro, substitution FROM system.macros

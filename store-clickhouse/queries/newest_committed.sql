@@ -1,0 +1,1 @@
+SELECT max(batch) FROM batches WHERE state = 2

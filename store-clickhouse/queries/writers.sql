@@ -1,0 +1,1 @@
+SELECT number, mark FROM writers WHERE number = (SELECT max(number) FROM writers)

@@ -1,0 +1,88 @@
+//! One writer at a time: each that opens the record takes the next number, and the last one counts.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mesonet::store::StoreError;
+
+use crate::link::{At, Found, Link, Place};
+use crate::rows::WriterRow;
+use crate::sql;
+
+/// How often to try to become the writer while others try it too.
+const OPENINGS: u64 = 20;
+
+const WRITERS: Place = Place { table: "writers", shard: None };
+
+/// The right to write, which another process may take.
+#[derive(Debug)]
+pub(crate) struct Fence {
+    /// Tells this one from others that take the same number.
+    mark: u64,
+    /// It takes a new number after a batch that failed.
+    number: AtomicU64,
+}
+
+impl Fence {
+    /// The number of a writer is in the upper half of those of its batches.
+    const BITS: u32 = 32;
+
+    /// Becomes the writer. From here on the one before is refused.
+    pub(crate) fn take(link: &Link) -> Result<Self, StoreError> {
+        let mark = RandomState::new().build_hasher().finish();
+        let fence = Self { mark, number: AtomicU64::new(0) };
+        fence.take_again(link)?;
+        Ok(fence)
+    }
+
+    /// Becomes the next writer.
+    pub(crate) fn take_again(&self, link: &Link) -> Result<(), StoreError> {
+        for attempt in 1..=OPENINGS {
+            let newest: Vec<WriterRow> = link.rows(WRITERS, None, &link.query(sql::WRITERS))?;
+            let own = WriterRow {
+                number: newest.first().map_or(0, |newest| newest.number) + 1,
+                mark: self.mark,
+            };
+            // Another process may do the same at the same time: whoever finds the mark of another one
+            // beside its own steps back. Of two at least the one that wrote later finds both.
+            let condition = format!("number = {} AND mark = {}", own.number, own.mark);
+            let at = link.insert(WRITERS, vec![own], &Found { condition, rows: 1 })?;
+            let found: Vec<WriterRow> = link.rows_at(at, WRITERS, &link.query(sql::WRITERS))?;
+            if !found.is_empty() && found.iter().all(|row| *row == own) {
+                self.number.store(own.number, Ordering::Relaxed);
+                return Ok(());
+            }
+            let pause_ms = RandomState::new().build_hasher().finish() % (50 * attempt);
+            std::thread::sleep(Duration::from_millis(pause_ms));
+        }
+        let holder = format!("others that open it: {OPENINGS} attempts met another one");
+        Err(StoreError::Locked { path: link.name().to_owned(), holder })
+    }
+
+    fn number(&self) -> u64 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// The first of the numbers of batches, and of changes of alerts, that are this writer's own.
+    pub(crate) fn first_number(&self) -> u64 {
+        self.number() << Self::BITS
+    }
+
+    /// Fails if another process has become the writer before something was inserted at a node, or,
+    /// without one, if that is known already.
+    pub(crate) fn check(&self, link: &Link, inserted: Option<At>) -> Result<(), StoreError> {
+        let query = link.query(sql::WRITERS);
+        let newest: Vec<WriterRow> = match inserted {
+            Some(at) => link.rows_at(at, WRITERS, &query)?,
+            None => link.rows(WRITERS, None, &query)?,
+        };
+        // Its own mark with a later number is from an attempt that failed halfway.
+        if !newest.is_empty() && newest.iter().all(|row| row.mark == self.mark) {
+            return Ok(());
+        }
+        let (own, newest) = (self.number(), newest.first().map_or(0, |row| row.number));
+        let holder = format!("a writer that opened it later: number {newest}, this is {own}");
+        Err(StoreError::Locked { path: link.name().to_owned(), holder })
+    }
+}

@@ -1,0 +1,225 @@
+//! Records in ClickHouse: with `MESONET_TEST_STORE=clickhouse`, beside a ClickHouse that `tests/cluster`
+//! has started, the store of each test is in a database of its own.
+//!
+//! Tests that are about a record on disk are left out: `tests/http/on_disk_only` names them.
+
+use std::collections::HashSet;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::thread;
+
+use mesonet::store::{InFront, Judge, Receipt, StoreError};
+use mesonet::{Batch, Reader, Store};
+use mesonet_clickhouse::{ClickHouseStore, Options, migrate};
+
+use crate::follower::KEY;
+use crate::process::Server;
+
+/// The address of ClickHouse, if there is one.
+pub fn server() -> Option<String> {
+    std::env::var("MESONET_TEST_CLICKHOUSE").ok()
+}
+
+/// The address of ClickHouse, if all tests are to run on it.
+fn asked() -> Option<String> {
+    let store = std::env::var("MESONET_TEST_STORE").ok()?;
+    assert_eq!(store, "clickhouse", "MESONET_TEST_STORE");
+    Some(server().expect("a ClickHouse: run this as `tests/cluster cargo test …`"))
+}
+
+/// A store in a database that goes away with it.
+struct Database {
+    store: Option<ClickHouseStore>,
+    options: Options,
+}
+
+/// An empty store in a new database, if the tests are to run on ClickHouse.
+pub fn fresh() -> Option<Box<dyn Store>> {
+    let options = database(&asked()?);
+    let store = Some(ClickHouseStore::open(&options).unwrap());
+    Some(Box::new(Database { store, options }))
+}
+
+/// A new database with tables.
+pub fn database(url: &str) -> Options {
+    static DATABASES: AtomicUsize = AtomicUsize::new(0);
+    let number = DATABASES.fetch_add(1, Ordering::Relaxed);
+    let options = Options::new(url, &format!("http_{}_{number}", std::process::id()));
+    migrate(&options).unwrap();
+    options
+}
+
+/// The same, marked as one that readings were brought to, so that the sample does not go there.
+pub fn own_database(url: &str) -> Options {
+    let options = database(url);
+    sql(&options, "INSERT INTO marks VALUES ('origin', 1, 'own')");
+    options
+}
+
+/// The place of a database as the setting `store` has it.
+pub fn place(options: &Options) -> String {
+    format!("clickhouse:{}/{}", options.url, options.database)
+}
+
+/// Where the record of a command is, if the tests are to run on ClickHouse: the same for all commands
+/// with this folder.
+pub fn place_of(folder: &Path, args: &[&str]) -> Option<String> {
+    static MADE: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
+    let url = asked()?;
+    let data = args.iter().position(|arg| *arg == "--data").and_then(|at| args.get(at + 1));
+    let mut hasher = DefaultHasher::new();
+    (folder, data.unwrap_or(&"mesonet-data"), std::process::id()).hash(&mut hasher);
+    let options = Options::new(&url, &format!("process_{:x}", hasher.finish()));
+    if MADE.lock().unwrap().insert(options.database.clone()) {
+        migrate(&options).unwrap();
+    }
+    Some(place(&options))
+}
+
+/// Runs SQL as another program would.
+pub fn sql(options: &Options, statement: &str) -> String {
+    let address = options.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let length = statement.len();
+    let database = &options.database;
+    write!(
+        stream,
+        "POST /?database={database} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{statement}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(" 200 "), "{answer}");
+    body.to_owned()
+}
+
+/// Pushes a file.
+pub fn push_bytes(server: &Server, name: &str, body: &[u8]) {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    write!(
+        stream,
+        "POST /api/v1/ingest?name={name} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\
+         authorization: Bearer {KEY}\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    )
+    .unwrap();
+    stream.write_all(body).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+}
+
+/// Stands between a server and ClickHouse, and lets nothing or something else through.
+pub struct Gate {
+    url: String,
+    state: Arc<AtomicUsize>,
+}
+
+const CLOSED: usize = usize::MAX;
+const NONSENSE: usize = usize::MAX - 1;
+/// Below this it is the number of requests that are still let through.
+const OPEN: usize = usize::MAX - 2;
+
+impl Gate {
+    pub fn before(url: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let own = format!("http://{}", listener.local_addr().unwrap());
+        let behind = url.strip_prefix("http://").unwrap().to_owned();
+        let state = Arc::new(AtomicUsize::new(OPEN));
+        let shared = Arc::clone(&state);
+        // It ends with the tests.
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (state, behind) = (Arc::clone(&shared), behind.clone());
+                thread::spawn(move || pass(stream, &behind, &state));
+            }
+        });
+        Self { url: own, state }
+    }
+
+    pub fn to(&self, options: &Options) -> Options {
+        Options { url: self.url.clone(), ..options.clone() }
+    }
+
+    pub fn open(&self) {
+        self.state.store(OPEN, Ordering::SeqCst);
+    }
+
+    pub fn close(&self) {
+        self.state.store(CLOSED, Ordering::SeqCst);
+    }
+
+    pub fn talk_nonsense(&self) {
+        self.state.store(NONSENSE, Ordering::SeqCst);
+    }
+
+    /// Closes after this many pieces of what the server sends.
+    pub fn cut_after(&self, pieces: usize) {
+        self.state.store(pieces, Ordering::SeqCst);
+    }
+}
+
+/// Takes one piece of what is sent, if it may pass.
+fn may_pass(state: &AtomicUsize) -> bool {
+    let one_less = |left| match left {
+        OPEN => Some(OPEN),
+        0 | CLOSED | NONSENSE => None,
+        left => Some(left - 1),
+    };
+    state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+}
+
+fn pass(mut from: TcpStream, behind: &str, state: &Arc<AtomicUsize>) {
+    let mut to = TcpStream::connect(behind).unwrap();
+    let (mut back, mut answers) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+    let of_answers = Arc::clone(state);
+    thread::spawn(move || {
+        let mut bytes = vec![0; 1 << 16];
+        while let Ok(count @ 1..) = answers.read(&mut bytes) {
+            if of_answers.load(Ordering::SeqCst) > OPEN || back.write_all(&bytes[..count]).is_err()
+            {
+                break;
+            }
+        }
+        let _ = back.shutdown(Shutdown::Both);
+    });
+    let mut bytes = vec![0; 1 << 16];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if !may_pass(state) {
+            if state.load(Ordering::SeqCst) == NONSENSE {
+                let _ = from.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello");
+            }
+            break;
+        }
+        if to.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        drop(self.store.take());
+        let Options { url, database, .. } = &self.options;
+        sql(&Options::new(url, "default"), &format!("DROP DATABASE IF EXISTS {database}"));
+    }
+}
+
+impl InFront for Database {
+    fn behind(&self) -> &dyn Reader {
+        self.store.as_ref().unwrap()
+    }
+}
+
+impl Store for Database {
+    fn append(&self, batch: &Batch, judge: &mut Judge<'_>) -> Result<Receipt, StoreError> {
+        self.store.as_ref().unwrap().append(batch, judge)
+    }
+}
