@@ -24,7 +24,7 @@ use crate::reload::renew_certificate;
 use crate::replay::Timeline;
 use crate::replay_start::ReplayStart;
 use crate::sample::{Sample, SampleError, sample, sample_alerts};
-use crate::shared_keys::KeySender;
+use crate::shared_keys::share_keys;
 use crate::signals::Signals;
 use crate::state::{State, StateError};
 use crate::zones::ZonesError;
@@ -247,18 +247,6 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         };
         beside.spawn(repeat(Arc::clone(state), Arc::clone(follower), |_| Duration::ZERO, look));
     }
-    if state.services.of_backups().is_some() {
-        let every = Duration::from_secs(state.config().follow_keys_every_s);
-        let look = move |state: &State, (): &mut ()| {
-            if state.services.of_backups().is_some_and(|follower| follower.keys.look())
-                && let Some(keys) = &state.credentials.keys
-            {
-                keys.renew()?;
-            }
-            Ok(every)
-        };
-        beside.spawn(repeat(Arc::clone(state), (), |_| Duration::ZERO, look));
-    }
     beside.spawn(repeat(Arc::clone(state), (), rest_of_details, |state, ()| {
         state.refresh_stations()?;
         Ok(GLANCE)
@@ -267,27 +255,7 @@ fn work_beside(beside: &mut JoinSet<()>, state: &Arc<State>, fed: Option<Fed>) {
         state.snapshots.settle(last).map_err(StateError::from)?;
         Ok(SETTLED)
     }));
-    beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
-        if let Some(keys) = &state.credentials.keys {
-            keys.renew()?;
-        }
-        Ok(credentials::LOOK)
-    }));
-    let config = state.config();
-    if let Some(place) = &config.followed_at {
-        let sender = KeySender::new(place, &config.data);
-        beside.spawn(repeat(
-            Arc::clone(state),
-            sender,
-            |_| Duration::ZERO,
-            |state, sender| {
-                if let Some(keys) = &state.credentials.keys {
-                    sender.send(keys.valid());
-                }
-                Ok(credentials::LOOK)
-            },
-        ));
-    }
+    share_keys(beside, state);
 }
 
 /// The socket that the system's manager has opened for the server, if it has (`LISTEN_FDS`).
@@ -428,7 +396,7 @@ fn date(ts_ms: i64) -> String {
 
 /// Repeats background work until the server stops: off the threads that serve connections, with the
 /// pause that each round asks for, and at least that of `rest` after what a round took.
-async fn repeat<T: Send + 'static>(
+pub async fn repeat<T: Send + 'static>(
     state: Arc<State>,
     mut own: T,
     rest: fn(Duration) -> Duration,
@@ -456,7 +424,7 @@ async fn repeat<T: Send + 'static>(
 }
 
 /// The pause after background work, so that it takes its share of a core.
-fn rest(took: Duration) -> Duration {
+pub fn rest(took: Duration) -> Duration {
     took * SHARE
 }
 

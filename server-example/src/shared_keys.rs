@@ -3,10 +3,52 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
 
 use crate::backup::{BackupError, KeyMirror, absolute, send_keys};
-use crate::credentials::KeyDigest;
+use crate::credentials::{KeyDigest, LOOK};
+use crate::serve::{repeat, rest};
+use crate::state::State;
+
+/// Starts what keeps the keys of a server the newest, and those of its followers.
+pub fn share_keys(beside: &mut JoinSet<()>, state: &Arc<State>) {
+    beside.spawn(repeat(Arc::clone(state), (), rest, |state, ()| {
+        if let Some(keys) = &state.credentials.keys {
+            keys.renew()?;
+        }
+        Ok(LOOK)
+    }));
+    let config = state.config();
+    if state.services.of_backups().is_some() {
+        let every = Duration::from_secs(config.follow_keys_every_s);
+        let look = move |state: &State, (): &mut ()| {
+            let follower = state.services.of_backups();
+            if follower.is_some_and(|follower| follower.keys.look())
+                && let Some(keys) = &state.credentials.keys
+            {
+                keys.renew()?;
+            }
+            Ok(every)
+        };
+        beside.spawn(repeat(Arc::clone(state), (), |_| Duration::ZERO, look));
+    }
+    if let Some(place) = &config.followed_at {
+        let sender = KeySender::new(place, &config.data);
+        beside.spawn(repeat(
+            Arc::clone(state),
+            sender,
+            |_| Duration::ZERO,
+            |state, sender| {
+                if let Some(keys) = &state.credentials.keys {
+                    sender.send(keys.valid());
+                }
+                Ok(LOOK)
+            },
+        ));
+    }
+}
 
 /// What a loop has said last of what went wrong: each trouble is logged once.
 #[derive(Debug, Default)]

@@ -313,7 +313,7 @@ fn a_flag_and_its_environment_variable_have_the_name_of_the_setting() {
         assert_eq!(arg.get_env().and_then(|name| name.to_str()), Some(&*variable));
         count += 1;
     }
-    assert_eq!(count, 52);
+    assert_eq!(count, 55);
 }
 
 #[test]
