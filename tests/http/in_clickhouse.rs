@@ -63,7 +63,7 @@ pub fn own_database(url: &str) -> Options {
 
 /// The place of a database as the setting `store` has it.
 pub fn place(options: &Options) -> String {
-    format!("clickhouse:{}/{}", options.url, options.database)
+    format!("clickhouse:{}/{}", options.urls[0], options.database)
 }
 
 /// Where the record of a command is, if the tests are to run on ClickHouse: the same for all commands
@@ -83,7 +83,7 @@ pub fn place_of(folder: &Path, args: &[&str]) -> Option<String> {
 
 /// Runs SQL as another program would.
 pub fn sql(options: &Options, statement: &str) -> String {
-    let address = options.url.strip_prefix("http://").unwrap();
+    let address = options.urls[0].strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     let length = statement.len();
     let database = &options.database;
@@ -144,7 +144,7 @@ impl Gate {
     }
 
     pub fn to(&self, options: &Options) -> Options {
-        Options { url: self.url.clone(), ..options.clone() }
+        Options { urls: vec![self.url.clone()], ..options.clone() }
     }
 
     pub fn open(&self) {
@@ -207,8 +207,8 @@ fn pass(mut from: TcpStream, behind: &str, state: &Arc<AtomicUsize>) {
 impl Drop for Database {
     fn drop(&mut self) {
         drop(self.store.take());
-        let Options { url, database, .. } = &self.options;
-        sql(&Options::new(url, "default"), &format!("DROP DATABASE IF EXISTS {database}"));
+        let Options { urls, database, .. } = &self.options;
+        sql(&Options::new(&urls[0], "default"), &format!("DROP DATABASE IF EXISTS {database}"));
     }
 }
 

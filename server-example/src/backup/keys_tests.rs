@@ -111,8 +111,7 @@ fn an_older_or_damaged_object_is_not_taken() {
 
     // Half of one, another one under its name, or none.
     let third = second.with_file_name("0001-00000003");
-    let other =
-        [&whole[..FIRST_LINE.len() + 1], &old[FIRST_LINE.len() + 1..whole.len() / 2]].concat();
+    let other = [&whole[..=FIRST_LINE.len()], &old[FIRST_LINE.len() + 1..whole.len() / 2]].concat();
     for bad in [&whole[..whole.len() / 2], &whole[..20], b"", b"mesonet-keys 2\n\n\n", &other] {
         fs::write(&third, bad).unwrap();
         let refused = mirror.look().unwrap_err().to_string();
