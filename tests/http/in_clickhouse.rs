@@ -45,11 +45,17 @@ pub fn fresh() -> Option<Box<dyn Store>> {
     Some(Box::new(Database { store, options }))
 }
 
-/// A new database with tables.
+/// A new database with tables: on all nodes, if there is a cluster.
 pub fn database(url: &str) -> Options {
     static DATABASES: AtomicUsize = AtomicUsize::new(0);
     let number = DATABASES.fetch_add(1, Ordering::Relaxed);
-    let options = Options::new(url, &format!("http_{}_{number}", std::process::id()));
+    let name = format!("http_{}_{number}", std::process::id());
+    let nodes = std::env::var("MESONET_TEST_CLICKHOUSE_NODES").unwrap_or_default();
+    let nodes: Vec<&str> = nodes.split_whitespace().collect();
+    let options = match nodes.as_slice() {
+        [] => Options::new(url, &name),
+        nodes => Options::of_cluster("test", nodes, &name),
+    };
     migrate(&options).unwrap();
     options
 }
@@ -57,13 +63,16 @@ pub fn database(url: &str) -> Options {
 /// The same, marked as one that readings were brought to, so that the sample does not go there.
 pub fn own_database(url: &str) -> Options {
     let options = database(url);
-    sql(&options, "INSERT INTO marks VALUES ('origin', 1, 'own')");
+    ClickHouseStore::open(&options).unwrap().set_mark("origin", "own").unwrap();
     options
 }
 
 /// The place of a database as the setting `store` has it.
 pub fn place(options: &Options) -> String {
-    format!("clickhouse:{}/{}", options.urls[0], options.database)
+    let hosts = options.urls.iter().map(|url| url.strip_prefix("http://").unwrap());
+    let hosts = hosts.collect::<Vec<_>>().join(",");
+    let cluster = options.cluster.as_ref().map_or(String::new(), |name| format!("/{name}"));
+    format!("clickhouse:http://{hosts}/{}{cluster}", options.database)
 }
 
 /// Where the record of a command is, if the tests are to run on ClickHouse: the same for all commands

@@ -252,8 +252,10 @@ fn the_store_is_in_the_folder_or_in_clickhouse() {
     }
     assert_eq!(
         place("--store http://127.0.0.1:8123/mesonet"),
-        Err("store is \"http://127.0.0.1:8123/mesonet\"; it must be embedded or \
-             clickhouse:http://HOST:PORT/DATABASE, with USER@ before HOST for another user than default"
+        Err("store is \"http://127.0.0.1:8123/mesonet\"; it must be embedded, \
+             clickhouse:http://HOST:PORT/DATABASE, or for a cluster \
+             clickhouse:http://HOST:PORT,HOST:PORT,…/DATABASE/CLUSTER, with USER@ before the first \
+             HOST for another user than default"
             .to_owned())
     );
 }

@@ -107,8 +107,10 @@ settings! {
     } {
         /// Folder of the record; serve and ingest create it
         data: PathBuf = "mesonet-data".into(), "MESONET_DATA", "DIR";
-        /// Where readings, stations and alerts are: embedded, which is in that folder, or
-        /// clickhouse:http://HOST:PORT/DATABASE, with USER@ before HOST for another user than default
+        /// Where readings, stations and alerts are: embedded, which is in that folder,
+        /// clickhouse:http://HOST:PORT/DATABASE, or for a cluster with all its nodes
+        /// clickhouse:http://HOST:PORT,HOST:PORT,…/DATABASE/CLUSTER; with USER@ before the first HOST
+        /// for another user than default
         store: String = "embedded".into(), "MESONET_STORE", "PLACE";
         /// File with the password of that user, one line
         store_password_file: PathBuf, "MESONET_STORE_PASSWORD_FILE", "FILE",

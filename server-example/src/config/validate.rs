@@ -15,8 +15,9 @@ use crate::record::{RecordPlace, RecordPlaceError};
 
 /// What the setting `store` may be.
 const STORES: &str = if cfg!(feature = "clickhouse") {
-    "embedded or clickhouse:http://HOST:PORT/DATABASE, with USER@ before HOST for another user than \
-     default"
+    "embedded, clickhouse:http://HOST:PORT/DATABASE, or for a cluster \
+     clickhouse:http://HOST:PORT,HOST:PORT,…/DATABASE/CLUSTER, with USER@ before the first HOST for \
+     another user than default"
 } else {
     "embedded: this server was built without the feature clickhouse"
 };

@@ -41,7 +41,7 @@ struct InClickHouse {
 fn options(address: &ClickHouseAddress, config: &Config) -> Result<Options, StoreError> {
     let options = address.options(config.store_password_file.as_deref());
     options.map_err(|error| StoreError::Storage {
-        path: address.url.clone(),
+        path: address.urls.join(", "),
         cause: error.to_string(),
     })
 }

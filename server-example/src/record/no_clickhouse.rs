@@ -12,7 +12,7 @@ use crate::follower::Upstream;
 
 fn without<T>(address: &ClickHouseAddress) -> Result<T, StoreError> {
     let cause = "this server was built without the feature clickhouse".to_owned();
-    Err(StoreError::Storage { path: address.url.clone(), cause })
+    Err(StoreError::Storage { path: address.urls.join(", "), cause })
 }
 
 pub(super) fn open(

@@ -11,8 +11,9 @@ const PASSWORD: &str = "CLICKHOUSE_PASSWORD";
 
 /// What a place may be.
 const PLACES: &str = if cfg!(feature = "clickhouse") {
-    "embedded:FOLDER or clickhouse:http://HOST:PORT/DATABASE, with USER@ before HOST for a user other \
-     than ClickHouse's default"
+    "embedded:FOLDER, clickhouse:http://HOST:PORT/DATABASE, or for a cluster \
+     clickhouse:http://HOST:PORT,HOST:PORT,…/DATABASE/CLUSTER with all its nodes; with USER@ before \
+     the first HOST for a user other than ClickHouse's default"
 } else {
     "embedded:FOLDER; this server was built without the feature clickhouse"
 };
@@ -30,18 +31,22 @@ const PLACES: &str = if cfg!(feature = "clickhouse") {
 pub enum RecordPlace {
     /// `embedded:FOLDER`: in files of a folder.
     Embedded(PathBuf),
-    /// `clickhouse:http://HOST:PORT/DATABASE`: in a ClickHouse database. A server that was built
-    /// without the feature `clickhouse` refuses it.
+    /// `clickhouse:http://HOST:PORT/DATABASE`: in a ClickHouse database, or
+    /// `clickhouse:http://HOST:PORT,HOST:PORT/DATABASE/CLUSTER`: in one on the nodes of a cluster. A
+    /// server that was built without the feature `clickhouse` refuses it.
     ClickHouse(ClickHouseAddress),
 }
 
 /// A ClickHouse database. It has no password, since it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClickHouseAddress {
-    /// Address of the HTTP interface, such as `http://127.0.0.1:8123`.
-    pub url: String,
+    /// Addresses of the HTTP interface, such as `http://127.0.0.1:8123`: one, or those of all nodes
+    /// of a cluster.
+    pub urls: Vec<String>,
     /// The database.
     pub database: String,
+    /// The name of the cluster, if the tables are replicated and divided.
+    pub cluster: Option<String>,
     /// The user; `None` is ClickHouse's `default`.
     pub user: Option<String>,
 }
@@ -94,10 +99,12 @@ impl fmt::Display for RecordPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Embedded(folder) => write!(f, "embedded:{}", folder.display()),
-            Self::ClickHouse(ClickHouseAddress { url, database, user }) => {
-                let host = url.strip_prefix("http://").unwrap_or(url);
+            Self::ClickHouse(ClickHouseAddress { urls, database, cluster, user }) => {
+                let host = |url: &String| url.strip_prefix("http://").unwrap_or(url).to_owned();
+                let hosts = urls.iter().map(host).collect::<Vec<_>>().join(",");
                 let (user, at) = user.as_ref().map_or(("", ""), |user| (user, "@"));
-                write!(f, "clickhouse:http://{user}{at}{host}/{database}")
+                let (slash, cluster) = cluster.as_ref().map_or(("", ""), |name| ("/", name));
+                write!(f, "clickhouse:http://{user}{at}{hosts}/{database}{slash}{cluster}")
             }
         }
     }
@@ -105,19 +112,22 @@ impl fmt::Display for RecordPlace {
 
 impl ClickHouseAddress {
     fn read(text: &str) -> Option<Self> {
-        let uri: Uri = text.parse().ok()?;
-        let (authority, database) = (uri.authority()?, uri.path().strip_prefix('/')?);
-        // The default port of http:// is not that of ClickHouse.
-        authority.port()?;
-        let (user, host) = match authority.as_str().rsplit_once('@') {
-            Some((user, host)) => (Some(user), host),
-            None => (None, authority.as_str()),
+        let (authority, path) = text.strip_prefix("http://")?.split_once('/')?;
+        let (user, hosts) = match authority.rsplit_once('@') {
+            Some((user, hosts)) => (Some(user), hosts),
+            None => (None, authority),
         };
+        let (database, cluster) = match path.split_once('/') {
+            Some((database, cluster)) => (database, Some(cluster)),
+            None => (path, None),
+        };
+        let urls: Option<Vec<String>> = hosts.split(',').map(url_of).collect();
+        let urls = urls.filter(|urls| urls.len() == 1 || cluster.is_some())?;
         let is_named = is_name(database) && user.is_none_or(is_name);
-        let is_plain = uri.scheme_str() == Some("http") && uri.query().is_none();
-        (is_named && is_plain && !uri.host()?.is_empty()).then(|| Self {
-            url: format!("http://{host}"),
+        (is_named && cluster.is_none_or(is_cluster)).then(|| Self {
+            urls,
             database: database.to_owned(),
+            cluster: cluster.map(str::to_owned),
             user: user.map(str::to_owned),
         })
     }
@@ -131,10 +141,13 @@ impl ClickHouseAddress {
         &self,
         password_file: Option<&Path>,
     ) -> Result<mesonet_clickhouse::Options, RecordPlaceError> {
-        let mut options = mesonet_clickhouse::Options::new(&self.url, &self.database);
-        options.user.clone_from(&self.user);
-        options.password = password(password_file)?;
-        Ok(options)
+        let Self { urls, database, cluster, user } = self;
+        let options = match cluster {
+            Some(name) => mesonet_clickhouse::Options::of_cluster(name, urls, database),
+            None => mesonet_clickhouse::Options::new(&urls[0], database),
+        };
+        let password = password(password_file)?;
+        Ok(mesonet_clickhouse::Options { user: user.clone(), password, ..options })
     }
 }
 
@@ -157,6 +170,21 @@ fn has_password(text: &str) -> bool {
     let authority = text.split_once("//").map_or(text, |(_, rest)| rest);
     let user = authority.rsplit_once('@').map(|(user, _)| user);
     user.is_some_and(|user| user.contains(':'))
+}
+
+/// The address of a node, whose port must be told: the default port of `http://` is not that of
+/// ClickHouse.
+fn url_of(host: &str) -> Option<String> {
+    let uri: Uri = format!("http://{host}/").parse().ok()?;
+    let authority = uri.authority()?;
+    let is_plain = authority.as_str() == host && !uri.host()?.is_empty() && !host.contains('@');
+    (is_plain && authority.port().is_some()).then(|| format!("http://{host}"))
+}
+
+/// Letters, digits, `_`, `-` and `.`, as in a path of Keeper.
+fn is_cluster(text: &str) -> bool {
+    let is_own = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_own)
 }
 
 /// Letters, digits and `_`, so that nothing needs quotes in an address or in SQL.

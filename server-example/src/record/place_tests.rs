@@ -24,20 +24,36 @@ fn a_database_has_an_address_and_perhaps_a_user() {
         }
         RecordPlace::Embedded(folder) => panic!("{}", folder.display()),
     };
-    let ClickHouseAddress { url, database, user } =
+    let ClickHouseAddress { urls, database, cluster, user } =
         read("clickhouse:http://127.0.0.1:8123/mesonet");
-    assert_eq!((&*url, &*database, user), ("http://127.0.0.1:8123", "mesonet", None));
+    assert_eq!(
+        (&*urls[0], &*database, cluster, user),
+        ("http://127.0.0.1:8123", "mesonet", None, None)
+    );
     let address = read("clickhouse:http://writer@db.example.org:8123/mesonet_2");
     assert_eq!(
-        (&*address.url, address.user.as_deref()),
+        (&*address.urls[0], address.user.as_deref()),
         ("http://db.example.org:8123", Some("writer"))
     );
-    assert_eq!(read("clickhouse:http://[::1]:8123/a").url, "http://[::1]:8123");
+    assert_eq!(read("clickhouse:http://[::1]:8123/a").urls, ["http://[::1]:8123"]);
     let options = address.options(None).unwrap();
     assert_eq!(
         (options.database, options.user.as_deref()),
         ("mesonet_2".to_owned(), Some("writer"))
     );
+}
+
+#[cfg(feature = "clickhouse")]
+#[test]
+fn a_cluster_has_the_addresses_of_its_nodes_and_a_name() {
+    let text = "clickhouse:http://me@ch1:8123,ch2:8124,[::1]:8123/mesonet/weather-1";
+    let place: RecordPlace = text.parse().unwrap();
+    assert_eq!(place.to_string(), text);
+    let RecordPlace::ClickHouse(address) = place else { panic!("{place}") };
+    let options = address.options(None).unwrap();
+    assert_eq!(options.urls, ["http://ch1:8123", "http://ch2:8124", "http://[::1]:8123"]);
+    let own = (options.database.as_str(), options.cluster.as_deref(), options.user.as_deref());
+    assert_eq!(own, ("mesonet", Some("weather-1"), Some("me")));
 }
 
 #[test]
@@ -53,7 +69,13 @@ fn what_is_not_a_place_is_refused_with_what_is() {
         "clickhouse:http://:8123/mesonet",
         "clickhouse:http://127.0.0.1:8123",
         "clickhouse:http://127.0.0.1:8123/",
-        "clickhouse:http://127.0.0.1:8123/a/b",
+        "clickhouse:http://127.0.0.1:8123,127.0.0.1:8124/a",
+        "clickhouse:http://127.0.0.1:8123,/a/b",
+        "clickhouse:http://127.0.0.1:8123,127.0.0.1/a/b",
+        "clickhouse:http://127.0.0.1:8123,me@127.0.0.1:8124/a/b",
+        "clickhouse:http://127.0.0.1:8123/a/",
+        "clickhouse:http://127.0.0.1:8123/a/b/c",
+        "clickhouse:http://127.0.0.1:8123/a/b?c",
         "clickhouse:http://127.0.0.1:8123/a?b=c",
         "clickhouse:http://127.0.0.1:8123/a-b",
         "clickhouse:http://@127.0.0.1:8123/a",
@@ -83,6 +105,7 @@ fn a_password_in_an_address_is_refused_and_not_repeated() {
         "clickhouse:http://me:secret@127.0.0.1:8123/mesonet",
         "clickhouse:http://:secret@127.0.0.1:8123/mesonet",
         "clickhouse:me:secret@127.0.0.1/mesonet",
+        "clickhouse:http://me:secret@127.0.0.1:8123,127.0.0.1:8124/a/b",
         "clickhouse://me:secret@127.0.0.1",
         "http://me:secret@127.0.0.1:8123/mesonet",
     ] {
