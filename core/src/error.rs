@@ -163,6 +163,9 @@ pub enum Error {
     #[cfg(feature = "store")]
     #[error(transparent)]
     Store(#[from] store::StoreError),
+    #[cfg(feature = "store")]
+    #[error(transparent)]
+    StoreCopy(#[from] store::copy::CopyError),
     #[error(transparent)]
     Tile(#[from] grid::TileError),
     #[error(transparent)]
@@ -256,6 +259,8 @@ impl Error {
             Self::StationId(_) => ErrorKind::Invalid,
             #[cfg(feature = "store")]
             Self::Store(error) => kind_of_store(error),
+            #[cfg(feature = "store")]
+            Self::StoreCopy(error) => kind_of_copy(error),
             Self::Tile(_) => ErrorKind::Invalid,
             Self::Time(_) => ErrorKind::Invalid,
             #[cfg(feature = "query")]
@@ -403,6 +408,16 @@ fn kind_of_store(error: &store::StoreError) -> ErrorKind {
         E::NoCatalogue { .. } => ErrorKind::Damaged,
         E::Full { .. } | E::Locked { .. } | E::Unavailable { .. } => ErrorKind::Unavailable,
         E::Columns(_) | E::Storage { .. } => ErrorKind::Internal,
+    }
+}
+
+#[cfg(feature = "store")]
+fn kind_of_copy(error: &store::copy::CopyError) -> ErrorKind {
+    use store::copy::CopyError as E;
+    match error {
+        E::Store(error) => kind_of_store(error),
+        E::Occupied { .. } | E::Finished { .. } | E::OtherCopy { .. } => ErrorKind::Invalid,
+        E::Damaged { .. } | E::Note { .. } | E::Differs { .. } => ErrorKind::Damaged,
     }
 }
 

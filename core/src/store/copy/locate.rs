@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::{Digest, reading_sum};
+use super::digest::{Digest, reading_sum};
 use super::sums::Sum;
 use super::walk::{Walk, is_too_long};
 use super::{CopyError, Original};

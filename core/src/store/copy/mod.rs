@@ -31,6 +31,7 @@
 
 mod chunk;
 mod compare;
+mod digest;
 mod locate;
 mod mark;
 mod pass;
@@ -39,7 +40,8 @@ mod walk;
 
 use std::sync::Arc;
 
-pub use compare::{Comparison, Difference, Digest, compare};
+pub use compare::{Comparison, Difference, compare};
+pub use digest::Digest;
 pub use mark::{NOTE, unfinished};
 pub use pass::Copying;
 

@@ -44,7 +44,10 @@ impl Walk {
             if is_before && self.start_ms >= self.first_ms {
                 (is_before, self.length_ms) = (false, DAY_MS);
             }
-            let mut end_ms = self.start_ms.saturating_add(self.length_ms - 1);
+            let mut end_ms = match self.length_ms {
+                i64::MAX => i64::MAX,
+                length_ms => self.start_ms.saturating_add(length_ms - 1),
+            };
             if is_before {
                 end_ms = end_ms.min(self.first_ms - 1);
             }
