@@ -11,11 +11,11 @@ use crate::process::{Server, data, output};
 
 const FOLLOWS: [&str; 6] = ["--data", "follower", "--follow", "backups", "--follow-every-s", "1"];
 const BY_RANGE: [&str; 2] = ["--follow-runs", "by-range"];
-/// The levels of two fields at a point, a value, and a tile.
+/// The levels of a field at a point, those of a wind elsewhere, and a value of a field that is small.
 const PATHS: [&str; 3] = [
-    "/models/nam211/point?run=20180917T000000Z&hour=0&row=40&col=20&fields=temperature",
-    "/models/nam211/point?run=20180917T000000Z&hour=0&row=3&col=80&fields=u,v",
-    "/models/nam211/point?run=20180917T000000Z&hour=0&row=40&col=20&fields=temperature_2m",
+    "/models/nam211/point?run=20180917T000000Z&hour=0&row=40&col=20&fields=geopotential_height",
+    "/models/nam211/point?run=20180917T000000Z&hour=0&row=3&col=80&fields=u_wind,v_wind",
+    "/models/nam211/point?run=20180917T000000Z&hour=0&row=40&col=20&fields=pressure_msl",
 ];
 
 fn follow(folder: &TempDir, more: &[&str]) -> Server {
@@ -28,7 +28,7 @@ fn of(server: &Server) -> [(String, Option<String>, Vec<u8>); 3] {
 
 /// The length of the largest shard, and the bytes on disk that it takes.
 fn shard(folder: &Path) -> (u64, u64) {
-    let path = folder.join("follower/models/nam211/20180917T000000Z/temperature/c/0/0/0/0");
+    let path = folder.join("follower/models/nam211/20180917T000000Z/geopotential_height/c/0/0/0/0");
     let found = fs::metadata(path).unwrap();
     (found.len(), found.blocks() * 512)
 }

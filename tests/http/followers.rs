@@ -60,7 +60,9 @@ fn a_follower_that_is_a_backup_behind_does_not_go_on_with_an_export() {
     let ahead = follow(&folder, "ahead", "1", &[]);
     let behind = follow(&folder, "behind", "3600", &[]);
     let first = page(&ahead, None, None);
-    assert_eq!(page(&behind, None, None), first, "the same backup gives the same cursor");
+    let same = page(&behind, None, None);
+    let told = |(head, body): &(String, String)| (cursor(head).to_owned(), body.clone());
+    assert_eq!(told(&same), told(&first), "the same backup gives the same cursor");
     let known = cursor(&first.0).to_owned();
     assert!(page(&behind, Some(&known), None).0.starts_with("HTTP/1.1 200 "));
 
