@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::follower::{backup, file, run, start, wait_until};
+use crate::follower::{backup, file, run, start};
 use crate::process::{Server, data, output};
 
 const FOLLOWS: [&str; 6] = ["--data", "follower", "--follow", "backups", "--follow-every-s", "1"];
@@ -67,11 +67,11 @@ fn a_follower_fetches_what_is_read_of_model_runs() {
     assert!(status.contains(" 503 "), "{status}");
     let text = "\"the data cannot be used right now; try again later\"";
     assert_eq!(String::from_utf8(body).unwrap(), text);
-    let why = "only parts of it are here, and the others cannot be fetched";
-    wait_until("the log says why", || follower.log().contains(why));
     fs::rename(&away, path.join("backups")).unwrap();
     assert_eq!(file(&follower, &other), file(&writer, &other));
-    assert_eq!(follower.stop().0, Some(0));
+    let (status, log) = follower.stop();
+    let why = "only parts of it are here, and the others cannot be fetched";
+    assert!(status == Some(0) && log.contains(why), "{log}");
 
     // It is a matter of the setting, not of the folder.
     let follower = follow(&folder, &[]);
@@ -103,8 +103,8 @@ fn a_damaged_object_gives_no_answer_and_what_is_here_in_parts_is_not_promoted() 
     assert!(damaged > 0);
     let (status, ..) = file(&follower, PATHS[0]);
     assert!(status.contains(" 503 "), "{status}");
-    wait_until("it is named", || follower.log().contains("is not as it was written"));
-    assert_eq!(follower.stop().0, Some(0));
+    let (status, log) = follower.stop();
+    assert!(status == Some(0) && log.contains("is not as it was written"), "{log}");
 
     let (ok, _, error) = output(path, &["promote", "--data", "follower"]);
     assert!(!ok && error.contains("files of model runs are in follower in parts only"), "{error}");
@@ -115,5 +115,6 @@ fn a_damaged_object_gives_no_answer_and_what_is_here_in_parts_is_not_promoted() 
     let promoted = start(&folder, &["--data", "follower"]);
     let (status, ..) = file(&promoted, PATHS[0]);
     assert!(status.contains(" 503 "), "{status}");
-    wait_until("it is said why", || promoted.log().contains("only a follower can fetch them"));
+    let (_, log) = promoted.stop();
+    assert!(log.contains("only a follower can fetch them"), "{log}");
 }

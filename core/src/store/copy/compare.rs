@@ -5,8 +5,7 @@ use std::fmt;
 
 use super::digest::Digest;
 use super::locate::locate;
-use super::pass::span_ms;
-use super::walk::{Walk, is_too_long};
+use super::walk::{Walk, is_too_long, span_ms};
 use super::{CopyError, Original, Standing};
 use crate::observation::{StationId, Variable};
 use crate::store::Selection;

@@ -7,7 +7,7 @@ use super::chunk::Chunk;
 use super::compare::Comparison;
 use super::mark::{Mark, NOTE, Position, Unfinished};
 use super::sums::Fnv;
-use super::walk::{Walk, is_too_long};
+use super::walk::{Walk, is_too_long, span_ms};
 use super::{CopyError, Duplicate, Original, Standing};
 use crate::observation::{Batch, Report, StationId, Variable};
 use crate::store::{Damage, Selection, unjudged};
@@ -254,17 +254,6 @@ fn intact(damage: &Damage) -> Result<(), CopyError> {
         0 => Ok(()),
         blocks => Err(CopyError::Damaged { side: "original", blocks }),
     }
-}
-
-/// When the first series appeared that may have readings, and when the last report was; `None` if there
-/// is no series.
-pub(super) fn span_ms(standing: &Standing) -> Option<(i64, i64)> {
-    let records = &standing.directory.stations;
-    let series = records.iter().flat_map(|record| &record.series);
-    let first_ms = series.map(|series| series.first_appearance_ms).min()?;
-    let last_ms = records.iter().filter_map(|record| record.update_time_ms).max();
-    let first_ms = first_ms.max(standing.retain_from_ms.unwrap_or(i64::MIN));
-    Some((first_ms, last_ms.unwrap_or(i64::MAX)))
 }
 
 /// Tells the state of a record from others: its generation, the cutoff, and the stations with the time

@@ -1,6 +1,6 @@
 //! The way through all the time of a record, in windows of about equal content.
 
-use super::CopyError;
+use super::{CopyError, Standing};
 use crate::time::{ClosedWindow, DAY_MS, HOUR_MS};
 
 /// The longest window that may have readings: a store may hold those of one station in a window in
@@ -77,6 +77,17 @@ impl Walk {
             }
         }
     }
+}
+
+/// When the first series appeared that may have readings, and when the last report was; `None` if there
+/// is no series.
+pub(super) fn span_ms(standing: &Standing) -> Option<(i64, i64)> {
+    let records = &standing.directory.stations;
+    let series = records.iter().flat_map(|record| &record.series);
+    let first_ms = series.map(|series| series.first_appearance_ms).min()?;
+    let last_ms = records.iter().filter_map(|record| record.update_time_ms).max();
+    let first_ms = first_ms.max(standing.retain_from_ms.unwrap_or(i64::MIN));
+    Some((first_ms, last_ms.unwrap_or(i64::MAX)))
 }
 
 /// Whether a window is too long to hold anything.
