@@ -242,7 +242,7 @@ pub fn a_killed_server_loses_nothing_acknowledged(url: &str) {
         let killer = scope.spawn(|| {
             for kill in 0..KILLS {
                 sleep(Duration::from_millis(600 + 130 * kill as u64));
-                let pid = || std::fs::read_to_string(folder.join("pid")).unwrap_or_default();
+                let pid = || std::fs::read_to_string(folder.join("1/pid")).unwrap_or_default();
                 let killed = pid();
                 let kill = Command::new("kill").args(["-KILL", killed.trim()]).status();
                 assert!(kill.unwrap().success());
