@@ -72,7 +72,6 @@ fn what_is_not_a_place_is_refused_with_what_is() {
         "clickhouse:http://127.0.0.1:8123,127.0.0.1:8124/a",
         "clickhouse:http://127.0.0.1:8123,/a/b",
         "clickhouse:http://127.0.0.1:8123,127.0.0.1/a/b",
-        "clickhouse:http://127.0.0.1:8123,me@127.0.0.1:8124/a/b",
         "clickhouse:http://127.0.0.1:8123/a/",
         "clickhouse:http://127.0.0.1:8123/a/b/c",
         "clickhouse:http://127.0.0.1:8123/a/b?c",
